@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The measuring core: visits points in shuffled order, samples until the interval is narrow, checks
+// witnesses, follows drift with a sentinel, and keeps what it has when something breaks.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "clprobe/run.hpp"
+
+namespace clprobe {
+
+/// A call of the driver failed, or the process in which it ran ended or hung. `what()` is one line
+/// that says which call, at which point, and the code's name.
+class DeviceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Where points are measured: OpenCL in a child process, or a recorded run.
+class Backend {
+ public:
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+  Backend(Backend&&) = delete;
+  Backend& operator=(Backend&&) = delete;
+  virtual ~Backend() = default;
+
+  [[nodiscard]] virtual const DeviceInfo& device() const = 0;
+  /// Warnings that arose while the device was tried (a clock that was refused, false event times).
+  [[nodiscard]] virtual std::vector<Warning> warnings() const { return {}; }
+  /// The returned Work is valid until the next call. Throws DeviceError.
+  virtual Work prepare(const Probe& probe, const Point& point) = 0;
+};
+
+/// How long to measure, and how well.
+struct Budget {
+  std::chrono::duration<double> probe_time{0.0};  ///< 0: the engine's default for the effort
+  double relative_interval{0.01};                 ///< a point is done when its interval is narrower
+  int min_visits{2};                              ///< visits of a point, spread over the whole run
+  int max_visits{5};
+  int samples_per_visit{3};
+  std::uint64_t seed{42};
+};
+
+Budget budget_for(Effort effort);
+
+/// What the engine tells while it works, and asks.
+struct Observer {
+  /// `done` of `total` in seconds of estimated work; called at most every few milliseconds.
+  std::function<void(const Probe&, double done_share, double seconds_left)> progress{};
+  std::function<bool()> cancelled{};
+};
+
+/// Measures one probe. Never throws for what a device does: a failing point keeps its reason, a
+/// probe of which no point could be measured is `failed`, an interrupted one `interrupted`.
+ProbeResult measure(const Probe& probe, Backend& backend, const Limits& limits,
+                    const Budget& budget, const Observer& observer);
+
+/// Plays a recorded run back: `prepare` finds the stored point, `run` yields its stored samples.
+std::unique_ptr<Backend> recorded_backend(Run run);
+
+}  // namespace clprobe

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// From raw samples to the time of one access. Pure: reports make the same numbers from a file.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "clprobe/levels.hpp"
+#include "clprobe/run.hpp"
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+
+/// Time of one access at one point. `ns` is the least of up to 8 samples (noise only adds), or the
+/// lower quartile of more; the interval runs from there to the median.
+struct Estimate {
+  double ns{0.0};
+  Interval ns_interval{};
+  std::optional<double> cycles{};  ///< where ticks are cycles of the core
+};
+
+/// The time of one access in each sample, in ns, by the device's timer: ticks less the empty clock
+/// pair with a clock; else the slope between samples of different `accesses`, which cancels the
+/// launch. Empty when the samples do not allow it.
+std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device);
+
+/// Nothing when the point has no usable samples.
+std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device);
+
+/// The curve of one series: every point of it that has an estimate, by working set, in ns.
+std::vector<CurvePoint> latency_curve(std::span<const Point> points, std::string_view series,
+                                      const DeviceInfo& device);
+
+}  // namespace clprobe

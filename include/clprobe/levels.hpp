@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory levels from a latency curve.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+
+/// One point of a latency curve: the working set, and the time of one access in any unit.
+struct CurvePoint {
+  double working_set_bytes{0.0};
+  double latency{0.0};
+};
+
+/// A capacity as a pointer chase sees it: `low` is the last working set on the plateau, `high` the
+/// one where half of the accesses miss, `bytes` the one where 5 % miss.
+struct Capacity {
+  double bytes{0.0};
+  double low{0.0};
+  double high{0.0};
+};
+
+/// One plateau of the curve, nearest first.
+struct Level {
+  double latency{0.0};  ///< median of the plateau, in the curve's unit
+  Interval latency_interval{};
+  std::optional<Capacity> capacity{};  ///< absent for the last level, whose end was not seen
+  double confidence{0.0};              ///< 0 to 1: tightness x separation x support
+  bool is_shelf{false};                ///< a gentle slope between two steep ones, no flat plateau
+};
+
+/// Splits the curve into flat and sloped pieces by optimal partitioning in (ln size, ln latency)
+/// and keeps the plateaus. Source: the segmentation of docs/method.md. Points in any order; needs
+/// at least 3, else no levels.
+std::vector<Level> find_levels(std::span<const CurvePoint> curve);
+
+/// Working-set sizes that should be added so that neighbouring sizes are at most `ratio` apart
+/// around every knee of the curve.
+std::vector<double> sizes_around_knees(std::span<const CurvePoint> curve, double ratio);
+
+/// What makes the latency rise from one level to the next.
+enum class StepKind { cache, translation, unknown };
+
+/// Tells a cache from a translation (TLB) step by a second curve with one node per page: a step at
+/// the same byte footprint although far fewer lines are touched is translation reach.
+/// `step_bytes` is where the rise of the first curve lies; `before` and `after` its latencies.
+StepKind classify_step(double step_bytes, double before, double after,
+                       std::span<const CurvePoint> one_node_per_page);
+
+std::string_view to_word(StepKind kind);
+
+}  // namespace clprobe

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a probe is: a value with an id, a question and free functions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/run.hpp"
+#include "clprobe/units.hpp"
+
+namespace clprobe {
+
+class Session;  // device.hpp; only `prepare` sees it
+
+enum class AddressForm { automatic, pointer, index, offset };
+
+/// How much effort a run may spend: fewer sizes and samples, or more.
+enum class Effort { quick, normal, thorough };
+
+/// Working sets from `first` to `last`, each `ratio` times the one before.
+struct SizeRange {
+  Bytes first{};
+  Bytes last{};
+  double ratio{0.0};
+
+  friend bool operator==(const SizeRange&, const SizeRange&) = default;
+};
+
+/// What the user allows and asks for; every field that is not set is the probe's choice.
+struct Limits {
+  Bytes max_memory{};                 ///< 0: the least of 1 GiB, max allocation, memory / 4
+  std::vector<SizeRange> sizes{};     ///< empty: the probe's own
+  std::vector<std::string> series{};  ///< empty: all
+  Bytes step{};                       ///< 0: the larger of 64 bytes and the reported line
+  int unroll{16};                     ///< loads in one iteration of the chase
+  AddressForm address{AddressForm::automatic};
+  Effort effort{Effort::normal};
+  std::uint64_t seed{42};
+
+  friend bool operator==(const Limits&, const Limits&) = default;
+};
+
+/// What to measure, and findings that are clear without measuring ("image: the device has none").
+struct Plan {
+  std::vector<Point> points{};
+  std::vector<Finding> findings{};
+};
+
+struct Findings {
+  std::vector<Finding> findings{};
+  std::vector<Warning> warnings{};
+};
+
+/// A sample, and the witness that the host computed for it.
+struct Measurement {
+  Sample sample{};
+  std::uint64_t expected_witness{0};
+};
+
+/// One prepared point: buffers filled, kernel built and launched once. Owns what it needs.
+struct Work {
+  std::uint64_t accesses_per_iteration{1};
+  std::uint64_t iterations{1};      ///< the probe's wish; the engine may lengthen or shorten it
+  std::uint64_t max_iterations{0};  ///< 0: no bound but the time of a launch
+  Parameters facts{};               ///< what was found while preparing: page kind, address form
+  KernelBuild build{};
+  /// Runs the kernel once with so many iterations. Throws DeviceError.
+  std::function<Measurement(std::uint64_t iterations)> run{};
+};
+
+/// What a sample divided by its accesses means.
+enum class Quantity { seconds_per_access };
+
+std::string_view to_word(Quantity quantity);
+
+struct Probe {
+  std::string_view id{};  ///< file stem = kernel stem = JSON key = command-line word
+  std::string_view title{};
+  std::string_view question{};
+  Quantity quantity{Quantity::seconds_per_access};
+  /// Pure. Points in any order; the engine shuffles them.
+  Plan (*plan)(const DeviceInfo&, const Limits&){nullptr};
+  /// Pure, may be null: more points, seen what the first ones say (sizes around a knee).
+  std::vector<Point> (*refine)(const DeviceInfo&, const Limits&, std::span<const Point>){nullptr};
+  /// The only one that sees OpenCL. Throws DeviceError.
+  Work (*prepare)(Session&, const Point&){nullptr};
+  /// Pure.
+  Findings (*analyse)(const DeviceInfo&, std::span<const Point>){nullptr};
+};
+
+}  // namespace clprobe

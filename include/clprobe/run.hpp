@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run document: everything that one run on one device measured and concluded.
+//
+// Samples are facts, stored as measured. Findings are opinions: `analyse` can make them anew from
+// the samples. Names carry their unit; values are SI base units, bytes or integers.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "clprobe/units.hpp"
+
+namespace clprobe {
+
+/// A named value of a point, a device or a warning, in the order in which it was added.
+using Value = std::variant<std::int64_t, double, std::string>;
+
+class Parameters {
+ public:
+  Parameters() = default;
+  Parameters(std::initializer_list<std::pair<std::string, Value>> entries) : entries_(entries) {}
+
+  /// Replaces the value of `name` or appends it.
+  void set(std::string_view name, Value value);
+  [[nodiscard]] const Value* find(std::string_view name) const;
+  /// The integer called `name`. Throws std::out_of_range when it is absent or no integer.
+  [[nodiscard]] std::int64_t integer(std::string_view name) const;
+  [[nodiscard]] std::int64_t integer_or(std::string_view name, std::int64_t fallback) const;
+  /// The text called `name`. Throws std::out_of_range when it is absent or no text.
+  [[nodiscard]] const std::string& text(std::string_view name) const;
+  [[nodiscard]] std::string text_or(std::string_view name, std::string_view fallback) const;
+
+  [[nodiscard]] auto begin() const { return entries_.begin(); }
+  [[nodiscard]] auto end() const { return entries_.end(); }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+  friend bool operator==(const Parameters&, const Parameters&) = default;
+
+ private:
+  std::vector<std::pair<std::string, Value>> entries_;
+};
+
+/// Where a number comes from.
+enum class Source { measured, reported, derived };
+
+/// How a probe, or the whole run, ended.
+enum class Status { ok, unsupported, unobservable, failed, interrupted };
+
+/// One timed launch. `accesses` were timed between two clock reads (`ticks`), and the launch as a
+/// whole by the driver's events (`event_ns`) and the host's steady clock (`host_ns`).
+struct Sample {
+  std::uint64_t accesses{0};
+  std::optional<std::uint64_t> ticks{};  ///< device clock, the empty clock pair not yet subtracted
+  std::optional<std::uint64_t> event_ns{};  ///< START to END of the launch
+  std::uint64_t host_ns{0};                 ///< enqueue to finish, as the host saw it
+  std::uint64_t witness{0};                 ///< what the kernel computed; checked by the engine
+  std::uint64_t visit{0};                   ///< which visit of the point this was: 0, 1, 2, ...
+
+  friend bool operator==(const Sample&, const Sample&) = default;
+};
+
+/// One combination of parameters that is measured.
+struct Point {
+  std::string series{};     ///< "global", "constant-argument", ...
+  Parameters parameters{};  ///< "working_set_bytes", "step_bytes", ...
+  std::vector<Sample> samples{};
+  std::string failure{};  ///< why it could not be measured; empty when it was
+
+  friend bool operator==(const Point&, const Point&) = default;
+};
+
+/// One conclusion. Without a value it says that nothing can be said, and `reason` says why.
+struct Finding {
+  std::string name{};          ///< "latency", "capacity", "step"
+  std::string series{};        ///< the series that it is about
+  std::optional<int> level{};  ///< 1 is the nearest level
+  std::optional<double> value{};
+  std::optional<double> low{};  ///< lower end of the interval or bracket
+  std::optional<double> high{};
+  std::string unit{};   ///< "seconds", "cycles", "bytes", or empty
+  std::string label{};  ///< a word where the conclusion is one: "cache", "tlb", "memory"
+  Source source{Source::derived};
+  std::string method{};  ///< how it was found: "segmentation", "slope", ...
+  std::string reason{};  ///< why there is no value
+
+  friend bool operator==(const Finding&, const Finding&) = default;
+};
+
+/// A code with its facts; the prose, with advice, is written by the reports.
+struct Warning {
+  std::string code{};
+  Parameters facts{};
+
+  friend bool operator==(const Warning&, const Warning&) = default;
+};
+
+/// The source and options that a kernel was built from.
+struct KernelBuild {
+  std::string sha256{};
+  std::string options{};
+
+  friend bool operator==(const KernelBuild&, const KernelBuild&) = default;
+};
+
+struct ProbeResult {
+  std::string probe{};     ///< the probe's id
+  std::string quantity{};  ///< "seconds_per_access", ...
+  Status status{Status::ok};
+  std::string reason{};  ///< why not ok
+  double elapsed_seconds{0.0};
+  std::vector<KernelBuild> kernels{};
+  std::vector<Point> points{};
+  std::vector<Finding> findings{};
+  std::vector<Warning> warnings{};
+
+  friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
+};
+
+/// Which in-kernel clock a device has (DESIGN: the clock ladder).
+enum class ClockKind { none, khr_device, khr_sub_group, nvidia, amd, intel, cpu };
+
+/// What a tick is: a cycle of the core (follows its frequency) or of a constant-rate counter.
+enum class ClockRate { unknown, core_cycles, constant_rate };
+
+struct Clock {
+  ClockKind kind{ClockKind::none};
+  ClockRate rate{ClockRate::unknown};
+  std::uint64_t overhead_ticks{0};  ///< least distance of two reads with nothing in between
+  std::uint64_t quantum_ticks{1};   ///< ticks come in multiples of this
+  double ticks_per_ns{0.0};         ///< slope against the timer; 0 when not calibrated
+  double ticks_per_ns_low{0.0};
+  double ticks_per_ns_high{0.0};
+  double r_squared{0.0};
+
+  friend bool operator==(const Clock&, const Clock&) = default;
+};
+
+/// What times a sample, best first. `event` and `host` time whole launches, so that only the slope
+/// between two amounts of work counts.
+enum class Timer { clock, event, host };
+
+/// One OpenCL device: what the driver reports, and what was tried on it before measuring.
+struct DeviceInfo {
+  int index{0};                  ///< flat index over all platforms, as in `clprobe list`
+  std::string platform_index{};  ///< "platform:device"
+  std::string platform{};
+  std::string name{};
+  std::string type{};  ///< "gpu", "cpu", "accelerator" or "other"
+  std::string vendor{};
+  std::string driver{};
+  std::string version{};  ///< CL_DEVICE_VERSION
+  std::string uuid{};     ///< hexadecimal; empty where the driver has none
+  std::string pci{};      ///< "0000:01:00.0"; empty where the driver has none
+  std::string isa{};      ///< what the compiler's macros say: "nvptx", "amdgcn", "x86", "spir", ...
+
+  std::int64_t compute_units{0};
+  std::int64_t sub_group_size{1};
+  std::int64_t max_work_group_size{1};
+  Bytes global_memory{};
+  Bytes max_allocation{};
+  Bytes local_memory{};
+  Bytes constant_buffer{};
+  Bytes cache_line{};                   ///< as reported; may be 0
+  std::int64_t image_buffer_pixels{0};  ///< 0 when the device has no images
+  bool pointers_stay_valid{false};      ///< pointers stored by one kernel work in the next (tried)
+
+  Clock clock{};
+  Timer timer{Timer::host};
+  Parameters reported{};  ///< every attribute as the driver reported it
+
+  friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
+};
+
+struct ToolInfo {
+  std::string version{};
+  std::string commit{};
+  std::string compiler{};
+
+  friend bool operator==(const ToolInfo&, const ToolInfo&) = default;
+};
+
+struct HostInfo {
+  std::string cpu{};
+  std::string os{};
+  std::string kernel{};
+  std::int64_t logical_cpus{0};
+
+  friend bool operator==(const HostInfo&, const HostInfo&) = default;
+};
+
+inline constexpr int run_schema_version = 1;
+
+/// One run on one device.
+struct Run {
+  ToolInfo tool{};
+  std::string started{};  ///< UTC, "2026-01-02T03:04:05Z"
+  std::vector<std::string> arguments{};
+  std::uint64_t seed{0};
+  bool interrupted{false};
+  HostInfo host{};
+  DeviceInfo device{};
+  std::vector<ProbeResult> results{};
+  std::vector<Warning> warnings{};  ///< about the device as a whole
+
+  friend bool operator==(const Run&, const Run&) = default;
+};
+
+/// The word that stands for an enumerator in documents and reports, and back.
+/// `from_word` gives nothing for a word that it does not know.
+std::string_view to_word(Source value);
+std::string_view to_word(Status value);
+std::string_view to_word(ClockKind value);
+std::string_view to_word(ClockRate value);
+std::string_view to_word(Timer value);
+template <typename Enum>
+std::optional<Enum> from_word(std::string_view word);
+
+/// A run file could not be read: "results[0].points[3].samples[1].host_ns: expected an integer".
+class RunFormatError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One run as a JSON document (schema: tools/schema), or several as an array of them.
+/// Throws std::invalid_argument when a number is not finite.
+std::string to_json(std::span<const Run> runs);
+
+/// Reads what `to_json` writes. Strict: refuses what it does not know, with the JSON path and what
+/// was expected. Throws RunFormatError.
+std::vector<Run> runs_from_json(std::string_view text);
+
+}  // namespace clprobe

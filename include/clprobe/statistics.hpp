@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Robust statistics over small samples. All functions are pure; an empty range throws
+// std::invalid_argument, and so does a value that is not finite.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace clprobe {
+
+struct Interval {
+  double low{0.0};
+  double high{0.0};
+
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+/// Mean of the two middle values when the count is even.
+double median(std::span<const double> values);
+
+/// Quantile by linear interpolation (Hyndman and Fan's type 7), `q` in [0, 1].
+double quantile(std::span<const double> values, double q);
+
+/// 1.4826 x the median absolute deviation: the standard deviation of normal data.
+double scaled_mad(std::span<const double> values);
+
+/// Percentile bootstrap interval of the median at `confidence`, from `resamples` seeded resamples.
+Interval bootstrap_median(std::span<const double> values, double confidence, std::uint64_t seed,
+                          int resamples = 1000);
+
+struct Line {
+  double slope{0.0};
+  double intercept{0.0};
+  double r_squared{0.0};
+  Interval slope_interval{};  ///< 95 %, from the residuals (least squares) or the pairs (Theil-Sen)
+};
+
+/// Ordinary least squares. Needs two different x.
+Line fit_least_squares(std::span<const double> x, std::span<const double> y);
+
+/// Median of the pairwise slopes (Theil 1950, Sen 1968): survives 29 % outliers.
+Line fit_theil_sen(std::span<const double> x, std::span<const double> y);
+
+/// Largest two-sample Kolmogorov-Smirnov distance, and its permutation p-value.
+double kolmogorov_smirnov(std::span<const double> a, std::span<const double> b);
+
+}  // namespace clprobe

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was typed, checked and typed as values; nothing here touches the system.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+
+namespace clprobe::cli {
+
+enum class Command { measure, list, explain, report, generate, version, help, worker };
+
+enum class Format { table, json, csv, markdown };
+
+enum class ColourMode { automatic, always, never };
+
+/// Where one rendering goes: a path, or "-" for stdout.
+struct Output {
+  std::string path{};
+  Format format{Format::table};
+
+  friend bool operator==(const Output&, const Output&) = default;
+};
+
+struct Options {
+  Command command{Command::measure};
+  std::vector<std::string> words{};   ///< probes, or files, or the word after `explain`/--generate
+  std::string device{};               ///< as typed; empty: the best device
+  std::vector<Output> outputs{};      ///< -o; stdout gets `format` unless one of them is "-"
+  Format format{Format::table};
+  Limits limits{};
+  std::optional<std::chrono::duration<double>> time_budget{};
+  bool dry_run{false};
+  ColourMode colour{ColourMode::automatic};
+  int verbosity{0};  ///< -1 quiet, 0, 1 verbose
+};
+
+/// A usage error: one line that says what was wrong and what to do. Exit code 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Parses the words after the program's name. `probes` are the known probe ids. Throws UsageError.
+Options parse(const std::vector<std::string>& arguments,
+              const std::vector<std::string_view>& probes);
+
+/// All from the one flag table: what --help, the man page and the shells' completions say.
+std::string help_text();
+std::string man_page();
+/// `shell` is "bash", "zsh" or "fish".
+std::string completion(std::string_view shell);
+
+/// The candidate that is most like `word` when one is close enough to be meant, else nothing.
+std::optional<std::string_view> nearest(std::string_view word,
+                                        const std::vector<std::string_view>& candidates);
+
+}  // namespace clprobe::cli

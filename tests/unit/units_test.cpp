@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/units.hpp"
+
+#include <doctest/doctest.h>
+
+namespace clprobe {
+
+TEST_CASE("sizes are read in binary and decimal units") {
+  CHECK(parse_bytes("4096") == Bytes{4096});
+  CHECK(parse_bytes("64K") == kibibytes(64));
+  CHECK(parse_bytes("64KiB") == kibibytes(64));
+  CHECK(parse_bytes("64kb") == Bytes{64000});
+  CHECK(parse_bytes("1.5MiB") == Bytes{1572864});
+  CHECK(parse_bytes("8g") == gibibytes(8));
+}
+
+TEST_CASE("what is no size is refused") {
+  for (const char* text : {"", "KiB", "-1", "1e3", "1.0001", "64Q", "64 KiB ", "nan", "inf",
+                           "99999999999GiB", "0x10"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_bytes(text).has_value());
+  }
+}
+
+TEST_CASE("sizes are shown with at most three digits") {
+  CHECK(format_bytes(Bytes{512}) == "512 B");
+  CHECK(format_bytes(kibibytes(192)) == "192 KiB");
+  CHECK(format_bytes(kibibytes(1023)) == "1023 KiB");
+  CHECK(format_bytes(Bytes{28941000}) == "27.6 MiB");
+  CHECK(format_bytes(gibibytes(1)) == "1 GiB");
+}
+
+TEST_CASE("numbers and times keep three significant digits") {
+  CHECK(format_number(32.0) == "32.0");
+  CHECK(format_number(280.64) == "281");
+  CHECK(format_number(0.5124) == "0.512");
+  CHECK(format_number(0.0) == "0");
+  CHECK(format_seconds(16.2e-9) == "16.2 ns");
+  CHECK(format_seconds(1.354e-6) == "1.35 µs");
+  CHECK(format_seconds(2.0) == "2.00 s");
+  CHECK(format_seconds(0.5e-9) == "0.500 ns");
+}
+
+}  // namespace clprobe

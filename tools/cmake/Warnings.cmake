@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# The warnings that all of our own code is compiled with.
+add_library(clprobe_warnings INTERFACE)
+target_compile_features(clprobe_warnings INTERFACE cxx_std_20)
+target_compile_options(
+  clprobe_warnings
+  INTERFACE -Wall
+            -Wextra
+            -Wpedantic
+            -Wconversion
+            -Wsign-conversion
+            -Wshadow
+            -Wold-style-cast
+            -Wnon-virtual-dtor
+            -Wnull-dereference
+            -Wdouble-promotion
+            -Wundef
+            -Wimplicit-fallthrough
+            -Wcast-align
+            $<$<BOOL:${CLPROBE_WERROR}>:-Werror>)
