@@ -28,6 +28,8 @@ constexpr double most_scatter = 0.2;
 constexpr double gentle_slope = 0.06;     // a ramp that may be a plateau
 constexpr double long_gentle_slope = 0.13;  // 35 % over a decade: translation (TLB) creep
 constexpr double long_span = 0.8;
+// Where a knee approaches a level with this slope, what is left of the rise is below 10 %.
+constexpr double most_slope = 0.2;
 constexpr double shelf_slope = 0.35;  // an L3 that translation and sharing have smeared
 constexpr double shelf_span = 0.405;  // ln 1.5
 constexpr double shelf_contrast = 2.0;
@@ -72,9 +74,34 @@ double scatter_of(const LogCurve& curve, const Segment& segment) {
   return std::sqrt(sum / static_cast<double>(segment.count()));
 }
 
-bool is_plateau(const LogCurve& curve, const Segment& segment) {
+/// Slope of the measured points of a segment, and its standard error at noise `sigma`.
+struct Slope {
+  double value{0.0};
+  double error{0.0};
+};
+
+Slope slope_of(const LogCurve& curve, const Segment& segment, double sigma) {
+  if (segment.count() < 2) return {};
+  const auto x = std::span(curve.x).subspan(segment.first, segment.count());
+  const auto y = std::span(curve.y).subspan(segment.first, segment.count());
+  double mean_x = 0.0;
+  for (const double value : x) mean_x += value / static_cast<double>(x.size());
+  double xx = 0.0;
+  for (const double value : x) xx += (value - mean_x) * (value - mean_x);
+  return {fit_least_squares(x, y).slope, sigma / std::sqrt(xx)};
+}
+
+/// Shoulders and feet of soft knees look like plateaus of a few points where there is noise, so a
+/// plateau must be seen to be flat: 95 % sure that its slope is below `most_slope`.
+bool is_surely_flat(const LogCurve& curve, const Segment& segment, double sigma) {
+  const Slope slope = slope_of(curve, segment, sigma);
+  return slope.value + 1.645 * slope.error <= most_slope;
+}
+
+bool is_plateau(const LogCurve& curve, const Segment& segment, double sigma) {
   const double span = span_of(curve, segment);
   if (span < least_span || scatter_of(curve, segment) > most_scatter) return false;
+  if (!is_surely_flat(curve, segment, sigma)) return false;
   if (segment.kind == SegmentKind::flat) return true;
   if (segment.count() < 3) return false;
   const double slope = std::abs(segment.slope);
@@ -101,20 +128,29 @@ bool is_shelf(const LogCurve& curve, std::span<const Segment> segments, std::siz
   return std::min(before, after) >= shelf_contrast * std::max(segment.slope, gentle_slope);
 }
 
-bool are_one_level(const LogCurve& curve, const Plateau& a, const Plateau& b) {
+bool are_one_level(const LogCurve& curve, const Plateau& a, const Plateau& b, double sigma) {
+  const double least_step = least_ratio + sigma;
   // A level is never faster than a nearer one: a fall is a disturbance within one level.
-  if (height(curve, b) - height(curve, a) <= least_ratio) return true;
+  if (height(curve, b) - height(curve, a) <= least_step) return true;
   if (a.is_shelf || b.is_shelf) return false;
-  const double rise = b.members.front().y_first - a.members.back().y_last;
+  // Flat pieces of a creeping level are stairs whose height is their own slope.
+  const auto creep = [&](const Segment& segment) {
+    if (segment.kind == SegmentKind::ramp) return 0.0;
+    const double slope = std::clamp(slope_of(curve, segment, 0.0).value, 0.0, creep_slope);
+    return slope * span_of(curve, segment) / 2.0;
+  };
+  const double rise = b.members.front().y_first - a.members.back().y_last -
+                      creep(a.members.back()) - creep(b.members.front());
   const double distance = curve.x[b.first()] - curve.x[a.last()];
-  return rise <= least_ratio || rise <= creep_slope * distance;
+  return rise <= least_step || rise <= creep_slope * distance;
 }
 
-std::vector<Plateau> find_plateaus(const LogCurve& curve, std::span<const Segment> segments) {
+std::vector<Plateau> find_plateaus(const LogCurve& curve, std::span<const Segment> segments,
+                                   double sigma) {
   std::vector<Plateau> plateaus;
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    const bool shelf = !is_plateau(curve, segments[i]) && is_shelf(curve, segments, i);
-    if (!shelf && !is_plateau(curve, segments[i])) continue;
+    const bool shelf = !is_plateau(curve, segments[i], sigma) && is_shelf(curve, segments, i);
+    if (!shelf && !is_plateau(curve, segments[i], sigma)) continue;
     if (shelf && (plateaus.empty() || segments[i].y_first - plateaus.back().members.back().y_last <
                                           least_shelf_rise)) {
       continue;
@@ -122,7 +158,7 @@ std::vector<Plateau> find_plateaus(const LogCurve& curve, std::span<const Segmen
     plateaus.push_back({{segments[i]}, shelf});
     // Pooling may make the pool one with the plateau before it, and so on.
     while (plateaus.size() >= 2 &&
-           are_one_level(curve, plateaus[plateaus.size() - 2], plateaus.back())) {
+           are_one_level(curve, plateaus[plateaus.size() - 2], plateaus.back(), sigma)) {
       Plateau& into = plateaus[plateaus.size() - 2];
       const Plateau& from = plateaus.back();
       into.members.insert(into.members.end(), from.members.begin(), from.members.end());
@@ -151,32 +187,38 @@ double median_of_range(const LogCurve& curve, std::size_t first, std::size_t las
   return median(std::span(curve.y).subspan(first, last - first + 1));
 }
 
-/// Where the level ends, `next_y` being what a miss costs.
-Capacity find_capacity(const LogCurve& curve, const Plateau& plateau, double next_y,
-                       double sigma) {
-  constexpr std::size_t near = 8;  // creep within a level must not look like its misses
+/// ln latency of a hit where the plateau ends. Of a creeping one the line, but not at its very end,
+/// which the foot of the knee lifts.
+double hit_height(const LogCurve& curve, const Segment& core) {
+  if (core.kind == SegmentKind::flat) return median_of_range(curve, core.first, core.last);
+  return core.y_first + 0.75 * (core.y_last - core.y_first);
+}
+
+/// Where the level ends, `next_y` being what a miss costs. `rising` is the curve made monotone:
+/// in it a threshold is crossed once, and noise is averaged where it matters.
+Capacity find_capacity(const LogCurve& curve, const LogCurve& rising, const Plateau& plateau,
+                       double next_y, double sigma) {
   const Segment& core = last_true_member(curve, plateau, next_y);
-  const std::size_t from = core.count() > near ? core.last - near + 1 : core.first;
-  const double hit = std::exp(median_of_range(curve, from, core.last));
-  const double miss = std::exp(next_y);
-  const double at_5_percent = hit + 0.05 * (miss - hit);
-  const double at_50_percent = hit + 0.5 * (miss - hit);
-  const double surely_below = std::max(hit, at_5_percent - 2.0 * sigma * hit);
+  const double hit = std::exp(hit_height(curve, core));
+  const double cost = std::exp(next_y) - hit;
+  const auto misses = [&](std::size_t i) { return (std::exp(rising.y[i]) - hit) / cost; };
 
-  std::size_t high = core.first + core.count() / 2;
-  while (high + 1 < curve.x.size() && std::exp(curve.y[high]) < at_50_percent) ++high;
-  std::size_t low = high;
-  while (low > core.first && std::exp(curve.y[low]) > surely_below) --low;
+  std::size_t high = core.first;
+  while (high + 1 < curve.x.size() && misses(high) < 0.5) ++high;
   std::size_t below = high;
-  while (below > low && std::exp(curve.y[below]) > at_5_percent) --below;
-
+  while (below > core.first && misses(below) > 0.05) --below;
   double x = curve.x[below];
   if (below < high) {
-    const double y_below = std::exp(curve.y[below]);
-    const double y_above = std::exp(curve.y[below + 1]);
-    const double share = std::clamp((at_5_percent - y_below) / (y_above - y_below), 0.0, 1.0);
+    const double rise = misses(below + 1) - misses(below);
+    const double share = rise > 0.0 ? std::clamp((0.05 - misses(below)) / rise, 0.0, 1.0) : 0.0;
     x += share * (curve.x[below + 1] - curve.x[below]);
   }
+  // Noise moves the crossing by itself / the steepness of the foot, which is about a third of the
+  // knee's. Two standard deviations of that, averaged over a few points, are left below.
+  const double steepness = 0.45 / std::max(curve.x[high] - x, 1e-9);
+  const double margin = 3.0 * sigma * hit / cost / steepness;
+  std::size_t low = below;
+  while (low > core.first && curve.x[low] > x - margin) --low;
   return {std::exp(x), std::exp(curve.x[low]), std::exp(curve.x[high])};
 }
 
@@ -232,18 +274,19 @@ CleanCurve clean(std::span<const CurvePoint> points) {
 std::vector<Level> find_levels(std::span<const CurvePoint> points) {
   const auto [curve, sigma] = clean(points);
   if (curve.x.size() < 3) return {};
-  const std::vector<Segment> segments = analysis::partition(analysis::monotone(curve), sigma);
-  const std::vector<Plateau> plateaus = find_plateaus(curve, segments);
+  const LogCurve rising = analysis::monotone(curve);
+  const std::vector<Segment> segments = analysis::partition(rising, sigma);
+  const std::vector<Plateau> plateaus = find_plateaus(curve, segments, sigma);
   std::vector<Level> levels;
   for (std::size_t k = 0; k < plateaus.size(); ++k) {
     Level level = to_level(curve, plateaus[k]);
     level.confidence = confidence_of(curve, plateaus, k);
     if (k + 1 < plateaus.size()) {
       level.capacity =
-          find_capacity(curve, plateaus[k], first_height(curve, plateaus[k + 1]), sigma);
+          find_capacity(curve, rising, plateaus[k], first_height(curve, plateaus[k + 1]), sigma);
     } else if (curve.y.back() - plateaus[k].members.back().y_last > least_ratio) {
       // The next level was not reached: what a miss costs is at least the last point's latency.
-      level.capacity = find_capacity(curve, plateaus[k], curve.y.back(), sigma);
+      level.capacity = find_capacity(curve, rising, plateaus[k], curve.y.back(), sigma);
     }
     levels.push_back(level);
   }
