@@ -22,10 +22,10 @@ constexpr double least_sigma = 0.01;
 constexpr double spike_sigmas = 5.0;
 constexpr double least_spike = 0.05;
 
-constexpr double least_span = 0.15;       // a plateau is at least 16 % wide in size
+constexpr double least_span = 0.15;  // a plateau is at least 16 % wide in size
 // A mean of points that scatter more is no level; slices and noise modes stay below it.
 constexpr double most_scatter = 0.2;
-constexpr double gentle_slope = 0.06;     // a ramp that may be a plateau
+constexpr double gentle_slope = 0.06;       // a ramp that may be a plateau
 constexpr double long_gentle_slope = 0.13;  // 35 % over a decade: translation (TLB) creep
 constexpr double long_span = 0.8;
 // Where a knee approaches a level with this slope, what is left of the rise is below 10 %.
@@ -95,7 +95,7 @@ Slope slope_of(const LogCurve& curve, const Segment& segment, double sigma) {
 /// plateau must be seen to be flat: 95 % sure that its slope is below `most_slope`.
 bool is_surely_flat(const LogCurve& curve, const Segment& segment, double sigma) {
   const Slope slope = slope_of(curve, segment, sigma);
-  return slope.value + 1.645 * slope.error <= most_slope;
+  return std::max(0.0, slope.value) + 1.645 * slope.error <= most_slope;
 }
 
 bool is_plateau(const LogCurve& curve, const Segment& segment, double sigma) {
@@ -121,6 +121,7 @@ double steepness_between(const LogCurve& curve, const Segment& before, const Seg
 bool is_shelf(const LogCurve& curve, std::span<const Segment> segments, std::size_t i) {
   const Segment& segment = segments[i];
   if (i == 0 || i + 1 == segments.size() || segment.count() < 3) return false;
+  if (segment.kind == SegmentKind::flat) return false;  // too short to be sure of
   if (segment.slope < 0.0 || segment.slope > shelf_slope) return false;
   if (span_of(curve, segment) < shelf_span) return false;
   const double before = steepness_between(curve, segments[i - 1], segment, segments[i - 1]);
@@ -151,8 +152,8 @@ std::vector<Plateau> find_plateaus(const LogCurve& curve, std::span<const Segmen
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const bool shelf = !is_plateau(curve, segments[i], sigma) && is_shelf(curve, segments, i);
     if (!shelf && !is_plateau(curve, segments[i], sigma)) continue;
-    if (shelf && (plateaus.empty() || segments[i].y_first - plateaus.back().members.back().y_last <
-                                          least_shelf_rise)) {
+    if (shelf && (plateaus.empty() ||
+                  segments[i].y_first - plateaus.back().members.back().y_last < least_shelf_rise)) {
       continue;
     }
     plateaus.push_back({{segments[i]}, shelf});
@@ -263,8 +264,7 @@ CleanCurve clean(std::span<const CurvePoint> points) {
   if (raw.x.size() < 3) return {raw, least_sigma};
   const double raw_sigma = analysis::noise_of(raw);
   CleanCurve result;
-  result.curve =
-      analysis::without_spikes(raw, std::max(least_spike, spike_sigmas * raw_sigma));
+  result.curve = analysis::without_spikes(raw, std::max(least_spike, spike_sigmas * raw_sigma));
   result.sigma = std::max(least_sigma, analysis::noise_of(result.curve));
   return result;
 }

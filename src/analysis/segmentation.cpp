@@ -2,7 +2,6 @@
 #include "analysis/segmentation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -170,8 +169,8 @@ LogCurve monotone(const LogCurve& curve) {
       pools.pop_back();
       Pool& into = pools.back();
       const std::size_t count = into.count + last.count;
-      into.mean += (last.mean - into.mean) * static_cast<double>(last.count) /
-                   static_cast<double>(count);
+      into.mean +=
+          (last.mean - into.mean) * static_cast<double>(last.count) / static_cast<double>(count);
       into.count = count;
     }
   }
@@ -187,18 +186,19 @@ std::vector<Segment> partition(const LogCurve& curve, double sigma) {
   const PrefixSums sums(curve);
   const double price = std::log(static_cast<double>(n));
   const double weight = 1.0 / (sigma * sigma);
-  std::vector<Step> best(n + 1);
-  best[0].cost = 0.0;
+  std::vector<Step> best{{.cost = 0.0}};  // of no points at all
   for (std::size_t end = 1; end <= n; ++end) {
+    Step step;
     for (std::size_t first = 0; first < end; ++first) {
       const PrefixSums::Fit fit = sums.fit(first, end - 1);
       const double ramp = best[first].cost + fit.ramp_residuals * weight + 3.0 * price;
-      if (ramp < best[end].cost) best[end] = {ramp, first, SegmentKind::ramp};
+      if (ramp < step.cost) step = {ramp, first, SegmentKind::ramp};
       const double flat = best[first].cost + fit.flat_residuals * weight + 2.0 * price;
-      if (flat < best[end].cost && may_be_flat(curve, first, end - 1)) {
-        best[end] = {flat, first, SegmentKind::flat};
+      if (flat < step.cost && may_be_flat(curve, first, end - 1)) {
+        step = {flat, first, SegmentKind::flat};
       }
     }
+    best.push_back(step);
   }
   std::vector<Segment> segments;
   for (std::size_t end = n; end > 0; end = best[end].first) {

@@ -155,7 +155,8 @@ Line fit_least_squares(std::span<const double> x, std::span<const double> y) {
       residual += error * error;
     }
     const std::size_t degrees = x.size() - 2;
-    const double half = student_t(degrees) * std::sqrt(residual / static_cast<double>(degrees) / xx);
+    const double half =
+        student_t(degrees) * std::sqrt(residual / static_cast<double>(degrees) / xx);
     line.slope_interval = {line.slope - half, line.slope + half};
   }
   return line;

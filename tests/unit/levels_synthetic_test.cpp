@@ -113,7 +113,8 @@ struct Memory {
     double factor = 1.0 + noise * random.normal();
     if (noise_only_adds) {  // the least of 5 repeats
       factor = 10.0;
-      for (int i = 0; i < 5; ++i) factor = std::min(factor, 1.0 + noise * std::abs(random.normal()));
+      for (int i = 0; i < 5; ++i)
+        factor = std::min(factor, 1.0 + noise * std::abs(random.normal()));
     }
     if (random.chance(outlier_share)) factor *= random.uniform(1.2, 3.0);
     return true_latency(working_set_bytes) * std::max(0.5, factor);
@@ -130,9 +131,9 @@ Memory random_memory(Random& random) {
   memory.latencies.push_back(random.log_uniform(1.0, 120.0));
   for (int k = 0; k + 1 < levels; ++k) {
     Cache cache;
-    cache.model = std::array{MissModel::cliff, MissModel::random_replacement,
-                             MissModel::hashed_sets}[static_cast<std::size_t>(
-        random.uniform(0.0, 2.999))];
+    cache.model =
+        std::array{MissModel::cliff, MissModel::random_replacement,
+                   MissModel::hashed_sets}[static_cast<std::size_t>(random.uniform(0.0, 2.999))];
     cache.capacity_bytes = capacity;
     cache.width = random.uniform(0.02, 0.3);
     cache.ways = 8 << static_cast<int>(random.uniform(0.0, 2.999));
