@@ -28,13 +28,13 @@ struct Capacity {
 
 /// One plateau of the curve, nearest first.
 struct Level {
-  double latency{0.0};  ///< median of the plateau, in the curve's unit
+  double latency{0.0};          ///< median of the plateau, in the curve's unit
   Interval latency_interval{};  ///< 5 % and 95 % quantile of its points
   /// Absent for the last level, unless the curve still rises behind it: then `high` and `bytes`
   /// rest on the last point's latency, which is less than that of the next level.
   std::optional<Capacity> capacity{};
-  double confidence{0.0};              ///< 0 to 1: tightness x separation x support
-  bool is_shelf{false};                ///< a gentle slope between two steep ones, no flat plateau
+  double confidence{0.0};  ///< 0 to 1: tightness x separation x support
+  bool is_shelf{false};    ///< a gentle slope between two steep ones, no flat plateau
 };
 
 /// Splits the curve into flat and sloped pieces by optimal partitioning in (ln size, ln latency)
