@@ -21,10 +21,11 @@ struct Estimate {
   std::optional<double> cycles{};  ///< where ticks are cycles of the core
 };
 
-/// The time of one access in each sample, in ns, by the device's timer. With a clock: ticks less the
-/// empty clock pair. Else the slope from the fastest of the samples with the fewest accesses, which
-/// cancels the launch; one value for each sample with at least twice as many (with any more, where
-/// there are none), so that here, too, noise only adds. Empty when the samples do not allow it.
+/// The time of one access in each sample, in ns, by the device's timer. With a clock: ticks less
+/// the empty clock pair. Else the slope from the fastest of the samples with the fewest accesses,
+/// which cancels the launch; one value for each sample with at least twice as many (with any more,
+/// where there are none), so that here, too, noise only adds. Empty when the samples do not allow
+/// it.
 std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device);
 
 /// Nothing when the point has no usable samples.

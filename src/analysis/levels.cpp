@@ -201,7 +201,8 @@ Capacity find_capacity(const LogCurve& curve, const LogCurve& rising, const Plat
                        double next_y, double sigma) {
   const Segment& core = last_true_member(curve, plateau, next_y);
   const double hit = std::exp(hit_height(curve, core));
-  const double cost = std::exp(next_y) - hit;
+  // Where the next level begins with a bump or a creep the step can all but vanish at its foot.
+  const double cost = std::max(std::exp(next_y) - hit, 0.05 * hit);
   const auto misses = [&](std::size_t i) { return (std::exp(rising.y[i]) - hit) / cost; };
 
   std::size_t high = core.first;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -56,7 +57,8 @@ TEST_CASE("too few points have no levels") {
   CHECK(find_levels({}).empty());
   const std::vector<CurvePoint> two{{kib, 10.0}, {2 * kib, 10.0}};
   CHECK(find_levels(two).empty());
-  const std::vector<CurvePoint> bad{{kib, 10.0}, {-1.0, 10.0}, {2 * kib, 0.0}, {0.0, NAN}};
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<CurvePoint> bad{{kib, 10.0}, {-1.0, 10.0}, {2 * kib, 0.0}, {4 * kib, nan}};
   CHECK(find_levels(bad).empty());
   const std::vector<CurvePoint> three{{kib, 10.0}, {2 * kib, 10.1}, {4 * kib, 10.0}};
   CHECK(find_levels(three).size() == 1);
@@ -194,6 +196,38 @@ TEST_CASE("scaling the latency, or the order of the points, changes nothing else
       CHECK(same[k].capacity->low == levels[k].capacity->low);
       CHECK(same[k].capacity->high == levels[k].capacity->high);
       CHECK(same[k].capacity->bytes == doctest::Approx(levels[k].capacity->bytes));
+    }
+  }
+}
+
+TEST_CASE("whatever the curve, levels rise and brackets are in order") {
+  std::mt19937_64 generator(11);
+  const auto unit = [&] { return static_cast<double>(generator() >> 11U) * 0x1.0p-53; };
+  for (int round = 0; round < 500; ++round) {
+    CAPTURE(round);
+    // A random walk in logarithms: steps, slopes, falls and noise of any size.
+    std::vector<CurvePoint> curve;
+    const double ratio = 1.02 + unit();
+    const double step = 0.5 * unit() * unit();
+    const double drift = unit() - 0.3;
+    double y = 3.0;
+    for (double size = 512; size < 1e9; size *= ratio) {
+      if (unit() < 0.3) y += step * (unit() - 0.5 + drift);
+      curve.push_back({size, std::exp(y + 0.05 * step * unit())});
+    }
+    double before = 0.0;
+    for (const Level& level : find_levels(curve)) {
+      CHECK(level.latency > before);
+      before = level.latency;
+      CHECK(level.latency_interval.low <= level.latency);
+      CHECK(level.latency <= level.latency_interval.high);
+      CHECK(level.confidence >= 0.0);
+      CHECK(level.confidence <= 1.0);
+      if (!level.capacity) continue;
+      CHECK(level.capacity->low >= 511.0);
+      CHECK(level.capacity->low <= level.capacity->bytes);
+      CHECK(level.capacity->bytes <= level.capacity->high);
+      CHECK(level.capacity->high < 1.001e9);
     }
   }
 }
