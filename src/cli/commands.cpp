@@ -58,12 +58,12 @@ const Flag* find_flag(std::string_view name) {
   return found == flags.end() ? nullptr : &*found;
 }
 
-std::vector<std::string_view> visible_names() {
-  std::vector<std::string_view> names;
+std::vector<Flag> visible_flags() {
+  std::vector<Flag> flags;
   for (const Flag& flag : all_flags()) {
-    if (flag.category != Category::hidden) names.push_back(flag.name);
+    if (flag.category != Category::hidden) flags.push_back(flag);
   }
-  return names;
+  return flags;
 }
 
 std::string join_choices(std::span<const std::string_view> choices) {

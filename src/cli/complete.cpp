@@ -24,14 +24,6 @@ std::string escape(std::string_view text, std::string_view special) {
   return escaped;
 }
 
-std::vector<Flag> visible_flags() {
-  std::vector<Flag> flags;
-  for (const Flag& flag : all_flags()) {
-    if (flag.category != Category::hidden) flags.push_back(flag);
-  }
-  return flags;
-}
-
 Words command_words() {
   Words words;
   for (const CommandRow& row : all_commands()) {

@@ -3,6 +3,7 @@
 // are made from it, so that they cannot disagree.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ enum class ValueKind {
 
 /// The headings of --help and the man page, in their order. Hidden flags are for clprobe itself.
 enum class Category { selection, effort, results, about, hidden };
+
+inline constexpr std::array visible_categories{Category::selection, Category::effort,
+                                               Category::results, Category::about};
 
 struct Flag {
   std::string_view name{};        ///< without the dashes
@@ -57,8 +61,8 @@ std::string_view title_of(Category category);
 /// The flag of that long name, or null.
 const Flag* find_flag(std::string_view name);
 
-/// Long names, without dashes, of all flags that are not hidden.
-std::vector<std::string_view> visible_names();
+/// All that are not hidden.
+std::vector<Flag> visible_flags();
 
 /// Words in a sentence: "a, b or c".
 std::string join_choices(std::span<const std::string_view> choices);

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "cli/flags.hpp"
 
@@ -55,9 +54,7 @@ std::string help_text() {
     if (!row.arguments.empty()) left += fmt::format(" {}", row.arguments);
     text += entry(left, row.summary, usage_text_column);
   }
-  constexpr std::array categories{Category::selection, Category::effort, Category::results,
-                                  Category::about};
-  for (const Category category : categories) {
+  for (const Category category : visible_categories) {
     text += fmt::format("\n{}:\n", title_of(category));
     for (const Flag& flag : all_flags()) {
       if (flag.category == category) text += flag_entry(flag);

@@ -67,8 +67,9 @@ std::string roff(std::string_view text) {
 
 std::string flag_paragraph(const Flag& flag) {
   std::string name;
-  if (flag.short_name != '\0')
+  if (flag.short_name != '\0') {
     name = fmt::format("\\fB\\-{}\\fR, ", std::string(1, flag.short_name));
+  }
   name += fmt::format("\\fB\\-\\-{}\\fR", roff(flag.name));
   if (!flag.value_name.empty()) name += fmt::format(" \\fI{}\\fR", flag.value_name);
   std::string text = roff(flag.details);
@@ -123,9 +124,7 @@ std::string man_page() {
       "clprobe \\- measure memory systems through OpenCL\n";
   page += synopsis_and_commands();
   page += ".SH OPTIONS\n";
-  constexpr std::array categories{Category::selection, Category::effort, Category::results,
-                                  Category::about};
-  for (const Category category : categories) {
+  for (const Category category : visible_categories) {
     page += fmt::format(".SS {}\n", title_of(category));
     for (const Flag& flag : all_flags()) {
       if (flag.category == category) page += flag_paragraph(flag);

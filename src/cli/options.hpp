@@ -53,7 +53,7 @@ class UsageError : public std::runtime_error {
 };
 
 /// Parses the words after the program's name. `probes` are the known probe ids. Throws UsageError.
-/// --help is stronger than --version, and both than anything else that was typed.
+/// --help is stronger than --version, and both than commands and words.
 Options parse(const std::vector<std::string>& arguments,
               const std::vector<std::string_view>& probes);
 

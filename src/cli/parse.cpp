@@ -68,7 +68,9 @@ UsageError unknown_flag(const std::string& name, const std::vector<std::string>&
       return UsageError(fmt::format("unknown flag {}: write `clprobe {}`", quote(flag), row.word));
     }
   }
-  const std::optional<std::string_view> meant = nearest(flag, visible_names());
+  std::vector<std::string_view> names;
+  for (const Flag& each : visible_flags()) names.push_back(each.name);
+  const std::optional<std::string_view> meant = nearest(flag, names);
   const std::string guess = meant ? fmt::format("did you mean '--{}'? ", *meant) : std::string();
   return UsageError(fmt::format("unknown flag {}: {}{}", quote(flag), guess, help_advice));
 }

@@ -34,6 +34,12 @@ int sync_contents(int descriptor) {
   return errno;
 }
 
+/// Links to open descriptors are streams even when a file is behind them: whoever opened that file
+/// holds it, and would not see one that took its place.
+bool names_descriptor(std::string_view path) {
+  return path.starts_with("/dev/std") || path.starts_with("/dev/fd/");
+}
+
 }  // namespace
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_) {
@@ -43,23 +49,21 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_
   }
   if (path_.empty()) fail(ENOENT);
   struct stat found {};
-  if (::lstat(target_.c_str(), &found) == 0 && S_ISLNK(found.st_mode)) {
+  const int stat_error = ::stat(path_.c_str(), &found) == 0 ? 0 : errno;
+  if (stat_error != 0 && stat_error != ENOENT) fail(stat_error);
+  if (stat_error == 0 && S_ISDIR(found.st_mode)) fail(EISDIR);
+  if (names_descriptor(path_) || (stat_error == 0 && !S_ISREG(found.st_mode))) {
+    open_stream();
+    return;
+  }
+  std::error_code error;
+  if (std::filesystem::is_symlink(path_, error)) {
     // Renaming onto a link would replace the link and leave the file that it names as it was.
-    std::error_code error;
     target_ = std::filesystem::canonical(path_, error).string();
     if (error) fail(error.value());
   }
-  if (::stat(target_.c_str(), &found) != 0) {
-    if (errno != ENOENT) fail(errno);
-  } else if (S_ISDIR(found.st_mode)) {
-    fail(EISDIR);
-  } else if (!S_ISREG(found.st_mode)) {
-    open_stream();
-    return;
-  } else if (::access(target_.c_str(), W_OK) != 0) {
-    // A rename would succeed: it asks the folder, not the file that somebody made read-only.
-    fail(errno);
-  }
+  // A rename would succeed: it asks the folder, not the file that somebody made read-only.
+  if (stat_error == 0 && ::access(target_.c_str(), W_OK) != 0) fail(errno);
   open_temporary();
 }
 
@@ -83,7 +87,8 @@ void OutputFile::fail(int error_number) const {
 
 void OutputFile::open_stream() {
   is_stream_ = true;
-  descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+  // Appending, for /dev/stdout that is a file with something in it.
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (descriptor_ < 0) fail(errno);
 }
 

@@ -67,9 +67,9 @@ TEST_CASE("completions offer what is not hidden") {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const std::string text = completion(shell, known_probes());
     CHECK(text.find("worker") == std::string::npos);
-    for (const std::string_view name : visible_names()) {
-      CAPTURE(name);
-      CHECK(text.find(name) != std::string::npos);
+    for (const Flag& flag : visible_flags()) {
+      CAPTURE(flag.name);
+      CHECK(text.find(flag.name) != std::string::npos);
     }
     CHECK(text.find("bandwidth") != std::string::npos);
     CHECK(text.find("explain") != std::string::npos);

@@ -164,6 +164,24 @@ TEST_CASE("devices are written directly, and a full one is an error") {
   CHECK(OutputFile("/dev/null").is_stream());
 }
 
+TEST_CASE("a name of an open descriptor is written to, whatever is behind it") {
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe(ends.data()) == 0);
+  OutputFile("/dev/fd/" + std::to_string(ends[1])).commit("piped");
+  std::array<char, 16> piped{};
+  CHECK(::read(ends[0], piped.data(), piped.size()) == 5);
+  ::close(ends[0]);
+  ::close(ends[1]);
+
+  const Folder folder;
+  const std::string path = folder.file("redirected");
+  write_file(path, "before ");
+  const int redirected = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  OutputFile("/dev/fd/" + std::to_string(redirected)).commit("after");
+  ::close(redirected);
+  CHECK(read_text(path) == "before after");
+}
+
 TEST_CASE("a write that ends half-way leaves the old file intact") {
   const Folder folder;
   const std::string path = folder.file("run.json");
