@@ -15,6 +15,9 @@ struct Word {
   Enum value;
   std::string_view word;
 };
+// Clang 14 deduces no aggregates without a guide.
+template <typename Enum>
+Word(Enum, const char*) -> Word<Enum>;
 
 // The one table per enumeration that both directions read.
 template <typename Enum>
