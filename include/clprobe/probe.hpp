@@ -22,6 +22,10 @@ enum class AddressForm { automatic, pointer, index, offset };
 /// How much effort a run may spend: fewer sizes and samples, or more.
 enum class Effort { quick, normal, thorough };
 
+/// Words for --address and for the worker's protocol; `from_word` (run.hpp) reads them.
+std::string_view to_word(AddressForm form);
+std::string_view to_word(Effort effort);
+
 /// Working sets from `first` to `last`, each `ratio` times the one before.
 struct SizeRange {
   Bytes first{};

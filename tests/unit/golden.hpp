@@ -6,6 +6,8 @@
 // CLPROBE_UPDATE_GOLDEN=1 in the environment rewrites the files instead; the diff is for review.
 #pragma once
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -52,6 +54,14 @@ inline std::string golden_difference(std::string_view name, std::string_view tex
     return message.str();
   }
   return std::string(name) + ": only the ends of the files differ";
+}
+
+inline std::string read_golden(std::string_view name) {
+  return read_text(std::filesystem::path(CLPROBE_GOLDEN_FOLDER) / name);
+}
+
+inline void check_golden(std::string_view name, std::string_view text) {
+  CHECK(golden_difference(name, text) == "");
 }
 
 }  // namespace clprobe
