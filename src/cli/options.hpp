@@ -15,15 +15,16 @@
 
 namespace clprobe::cli {
 
-enum class Command { measure, list, explain, report, generate, version, help, worker };
+enum class Command { measure, list, explain, report, generate, version, help, builds, worker };
 
 enum class Format { table, json, csv, markdown };
 
 using ColourMode = terminal::ColourMode;
 
 /// The words that --series takes: every series that any probe has.
-inline constexpr std::array<std::string_view, 5> series_words{"global", "constant-argument",
-                                                              "constant-program", "local", "image"};
+inline constexpr std::array<std::string_view, 7> series_words{
+    "global",           "global-scalar", "global-pages", "constant-argument",
+    "constant-program", "local",         "image"};
 
 /// Where one rendering goes: a path, or "-" for stdout.
 struct Output {
@@ -41,6 +42,8 @@ struct Options {
   Format format{Format::table};
   Limits limits{};
   std::optional<std::chrono::duration<double>> time_budget{};  ///< all probes of one device
+  std::chrono::milliseconds timeout{30'000};                   ///< for one answer of a driver
+  std::optional<ClockKind> clock{};  ///< the only clock to try; nothing: the ladder
   bool dry_run{false};
   ColourMode colour{ColourMode::automatic};
   int verbosity{0};  ///< -1 quiet, 0, 1 verbose

@@ -147,6 +147,7 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
       }
       check_flags_apply(options, typed, "--generate");
       return;
+    case Command::builds:
     case Command::worker:
       options.words = typed.words;
       return;

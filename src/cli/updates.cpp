@@ -86,6 +86,15 @@ void update_thorough(Options& options, std::string_view /*value*/) {
   options.limits.effort = Effort::thorough;
 }
 
+void update_timeout(Options& options, std::string_view value) {
+  options.timeout = std::chrono::ceil<std::chrono::milliseconds>(parse_duration(value));
+}
+
+void update_clock(Options& options, std::string_view value) {
+  // "auto" is no kind of clock, and so leaves the ladder.
+  options.clock = from_word<ClockKind>(value);
+}
+
 void update_seed(Options& options, std::string_view value) {
   options.limits.seed = parse_whole(value, 0, most_seed);
 }
@@ -111,6 +120,10 @@ void update_verbose(Options& options, std::string_view /*value*/) { options.verb
 void update_quiet(Options& options, std::string_view /*value*/) { options.verbosity = -1; }
 
 void update_help(Options& options, std::string_view /*value*/) { options.command = Command::help; }
+
+void update_builds(Options& options, std::string_view /*value*/) {
+  options.command = Command::builds;
+}
 
 void update_worker(Options& options, std::string_view /*value*/) {
   options.command = Command::worker;

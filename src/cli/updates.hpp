@@ -14,6 +14,15 @@ inline constexpr std::array<std::string_view, 4> format_words{"table", "json", "
 inline constexpr std::array<std::string_view, 3> colour_words{"auto", "always", "never"};
 inline constexpr std::array<std::string_view, 4> address_words{"auto", "pointer", "index",
                                                                "offset"};
+// "auto", then the words of ClockKind (run.hpp).
+inline constexpr std::array<std::string_view, 8> clock_words{"auto",
+                                                             "none",
+                                                             "khr-device",
+                                                             "khr-sub-group",
+                                                             "nvidia-clock64",
+                                                             "amd-cycle-counter",
+                                                             "intel-cycle-counter",
+                                                             "cpu-cycle-counter"};
 inline constexpr std::array<std::string_view, 4> generate_words{"man", "bash", "zsh", "fish"};
 
 /// Each stores `value`, or throws UsageError without the flag's name.
@@ -29,6 +38,9 @@ void update_max_memory(Options& options, std::string_view value);
 void update_time_budget(Options& options, std::string_view value);
 void update_quick(Options& options, std::string_view value);
 void update_thorough(Options& options, std::string_view value);
+void update_timeout(Options& options, std::string_view value);
+void update_clock(Options& options, std::string_view value);
+void update_builds(Options& options, std::string_view value);
 void update_seed(Options& options, std::string_view value);
 void update_dry_run(Options& options, std::string_view value);
 void update_output(Options& options, std::string_view value);
