@@ -23,8 +23,8 @@ struct TableStyle {
 /// In every format, control characters in text from a driver or a file are replaced by '?'.
 std::string render_table(std::span<const Run> runs, const TableStyle& style);
 
-/// Long form: one row a sample, stable columns, RFC 4180 quoting, lines end with LF. The parameters'
-/// columns are those that occur in the runs, in the order of their first appearance.
+/// Long form: one row a sample, stable columns, RFC 4180 quoting, lines end with LF. The
+/// parameters' columns are those that occur in the runs, in the order of their first appearance.
 /// `ns_per_access` is empty where a sample alone has no time (slopes without an in-kernel clock).
 /// Text that a spreadsheet would run as a formula (=, +, -, @) begins with an apostrophe.
 std::string render_csv(std::span<const Run> runs);

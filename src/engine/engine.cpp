@@ -23,6 +23,12 @@ struct Progress {
   bool done{false};
 };
 
+/// A point that the device does not support.
+struct Refusal {
+  std::string series;
+  std::string reason;
+};
+
 /// One call of measure(): the points, their progress, and the time.
 class Measuring {
  public:
@@ -63,6 +69,7 @@ class Measuring {
   void finish(std::vector<Finding> known);
   void judge(std::size_t index);
   void remember(const KernelBuild& build);
+  void report_refusals();
 
   [[nodiscard]] bool cancelled() const { return observer_.cancelled && observer_.cancelled(); }
   [[nodiscard]] double elapsed_s() const { return seconds(steady::now() - begin_).count(); }
@@ -84,6 +91,7 @@ class Measuring {
   std::optional<std::size_t> sentinel_{};
   std::vector<double> sentinel_ns_{};
   int since_sentinel_{0};
+  std::vector<Refusal> refusals_{};
   std::optional<double> first_visit_s_{};
 };
 
@@ -129,6 +137,10 @@ void Measuring::visit(std::size_t index) {
     remember(work.build);
     sample_visit(work, backend_.device(), budget_, static_cast<std::uint64_t>(progress.visits),
                  point.samples);
+  } catch (const Unsupported& refusal) {
+    refusals_.push_back({point.series, refusal.what()});
+    progress.done = true;
+    return;
   } catch (const DeviceError& error) {
     if (cancelled()) return;  // the error is the interrupt's, not the device's
     point.failure = error.what();
@@ -187,14 +199,33 @@ void Measuring::remember(const KernelBuild& build) {
 
 /// A point without a sample and without a failure says nothing: the run ended before it.
 void Measuring::drop_unvisited() {
-  const auto planned = static_cast<std::int64_t>(result_.points.size());
-  const auto dropped =
+  const auto planned = static_cast<std::int64_t>(result_.points.size() - refusals_.size());
       static_cast<std::int64_t>(std::erase_if(result_.points, [](const Point& point) {
         return point.samples.empty() && point.failure.empty();
       }));
-  if (dropped > 0 && !cancelled()) {
+  const auto measured = static_cast<std::int64_t>(result_.points.size());
+  if (measured < planned && !cancelled()) {
     result_.warnings.push_back(
-        {"time_budget_short", {{"measured", planned - dropped}, {"planned", planned}}});
+        {"time_budget_short", {{"measured", measured}, {"planned", planned}}});
+  }
+}
+
+/// A series of which all points were refused is a finding, one of which some were a warning.
+void Measuring::report_refusals() {
+  for (const Refusal& refusal : refusals_) {
+    const auto is_same = [&](const auto& each) { return each.series == refusal.series; };
+    if (std::any_of(result_.points.begin(), result_.points.end(), is_same)) {
+      result_.warnings.push_back(
+          {"point_refused", {{"series", refusal.series}, {"reason", refusal.reason}}});
+    } else if (std::none_of(result_.findings.begin(), result_.findings.end(), is_same)) {
+      Finding finding;
+      finding.name = probe_.id;
+      finding.series = refusal.series;
+      finding.source = Source::reported;
+      finding.method = "plan";
+      finding.reason = refusal.reason;
+      result_.findings.push_back(std::move(finding));
+    }
   }
 }
 
@@ -204,6 +235,7 @@ void Measuring::finish(std::vector<Finding> known) {
   result_.findings = std::move(found.findings);
   result_.findings.insert(result_.findings.end(), known.begin(), known.end());
   result_.warnings.insert(result_.warnings.end(), found.warnings.begin(), found.warnings.end());
+  report_refusals();
   if (const auto drift = drift_of(sentinel_ns_)) {
     result_.warnings.push_back({"clock_drift", {{"percent", *drift * 100.0}}});
   }

@@ -140,6 +140,9 @@ class Ring {
  private:
   void lay_out(const std::string& options);
   void bind(const Point& point);
+  [[nodiscard]] cl::Buffer constant_piece();
+  [[nodiscard]] cl::Image1DBuffer image_of_memory() const;
+  void first_launch();
   void age(std::uint64_t hops);
   void sweep(std::uint64_t begin, std::uint64_t end);
 
@@ -214,17 +217,12 @@ void Ring::bind(const Point& point) {
     case Space::global:
       chase_.setArg(argument++, memory_);
       break;
-    case Space::constant_argument: {
-      // A piece of the right size: a driver may refuse a larger buffer than it has constants.
-      cl_buffer_region piece{0, shape_.working_set_bytes};
-      memory_ = memory_.createSubBuffer(CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &piece);
+    case Space::constant_argument:
+      memory_ = constant_piece();
       chase_.setArg(argument++, memory_);
       break;
-    }
     case Space::image:
-      image_ = cl::Image1DBuffer(session_.context(), CL_MEM_READ_ONLY,
-                                 cl::ImageFormat(CL_R, CL_UNSIGNED_INT32),
-                                 shape_.working_set_bytes / sizeof(cl_uint), memory_);
+      image_ = image_of_memory();
       chase_.setArg(argument++, image_);
       break;
     case Space::local:
@@ -240,7 +238,35 @@ void Ring::bind(const Point& point) {
   chase_.setArg(argument++, cl_uint{1});
   chase_.setArg(argument++, out_);
   chase_.setArg(start_argument_, cl_uint{0});
-  session_.launch(chase_, cl::NDRange(1), cl::NDRange(1));  // some drivers compile only now
+  first_launch();
+}
+
+/// A piece of the right size: a driver may refuse a larger buffer than it has constants.
+cl::Buffer Ring::constant_piece() {
+  cl_buffer_region piece{0, shape_.working_set_bytes};
+  return memory_.createSubBuffer(CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &piece);
+}
+
+cl::Image1DBuffer Ring::image_of_memory() const {
+  try {
+    return {session_.context(), CL_MEM_READ_ONLY, cl::ImageFormat(CL_R, CL_UNSIGNED_INT32),
+            shape_.working_set_bytes / sizeof(cl_uint), memory_};
+  } catch (const cl::Error& error) {
+    throw Unsupported(fmt::format("the driver makes no image of a buffer: {}", describe(error)));
+  }
+}
+
+/// Some drivers compile only now. Some refuse constants that they said to have room for.
+void Ring::first_launch() {
+  try {
+    session_.launch(chase_, cl::NDRange(1), cl::NDRange(1));
+  } catch (const cl::Error& error) {
+    const bool is_constant =
+        space_ == Space::constant_argument || space_ == Space::constant_program;
+    if (!is_constant) throw;
+    throw Unsupported(fmt::format("the driver takes no {} of constants: {}",
+                                  format_bytes({shape_.working_set_bytes}), describe(error)));
+  }
 }
 
 void Ring::sweep(std::uint64_t begin, std::uint64_t end) {

@@ -18,6 +18,8 @@ using json::Json;
 Json request(ChildProcess& child, const Json& question, const WorkerSettings& settings) {
   Json answer =
       json::parse(child.ask(json::one_line(question), settings.timeout, settings.cancelled));
+  if (answer.contains("unsupported"))
+    throw Unsupported(answer.at("unsupported").get<std::string>());
   if (answer.contains("error")) throw DeviceError(answer.at("error").get<std::string>());
   return answer;
 }
@@ -77,6 +79,8 @@ class RemoteBackend final : public Backend {
   auto giving_up_child_on_error(Action action) -> decltype(action()) {
     try {
       return action();
+    } catch (const Unsupported&) {
+      throw;
     } catch (const std::runtime_error& error) {  // ChildLost and DeviceError
       child_.reset();
       ++lost_in_a_row_;

@@ -23,10 +23,13 @@ using json::Json;
 /// What the child has open. One device, one prepared point at a time.
 class Server {
  public:
-  /// Answers one request; errors of drivers become {"error": "..."}.
+  /// Answers one request; errors of drivers become {"error": "..."}, and what the device cannot do
+  /// {"unsupported": "..."}.
   Json answer(const Json& request) {
     try {
       return answer_or_throw(request);
+    } catch (const Unsupported& refusal) {
+      return {{"unsupported", refusal.what()}};
     } catch (const cl::Error& error) {
       return {{"error", describe(error)}};
     } catch (const std::exception& error) {
