@@ -13,6 +13,8 @@ struct Word {
   Enum value;
   std::string_view word;
 };
+template <typename Enum>
+Word(Enum, std::string_view) -> Word<Enum>;  // clang deduces aggregates by itself only since 17
 
 // The one table per enumeration that both directions read.
 template <typename Enum>
