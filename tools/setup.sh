@@ -187,7 +187,7 @@ install_with_apt() {
     # With no terminal sudo could not ask for the password and would hang or fail obscurely.
     [[ -t 2 ]] || sudo -n true 2>/dev/null || fail "packages are missing; as root: $by_hand"
   fi
-  say "installing ${#packages[@]} packages that are missing: ${packages[*]}"
+  say "installing what is missing: ${packages[*]}"
   setup_log=$(mktemp)
   if ! have_candidates "${packages[@]}" || ! apt_install "${packages[@]}"; then
     apt_update || give_up_on_apt "$by_hand"
