@@ -39,6 +39,7 @@ test_needs=(
   "clang-tidy 14|program clang-tidy-14|clang-tidy-14"
   "Clang 15, the LLVM of AMD's device libraries|program clang-15|clang-15"
   "Clang 19, for newer AMD devices|program clang-19|clang-19"
+  "pgrep|program pgrep|procps"
   "mandoc|program mandoc|mandoc"
   "ShellCheck|program shellcheck|shellcheck"
   "codespell|program codespell|codespell"

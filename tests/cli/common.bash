@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154  # Bats sets status, output and stderr
 # Loaded by every suite. CLPROBE names the program.
 
 # A run of a second or two: three working sets of one series, on PoCL.
@@ -23,7 +23,6 @@ clprobe() {
 
 # One line on stderr, that begins with the program's name.
 one_line_error() {
-  # shellcheck disable=SC2154
   [[ $stderr == clprobe:* && $stderr != *$'\n'* ]] || {
     printf 'not a one-line error: %s\n' "$stderr"
     return 1
@@ -34,7 +33,6 @@ one_line_error() {
 fails_with() {
   local expected=$1 word
   shift
-  # shellcheck disable=SC2154
   [[ $status -eq $expected ]] || {
     printf 'status %s and not %s: %s\n' "$status" "$expected" "$stderr"
     return 1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154,SC2016  # Bats and common.bash set the variables; bash -c expands its own
 # Ctrl-C and its kin: exit 130, and what was measured is in the file.
 bats_require_minimum_version 1.5.0
 
@@ -8,12 +9,13 @@ setup() {
   common_setup
 }
 
+# A shell starts background commands with SIGINT ignored, hence --default-signal.
 # interrupt SIGNAL SECONDS ARGUMENT...: starts clprobe in a process group of its own, sends the
 # signal to the whole group as a terminal does, and waits for it. Its status is in `status`.
 interrupt() {
   local signal=$1 after=$2 pid
   shift 2
-  setsid "$CLPROBE" "$@" >stdout 2>stderr &
+  setsid env --default-signal=INT "$CLPROBE" "$@" >stdout 2>stderr &
   pid=$!
   sleep "$after"
   kill -"$signal" -- -"$pid"
@@ -31,7 +33,7 @@ long_run=(latency --device portable --thorough --time-budget 60)
 }
 
 @test "SIGINT ends it within two seconds and leaves no process behind" {
-  setsid "$CLPROBE" "${long_run[@]}" -o a.json >/dev/null 2>&1 &
+  setsid env --default-signal=INT "$CLPROBE" "${long_run[@]}" -o a.json >/dev/null 2>&1 &
   local pid=$!
   sleep 4
   kill -INT -- -"$pid"
@@ -43,7 +45,7 @@ long_run=(latency --device portable --thorough --time-budget 60)
 }
 
 @test "SIGINT to the program alone ends its children too" {
-  setsid "$CLPROBE" "${long_run[@]}" -o a.json >/dev/null 2>&1 &
+  setsid env --default-signal=INT "$CLPROBE" "${long_run[@]}" -o a.json >/dev/null 2>&1 &
   local pid=$!
   sleep 4
   kill -INT "$pid"
@@ -53,7 +55,7 @@ long_run=(latency --device portable --thorough --time-budget 60)
 }
 
 @test "SIGKILL to the program leaves no orphan that measures on" {
-  setsid "$CLPROBE" "${long_run[@]}" -o a.json >/dev/null 2>&1 &
+  setsid env --default-signal=INT "$CLPROBE" "${long_run[@]}" -o a.json >/dev/null 2>&1 &
   local pid=$!
   sleep 4
   kill -KILL "$pid"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154,SC2016  # Bats and common.bash set the variables; bash -c expands its own
 # Where results go: nothing already measured is lost, and errors come before the measuring.
 bats_require_minimum_version 1.5.0
 
@@ -78,7 +79,7 @@ setup() {
   [[ $output == *$'\e['* ]]
   # script gives it a terminal; its progress line and the table must then be plain.
   NO_COLOR=1 script --quiet --return --command "'$CLPROBE' list" typescript >/dev/null
-  ! grep -q $'\e\\[[0-9;]*m' typescript
+  run ! grep -q $'\e\\[[0-9;]*m' typescript
 }
 
 @test "dry-run measures nothing and says what it would" {
