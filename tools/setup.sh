@@ -27,7 +27,6 @@ test_needs=(
   "doctest|header doctest/doctest.h|doctest-dev"
   "Bats|program bats|bats"
   "clinfo|program clinfo|clinfo"
-  "hyperfine|program hyperfine|hyperfine"
   "jq|program jq|jq"
   "rusticl and Clover|icd rusticl.icd|mesa-opencl-icd"
   "Oclgrind|program oclgrind|oclgrind"
