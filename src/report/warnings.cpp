@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "clprobe/report.hpp"
 #include "report/findings.hpp"
