@@ -23,6 +23,12 @@ class DeviceError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The device, or its driver, refuses such a point: no failure, but nothing to measure either.
+class Unsupported : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 /// Where points are measured: OpenCL in a child process, or a recorded run.
 class Backend {
  public:

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "clprobe/levels.hpp"
@@ -20,15 +21,18 @@ struct Estimate {
   std::optional<double> cycles{};  ///< where ticks are cycles of the core
 };
 
-/// The time of one access in each sample, in ns, by the device's timer: ticks less the empty clock
-/// pair with a clock; else the slope between samples of different `accesses`, which cancels the
-/// launch. Empty when the samples do not allow it.
+/// The time of one access in each sample, in ns, by the device's timer. With a clock: ticks less
+/// the empty clock pair. Else the slope from the fastest of the samples with the fewest accesses,
+/// which cancels the launch; one value for each sample with at least twice as many (with any more,
+/// where there are none), so that here, too, noise only adds. Empty when the samples do not allow
+/// it.
 std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device);
 
 /// Nothing when the point has no usable samples.
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device);
 
-/// The curve of one series: every point of it that has an estimate, by working set, in ns.
+/// The curve of one series: every point of it that has an estimate, by working set (the parameter
+/// "working_set_bytes"), in ns.
 std::vector<CurvePoint> latency_curve(std::span<const Point> points, std::string_view series,
                                       const DeviceInfo& device);
 

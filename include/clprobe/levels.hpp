@@ -17,8 +17,9 @@ struct CurvePoint {
   double latency{0.0};
 };
 
-/// A capacity as a pointer chase sees it: `low` is the last working set on the plateau, `high` the
-/// one where half of the accesses miss, `bytes` the one where 5 % miss.
+/// A capacity as a pointer chase sees it: `bytes` is the working set where 5 % of the accesses miss
+/// (interpolated), `low` the last measured one that is surely before it, `high` the first measured
+/// one where at least half of them miss.
 struct Capacity {
   double bytes{0.0};
   double low{0.0};
@@ -27,11 +28,13 @@ struct Capacity {
 
 /// One plateau of the curve, nearest first.
 struct Level {
-  double latency{0.0};  ///< median of the plateau, in the curve's unit
-  Interval latency_interval{};
-  std::optional<Capacity> capacity{};  ///< absent for the last level, whose end was not seen
-  double confidence{0.0};              ///< 0 to 1: tightness x separation x support
-  bool is_shelf{false};                ///< a gentle slope between two steep ones, no flat plateau
+  double latency{0.0};          ///< median of the plateau, in the curve's unit
+  Interval latency_interval{};  ///< 5 % and 95 % quantile of its points
+  /// Absent for the last level, unless the curve still rises behind it: then `high` and `bytes`
+  /// rest on the last point's latency, which is less than that of the next level.
+  std::optional<Capacity> capacity{};
+  double confidence{0.0};  ///< 0 to 1: tightness x separation x support
+  bool is_shelf{false};    ///< a gentle slope between two steep ones, no flat plateau
 };
 
 /// Splits the curve into flat and sloped pieces by optimal partitioning in (ln size, ln latency)
@@ -40,7 +43,7 @@ struct Level {
 std::vector<Level> find_levels(std::span<const CurvePoint> curve);
 
 /// Working-set sizes that should be added so that neighbouring sizes are at most `ratio` apart
-/// around every knee of the curve.
+/// around every knee of the curve, rising. Not rounded; none when `ratio` is not above 1.
 std::vector<double> sizes_around_knees(std::span<const CurvePoint> curve, double ratio);
 
 /// What makes the latency rise from one level to the next.
@@ -48,7 +51,9 @@ enum class StepKind { cache, translation, unknown };
 
 /// Tells a cache from a translation (TLB) step by a second curve with one node per page: a step at
 /// the same byte footprint although far fewer lines are touched is translation reach.
-/// `step_bytes` is where the rise of the first curve lies; `before` and `after` its latencies.
+/// `step_bytes` is where the rise of the first curve lies; `before` and `after` its latencies. The
+/// second curve needs 2 points from 1/4 to 1/1.4 of that size and 2 from 1.4 to 4 times it, in the
+/// same unit, with `working_set_bytes` as the bytes spanned, not the bytes touched.
 StepKind classify_step(double step_bytes, double before, double after,
                        std::span<const CurvePoint> one_node_per_page);
 

@@ -22,6 +22,10 @@ enum class AddressForm { automatic, pointer, index, offset };
 /// How much effort a run may spend: fewer sizes and samples, or more.
 enum class Effort { quick, normal, thorough };
 
+/// Words for --address and for the worker's protocol; `from_word` (run.hpp) reads them.
+std::string_view to_word(AddressForm form);
+std::string_view to_word(Effort effort);
+
 /// Working sets from `first` to `last`, each `ratio` times the one before.
 struct SizeRange {
   Bytes first{};
@@ -73,6 +77,13 @@ struct Work {
   std::function<Measurement(std::uint64_t iterations)> run{};
 };
 
+/// One way to build a probe's kernel file: its options without the clock, and what is put before
+/// it.
+struct KernelVariant {
+  std::string options{};
+  std::string preamble{};
+};
+
 /// What a sample divided by its accesses means.
 enum class Quantity { seconds_per_access };
 
@@ -89,6 +100,8 @@ struct Probe {
   std::vector<Point> (*refine)(const DeviceInfo&, const Limits&, std::span<const Point>){nullptr};
   /// The only one that sees OpenCL. Throws DeviceError.
   Work (*prepare)(Session&, const Point&){nullptr};
+  /// Pure. Every way in which `prepare` can build the kernel, for the tests that compile them all.
+  std::vector<KernelVariant> (*variants)(){nullptr};
   /// Pure.
   Findings (*analyse)(const DeviceInfo&, std::span<const Point>){nullptr};
 };

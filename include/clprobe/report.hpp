@@ -18,16 +18,22 @@ struct TableStyle {
   bool all_points{false};  ///< -v: every point, not only findings and chart
 };
 
-/// Findings first, then a small chart of each curve. Several runs are shown side by side.
+/// Findings first, then warnings, then a small chart of the curves. Of several runs, the findings
+/// are set side by side before each device's own section. No line is wider than `style.width`.
+/// In every format, control characters in text from a driver or a file are replaced by '?'.
 std::string render_table(std::span<const Run> runs, const TableStyle& style);
 
-/// Long form: one row a sample, stable columns, RFC 4180 quoting.
+/// Long form: one row a sample, stable columns, RFC 4180 quoting, lines end with LF. The
+/// parameters' columns are those that occur in the runs, in the order of their first appearance.
+/// `ns_per_access` is empty where a sample alone has no time (slopes without an in-kernel clock).
+/// Text that a spreadsheet would run as a formula (=, +, -, @) begins with an apostrophe.
 std::string render_csv(std::span<const Run> runs);
 
 /// Tables to paste into an issue.
 std::string render_markdown(std::span<const Run> runs);
 
-/// The prose of a warning: what was seen, and what to do.
+/// The prose of a warning: what was seen, and what to do. A code that this version does not know is
+/// shown as its words and facts.
 std::string describe_warning(const Warning& warning);
 
 }  // namespace clprobe

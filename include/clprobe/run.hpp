@@ -195,6 +195,7 @@ struct HostInfo {
   friend bool operator==(const HostInfo&, const HostInfo&) = default;
 };
 
+inline constexpr std::string_view run_schema_name = "clprobe-run";
 inline constexpr int run_schema_version = 1;
 
 /// One run on one device.
@@ -221,6 +222,9 @@ std::string_view to_word(ClockRate value);
 std::string_view to_word(Timer value);
 template <typename Enum>
 std::optional<Enum> from_word(std::string_view word);
+/// Every word of an enumeration, for messages that say what was expected.
+template <typename Enum>
+std::vector<std::string_view> all_words();
 
 /// A run file could not be read: "results[0].points[3].samples[1].host_ns: expected an integer".
 class RunFormatError : public std::runtime_error {
@@ -228,12 +232,13 @@ class RunFormatError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// One run as a JSON document (schema: tools/schema), or several as an array of them.
+/// One run as a JSON document (schema: tools/schema), or several as an array of them. In ASCII and
+/// with a newline at the end; bytes of a driver's string that are no UTF-8 become U+FFFD.
 /// Throws std::invalid_argument when a number is not finite.
 std::string to_json(std::span<const Run> runs);
 
 /// Reads what `to_json` writes. Strict: refuses what it does not know, with the JSON path and what
-/// was expected. Throws RunFormatError.
+/// was expected, on one line without control characters. Throws RunFormatError.
 std::vector<Run> runs_from_json(std::string_view text);
 
 }  // namespace clprobe

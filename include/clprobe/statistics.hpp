@@ -32,7 +32,9 @@ struct Line {
   double slope{0.0};
   double intercept{0.0};
   double r_squared{0.0};
-  Interval slope_interval{};  ///< 95 %, from the residuals (least squares) or the pairs (Theil-Sen)
+  /// 95 %, from the residuals (least squares, Student's t) or the pairs (Theil-Sen). Two points
+  /// leave no residuals: then it is the slope itself.
+  Interval slope_interval{};
 };
 
 /// Ordinary least squares. Needs two different x.
@@ -41,7 +43,12 @@ Line fit_least_squares(std::span<const double> x, std::span<const double> y);
 /// Median of the pairwise slopes (Theil 1950, Sen 1968): survives 29 % outliers.
 Line fit_theil_sen(std::span<const double> x, std::span<const double> y);
 
-/// Largest two-sample Kolmogorov-Smirnov distance, and its permutation p-value.
+/// Largest distance of the two empirical distributions (Kolmogorov-Smirnov), in [0, 1].
 double kolmogorov_smirnov(std::span<const double> a, std::span<const double> b);
+
+/// How often a random split of the pooled values is at least as far apart: (1 + k) / (1 + m) of m
+/// seeded permutations, so never 0.
+double kolmogorov_smirnov_p(std::span<const double> a, std::span<const double> b,
+                            std::uint64_t seed, int permutations = 1000);
 
 }  // namespace clprobe

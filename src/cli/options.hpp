@@ -2,6 +2,7 @@
 // What was typed, checked and typed as values; nothing here touches the system.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <stdexcept>
@@ -10,14 +11,20 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "terminal/terminal.hpp"
 
 namespace clprobe::cli {
 
-enum class Command { measure, list, explain, report, generate, version, help, worker };
+enum class Command { measure, list, explain, report, generate, version, help, builds, worker };
 
 enum class Format { table, json, csv, markdown };
 
-enum class ColourMode { automatic, always, never };
+using ColourMode = terminal::ColourMode;
+
+/// The words that --series takes: every series that any probe has.
+inline constexpr std::array<std::string_view, 7> series_words{
+    "global",           "global-scalar", "global-pages", "constant-argument",
+    "constant-program", "local",         "image"};
 
 /// Where one rendering goes: a path, or "-" for stdout.
 struct Output {
@@ -29,12 +36,14 @@ struct Output {
 
 struct Options {
   Command command{Command::measure};
-  std::vector<std::string> words{};   ///< probes, or files, or the word after `explain`/--generate
-  std::string device{};               ///< as typed; empty: the best device
-  std::vector<Output> outputs{};      ///< -o; stdout gets `format` unless one of them is "-"
+  std::vector<std::string> words{};  ///< probes, or files, or the word after `explain`/--generate
+  std::string device{};              ///< as typed; empty: the best device
+  std::vector<Output> outputs{};     ///< -o; stdout gets `format` unless one of them is "-"
   Format format{Format::table};
   Limits limits{};
-  std::optional<std::chrono::duration<double>> time_budget{};
+  std::optional<std::chrono::duration<double>> time_budget{};  ///< all probes of one device
+  std::chrono::milliseconds timeout{30'000};                   ///< for one answer of a driver
+  std::optional<ClockKind> clock{};  ///< the only clock to try; nothing: the ladder
   bool dry_run{false};
   ColourMode colour{ColourMode::automatic};
   int verbosity{0};  ///< -1 quiet, 0, 1 verbose
@@ -47,14 +56,15 @@ class UsageError : public std::runtime_error {
 };
 
 /// Parses the words after the program's name. `probes` are the known probe ids. Throws UsageError.
+/// --help is stronger than --version, and both than commands and words.
 Options parse(const std::vector<std::string>& arguments,
               const std::vector<std::string_view>& probes);
 
 /// All from the one flag table: what --help, the man page and the shells' completions say.
 std::string help_text();
 std::string man_page();
-/// `shell` is "bash", "zsh" or "fish".
-std::string completion(std::string_view shell);
+/// `shell` is "bash", "zsh" or "fish"; throws std::invalid_argument for another.
+std::string completion(std::string_view shell, const std::vector<std::string_view>& probes);
 
 /// The candidate that is most like `word` when one is close enough to be meant, else nothing.
 std::optional<std::string_view> nearest(std::string_view word,

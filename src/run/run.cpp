@@ -5,6 +5,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "clprobe/probe.hpp"
+
 namespace clprobe {
 namespace {
 
@@ -13,8 +15,9 @@ struct Word {
   Enum value;
   std::string_view word;
 };
+// Clang 14 deduces no aggregates without a guide.
 template <typename Enum>
-Word(Enum, std::string_view) -> Word<Enum>;  // clang deduces aggregates by itself only since 17
+Word(Enum, const char*) -> Word<Enum>;
 
 // The one table per enumeration that both directions read.
 template <typename Enum>
@@ -59,6 +62,19 @@ struct Words<Timer> {
                                     Word{Timer::host, "host"}};
 };
 
+template <>
+struct Words<AddressForm> {
+  static constexpr std::array table{
+      Word{AddressForm::automatic, "auto"}, Word{AddressForm::pointer, "pointer"},
+      Word{AddressForm::index, "index"}, Word{AddressForm::offset, "offset"}};
+};
+
+template <>
+struct Words<Effort> {
+  static constexpr std::array table{Word{Effort::quick, "quick"}, Word{Effort::normal, "normal"},
+                                    Word{Effort::thorough, "thorough"}};
+};
+
 template <typename Enum>
 std::string_view word_of(Enum value) {
   const auto& table = Words<Enum>::table;
@@ -74,6 +90,8 @@ std::string_view to_word(Status value) { return word_of(value); }
 std::string_view to_word(ClockKind value) { return word_of(value); }
 std::string_view to_word(ClockRate value) { return word_of(value); }
 std::string_view to_word(Timer value) { return word_of(value); }
+std::string_view to_word(AddressForm value) { return word_of(value); }
+std::string_view to_word(Effort value) { return word_of(value); }
 
 template <typename Enum>
 std::optional<Enum> from_word(std::string_view word) {
@@ -84,11 +102,27 @@ std::optional<Enum> from_word(std::string_view word) {
   return found->value;
 }
 
+template <typename Enum>
+std::vector<std::string_view> all_words() {
+  std::vector<std::string_view> words;
+  for (const auto& each : Words<Enum>::table) words.push_back(each.word);
+  return words;
+}
+
 template std::optional<Source> from_word(std::string_view);
 template std::optional<Status> from_word(std::string_view);
 template std::optional<ClockKind> from_word(std::string_view);
 template std::optional<ClockRate> from_word(std::string_view);
 template std::optional<Timer> from_word(std::string_view);
+template std::optional<AddressForm> from_word(std::string_view);
+template std::optional<Effort> from_word(std::string_view);
+template std::vector<std::string_view> all_words<Source>();
+template std::vector<std::string_view> all_words<Status>();
+template std::vector<std::string_view> all_words<ClockKind>();
+template std::vector<std::string_view> all_words<ClockRate>();
+template std::vector<std::string_view> all_words<Timer>();
+template std::vector<std::string_view> all_words<AddressForm>();
+template std::vector<std::string_view> all_words<Effort>();
 
 void Parameters::set(std::string_view name, Value value) {
   const auto found = std::find_if(entries_.begin(), entries_.end(),

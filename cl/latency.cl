@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// A chase: each load gives the address of the next. One load of one word per hop; the nodes of a
+// random single cycle lie `step` bytes apart, so that a hop touches a line that no other hop does.
+// clock.clh is put before this file. Parameters:
+//   SPACE    where the nodes are: 0 global, 1 constant argument, 2 constant program, 3 local, 4 image
+//   ADDRESS  what a node holds: 0 a pointer, 1 the index of a 4-byte element, 2 a byte offset
+//   WIDE     1: indices and offsets have 64 bits
+//   SCALAR   1: the start is uniform, so that a compiler may use the scalar cache (AMD)
+//   UNROLL   hops in one iteration, 1 to 127
+//   LOCAL_BYTES  SPACE 3: bytes of local memory, at least the working set
+// For SPACE 2 a definition of `table` is put between clock.clh and this file.
+
+#define SPACE_GLOBAL 0
+#define SPACE_CONSTANT_ARGUMENT 1
+#define SPACE_CONSTANT_PROGRAM 2
+#define SPACE_LOCAL 3
+#define SPACE_IMAGE 4
+#define ADDRESS_POINTER 0
+#define ADDRESS_INDEX 1
+#define ADDRESS_OFFSET 2
+
+#if WIDE
+typedef ulong word;
+#else
+typedef uint word;
+#endif
+
+#if SPACE == SPACE_GLOBAL
+#define MEMORY global
+#elif SPACE == SPACE_LOCAL
+#define MEMORY local
+#else
+#define MEMORY constant
+#endif
+
+// `cursor` names a node; LOAD follows it; OFFSET_OF gives its byte offset, the witness.
+#if SPACE == SPACE_IMAGE
+typedef int cursor;
+#define LOAD(at) ((int)read_imageui(ring, at).x)
+#define OFFSET_OF(at) ((ulong)(at)*4)
+#define CURSOR_AT(offset) ((int)((offset) / 4))
+#elif ADDRESS == ADDRESS_POINTER
+typedef MEMORY uchar* cursor;
+#define LOAD(at) (*(MEMORY cursor*)(at))
+#define OFFSET_OF(at) ((ulong)((at)-ring))
+#define CURSOR_AT(offset) (ring + (offset))
+#elif ADDRESS == ADDRESS_INDEX
+typedef word cursor;
+#if WIDE
+#define LOAD(at) (*(MEMORY word*)((MEMORY uint*)ring + (at)))
+#else
+#define LOAD(at) (((MEMORY uint*)ring)[at])
+#endif
+#define OFFSET_OF(at) ((ulong)(at)*4)
+#define CURSOR_AT(offset) ((word)((offset) / 4))
+#else
+typedef word cursor;
+#define LOAD(at) (*(MEMORY word*)(ring + (at)))
+#define OFFSET_OF(at) ((ulong)(at))
+#define CURSOR_AT(offset) ((word)(offset))
+#endif
+
+#define HOP at = LOAD(at);
+#define HOPS_2 HOP HOP
+#define HOPS_4 HOPS_2 HOPS_2
+#define HOPS_8 HOPS_4 HOPS_4
+#define HOPS_16 HOPS_8 HOPS_8
+#define HOPS_32 HOPS_16 HOPS_16
+#define HOPS_64 HOPS_32 HOPS_32
+
+// Nodes are skewed by a line each where they are further apart than a line (one node per page),
+// so that they do not all fall into the same set of a cache.
+inline ulong node_offset(uint node, ulong step, ulong line) {
+  return (ulong)node * step + ((ulong)node * line) % step;
+}
+
+#if SPACE == SPACE_GLOBAL
+// Random contents first: unwritten or compressible memory reads too fast. One 8-byte store each.
+kernel void latency_fill(global ulong* buffer, ulong count) {
+  for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
+    const ulong mixed = (i + 1) * 0x9e3779b97f4a7c15ul;
+    buffer[i] = mixed ^ (mixed >> 29);
+  }
+}
+
+// Writes node order[k] to lead to order[k + 1]: one store each.
+kernel void latency_layout(global uchar* ring, global const uint* order, uint nodes, ulong step,
+                           ulong line) {
+  for (uint k = (uint)get_global_id(0); k < nodes; k += (uint)get_global_size(0)) {
+    const uint next = k + 1 == nodes ? 0 : k + 1;
+    const ulong from = node_offset(order[k], step, line);
+    const ulong to = node_offset(order[next], step, line);
+#if ADDRESS == ADDRESS_POINTER
+    *(global cursor*)(ring + from) = CURSOR_AT(to);
+#else
+    *(global word*)(ring + from) = CURSOR_AT(to);
+#endif
+  }
+}
+
+#define CHAINS 16
+
+// Ages the caches: many work-items walk the nodes at positions begin .. end - 1 of the cycle, 16
+// chains of `hops` each, so that every other node was last touched that much longer ago.
+kernel void latency_sweep(global uchar* ring, global const uint* order, ulong step, ulong line,
+                          uint begin, uint end, uint hops, global ulong* sink) {
+  const ulong first = begin + (ulong)get_global_id(0) * CHAINS * hops;
+  cursor at[CHAINS];
+  for (uint chain = 0; chain < CHAINS; ++chain) {
+    const ulong position = first + (ulong)chain * hops;
+    at[chain] = CURSOR_AT(node_offset(order[position < end ? position : end - 1], step, line));
+  }
+  for (uint hop = 0; hop < hops; ++hop) {
+    for (uint chain = 0; chain < CHAINS; ++chain) {
+      if (first + (ulong)chain * hops + hop < end) at[chain] = LOAD(at[chain]);
+    }
+  }
+  ulong sum = 0;
+  for (uint chain = 0; chain < CHAINS; ++chain) sum += OFFSET_OF(at[chain]);
+  sink[get_global_id(0)] = sum;
+}
+#endif
+
+#if SPACE == SPACE_IMAGE
+#define RING_ARGUMENT read_only image1d_buffer_t ring,
+#elif SPACE == SPACE_LOCAL
+#define RING_ARGUMENT
+#elif SPACE == SPACE_CONSTANT_ARGUMENT
+#define RING_ARGUMENT constant uchar *ring,
+#elif SPACE == SPACE_CONSTANT_PROGRAM
+#define RING_ARGUMENT
+#else
+#define RING_ARGUMENT global uchar *ring,
+#endif
+
+// The timed chase: `warm` iterations, then `iterations` between two clock reads, from the node at
+// order[start]. out: ticks, byte offset of the last node.
+kernel void latency_chase(RING_ARGUMENT global const uint* order, uint nodes, ulong step,
+                          ulong line, uint start, uint warm, uint iterations, global ulong* out) {
+#if SPACE == SPACE_CONSTANT_PROGRAM
+  constant uchar* ring = (constant uchar*)table;
+#endif
+#if SPACE == SPACE_LOCAL
+  // An array and not an argument: its address is then a constant, which costs no instruction.
+  local uchar ring[LOCAL_BYTES] __attribute__((aligned(64)));
+  for (uint k = 0; k < nodes; ++k) {
+    const uint next = k + 1 == nodes ? 0 : k + 1;
+    const ulong to = node_offset(order[next], step, line);
+#if ADDRESS == ADDRESS_POINTER
+    *(local cursor*)(ring + node_offset(order[k], step, line)) = CURSOR_AT(to);
+#else
+    *(local word*)(ring + node_offset(order[k], step, line)) = CURSOR_AT(to);
+#endif
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+#if SCALAR
+  const uint first = order[start];
+#else
+  const uint first = order[start + get_global_id(0)];
+#endif
+  cursor at = CURSOR_AT(node_offset(first, step, line));
+#define CHASE                                      \
+  if (UNROLL & 1) { HOP }                          \
+  if (UNROLL & 2) { HOPS_2 }                       \
+  if (UNROLL & 4) { HOPS_4 }                       \
+  if (UNROLL & 8) { HOPS_8 }                       \
+  if (UNROLL & 16) { HOPS_16 }                     \
+  if (UNROLL & 32) { HOPS_32 }                     \
+  if (UNROLL & 64) { HOPS_64 }
+  for (uint i = 0; i < warm; ++i) {
+    CHASE
+  }
+  const ulong before = clock_after(OFFSET_OF(at));
+  for (uint i = 0; i < iterations; ++i) {
+    CHASE
+  }
+  const ulong after = clock_after(OFFSET_OF(at));
+  out[0] = after - before;
+  out[1] = OFFSET_OF(at);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenCL devices: finding them, trying them, and building and launching kernels on one.
+// The only header that includes OpenCL; probes see it in `prepare` alone.
+#pragma once
+
+// 110 and not 120: Debian's opencl.hpp does not compile with 120 and target 300.
+#define CL_HPP_MINIMUM_OPENCL_VERSION 110
+#define CL_HPP_TARGET_OPENCL_VERSION 300
+#define CL_HPP_ENABLE_EXCEPTIONS
+#include <CL/opencl.hpp>
+
+#include <any>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/engine.hpp"
+#include "clprobe/run.hpp"
+
+namespace clprobe {
+
+/// A device that was found, in the order of `clprobe list`.
+struct FoundDevice {
+  cl::Device device{};
+  DeviceInfo info{};
+};
+
+/// A platform without devices, or one whose query failed.
+struct PlatformProblem {
+  std::string platform{};
+  std::string problem{};
+};
+
+struct Enumeration {
+  std::vector<FoundDevice> devices{};
+  std::vector<PlatformProblem> problems{};
+};
+
+/// All devices of all platforms. Never throws for what a driver answers: an attribute that fails is
+/// absent, a platform that fails is a problem. Nothing is built or launched.
+Enumeration enumerate_devices();
+
+/// Reads the vendor's and the optional attributes into `info.reported` (slower than `list` needs).
+void read_attributes(const cl::Device& device, DeviceInfo& info);
+
+/// "clFinish: CL_OUT_OF_RESOURCES (-5)".
+std::string describe(const cl::Error& error);
+
+/// How long one launch took.
+struct LaunchTimes {
+  std::optional<std::uint64_t> event_ns{};
+  std::uint64_t host_ns{0};
+};
+
+/// One device in use: context, queue, built programs, and what probes keep between points.
+class Session {
+ public:
+  /// `info` as found, or as a former session of the same device left it (clock, timer, pointers).
+  Session(cl::Device device, DeviceInfo info, std::uint64_t seed);
+
+  [[nodiscard]] const DeviceInfo& info() const { return info_; }
+  [[nodiscard]] DeviceInfo& info() { return info_; }
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  [[nodiscard]] const cl::Context& context() const { return context_; }
+  [[nodiscard]] const cl::CommandQueue& queue() const { return queue_; }
+  [[nodiscard]] const cl::Device& device() const { return device_; }
+
+  /// Kernel `name` of the embedded `file`, which is built once for each set of options. clock.clh
+  /// and the device's clock come with it; `preamble` is put between the two. Throws DeviceError
+  /// with the first line of the build log.
+  cl::Kernel kernel(std::string_view file, const char* name, const std::string& options,
+                    const std::string& preamble = {});
+
+  /// What `kernel` built: the hash of clock.clh and the file, and all options.
+  [[nodiscard]] KernelBuild build_of(std::string_view file, const std::string& options) const;
+
+  /// Runs the kernel and waits for it. Only END - START is taken from the event: other stamps may
+  /// come from another clock.
+  LaunchTimes launch(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local);
+
+  /// One value of `Kept` per name for the life of the session; made on first use.
+  template <typename Kept, typename Make>
+  Kept& keep(const std::string& name, Make make) {
+    std::any& slot = kept_[name];
+    if (!slot.has_value()) slot = make();
+    return std::any_cast<Kept&>(slot);
+  }
+  /// Forgets a kept value, so that its memory is free before a larger one is made.
+  void forget(const std::string& name) { kept_.erase(name); }
+
+ private:
+  [[nodiscard]] std::string full_options(const std::string& options) const;
+
+  cl::Device device_;
+  DeviceInfo info_;
+  std::uint64_t seed_;
+  cl::Context context_;
+  cl::CommandQueue queue_;
+  std::map<std::string, cl::Program, std::less<>> programs_{};
+  std::map<std::string, std::any, std::less<>> kept_{};
+};
+
+/// The clocks that the device's compiler and platform make worth trying, best first.
+std::vector<ClockKind> candidate_clocks(Session& session);
+
+/// Builds and runs a clock kernel and judges it: positive, monotonic, scaling with the work
+/// (n, 4n, 16n), its end value right. On success the clock is in session.info(). Else throws
+/// DeviceError that says why. May kill or hang the process on some drivers: call it in a child.
+void try_clock(Session& session, ClockKind kind);
+
+/// Runs chains until three in a row take the same time within 1 %, at least 0.3 s on a GPU: clocks
+/// of idle devices are low. Then measures ticks against time by regression.
+void warm_up_and_calibrate(Session& session);
+
+/// Whether event times are true: chains of n and 8n must differ by 6 to 10 times, start before they
+/// end, and not exceed the host's time. Sets session.info().timer.
+/// Returns what was false about them; empty when they are true.
+std::string try_events(Session& session);
+
+/// Whether pointers stored by one kernel lead the next one right. May crash: call it in a child.
+bool try_pointers(Session& session);
+
+/// Page-aligned host memory for CPU devices, on huge pages where the system gives them.
+class HostMemory {
+ public:
+  explicit HostMemory(Bytes size);
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+  HostMemory(HostMemory&&) = delete;
+  HostMemory& operator=(HostMemory&&) = delete;
+  ~HostMemory();
+
+  [[nodiscard]] void* begin() const { return begin_; }
+  /// The share of the memory that is on huge pages now, in percent. Touch it first.
+  [[nodiscard]] int huge_page_percent() const;
+
+ private:
+  void* mapping_{nullptr};
+  void* begin_{nullptr};
+  Bytes mapped_{};
+  Bytes size_{};
+};
+
+/// In-process OpenCL backend. A driver that crashes takes the process with it: the worker runs it.
+std::unique_ptr<Backend> opencl_backend(Session& session);
+
+}  // namespace clprobe

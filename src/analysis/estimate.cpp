@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/estimate.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+namespace clprobe {
+namespace {
+
+std::vector<double> times_by_clock(const Point& point, const Clock& clock) {
+  std::vector<double> times;
+  if (!(clock.ticks_per_ns > 0.0)) return times;
+  for (const Sample& sample : point.samples) {
+    if (!sample.ticks || sample.accesses == 0 || *sample.ticks <= clock.overhead_ticks) continue;
+    const auto ticks = static_cast<double>(*sample.ticks - clock.overhead_ticks);
+    times.push_back(ticks / static_cast<double>(sample.accesses) / clock.ticks_per_ns);
+  }
+  return times;
+}
+
+/// How long one launch took, and how many accesses it made.
+struct Launch {
+  std::uint64_t accesses{0};
+  double ns{0.0};
+};
+
+std::vector<Launch> launches(const Point& point, Timer timer) {
+  std::vector<Launch> result;
+  for (const Sample& sample : point.samples) {
+    if (sample.accesses == 0) continue;
+    if (timer == Timer::host) {
+      result.push_back({sample.accesses, static_cast<double>(sample.host_ns)});
+    } else if (sample.event_ns) {
+      result.push_back({sample.accesses, static_cast<double>(*sample.event_ns)});
+    }
+  }
+  return result;
+}
+
+std::vector<double> times_by_slope(std::span<const Launch> all) {
+  std::vector<double> times;
+  if (all.empty()) return times;
+  // The fastest of the shortest: the launch itself, at its least.
+  const Launch base =
+      *std::min_element(all.begin(), all.end(), [](const Launch& a, const Launch& b) {
+        return a.accesses != b.accesses ? a.accesses < b.accesses : a.ns < b.ns;
+      });
+  const auto most = std::max_element(all.begin(), all.end(), [](const Launch& a, const Launch& b) {
+    return a.accesses < b.accesses;
+  });
+  // A short lever multiplies the noise of both ends.
+  const std::uint64_t enough =
+      most->accesses / 2 >= base.accesses ? 2 * base.accesses : base.accesses + 1;
+  for (const Launch& launch : all) {
+    if (launch.accesses < enough || launch.ns <= base.ns) continue;
+    times.push_back((launch.ns - base.ns) / static_cast<double>(launch.accesses - base.accesses));
+  }
+  return times;
+}
+
+std::optional<double> working_set_of(const Point& point) {
+  const Value* value = point.parameters.find("working_set_bytes");
+  if (value == nullptr) return std::nullopt;
+  if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
+  if (const auto* real = std::get_if<double>(value)) return *real;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device) {
+  if (device.timer == Timer::clock) return times_by_clock(point, device.clock);
+  return times_by_slope(launches(point, device.timer));
+}
+
+std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
+  constexpr std::size_t few = 8;
+  const std::vector<double> times = access_times_ns(point, device);
+  if (times.empty()) return std::nullopt;
+  Estimate result;
+  result.ns =
+      times.size() <= few ? *std::min_element(times.begin(), times.end()) : quantile(times, 0.25);
+  result.ns_interval = {result.ns, median(times)};
+  if (device.timer == Timer::clock && device.clock.rate == ClockRate::core_cycles) {
+    result.cycles = result.ns * device.clock.ticks_per_ns;
+  }
+  return result;
+}
+
+std::vector<CurvePoint> latency_curve(std::span<const Point> points, std::string_view series,
+                                      const DeviceInfo& device) {
+  std::vector<CurvePoint> curve;
+  for (const Point& point : points) {
+    if (point.series != series) continue;
+    const std::optional<double> working_set = working_set_of(point);
+    const std::optional<Estimate> time = estimate(point, device);
+    if (working_set && time) curve.push_back({*working_set, time->ns});
+  }
+  std::sort(curve.begin(), curve.end(), [](const CurvePoint& a, const CurvePoint& b) {
+    return a.working_set_bytes != b.working_set_bytes ? a.working_set_bytes < b.working_set_bytes
+                                                      : a.latency < b.latency;
+  });
+  return curve;
+}
+
+}  // namespace clprobe

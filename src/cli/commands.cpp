@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "cli/flags.hpp"
+
+namespace clprobe::cli {
+namespace {
+
+constexpr std::array commands{
+    CommandRow{.word = "",
+               .arguments = "[PROBE...]",
+               .command = Command::measure,
+               .summary = "measure: all probes, or those named",
+               .details = "Measure the named probes, or all of them, and print what they found."},
+    CommandRow{.word = "list",
+               .command = Command::list,
+               .summary = "the devices and the probes that there are",
+               .details = "Print the devices and the probes that there are."},
+    CommandRow{.word = "explain",
+               .arguments = "PROBE",
+               .command = Command::explain,
+               .summary = "what a probe measures, how, and what can fool it",
+               .details = "Print what a probe measures, how it does that, and what can fool it."},
+    CommandRow{.word = "report",
+               .arguments = "FILE...",
+               .command = Command::report,
+               .summary = "print runs that were saved as JSON, side by side",
+               .details =
+                   "Print runs that were saved with `-o FILE.json`, side by side. Findings are "
+                   "made anew from the samples."},
+};
+
+}  // namespace
+
+std::span<const CommandRow> all_commands() { return commands; }
+
+std::string_view title_of(Category category) {
+  switch (category) {
+    case Category::selection:
+      return "What to measure";
+    case Category::effort:
+      return "How long and how well";
+    case Category::results:
+      return "Results";
+    case Category::about:
+      return "About clprobe";
+    case Category::hidden:
+      break;
+  }
+  return "Hidden";
+}
+
+const Flag* find_flag(std::string_view name) {
+  const std::span<const Flag> flags = all_flags();
+  const auto found = std::find_if(flags.begin(), flags.end(),
+                                  [name](const Flag& each) { return each.name == name; });
+  return found == flags.end() ? nullptr : &*found;
+}
+
+std::vector<Flag> visible_flags() {
+  std::vector<Flag> flags;
+  for (const Flag& flag : all_flags()) {
+    if (flag.category != Category::hidden) flags.push_back(flag);
+  }
+  return flags;
+}
+
+std::string join_choices(std::span<const std::string_view> choices) {
+  std::string joined;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const bool is_last = i + 1 == choices.size();
+    if (i > 0) joined += is_last ? " or " : ", ";
+    joined += choices[i];
+  }
+  return joined;
+}
+
+}  // namespace clprobe::cli

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/flags.hpp"
+
+namespace clprobe::cli {
+namespace {
+
+constexpr std::size_t page_columns = 80;
+
+// The longest on the left, and two columns between.
+constexpr std::size_t flag_text_column = 28;
+constexpr std::size_t usage_text_column = 32;
+
+/// "  left      text", with `text` from `text_column` on, broken between words to fit the page.
+std::string entry(std::string_view left, std::string_view text, std::size_t text_column) {
+  std::string lines = fmt::format("{:<{}}", left, text_column - 1);
+  std::size_t column = lines.size();
+  if (left.size() >= text_column) column = page_columns;
+  while (!text.empty()) {
+    const std::size_t size = std::min(text.find(' '), text.size());
+    if (column + 1 + size > page_columns) {
+      lines += fmt::format("\n{:{}}", "", text_column - 1);
+      column = text_column - 1;
+    }
+    lines += fmt::format(" {}", text.substr(0, size));
+    column += 1 + size;
+    text.remove_prefix(std::min(size + 1, text.size()));
+  }
+  return lines + "\n";
+}
+
+std::string flag_entry(const Flag& flag) {
+  std::string left =
+      flag.short_name == '\0' ? "      " : fmt::format("  -{}, ", std::string(1, flag.short_name));
+  left += fmt::format("--{}", flag.name);
+  if (!flag.value_name.empty()) left += fmt::format(" {}", flag.value_name);
+  std::string text(flag.summary);
+  if (!flag.choices.empty()) text += fmt::format(": {}", join_choices(flag.choices));
+  if (flag.is_repeatable) text += " (may be repeated)";
+  return entry(left, text, flag_text_column);
+}
+
+}  // namespace
+
+std::string help_text() {
+  std::string text =
+      "clprobe measures how a device's memory system behaves, through OpenCL.\n\nUsage:\n";
+  for (const CommandRow& row : all_commands()) {
+    std::string left =
+        row.word.empty() ? "  clprobe [options]" : fmt::format("  clprobe {}", row.word);
+    if (!row.arguments.empty()) left += fmt::format(" {}", row.arguments);
+    text += entry(left, row.summary, usage_text_column);
+  }
+  for (const Category category : visible_categories) {
+    text += fmt::format("\n{}:\n", title_of(category));
+    for (const Flag& flag : all_flags()) {
+      if (flag.category == category) text += flag_entry(flag);
+    }
+  }
+  return text +
+         "\nExit status: 0 all ran, 1 a probe failed, 2 usage, 3 no device, 130 interrupted.\n"
+         "`clprobe --generate man | man -l -` shows the manual.\n";
+}
+
+}  // namespace clprobe::cli

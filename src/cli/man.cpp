@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+
+#include "cli/flags.hpp"
+
+namespace clprobe::cli {
+namespace {
+
+struct Named {
+  std::string_view name;
+  std::string_view text;
+};
+
+constexpr std::array exit_statuses{
+    Named{"0", "Everything that was selected ran. What a device does not support is no failure."},
+    Named{"1", "A probe failed, or clprobe itself; the results so far are written."},
+    Named{"2", "The command line was wrong, or an output cannot be written."},
+    Named{"3", "There is no such device, or no OpenCL platform."},
+    Named{"130", "Interrupted; the results so far are written and say so."},
+};
+
+constexpr std::array environment{
+    Named{"NO_COLOR", "With any value, no colours unless `--color always` asks for them."},
+    Named{"CLICOLOR_FORCE", "With any value but 0, colours on a pipe too."},
+    Named{"TERM", "On a `dumb` terminal there are neither colours nor progress."},
+    Named{"COLUMNS", "Width of tables where stdout is no terminal; 80 without it."},
+    Named{"LC_ALL, LC_CTYPE, LANG", "Charts are drawn in ASCII where the locale is not UTF-8."},
+    Named{"OCL_ICD_VENDORS", "Which OpenCL drivers the loader offers; see its documentation."},
+};
+
+constexpr std::array examples{
+    Named{"clprobe", "Measure everything on the best device."},
+    Named{"clprobe --device all -o run.json latency",
+          "Measure one probe on all devices, and keep the samples."},
+    Named{"clprobe --sizes '16KiB-1GiB*1.2' --series global latency",
+          "Measure finer, between two sizes."},
+    Named{"clprobe report -f markdown old.json new.json",
+          "Set two saved runs side by side, to paste into an issue."},
+};
+
+/// Text as roff: what it would read as a command is escaped, and `code` is bold.
+std::string roff(std::string_view text) {
+  std::string escaped;
+  bool is_code = false;
+  for (const char letter : text) {
+    if (letter == '`') {
+      is_code = !is_code;
+      escaped += is_code ? "\\fB" : "\\fR";
+    } else if (letter == '\\') {
+      escaped += "\\e";
+    } else if (letter == '-') {
+      // A bare one is a hyphen, which cannot be copied into a shell.
+      escaped += "\\-";
+    } else if (letter == '\'') {
+      escaped += "\\(aq";
+    } else if (letter == ' ' && escaped.ends_with('.')) {
+      // A sentence begins a line, so that roff sets its own space after the full stop.
+      escaped += '\n';
+    } else {
+      escaped += letter;
+    }
+  }
+  return escaped.starts_with('.') ? "\\&" + escaped : escaped;
+}
+
+std::string flag_paragraph(const Flag& flag) {
+  std::string name;
+  if (flag.short_name != '\0') {
+    name = fmt::format("\\fB\\-{}\\fR, ", std::string(1, flag.short_name));
+  }
+  name += fmt::format("\\fB\\-\\-{}\\fR", roff(flag.name));
+  if (!flag.value_name.empty()) name += fmt::format(" \\fI{}\\fR", flag.value_name);
+  std::string text = roff(flag.details);
+  if (!flag.choices.empty()) {
+    text += fmt::format("\n{} is {}.", flag.value_name, roff(join_choices(flag.choices)));
+  }
+  if (flag.is_repeatable) text += "\nMay be repeated.";
+  return fmt::format(".TP\n{}\n{}\n", name, text);
+}
+
+template <std::size_t size>
+std::string named_paragraphs(const std::array<Named, size>& rows) {
+  std::string text;
+  for (const Named& row : rows) {
+    text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(row.name), roff(row.text));
+  }
+  return text;
+}
+
+std::string synopsis_and_commands() {
+  std::string synopsis = ".SH SYNOPSIS\n";
+  std::string commands = ".SH COMMANDS\n";
+  for (const CommandRow& row : all_commands()) {
+    const std::string_view break_line = row.word.empty() ? "" : ".br\n";
+    const std::string words =
+        row.word.empty() ? "[\\fIoptions\\fR]" : fmt::format("\\fB{}\\fR", roff(row.word));
+    const std::string arguments =
+        row.arguments.empty() ? "" : fmt::format(" \\fI{}\\fR", roff(row.arguments));
+    synopsis += fmt::format("{}\\fBclprobe\\fR {}{}\n", break_line, words, arguments);
+    const std::string name = row.word.empty() ? arguments.substr(1) : words + arguments;
+    commands += fmt::format(".TP\n{}\n{}\n", name, roff(row.details));
+  }
+  return synopsis +
+         ".SH DESCRIPTION\n"
+         "\\fBclprobe\\fR measures how the memory system of a GPU, CPU or other OpenCL device "
+         "behaves: what a load takes at each level, and how large the levels are.\n"
+         "It says for every number how it was found and how sure it is.\n"
+         ".PP\n"
+         "Results are written to stdout. Progress is shown on stderr, when that is a terminal.\n" +
+         commands;
+}
+
+}  // namespace
+
+std::string man_page() {
+  // The date is of the last change to this text, so that the same build gives the same page.
+  std::string page =
+      ".\\\" SPDX-License-Identifier: Apache-2.0\n"
+      ".\\\" Made by clprobe --generate man from the table of flags.\n"
+      ".TH CLPROBE 1 \"2026-11-20\" \"clprobe\" \"User Commands\"\n"
+      ".SH NAME\n"
+      "clprobe \\- measure memory systems through OpenCL\n";
+  page += synopsis_and_commands();
+  page += ".SH OPTIONS\n";
+  for (const Category category : visible_categories) {
+    page += fmt::format(".SS {}\n", title_of(category));
+    for (const Flag& flag : all_flags()) {
+      if (flag.category == category) page += flag_paragraph(flag);
+    }
+  }
+  page += ".SH EXIT STATUS\n" + named_paragraphs(exit_statuses);
+  page += ".SH ENVIRONMENT\n" + named_paragraphs(environment);
+  page += ".SH EXAMPLES\n" + named_paragraphs(examples);
+  return page + ".SH SEE ALSO\n.BR clinfo (1)\n";
+}
+
+}  // namespace clprobe::cli

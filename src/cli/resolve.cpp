@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/resolve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "cli/values.hpp"
+#include "terminal/text.hpp"
+
+namespace clprobe::cli {
+namespace {
+
+using terminal::quote;
+
+constexpr std::string_view list_advice = "`clprobe list` shows all probes";
+
+struct Contradiction {
+  std::string_view one;
+  std::string_view other;
+};
+
+constexpr std::array contradictions{Contradiction{"quick", "thorough"},
+                                    Contradiction{"quiet", "verbose"}};
+
+const std::string* typed_value(const Typed& typed, std::string_view name) {
+  const auto found = std::find_if(typed.flags.begin(), typed.flags.end(),
+                                  [name](const auto& each) { return each.first->name == name; });
+  return found == typed.flags.end() ? nullptr : &found->second;
+}
+
+const CommandRow* find_command(std::string_view word) {
+  const std::span<const CommandRow> rows = all_commands();
+  const auto found = std::find_if(rows.begin(), rows.end(), [word](const CommandRow& each) {
+    return !each.word.empty() && each.word == word;
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+void check_probes(const std::vector<std::string>& words,
+                  const std::vector<std::string_view>& probes) {
+  for (const std::string& word : words) {
+    if (std::find(probes.begin(), probes.end(), word) != probes.end()) continue;
+    if (find_command(word) != nullptr) {
+      throw UsageError(
+          fmt::format("{} is a command: write it before all other words", quote(word)));
+    }
+    // Only the first word can be a command, but a command's name that is mistyped should be found.
+    std::vector<std::string_view> candidates = probes;
+    const bool is_first = word == words.front();
+    for (const CommandRow& row : all_commands()) {
+      if (is_first && !row.word.empty()) candidates.push_back(row.word);
+    }
+    throw unknown_word(is_first ? "probe or command" : "probe", word, candidates, list_advice);
+  }
+}
+
+void check_explained(const std::vector<std::string>& words,
+                     const std::vector<std::string_view>& probes) {
+  if (words.size() != 1) {
+    throw UsageError(fmt::format(
+        "explain takes one probe and got {}: write `clprobe explain PROBE`", words.size()));
+  }
+  if (std::find(probes.begin(), probes.end(), words.front()) == probes.end()) {
+    throw unknown_word("probe", words.front(), probes, list_advice);
+  }
+}
+
+void check_words(const Options& options, const std::vector<std::string_view>& probes) {
+  const std::vector<std::string>& words = options.words;
+  if (options.command == Command::measure) check_probes(words, probes);
+  if (options.command == Command::explain) check_explained(words, probes);
+  if (options.command == Command::list && !words.empty()) {
+    throw UsageError(fmt::format("list takes no words: leave out {}", quote(words.front())));
+  }
+  const bool has_empty = std::find(words.begin(), words.end(), "") != words.end();
+  if (options.command == Command::report && (words.empty() || has_empty)) {
+    throw UsageError(
+        "report needs files: write `clprobe report FILE...` with what -o saved as JSON");
+  }
+}
+
+/// Refuses flags that the command would ignore: whoever typed them expects them to do something.
+void check_flags_apply(const Options& options, const Typed& typed, std::string_view command) {
+  for (const auto& [flag, value] : typed.flags) {
+    const bool applies = (flag->commands & bit(options.command)) != 0;
+    if (!applies) {
+      throw UsageError(
+          fmt::format("--{} has no meaning with {}: leave it out", flag->name, command));
+    }
+  }
+}
+
+void settle_outputs(Options& options) {
+  std::set<std::filesystem::path> seen;
+  for (Output& output : options.outputs) {
+    if (is_stream_path(output.path)) output.format = options.format;
+    // "./a.json" is "a.json"; links are not followed, since nothing here touches the system.
+    if (!seen.insert(std::filesystem::path(output.path).lexically_normal()).second) {
+      throw UsageError(fmt::format("--output names {} twice: leave one out", quote(output.path)));
+    }
+  }
+}
+
+void remove_repeated(std::vector<std::string>& words) {
+  std::vector<std::string> kept;
+  for (std::string& word : words) {
+    if (std::find(kept.begin(), kept.end(), word) == kept.end()) kept.push_back(std::move(word));
+  }
+  words = std::move(kept);
+}
+
+}  // namespace
+
+UsageError unknown_word(std::string_view kind, std::string_view word,
+                        const std::vector<std::string_view>& candidates, std::string_view advice) {
+  const std::optional<std::string_view> meant = nearest(word, candidates);
+  const std::string guess = meant ? fmt::format("did you mean '{}'? ", *meant) : std::string();
+  return UsageError(fmt::format("unknown {} {}: {}{}", kind, quote(word), guess, advice));
+}
+
+void check_contradictions(const Typed& typed) {
+  for (const auto& [one, other] : contradictions) {
+    if (typed_value(typed, one) != nullptr && typed_value(typed, other) != nullptr) {
+      throw UsageError(fmt::format("--{} contradicts --{}: leave one out", one, other));
+    }
+  }
+  const std::string* const format = typed_value(typed, "format");
+  if (typed_value(typed, "json") != nullptr && format != nullptr && *format != "json") {
+    throw UsageError(fmt::format("--json contradicts --format {}: leave one out", *format));
+  }
+}
+
+void resolve(Options& options, const Typed& typed, const std::vector<std::string_view>& probes) {
+  switch (options.command) {
+    case Command::help:
+    case Command::version:
+      options.words.clear();
+      return;
+    case Command::generate:
+      if (!typed.words.empty()) {
+        throw UsageError(fmt::format("--generate needs no more words: leave out {}",
+                                     quote(typed.words.front())));
+      }
+      check_flags_apply(options, typed, "--generate");
+      return;
+    case Command::builds:
+    case Command::worker:
+      options.words = typed.words;
+      return;
+    case Command::measure:
+    case Command::list:
+    case Command::explain:
+    case Command::report:
+      break;
+  }
+  options.words = typed.words;
+  const CommandRow* const row =
+      options.words.empty() ? nullptr : find_command(options.words.front());
+  if (row != nullptr) {
+    options.command = row->command;
+    options.words.erase(options.words.begin());
+    check_flags_apply(options, typed, row->word);
+  }
+  check_words(options, probes);
+  // A probe that is named twice is measured once; a file may well be shown beside itself.
+  if (options.command == Command::measure) remove_repeated(options.words);
+  settle_outputs(options);
+}
+
+}  // namespace clprobe::cli

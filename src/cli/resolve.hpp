@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was typed as a whole: which command, which words, and whether they fit together.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/flags.hpp"
+#include "cli/options.hpp"
+
+namespace clprobe::cli {
+
+/// Flags with their values and the other words, in the order in which they were typed.
+struct Typed {
+  std::vector<std::pair<const Flag*, std::string>> flags{};
+  std::vector<std::string> words{};
+};
+
+/// "unknown KIND 'WORD': did you mean 'NEAREST'? ADVICE"
+UsageError unknown_word(std::string_view kind, std::string_view word,
+                        const std::vector<std::string_view>& candidates, std::string_view advice);
+
+/// Refuses flags that exclude each other. Throws UsageError.
+void check_contradictions(const Typed& typed);
+
+/// Settles command, words and outputs once all flags have been stored. Throws UsageError.
+void resolve(Options& options, const Typed& typed, const std::vector<std::string_view>& probes);
+
+}  // namespace clprobe::cli

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/updates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "cli/values.hpp"
+#include "terminal/text.hpp"
+
+namespace clprobe::cli {
+namespace {
+
+// More loads than this in one iteration leave the instruction cache of small devices.
+constexpr int most_unrolled_loads = 64;
+constexpr std::uint64_t most_seed = std::numeric_limits<std::uint64_t>::max();
+
+/// The enumerator of one of `words`; the parser has checked that it is one of them.
+template <typename Enum, std::size_t size>
+Enum choose(const std::array<std::string_view, size>& words, std::string_view value) {
+  return static_cast<Enum>(std::find(words.begin(), words.end(), value) - words.begin());
+}
+
+}  // namespace
+
+void update_device(Options& options, std::string_view value) {
+  if (value.empty()) throw UsageError("the value is empty: write a word of `clprobe list`");
+  options.device = value;
+}
+
+void update_step(Options& options, std::string_view value) {
+  constexpr std::uint64_t pointer_bytes = 8;  // the widest form of an address, which is aligned
+  const Bytes step = parse_size(value);
+  if (step.count % pointer_bytes != 0) {
+    throw UsageError(
+        fmt::format("{} is no multiple of 8 bytes, a pointer: write one such as 64 or 128",
+                    terminal::quote(value)));
+  }
+  options.limits.step = step;
+}
+
+void update_series(Options& options, std::string_view value) {
+  for (const std::string_view word : split_list(value)) {
+    auto& series = options.limits.series;
+    if (std::find(series.begin(), series.end(), word) == series.end()) series.emplace_back(word);
+  }
+}
+
+void update_version(Options& options, std::string_view /*value*/) {
+  if (options.command != Command::help) options.command = Command::version;
+}
+
+void update_generate(Options& options, std::string_view value) {
+  if (options.command == Command::measure) options.command = Command::generate;
+  options.words = {std::string(value)};
+}
+
+void update_sizes(Options& options, std::string_view value) {
+  options.limits.sizes = parse_sizes(value);
+}
+
+void update_unroll(Options& options, std::string_view value) {
+  options.limits.unroll = static_cast<int>(parse_whole(value, 1, most_unrolled_loads));
+}
+
+void update_address(Options& options, std::string_view value) {
+  options.limits.address = choose<AddressForm>(address_words, value);
+}
+
+void update_max_memory(Options& options, std::string_view value) {
+  options.limits.max_memory = parse_size(value);
+}
+
+void update_time_budget(Options& options, std::string_view value) {
+  options.time_budget = parse_duration(value);
+}
+
+void update_quick(Options& options, std::string_view /*value*/) {
+  options.limits.effort = Effort::quick;
+}
+
+void update_thorough(Options& options, std::string_view /*value*/) {
+  options.limits.effort = Effort::thorough;
+}
+
+void update_timeout(Options& options, std::string_view value) {
+  options.timeout = std::chrono::ceil<std::chrono::milliseconds>(parse_duration(value));
+}
+
+void update_clock(Options& options, std::string_view value) {
+  // "auto" is no kind of clock, and so leaves the ladder.
+  options.clock = from_word<ClockKind>(value);
+}
+
+void update_seed(Options& options, std::string_view value) {
+  options.limits.seed = parse_whole(value, 0, most_seed);
+}
+
+void update_dry_run(Options& options, std::string_view /*value*/) { options.dry_run = true; }
+
+void update_output(Options& options, std::string_view value) {
+  options.outputs.push_back(parse_output(value));
+}
+
+void update_format(Options& options, std::string_view value) {
+  options.format = choose<Format>(format_words, value);
+}
+
+void update_json(Options& options, std::string_view /*value*/) { options.format = Format::json; }
+
+void update_color(Options& options, std::string_view value) {
+  options.colour = choose<ColourMode>(colour_words, value);
+}
+
+void update_verbose(Options& options, std::string_view /*value*/) { options.verbosity = 1; }
+
+void update_quiet(Options& options, std::string_view /*value*/) { options.verbosity = -1; }
+
+void update_help(Options& options, std::string_view /*value*/) { options.command = Command::help; }
+
+void update_builds(Options& options, std::string_view /*value*/) {
+  options.command = Command::builds;
+}
+
+void update_worker(Options& options, std::string_view /*value*/) {
+  options.command = Command::worker;
+}
+
+}  // namespace clprobe::cli

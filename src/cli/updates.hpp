@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each flag does to the options. They have one form, so that the flag table can name them.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "cli/options.hpp"
+
+namespace clprobe::cli {
+
+// Each in the order of its enumerators, so that a word's place is its value.
+inline constexpr std::array<std::string_view, 4> format_words{"table", "json", "csv", "markdown"};
+inline constexpr std::array<std::string_view, 3> colour_words{"auto", "always", "never"};
+inline constexpr std::array<std::string_view, 4> address_words{"auto", "pointer", "index",
+                                                               "offset"};
+// "auto", then the words of ClockKind (run.hpp).
+inline constexpr std::array<std::string_view, 8> clock_words{"auto",
+                                                             "none",
+                                                             "khr-device",
+                                                             "khr-sub-group",
+                                                             "nvidia-clock64",
+                                                             "amd-cycle-counter",
+                                                             "intel-cycle-counter",
+                                                             "cpu-cycle-counter"};
+inline constexpr std::array<std::string_view, 4> generate_words{"man", "bash", "zsh", "fish"};
+
+/// Each stores `value`, or throws UsageError without the flag's name.
+void update_device(Options& options, std::string_view value);
+void update_step(Options& options, std::string_view value);
+void update_series(Options& options, std::string_view value);
+void update_version(Options& options, std::string_view value);
+void update_generate(Options& options, std::string_view value);
+void update_sizes(Options& options, std::string_view value);
+void update_unroll(Options& options, std::string_view value);
+void update_address(Options& options, std::string_view value);
+void update_max_memory(Options& options, std::string_view value);
+void update_time_budget(Options& options, std::string_view value);
+void update_quick(Options& options, std::string_view value);
+void update_thorough(Options& options, std::string_view value);
+void update_timeout(Options& options, std::string_view value);
+void update_clock(Options& options, std::string_view value);
+void update_builds(Options& options, std::string_view value);
+void update_seed(Options& options, std::string_view value);
+void update_dry_run(Options& options, std::string_view value);
+void update_output(Options& options, std::string_view value);
+void update_format(Options& options, std::string_view value);
+void update_json(Options& options, std::string_view value);
+void update_color(Options& options, std::string_view value);
+void update_verbose(Options& options, std::string_view value);
+void update_quiet(Options& options, std::string_view value);
+void update_help(Options& options, std::string_view value);
+void update_worker(Options& options, std::string_view value);
+
+}  // namespace clprobe::cli

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <string>
+
+#include "terminal/text.hpp"
+
+namespace clprobe::cli {
+namespace {
+
+using terminal::quote;
+
+template <typename... Parts>
+[[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {
+  throw UsageError(fmt::format(format, std::forward<Parts>(parts)...));
+}
+
+struct Number {
+  double value{0.0};
+  std::string_view rest{};  ///< what follows the digits
+  bool is_valid{false};
+};
+
+Number read_number(std::string_view text) {
+  Number number;
+  const char* const last = text.data() + text.size();
+  const auto [rest, error] =
+      std::from_chars(text.data(), last, number.value, std::chars_format::fixed);
+  number.is_valid = error == std::errc{} && std::isfinite(number.value) && number.value >= 0.0;
+  number.rest = text.substr(static_cast<std::size_t>(rest - text.data()));
+  return number;
+}
+
+double parse_ratio(std::string_view text, std::string_view range) {
+  const Number ratio = read_number(text);
+  if (!ratio.is_valid || !ratio.rest.empty() || ratio.value <= 1.0) {
+    refuse("{} has no usable ratio after '*': write a number above 1, such as 2 or 1.2",
+           quote(range));
+  }
+  return ratio.value;
+}
+
+SizeRange parse_size_range(std::string_view text) {
+  const std::size_t star = text.find('*');
+  const std::string_view ends = text.substr(0, star);
+  const std::size_t dash = ends.find('-');
+  if (dash == std::string_view::npos) {
+    const Bytes size = parse_size(ends);
+    if (star == std::string_view::npos) return {size, size, 0.0};
+    refuse("{} has a ratio but only one size: write a range such as 1KiB-1GiB*2", quote(text));
+  }
+  SizeRange range{parse_size(ends.substr(0, dash)), parse_size(ends.substr(dash + 1)), 0.0};
+  if (range.last < range.first) {
+    refuse("{} runs downwards: write the smaller size first", quote(text));
+  }
+  if (star == std::string_view::npos) return range;
+  range.ratio = parse_ratio(text.substr(star + 1), text);
+  // Each size costs at least a kernel launch; thousands are a slip of the keyboard.
+  constexpr double most_sizes = 1000.0;
+  const double first = static_cast<double>(range.first.count);
+  const double last = static_cast<double>(range.last.count);
+  if (std::log(last / first) / std::log(range.ratio) > most_sizes) {
+    refuse("{} has more than {} sizes: write a larger ratio after '*'", quote(text), most_sizes);
+  }
+  return range;
+}
+
+struct Extension {
+  std::string_view text;
+  Format format;
+};
+
+constexpr std::array extensions{Extension{".json", Format::json}, Extension{".csv", Format::csv},
+                                Extension{".md", Format::markdown},
+                                Extension{".txt", Format::table}};
+
+struct DurationUnit {
+  std::string_view word;
+  double seconds;
+};
+
+constexpr std::array duration_units{DurationUnit{"ms", 1e-3}, DurationUnit{"s", 1.0},
+                                    DurationUnit{"min", 60.0}, DurationUnit{"h", 3600.0}};
+
+}  // namespace
+
+std::vector<std::string_view> split_list(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (bool is_last = false; !is_last;) {
+    const std::size_t comma = text.find(',');
+    is_last = comma == std::string_view::npos;
+    parts.push_back(text.substr(0, comma));
+    if (!is_last) text.remove_prefix(comma + 1);
+  }
+  return parts;
+}
+
+Bytes parse_size(std::string_view text) {
+  const std::optional<Bytes> size = parse_bytes(text);
+  if (size && size->count > 0) return *size;
+  refuse("{} is no usable size: write whole bytes above 0, such as 128, 64KiB or 1GiB",
+         quote(text));
+}
+
+std::vector<SizeRange> parse_sizes(std::string_view text) {
+  std::vector<SizeRange> ranges;
+  for (const std::string_view part : split_list(text)) ranges.push_back(parse_size_range(part));
+  return ranges;
+}
+
+std::chrono::duration<double> parse_duration(std::string_view text) {
+  const Number number = read_number(text);
+  const auto* const unit =
+      std::find_if(duration_units.begin(), duration_units.end(),
+                   [&](const DurationUnit& each) { return each.word == number.rest; });
+  constexpr double most_seconds = 1000.0 * 3600.0;  // a run of six weeks is a slip of the keyboard
+  if (number.is_valid && unit != duration_units.end()) {
+    const double seconds = number.value * unit->seconds;
+    if (seconds > 0.0 && seconds <= most_seconds) return std::chrono::duration<double>(seconds);
+  }
+  refuse("{} is no usable time: write up to 1000 hours above 0, such as 500ms, 30s, 2min or 1h",
+         quote(text));
+}
+
+std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint64_t most) {
+  std::uint64_t number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), last, number);
+  const bool is_whole = error == std::errc{} && rest == last;
+  if (is_whole && number >= least && number <= most) return number;
+  refuse("{} is out of bounds or no number: write a whole number from {} to {}", quote(text), least,
+         most);
+}
+
+bool is_stream_path(std::string_view path) {
+  // With an extension it is a file, such as one in /dev/shm.
+  const bool is_device = path.starts_with("/dev/");
+  return path == "-" || (is_device && !std::filesystem::path(path).has_extension());
+}
+
+Output parse_output(std::string_view path) {
+  if (is_stream_path(path)) return {std::string(path), Format::table};
+  std::string typed = std::filesystem::path(path).extension().string();
+  std::transform(typed.begin(), typed.end(), typed.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::vector<std::string_view> words;
+  for (const Extension& each : extensions) {
+    if (each.text == typed) return {std::string(path), each.format};
+    words.push_back(each.text);
+  }
+  const std::optional<std::string_view> meant = nearest(typed, words);
+  refuse("the ending of {} is no known format: {}end the name in .json, .csv, .md or .txt",
+         quote(path), meant ? fmt::format("did you mean '{}'? ", *meant) : std::string());
+}
+
+}  // namespace clprobe::cli

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of flags, from text. What is refused is a UsageError that quotes the word and says
+// what to write; the caller adds the flag's name.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "clprobe/probe.hpp"
+#include "clprobe/units.hpp"
+
+namespace clprobe::cli {
+
+/// The parts of `text` between commas, which may be empty.
+std::vector<std::string_view> split_list(std::string_view text);
+
+/// Above 0.
+Bytes parse_size(std::string_view text);
+
+/// A comma list of "64KiB", "1KiB-1GiB" or "1KiB-1GiB*2". Without "*" the ratio is 0: the probe's.
+std::vector<SizeRange> parse_sizes(std::string_view text);
+
+/// "30s", "500ms", "2min", "1h", above 0.
+std::chrono::duration<double> parse_duration(std::string_view text);
+
+/// A whole number from `least` to `most`.
+std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint64_t most);
+
+/// The path with the format of its extension. A stream ("-" or a device) has none and gets `table`,
+/// until it is known what --format says.
+Output parse_output(std::string_view path);
+
+/// stdout and devices, which take the format of --format.
+bool is_stream_path(std::string_view path);
+
+}  // namespace clprobe::cli

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "clprobe/embedded.hpp"
+#include "clprobe/registry.hpp"
+#include "clprobe/worker.hpp"
+#include "commands/provenance.hpp"
+#include "commands/read_runs.hpp"
+#include "commands/results.hpp"
+#include "terminal/output.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+int print(std::string_view text) {
+  terminal::OutputFile("-").commit(text);
+  return exit_ok;
+}
+
+std::vector<std::string_view> probe_ids() {
+  std::vector<std::string_view> ids;
+  for (const Probe* const probe : all_probes()) ids.push_back(probe->id);
+  return ids;
+}
+
+int generate(const cli::Options& options) {
+  const std::string& what = options.words.front();
+  return print(what == "man" ? cli::man_page() : cli::completion(what, probe_ids()));
+}
+
+int show_version() {
+  const ToolInfo tool = tool_info();
+  return print(fmt::format("clprobe {} ({}, {})\n", tool.version, tool.commit, tool.compiler));
+}
+
+/// For the tests: file, options, preamble, separated by tabs.
+int show_builds() {
+  std::string text = "facts.cl\t\t\nclock.cl\t\t\n";
+  for (const Probe* const probe : all_probes()) {
+    for (const KernelVariant& variant : probe->variants()) {
+      text += fmt::format("{}.cl\t{}\t{}\n", probe->id, variant.options, variant.preamble);
+    }
+  }
+  return print(text);
+}
+
+/// The findings of a stored run by this version's analysis. What the plan knew without measuring
+/// stays.
+void analyse_again(Run& run) {
+  for (ProbeResult& result : run.results) {
+    const Probe* const probe = find_probe(result.probe);
+    if (probe == nullptr || result.points.empty()) continue;
+    Findings found = probe->analyse(run.device, result.points);
+    std::copy_if(result.findings.begin(), result.findings.end(), std::back_inserter(found.findings),
+                 [](const Finding& finding) { return finding.method == "plan"; });
+    result.findings = std::move(found.findings);
+  }
+}
+
+}  // namespace
+
+int explain(const cli::Options& options) {
+  return print(embedded_file(options.words.front() + ".md"));
+}
+
+int report(const cli::Options& options) {
+  std::vector<Run> runs;
+  for (const std::string& path : options.words) {
+    for (Run& run : read_runs(path)) {
+      analyse_again(run);
+      runs.push_back(std::move(run));
+    }
+  }
+  Results(options).finish(runs);
+  return exit_ok;
+}
+
+int run(const cli::Options& options, const std::vector<std::string>& arguments) {
+  switch (options.command) {
+    case cli::Command::measure:
+      return measure(options, arguments);
+    case cli::Command::list:
+      return list(options);
+    case cli::Command::explain:
+      return explain(options);
+    case cli::Command::report:
+      return report(options);
+    case cli::Command::generate:
+      return generate(options);
+    case cli::Command::version:
+      return show_version();
+    case cli::Command::help:
+      return print(cli::help_text());
+    case cli::Command::builds:
+      return show_builds();
+    case cli::Command::worker:
+      return serve();
+  }
+  return exit_usage;
+}
+
+}  // namespace clprobe::commands

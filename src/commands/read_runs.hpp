@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "clprobe/run.hpp"
+
+namespace clprobe::commands {
+
+/// The runs of a file. Throws RunFormatError with the file's name in front, also when it cannot be
+/// read.
+std::vector<Run> read_runs(const std::string& path);
+
+}  // namespace clprobe::commands

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the results of a command go: the files of -o, and stdout.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "clprobe/run.hpp"
+#include "terminal/output.hpp"
+
+namespace clprobe::commands {
+
+/// Opens every target before anything is measured, so that a bad path fails in the first second.
+class Results {
+ public:
+  /// Throws OutputError.
+  explicit Results(const cli::Options& options);
+
+  /// Replaces the files by what is known now; streams wait for finish(). Throws OutputError.
+  void save(std::span<const Run> runs);
+  /// Saves and writes the streams too. Throws OutputError.
+  void finish(std::span<const Run> runs);
+
+ private:
+  struct Target {
+    terminal::OutputFile file;
+    cli::Format format;
+  };
+
+  [[nodiscard]] std::string render(std::span<const Run> runs, const Target& target) const;
+
+  const cli::Options& options_;
+  std::vector<Target> targets_{};
+};
+
+}  // namespace clprobe::commands

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// The clock ladder, event times, warm-up and calibration. All of them time the same chain of
+// dependent arithmetic (cl/clock.cl), whose length and end are known.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <numeric>
+
+#include "clprobe/device.hpp"
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+namespace {
+
+constexpr std::uint32_t links_per_iteration = 64;  // LINK_64 in cl/clock.cl
+// Below 65,535: llvmpipe ends all loops of a launch after so many iterations, silently.
+constexpr std::uint32_t longest_chain = 60000;
+
+struct Reading {
+  std::uint64_t ticks{0};
+  LaunchTimes times{};
+};
+
+/// The chain of cl/clock.cl with the session's present clock.
+class Chain {
+ public:
+  explicit Chain(Session& session)
+      : session_(session),
+        kernel_(session.kernel("clock.cl", "clock_chain", "")),
+        out_(session.context(), CL_MEM_WRITE_ONLY, 2 * sizeof(cl_ulong)) {
+    kernel_.setArg(0, cl_ulong{first_value});
+    kernel_.setArg(2, out_);
+  }
+
+  /// Throws DeviceError when the chain ends at a wrong value.
+  Reading run(std::uint32_t iterations) {
+    kernel_.setArg(1, cl_uint{iterations});
+    Reading reading;
+    reading.times = session_.launch(kernel_, cl::NDRange(1), cl::NDRange(1));
+    std::array<cl_ulong, 2> out{};
+    session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, sizeof out, out.data());
+    if (out[1] != end_of(iterations)) {
+      throw DeviceError(fmt::format("a chain of {} operations ended at a wrong value",
+                                    iterations * links_per_iteration));
+    }
+    reading.ticks = out[0];
+    return reading;
+  }
+
+  /// What the session trusts: event times, or the host's.
+  [[nodiscard]] double elapsed_ns(const Reading& reading) const {
+    const bool by_event = session_.info().timer == Timer::event && reading.times.event_ns;
+    return static_cast<double>(by_event ? *reading.times.event_ns : reading.times.host_ns);
+  }
+
+ private:
+  static constexpr cl_ulong first_value = 20160;
+
+  static cl_ulong end_of(std::uint32_t iterations) {
+    cl_ulong value = first_value;
+    for (std::uint64_t i = 0; i < std::uint64_t{iterations} * links_per_iteration; ++i) {
+      value = value * 6364136223846793005U + 1442695040888963407U;
+    }
+    return value;
+  }
+
+  Session& session_;
+  cl::Kernel kernel_;
+  cl::Buffer out_;
+};
+
+/// Least step between two reads, and the greatest common divisor of all steps.
+void measure_steps(Session& session) {
+  constexpr std::size_t count = 256;
+  cl::Kernel kernel = session.kernel("clock.cl", "clock_steps", "");
+  const cl::Buffer buffer(session.context(), CL_MEM_WRITE_ONLY, count * sizeof(cl_ulong));
+  kernel.setArg(0, cl_uint{count});
+  kernel.setArg(1, buffer);
+  session.launch(kernel, cl::NDRange(1), cl::NDRange(1));
+  std::vector<cl_ulong> steps(count);
+  session.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, count * sizeof(cl_ulong), steps.data());
+  Clock& clock = session.info().clock;
+  clock.overhead_ticks = *std::min_element(steps.begin(), steps.end());
+  const std::uint64_t divisor =
+      std::accumulate(steps.begin(), steps.end(), std::uint64_t{0},
+                      [](std::uint64_t a, std::uint64_t b) { return std::gcd(a, b); });
+  clock.quantum_ticks = std::max<std::uint64_t>(1, divisor);
+}
+
+ClockRate rate_of(ClockKind kind, const DeviceInfo& info) {
+  switch (kind) {
+    case ClockKind::nvidia:
+    case ClockKind::intel:
+      return ClockRate::core_cycles;
+    case ClockKind::amd:
+      return info.isa == "amdgcn-gfx11" ? ClockRate::constant_rate : ClockRate::core_cycles;
+    case ClockKind::cpu:
+      return ClockRate::constant_rate;
+    case ClockKind::none:
+    case ClockKind::khr_device:
+    case ClockKind::khr_sub_group:
+      break;
+  }
+  return ClockRate::unknown;
+}
+
+}  // namespace
+
+void try_clock(Session& session, ClockKind kind) {
+  session.info().clock = Clock{};
+  session.info().clock.kind = kind;
+  session.info().clock.rate = rate_of(kind, session.info());
+  Chain chain(session);
+  chain.run(64);  // some drivers compile at the first launch
+  // n, 4n, 16n: a counter that is no clock (a constant, a pointer left in a register) fails here.
+  std::array<double, 3> ticks{};
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    std::uint64_t least = ~std::uint64_t{0};
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      least = std::min(least, chain.run(256U << (2 * i)).ticks);
+    }
+    ticks[i] = static_cast<double>(least);
+  }
+  constexpr double most = 1e12;  // a negative difference wraps to something near 1.8e19
+  const bool scales = ticks[0] > 0 && ticks[2] < most && ticks[1] > 3 * ticks[0] &&
+                      ticks[1] < 5 * ticks[0] && ticks[2] > 3 * ticks[1] && ticks[2] < 5 * ticks[1];
+  if (!scales) {
+    session.info().clock = Clock{};
+    throw DeviceError(
+        fmt::format("chains of n, 4n and 16n operations took {:.0f}, {:.0f} and "
+                    "{:.0f} ticks: no clock",
+                    ticks[0], ticks[1], ticks[2]));
+  }
+  measure_steps(session);
+}
+
+std::string try_events(Session& session) {
+  session.info().timer = Timer::host;
+  Chain chain(session);
+  chain.run(64);
+  constexpr std::uint32_t base = longest_chain / 8;
+  std::string problem;
+  // A busy host can spoil a pair of launches, so that one good pair of three is enough.
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const LaunchTimes few = chain.run(base).times;
+    const LaunchTimes many = chain.run(8 * base).times;
+    if (!few.event_ns || !many.event_ns) return "no times, or an end before the start";
+    const double ratio =
+        static_cast<double>(*many.event_ns) / std::max(1.0, static_cast<double>(*few.event_ns));
+    if (ratio < 6.0 || ratio > 10.0) {
+      problem = fmt::format("8 times the work took {:.2f} times as long", ratio);
+    } else if (*many.event_ns > many.host_ns) {
+      problem = "a launch took longer than the host waited for it";
+    } else {
+      session.info().timer = Timer::event;
+      return "";
+    }
+  }
+  return problem;
+}
+
+namespace {
+
+/// Iterations that take about 5 ms, so that launches of some ten microseconds do not matter.
+std::uint32_t calibration_length(Chain& chain) {
+  constexpr double enough_ns = 5e6;
+  std::uint32_t iterations = 1000;
+  while (iterations < longest_chain && chain.elapsed_ns(chain.run(iterations)) < enough_ns) {
+    iterations = std::min(longest_chain, iterations * 2);
+  }
+  return iterations;
+}
+
+/// Runs until three in a row agree within 1 %. Idle GPUs run at a fraction of their clock and take
+/// up to 0.4 s to rise.
+void warm_up(Session& session, Chain& chain, std::uint32_t iterations) {
+  using seconds = std::chrono::duration<double>;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto elapsed = [&] { return seconds(std::chrono::steady_clock::now() - begin).count(); };
+  const double least_s = session.info().type == "gpu" ? 0.3 : 0.05;
+  constexpr double most_s = 2.0;
+  std::deque<double> last;
+  for (bool steady = false; elapsed() < least_s || (!steady && elapsed() < most_s);) {
+    last.push_back(chain.elapsed_ns(chain.run(iterations)));
+    if (last.size() > 3) last.pop_front();
+    const auto [low, high] = std::minmax_element(last.begin(), last.end());
+    steady = last.size() == 3 && *high <= 1.01 * *low;
+  }
+}
+
+/// Ticks against time for five lengths, the fastest of several launches each: what disturbs a
+/// launch only adds to its time.
+Line ticks_against_ns(Chain& chain, std::uint32_t longest) {
+  std::vector<double> ns;
+  std::vector<double> ticks;
+  for (const std::uint32_t tenth : {2U, 4U, 6U, 8U, 10U}) {
+    Reading best;
+    for (int repeat = 0; repeat < 5; ++repeat) {
+      const Reading reading = chain.run(std::max(1U, longest / 10 * tenth));
+      if (repeat == 0 || chain.elapsed_ns(reading) < chain.elapsed_ns(best)) best = reading;
+    }
+    ns.push_back(chain.elapsed_ns(best));
+    ticks.push_back(static_cast<double>(best.ticks));
+  }
+  return fit_least_squares(ns, ticks);
+}
+
+}  // namespace
+
+void warm_up_and_calibrate(Session& session) {
+  Chain chain(session);
+  const std::uint32_t longest = calibration_length(chain);
+  warm_up(session, chain, longest);
+  Clock& clock = session.info().clock;
+  if (clock.kind == ClockKind::none) return;
+  Line line;
+  constexpr double good_r_squared = 0.99999;
+  for (int attempt = 0; attempt < 3 && line.r_squared < good_r_squared; ++attempt) {
+    const Line again = ticks_against_ns(chain, longest);
+    if (again.r_squared > line.r_squared) line = again;
+  }
+  clock.ticks_per_ns = line.slope;
+  clock.ticks_per_ns_low = line.slope_interval.low;
+  clock.ticks_per_ns_high = line.slope_interval.high;
+  clock.r_squared = line.r_squared;
+  session.info().timer = Timer::clock;
+}
+
+}  // namespace clprobe

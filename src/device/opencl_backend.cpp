@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "clprobe/device.hpp"
+
+namespace clprobe {
+namespace {
+
+/// "latency (global, 64 KiB)": where an error happened.
+std::string place(const Probe& probe, const Point& point) {
+  const auto size = point.parameters.integer_or("working_set_bytes", -1);
+  if (size < 0) return fmt::format("{} ({})", probe.id, point.series);
+  return fmt::format("{} ({}, {})", probe.id, point.series,
+                     format_bytes({static_cast<std::uint64_t>(size)}));
+}
+
+/// Runs `action`; what OpenCL throws becomes one line that says where it happened.
+template <typename Action>
+auto translated(const std::string& where, Action action) {
+  try {
+    return action();
+  } catch (const cl::Error& error) {
+    throw DeviceError(fmt::format("{} in {}", describe(error), where));
+  }
+}
+
+class OpenClBackend final : public Backend {
+ public:
+  explicit OpenClBackend(Session& session) : session_(session) {}
+
+  [[nodiscard]] const DeviceInfo& device() const override { return session_.info(); }
+
+  Work prepare(const Probe& probe, const Point& point) override {
+    const std::string where = place(probe, point);
+    Work work = translated(where, [&] { return probe.prepare(session_, point); });
+    work.run = [run = std::move(work.run), where](std::uint64_t iterations) {
+      return translated(where, [&] { return run(iterations); });
+    };
+    return work;
+  }
+
+ private:
+  Session& session_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> opencl_backend(Session& session) {
+  return std::make_unique<OpenClBackend>(session);
+}
+
+}  // namespace clprobe

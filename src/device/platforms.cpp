@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "clprobe/device.hpp"
+#include "device/queries.hpp"
+
+namespace clprobe {
+namespace {
+
+std::string type_word(cl_device_type type) {
+  if ((type & CL_DEVICE_TYPE_GPU) != 0) return "gpu";
+  if ((type & CL_DEVICE_TYPE_CPU) != 0) return "cpu";
+  if ((type & CL_DEVICE_TYPE_ACCELERATOR) != 0) return "accelerator";
+  return "other";
+}
+
+DeviceInfo basic_info(const cl::Device& device) {
+  DeviceInfo info;
+  info.name = query_text(device, CL_DEVICE_NAME);
+  info.vendor = query_text(device, CL_DEVICE_VENDOR);
+  info.driver = query_text(device, CL_DRIVER_VERSION);
+  info.version = query_text(device, CL_DEVICE_VERSION);
+  info.type = type_word(query<cl_device_type>(device, CL_DEVICE_TYPE).value_or(0));
+  info.compute_units = query<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS).value_or(1U);
+  info.max_work_group_size = static_cast<std::int64_t>(
+      query<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE).value_or(1));
+  info.global_memory.count = query<std::uint64_t>(device, CL_DEVICE_GLOBAL_MEM_SIZE).value_or(0);
+  info.max_allocation.count =
+      query<std::uint64_t>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE).value_or(0);
+  info.local_memory.count = query<std::uint64_t>(device, CL_DEVICE_LOCAL_MEM_SIZE).value_or(0);
+  info.constant_buffer.count =
+      query<std::uint64_t>(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE).value_or(0);
+  info.cache_line.count = query<cl_uint>(device, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE).value_or(0U);
+  if (query<cl_bool>(device, CL_DEVICE_IMAGE_SUPPORT).value_or(CL_FALSE) == CL_TRUE) {
+    info.image_buffer_pixels = static_cast<std::int64_t>(
+        query<std::size_t>(device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE).value_or(0));
+  }
+  return info;
+}
+
+std::string platform_text(const cl::Platform& platform) {
+  try {
+    return platform.getInfo<CL_PLATFORM_NAME>().c_str();  // without the zero that some keep
+  } catch (const cl::Error&) {
+    return "unnamed platform";
+  }
+}
+
+std::vector<cl::Device> devices_of(const cl::Platform& platform, std::string& problem) {
+  std::vector<cl::Device> devices;
+  try {
+    platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
+    if (devices.empty()) problem = "no devices";
+  } catch (const cl::Error& error) {
+    problem = error.err() == CL_DEVICE_NOT_FOUND ? "no devices" : describe(error);
+  }
+  return devices;
+}
+
+}  // namespace
+
+Enumeration enumerate_devices() {
+  Enumeration found;
+  std::vector<cl::Platform> platforms;
+  try {
+    cl::Platform::get(&platforms);
+  } catch (const cl::Error& error) {
+    constexpr cl_int no_platform = -1001;  // CL_PLATFORM_NOT_FOUND_KHR: the loader has no drivers
+    if (error.err() != no_platform) found.problems.push_back({"", describe(error)});
+  }
+  for (std::size_t p = 0; p < platforms.size(); ++p) {
+    const std::string platform_name = platform_text(platforms[p]);
+    std::string problem;
+    const std::vector<cl::Device> devices = devices_of(platforms[p], problem);
+    if (!problem.empty()) found.problems.push_back({platform_name, problem});
+    for (std::size_t d = 0; d < devices.size(); ++d) {
+      DeviceInfo info = basic_info(devices[d]);
+      info.index = static_cast<int>(found.devices.size());
+      info.platform_index = fmt::format("{}:{}", p, d);
+      info.platform = platform_name;
+      found.devices.push_back({devices[d], std::move(info)});
+    }
+  }
+  return found;
+}
+
+}  // namespace clprobe

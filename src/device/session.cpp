@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "clprobe/device.hpp"
+#include "clprobe/embedded.hpp"
+
+namespace clprobe {
+namespace {
+
+/// The line of a build log that a person needs: the first that names an error.
+std::string first_error_line(const std::string& log) {
+  const auto at = log.find("error");
+  const auto begin = at == std::string::npos ? log.find_first_not_of(" \n\t") : log.rfind('\n', at);
+  if (begin == std::string::npos && at == std::string::npos) return "the driver gave no reason";
+  const std::size_t first = begin == std::string::npos ? 0 : log.find_first_not_of("\n", begin);
+  return log.substr(first, log.find('\n', first) - first);
+}
+
+std::uint64_t steady_now_ns() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+/// END - START, or nothing: drivers answer with success and rubbish (END before START, all zero).
+std::optional<std::uint64_t> event_time_ns(const cl::Event& event) {
+  cl_ulong begin = 0;
+  cl_ulong end = 0;
+  const auto read = [&](cl_profiling_info name, cl_ulong& stamp) {
+    return clGetEventProfilingInfo(event(), name, sizeof stamp, &stamp, nullptr) == CL_SUCCESS;
+  };
+  if (!read(CL_PROFILING_COMMAND_START, begin) || !read(CL_PROFILING_COMMAND_END, end)) {
+    return std::nullopt;
+  }
+  if (end < begin) return std::nullopt;
+  return end - begin;
+}
+
+}  // namespace
+
+Session::Session(cl::Device device, DeviceInfo info, std::uint64_t seed)
+    : device_(std::move(device)),
+      info_(std::move(info)),
+      seed_(seed),
+      context_(device_),
+      queue_(context_, device_, CL_QUEUE_PROFILING_ENABLE) {}
+
+std::string Session::full_options(const std::string& options) const {
+  // OpenCL C 3.0 only where its clock needs it: some implementations cannot build it at all.
+  const bool needs_3 =
+      info_.clock.kind == ClockKind::khr_device || info_.clock.kind == ClockKind::khr_sub_group;
+  return fmt::format("{}-DCLOCK={}{}{}", needs_3 ? "-cl-std=CL3.0 " : "",
+                     static_cast<int>(info_.clock.kind), options.empty() ? "" : " ", options);
+}
+
+cl::Kernel Session::kernel(std::string_view file, const char* name, const std::string& options,
+                           const std::string& preamble) {
+  const std::string all_options = full_options(options);
+  const std::string source =
+      fmt::format("{}{}{}", embedded_file("clock.clh"), preamble, embedded_file(file));
+  const std::string key = fmt::format("{}\n{}\n{}", file, all_options, preamble);
+  auto found = programs_.find(key);
+  if (found == programs_.end()) {
+    cl::Program program(context_, source);
+    try {
+      program.build(device_, all_options.c_str());
+    } catch (const cl::BuildError& error) {
+      const auto logs = error.getBuildLog();
+      throw DeviceError(fmt::format("{} does not build with '{}': {}: {}", file, all_options,
+                                    describe(error),
+                                    first_error_line(logs.empty() ? "" : logs.front().second)));
+    }
+    found = programs_.emplace(key, std::move(program)).first;
+  }
+  return {found->second, name};
+}
+
+KernelBuild Session::build_of(std::string_view file, const std::string& options) const {
+  return {std::string(kernel_sha256(file)), full_options(options)};
+}
+
+LaunchTimes Session::launch(const cl::Kernel& kernel, const cl::NDRange& global,
+                            const cl::NDRange& local) {
+  cl::Event event;
+  const std::uint64_t begin = steady_now_ns();
+  queue_.enqueueNDRangeKernel(kernel, cl::NullRange, global, local, nullptr, &event);
+  queue_.finish();
+  LaunchTimes times;
+  times.host_ns = steady_now_ns() - begin;
+  const auto status = event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>();
+  if (status < 0) throw cl::Error(status, "launch");
+  times.event_ns = event_time_ns(event);
+  return times;
+}
+
+}  // namespace clprobe

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/engine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <random>
+
+#include "clprobe/estimate.hpp"
+#include "engine/sampler.hpp"
+
+namespace clprobe {
+namespace {
+
+using seconds = std::chrono::duration<double>;
+using steady = std::chrono::steady_clock;
+
+/// A point on its way.
+struct Progress {
+  int visits{0};
+  bool done{false};
+};
+
+/// A point that the device does not support.
+struct Refusal {
+  std::string series;
+  std::string reason;
+};
+
+/// One call of measure(): the points, their progress, and the time.
+class Measuring {
+ public:
+  Measuring(const Probe& probe, Backend& backend, const Limits& limits, const Budget& budget,
+            const Observer& observer)
+      : probe_(probe),
+        backend_(backend),
+        limits_(limits),
+        budget_(budget),
+        observer_(observer),
+        random_(budget.seed) {
+    result_.probe = probe.id;
+    result_.quantity = to_word(probe.quantity);
+  }
+
+  ProbeResult run() {
+    Plan plan = probe_.plan(backend_.device(), limits_);
+    result_.points = std::move(plan.points);
+    std::vector<Finding> known = std::move(plan.findings);
+    progress_.resize(result_.points.size());
+    choose_sentinel();
+    visit_all();
+    if (!stopped() && probe_.refine != nullptr) add_refined();
+    for (int round = 1; round < budget_.max_visits && !stopped(); ++round) visit_all();
+    drop_unvisited();
+    finish(std::move(known));
+    return std::move(result_);
+  }
+
+ private:
+  void choose_sentinel();
+  void visit_all();
+  void add_refined();
+  void visit(std::size_t index);
+  void follow_sentinel();
+  void report_progress();
+  void drop_unvisited();
+  void finish(std::vector<Finding> known);
+  void judge(std::size_t index);
+  void remember(const KernelBuild& build);
+  void report_refusals();
+
+  [[nodiscard]] bool cancelled() const { return observer_.cancelled && observer_.cancelled(); }
+  [[nodiscard]] double elapsed_s() const { return seconds(steady::now() - begin_).count(); }
+  /// The first visit makes what all points use (buffers, cycles) and is not counted.
+  [[nodiscard]] bool out_of_time() const {
+    return elapsed_s() - first_visit_s_.value_or(elapsed_s()) > budget_.probe_time.count();
+  }
+  [[nodiscard]] bool stopped() const { return cancelled() || out_of_time(); }
+
+  const Probe& probe_;
+  Backend& backend_;
+  const Limits& limits_;
+  const Budget& budget_;
+  const Observer& observer_;
+  std::mt19937_64 random_;
+  steady::time_point begin_{steady::now()};
+  ProbeResult result_{};
+  std::vector<Progress> progress_{};
+  std::optional<std::size_t> sentinel_{};
+  std::vector<double> sentinel_ns_{};
+  int since_sentinel_{0};
+  std::vector<Refusal> refusals_{};
+  std::optional<double> first_visit_s_{};
+};
+
+/// The smallest point of the first series stands for the clock: what it takes should not change.
+void Measuring::choose_sentinel() {
+  constexpr std::size_t worth_following = 8;
+  if (result_.points.size() < worth_following) return;
+  sentinel_ = 0;
+}
+
+void Measuring::visit_all() {
+  std::vector<std::size_t> order(result_.points.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  // Shuffled, so that drift and bursts of noise do not follow the sizes.
+  std::shuffle(order.begin(), order.end(), random_);
+  for (const std::size_t index : order) {
+    if (stopped()) return;
+    if (progress_[index].done) continue;
+    visit(index);
+    follow_sentinel();
+    report_progress();
+  }
+}
+
+void Measuring::add_refined() {
+  const std::size_t first = result_.points.size();
+  for (Point& point : probe_.refine(backend_.device(), limits_, result_.points)) {
+    result_.points.push_back(std::move(point));
+  }
+  progress_.resize(result_.points.size());
+  for (std::size_t index = first; index < result_.points.size() && !stopped(); ++index) {
+    visit(index);
+    report_progress();
+  }
+}
+
+void Measuring::visit(std::size_t index) {
+  Point& point = result_.points[index];
+  Progress& progress = progress_[index];
+  try {
+    const Work work = backend_.prepare(probe_, point);
+    for (const auto& [name, value] : work.facts) point.parameters.set(name, value);
+    remember(work.build);
+    sample_visit(work, backend_.device(), budget_, static_cast<std::uint64_t>(progress.visits),
+                 point.samples);
+  } catch (const Unsupported& refusal) {
+    refusals_.push_back({point.series, refusal.what()});
+    progress.done = true;
+    return;
+  } catch (const DeviceError& error) {
+    if (cancelled()) return;  // the error is the interrupt's, not the device's
+    point.failure = error.what();
+    progress.done = true;
+  }
+  if (!first_visit_s_) first_visit_s_ = elapsed_s();
+  ++progress.visits;
+  if (!progress.done) judge(index);
+}
+
+/// A point is done when it was visited often enough and its interval is narrow.
+void Measuring::judge(std::size_t index) {
+  Progress& progress = progress_[index];
+  const auto found = estimate(result_.points[index], backend_.device());
+  const bool narrow = found && found->ns_interval.high - found->ns_interval.low <=
+                                   budget_.relative_interval * found->ns;
+  progress.done = narrow && progress.visits >= budget_.min_visits;
+}
+
+void Measuring::follow_sentinel() {
+  constexpr int points_between = 16;
+  if (!sentinel_ || ++since_sentinel_ < points_between) return;
+  since_sentinel_ = 0;
+  Point probe_point = result_.points[*sentinel_];
+  if (!probe_point.failure.empty()) return;
+  probe_point.samples.clear();
+  try {
+    const Work work = backend_.prepare(probe_, probe_point);
+    sample_visit(work, backend_.device(), budget_, 0, probe_point.samples);
+    if (const auto found = estimate(probe_point, backend_.device())) {
+      sentinel_ns_.push_back(found->ns);
+    }
+  } catch (const DeviceError&) {
+    sentinel_.reset();  // the point itself records why it fails
+  }
+}
+
+void Measuring::report_progress() {
+  if (!observer_.progress) return;
+  const auto visits = [](double sum, const Progress& each) {
+    return sum + (each.done ? 1.0 : std::min(0.9, 0.45 * each.visits));
+  };
+  const double done = std::accumulate(progress_.begin(), progress_.end(), 0.0, visits) /
+                      static_cast<double>(std::max<std::size_t>(1, progress_.size()));
+  const double by_pace = done > 0 ? elapsed_s() * (1.0 - done) / done : 0.0;
+  const double by_budget =
+      std::max(0.0, budget_.probe_time.count() + first_visit_s_.value_or(0.0) - elapsed_s());
+  observer_.progress(probe_, done, done > 0.1 ? std::min(by_pace, by_budget) : by_budget);
+}
+
+void Measuring::remember(const KernelBuild& build) {
+  if (std::find(result_.kernels.begin(), result_.kernels.end(), build) == result_.kernels.end()) {
+    result_.kernels.push_back(build);
+  }
+}
+
+/// A point without a sample and without a failure says nothing: the run ended before it.
+void Measuring::drop_unvisited() {
+  const auto planned = static_cast<std::int64_t>(result_.points.size() - refusals_.size());
+      static_cast<std::int64_t>(std::erase_if(result_.points, [](const Point& point) {
+        return point.samples.empty() && point.failure.empty();
+      }));
+  const auto measured = static_cast<std::int64_t>(result_.points.size());
+  if (measured < planned && !cancelled()) {
+    result_.warnings.push_back(
+        {"time_budget_short", {{"measured", measured}, {"planned", planned}}});
+  }
+}
+
+/// A series of which all points were refused is a finding, one of which some were a warning.
+void Measuring::report_refusals() {
+  for (const Refusal& refusal : refusals_) {
+    const auto is_same = [&](const auto& each) { return each.series == refusal.series; };
+    if (std::any_of(result_.points.begin(), result_.points.end(), is_same)) {
+      result_.warnings.push_back(
+          {"point_refused", {{"series", refusal.series}, {"reason", refusal.reason}}});
+    } else if (std::none_of(result_.findings.begin(), result_.findings.end(), is_same)) {
+      Finding finding;
+      finding.name = probe_.id;
+      finding.series = refusal.series;
+      finding.source = Source::reported;
+      finding.method = "plan";
+      finding.reason = refusal.reason;
+      result_.findings.push_back(std::move(finding));
+    }
+  }
+}
+
+void Measuring::finish(std::vector<Finding> known) {
+  result_.elapsed_seconds = elapsed_s();
+  Findings found = probe_.analyse(backend_.device(), result_.points);
+  result_.findings = std::move(found.findings);
+  result_.findings.insert(result_.findings.end(), known.begin(), known.end());
+  result_.warnings.insert(result_.warnings.end(), found.warnings.begin(), found.warnings.end());
+  report_refusals();
+  if (const auto drift = drift_of(sentinel_ns_)) {
+    result_.warnings.push_back({"clock_drift", {{"percent", *drift * 100.0}}});
+  }
+  const auto failed = std::count_if(result_.points.begin(), result_.points.end(),
+                                    [](const Point& point) { return !point.failure.empty(); });
+  const auto all = static_cast<std::ptrdiff_t>(result_.points.size());
+  if (cancelled()) {
+    result_.status = Status::interrupted;
+    result_.reason = "interrupted; what was measured until then is kept";
+  } else if (failed > 0) {
+    const auto first = std::find_if(result_.points.begin(), result_.points.end(),
+                                    [](const Point& point) { return !point.failure.empty(); });
+    result_.status = Status::failed;
+    result_.reason =
+        fmt::format("{} of {} points failed, the first: {}", failed, all, first->failure);
+  } else if (all == 0) {
+    result_.status = Status::unsupported;
+    result_.reason = known.empty() ? "nothing to measure" : known.front().reason;
+  }
+}
+
+}  // namespace
+
+Budget budget_for(Effort effort) {
+  Budget budget;
+  switch (effort) {
+    case Effort::quick:
+      budget.probe_time = std::chrono::seconds(4);
+      budget.max_visits = 2;
+      budget.min_visits = 1;
+      break;
+    case Effort::normal:
+      budget.probe_time = std::chrono::seconds(15);
+      break;
+    case Effort::thorough:
+      budget.probe_time = std::chrono::seconds(120);
+      budget.max_visits = 20;
+      budget.samples_per_visit = 5;
+      budget.relative_interval = 0.003;
+      break;
+  }
+  return budget;
+}
+
+ProbeResult measure(const Probe& probe, Backend& backend, const Limits& limits,
+                    const Budget& budget, const Observer& observer) {
+  return Measuring(probe, backend, limits, budget, observer).run();
+}
+
+}  // namespace clprobe

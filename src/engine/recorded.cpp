@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "clprobe/engine.hpp"
+
+namespace clprobe {
+namespace {
+
+class RecordedBackend final : public Backend {
+ public:
+  explicit RecordedBackend(Run run) : run_(std::move(run)) {}
+
+  [[nodiscard]] const DeviceInfo& device() const override { return run_.device; }
+  [[nodiscard]] std::vector<Warning> warnings() const override { return run_.warnings; }
+
+  Work prepare(const Probe& probe, const Point& point) override {
+    const Point& stored = find(probe, point);
+    if (stored.samples.empty()) throw DeviceError(stored.failure);
+    Work work;
+    // The full samples are the longer ones; without a clock they have shorter partners.
+    const auto longest =
+        std::max_element(stored.samples.begin(), stored.samples.end(),
+                         [](const Sample& a, const Sample& b) { return a.accesses < b.accesses; });
+    work.iterations = longest->accesses;
+    work.max_iterations = work.iterations;
+    work.facts = stored.parameters;
+    work.run = [&stored,
+                next = std::map<std::uint64_t, std::size_t>{}](std::uint64_t iterations) mutable {
+      return replay(stored, iterations, next[iterations]);
+    };
+    return work;
+  }
+
+ private:
+  [[nodiscard]] const Point& find(const Probe& probe, const Point& point) const {
+    for (const ProbeResult& result : run_.results) {
+      if (result.probe != probe.id) continue;
+      const auto found = std::find_if(result.points.begin(), result.points.end(),
+                                      [&](const Point& stored) { return matches(stored, point); });
+      if (found != result.points.end()) return *found;
+    }
+    throw DeviceError(
+        fmt::format("the recorded run has no such point of {} ({})", probe.id, point.series));
+  }
+
+  /// A stored point has facts beside the parameters that were planned.
+  static bool matches(const Point& stored, const Point& planned) {
+    return stored.series == planned.series &&
+           std::all_of(planned.parameters.begin(), planned.parameters.end(),
+                       [&](const auto& parameter) {
+                         const Value* const value = stored.parameters.find(parameter.first);
+                         return value != nullptr && *value == parameter.second;
+                       });
+  }
+
+  /// The next stored sample of about so many accesses, from the first again after the last.
+  static Measurement replay(const Point& stored, std::uint64_t accesses, std::size_t& next) {
+    const auto distance = [accesses](const Sample& sample) {
+      return sample.accesses > accesses ? sample.accesses - accesses : accesses - sample.accesses;
+    };
+    std::uint64_t nearest = ~std::uint64_t{0};
+    for (const Sample& sample : stored.samples) nearest = std::min(nearest, distance(sample));
+    std::vector<Sample> alike;
+    std::copy_if(stored.samples.begin(), stored.samples.end(), std::back_inserter(alike),
+                 [&](const Sample& sample) { return distance(sample) == nearest; });
+    const Sample& sample = alike[next++ % alike.size()];
+    return {sample, sample.witness};
+  }
+
+  Run run_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> recorded_backend(Run run) {
+  return std::make_unique<RecordedBackend>(std::move(run));
+}
+
+}  // namespace clprobe

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/sampler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+namespace {
+
+constexpr std::uint64_t least_quanta = 100;
+constexpr std::uint64_t longest_launch_ns = 100'000'000;
+
+Sample checked(const Measurement& measurement) {
+  if (measurement.sample.witness != measurement.expected_witness) {
+    throw DeviceError(
+        fmt::format("wrong result: the kernel ended at {} and not at {}; its time means nothing",
+                    measurement.sample.witness, measurement.expected_witness));
+  }
+  return measurement.sample;
+}
+
+/// Whether the sample is long enough for its timer.
+bool is_long_enough(const Sample& sample, const DeviceInfo& device) {
+  switch (device.timer) {
+    case Timer::clock:
+      return sample.ticks.value_or(0) >=
+             least_quanta * device.clock.quantum_ticks + device.clock.overhead_ticks;
+    case Timer::event: {
+      const auto resolution =
+          static_cast<std::uint64_t>(device.reported.integer_or("timer_resolution_ns", 1));
+      return sample.event_ns.value_or(0) >= least_quanta * std::max<std::uint64_t>(1, resolution);
+    }
+    case Timer::host:
+      break;
+  }
+  // A host sees a launch with some ten microseconds of noise.
+  constexpr std::uint64_t host_quantum_ns = 10'000;
+  return sample.host_ns >= least_quanta * host_quantum_ns;
+}
+
+std::uint64_t clamp_iterations(const Work& work, std::uint64_t iterations) {
+  const std::uint64_t most = work.max_iterations == 0 ? iterations : work.max_iterations;
+  return std::clamp<std::uint64_t>(iterations, 1, std::max<std::uint64_t>(1, most));
+}
+
+/// Iterations for which a sample is neither too short for the timer nor too long for a watchdog,
+/// and the sample that showed it.
+std::pair<std::uint64_t, Sample> calibrate(const Work& work, const DeviceInfo& device) {
+  std::uint64_t iterations = clamp_iterations(work, work.iterations);
+  for (int attempt = 0;; ++attempt) {
+    const Sample sample = checked(work.run(iterations));
+    std::uint64_t next = iterations;
+    if (sample.host_ns > longest_launch_ns) {
+      next = iterations * longest_launch_ns / sample.host_ns;
+    } else if (!is_long_enough(sample, device)) {
+      next = iterations * 4;
+    }
+    next = clamp_iterations(work, next);
+    constexpr int most_attempts = 12;
+    if (next == iterations || attempt == most_attempts) return {iterations, sample};
+    iterations = next;
+  }
+}
+
+}  // namespace
+
+void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budget,
+                  std::uint64_t visit, std::vector<Sample>& samples) {
+  auto [iterations, first] = calibrate(work, device);
+  const auto keep = [&](Sample sample) {
+    sample.visit = visit;
+    samples.push_back(sample);
+  };
+  keep(first);
+  for (int i = 1; i < budget.samples_per_visit; ++i) keep(checked(work.run(iterations)));
+  if (device.timer == Timer::clock) return;
+  const std::uint64_t fewer = std::max<std::uint64_t>(1, iterations / 8);
+  for (int i = 0; i < budget.samples_per_visit; ++i) keep(checked(work.run(fewer)));
+}
+
+std::optional<double> drift_of(std::span<const double> sentinel_ns) {
+  constexpr std::size_t fewest = 4;
+  constexpr double worth_telling = 0.02;
+  if (sentinel_ns.size() < fewest) return std::nullopt;
+  const std::size_t half = sentinel_ns.size() / 2;
+  const double early = median(sentinel_ns.first(half));
+  const double late = median(sentinel_ns.last(half));
+  const double drift = std::fabs(late - early) / early;
+  if (drift < worth_telling) return std::nullopt;
+  return drift;
+}
+
+}  // namespace clprobe

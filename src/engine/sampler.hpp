@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Taking the samples of one visit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "clprobe/engine.hpp"
+
+namespace clprobe {
+
+/// Takes `budget.samples_per_visit` samples and appends them to `samples`. The work is lengthened
+/// until a sample is worth at least 100 timer quanta, and shortened when a launch passes 100 ms (a
+/// display driver may kill longer ones). Without an in-kernel clock each sample has a partner with
+/// an eighth of the work, since only their difference is free of the launch.
+/// Throws DeviceError when the device fails or a witness is wrong.
+void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budget,
+                  std::uint64_t visit, std::vector<Sample>& samples);
+
+/// How far the sentinel's later half lies from its earlier half, as a share; nothing when that is
+/// under 2 % or there are fewer than 4 values.
+std::optional<double> drift_of(std::span<const double> sentinel_ns);
+
+}  // namespace clprobe

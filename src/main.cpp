@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <exception>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "clprobe/registry.hpp"
+#include "commands/commands.hpp"
+#include "commands/selection.hpp"
+#include "terminal/write.hpp"
+
+namespace {
+
+int complain(const std::exception& error, int exit_code) {
+  fmt::print(stderr, "clprobe: {}\n", error.what());
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  using namespace clprobe;
+  terminal::ignore_broken_pipes();
+  const std::vector<std::string> arguments(words + 1, words + count);
+  std::vector<std::string_view> probes;
+  for (const Probe* const probe : all_probes()) probes.push_back(probe->id);
+  try {
+    return commands::run(cli::parse(arguments, probes), arguments);
+  } catch (const cli::UsageError& error) {
+    return complain(error, commands::exit_usage);
+  } catch (const commands::NoDevice& error) {
+    return complain(error, commands::exit_no_device);
+  } catch (const std::exception& error) {
+    return complain(error, commands::exit_failed);
+  }
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long one dependent load takes, by working set and memory. Method: docs/latency.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/levels.hpp"
+#include "clprobe/probe.hpp"
+#include "probes/chase.hpp"
+
+namespace clprobe {
+
+extern const Probe latency;
+
+namespace {
+
+constexpr Bytes smallest = kibibytes(1);
+constexpr Bytes largest = gibibytes(1);
+// The segmentation needs three points on a plateau; 9 % resolves caches that are 1.3 times apart.
+constexpr double fine_ratio = 1.09;
+constexpr double knee_ratio = 1.04;
+constexpr double coarse_ratio = 1.19;
+// Where every size costs a build, or nothing but one plateau is expected.
+constexpr double sparse_ratio = 1.42;
+
+/// What a series measures on a device, or why it cannot.
+struct SeriesPlan {
+  std::string_view name;
+  Bytes last;
+  double ratio;
+  Bytes step;
+  std::string address;
+  std::string missing{};  ///< why the device cannot; empty when it can
+};
+
+Bytes line_of(const DeviceInfo& device, const Limits& limits) {
+  if (limits.step.count != 0) return limits.step;
+  return std::max(Bytes{64}, device.cache_line);
+}
+
+Bytes most_memory(const DeviceInfo& device, const Limits& limits) {
+  if (limits.max_memory.count != 0) return limits.max_memory;
+  return std::min({largest, device.max_allocation, device.global_memory / 4});
+}
+
+std::string address_word(AddressForm form, const char* automatic) {
+  switch (form) {
+    case AddressForm::pointer:
+      return "pointer";
+    case AddressForm::index:
+      return "index";
+    case AddressForm::offset:
+      return "offset";
+    case AddressForm::automatic:
+      break;
+  }
+  return automatic;
+}
+
+/// AMD's compilers send a uniform chase through the scalar cache, a divergent one through the
+/// vector cache: two answers to one question.
+bool has_scalar_loads(const DeviceInfo& device) {
+  return device.isa.starts_with("amdgcn") ||
+         (device.platform == "rusticl" && device.vendor.find("AMD") != std::string::npos);
+}
+
+/// A page that a translation covers is at least this large: 4 KiB on CPUs, 64 KiB on GPUs, where
+/// one line of each of them still fits into a second-level cache.
+Bytes page_step(const DeviceInfo& device) {
+  return device.type == "cpu" ? kibibytes(4) : kibibytes(64);
+}
+
+std::vector<SeriesPlan> series_plans(const DeviceInfo& device, const Limits& limits) {
+  const Bytes line = line_of(device, limits);
+  const Bytes memory = most_memory(device, limits);
+  const std::string global_form =
+      address_word(limits.address, device.pointers_stay_valid ? "pointer" : "index");
+  const std::string constant_form = limits.address == AddressForm::index ? "index" : "offset";
+  const double fine = limits.effort == Effort::quick ? coarse_ratio : fine_ratio;
+  const Bytes constant = std::min(device.constant_buffer, memory);
+  // Beyond 64 KiB the table is a program text of megabytes and, wherever constants are that large,
+  // ordinary memory, which `constant-argument` shows.
+  const Bytes program = std::min(constant, kibibytes(64));
+  const Bytes image{std::min<std::uint64_t>(
+      static_cast<std::uint64_t>(device.image_buffer_pixels) * 4, memory.count)};
+
+  std::vector<SeriesPlan> plans{
+      {"global", memory, fine, line, global_form},
+      {"global-pages", memory, coarse_ratio, page_step(device), global_form},
+      {"constant-argument", constant, coarse_ratio, line, constant_form},
+      {"constant-program", program, coarse_ratio, line, constant_form},
+      {"local", device.local_memory, sparse_ratio, line, address_word(limits.address, "offset")},
+      {"image", std::min(image, mebibytes(128)), sparse_ratio, line, "index"},
+  };
+  if (has_scalar_loads(device)) plans.push_back({"global-scalar", memory, fine, line, global_form});
+  if (image.count == 0) plans[5].missing = "the device has no images";
+  if (device.constant_buffer.count == 0) {
+    plans[2].missing = plans[3].missing = "the device has no constant memory";
+  }
+  if (device.local_memory.count == 0) plans[4].missing = "the device has no local memory";
+  return plans;
+}
+
+/// Working sets of a series, whole numbers of steps, at least two nodes each, none twice.
+std::vector<Bytes> working_sets(const SeriesPlan& series, const Limits& limits) {
+  std::vector<SizeRange> ranges = limits.sizes;
+  if (ranges.empty()) ranges.push_back({std::max(smallest, series.step * 2), series.last, 0.0});
+  std::vector<Bytes> sizes;
+  for (const SizeRange& range : ranges) {
+    const double ratio = range.ratio > 1.0 ? range.ratio : series.ratio;
+    const Bytes last = std::min(range.last, series.last);
+    for (double size = static_cast<double>(range.first.count);
+         size < static_cast<double>(last.count); size *= ratio) {
+      sizes.push_back({static_cast<std::uint64_t>(size)});
+    }
+    // The last bytes too, which some drivers refuse (constant memory).
+    if (range.first <= last) sizes.push_back(last);
+  }
+  for (Bytes& size : sizes) size = series.step * (size / series.step);
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  std::erase_if(sizes, [&](Bytes size) { return size < series.step * 2; });
+  return sizes;
+}
+
+Point point_of(const SeriesPlan& series, Bytes working_set, Bytes buffer, Bytes line,
+               const Limits& limits) {
+  const auto integer = [](Bytes size) { return static_cast<std::int64_t>(size.count); };
+  Point point;
+  point.series = series.name;
+  point.parameters = {{"working_set_bytes", integer(working_set)},
+                      {"step_bytes", integer(series.step)},
+                      {"line_bytes", integer(line)},
+                      {"buffer_bytes", integer(buffer)},
+                      {"address", series.address},
+                      {"unroll", std::int64_t{limits.unroll}}};
+  return point;
+}
+
+bool is_wanted(const SeriesPlan& series, const Limits& limits) {
+  return limits.series.empty() ||
+         std::find(limits.series.begin(), limits.series.end(), series.name) != limits.series.end();
+}
+
+Finding not_measured(std::string_view series, std::string reason) {
+  Finding finding;
+  finding.name = "latency";
+  finding.series = series;
+  finding.source = Source::reported;
+  finding.method = "plan";
+  finding.reason = std::move(reason);
+  return finding;
+}
+
+/// Series of one step are cut from one buffer, so that they share its pages and its cycle. Local
+/// memory and program tables are no buffers.
+Bytes buffer_of(const SeriesPlan& series, const std::vector<SeriesPlan>& all,
+                const std::vector<std::vector<Bytes>>& sizes) {
+  const bool is_alone = series.name == "local" || series.name == "constant-program";
+  Bytes largest_set{};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool counts = is_alone ? all[i].name == series.name : all[i].step == series.step;
+    if (counts && !sizes[i].empty()) {
+      largest_set = std::max(largest_set, sizes[i].back());
+    }
+  }
+  return largest_set;
+}
+
+Plan plan(const DeviceInfo& device, const Limits& limits) {
+  Plan result;
+  std::vector<SeriesPlan> all = series_plans(device, limits);
+  std::erase_if(all, [&](const SeriesPlan& series) { return !is_wanted(series, limits); });
+  std::vector<std::vector<Bytes>> sizes;
+  for (const SeriesPlan& series : all) {
+    sizes.push_back(series.missing.empty() ? working_sets(series, limits) : std::vector<Bytes>{});
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const SeriesPlan& series = all[i];
+    if (!series.missing.empty()) {
+      result.findings.push_back(not_measured(series.name, series.missing));
+    } else if (sizes[i].empty()) {
+      result.findings.push_back(not_measured(
+          series.name, fmt::format("no working set between two steps ({}) and {}",
+                                   format_bytes(series.step * 2), format_bytes(series.last))));
+    }
+    const Bytes buffer = buffer_of(series, all, sizes);
+    for (const Bytes size : sizes[i]) {
+      result.points.push_back(point_of(series, size, buffer, line_of(device, limits), limits));
+    }
+  }
+  return result;
+}
+
+std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
+                          std::span<const Point> points) {
+  std::vector<Point> more;
+  // Sizes that were asked for are the sizes that are measured.
+  if (!limits.sizes.empty() || limits.effort == Effort::quick) return more;
+  for (const SeriesPlan& series : series_plans(device, limits)) {
+    if (series.ratio != fine_ratio) continue;
+    const auto model = std::find_if(points.begin(), points.end(), [&](const Point& point) {
+      return point.series == series.name;
+    });
+    if (model == points.end()) continue;
+    const auto curve = latency_curve(points, series.name, device);
+    for (const double size : sizes_around_knees(curve, knee_ratio)) {
+      const Bytes whole = series.step * (Bytes{static_cast<std::uint64_t>(size)} / series.step);
+      const auto same_size = [&](const Point& point) {
+        return point.series == series.name && point.parameters.integer("working_set_bytes") ==
+                                                  static_cast<std::int64_t>(whole.count);
+      };
+      if (whole < series.step * 2 || std::any_of(points.begin(), points.end(), same_size) ||
+          std::any_of(more.begin(), more.end(), same_size)) {
+        continue;
+      }
+      Point added = *model;
+      added.samples.clear();
+      added.failure.clear();
+      added.parameters.set("working_set_bytes", static_cast<std::int64_t>(whole.count));
+      more.push_back(std::move(added));
+    }
+  }
+  return more;
+}
+
+constexpr double ns_per_second = 1e9;
+
+Finding of_level(std::string name, std::string_view series, int level, std::string unit) {
+  Finding finding;
+  finding.name = std::move(name);
+  finding.series = series;
+  finding.level = level;
+  finding.unit = std::move(unit);
+  finding.method = "segmentation";
+  return finding;
+}
+
+Finding capacity_finding(std::string_view series, int number, const Level& level,
+                         double largest_bytes) {
+  Finding finding = of_level("capacity", series, number, "bytes");
+  if (level.capacity) {
+    finding.value = level.capacity->bytes;
+    finding.low = level.capacity->low;
+    finding.high = level.capacity->high;
+  } else {
+    finding.reason =
+        fmt::format("its end was not reached: the largest working set that was measured is {}",
+                    format_bytes({static_cast<std::uint64_t>(largest_bytes)}));
+  }
+  return finding;
+}
+
+Finding step_finding(std::string_view series, int number, const Level& level, const Level& next,
+                     std::span<const CurvePoint> pages) {
+  Finding finding = of_level("step", series, number, "");
+  finding.method = "one node per page";
+  const StepKind kind =
+      pages.empty() ? StepKind::unknown
+                    : classify_step(level.capacity->bytes, level.latency, next.latency, pages);
+  finding.label = to_word(kind);
+  if (pages.empty()) {
+    finding.reason = "the chase with one node per page was not measured";
+  } else if (kind == StepKind::unknown) {
+    finding.reason = "the chase with one node per page neither rises with it nor stays flat";
+  }
+  return finding;
+}
+
+void add_levels(Findings& found, std::string_view series, const DeviceInfo& device,
+                std::span<const CurvePoint> curve, std::span<const CurvePoint> pages) {
+  const std::vector<Level> levels = find_levels(curve);
+  if (levels.empty()) {
+    found.findings.push_back(not_measured(
+        series, fmt::format("no plateau in {} points: measure more sizes", curve.size())));
+    found.findings.back().method = "segmentation";
+    found.findings.back().source = Source::derived;
+    return;
+  }
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const Level& level = levels[i];
+    const int number = static_cast<int>(i) + 1;
+    Finding time = of_level("latency", series, number, "seconds");
+    time.value = level.latency / ns_per_second;
+    time.low = level.latency_interval.low / ns_per_second;
+    time.high = level.latency_interval.high / ns_per_second;
+    if (device.timer == Timer::clock && device.clock.rate == ClockRate::core_cycles) {
+      Finding cycles = of_level("cycles", series, number, "cycles");
+      cycles.value = level.latency * device.clock.ticks_per_ns;
+      cycles.low = level.latency_interval.low * device.clock.ticks_per_ns;
+      cycles.high = level.latency_interval.high * device.clock.ticks_per_ns;
+      found.findings.push_back(std::move(time));
+      found.findings.push_back(std::move(cycles));
+    } else {
+      found.findings.push_back(std::move(time));
+    }
+    found.findings.push_back(
+        capacity_finding(series, number, level, curve.back().working_set_bytes));
+    if (level.capacity && i + 1 < levels.size() && series.starts_with("global")) {
+      found.findings.push_back(step_finding(series, number, level, levels[i + 1], pages));
+    }
+  }
+}
+
+Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
+  constexpr std::array shown{"global",           "global-scalar", "constant-argument",
+                             "constant-program", "local",         "image"};
+  Findings found;
+  const auto pages = latency_curve(points, "global-pages", device);
+  for (const char* const series : shown) {
+    const auto curve = latency_curve(points, series, device);
+    if (!curve.empty()) add_levels(found, series, device, curve, pages);
+  }
+  return found;
+}
+
+}  // namespace
+
+const Probe latency{
+    .id = "latency",
+    .title = "Memory latency",
+    .question = "How long does one dependent load take, by working set and memory?",
+    .quantity = Quantity::seconds_per_access,
+    .plan = plan,
+    .refine = refine,
+    .prepare = prepare_chase,
+    .variants = chase_variants,
+    .analyse = analyse,
+};
+
+}  // namespace clprobe

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/registry.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace clprobe {
+
+#define PROBE(id) extern const Probe id;
+#include "probes/probes.def"
+#undef PROBE
+
+namespace {
+
+constexpr std::array probes{
+#define PROBE(id) &id,
+#include "probes/probes.def"
+#undef PROBE
+};
+
+}  // namespace
+
+std::span<const Probe* const> all_probes() { return probes; }
+
+const Probe* find_probe(std::string_view id) {
+  const auto* const found = std::find_if(probes.begin(), probes.end(),
+                                         [&](const Probe* probe) { return probe->id == id; });
+  return found == probes.end() ? nullptr : *found;
+}
+
+std::string_view to_word(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::seconds_per_access:
+      return "seconds_per_access";
+  }
+  return "";
+}
+
+}  // namespace clprobe

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/chart.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/canvas.hpp"
+#include "report/findings.hpp"
+#include "report/text.hpp"
+
+namespace clprobe::report {
+namespace {
+
+constexpr int widest_plot = 92;  // wider, a curve of 160 points falls apart into dots
+
+struct Tick {
+  int place{0};
+  std::string text{};
+};
+
+std::string time_label(double ns) {
+  const std::string text = format_seconds(ns * 1e-9);
+  const std::size_t space = text.find(' ');
+  std::string number = text.substr(0, space);
+  if (number.find('.') != std::string::npos) {  // "10.0 ns" is a round 10
+    number.erase(number.find_last_not_of('0') + 1);
+    if (number.ends_with('.')) number.pop_back();
+  }
+  return number + text.substr(space);
+}
+
+// 1, 2, 5, 10, ... where they do not crowd; the ends of the axis when it is too short for two.
+std::vector<Tick> time_ticks(const Axis& axis) {
+  for (const std::vector<double>& steps : {std::vector{1.0, 2.0, 5.0}, {1.0, 3.0}, {1.0}}) {
+    std::vector<Tick> ticks;
+    bool is_crowded = false;
+    for (int exponent = -3; exponent < 12; ++exponent) {
+      for (const double step : steps) {
+        const double value = step * std::pow(10.0, exponent);
+        if (std::log(value) < axis.low || std::log(value) > axis.high) continue;
+        const int place = axis.place(value, chart_rows);
+        is_crowded = is_crowded || (!ticks.empty() && place < ticks.back().place + 2);
+        ticks.push_back({place, time_label(value)});
+      }
+    }
+    if (!is_crowded && ticks.size() >= 2) return ticks;
+  }
+  return {{0, time_label(std::exp(axis.low))}, {chart_rows - 1, time_label(std::exp(axis.high))}};
+}
+
+// Sizes at powers of two that are a whole number of octaves apart; other parameters at their own
+// values, as many as fit.
+std::vector<Tick> x_ticks(const Chart& chart, const Axis& axis, int columns) {
+  std::vector<double> values;
+  if (chart.x_name.ends_with("_bytes")) {
+    const double octave_columns = (columns - 1) / ((axis.high - axis.low) / std::log(2.0));
+    int step = 1;
+    for (const int octaves : {1, 2, 5, 10, 20}) {
+      step = octaves;
+      if (octave_columns * octaves >= 10.0) break;
+    }
+    for (int octave = 0; octave < 63; octave += step) values.push_back(std::ldexp(1.0, octave));
+  } else {
+    for (const ChartSeries& series : chart.series) {
+      for (const ChartPoint& point : series.points) values.push_back(point.x);
+    }
+    std::sort(values.begin(), values.end());
+  }
+  std::vector<Tick> ticks;
+  int free_from = 0;
+  for (const double value : values) {
+    constexpr double rounding = 1e-9;
+    if (std::log(value) < axis.low - rounding || std::log(value) > axis.high + rounding) continue;
+    const Tick tick{axis.place(value, columns), parameter_text(chart.x_name, Value{value})};
+    const int width = display_width(tick.text);
+    if (!ticks.empty() && tick.place - width / 2 < free_from) continue;
+    free_from = tick.place - width / 2 + width + 1;
+    ticks.push_back(tick);
+  }
+  return ticks;
+}
+
+void draw_x_axis(Page& page, const std::vector<Tick>& ticks, int margin, int columns) {
+  const bool is_unicode = page.is_unicode();
+  std::vector<std::string> axis(static_cast<std::size_t>(columns), is_unicode ? "─" : "-");
+  std::string labels = pad_right("", margin + 1);
+  for (const Tick& tick : ticks) {
+    axis[static_cast<std::size_t>(tick.place)] = is_unicode ? "┬" : "+";
+    const int width = display_width(tick.text);
+    const int first = std::min(margin + 1 + tick.place - width / 2, page.width() - width);
+    labels = pad_right(labels, first) + tick.text;
+  }
+  std::string line = pad_right("", margin) + (is_unicode ? "└" : "+");
+  for (const std::string& each : axis) line += each;
+  page.line({{line, Ink::faint}});
+  page.line({{labels, Ink::faint}});
+}
+
+void draw_legend(Page& page, const Chart& chart, int margin) {
+  std::vector<Span> spans{{pad_right("", margin + 1)}};
+  int used = margin + 1;
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    const int series = static_cast<int>(i);
+    std::string mark = mark_of(series, page.is_unicode());
+    if (i == 0) mark += mark;  // a line, not a mark
+    const std::string name = " " + page.show(chart.series[i].name) + "   ";
+    const int width = display_width(mark + name);
+    if (used + width > page.width() + 3 && i > 0) {
+      page.line(spans);
+      spans = {{pad_right("", margin + 1)}};
+      used = margin + 1;
+    }
+    used += width;
+    spans.push_back({mark, Ink::first_series, series});
+    spans.push_back({name});
+  }
+  page.line(spans);
+}
+
+Axis axis_of(const Chart& chart, double ChartPoint::*coordinate) {
+  double low = 0.0;
+  double high = 0.0;
+  bool is_first = true;
+  for (const ChartSeries& series : chart.series) {
+    for (const ChartPoint& point : series.points) {
+      low = is_first ? point.*coordinate : std::min(low, point.*coordinate);
+      high = is_first ? point.*coordinate : std::max(high, point.*coordinate);
+      is_first = false;
+    }
+  }
+  if (is_first) return {};
+  return {std::log(low), std::log(high)};
+}
+
+// Room for notes above and below the curves. A flat curve is not blown up until its noise looks
+// like levels: the axis spans at least a factor of ten.
+Axis with_room(Axis axis) {
+  const double least_span = std::log(10.0);
+  axis.low -= std::log(1.35);
+  axis.high += std::log(1.7);
+  const double missing = std::max(least_span - (axis.high - axis.low), 0.0);
+  return {axis.low - missing / 2, axis.high + missing / 2};
+}
+
+}  // namespace
+
+void draw_chart(Page& page, const Chart& given) {
+  Chart chart = given;
+  for (ChartSeries& series : chart.series) {
+    std::sort(series.points.begin(), series.points.end(),
+              [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
+  }
+  const Axis x = axis_of(chart, &ChartPoint::x);
+  const Axis y = with_room(axis_of(chart, &ChartPoint::y));
+  if (!(x.high > x.low)) return;
+
+  std::vector<Tick> y_ticks = time_ticks(y);
+  int margin = 0;
+  for (Tick& tick : y_ticks) {
+    tick.text = page.show(tick.text);
+    margin = std::max(margin, display_width(tick.text) + 2);
+  }
+  const int columns = std::min(page.width() - margin - 3, widest_plot);
+  Canvas canvas(columns, x, y, page.is_unicode());
+  canvas.draw_line(chart.series.front().points);
+  for (std::size_t i = chart.series.size(); i-- > 1;) {
+    canvas.draw_marks(chart.series[i].points, static_cast<int>(i));
+  }
+  for (const ChartNote& note : chart.notes) canvas.write(note, page.show(note.text));
+
+  for (int height = chart_rows - 1; height >= 0; --height) {
+    const auto tick = std::find_if(y_ticks.begin(), y_ticks.end(),
+                                   [&](const Tick& each) { return each.place == height; });
+    const bool is_tick = tick != y_ticks.end();
+    const std::string_view border = !page.is_unicode() ? (is_tick ? "+" : "|")
+                                    : is_tick          ? "┤"
+                                                       : "│";
+    std::vector<Span> spans{
+        {pad_left(is_tick ? tick->text : "", margin - 1) + " " + std::string(border), Ink::faint}};
+    for (Span& span : canvas.row(height)) spans.push_back(std::move(span));
+    page.line(spans);
+  }
+  draw_x_axis(page, x_ticks(chart, x, columns), margin, columns);
+  draw_legend(page, chart, margin);
+}
+
+}  // namespace clprobe::report

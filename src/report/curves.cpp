@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/curves.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "clprobe/estimate.hpp"
+#include "report/findings.hpp"
+
+namespace clprobe::report {
+namespace {
+
+const Finding* find(const ProbeResult& result, const Finding& beside, std::string_view name) {
+  for (const Finding& each : result.findings) {
+    const bool is_same = each.series == beside.series && each.level == beside.level;
+    if (is_same && each.name == name && each.value) return &each;
+  }
+  return nullptr;
+}
+
+// The plateau of a level reaches from the end of the one before to its own.
+ChartNote note_of(const ProbeResult& result, const Finding& latency, const ChartSeries& series) {
+  const auto by_x = [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; };
+  const auto [first, last] = std::minmax_element(series.points.begin(), series.points.end(), by_x);
+  ChartNote note{first->x, last->x, *latency.value * 1e9, format_seconds(*latency.value)};
+  if (const Finding* const end = find(result, latency, "capacity")) note.x_high = *end->value;
+  Finding nearer = latency;
+  nearer.level = latency.level.value_or(1) - 1;
+  if (const Finding* const start = find(result, nearer, "capacity")) note.x_low = *start->value;
+  note.x_low = std::clamp(note.x_low, first->x, last->x);
+  note.x_high = std::clamp(note.x_high, note.x_low, last->x);
+  return note;
+}
+
+}  // namespace
+
+std::optional<double> numeric(const Point& point, std::string_view name) {
+  const Value* const value = point.parameters.find(name);
+  if (value == nullptr) return std::nullopt;
+  if (const auto* const whole = std::get_if<std::int64_t>(value))
+    return static_cast<double>(*whole);
+  if (const auto* const number = std::get_if<double>(value)) return *number;
+  return std::nullopt;
+}
+
+std::string varying_parameter(const std::vector<Point>& points) {
+  std::map<std::string, std::set<double>> values;
+  for (const Point& point : points) {
+    for (const auto& [name, value] : point.parameters) {
+      const std::optional<double> number = numeric(point, name);
+      if (number && *number > 0.0) values[name].insert(*number);
+    }
+  }
+  std::string most;
+  std::size_t count = 1;
+  for (const auto& [name, distinct] : values) {
+    if (distinct.size() > count) {
+      most = name;
+      count = distinct.size();
+    }
+  }
+  return most;
+}
+
+std::vector<std::string> series_of(const ProbeResult& result) {
+  std::vector<std::string> names;
+  for (const Point& point : result.points) {
+    if (std::find(names.begin(), names.end(), point.series) == names.end()) {
+      names.push_back(point.series);
+    }
+  }
+  return names;
+}
+
+Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
+  Chart chart{.x_name = varying_parameter(result.points)};
+  for (const std::string& name : series_of(result)) {
+    const auto is_about = [&](const Finding& finding) { return finding.series == name; };
+    const bool is_asked_for = result.findings.empty() ||
+                              std::any_of(result.findings.begin(), result.findings.end(), is_about);
+    if (!is_asked_for) continue;
+    ChartSeries series{name, {}};
+    for (const Point& point : result.points) {
+      if (point.series != name) continue;
+      const std::optional<double> x = numeric(point, chart.x_name);
+      const std::optional<Estimate> y = estimate(point, device);
+      // A slope through noise can be negative; a logarithmic axis has no place for it.
+      if (x && *x > 0.0 && y && y->ns > 0.0) series.points.push_back({*x, y->ns});
+    }
+    if (!series.points.empty()) chart.series.push_back(std::move(series));
+  }
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    for (const Finding& finding : result.findings) {
+      if (finding.series != chart.series[i].name || finding.unit != "seconds" || !finding.value) {
+        continue;
+      }
+      ChartNote note = note_of(result, finding, chart.series[i]);
+      note.series = static_cast<int>(i);
+      chart.notes.push_back(std::move(note));
+    }
+  }
+  return chart;
+}
+
+}  // namespace clprobe::report

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Curves and levels of a result, ready to be drawn.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/run.hpp"
+#include "report/chart.hpp"
+
+namespace clprobe::report {
+
+/// The parameter that takes the most values among the points: the x axis. Empty when none varies.
+std::string varying_parameter(const std::vector<Point>& points);
+
+/// The series of a result in the order of their first points.
+std::vector<std::string> series_of(const ProbeResult& result);
+
+/// The chart of a result: series that no finding is about only help others, and are left out
+/// (unless there are no findings at all); the measured levels are its notes.
+Chart chart_of(const ProbeResult& result, const DeviceInfo& device);
+
+/// A parameter as a number; nothing when it is absent or text.
+std::optional<double> numeric(const Point& point, std::string_view name);
+
+}  // namespace clprobe::report

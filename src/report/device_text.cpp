@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/device_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/findings.hpp"
+
+namespace clprobe::report {
+namespace {
+
+std::string_view clock_name(ClockKind kind) {
+  switch (kind) {
+    case ClockKind::none:
+      return "no in-kernel clock";
+    case ClockKind::khr_device:
+      return "the in-kernel clock of cl_khr_kernel_clock (device scope)";
+    case ClockKind::khr_sub_group:
+      return "the in-kernel clock of cl_khr_kernel_clock (sub-group scope)";
+    case ClockKind::nvidia:
+      return "the in-kernel clock %clock64";
+    case ClockKind::amd:
+      return "the in-kernel cycle counter of AMD";
+    case ClockKind::intel:
+      return "the in-kernel cycle counter of Intel";
+    case ClockKind::cpu:
+      return "the processor's cycle counter, read in the kernel";
+  }
+  return "an in-kernel clock";
+}
+
+std::string clock_text(const Clock& clock) {
+  const std::string name(clock_name(clock.kind));
+  if (clock.ticks_per_ns <= 0.0) return name + ", not calibrated";
+  const std::string rate = format_number(clock.ticks_per_ns);
+  switch (clock.rate) {
+    case ClockRate::core_cycles:
+      return fmt::format("{}: core cycles, {} per ns", name, rate);
+    case ClockRate::constant_rate:
+      return fmt::format("{}: a constant {} MHz", name, format_number(clock.ticks_per_ns * 1e3));
+    case ClockRate::unknown:
+      return fmt::format("{}: {} ticks per ns, perhaps not cycles", name, rate);
+  }
+  return name;
+}
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string device_title(const DeviceInfo& device) {
+  return fmt::format("[{}] {}", device.index, device.name);
+}
+
+std::vector<std::string> device_facts(const DeviceInfo& device) {
+  return {fmt::format("{}, driver {}, {}", device.platform, device.driver, device.version),
+          fmt::format("{}, {} compute units, {} memory, {} local, {} constant", device.type,
+                      device.compute_units, format_bytes(device.global_memory),
+                      format_bytes(device.local_memory), format_bytes(device.constant_buffer))};
+}
+
+std::string timer_text(const DeviceInfo& device) {
+  switch (device.timer) {
+    case Timer::clock:
+      return clock_text(device.clock);
+    case Timer::event:
+      return "the driver's events around whole launches; times are slopes between two lengths";
+    case Timer::host:
+      return "the host's clock around whole launches; times are slopes between two lengths";
+  }
+  return {};
+}
+
+std::string result_text(const ProbeResult& result) {
+  std::size_t samples = 0;
+  for (const Point& point : result.points) samples += point.samples.size();
+  const std::string amount =
+      fmt::format("{}, {} in {}", counted(result.points.size(), "point"),
+                  counted(samples, "sample"), format_seconds(result.elapsed_seconds));
+  if (result.status == Status::ok) return amount;
+  const std::string so_far = result.points.empty() ? "" : fmt::format(" ({})", amount);
+  const std::string reason = result.reason.empty() ? "no reason is given" : result.reason;
+  switch (result.status) {
+    case Status::unsupported:
+      return "not supported: " + reason;
+    case Status::unobservable:
+      return "cannot be seen here: " + reason;
+    case Status::failed:
+      return fmt::format("FAILED: {}{}", reason, so_far);
+    case Status::interrupted:
+      return fmt::format("INTERRUPTED: {}{}", reason, so_far);
+    case Status::ok:
+      break;
+  }
+  return amount;
+}
+
+std::string failures_text(const ProbeResult& result) {
+  const auto has_failed = [](const Point& point) { return !point.failure.empty(); };
+  const auto first = std::find_if(result.points.begin(), result.points.end(), has_failed);
+  if (first == result.points.end()) return {};
+  const auto count = std::count_if(result.points.begin(), result.points.end(), has_failed);
+  return fmt::format("{} of {} could not be measured; the first, in {}: {}", count,
+                     counted(result.points.size(), "point"), first->series, first->failure);
+}
+
+}  // namespace clprobe::report

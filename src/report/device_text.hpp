@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device, its timer and the state of a result in plain words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "clprobe/run.hpp"
+
+namespace clprobe::report {
+
+/// Short enough for the head of a column: "[0] NVIDIA H200".
+std::string device_title(const DeviceInfo& device);
+/// What it is and has, in sentences that the caller separates or lists.
+std::vector<std::string> device_facts(const DeviceInfo& device);
+/// How samples were timed: "the in-kernel clock %clock64, which counts core cycles (1.98 a ns)".
+std::string timer_text(const DeviceInfo& device);
+/// "81 points, 243 samples in 5.21 s", or why there is nothing.
+std::string result_text(const ProbeResult& result);
+/// Which points failed and why, as "3 of 81 points could not be measured: ..."; empty when none.
+std::string failures_text(const ProbeResult& result);
+
+}  // namespace clprobe::report

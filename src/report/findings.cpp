@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace clprobe::report {
+namespace {
+
+// Sizes are whole bytes; findings keep them as doubles because a knee is interpolated.
+std::string size_text(double bytes) {
+  constexpr double largest = 9.2e18;  // below 2^63
+  return format_bytes(Bytes{static_cast<std::uint64_t>(std::clamp(bytes, 0.0, largest))});
+}
+
+std::string quantity_text(double value, std::string_view unit) {
+  if (unit == "seconds") return format_seconds(value);
+  if (unit == "bytes") return size_text(value);
+  if (unit.empty() || unit == "cycles") return format_number(value);
+  return fmt::format("{} {}", format_number(value), words(unit));
+}
+
+// "181 KiB" and "208 KiB" beside "192 KiB" are "181–208".
+std::string bracket_text(const Finding& finding) {
+  const std::array texts{quantity_text(*finding.value, finding.unit),
+                         quantity_text(*finding.low, finding.unit),
+                         quantity_text(*finding.high, finding.unit)};
+  const auto unit_of = [](const std::string& text) {
+    return text.substr(std::min(text.find(' '), text.size()));
+  };
+  const bool is_same_unit =
+      unit_of(texts[1]) == unit_of(texts[0]) && unit_of(texts[2]) == unit_of(texts[0]);
+  if (!is_same_unit) return fmt::format("({}–{})", texts[1], texts[2]);
+  return fmt::format("({}–{})", texts[1].substr(0, texts[1].find(' ')),
+                     texts[2].substr(0, texts[2].find(' ')));
+}
+
+struct NamedUnit {
+  std::string_view suffix;
+  std::string (*show)(double);
+};
+
+constexpr std::array named_units{
+    NamedUnit{"_bytes", [](double value) { return size_text(value); }},
+    NamedUnit{"_ns", [](double value) { return format_seconds(value * 1e-9); }},
+    NamedUnit{"_seconds", [](double value) { return format_seconds(value); }},
+    NamedUnit{"_share", [](double value) { return fmt::format("{:.3g} %", value * 100.0); }},
+};
+
+const NamedUnit* unit_in(std::string_view name) {
+  const auto* const found =
+      std::find_if(named_units.begin(), named_units.end(), [&](const auto& each) {
+        return name.size() > each.suffix.size() && name.ends_with(each.suffix);
+      });
+  return found == named_units.end() ? nullptr : found;
+}
+
+}  // namespace
+
+FindingGrid arrange(std::span<const Finding> findings) {
+  FindingGrid grid;
+  for (const Finding& finding : findings) {
+    if (std::find(grid.names.begin(), grid.names.end(), finding.name) == grid.names.end()) {
+      grid.names.push_back(finding.name);
+    }
+  }
+  std::vector<std::string> series;
+  for (const Finding& finding : findings) {
+    const auto name = std::find(grid.names.begin(), grid.names.end(), finding.name);
+    const auto column = static_cast<std::size_t>(name - grid.names.begin());
+    // A second finding of the same name and level gets a row of its own: nothing is overwritten.
+    auto row = std::find_if(grid.rows.begin(), grid.rows.end(), [&](const LevelRow& each) {
+      return each.series == finding.series && each.level == finding.level &&
+             each.cells[column] == nullptr;
+    });
+    if (row == grid.rows.end()) {
+      LevelRow added{finding.series, finding.level, {}};
+      added.cells.resize(grid.names.size(), nullptr);
+      row = grid.rows.insert(grid.rows.end(), std::move(added));
+    }
+    row->cells[column] = &finding;
+    if (std::find(series.begin(), series.end(), finding.series) == series.end()) {
+      series.push_back(finding.series);
+    }
+  }
+  const auto place = [&](const LevelRow& row) {
+    return std::pair(std::find(series.begin(), series.end(), row.series), row.level.value_or(0));
+  };
+  std::stable_sort(grid.rows.begin(), grid.rows.end(),
+                   [&](const LevelRow& a, const LevelRow& b) { return place(a) < place(b); });
+  return grid;
+}
+
+std::string level_text(const std::optional<int>& level) {
+  return level ? fmt::format("{}", *level) : std::string();
+}
+
+std::string value_text(const Finding& finding) {
+  if (finding.value) return quantity_text(*finding.value, finding.unit);
+  return words(finding.label);
+}
+
+std::string interval_text(const Finding& finding) {
+  if (!finding.value || !finding.low || !finding.high || *finding.low == *finding.high) return {};
+  if (finding.unit != "seconds" && finding.unit != "cycles") return bracket_text(finding);
+  if (*finding.value == 0.0) return bracket_text(finding);
+  const double aside = std::max(*finding.value - *finding.low, *finding.high - *finding.value);
+  const double percent = 100.0 * std::fabs(aside / *finding.value);
+  if (percent < 0.05) return "±<0.1%";
+  return fmt::format("±{:.{}f}%", percent, percent < 9.95 ? 1 : 0);
+}
+
+std::string reason_text(const Finding& finding) {
+  if (finding.value || finding.reason.empty()) return {};
+  const bool says_what = finding.level.has_value() || finding.reason.starts_with("not ");
+  return says_what ? finding.reason : "not measured: " + finding.reason;
+}
+
+std::string short_reason(const Finding& finding) {
+  constexpr std::size_t longest = 14;  // of "not measured", "not observable"
+  const std::string reason = reason_text(finding);
+  const std::size_t end = std::min(reason.find(':'), reason.size());
+  return end <= longest ? reason.substr(0, end) : "not known";
+}
+
+std::string words(std::string_view name) {
+  std::string text(name);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '_' || c == '-'; }, ' ');
+  return text;
+}
+
+std::string parameter_text(std::string_view name, const Value& value) {
+  if (const auto* const text = std::get_if<std::string>(&value)) return *text;
+  const auto* const whole = std::get_if<std::int64_t>(&value);
+  const double number = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value);
+  if (const NamedUnit* const unit = unit_in(name)) return unit->show(number);
+  return whole != nullptr ? fmt::format("{}", *whole) : format_number(number);
+}
+
+std::string parameter_title(std::string_view name) {
+  const NamedUnit* const unit = unit_in(name);
+  return words(name.substr(0, name.size() - (unit == nullptr ? 0 : unit->suffix.size())));
+}
+
+}  // namespace clprobe::report

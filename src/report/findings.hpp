@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings as cells of tables: what the terminal's table, Markdown and side by side have in common.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "clprobe/run.hpp"
+
+namespace clprobe::report {
+
+/// All that was found about one level of one series.
+struct LevelRow {
+  std::string series{};
+  std::optional<int> level{};
+  std::vector<const Finding*> cells{};  ///< one per name, null where there is none
+};
+
+/// Findings by series and level; names and series in the order in which they first appear.
+struct FindingGrid {
+  std::vector<std::string> names{};
+  std::vector<LevelRow> rows{};
+};
+
+FindingGrid arrange(std::span<const Finding> findings);
+
+/// The level's number; empty where a finding is about the whole series.
+std::string level_text(const std::optional<int>& level);
+
+/// "16.2 ns", "192 KiB", "32.0", or the label where the conclusion is a word. Empty without either.
+std::string value_text(const Finding& finding);
+/// "±0.4%" of a time, "(181–208)" of a size, in the unit of the value; empty without an interval.
+std::string interval_text(const Finding& finding);
+/// Why there is no value, as a sentence: "not measured: the device has no images".
+std::string reason_text(const Finding& finding);
+/// The part of it before the colon: "not measured", "not reached".
+std::string short_reason(const Finding& finding);
+
+/// "far_partition" and "far-partition" as words; a hyphen in a series' name is kept elsewhere.
+std::string words(std::string_view name);
+
+/// A value of a document by the unit in its name: "working_set_bytes" 65536 is "64 KiB".
+std::string parameter_text(std::string_view name, const Value& value);
+/// The name without the unit that `parameter_text` shows: "working set".
+std::string parameter_title(std::string_view name);
+
+}  // namespace clprobe::report

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The findings of a run, a row per level, as wide as the page allows.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/findings.hpp"
+#include "report/side_by_side.hpp"
+#include "report/table_sections.hpp"
+
+namespace clprobe::report {
+namespace {
+
+constexpr int indent = 1;
+
+/// What of the findings is shown: the less, the narrower.
+struct Detail {
+  bool has_series_column{true};
+  std::size_t intervals{0};  // of so many columns, from the left
+};
+
+/// A reason that has no room in its row, and all that it holds for.
+struct Note {
+  std::string about{};   // "capacity not reached"
+  std::string reason{};  // "the largest size that was measured is 1 GiB"
+  std::vector<std::string> subjects{};
+};
+
+struct Table {
+  std::vector<Column> columns{};
+  std::vector<Row> rows{};
+  std::vector<Note> notes{};
+};
+
+bool is_number(const FindingGrid& grid, std::size_t name) {
+  return std::any_of(grid.rows.begin(), grid.rows.end(), [&](const LevelRow& row) {
+    return row.cells[name] != nullptr && row.cells[name]->value.has_value();
+  });
+}
+
+// Cycles have the same relative interval as the time beside them.
+bool has_interval(const FindingGrid& grid, std::size_t name) {
+  return std::any_of(grid.rows.begin(), grid.rows.end(), [&](const LevelRow& row) {
+    const Finding* const finding = row.cells[name];
+    return finding != nullptr && finding->unit != "cycles" && !interval_text(*finding).empty();
+  });
+}
+
+std::string subject(const LevelRow& row) {
+  return row.level ? fmt::format("{} {}", row.series, *row.level) : row.series;
+}
+
+// "not reached: the largest ..." is "capacity not reached" for the reason "the largest ...".
+void add_note(const Finding& finding, const LevelRow& row, Table& table) {
+  const std::string about = fmt::format("{} {}", words(finding.name), shared_text(&finding, ""));
+  std::string reason = reason_text(finding);
+  const std::string lead = shared_text(&finding, "") + ": ";
+  if (reason.starts_with(lead)) reason.erase(0, lead.size());
+  auto note = std::find_if(table.notes.begin(), table.notes.end(), [&](const Note& each) {
+    return each.about == about && each.reason == reason;
+  });
+  if (note == table.notes.end()) note = table.notes.insert(note, {about, reason, {}});
+  note->subjects.push_back(subject(row));
+}
+
+// One cell per finding and one per interval. A reason becomes a note below the table; only where
+// there is nothing else to say about a series, it is said in the row.
+void add_cells(const Page& page, const LevelRow& row, const std::vector<bool>& intervals,
+               Row& shown, Table& table) {
+  const bool has_value = std::any_of(row.cells.begin(), row.cells.end(), [](const Finding* each) {
+    return each != nullptr && !value_text(*each).empty();
+  });
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    const Finding* const finding = row.cells[i];
+    const std::string reason = finding == nullptr ? std::string() : reason_text(*finding);
+    if (!has_value && !reason.empty()) {
+      shown.remark = page.show(reason);
+      return;
+    }
+    if (!reason.empty()) add_note(*finding, row, table);
+    const std::string text = page.show(shared_text(finding, ""));
+    // A word like "not reached" under the intervals: the column of numbers stays narrow.
+    const bool is_aside = intervals[i] && finding != nullptr && !finding->value;
+    shown.cells.push_back(is_aside ? "" : text);
+    if (!intervals[i]) continue;
+    const std::string aside = finding == nullptr ? "" : page.show(interval_text(*finding));
+    shown.cells.push_back(is_aside ? text : aside);
+  }
+}
+
+Table lay_out(const Page& page, const FindingGrid& grid, const Detail& detail) {
+  Table table;
+  const bool has_levels = std::any_of(grid.rows.begin(), grid.rows.end(),
+                                      [](const LevelRow& row) { return row.level.has_value(); });
+  table.columns.push_back({});
+  if (has_levels) table.columns.push_back({"", true, 1});
+  std::vector<bool> intervals;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < grid.names.size(); ++i) {
+    table.columns.push_back({page.show(words(grid.names[i])), is_number(grid, i), 2});
+    intervals.push_back(has_interval(grid, i) && kept++ < detail.intervals);
+    if (intervals.back()) table.columns.push_back({"", false, 1});
+  }
+  std::string last_series;
+  for (const LevelRow& row : grid.rows) {
+    const bool is_new = row.series != last_series || table.rows.empty();
+    last_series = row.series;
+    Row shown;
+    const bool is_apart = is_new && !detail.has_series_column;
+    if (is_apart) table.rows.push_back({{}, page.show(row.series)});
+    shown.cells.push_back(is_new && !is_apart ? page.show(row.series) : "");
+    if (has_levels) shown.cells.push_back(level_text(row.level));
+    add_cells(page, row, intervals, shown, table);
+    table.rows.push_back(std::move(shown));
+  }
+  return table;
+}
+
+std::string sentence(const FindingGrid& grid, const LevelRow& row) {
+  std::string text;
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    const Finding* const finding = row.cells[i];
+    if (finding == nullptr) continue;
+    const std::string interval = interval_text(*finding);
+    text += fmt::format("{}{} {}{}{}", text.empty() ? "" : ", ", grid.names[i],
+                        value_text(*finding), interval.empty() ? "" : " ", interval);
+    text += reason_text(*finding);
+  }
+  return text;
+}
+
+void add_table(Page& page, const Table& table) {
+  page.table(table.columns, table.rows, indent);
+  for (const Note& note : table.notes) {
+    page.prose(" ",
+               fmt::format("{} ({}): {}", note.about, fmt::join(note.subjects, ", "), note.reason),
+               Ink::faint);
+  }
+}
+
+}  // namespace
+
+void add_findings(Page& page, const std::vector<Finding>& findings) {
+  if (findings.empty()) return;
+  const FindingGrid grid = arrange(findings);
+  const std::size_t most = grid.names.size();
+  std::vector<Detail> ladder{{true, most}};
+  for (std::size_t intervals = most + 1; intervals-- > 0;) ladder.push_back({false, intervals});
+  for (const Detail& detail : ladder) {
+    const Table table = lay_out(page, grid, detail);
+    if (Page::table_width(table.columns, table.rows, indent) > page.width()) continue;
+    add_table(page, table);
+    return;
+  }
+  for (const LevelRow& row : grid.rows) {
+    page.prose(" " + subject(row) + ": ", sentence(grid, row), Ink::plain);
+  }
+}
+
+}  // namespace clprobe::report

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "report/text.hpp"
+
+namespace clprobe::report {
+namespace {
+
+// Below this nothing can be laid out; lines are still cut at the width that was asked for.
+constexpr int least_layout_width = 32;
+// A remark in a narrower strip than this is a column of single words.
+constexpr int least_remark_width = 24;
+
+std::string_view escape_of(const Span& span) {
+  // The six colours that are legible on black and on white.
+  constexpr std::array<std::string_view, 6> of_series{"36", "33", "35", "32", "34", "31"};
+  switch (span.ink) {
+    case Ink::plain:
+      return "";
+    case Ink::heading:
+      return "1";
+    case Ink::faint:
+      return "2";
+    case Ink::caution:
+      return "33";
+    case Ink::failure:
+      return "31";
+    case Ink::first_series:
+      return of_series.at(static_cast<std::size_t>(span.series) % of_series.size());
+  }
+  return "";
+}
+
+std::vector<int> column_widths(const std::vector<Column>& columns, const std::vector<Row>& rows) {
+  std::vector<int> widths;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    int width = display_width(columns[i].title);
+    for (const Row& row : rows) {
+      if (i < row.cells.size()) width = std::max(width, display_width(row.cells[i]));
+    }
+    widths.push_back(width);
+  }
+  return widths;
+}
+
+std::string aligned(const std::string& text, const Column& column, int width) {
+  return column.is_number ? pad_left(text, width) : pad_right(text, width);
+}
+
+}  // namespace
+
+Page::Page(const TableStyle& style)
+    : style_(style), width_(std::max(style.width, least_layout_width)) {}
+
+std::string Page::show(std::string_view text) const {
+  return style_.unicode ? printable(text) : printable_ascii(text);
+}
+
+void Page::line(const std::vector<Span>& spans) {
+  std::vector<Span> shown = spans;
+  int room = style_.width;
+  for (Span& span : shown) {
+    span.text = cut(span.text, room, style_.unicode ? "…" : "...");
+    room -= display_width(span.text);
+  }
+  while (!shown.empty()) {
+    std::string& last = shown.back().text;
+    last.erase(last.find_last_not_of(' ') + 1);
+    if (!last.empty()) break;
+    shown.pop_back();
+  }
+  for (const Span& span : shown) {
+    const std::string_view escape = style_.colour ? escape_of(span) : "";
+    text_ += escape.empty() ? span.text : fmt::format("\x1b[{}m{}\x1b[0m", escape, span.text);
+  }
+  text_ += '\n';
+}
+
+void Page::prose(std::string_view lead, std::string_view text, Ink ink) {
+  const std::string shown_lead = show(lead);
+  const int indent = display_width(shown_lead);
+  std::string before = shown_lead;
+  for (const std::string& each : wrap(show(text), width_ - indent)) {
+    line({{before, ink}, {each, ink == Ink::heading ? Ink::plain : ink}});
+    before = pad_right("", indent);
+  }
+}
+
+int Page::table_width(const std::vector<Column>& columns, const std::vector<Row>& rows,
+                      int indent) {
+  const std::vector<int> widths = column_widths(columns, rows);
+  int width = indent;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    width += widths[i] + (i == 0 ? 0 : columns[i].gap);
+  }
+  return width;
+}
+
+void Page::table(const std::vector<Column>& columns, const std::vector<Row>& rows, int indent) {
+  const std::vector<int> widths = column_widths(columns, rows);
+  const auto gap = [&](std::size_t i) { return pad_right("", i == 0 ? indent : columns[i].gap); };
+  const bool has_titles = std::any_of(columns.begin(), columns.end(),
+                                      [](const Column& column) { return !column.title.empty(); });
+  if (has_titles) {
+    std::string titles;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      titles += gap(i) + aligned(columns[i].title, columns[i], widths[i]);
+    }
+    line({{titles, Ink::faint}});
+  }
+  for (const Row& row : rows) {
+    std::string text;
+    for (std::size_t i = 0; i < row.cells.size() && i < columns.size(); ++i) {
+      text += gap(i) + aligned(row.cells[i], columns[i], widths[i]);
+    }
+    if (row.remark.empty()) {
+      line({{text}});
+    } else {
+      remark(text + (row.cells.size() < columns.size() ? gap(row.cells.size()) : "  "), row.remark);
+    }
+  }
+}
+
+void Page::remark(const std::string& lead, const std::string& text) {
+  int indent = display_width(lead);
+  std::string before = lead;
+  if (width_ - indent < std::min(least_remark_width, display_width(text))) {
+    line({{lead}});
+    indent = 6;
+    before = pad_right("", indent);
+  }
+  for (const std::string& each : wrap(text, width_ - indent)) {
+    line({{before}, {each, Ink::faint}});
+    before = pad_right("", indent);
+  }
+}
+
+}  // namespace clprobe::report

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A page of a fixed width: lines of coloured text, and tables whose columns line up.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/report.hpp"
+
+namespace clprobe::report {
+
+/// What a piece of text is, which decides its colour.
+enum class Ink { plain, heading, faint, caution, failure, first_series };
+
+/// Text of one ink.
+struct Span {
+  std::string text{};
+  Ink ink{Ink::plain};
+  int series{0};  ///< with Ink::first_series: how many series further; six colours, repeated
+};
+
+struct Column {
+  std::string title{};
+  bool is_number{false};  ///< aligned to the right
+  int gap{2};             ///< spaces before it; less for what belongs to the column before
+};
+
+struct Row {
+  std::vector<std::string> cells{};
+  std::string remark{};  ///< runs on from the first column without a cell, wrapped below itself
+};
+
+class Page {
+ public:
+  explicit Page(const TableStyle& style);
+
+  [[nodiscard]] int width() const { return width_; }
+  [[nodiscard]] bool is_unicode() const { return style_.unicode; }
+  /// Any text as this page may show it. All text of a page goes through here before it is measured.
+  [[nodiscard]] std::string show(std::string_view text) const;
+
+  /// A line of spans that were passed through `show`; cut at the width, spaces at its end dropped.
+  void line(const std::vector<Span>& spans);
+  void blank() { text_ += '\n'; }
+  /// `lead` and then the text, wrapped so that all lines of it begin below each other.
+  void prose(std::string_view lead, std::string_view text, Ink ink);
+  /// Titles and rows. Empty columns are kept. Titles are left out when all are empty.
+  void table(const std::vector<Column>& columns, const std::vector<Row>& rows, int indent);
+  /// Columns that `table` needs for the cells; remarks wrap into what is left.
+  static int table_width(const std::vector<Column>& columns, const std::vector<Row>& rows,
+                         int indent);
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  void remark(const std::string& lead, const std::string& text);
+
+  TableStyle style_;
+  int width_;
+  std::string text_{};
+};
+
+}  // namespace clprobe::report

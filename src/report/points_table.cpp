@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every measured point (-v).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "clprobe/estimate.hpp"
+#include "report/curves.hpp"
+#include "report/findings.hpp"
+#include "report/table_sections.hpp"
+
+namespace clprobe::report {
+namespace {
+
+constexpr int indent = 1;
+
+// One digit more than a finding: what is looked for here is small differences.
+std::string four_digits(double value) {
+  const bool is_long = std::fabs(value) >= 999.95;
+  return is_long ? fmt::format("{:.0f}", value) : fmt::format("{:#.4g}", value);
+}
+
+// Parameters that are the same for all points of a series are said once, above the table.
+std::vector<std::string> columns_that_vary(const std::vector<const Point*>& points,
+                                           std::string& same) {
+  std::vector<std::string> names;
+  for (const Point* point : points) {
+    for (const auto& [name, value] : point->parameters) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  std::vector<std::string> varying;
+  for (const std::string& name : names) {
+    const Value* const first = points.front()->parameters.find(name);
+    const bool varies = std::any_of(points.begin(), points.end(), [&](const Point* point) {
+      const Value* const value = point->parameters.find(name);
+      return (value == nullptr) != (first == nullptr) || (value != nullptr && *value != *first);
+    });
+    if (varies) {
+      varying.push_back(name);
+    } else {
+      same += fmt::format("{}{} {}", same.empty() ? "" : ", ", parameter_title(name),
+                          parameter_text(name, *first));
+    }
+  }
+  return varying;
+}
+
+Row point_row(const Page& page, const Point& point, const std::vector<std::string>& names,
+              const DeviceInfo& device) {
+  Row row;
+  for (const std::string& name : names) {
+    const Value* const value = point.parameters.find(name);
+    row.cells.push_back(value == nullptr ? "" : page.show(parameter_text(name, *value)));
+  }
+  if (!point.failure.empty()) row.remark = page.show("failed: " + point.failure);
+  const std::optional<Estimate> time = estimate(point, device);
+  if (!time) {
+    if (row.remark.empty()) row.remark = "no time can be told from its samples";
+    return row;
+  }
+  row.cells.push_back(four_digits(time->ns));
+  row.cells.push_back(page.show(fmt::format("{}–{}", four_digits(time->ns_interval.low),
+                                            four_digits(time->ns_interval.high))));
+  row.cells.push_back(time->cycles ? four_digits(*time->cycles) : "");
+  row.cells.push_back(fmt::format("{}", point.samples.size()));
+  return row;
+}
+
+}  // namespace
+
+void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device) {
+  const std::string x = varying_parameter(result.points);
+  for (const std::string& series : series_of(result)) {
+    std::vector<const Point*> points;
+    for (const Point& point : result.points) {
+      if (point.series == series) points.push_back(&point);
+    }
+    std::stable_sort(points.begin(), points.end(), [&](const Point* a, const Point* b) {
+      return numeric(*a, x).value_or(0.0) < numeric(*b, x).value_or(0.0);
+    });
+    std::string same;
+    const std::vector<std::string> names = columns_that_vary(points, same);
+    std::vector<Column> columns;
+    for (const std::string& name : names) {
+      columns.push_back(
+          {page.show(parameter_title(name)), numeric(*points.front(), name).has_value()});
+    }
+    for (const char* title : {"ns", "low-high", "cycles", "samples"})
+      columns.push_back({title, true});
+    std::vector<Row> rows;
+    for (const Point* point : points) rows.push_back(point_row(page, *point, names, device));
+    page.blank();
+    page.line({{" " + page.show(series), Ink::heading}});
+    if (!same.empty()) page.prose(" ", same, Ink::faint);
+    page.table(columns, rows, indent);
+  }
+}
+
+}  // namespace clprobe::report

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the terminal's table, each put on a page.
+#pragma once
+
+#include <span>
+
+#include "clprobe/run.hpp"
+#include "report/page.hpp"
+
+namespace clprobe::report {
+
+/// A row per level. Where the page is narrow, series become lines of their own, then intervals are
+/// left out from the right, and at last each level is a sentence.
+void add_findings(Page& page, const std::vector<Finding>& findings);
+
+/// Every point of every series: time, interval, cycles, samples, or why it failed.
+void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device);
+
+/// The findings of several runs with the devices as groups of columns; as many groups as fit, then
+/// the next ones below.
+void add_side_by_side(Page& page, std::span<const Run> runs);
+
+}  // namespace clprobe::report

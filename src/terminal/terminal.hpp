@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the terminal behind a file descriptor can show.
+#pragma once
+
+#include <string_view>
+
+namespace clprobe::terminal {
+
+enum class ColourMode { automatic, always, never };
+
+bool is_terminal(int descriptor);
+
+/// Columns: what the terminal says, else the environment's COLUMNS, else 80.
+int width_columns(int descriptor);
+
+/// What decides about colour, apart from what the user asked for.
+struct ColourFacts {
+  std::string_view no_color{};        ///< NO_COLOR: any text turns colour off (no-color.org)
+  std::string_view clicolor_force{};  ///< CLICOLOR_FORCE: any text but "0" turns it on for a pipe
+  std::string_view term{};            ///< TERM: "dumb" or nothing has no colour
+  bool is_terminal{false};
+};
+
+/// Pure. NO_COLOR is stronger than CLICOLOR_FORCE, and the user's word stronger than both.
+bool decide_colour(ColourMode mode, const ColourFacts& facts);
+
+/// `decide_colour` with the facts of this process and of the descriptor.
+bool use_colour(ColourMode mode, int descriptor);
+
+/// Pure: the first that is not empty names the character set, as POSIX orders them.
+bool locale_is_utf8(std::string_view lc_all, std::string_view lc_ctype, std::string_view lang);
+
+/// Whether the environment's locale is UTF-8, so that blocks and 'µ' can be shown.
+bool has_unicode();
+
+/// Whether a line can be redrawn in place: a terminal that is not dumb.
+bool can_redraw(int descriptor);
+
+}  // namespace clprobe::terminal

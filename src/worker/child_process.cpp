@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/child_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+extern char** environ;
+
+namespace clprobe {
+namespace {
+
+/// Frees the attributes of posix_spawn whatever happens.
+struct SpawnSettings {
+  posix_spawn_file_actions_t actions{};
+  posix_spawnattr_t attributes{};
+
+  SpawnSettings() {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+  SpawnSettings(SpawnSettings&&) = delete;
+  SpawnSettings& operator=(SpawnSettings&&) = delete;
+  ~SpawnSettings() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+};
+
+std::string first_line(std::string text) {
+  const auto begin = text.find_first_not_of(" \n\t");
+  if (begin == std::string::npos) return "";
+  text = text.substr(begin, text.find('\n', begin) - begin);
+  constexpr std::size_t enough = 160;
+  return text.substr(0, enough);
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess() {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw ChildLost(fmt::format("socketpair: {}", std::strerror(errno)));
+  }
+  channel_ = ends[0];
+  printed_ = memfd_create("clprobe-worker", MFD_CLOEXEC);
+  SpawnSettings settings;
+  posix_spawn_file_actions_addopen(&settings.actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&settings.actions, printed_, 1);
+  posix_spawn_file_actions_adddup2(&settings.actions, printed_, 2);
+  posix_spawn_file_actions_adddup2(&settings.actions, ends[1], worker_channel);
+  // A group of its own: Ctrl-C reaches the parent alone, which ends the child in its own time.
+  posix_spawnattr_setflags(&settings.attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&settings.attributes, 0);
+  std::string program = "/proc/self/exe";
+  std::string flag = "--worker";
+  const std::array<char*, 3> arguments{program.data(), flag.data(), nullptr};
+  const int error = posix_spawn(&pid_, program.c_str(), &settings.actions, &settings.attributes,
+                                arguments.data(), environ);
+  close(ends[1]);
+  if (error != 0) {
+    close(channel_);
+    close(printed_);
+    throw ChildLost(fmt::format("cannot start the worker process: {}", std::strerror(error)));
+  }
+}
+
+ChildProcess::~ChildProcess() {
+  if (pid_ > 0) {
+    kill(-pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  if (channel_ >= 0) close(channel_);
+  if (printed_ >= 0) close(printed_);
+}
+
+std::string ChildProcess::last_words() const {
+  constexpr off_t most = 4096;
+  const off_t size = lseek(printed_, 0, SEEK_END);
+  if (size <= 0) return "";
+  std::string text(static_cast<std::size_t>(std::min(size, most)), '\0');
+  const ssize_t count = pread(printed_, text.data(), text.size(), std::max<off_t>(0, size - most));
+  text.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+  return first_line(text);
+}
+
+std::string ChildProcess::end_of_child() {
+  int status = 0;
+  const int ended = waitpid(pid_, &status, 0);
+  pid_ = -1;
+  if (ended < 0) return "ended";
+  if (WIFSIGNALED(status)) {
+    return fmt::format("was ended by signal {} ({})", WTERMSIG(status),
+                       strsignal(WTERMSIG(status)));
+  }
+  return fmt::format("ended itself with status {}", WEXITSTATUS(status));
+}
+
+void ChildProcess::lose(const std::string& how) {
+  if (pid_ > 0) {
+    kill(-pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+  const std::string words = last_words();
+  throw ChildLost(words.empty() ? how : fmt::format("{}, saying \"{}\"", how, words));
+}
+
+void ChildProcess::write_line(std::string_view line) {
+  std::string text(line);
+  text += '\n';
+  for (std::size_t sent = 0; sent < text.size();) {
+    // No SIGPIPE: a child that is gone is an answer.
+    const ssize_t count = send(channel_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) lose(fmt::format("the driver's process {}", end_of_child()));
+    sent += static_cast<std::size_t>(count);
+  }
+}
+
+std::string ChildProcess::ask(std::string_view line, std::chrono::milliseconds timeout,
+                              const std::function<bool()>& cancelled) {
+  using clock = std::chrono::steady_clock;
+  if (pid_ < 0) throw ChildLost("the driver's process is gone");
+  write_line(line);
+  const auto give_up = clock::now() + timeout;
+  for (;;) {
+    if (const auto end = unread_.find('\n'); end != std::string::npos) {
+      std::string answer = unread_.substr(0, end);
+      unread_.erase(0, end + 1);
+      return answer;
+    }
+    if (cancelled && cancelled()) lose("interrupted");
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(give_up - clock::now());
+    if (left.count() <= 0) {
+      lose(fmt::format("the driver did not answer within {} s; --timeout allows it more",
+                       std::chrono::duration<double>(timeout).count()));
+    }
+    // Short waits: an interrupt that arrives just before poll() would else go unseen.
+    constexpr std::chrono::milliseconds longest_wait{100};
+    pollfd waiting{channel_, POLLIN, 0};
+    if (poll(&waiting, 1, static_cast<int>(std::min(left, longest_wait).count())) <= 0) continue;
+    std::array<char, 65536> bytes{};
+    const ssize_t count = read(channel_, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) lose(fmt::format("the driver's process {}", end_of_child()));
+    unread_.append(bytes.data(), static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace clprobe

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A child process that drivers may crash or hang in, and lines of text to and from it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clprobe {
+
+/// The child ended, hung or was given up. `what()` says how, and what the child last printed.
+class ChildLost : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// This program, started again with `--worker`. Lines travel over file descriptor 3, so that what
+/// drivers print on stdout and stderr is kept apart. Killed when this object dies.
+class ChildProcess {
+ public:
+  /// Throws ChildLost when the process cannot be started.
+  ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+  ChildProcess(ChildProcess&&) = delete;
+  ChildProcess& operator=(ChildProcess&&) = delete;
+  ~ChildProcess();
+
+  /// Sends a line and waits for the answer. Throws ChildLost when the child ends or `timeout`
+  /// passes; then, and when `cancelled` turns true, the child is killed.
+  std::string ask(std::string_view line, std::chrono::milliseconds timeout,
+                  const std::function<bool()>& cancelled);
+
+ private:
+  [[noreturn]] void lose(const std::string& how);
+  void write_line(std::string_view line);
+  [[nodiscard]] std::string end_of_child();
+  [[nodiscard]] std::string last_words() const;
+
+  int pid_{-1};
+  int channel_{-1};
+  int printed_{-1};  // what the child's libraries print
+  std::string unread_{};
+};
+
+inline constexpr int worker_channel = 3;
+
+}  // namespace clprobe

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parent's side: a backend whose device lives in a child process.
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "clprobe/worker.hpp"
+#include "run/json.hpp"
+#include "worker/child_process.hpp"
+
+namespace clprobe {
+namespace {
+
+using json::Json;
+
+/// Asks and reads the answer. Throws DeviceError for the driver's errors, ChildLost for its end.
+Json request(ChildProcess& child, const Json& question, const WorkerSettings& settings) {
+  Json answer =
+      json::parse(child.ask(json::one_line(question), settings.timeout, settings.cancelled));
+  if (answer.contains("unsupported"))
+    throw Unsupported(answer.at("unsupported").get<std::string>());
+  if (answer.contains("error")) throw DeviceError(answer.at("error").get<std::string>());
+  return answer;
+}
+
+class RemoteBackend final : public Backend {
+ public:
+  RemoteBackend(int index, WorkerSettings settings)
+      : index_(index), settings_(std::move(settings)) {
+    try {
+      child_ = std::make_unique<ChildProcess>();
+      const Json opened = ask({{"do", "open"}, {"device", index_}, {"seed", settings_.seed}});
+      take_device(opened);
+      climb_clock_ladder(opened.at("clocks"));
+      try_step("try-pointers", "pointers_refused");
+      calibrate();
+    } catch (const ChildLost& lost) {
+      throw DeviceError(lost.what());
+    }
+  }
+
+  [[nodiscard]] const DeviceInfo& device() const override { return device_; }
+  [[nodiscard]] std::vector<Warning> warnings() const override { return warnings_; }
+
+  Work prepare(const Probe& probe, const Point& point) override {
+    if (lost_in_a_row_ >= most_lost_in_a_row) {
+      throw DeviceError(fmt::format("given up after {} failures in a row, the last: {}",
+                                    lost_in_a_row_, last_loss_));
+    }
+    return giving_up_child_on_error([&] {
+      if (child_ == nullptr) reopen();
+      const Json answer = ask({{"do", "prepare"},
+                               {"probe", probe.id},
+                               {"point", json::encode(without_samples(point))}});
+      Work work = json::decode<Work>(answer.at("work"));
+      work.run = [this](std::uint64_t iterations) { return run(iterations); };
+      return work;
+    });
+  }
+
+ private:
+  // A driver that fails at every point would else be started anew hundreds of times; but a series
+  // that a device refuses (images) must not end the others.
+  static constexpr int most_lost_in_a_row = 30;
+
+  static Point without_samples(Point point) {
+    point.samples.clear();
+    return point;
+  }
+
+  Json ask(const Json& question) { return request(*child_, question, settings_); }
+
+  void take_device(const Json& answer) { device_ = json::decode<DeviceInfo>(answer.at("device")); }
+
+  /// An error may leave the driver's context unusable for all that follows, so that the next point
+  /// gets a new process.
+  template <typename Action>
+  auto giving_up_child_on_error(Action action) -> decltype(action()) {
+    try {
+      return action();
+    } catch (const Unsupported&) {
+      throw;
+    } catch (const std::runtime_error& error) {  // ChildLost and DeviceError
+      child_.reset();
+      ++lost_in_a_row_;
+      last_loss_ = error.what();
+      throw DeviceError(last_loss_);
+    }
+  }
+
+  void reopen() {
+    child_ = std::make_unique<ChildProcess>();
+    ask({{"do", "open"},
+         {"device", index_},
+         {"seed", settings_.seed},
+         {"known", json::encode(device_)}});
+  }
+
+  Measurement run(std::uint64_t iterations) {
+    return giving_up_child_on_error([&] {
+      if (child_ == nullptr) throw DeviceError("the driver's process is gone");
+      const Json answer = ask({{"do", "run"}, {"iterations", iterations}});
+      lost_in_a_row_ = 0;
+      return json::decode<Measurement>(answer.at("measurement"));
+    });
+  }
+
+  /// One request that may fail or end the child without harm: then a warning says so, and the
+  /// device remains as it was known before. Returns whether it went well.
+  bool try_step(const char* word, const char* warning, Parameters facts = {}, Json question = {}) {
+    question["do"] = word;
+    try {
+      if (child_ == nullptr) reopen();
+      const Json answer = ask(question);
+      take_device(answer);
+      if (answer.contains("problem")) {
+        facts.set("reason", answer.at("problem").get<std::string>());
+        warnings_.push_back({warning, std::move(facts)});
+      }
+      return true;
+    } catch (const ChildLost& lost) {
+      child_.reset();
+      facts.set("reason", std::string(lost.what()));
+    } catch (const DeviceError& error) {
+      facts.set("reason", std::string(error.what()));
+    }
+    warnings_.push_back({warning, std::move(facts)});
+    return false;
+  }
+
+  /// Event times first, since a clock is calibrated against them; then the first clock that works.
+  void climb_clock_ladder(const Json& candidates) {
+    try_step("try-events", "event_times_false");
+    Json kinds = candidates;
+    if (settings_.clock) {
+      kinds = Json::array();
+      if (*settings_.clock != ClockKind::none) kinds.push_back(to_word(*settings_.clock));
+    }
+    for (const Json& kind : kinds) {
+      const std::string word = kind.get<std::string>();
+      if (try_step("try-clock", "clock_refused", {{"clock", word}}, {{"clock", word}})) return;
+    }
+  }
+
+  void calibrate() {
+    if (!try_step("calibrate", "calibration_failed")) return;
+    constexpr double least_r_squared = 0.999;
+    if (device_.timer == Timer::clock && device_.clock.r_squared < least_r_squared) {
+      warnings_.push_back({"calibration_poor", {{"r_squared", device_.clock.r_squared}}});
+    }
+  }
+
+  int index_;
+  WorkerSettings settings_;
+  std::unique_ptr<ChildProcess> child_{};
+  DeviceInfo device_{};
+  std::vector<Warning> warnings_{};
+  int lost_in_a_row_{0};
+  std::string last_loss_{};
+};
+
+}  // namespace
+
+DeviceList list_devices(const WorkerSettings& settings) {
+  try {
+    ChildProcess child;
+    const Json answer = request(child, {{"do", "list"}}, settings);
+    DeviceList list;
+    for (const Json& device : answer.at("devices")) {
+      list.devices.push_back(json::decode<DeviceInfo>(device));
+    }
+    for (const Json& problem : answer.at("problems")) {
+      list.problems.push_back(
+          {problem.at("platform").get<std::string>(), problem.at("problem").get<std::string>()});
+    }
+    return list;
+  } catch (const ChildLost& lost) {
+    throw DeviceError(fmt::format("listing the devices: {}", lost.what()));
+  }
+}
+
+std::unique_ptr<Backend> remote_backend(int device_index, const WorkerSettings& settings) {
+  return std::make_unique<RemoteBackend>(device_index, settings);
+}
+
+}  // namespace clprobe

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// The child's side of the protocol: one JSON object a line, asked and answered in turn.
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <optional>
+#include <string>
+
+#include "clprobe/device.hpp"
+#include "clprobe/registry.hpp"
+#include "clprobe/worker.hpp"
+#include "run/json.hpp"
+#include "worker/child_process.hpp"
+
+namespace clprobe {
+namespace {
+
+using json::Json;
+
+/// What the child has open. One device, one prepared point at a time.
+class Server {
+ public:
+  /// Answers one request; errors of drivers become {"error": "..."}, and what the device cannot do
+  /// {"unsupported": "..."}.
+  Json answer(const Json& request) {
+    try {
+      return answer_or_throw(request);
+    } catch (const Unsupported& refusal) {
+      return {{"unsupported", refusal.what()}};
+    } catch (const cl::Error& error) {
+      return {{"error", describe(error)}};
+    } catch (const std::exception& error) {
+      return {{"error", error.what()}};
+    }
+  }
+
+ private:
+  Json answer_or_throw(const Json& request) {
+    struct Handler {
+      std::string_view word;
+      Json (Server::*handle)(const Json&);
+    };
+    constexpr std::array handlers{
+        Handler{"list", &Server::list},
+        Handler{"open", &Server::open},
+        Handler{"try-clock", &Server::try_a_clock},
+        Handler{"try-events", &Server::try_the_events},
+        Handler{"try-pointers", &Server::try_the_pointers},
+        Handler{"calibrate", &Server::calibrate},
+        Handler{"prepare", &Server::prepare},
+        Handler{"run", &Server::run},
+    };
+    const std::string word = request.at("do").get<std::string>();
+    for (const Handler& handler : handlers) {
+      if (handler.word == word) return (this->*handler.handle)(request);
+    }
+    throw DeviceError("unknown request " + word);
+  }
+
+  Json list(const Json&) {
+    Json devices = Json::array();
+    Json problems = Json::array();
+    const Enumeration found = enumerate_devices();
+    for (const FoundDevice& each : found.devices) devices.push_back(json::encode(each.info));
+    for (const PlatformProblem& each : found.problems) {
+      problems.push_back({{"platform", each.platform}, {"problem", each.problem}});
+    }
+    return {{"devices", devices}, {"problems", problems}};
+  }
+
+  /// {"device": index, "seed": n} for a first look, with "known" (a DeviceInfo) to go on with what
+  /// a former child found.
+  Json open(const Json& request) {
+    const int index = request.at("device").get<int>();
+    Enumeration found = enumerate_devices();
+    if (index < 0 || static_cast<std::size_t>(index) >= found.devices.size()) {
+      throw DeviceError(fmt::format("device {} is gone", index));
+    }
+    FoundDevice& device = found.devices[static_cast<std::size_t>(index)];
+    read_attributes(device.device, device.info);
+    const bool known = request.contains("known");
+    if (known) device.info = json::decode<DeviceInfo>(request.at("known"));
+    session_.emplace(device.device, std::move(device.info),
+                     request.at("seed").get<std::uint64_t>());
+    backend_ = opencl_backend(*session_);
+    Json clocks = Json::array();
+    if (!known) {
+      for (const ClockKind kind : candidate_clocks(*session_)) clocks.push_back(to_word(kind));
+    }
+    return {{"device", json::encode(session_->info())}, {"clocks", clocks}};
+  }
+
+  Json try_a_clock(const Json& request) {
+    const auto kind = from_word<ClockKind>(request.at("clock").get<std::string>());
+    try_clock(session(), kind.value_or(ClockKind::none));
+    return tried();
+  }
+
+  Json try_the_events(const Json&) {
+    const std::string problem = try_events(session());
+    Json result = tried();
+    if (!problem.empty()) result["problem"] = problem;
+    return result;
+  }
+
+  Json try_the_pointers(const Json&) {
+    try_pointers(session());
+    return tried();
+  }
+
+  Json calibrate(const Json&) {
+    warm_up_and_calibrate(session());
+    return tried();
+  }
+
+  Json prepare(const Json& request) {
+    const std::string id = request.at("probe").get<std::string>();
+    const Probe* const probe = find_probe(id);
+    if (probe == nullptr || backend_ == nullptr) throw DeviceError("cannot prepare " + id);
+    work_ = Work{};  // frees the former point's memory before the next one needs its own
+    work_ = backend_->prepare(*probe, json::decode<Point>(request.at("point")));
+    return {{"work", json::encode(work_)}};
+  }
+
+  Json run(const Json& request) {
+    if (!work_.run) throw DeviceError("nothing is prepared");
+    return {
+        {"measurement", json::encode(work_.run(request.at("iterations").get<std::uint64_t>()))}};
+  }
+
+  Session& session() {
+    if (!session_) throw DeviceError("no device is open");
+    return *session_;
+  }
+
+  Json tried() { return {{"device", json::encode(session().info())}}; }
+
+  std::optional<Session> session_{};
+  std::unique_ptr<Backend> backend_{};
+  Work work_{};
+};
+
+bool write_all(const std::string& text) {
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t count = write(worker_channel, text.data() + sent, text.size() - sent);
+    if (count <= 0) return false;
+    sent += static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+}  // namespace
+
+int serve() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a hanging driver must not outlive the program
+  Server server;
+  std::string unread;
+  std::array<char, 65536> bytes{};
+  for (;;) {
+    const ssize_t count = read(worker_channel, bytes.data(), bytes.size());
+    if (count <= 0) break;
+    unread.append(bytes.data(), static_cast<std::size_t>(count));
+    for (auto end = unread.find('\n'); end != std::string::npos; end = unread.find('\n')) {
+      const std::string answer = json::one_line(server.answer(Json::parse(unread.substr(0, end))));
+      unread.erase(0, end + 1);
+      if (!write_all(answer + "\n")) return 1;
+    }
+  }
+  // Not through the drivers' exit handlers: some crash or hang in theirs.
+  _exit(0);
+}
+
+}  // namespace clprobe

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# Made by clprobe --generate bash from the table of flags.
+_clprobe_offer() {
+  mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+_clprobe_files() {
+  compopt -o filenames 2>/dev/null
+  mapfile -t COMPREPLY < <(compgen -f -- "$1")
+}
+_clprobe() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command='' each
+  COMPREPLY=()
+  if [[ $word == '=' ]]; then
+    word=''
+  elif [[ $before == '=' ]]; then
+    before=${COMP_WORDS[COMP_CWORD-2]}
+  fi
+  case $before in
+  --series)
+    _clprobe_offer 'global constant-argument constant-program local image' "$word"
+    return
+    ;;
+  --address)
+    _clprobe_offer 'auto pointer index offset' "$word"
+    return
+    ;;
+  --output|-o)
+    _clprobe_files "$word"
+    return
+    ;;
+  --format|-f)
+    _clprobe_offer 'table json csv markdown' "$word"
+    return
+    ;;
+  --color)
+    _clprobe_offer 'auto always never' "$word"
+    return
+    ;;
+  --generate)
+    _clprobe_offer 'man bash zsh fish' "$word"
+    return
+    ;;
+  --device|-d|--sizes|--step|--unroll|--max-memory|--time-budget|--seed)
+    return
+    ;;
+  esac
+  for each in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case $each in
+    list|explain|report) command=$each ;;
+    esac
+  done
+  if [[ $word == -* ]]; then
+    _clprobe_offer '--device -d --sizes --series --step --unroll --address --max-memory --time-budget --quick --thorough --seed --dry-run --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' "$word"
+  elif [[ $command == report ]]; then
+    _clprobe_files "$word"
+  elif [[ $command == explain ]]; then
+    _clprobe_offer 'latency bandwidth' "$word"
+  elif [[ $command == '' ]]; then
+    _clprobe_offer 'list explain report latency bandwidth' "$word"
+  fi
+}
+complete -F _clprobe clprobe

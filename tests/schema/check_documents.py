@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks every run document of the repository against its JSON Schema.
+
+Usage: check_documents.py SOURCE_FOLDER. Exit: 0 all valid, 1 not, 77 skipped.
+"""
+
+import json
+import pathlib
+import sys
+
+try:
+    import jsonschema
+except ImportError:
+    print("skipped: the Python module jsonschema is missing (apt install python3-jsonschema)")
+    sys.exit(77)
+
+
+def is_run(document):
+    """Golden files hold other JSON too; in results/ all but the index are runs."""
+    first = document[0] if isinstance(document, list) and document else document
+    return isinstance(first, dict) and first.get("schema") == "clprobe-run"
+
+
+def check_schema_is_strict(validator, good):
+    """The schema refuses what the loader refuses: an unknown key, a missing one, a wrong type."""
+    broken = [dict(good, extra=1), dict(good, seed=-1), dict(good, seed="42")]
+    broken.append({key: value for key, value in good.items() if key != "device"})
+    return all(not validator.is_valid(document) for document in broken)
+
+
+def main(source):
+    schema = json.loads((source / "tools/schema/clprobe-run-1.schema.json").read_text("utf-8"))
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema)
+    files = sorted((source / "tests/golden").glob("*.json"))
+    files += sorted((source / "results").glob("**/*.json"))
+    checked = failures = 0
+    for path in files:
+        document = json.loads(path.read_text("utf-8"))
+        is_index = path.name == "index.json"
+        is_result = source / "results" in path.parents and not is_index
+        if not (is_result or is_run(document)):
+            continue
+        checked += 1
+        name = path.relative_to(source)
+        # Against the definition, since the errors of the outer "anyOf" say nothing.
+        each = validator.evolve(schema={"$ref": "#/definitions/run", "definitions": schema["definitions"]})
+        for run in document if isinstance(document, list) else [document]:
+            for error in each.iter_errors(run):
+                failures += 1
+                print(f"{name}: {error.json_path}: {error.message[:200]}")
+            if not check_schema_is_strict(each, run):
+                failures += 1
+                print(f"{name}: the schema accepts a broken copy of it")
+    print(f"{checked} documents checked, {failures} errors")
+    return 1 if failures or not checked else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1])))

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/estimate.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace clprobe {
+namespace {
+
+DeviceInfo device_with(Timer timer) {
+  DeviceInfo device;
+  device.timer = timer;
+  device.clock = {.kind = ClockKind::nvidia,
+                  .rate = ClockRate::core_cycles,
+                  .overhead_ticks = 20,
+                  .ticks_per_ns = 2.0};
+  return device;
+}
+
+Sample ticked(std::uint64_t accesses, std::uint64_t ticks) {
+  Sample sample;
+  sample.accesses = accesses;
+  sample.ticks = ticks;
+  return sample;
+}
+
+/// A launch of 5000 ns and 3 ns for each access, `late_ns` behind.
+Sample timed(std::uint64_t accesses, std::uint64_t late_ns, std::uint64_t visit = 0) {
+  Sample sample;
+  sample.accesses = accesses;
+  sample.event_ns = 5000 + 3 * accesses + late_ns;
+  sample.host_ns = 90000 + 3 * accesses + late_ns;
+  sample.visit = visit;
+  return sample;
+}
+
+Point point_with(std::vector<Sample> samples) {
+  Point point;
+  point.series = "global";
+  point.parameters = {{"working_set_bytes", std::int64_t{4096}}};
+  point.samples = std::move(samples);
+  return point;
+}
+
+}  // namespace
+
+TEST_CASE("a clock gives ticks less the empty pair") {
+  const Point point = point_with({ticked(1000, 64020), ticked(1000, 64420), ticked(2000, 128020)});
+  const auto result = estimate(point, device_with(Timer::clock));
+  REQUIRE(result.has_value());
+  CHECK(result->ns == doctest::Approx(32.0));
+  CHECK(result->cycles == doctest::Approx(64.0));
+  CHECK(result->ns_interval.low == result->ns);
+  CHECK(result->ns_interval.high == doctest::Approx(32.0));
+}
+
+TEST_CASE("cycles are only told where ticks are cycles of the core") {
+  DeviceInfo device = device_with(Timer::clock);
+  const Point point = point_with({ticked(1000, 64020)});
+  for (const ClockRate rate : {ClockRate::unknown, ClockRate::constant_rate}) {
+    device.clock.rate = rate;
+    CHECK_FALSE(estimate(point, device)->cycles.has_value());
+  }
+}
+
+TEST_CASE("a clock that was not calibrated, or no more ticks than the overhead, is no time") {
+  DeviceInfo device = device_with(Timer::clock);
+  CHECK_FALSE(estimate(point_with({ticked(1000, 20), ticked(0, 900)}), device).has_value());
+  CHECK_FALSE(estimate(point_with({timed(1000, 0)}), device).has_value());
+  device.clock.ticks_per_ns = 0.0;
+  CHECK_FALSE(estimate(point_with({ticked(1000, 64020)}), device).has_value());
+}
+
+TEST_CASE("up to eight samples give their least, more their lower quartile") {
+  std::vector<Sample> samples;
+  for (std::uint64_t i = 0; i < 8; ++i) samples.push_back(ticked(1, 20 + 2 * (10 + i)));
+  const DeviceInfo device = device_with(Timer::clock);
+  CHECK(estimate(point_with(samples), device)->ns == 10.0);
+  CHECK(estimate(point_with(samples), device)->ns_interval.high == 13.5);
+  samples.push_back(ticked(1, 20 + 2 * 18));
+  CHECK(estimate(point_with(samples), device)->ns == 12.0);
+  CHECK(estimate(point_with(samples), device)->ns_interval.high == 14.0);
+}
+
+TEST_CASE("whole launches give the slope, which the launch's own time does not move") {
+  const Point point = point_with({timed(1000, 700, 0), timed(8000, 0, 0), timed(1000, 0, 1),
+                                  timed(8000, 2100, 1), timed(8000, 0, 2), timed(1000, 90, 2)});
+  for (const Timer timer : {Timer::event, Timer::host}) {
+    const DeviceInfo device = device_with(timer);
+    const auto result = estimate(point, device);
+    REQUIRE(result.has_value());
+    CHECK(result->ns == doctest::Approx(3.0));
+    CHECK_FALSE(result->cycles.has_value());
+    CHECK(access_times_ns(point, device).size() == 3);
+    CHECK(access_times_ns(point, device)[1] == doctest::Approx(3.3));
+  }
+}
+
+TEST_CASE("a late short launch never makes an access look faster") {
+  const Point point =
+      point_with({timed(1000, 20000), timed(8000, 0), timed(1000, 0), timed(8000, 0)});
+  CHECK(estimate(point, device_with(Timer::event))->ns == doctest::Approx(3.0));
+}
+
+TEST_CASE("the longest lever counts") {
+  const Point point = point_with({timed(1000, 0), timed(1100, 60), timed(8000, 0)});
+  CHECK(access_times_ns(point, device_with(Timer::event)) == std::vector<double>{3.0});
+  const Point close = point_with({timed(1000, 0), timed(1100, 0)});
+  CHECK(access_times_ns(close, device_with(Timer::event)) == std::vector<double>{3.0});
+}
+
+TEST_CASE("samples of one length have no slope") {
+  CHECK_FALSE(estimate(point_with({timed(1000, 0), timed(1000, 5)}), device_with(Timer::host)));
+  CHECK_FALSE(estimate(point_with({}), device_with(Timer::host)));
+  Sample without_event = timed(8000, 0);
+  without_event.event_ns.reset();
+  CHECK_FALSE(estimate(point_with({timed(1000, 0), without_event}), device_with(Timer::event)));
+}
+
+TEST_CASE("the order of the samples does not matter") {
+  std::vector<Sample> samples{timed(1000, 3), timed(8000, 70), timed(1000, 0), timed(8000, 14)};
+  const auto forward = estimate(point_with(samples), device_with(Timer::event));
+  std::reverse(samples.begin(), samples.end());
+  const auto backward = estimate(point_with(samples), device_with(Timer::event));
+  CHECK(forward->ns == backward->ns);
+  CHECK(forward->ns_interval == backward->ns_interval);
+}
+
+TEST_CASE("a curve has the measured points of its series, by working set") {
+  Point large = point_with({ticked(1, 220)});
+  large.parameters.set("working_set_bytes", std::int64_t{1} << 33);
+  Point small = point_with({ticked(1, 84)});
+  Point other = small;
+  other.series = "image";
+  Point failed = small;
+  failed.samples.clear();
+  Point nameless = small;
+  nameless.parameters = {};
+  const std::vector<Point> points{large, other, failed, nameless, small};
+  const auto curve = latency_curve(points, "global", device_with(Timer::clock));
+  REQUIRE(curve.size() == 2);
+  CHECK(curve[0].working_set_bytes == 4096.0);
+  CHECK(curve[0].latency == 32.0);
+  CHECK(curve[1].working_set_bytes == 8589934592.0);
+  CHECK(curve[1].latency == 100.0);
+}
+
+}  // namespace clprobe

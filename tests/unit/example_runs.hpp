@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Made-up runs on plausible devices, the same on every machine: what reports and files are tested
+// on.
+#pragma once
+
+#include "clprobe/run.hpp"
+
+namespace clprobe {
+
+/// A GPU with a core clock: three levels and memory, constant and local memory, no images.
+Run example_gpu_run();
+/// A CPU without a clock: event times at two lengths, from which only slopes can be told.
+Run example_cpu_run();
+/// A GPU that was lost half-way: some points, failed ones, an interrupted and a failed probe.
+Run example_broken_run();
+/// Names full of escape sequences, table and CSV syntax, bytes that are no UTF-8, and wide letters.
+Run example_hostile_run();
+
+}  // namespace clprobe

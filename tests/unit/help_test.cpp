@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "cli/flags.hpp"
+#include "cli/options.hpp"
+#include "terminal/text.hpp"
+#include "unit/golden.hpp"
+
+namespace clprobe::cli {
+
+TEST_CASE("help and the man page are as they were read last") {
+  CHECK(golden_difference("help.txt", help_text()) == "");
+  CHECK(golden_difference("clprobe.1", man_page()) == "");
+}
+
+TEST_CASE("help fits on a terminal of 80 columns, without blanks at the ends") {
+  const std::string text = help_text();
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::string_view line = next_line(rest);
+    CAPTURE(std::string(line));
+    CHECK(terminal::display_width(line) <= 80);
+    CHECK((line.empty() || line.back() != ' '));
+  }
+}
+
+TEST_CASE("every flag and command is in both, but the hidden ones") {
+  const std::string help = help_text();
+  const std::string man = man_page();
+  for (const Flag& flag : all_flags()) {
+    const bool is_hidden = flag.category == Category::hidden;
+    const std::string name(flag.name);
+    std::string escaped = name;
+    for (std::size_t at = escaped.find('-'); at != std::string::npos;
+         at = escaped.find('-', at + 2)) {
+      escaped.insert(at, 1, '\\');
+    }
+    CAPTURE(name);
+    CHECK((help.find("--" + name) == std::string::npos) == is_hidden);
+    CHECK((man.find("\\fB\\-\\-" + escaped + "\\fR") == std::string::npos) == is_hidden);
+    if (is_hidden) CHECK(man.find(name) == std::string::npos);
+  }
+  for (const CommandRow& row : all_commands()) {
+    CHECK(help.find("clprobe " + std::string(row.word)) != std::string::npos);
+    CHECK(man.find("\\fB" + std::string(row.word)) != std::string::npos);
+  }
+}
+
+TEST_CASE("the man page has no faults that mandoc knows") {
+  if (std::system("command -v mandoc >/dev/null 2>&1") != 0) {
+    MESSAGE("skipped: mandoc is not installed");
+    return;
+  }
+  const std::filesystem::path page = std::filesystem::path(CLPROBE_GOLDEN_FOLDER) / "clprobe.1";
+  CHECK(std::system(("mandoc -Tlint -Wwarning '" + page.string() + "' >&2").c_str()) == 0);
+}
+
+}  // namespace clprobe::cli

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Levels on synthetic curves whose truth is known: seeded, so that every run sees the same curves.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <numbers>
+#include <random>
+#include <vector>
+
+#include "clprobe/levels.hpp"
+
+namespace clprobe {
+namespace {
+
+/// The standard's distributions differ between libraries; these give the same curves everywhere.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : generator_(seed) {}
+
+  double uniform(double low, double high) {
+    const double unit = static_cast<double>(generator_() >> 11U) * 0x1.0p-53;
+    return low + unit * (high - low);
+  }
+  double log_uniform(double low, double high) {
+    return std::exp(uniform(std::log(low), std::log(high)));
+  }
+  bool chance(double probability) { return uniform(0.0, 1.0) < probability; }
+  double normal() {  // Box and Muller 1958
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform(0.0, 1.0)));
+    return radius * std::cos(2.0 * std::numbers::pi * uniform(0.0, 1.0));
+  }
+
+ private:
+  std::mt19937_64 generator_;
+};
+
+/// Miss fraction of a cyclic chase over `w` times the capacity.
+enum class MissModel { cliff, random_replacement, hashed_sets };
+
+struct Cache {
+  MissModel model{MissModel::cliff};
+  double capacity_bytes{0.0};
+  double width{0.1};  ///< of the cliff, as a share of the capacity
+  int ways{16};       ///< of the hashed sets
+
+  [[nodiscard]] double miss(double working_set_bytes) const {
+    const double w = working_set_bytes / capacity_bytes;
+    switch (model) {
+      case MissModel::cliff:
+        return std::clamp((w - 1.0) / width, 0.0, 1.0);
+      case MissModel::random_replacement: {  // h = exp(-(1 - h) w), its root below 1
+        if (w <= 1.0) return 0.0;
+        double hit = 0.0;
+        for (int i = 0; i < 500; ++i) hit = std::exp(-(1.0 - hit) * w);
+        return 1.0 - hit;
+      }
+      case MissModel::hashed_sets: {
+        // Lines fall on sets by a hash, LRU within a set: all lines of a set with more lines than
+        // ways miss. The share of lines in such sets, lines being Poisson, is P(N >= ways).
+        const double mean = ways * w;
+        double term = std::exp(-mean);
+        double below = 0.0;
+        for (int k = 0; k < ways; ++k) {
+          below += term;
+          term *= mean / (k + 1);
+        }
+        return std::max(0.0, 1.0 - below);
+      }
+    }
+    return 0.0;
+  }
+
+  /// The working set at which 5 % of the accesses miss.
+  [[nodiscard]] double five_percent_bytes() const {
+    double low = capacity_bytes / 16.0;
+    double high = capacity_bytes * 4.0;
+    for (int i = 0; i < 100; ++i) {
+      const double middle = std::sqrt(low * high);
+      (miss(middle) < 0.05 ? low : high) = middle;
+    }
+    return low;
+  }
+};
+
+struct Memory {
+  std::vector<Cache> caches{};
+  std::vector<double> latencies{};  ///< one more than caches
+  double creep_per_decade{0.0};     ///< of the last level, beyond creep_from_bytes
+  double creep_from_bytes{1.0};
+  double noise{0.0};
+  bool noise_only_adds{false};
+  double outlier_share{0.0};
+
+  [[nodiscard]] double true_latency(double working_set_bytes) const {
+    double latency = latencies.front();
+    double reaching = 1.0;
+    for (std::size_t k = 0; k < caches.size(); ++k) {
+      reaching *= caches[k].miss(working_set_bytes);
+      latency += reaching * (latencies[k + 1] - latencies[k]);
+    }
+    if (working_set_bytes > creep_from_bytes) {
+      latency *= 1.0 + creep_per_decade * std::log10(working_set_bytes / creep_from_bytes);
+    }
+    return latency;
+  }
+
+  [[nodiscard]] double measure(double working_set_bytes, Random& random) const {
+    double factor = 1.0 + noise * random.normal();
+    if (noise_only_adds) {  // the least of 5 repeats
+      factor = 10.0;
+      for (int i = 0; i < 5; ++i)
+        factor = std::min(factor, 1.0 + noise * std::abs(random.normal()));
+    }
+    if (random.chance(outlier_share)) factor *= random.uniform(1.2, 3.0);
+    return true_latency(working_set_bytes) * std::max(0.5, factor);
+  }
+};
+
+constexpr double first_size = 1024.0;
+constexpr double kibibyte = 1024.0;
+
+Memory random_memory(Random& random) {
+  Memory memory;
+  const int levels = 2 + static_cast<int>(random.uniform(0.0, 3.999));
+  double capacity = random.log_uniform(2.0 * kibibyte, 200.0 * kibibyte);
+  memory.latencies.push_back(random.log_uniform(1.0, 120.0));
+  for (int k = 0; k + 1 < levels; ++k) {
+    Cache cache;
+    cache.model =
+        std::array{MissModel::cliff, MissModel::random_replacement,
+                   MissModel::hashed_sets}[static_cast<std::size_t>(random.uniform(0.0, 2.999))];
+    cache.capacity_bytes = capacity;
+    cache.width = random.uniform(0.02, 0.3);
+    cache.ways = 8 << static_cast<int>(random.uniform(0.0, 2.999));
+    memory.caches.push_back(cache);
+    memory.latencies.push_back(memory.latencies.back() * random.log_uniform(1.35, 8.0));
+    // Far enough for a plateau in between: random replacement needs thrice the capacity to miss,
+    // and hashed sets begin to miss at half of it.
+    capacity *= random.log_uniform(10.0, 30.0);
+  }
+  if (random.chance(0.5)) {
+    memory.creep_per_decade = random.uniform(0.05, 0.30);
+    memory.creep_from_bytes = memory.caches.back().capacity_bytes * random.uniform(1.5, 6.0);
+  }
+  memory.noise = random.uniform(0.0, 0.04);
+  memory.noise_only_adds = random.chance(0.5);
+  if (random.chance(0.5)) memory.outlier_share = random.uniform(0.0, 0.05);
+  return memory;
+}
+
+std::vector<CurvePoint> sweep(const Memory& memory, Random& random) {
+  const double last = memory.caches.back().capacity_bytes * 40.0;
+  std::vector<CurvePoint> curve;
+  for (double size = first_size; size <= last; size *= 1.09) {
+    const double whole = std::floor(size / 64.0) * 64.0;
+    curve.push_back({whole, memory.measure(whole, random)});
+  }
+  return curve;
+}
+
+struct Score {
+  int levels{0};
+  int found{0};
+  int invented{0};
+  int capacities{0};
+  int in_bracket{0};
+};
+
+/// The level of `levels` that stands for true level `k`: within 10 % of its latency, or between
+/// its first and last latency where the last level creeps.
+const Level* match(const Memory& memory, std::span<const Level> levels, std::size_t k) {
+  double low = memory.latencies[k] * 0.9;
+  double high = memory.latencies[k] * 1.1;
+  if (k == memory.caches.size()) high *= 1.0 + 2.0 * memory.creep_per_decade;
+  const auto found = std::find_if(levels.begin(), levels.end(), [&](const Level& level) {
+    return level.latency >= low && level.latency <= high;
+  });
+  return found == levels.end() ? nullptr : &*found;
+}
+
+void score(const Memory& memory, std::span<const Level> levels, Score& total) {
+  int found = 0;
+  for (std::size_t k = 0; k < memory.latencies.size(); ++k) {
+    const Level* level = match(memory, levels, k);
+    if (level == nullptr) continue;
+    ++found;
+    if (k >= memory.caches.size() || !level->capacity) continue;
+    ++total.capacities;
+    const double truth = memory.caches[k].five_percent_bytes();
+    if (level->capacity->low <= truth && truth <= level->capacity->high) ++total.in_bracket;
+  }
+  total.levels += static_cast<int>(memory.latencies.size());
+  total.found += found;
+  total.invented += std::max(0, static_cast<int>(levels.size()) - found);
+}
+
+}  // namespace
+
+TEST_CASE("levels of synthetic memories are found, and none is invented") {
+  constexpr int curves = 400;
+  Score plain;
+  Score refined;
+  for (int i = 0; i < curves; ++i) {
+    Random random(1000U + static_cast<std::uint64_t>(i));
+    const Memory memory = random_memory(random);
+    std::vector<CurvePoint> curve = sweep(memory, random);
+    score(memory, find_levels(curve), plain);
+    for (const double size : sizes_around_knees(curve, 1.04)) {
+      curve.push_back({size, memory.measure(size, random)});
+    }
+    score(memory, find_levels(curve), refined);
+  }
+  for (const Score& total : {plain, refined}) {
+    MESSAGE("levels " << total.levels << ", found " << total.found << ", invented "
+                      << total.invented << "; capacities " << total.capacities
+                      << ", in their bracket " << total.in_bracket);
+    CHECK(total.invented == 0);
+    CHECK(total.found >= 0.98 * total.levels);
+    CHECK(total.in_bracket >= 0.98 * total.capacities);
+  }
+}
+
+TEST_CASE("a memory with one level has one level, whatever the noise") {
+  int others = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    const double noise = random.uniform(0.0, 0.04);
+    std::vector<CurvePoint> curve;
+    const double ratio = random.uniform(1.04, 1.5);
+    for (double size = first_size; size < 1e8; size *= ratio) {
+      curve.push_back({size, 100.0 * (1.0 + noise * random.normal())});
+    }
+    if (find_levels(curve).size() != 1) ++others;
+  }
+  CHECK(others == 0);
+}
+
+}  // namespace clprobe

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "cli/flags.hpp"
+#include "cli/options.hpp"
+
+namespace clprobe::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const std::vector<std::string_view>& known_probes() {
+  static const std::vector<std::string_view> probes{"latency", "bandwidth"};
+  return probes;
+}
+
+Options parsed(const Words& arguments) { return parse(arguments, known_probes()); }
+
+/// The message of the usage error, or nothing when there was none.
+std::string message_of(const Words& arguments) {
+  try {
+    parsed(arguments);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+struct Refused {
+  Words arguments;
+  std::string message;
+};
+
+void check_refused(const std::vector<Refused>& cases) {
+  for (const Refused& each : cases) CHECK(message_of(each.arguments) == each.message);
+}
+
+}  // namespace
+
+TEST_CASE("nothing typed: measure all probes, a table on stdout") {
+  const Options options = parsed({});
+  CHECK(options.command == Command::measure);
+  CHECK(options.words.empty());
+  CHECK(options.outputs.empty());
+  CHECK(options.format == Format::table);
+  CHECK(options.limits == Limits{});
+  CHECK_FALSE(options.time_budget.has_value());
+}
+
+TEST_CASE("probes and flags in any order") {
+  const Options options =
+      parsed({"latency", "--device=0:1", "-v", "bandwidth", "latency", "--seed", "7", "--dry-run"});
+  CHECK(options.words == Words{"latency", "bandwidth"});
+  CHECK(options.device == "0:1");
+  CHECK(options.verbosity == 1);
+  CHECK(options.limits.seed == 7);
+  CHECK(options.dry_run);
+  CHECK(parsed({"-dH200,all", "-q"}).device == "H200,all");
+  CHECK(parsed({"-qd", "1"}).device == "1");
+  CHECK(parsed({"--seed", "18446744073709551615"}).limits.seed == 18446744073709551615U);
+  CHECK(parsed({"--", "latency"}).words == Words{"latency"});
+}
+
+TEST_CASE("commands and their words") {
+  CHECK(parsed({"list"}).command == Command::list);
+  CHECK(parsed({"list"}).words.empty());
+  CHECK(parsed({"--json", "list"}).command == Command::list);
+  CHECK(parsed({"explain", "latency"}).words == Words{"latency"});
+  const Options report = parsed({"report", "a,b.json", "b.json", "a,b.json", "-f", "markdown"});
+  CHECK(report.command == Command::report);
+  CHECK(report.words == Words{"a,b.json", "b.json", "a,b.json"});
+  CHECK(parsed({"--generate", "zsh"}).command == Command::generate);
+  CHECK(parsed({"--generate", "zsh"}).words == Words{"zsh"});
+  CHECK(parsed({"--worker", "1"}).command == Command::worker);
+  CHECK(parsed({"--worker", "1"}).words == Words{"1"});
+  CHECK(parsed({"nonsense", "--version"}).command == Command::version);
+  CHECK(parsed({"--version", "-h", "--version", "--generate", "man"}).command == Command::help);
+  CHECK(parsed({"list", "--help"}).words.empty());
+}
+
+TEST_CASE("sizes") {
+  const auto sizes = [](const std::string& text) { return parsed({"--sizes", text}).limits.sizes; };
+  CHECK(sizes("64KiB") == std::vector{SizeRange{kibibytes(64), kibibytes(64), 0.0}});
+  CHECK(sizes("1K-1G") == std::vector{SizeRange{kibibytes(1), gibibytes(1), 0.0}});
+  CHECK(sizes("1KiB-1GiB*1.5") == std::vector{SizeRange{kibibytes(1), gibibytes(1), 1.5}});
+  CHECK(sizes("4096,1MiB-1MiB*2") == std::vector{SizeRange{Bytes{4096}, Bytes{4096}, 0.0},
+                                                 SizeRange{mebibytes(1), mebibytes(1), 2.0}});
+}
+
+TEST_CASE("the other limits") {
+  const Options options =
+      parsed({"--series", "global,local,global", "--step", "128", "--unroll", "64", "--address",
+              "offset", "--max-memory", "2GiB", "--time-budget", "2min", "--thorough"});
+  CHECK(options.limits.series == Words{"global", "local"});
+  CHECK(options.limits.step == Bytes{128});
+  CHECK(options.limits.unroll == 64);
+  CHECK(options.limits.address == AddressForm::offset);
+  CHECK(options.limits.max_memory == gibibytes(2));
+  CHECK(options.limits.effort == Effort::thorough);
+  CHECK(options.time_budget->count() == 120.0);
+  CHECK(parsed({"--time-budget", "500ms"}).time_budget->count() == 0.5);
+  CHECK(parsed({"--time-budget", "1.5h"}).time_budget->count() == 5400.0);
+  CHECK(parsed({"--quick", "--quick"}).limits.effort == Effort::quick);
+  CHECK(parsed({"--address", "auto"}).limits.address == AddressForm::automatic);
+  CHECK(parsed({"--address", "pointer"}).limits.address == AddressForm::pointer);
+  CHECK(parsed({"--color", "never"}).colour == ColourMode::never);
+}
+
+TEST_CASE("each output has the format of its ending, streams that of stdout") {
+  const Options options =
+      parsed({"-o", "a,b.json", "-oc.CSV", "--output=d/e.md", "-o", "f.txt", "-o", "-", "-o",
+              "/dev/null", "-o", "/dev/shm/g.json", "-f", "csv"});
+  CHECK(options.outputs ==
+        std::vector{Output{"a,b.json", Format::json}, Output{"c.CSV", Format::csv},
+                    Output{"d/e.md", Format::markdown}, Output{"f.txt", Format::table},
+                    Output{"-", Format::csv}, Output{"/dev/null", Format::csv},
+                    Output{"/dev/shm/g.json", Format::json}});
+  CHECK(parsed({"--json"}).format == Format::json);
+  CHECK(parsed({"--json", "-f", "json"}).format == Format::json);
+}
+
+TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
+  check_refused({
+      {{"latncy"},
+       "unknown probe or command 'latncy': did you mean 'latency'? `clprobe list` shows all "
+       "probes"},
+      {{"lsit"},
+       "unknown probe or command 'lsit': did you mean 'list'? `clprobe list` shows all probes"},
+      {{"latency", "lsit"}, "unknown probe 'lsit': `clprobe list` shows all probes"},
+      {{"xyzzy"}, "unknown probe or command 'xyzzy': `clprobe list` shows all probes"},
+      {{""}, "unknown probe or command '': `clprobe list` shows all probes"},
+      {{"latency", "list"}, "'list' is a command: write it before all other words"},
+      {{"explain", "bandwith"},
+       "unknown probe 'bandwith': did you mean 'bandwidth'? `clprobe list` shows all probes"},
+      {{"--sise", "1"},
+       "unknown flag '--sise': did you mean '--sizes'? `clprobe --help` shows all flags"},
+      {{"--sise=1"},
+       "unknown flag '--sise': did you mean '--sizes'? `clprobe --help` shows all flags"},
+      {{"-json"}, "unknown flag '-json': did you mean '--json'? `clprobe --help` shows all flags"},
+      {{"-x"}, "unknown flag '-x': `clprobe --help` shows all flags"},
+      {{"-?"}, "unknown flag '-?': `clprobe --help` shows all flags"},
+      {{"--j"}, "unknown flag '--j': `clprobe --help` shows all flags"},
+      {{"--colour=auto"},
+       "unknown flag '--colour': did you mean '--color'? `clprobe --help` shows all flags"},
+      {{"--list"}, "unknown flag '--list': write `clprobe list`"},
+      {{"-f", "jsno"},
+       "unknown word after --format 'jsno': did you mean 'json'? choose table, json, csv or "
+       "markdown"},
+      {{"--series", "global,lcoal"},
+       "unknown word after --series 'lcoal': did you mean 'local'? choose global, "
+       "constant-argument, constant-program, local or image"},
+      {{"--generate", "tcsh"},
+       "unknown word after --generate 'tcsh': choose man, bash, zsh or fish"},
+      {{"-o", "run.jsn"},
+       "--output: the ending of 'run.jsn' is no known format: did you mean '.json'? end the name "
+       "in .json, .csv, .md or .txt"},
+      {{"-o", "run"},
+       "--output: the ending of 'run' is no known format: end the name in .json, .csv, .md or "
+       ".txt"},
+  });
+}
+
+TEST_CASE("values that cannot be meant") {
+  check_refused({
+      {{"--sizes", "0"},
+       "--sizes: '0' is no usable size: write whole bytes above 0, such as 128, 64KiB or 1GiB"},
+      {{"--sizes", "1M-1K"}, "--sizes: '1M-1K' runs downwards: write the smaller size first"},
+      {{"--sizes", "1K*2"},
+       "--sizes: '1K*2' has a ratio but only one size: write a range such as 1KiB-1GiB*2"},
+      {{"--sizes", "1K-1M*1"},
+       "--sizes: '1K-1M*1' has no usable ratio after '*': write a number above 1, such as 2 or "
+       "1.2"},
+      {{"--sizes", "1K-1G*1.001"},
+       "--sizes: '1K-1G*1.001' has more than 1000 sizes: write a larger ratio after '*'"},
+      {{"--step", "20"},
+       "--step: '20' is no multiple of 8 bytes, a pointer: write one such as 64 or 128"},
+      {{"--unroll", "65"},
+       "--unroll: '65' is out of bounds or no number: write a whole number from 1 to 64"},
+      {{"--time-budget", "30"},
+       "--time-budget: '30' is no usable time: write up to 1000 hours above 0, such as 500ms, 30s, "
+       "2min or 1h"},
+      {{"--device="}, "--device: the value is empty: write a word of `clprobe list`"},
+      {{"--device"}, "--device needs a value: write --device SEL"},
+      {{"-o"}, "--output needs a value: write --output FILE"},
+      {{"-d", "--json"}, "--device needs a value: write --device SEL"},
+      {{"--json=yes"}, "--json takes no value: leave out '=yes'"},
+  });
+  for (const char* sizes : {"", ",", "1K,", "-", "1K-", "-1K", "1K-2K-3K", "1K-2K*", "1K-2K*nan",
+                            "1K-2K*2*2", "1K-0", "0-1K", "64Q", "1K-1M*-2", "1K-1M*inf"}) {
+    CAPTURE(sizes);
+    CHECK(message_of({"--sizes", sizes}).substr(0, 9) == "--sizes: ");
+  }
+  for (const char* time : {"", "0s", "-1s", "1", "s", "1 s", "1m", "nan", "1e9h", "5000h"}) {
+    CAPTURE(time);
+    CHECK_FALSE(message_of({"--time-budget=" + std::string(time)}).empty());
+  }
+  for (const char* number : {"", "-1", "1.5", "0x10", " 1", "18446744073709551616"}) {
+    CAPTURE(number);
+    CHECK_FALSE(message_of({"--seed=" + std::string(number)}).empty());
+  }
+}
+
+TEST_CASE("what contradicts itself or would be ignored") {
+  check_refused({
+      {{"--quick", "--thorough"}, "--quick contradicts --thorough: leave one out"},
+      {{"-q", "-v"}, "--quiet contradicts --verbose: leave one out"},
+      {{"-vq"}, "--quiet contradicts --verbose: leave one out"},
+      {{"--json", "-f", "csv"}, "--json contradicts --format csv: leave one out"},
+      {{"--seed", "1", "--seed", "1"}, "--seed is given twice: leave one out"},
+      {{"-o", "a.json", "-o", "./a.json"}, "--output names './a.json' twice: leave one out"},
+      {{"list", "latency"}, "list takes no words: leave out 'latency'"},
+      {{"explain"}, "explain takes one probe and got 0: write `clprobe explain PROBE`"},
+      {{"explain", "latency", "bandwidth"},
+       "explain takes one probe and got 2: write `clprobe explain PROBE`"},
+      {{"report"}, "report needs files: write `clprobe report FILE...` with what -o saved as JSON"},
+      {{"report", "a.json", "--sizes", "1K"}, "--sizes has no meaning with report: leave it out"},
+      {{"list", "-o", "a.json"}, "--output has no meaning with list: leave it out"},
+      {{"--generate", "man", "latency"}, "--generate needs no more words: leave out 'latency'"},
+      {{"--generate", "man", "--quick"}, "--quick has no meaning with --generate: leave it out"},
+  });
+}
+
+TEST_CASE("flags: unique names, and a text for everything") {
+  std::vector<std::string> names;
+  for (const Flag& flag : all_flags()) {
+    CAPTURE(flag.name);
+    names.emplace_back(flag.name);
+    if (flag.short_name != '\0') names.emplace_back(1, flag.short_name);
+    CHECK_FALSE(flag.summary.empty());
+    CHECK_FALSE(flag.details.empty());
+    CHECK(flag.details.back() == '.');
+    CHECK(flag.summary.back() != '.');
+    CHECK(flag.commands != 0);
+    CHECK(static_cast<bool>(flag.update));
+    CHECK(flag.value_name.empty() == (flag.kind == ValueKind::none));
+    const bool has_choices = flag.kind == ValueKind::choice || flag.kind == ValueKind::choices;
+    CHECK(flag.choices.empty() != has_choices);
+  }
+  std::sort(names.begin(), names.end());
+  CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
+}
+
+TEST_CASE("every choice of every flag is accepted") {
+  for (const Flag& flag : all_flags()) {
+    for (const std::string_view choice : flag.choices) {
+      CHECK_NOTHROW(parsed({"--" + std::string(flag.name), std::string(choice)}));
+    }
+  }
+}
+
+TEST_CASE("words as long as an attacker likes") {
+  for (const std::size_t size : {100U, 4096U, 4097U, 1000000U}) {
+    for (const char* start : {"--", "--device=", "-d", "-", "", "--sizes="}) {
+      const std::string message = message_of({std::string(start) + std::string(size, 'x')});
+      CHECK(message.size() < 400);
+    }
+  }
+}
+
+}  // namespace clprobe::cli

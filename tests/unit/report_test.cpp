@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <locale>
+
+#include "example_runs.hpp"
+#include "golden.hpp"
+#include "report/chart.hpp"
+#include "report/text.hpp"
+
+namespace clprobe {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    REQUIRE(end != std::string::npos);  // the last line ends too
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+// Without the colours that the page itself makes: ESC [ digits m.
+std::string without_colour(const std::string& line) {
+  std::string plain;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line.compare(i, 2, "\x1b[") == 0) {
+      const std::size_t end = line.find_first_not_of("0123456789", i + 2);
+      if (end != std::string::npos && line[end] == 'm') {
+        i = end;
+        continue;
+      }
+    }
+    plain += line[i];
+  }
+  return plain;
+}
+
+// The cells of a row of RFC 4180.
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells(1);
+  bool is_quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool is_double = is_quoted && line.compare(i, 2, "\"\"") == 0;
+    if (line[i] == '"' && !is_double) {
+      is_quoted = !is_quoted;
+    } else if (line[i] == ',' && !is_quoted) {
+      cells.emplace_back();
+    } else {
+      cells.back() += line[i];
+      i += is_double ? 1 : 0;
+    }
+  }
+  return cells;
+}
+
+std::size_t unescaped_pipes(const std::string& line) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\\') {
+      ++i;
+    } else if (line[i] == '|') {
+      ++count;
+    }
+  }
+  return count;
+}
+
+/// A locale that writes 1.234,5: what a renderer that uses the global locale would show.
+class CommaPoint : public std::numpunct<char> {
+ public:
+  CommaPoint() : std::numpunct<char>(1) {}  // 1: the locale does not delete it
+
+ protected:
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+}  // namespace
+
+TEST_CASE("every format is what it was") {
+  const std::array gpu{example_gpu_run()};
+  check_golden("table.txt", render_table(gpu, {}));
+  check_golden("table-ascii-60.txt", render_table(gpu, {.width = 60, .unicode = false}));
+  check_golden("table-verbose.txt", render_table(gpu, {.all_points = true}));
+  const std::array three{example_gpu_run(), example_cpu_run(), example_broken_run()};
+  check_golden("side-by-side.txt", render_table(three, {}));
+  check_golden("report.md", render_markdown(three));
+  std::array small{example_gpu_run(), example_cpu_run()};
+  for (Run& run : small) run.results[0].points.resize(12);
+  check_golden("report.csv", render_csv(small));
+}
+
+TEST_CASE("a report is a function of the file") {
+  const std::vector<Run> runs = runs_from_json(read_golden("run.json"));
+  CHECK(render_table(runs, {}) == read_golden("table.txt"));
+}
+
+TEST_CASE("no table is wider than asked for, and nothing of a driver controls the terminal") {
+  const std::vector<std::vector<Run>> documents{
+      {example_gpu_run()},
+      {example_hostile_run()},
+      {example_gpu_run(), example_cpu_run(), example_broken_run(), example_hostile_run()}};
+  for (const std::vector<Run>& runs : documents) {
+    for (const int width : {10, 20, 33, 40, 52, 60, 72, 80, 100, 132, 250}) {
+      for (const int choice : {0, 1, 2, 3, 4, 5, 6, 7}) {
+        const TableStyle style{.width = width,
+                               .colour = (choice & 1) != 0,
+                               .unicode = (choice & 2) != 0,
+                               .all_points = (choice & 4) != 0};
+        CAPTURE(width);
+        CAPTURE(choice);
+        for (const std::string& coloured : lines_of(render_table(runs, style))) {
+          const std::string line = style.colour ? without_colour(coloured) : coloured;
+          CAPTURE(line);
+          REQUIRE(report::display_width(line) <= width);
+          REQUIRE(report::printable(line) == line);
+          if (!style.unicode) REQUIRE(report::printable_ascii(line) == line);
+          REQUIRE_FALSE(line.ends_with(' '));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("colour changes nothing but the colour") {
+  const std::array runs{example_gpu_run(), example_cpu_run()};
+  const std::string coloured = render_table(runs, {.colour = true});
+  CHECK(coloured.find("\x1b[") != std::string::npos);
+  CHECK(without_colour(coloured) == render_table(runs, {}));
+}
+
+TEST_CASE("nothing measured is said, not hidden") {
+  CHECK(render_table({}, {}).empty());
+  Run run = example_broken_run();
+  const std::string broken = render_table(std::span(&run, 1), {});
+  CHECK(broken.find("INTERRUPTED: stopped by the user") != std::string::npos);
+  CHECK(broken.find("2 of 24 points could not be measured") != std::string::npos);
+  CHECK(broken.find("FAILED: clBuildProgram") != std::string::npos);
+  CHECK(broken.find("cannot be seen here: local memory is emulated") != std::string::npos);
+  run.results.clear();
+  CHECK(render_table(std::span(&run, 1), {}).find("nothing was measured") != std::string::npos);
+}
+
+TEST_CASE("CSV has the same columns in every row and no formulas") {
+  const std::array runs{example_hostile_run(), example_cpu_run()};
+  const std::vector<std::string> rows = lines_of(render_csv(runs));
+  const std::size_t columns = cells_of(rows.front()).size();
+  REQUIRE(rows.size() > 100);
+  for (const std::string& row : rows) {
+    CAPTURE(row);
+    REQUIRE(report::printable(row) == row);
+    const std::vector<std::string> cells = cells_of(row);
+    REQUIRE(cells.size() == columns);
+    for (const std::string& cell : cells) {
+      REQUIRE_FALSE((!cell.empty() && std::string_view("=+-@").find(cell[0]) != std::string::npos));
+    }
+  }
+}
+
+TEST_CASE("spreadsheets do not run a device's name") {
+  Run run = example_gpu_run();
+  run.device.name = "=HYPERLINK(\"http://example.org\")";
+  run.device.driver = " +1";
+  const std::string row = lines_of(render_csv(std::span(&run, 1))).at(1);
+  CHECK(row.starts_with(
+      R"row(0,"'=HYPERLINK(""http://example.org"")",' +1,latency,global,1024,)row"));
+}
+
+TEST_CASE("CSV gives a time for a sample only where the sample alone has one") {
+  const Run gpu = example_gpu_run();
+  const Run cpu = example_cpu_run();
+  CHECK(cells_of(lines_of(render_csv(std::span(&gpu, 1))).at(1)).back() == "16.2254");
+  CHECK(cells_of(lines_of(render_csv(std::span(&cpu, 1))).at(1)).back().empty());
+}
+
+TEST_CASE("Markdown's tables keep their columns whatever the names") {
+  const std::array runs{example_hostile_run(), example_gpu_run()};
+  const std::string text = render_markdown(runs);
+  CHECK(report::printable(text) != text);  // line ends are the only control characters
+  std::size_t pipes = 0;
+  for (const std::string& line : lines_of(text)) {
+    CAPTURE(line);
+    REQUIRE(report::printable(line) == line);
+    if (!line.starts_with('|')) {
+      pipes = 0;
+      continue;
+    }
+    if (pipes == 0) pipes = unescaped_pipes(line);
+    REQUIRE(unescaped_pipes(line) == pipes);
+  }
+  CHECK(text.find("\\`pipe\\` \\*bold\\* \\<b\\>") != std::string::npos);
+}
+
+TEST_CASE("warnings are sentences, also those that nobody has written yet") {
+  CHECK(
+      describe_warning({"clock_drift", {{"drift_share", 0.041}}}) ==
+      "the device's speed changed by 4.1 % during the run; close other programs, lock the clocks, "
+      "or repeat with --thorough");
+  CHECK(describe_warning({"clock-drift", {{"drift_share", 0.041}}}).starts_with("the device's"));
+  CHECK(describe_warning({"clock_drift", {{"start_ns", std::int64_t{1500}}}}) ==
+        "clock drift: start 1.50 µs; close other programs, lock the clocks, or repeat with "
+        "--thorough");
+  CHECK(describe_warning({"very_odd", {{"size_bytes", std::int64_t{65536}}, {"why", "rain"}}}) ==
+        "very odd: size 64 KiB, why rain");
+  CHECK(describe_warning({"odd", {}}) == "odd");
+}
+
+TEST_CASE("the locale of the program changes no report") {
+  const std::array runs{example_gpu_run(), example_cpu_run()};
+  const std::string csv = render_csv(runs);
+  const std::string table = render_table(runs, {.all_points = true});
+  const CommaPoint comma;
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), &comma));
+  CHECK(render_csv(runs) == csv);
+  CHECK(render_table(runs, {.all_points = true}) == table);
+  std::locale::global(before);
+}
+
+TEST_CASE("a chart needs two sizes, and survives any finite curve") {
+  report::Page page(TableStyle{});
+  report::draw_chart(page, {.x_name = "stride"});
+  report::draw_chart(page, {.x_name = "stride", .series = {{"one", {{4.0, 2.0}}}}});
+  CHECK(page.text().empty());
+  report::draw_chart(page, {.x_name = "stride",
+                            .series = {{"wild", {{1.0, 1e-3}, {2.0, 1e12}, {3.0, 5.0}}},
+                                       {"flat", {{1.0, 1e-300}, {1e300, 1e-300}}}}});
+  for (const std::string& line : lines_of(page.text())) {
+    CHECK(report::display_width(line) <= 80);
+  }
+}
+
+TEST_CASE("widths are of columns, not of bytes") {
+  using report::display_width;
+  CHECK(display_width("µs ±") == 4);
+  CHECK(display_width("漢字") == 4);
+  CHECK(display_width("e\xCC\x81") == 1);  // e and a combining accent
+  CHECK(report::cut("漢字漢字", 5, "…") == "漢字…");
+  CHECK(report::cut("漢字漢字", 4, "…") == "漢…");
+  CHECK(report::cut("abcdef", 2, "...") == "ab");
+  CHECK(report::pad_left("µ", 3) == "  µ");
+  CHECK(report::wrap("one two three", 7) == std::vector<std::string>{"one two", "three"});
+  CHECK(report::wrap("abcdefgh", 3) == std::vector<std::string>{"abc", "def", "gh"});
+  CHECK(report::wrap("", 3).empty());
+}
+
+TEST_CASE("text of a driver is made safe") {
+  using report::printable;
+  CHECK(printable("a\x1b[31mb\x7f\tc\r\n") == "a?[31mb? c  ");
+  CHECK(printable("\xC2\x9B"
+                  "31m \xE2\x80\xAE") == "?31m ?");                    // C1 CSI, right-to-left
+  CHECK(printable("\xff\xC0\xAF\xED\xA0\x80\xE6\xBC") == "????????");  // no UTF-8, each byte
+  CHECK(printable("Intel® µ 漢") == "Intel® µ 漢");
+  CHECK(report::printable_ascii("Intel® 5 µs ±1% 漢") == "Intel(R) 5 us +-1% ?");
+}
+
+}  // namespace clprobe

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The expected numbers were computed with Python 3.11's statistics, math and itertools modules:
+//   median, quantiles(v, n=4, method='inclusive'), 1.4826 * median(|v - median(v)|)
+//   linear_regression(x, y), correlation(x, y) ** 2, slope -+ 2.3060041 * standard error
+//   median of (y[j] - y[i]) / (x[j] - x[i]) over combinations(range(10), 2)
+//   Kolmogorov-Smirnov: the share of all 126 splits of 9 values into 5 and 4 at least as far apart
+#include "clprobe/statistics.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+namespace clprobe {
+namespace {
+
+const std::vector<double> values{12.0, 3.5, 7.25, 9.0, 100.0, 8.5, 7.0, 10.5};
+const std::vector<double> line_x{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+const std::vector<double> line_y{2.1, 3.9, 6.2, 7.8, 10.1, 12.2, 13.8, 16.1, 18.0, 20.3};
+
+bool near(double a, double b) { return a == doctest::Approx(b).epsilon(1e-9); }
+
+}  // namespace
+
+TEST_CASE("median, quantiles and deviation agree with values computed elsewhere") {
+  CHECK(near(median(values), 8.75));
+  CHECK(near(median(std::array{3.0, 1.0, 2.0}), 2.0));
+  CHECK(near(median(std::array{5.0}), 5.0));
+  CHECK(near(quantile(values, 0.25), 7.1875));
+  CHECK(near(quantile(values, 0.75), 10.875));
+  CHECK(near(quantile(values, 0.9), 38.4));
+  CHECK(quantile(values, 0.0) == 3.5);
+  CHECK(quantile(values, 1.0) == 100.0);
+  CHECK(near(scaled_mad(values), 2.59455));
+}
+
+TEST_CASE("the order of the values does not matter, and scaling scales") {
+  std::vector<double> reversed(values.rbegin(), values.rend());
+  std::vector<double> scaled = values;
+  for (double& value : scaled) value *= 4.0;  // a power of two: exact
+  CHECK(median(reversed) == median(values));
+  CHECK(quantile(reversed, 0.3) == quantile(values, 0.3));
+  CHECK(scaled_mad(reversed) == scaled_mad(values));
+  CHECK(bootstrap_median(reversed, 0.95, 7) == bootstrap_median(values, 0.95, 7));
+  CHECK(median(scaled) == 4.0 * median(values));
+  CHECK(quantile(scaled, 0.3) == 4.0 * quantile(values, 0.3));
+  CHECK(scaled_mad(scaled) == 4.0 * scaled_mad(values));
+}
+
+TEST_CASE("the bootstrap interval holds the median and does not run away to the outlier") {
+  const Interval interval = bootstrap_median(values, 0.95, 42);
+  CHECK(interval.low <= median(values));
+  CHECK(interval.high >= median(values));
+  CHECK(interval.low >= 3.5);
+  CHECK(interval.high < 100.0);
+  CHECK(bootstrap_median(values, 0.5, 42).high <= interval.high);
+  CHECK(bootstrap_median(std::array{5.0}, 0.95, 42) == Interval{5.0, 5.0});
+}
+
+TEST_CASE("least squares agrees with values computed elsewhere") {
+  const Line line = fit_least_squares(line_x, line_y);
+  CHECK(near(line.slope, 2.0127272727272727));
+  CHECK(line.intercept == doctest::Approx(-0.02).epsilon(1e-9));
+  CHECK(near(line.r_squared, 0.9992476451537939));
+  CHECK(line.slope_interval.low == doctest::Approx(1.9677000865886947).epsilon(1e-5));
+  CHECK(line.slope_interval.high == doctest::Approx(2.0577544588658507).epsilon(1e-5));
+}
+
+TEST_CASE("two points make a line without residuals") {
+  const Line line = fit_least_squares(std::array{1.0, 3.0}, std::array{5.0, 9.0});
+  CHECK(line.slope == 2.0);
+  CHECK(line.intercept == 3.0);
+  CHECK(line.slope_interval == Interval{2.0, 2.0});
+}
+
+TEST_CASE("Theil-Sen survives two wild points of ten") {
+  std::vector<double> wild = line_y;
+  wild[3] = 50.0;
+  wild[7] = -30.0;
+  const Line line = fit_theil_sen(line_x, wild);
+  CHECK(near(line.slope, 1.9875));
+  CHECK(near(line.intercept, 0.1375));
+  CHECK(line.slope_interval.low <= 2.0);
+  CHECK(line.slope_interval.high >= 2.0);
+  CHECK(std::abs(fit_least_squares(line_x, wild).slope - 2.0) > 0.2);
+}
+
+TEST_CASE("the Kolmogorov-Smirnov distance and its p-value") {
+  const std::vector<double> a{1.0, 2.0, 3.0, 4.0, 5.0};
+  const std::vector<double> b{3.5, 4.5, 5.5, 6.5};
+  CHECK(near(kolmogorov_smirnov(a, b), 0.6));
+  CHECK(kolmogorov_smirnov(b, a) == kolmogorov_smirnov(a, b));
+  CHECK(kolmogorov_smirnov(a, a) == 0.0);
+  CHECK(kolmogorov_smirnov(a, std::array{10.0, 11.0}) == 1.0);
+  // Exactly 36 / 126; 4000 permutations leave a standard deviation of 0.007.
+  CHECK(std::abs(kolmogorov_smirnov_p(a, b, 42, 4000) - 36.0 / 126.0) < 0.03);
+  CHECK(kolmogorov_smirnov_p(a, a, 42) == 1.0);
+}
+
+TEST_CASE("what has no answer is refused") {
+  const std::vector<double> none;
+  const std::array bad{1.0, std::numeric_limits<double>::quiet_NaN()};
+  const std::array endless{1.0, std::numeric_limits<double>::infinity()};
+  CHECK_THROWS_AS(median(none), std::invalid_argument);
+  CHECK_THROWS_AS(quantile(none, 0.5), std::invalid_argument);
+  CHECK_THROWS_AS(quantile(values, 1.5), std::invalid_argument);
+  CHECK_THROWS_AS(median(bad), std::invalid_argument);
+  CHECK_THROWS_AS(scaled_mad(endless), std::invalid_argument);
+  CHECK_THROWS_AS(bootstrap_median(values, 1.0, 1), std::invalid_argument);
+  CHECK_THROWS_AS(bootstrap_median(values, 0.9, 1, 0), std::invalid_argument);
+  CHECK_THROWS_AS(kolmogorov_smirnov(none, values), std::invalid_argument);
+  CHECK_THROWS_AS(kolmogorov_smirnov_p(values, bad, 1), std::invalid_argument);
+  CHECK_THROWS_AS(fit_least_squares(line_x, values), std::invalid_argument);
+  CHECK_THROWS_AS(fit_least_squares(std::array{2.0, 2.0}, std::array{1.0, 3.0}),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(fit_theil_sen(std::array{2.0, 2.0}, std::array{1.0, 3.0}), std::invalid_argument);
+}
+
+}  // namespace clprobe
