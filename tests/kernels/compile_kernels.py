@@ -5,7 +5,7 @@ vendors whose hardware is not here.
 
     compile_kernels.py --program build/test/clprobe --target amdgcn-15
 
-What is compiled comes from `PROGRAM --generate kernels` (or --manifest FILE), one program a line:
+What is compiled comes from `PROGRAM --builds` (or --manifest FILE), one program a line:
 
     latency.cl<TAB>-DSPACE=0 -DADDRESS=0 ...<TAB>preamble
 
@@ -121,10 +121,10 @@ def lint_variants(clang: str) -> list[Variant]:
 
 
 def native(clang: str, triple: str) -> Variant:
-    """CPUs. To LLVM's code only: kernels as such have no calling convention on every CPU."""
+    """CPUs, whose CL3.0 has no images in clang. To LLVM's code only: kernels as such have no calling convention on every CPU."""
 
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
-        run([clang, "-x", "cl", "-cl-std=CL3.0", "-target", triple, *DECLARATIONS, *WARNINGS,
+        run([clang, "-x", "cl", "-cl-std=CL1.2", "-target", triple, *DECLARATIONS, *WARNINGS,
              f"-DCLOCK={CPU}", *kernel.options, "-emit-llvm", "-c", "-O2", "-o", os.devnull,
              "kernel.cl"], folder)
 
@@ -244,7 +244,7 @@ def compile_in_new_folder(kernel: Kernel, variant: Variant) -> str:
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--program", help="clprobe, asked with --generate kernels")
+    source.add_argument("--program", help="clprobe, asked with --builds")
     source.add_argument("--manifest", type=pathlib.Path)
     parser.add_argument("--target", choices=TARGETS, required=True)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -260,7 +260,7 @@ def main() -> int:
     if options.manifest:
         text = options.manifest.read_text()
     else:
-        text = run([options.program, "--generate", "kernels"], pathlib.Path.cwd())
+        text = run([options.program, "--builds"], pathlib.Path.cwd())
     work = [(kernel, variant) for kernel in parse_manifest(text) for variant in variants]
     with ThreadPoolExecutor(options.jobs) as pool:
         failures = [said for said in pool.map(lambda pair: compile_in_new_folder(*pair), work) if said]
