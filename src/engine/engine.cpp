@@ -171,8 +171,8 @@ void Measuring::follow_sentinel() {
   try {
     const Work work = backend_.prepare(probe_, probe_point);
     sample_visit(work, backend_.device(), budget_, 0, probe_point.samples);
-    if (const auto found = estimate(probe_point, backend_.device())) {
-      sentinel_ns_.push_back(found->ns);
+    if (const auto ns = sentinel_time_ns(probe_point, backend_.device())) {
+      sentinel_ns_.push_back(*ns);
     }
   } catch (const DeviceError&) {
     sentinel_.reset();  // the point itself records why it fails

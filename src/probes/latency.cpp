@@ -43,7 +43,13 @@ Bytes line_of(const DeviceInfo& device, const Limits& limits) {
 
 Bytes most_memory(const DeviceInfo& device, const Limits& limits) {
   if (limits.max_memory.count != 0) return limits.max_memory;
-  return std::min({largest, device.max_allocation, device.global_memory / 4});
+  // Whoever asks for a size allows its memory.
+  Bytes asked{};
+  for (const SizeRange& range : limits.sizes) asked = std::max(asked, range.last);
+  if (asked.count != 0) return asked;
+  const Bytes most = std::min({largest, device.max_allocation, device.global_memory / 4});
+  // Whole MiB, so that series of different steps end at the same size and share one buffer.
+  return most > mebibytes(1) ? mebibytes(1) * (most / mebibytes(1)) : most;
 }
 
 std::string address_word(AddressForm form, const char* automatic) {
@@ -73,6 +79,18 @@ Bytes page_step(const DeviceInfo& device) {
   return device.type == "cpu" ? kibibytes(4) : kibibytes(16);
 }
 
+double ratio_for(Effort effort) {
+  switch (effort) {
+    case Effort::quick:
+      return coarse_ratio;
+    case Effort::thorough:
+      return knee_ratio;
+    case Effort::normal:
+      break;
+  }
+  return fine_ratio;
+}
+
 std::vector<SeriesPlan> series_plans(const DeviceInfo& device, const Limits& limits) {
   const Bytes line = line_of(device, limits);
   const Bytes memory = most_memory(device, limits);
@@ -85,7 +103,7 @@ std::vector<SeriesPlan> series_plans(const DeviceInfo& device, const Limits& lim
     return limits.address == AddressForm::pointer ? automatic
                                                   : address_word(limits.address, automatic);
   };
-  const double fine = limits.effort == Effort::quick ? coarse_ratio : fine_ratio;
+  const double fine = ratio_for(limits.effort);
   const Bytes constant = std::min(device.constant_buffer, memory);
   // Beyond 64 KiB the table is a program text of megabytes and, wherever constants are that large,
   // ordinary memory, which `constant-argument` shows.
@@ -103,7 +121,7 @@ std::vector<SeriesPlan> series_plans(const DeviceInfo& device, const Limits& lim
       {"image", std::min(image, mebibytes(128)), sparse_ratio, line, "index"},
   };
   if (has_scalar_loads(device)) plans.push_back({"global-scalar", memory, fine, line, global_form});
-  if (image.count == 0) plans[5].missing = "the device has no images";
+  if (image.count == 0) plans[5].missing = "the device makes no images of buffers";
   if (device.constant_buffer.count == 0) {
     plans[2].missing = plans[3].missing = "the device has no constant memory";
   }
@@ -132,7 +150,7 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Limits& limits) 
     // The last bytes too; some drivers refuse those of constant memory, so that the line before
     // them is tried as well.
     if (range.first <= last) sizes.push_back(last);
-    if (limits.sizes.empty() && series.name.starts_with("constant")) {
+    if (limits.sizes.empty() && series.name != "image" && !series.name.starts_with("global")) {
       sizes.push_back(last - series.step);
     }
   }
@@ -282,7 +300,7 @@ Finding step_finding(std::string_view series, int number, const Level& level, co
   if (pages.empty()) {
     finding.reason = "the chase with one node per page was not measured";
   } else if (kind == StepKind::unknown) {
-    finding.reason = "the chase with one node per page neither rises with it nor stays flat";
+    finding.reason = "the chase with one node per page does not tell";
   }
   return finding;
 }
