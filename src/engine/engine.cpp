@@ -53,6 +53,7 @@ class Measuring {
     visit_all();
     if (!stopped() && probe_.refine != nullptr) add_refined();
     for (int round = 1; round < budget_.max_visits && !stopped(); ++round) visit_all();
+    visit_again();
     drop_unvisited();
     finish(std::move(known));
     return std::move(result_);
@@ -62,6 +63,7 @@ class Measuring {
   void choose_sentinel();
   void visit_all();
   void add_refined();
+  void visit_again();
   void visit(std::size_t index);
   void follow_sentinel();
   void report_progress();
@@ -126,6 +128,20 @@ void Measuring::add_refined() {
   for (std::size_t index = first; index < result_.points.size() && !stopped(); ++index) {
     visit(index);
     report_progress();
+  }
+}
+
+/// A disturbed host is slow for a while and fast for a while, so that a handful of points, done in
+/// a moment, could all meet it at its slowest with narrow intervals.
+void Measuring::visit_again() {
+  constexpr int most_rounds = 20;
+  for (int round = 0; round < most_rounds && !stopped(); ++round) {
+    for (std::size_t index = 0; index < result_.points.size(); ++index) {
+      if (stopped() || elapsed_s() - first_visit_s_.value_or(0.0) > budget_.least_time.count()) {
+        return;
+      }
+      if (result_.points[index].failure.empty()) visit(index);
+    }
   }
 }
 
@@ -285,6 +301,7 @@ Budget budget_for(Effort effort) {
   switch (effort) {
     case Effort::quick:
       budget.probe_time = std::chrono::seconds(4);
+      budget.least_time = std::chrono::seconds(0);
       budget.max_visits = 2;
       budget.min_visits = 1;
       break;

@@ -344,7 +344,9 @@ void add_levels(Findings& found, std::string_view series, const DeviceInfo& devi
 void add_warnings(Findings& found, std::span<const Point> points) {
   const auto small = std::find_if(points.begin(), points.end(), [](const Point& point) {
     constexpr std::int64_t mostly = 50;
-    return point.parameters.integer_or("huge_page_percent", 100) < mostly;
+    return point.parameters.integer_or("huge_page_percent", 100) < mostly &&
+           point.parameters.integer("buffer_bytes") >=
+               static_cast<std::int64_t>(mebibytes(8).count);
   });
   if (small != points.end()) {
     found.warnings.push_back({"small_pages", {{"page_bytes", std::int64_t{4096}}}});
@@ -358,11 +360,41 @@ void add_warnings(Findings& found, std::span<const Point> points) {
   }
 }
 
+/// The latency of the curve at a working set, by the nearest point in ln(size).
+double nearest_latency(std::span<const CurvePoint> curve, double working_set_bytes) {
+  const auto distance = [&](const CurvePoint& point) {
+    return std::fabs(std::log(point.working_set_bytes / working_set_bytes));
+  };
+  return std::min_element(
+             curve.begin(), curve.end(),
+             [&](const CurvePoint& a, const CurvePoint& b) { return distance(a) < distance(b); })
+      ->latency;
+}
+
+/// What one node per page costs beyond as many nodes that lie side by side: translation. The chase
+/// with one node per page also leaves the caches, when its lines are as many as theirs.
+std::vector<CurvePoint> translation_curve(std::span<const Point> points, const DeviceInfo& device,
+                                          std::span<const CurvePoint> lines) {
+  std::vector<CurvePoint> curve = latency_curve(points, "global-pages", device);
+  const auto model = std::find_if(points.begin(), points.end(), [](const Point& point) {
+    return point.series == "global-pages";
+  });
+  if (curve.empty() || lines.empty() || model == points.end()) return {};
+  const double shrink = static_cast<double>(model->parameters.integer("line_bytes")) /
+                        static_cast<double>(model->parameters.integer("step_bytes"));
+  const double nearest_level = lines.front().latency;
+  for (CurvePoint& point : curve) {
+    const double expected = nearest_latency(lines, point.working_set_bytes * shrink);
+    point.latency = nearest_level + std::max(0.0, point.latency - expected);
+  }
+  return curve;
+}
+
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   constexpr std::array shown{"global",           "global-scalar", "constant-argument",
                              "constant-program", "local",         "image"};
   Findings found;
-  const auto pages = latency_curve(points, "global-pages", device);
+  const auto pages = translation_curve(points, device, latency_curve(points, "global", device));
   for (const char* const series : shown) {
     const auto curve = latency_curve(points, series, device);
     if (!curve.empty()) add_levels(found, series, device, curve, pages);

@@ -147,10 +147,9 @@ class RemoteBackend final : public Backend {
     if (!try_step("calibrate", "calibration_failed")) return;
     constexpr double widest = 0.02;
     const Clock& clock = device_.clock;
-    const bool is_poor =
-        clock.ticks_per_ns_high - clock.ticks_per_ns_low > widest * clock.ticks_per_ns;
-    if (device_.timer == Timer::clock && is_poor) {
-      warnings_.push_back({"calibration_poor", {{"r_squared", device_.clock.r_squared}}});
+    const double width = (clock.ticks_per_ns_high - clock.ticks_per_ns_low) / clock.ticks_per_ns;
+    if (device_.timer == Timer::clock && !(width <= widest)) {
+      warnings_.push_back({"calibration_poor", {{"width_share", width}}});
     }
   }
 
