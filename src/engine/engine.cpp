@@ -200,9 +200,9 @@ void Measuring::remember(const KernelBuild& build) {
 /// A point without a sample and without a failure says nothing: the run ended before it.
 void Measuring::drop_unvisited() {
   const auto planned = static_cast<std::int64_t>(result_.points.size() - refusals_.size());
-      static_cast<std::int64_t>(std::erase_if(result_.points, [](const Point& point) {
-        return point.samples.empty() && point.failure.empty();
-      }));
+  static_cast<std::int64_t>(std::erase_if(result_.points, [](const Point& point) {
+    return point.samples.empty() && point.failure.empty();
+  }));
   const auto measured = static_cast<std::int64_t>(result_.points.size());
   if (measured < planned && !cancelled()) {
     result_.warnings.push_back(
@@ -237,7 +237,7 @@ void Measuring::finish(std::vector<Finding> known) {
   result_.warnings.insert(result_.warnings.end(), found.warnings.begin(), found.warnings.end());
   report_refusals();
   if (const auto drift = drift_of(sentinel_ns_)) {
-    result_.warnings.push_back({"clock_drift", {{"percent", *drift * 100.0}}});
+    result_.warnings.push_back({"clock_drift", {{"drift_share", *drift}}});
   }
   const auto failed = std::count_if(result_.points.begin(), result_.points.end(),
                                     [](const Point& point) { return !point.failure.empty(); });
