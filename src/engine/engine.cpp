@@ -253,7 +253,9 @@ void Measuring::finish(std::vector<Finding> known) {
         fmt::format("{} of {} points failed, the first: {}", failed, all, first->failure);
   } else if (all == 0) {
     result_.status = Status::unsupported;
-    result_.reason = known.empty() ? "nothing to measure" : known.front().reason;
+    const auto why = std::find_if(result_.findings.begin(), result_.findings.end(),
+                                  [](const Finding& finding) { return !finding.reason.empty(); });
+    result_.reason = why == result_.findings.end() ? "nothing to measure" : why->reason;
   }
 }
 
