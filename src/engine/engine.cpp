@@ -29,6 +29,11 @@ struct Refusal {
   std::string reason;
 };
 
+Budget with_time(Budget budget, Effort effort) {
+  if (budget.probe_time.count() <= 0.0) budget.probe_time = budget_for(effort).probe_time;
+  return budget;
+}
+
 /// One call of measure(): the points, their progress, and the time.
 class Measuring {
  public:
@@ -37,7 +42,7 @@ class Measuring {
       : probe_(probe),
         backend_(backend),
         limits_(limits),
-        budget_(budget),
+        budget_(with_time(budget, limits.effort)),
         observer_(observer),
         random_(budget.seed) {
     result_.probe = probe.id;
@@ -82,7 +87,7 @@ class Measuring {
   const Probe& probe_;
   Backend& backend_;
   const Limits& limits_;
-  const Budget& budget_;
+  Budget budget_;
   const Observer& observer_;
   std::mt19937_64 random_;
   steady::time_point begin_{steady::now()};
