@@ -55,9 +55,9 @@ class Measuring {
     std::vector<Finding> known = std::move(plan.findings);
     progress_.resize(result_.points.size());
     choose_sentinel();
-    visit_all();
+    visit_all_from(0);
     if (!stopped() && probe_.refine != nullptr) add_refined();
-    for (int round = 1; round < budget_.max_visits && !stopped(); ++round) visit_all();
+    for (int round = 1; round < budget_.max_visits && !stopped(); ++round) visit_all_from(0);
     drop_unvisited();
     finish(std::move(known));
     return std::move(result_);
@@ -65,7 +65,7 @@ class Measuring {
 
  private:
   void choose_sentinel();
-  void visit_all();
+  void visit_all_from(std::size_t first);
   void add_refined();
   void visit(std::size_t index);
   void follow_sentinel();
@@ -107,9 +107,9 @@ void Measuring::choose_sentinel() {
   sentinel_ = 0;
 }
 
-void Measuring::visit_all() {
-  std::vector<std::size_t> order(result_.points.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+void Measuring::visit_all_from(std::size_t first) {
+  std::vector<std::size_t> order(result_.points.size() - first);
+  std::iota(order.begin(), order.end(), first);
   // Shuffled, so that drift and bursts of noise do not follow the sizes.
   std::shuffle(order.begin(), order.end(), random_);
   for (const std::size_t index : order) {
@@ -127,10 +127,7 @@ void Measuring::add_refined() {
     result_.points.push_back(std::move(point));
   }
   progress_.resize(result_.points.size());
-  for (std::size_t index = first; index < result_.points.size() && !stopped(); ++index) {
-    visit(index);
-    report_progress();
-  }
+  visit_all_from(first);
 }
 
 void Measuring::visit(std::size_t index) {
