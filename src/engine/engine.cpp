@@ -202,9 +202,8 @@ void Measuring::remember(const KernelBuild& build) {
 /// A point without a sample and without a failure says nothing: the run ended before it.
 void Measuring::drop_unvisited() {
   const auto planned = static_cast<std::int64_t>(result_.points.size() - refusals_.size());
-  static_cast<std::int64_t>(std::erase_if(result_.points, [](const Point& point) {
-    return point.samples.empty() && point.failure.empty();
-  }));
+  std::erase_if(result_.points,
+                [](const Point& point) { return point.samples.empty() && point.failure.empty(); });
   const auto measured = static_cast<std::int64_t>(result_.points.size());
   if (measured < planned && !cancelled()) {
     result_.warnings.push_back(
