@@ -65,8 +65,10 @@ struct Observer {
   std::function<bool()> cancelled{};
 };
 
-/// Measures one probe. Never throws for what a device does: a failing point keeps its reason, a
-/// probe of which no point could be measured is `failed`, an interrupted one `interrupted`.
+/// Measures one probe. Never throws for what a device does: a failing point keeps its reason
+/// and ends nothing, a probe with any such point is `failed`, an interrupted one `interrupted`.
+/// Points that the device refuses (Unsupported) are no failures: a warning where only some of a
+/// series were, else a finding without a value.
 ProbeResult measure(const Probe& probe, Backend& backend, const Limits& limits,
                     const Budget& budget, const Observer& observer);
 
