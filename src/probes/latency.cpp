@@ -42,7 +42,9 @@ Bytes line_of(const DeviceInfo& device, const Limits& limits) {
 }
 
 Bytes most_memory(const DeviceInfo& device, const Limits& limits) {
-  if (limits.max_memory.count != 0) return limits.max_memory;
+  if (limits.max_memory.count != 0) return std::min(limits.max_memory, device.max_allocation);
+  // Sizes that were asked for are measured if a buffer can hold them.
+  if (!limits.sizes.empty()) return device.max_allocation;
   return std::min({largest, device.max_allocation, device.global_memory / 4});
 }
 
