@@ -15,6 +15,8 @@
 
 namespace clprobe {
 
+class ChildProcess;
+
 /// What a child found on this machine.
 struct DeviceList {
   struct Problem {
@@ -23,6 +25,9 @@ struct DeviceList {
   };
   std::vector<DeviceInfo> devices{};
   std::vector<Problem> problems{};  ///< platforms without devices or that failed
+  /// The child that looked: its drivers are loaded already, so that the first device is opened
+  /// there.
+  std::shared_ptr<ChildProcess> child{};
 };
 
 struct WorkerSettings {
@@ -37,7 +42,9 @@ DeviceList list_devices(const WorkerSettings& settings);
 
 /// Opens the device of that flat index in a child process and tries it there: clock, event times,
 /// pointers, warm-up, calibration. Throws DeviceError when it cannot be opened at all.
-std::unique_ptr<Backend> remote_backend(int device_index, const WorkerSettings& settings);
+/// `child` may be that of a DeviceList, if no other backend has it.
+std::unique_ptr<Backend> remote_backend(int device_index, const WorkerSettings& settings,
+                                        std::shared_ptr<ChildProcess> child = {});
 
 /// The child's side: answers requests on file descriptor 3 until it closes. Returns the exit code.
 int serve();

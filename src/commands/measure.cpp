@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "clprobe/engine.hpp"
 #include "clprobe/registry.hpp"
@@ -83,10 +84,11 @@ class MeasuringAll {
       }
     } else {
       const WorkerSettings settings = worker_settings(options_);
-      for (const DeviceInfo& device : select_devices(list_devices(settings), options_.device)) {
+      DeviceList found = list_devices(settings);
+      for (const DeviceInfo& device : select_devices(found, options_.device)) {
         if (is_interrupted()) break;
         check_limits(options_, device);
-        open_and_measure(device, settings);
+        open_and_measure(device, settings, std::exchange(found.child, nullptr));
       }
     }
     progress_.clear();
@@ -96,10 +98,11 @@ class MeasuringAll {
   }
 
  private:
-  void open_and_measure(const DeviceInfo& device, const WorkerSettings& settings) {
+  void open_and_measure(const DeviceInfo& device, const WorkerSettings& settings,
+                        std::shared_ptr<ChildProcess> child) {
     progress_.show({fmt::format("trying {}", device.name), 0.0, -1.0});
     try {
-      measure_device(remote_backend(device.index, settings));
+      measure_device(remote_backend(device.index, settings, std::move(child)));
     } catch (const DeviceError& error) {
       if (is_interrupted()) return;
       // The other devices can still be measured, and the document says what happened to this one.

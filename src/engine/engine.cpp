@@ -75,6 +75,7 @@ class Measuring {
   void judge(std::size_t index);
   void remember(const KernelBuild& build);
   void report_refusals();
+  void report_width();
 
   [[nodiscard]] bool cancelled() const { return observer_.cancelled && observer_.cancelled(); }
   [[nodiscard]] double elapsed_s() const { return seconds(steady::now() - begin_).count(); }
@@ -231,6 +232,25 @@ void Measuring::report_refusals() {
   }
 }
 
+/// Points whose interval stayed far wider than it should be: a disturbed device.
+void Measuring::report_width() {
+  constexpr double worth_telling = 0.05;
+  std::int64_t wide = 0;
+  double widest = 0.0;
+  for (const Point& point : result_.points) {
+    const auto found = estimate(point, backend_.device());
+    if (!found) continue;
+    const double width = (found->ns_interval.high - found->ns_interval.low) / found->ns;
+    widest = std::max(widest, width);
+    if (width > worth_telling) ++wide;
+  }
+  const auto all = static_cast<std::int64_t>(result_.points.size());
+  constexpr std::int64_t tenth = 10;
+  if (wide * tenth <= all) return;
+  result_.warnings.push_back(
+      {"wide_intervals", {{"points", wide}, {"of_points", all}, {"widest_share", widest}}});
+}
+
 void Measuring::finish(std::vector<Finding> known) {
   result_.elapsed_seconds = elapsed_s();
   Findings found = probe_.analyse(backend_.device(), result_.points);
@@ -238,6 +258,7 @@ void Measuring::finish(std::vector<Finding> known) {
   result_.findings.insert(result_.findings.end(), known.begin(), known.end());
   result_.warnings.insert(result_.warnings.end(), found.warnings.begin(), found.warnings.end());
   report_refusals();
+  report_width();
   if (const auto drift = drift_of(sentinel_ns_)) {
     result_.warnings.push_back({"clock_drift", {{"drift_share", *drift}}});
   }

@@ -43,6 +43,11 @@ bool is_long_enough(const Sample& sample, const DeviceInfo& device) {
   return sample.host_ns >= least_quanta * host_quantum_ns;
 }
 
+bool agree(std::uint64_t a, std::uint64_t b, double share) {
+  const auto [low, high] = std::minmax(a, b);
+  return static_cast<double>(high - low) <= share * static_cast<double>(low);
+}
+
 std::uint64_t clamp_iterations(const Work& work, std::uint64_t iterations) {
   const std::uint64_t most = work.max_iterations == 0 ? iterations : work.max_iterations;
   return std::clamp<std::uint64_t>(iterations, 1, std::max<std::uint64_t>(1, most));
@@ -77,8 +82,16 @@ void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budg
     samples.push_back(sample);
   };
   keep(first);
+  if (device.timer == Timer::clock) {
+    // Two samples that agree make a third one a waste; the next visit comes at another time.
+    for (int i = 1; i < budget.samples_per_visit; ++i) {
+      const std::uint64_t before = samples.back().ticks.value_or(0);
+      keep(checked(work.run(iterations)));
+      if (agree(before, samples.back().ticks.value_or(0), budget.relative_interval / 4)) return;
+    }
+    return;
+  }
   for (int i = 1; i < budget.samples_per_visit; ++i) keep(checked(work.run(iterations)));
-  if (device.timer == Timer::clock) return;
   const std::uint64_t fewer = std::max<std::uint64_t>(1, iterations / 8);
   for (int i = 0; i < budget.samples_per_visit; ++i) keep(checked(work.run(fewer)));
 }

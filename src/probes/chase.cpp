@@ -107,6 +107,16 @@ Store& store_of(Session& session, const Shape& shape, const std::string& options
   });
 }
 
+/// A small buffer that is used again from point to point, since drivers take long to make one.
+cl::Buffer kept_buffer(Session& session, const char* name, std::uint64_t bytes) {
+  constexpr std::uint64_t least_bytes = 1U << 16U;
+  std::uint64_t size = least_bytes;
+  while (size < bytes) size *= 2;
+  return session.keep<cl::Buffer>(fmt::format("{} {}", name, size), [&] {
+    return cl::Buffer(session.context(), CL_MEM_READ_WRITE, size);
+  });
+}
+
 const NestedCycle& cycle_of(Session& session, const Shape& shape) {
   using Kept = std::shared_ptr<const NestedCycle>;
   const auto most = static_cast<std::uint32_t>(shape.buffer_bytes / shape.step_bytes);
@@ -140,6 +150,7 @@ class Ring {
  private:
   void lay_out(const std::string& options);
   void bind(const Point& point);
+  void build_chase(const std::string& options, const std::string& table);
   [[nodiscard]] cl::Buffer constant_piece();
   [[nodiscard]] cl::Image1DBuffer image_of_memory() const;
   void first_launch();
@@ -176,8 +187,8 @@ Ring::Ring(Session& session, const Point& point)
       shape_(point),
       space_(chase_series(point.series).space),
       order_(cycle_of(session, shape_).order(shape_.nodes)),
-      order_buffer_(session.context(), CL_MEM_READ_ONLY, order_.size() * sizeof(cl_uint)),
-      out_(session.context(), CL_MEM_WRITE_ONLY, 2 * sizeof(cl_ulong)),
+      order_buffer_(kept_buffer(session, "order", order_.size() * sizeof(cl_uint))),
+      out_(kept_buffer(session, "out", 2 * sizeof(cl_ulong))),
       // More lines than the caches hold that belong to one core or compute unit, so that a chase of
       // so many hops leaves nothing of use in them for the next one.
       usual_hops_(session.info().type == "cpu" ? 65536 : 8192) {
@@ -211,7 +222,7 @@ void Ring::bind(const Point& point) {
     const std::uint64_t unit = point.parameters.text("address") == "index" ? sizeof(cl_uint) : 1;
     table = table_text(shape_, order_, unit);
   }
-  chase_ = session_.kernel("latency.cl", "latency_chase", chase_options(point), table);
+  build_chase(chase_options(point), table);
   cl_uint argument = 0;
   switch (space_) {
     case Space::global:
@@ -239,6 +250,17 @@ void Ring::bind(const Point& point) {
   chase_.setArg(argument++, out_);
   chase_.setArg(start_argument_, cl_uint{0});
   first_launch();
+}
+
+void Ring::build_chase(const std::string& options, const std::string& table) {
+  try {
+    chase_ = session_.kernel("latency.cl", "latency_chase", options, table);
+  } catch (const DeviceError& error) {
+    // The same text with a smaller table builds: it is the size that this compiler refuses.
+    if (table.empty()) throw;
+    throw Unsupported(fmt::format("the driver's compiler takes no table of {}: {}",
+                                  format_bytes({shape_.working_set_bytes}), error.what()));
+  }
 }
 
 /// A piece of the right size: a driver may refuse a larger buffer than it has constants.
@@ -273,7 +295,7 @@ void Ring::sweep(std::uint64_t begin, std::uint64_t end) {
   constexpr std::uint64_t chains = 16;  // CHAINS in cl/latency.cl
   const Spread spread = spread_over(session_.info(), (end - begin) / (chains * 16));
   const std::uint64_t all_chains = spread.items * chains;
-  const cl::Buffer sink(session_.context(), CL_MEM_WRITE_ONLY, spread.items * sizeof(cl_ulong));
+  const cl::Buffer sink = kept_buffer(session_, "sink", spread.items * sizeof(cl_ulong));
   sweep_.setArg(0, store_->buffer);
   sweep_.setArg(1, order_buffer_);
   sweep_.setArg(2, shape_.step_bytes);

@@ -134,6 +134,13 @@ Axis axis_of(const Chart& chart, double ChartPoint::*coordinate) {
   return {std::log(low), std::log(high)};
 }
 
+std::vector<ChartPoint> sorted(const ChartSeries& series) {
+  std::vector<ChartPoint> points = series.points;
+  std::sort(points.begin(), points.end(),
+            [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
+  return points;
+}
+
 // Room for notes above and below the curves. A flat curve is not blown up until its noise looks
 // like levels: the axis spans at least a factor of ten.
 Axis with_room(Axis axis) {
@@ -146,12 +153,7 @@ Axis with_room(Axis axis) {
 
 }  // namespace
 
-void draw_chart(Page& page, const Chart& given) {
-  Chart chart = given;
-  for (ChartSeries& series : chart.series) {
-    std::sort(series.points.begin(), series.points.end(),
-              [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
-  }
+void draw_chart(Page& page, const Chart& chart) {
   const Axis x = axis_of(chart, &ChartPoint::x);
   const Axis y = with_room(axis_of(chart, &ChartPoint::y));
   if (!(x.high > x.low)) return;
@@ -164,9 +166,9 @@ void draw_chart(Page& page, const Chart& given) {
   }
   const int columns = std::min(page.width() - margin - 3, widest_plot);
   Canvas canvas(columns, x, y, page.is_unicode());
-  canvas.draw_line(chart.series.front().points);
+  canvas.draw_line(sorted(chart.series.front()));
   for (std::size_t i = chart.series.size(); i-- > 1;) {
-    canvas.draw_marks(chart.series[i].points, static_cast<int>(i));
+    canvas.draw_marks(sorted(chart.series[i]), static_cast<int>(i));
   }
   for (const ChartNote& note : chart.notes) canvas.write(note, page.show(note.text));
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/report.hpp"
@@ -23,7 +24,7 @@ std::string without_formula(std::string text) {
 }
 
 std::string text_cell(std::string_view raw) {
-  const std::string text = without_formula(report::printable(raw));
+  std::string text = without_formula(report::printable(raw));
   if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);

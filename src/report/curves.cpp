@@ -38,8 +38,9 @@ ChartNote note_of(const ProbeResult& result, const Finding& latency, const Chart
 std::optional<double> numeric(const Point& point, std::string_view name) {
   const Value* const value = point.parameters.find(name);
   if (value == nullptr) return std::nullopt;
-  if (const auto* const whole = std::get_if<std::int64_t>(value))
+  if (const auto* const whole = std::get_if<std::int64_t>(value)) {
     return static_cast<double>(*whole);
+  }
   if (const auto* const number = std::get_if<double>(value)) return *number;
   return std::nullopt;
 }

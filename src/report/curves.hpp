@@ -2,6 +2,7 @@
 // Curves and levels of a result, ready to be drawn.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -31,7 +31,7 @@ std::string_view clock_name(ClockKind kind) {
 }
 
 std::string clock_text(const Clock& clock) {
-  const std::string name(clock_name(clock.kind));
+  std::string name(clock_name(clock.kind));
   if (clock.ticks_per_ns <= 0.0) return name + ", not calibrated";
   const std::string rate = format_number(clock.ticks_per_ns);
   switch (clock.rate) {
@@ -77,7 +77,7 @@ std::string timer_text(const DeviceInfo& device) {
 std::string result_text(const ProbeResult& result) {
   std::size_t samples = 0;
   for (const Point& point : result.points) samples += point.samples.size();
-  const std::string amount =
+  std::string amount =
       fmt::format("{}, {} in {}", counted(result.points.size(), "point"),
                   counted(samples, "sample"), format_seconds(result.elapsed_seconds));
   if (result.status == Status::ok) return amount;

@@ -77,7 +77,7 @@ void add_cells(const Page& page, const LevelRow& row, const std::vector<bool>& i
       shown.remark = page.show(reason);
       return;
     }
-    if (!reason.empty()) add_note(*finding, row, table);
+    if (finding != nullptr && !reason.empty()) add_note(*finding, row, table);
     const std::string text = page.show(shared_text(finding, ""));
     // A word like "not reached" under the intervals: the column of numbers stays narrow.
     const bool is_aside = intervals[i] && finding != nullptr && !finding->value;

@@ -2,6 +2,8 @@
 // Tables to paste into an issue: the findings with their intervals, and the warnings.
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "clprobe/report.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"

@@ -83,13 +83,16 @@ void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device)
     std::string same;
     const std::vector<std::string> names = columns_that_vary(points, same);
     std::vector<Column> columns;
+    columns.reserve(names.size() + 4);
     for (const std::string& name : names) {
       columns.push_back(
           {page.show(parameter_title(name)), numeric(*points.front(), name).has_value()});
     }
-    for (const char* title : {"ns", "low-high", "cycles", "samples"})
+    for (const char* title : {"ns", "low-high", "cycles", "samples"}) {
       columns.push_back({title, true});
+    }
     std::vector<Row> rows;
+    rows.reserve(points.size());
     for (const Point* point : points) rows.push_back(point_row(page, *point, names, device));
     page.blank();
     page.line({{" " + page.show(series), Ink::heading}});

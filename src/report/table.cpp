@@ -35,8 +35,9 @@ void add_result_heading(Page& page, const ProbeResult& result) {
 }
 
 void add_warnings(Page& page, const std::vector<Warning>& warnings) {
-  for (const Warning& warning : warnings)
+  for (const Warning& warning : warnings) {
     page.prose(" ! ", describe_warning(warning), Ink::caution);
+  }
 }
 
 void add_result(Page& page, const ProbeResult& result, const DeviceInfo& device,

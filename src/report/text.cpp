@@ -111,7 +111,9 @@ std::size_t bytes_within(std::string_view text, int width) {
 }
 
 std::string spaces(int count) {
-  return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
+  std::string text;
+  text.resize(static_cast<std::size_t>(std::max(count, 0)), ' ');
+  return text;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "clprobe/report.hpp"
 #include "report/findings.hpp"
@@ -23,36 +24,30 @@ struct Prose {
 constexpr std::array prose{
     Prose{"clock_refused", "the in-kernel clock {clock} was tried and not accepted: {reason}",
           "times come from whole launches; short latencies are less exact"},
+    Prose{"event_times_false", "the driver's event times cannot be true: {reason}",
+          "the host's clock is used instead; expect wider intervals"},
+    Prose{"pointers_refused", "pointers in memory were tried and did not work: {reason}",
+          "an index is used instead; its computation is part of the latency"},
+    Prose{"calibration_failed", "the device's clock could not be compared with time: {reason}",
+          "read the cycles, not the nanoseconds"},
+    Prose{"calibration_poor",
+          "ticks and nanoseconds do not lie on a line: R squared is {r_squared}",
+          "the nanoseconds may be wrong by some percent; repeat when nothing else runs"},
     Prose{"clock_drift", "the device's speed changed by {drift_share} during the run",
           "close other programs, lock the clocks, or repeat with --thorough"},
-    Prose{"clock_uncalibrated", "the device clock could not be compared with a timer: {reason}",
-          "read the cycles, not the nanoseconds"},
-    Prose{"event_times_false", "the driver's event times do not grow with the work: {reason}",
-          "the host's clock is used instead; expect wider intervals"},
-    Prose{"timer_too_coarse", "the timer counts in steps of {quantum_ns}",
-          "repeat with --thorough, which makes each launch longer"},
     Prose{"wide_intervals",
           "{points} of {of_points} points did not settle; the widest interval is {widest_share}",
           "something else uses the device; close it, or repeat with --thorough"},
-    Prose{"budget_used", "the time was used up before {points} of {of_points} points settled",
+    Prose{"time_budget_short", "the time allowed {measured} of {planned} points",
           "give more with --time-budget, or measure fewer --sizes"},
-    Prose{"witness_wrong", "{points} points computed a wrong result, and are not used: {reason}",
-          "the compiler or the device is at fault; try another driver version or --address index"},
-    Prose{"device_lost", "the driver ended or hung at {point}: {reason}",
-          "what was measured before is kept; leave this size out with --sizes"},
+    Prose{"point_refused", "{series}: {reason}", "the sizes below were measured"},
+    Prose{"device_failed", "the device could not be opened: {reason}",
+          "clprobe list shows the devices that there are"},
     Prose{"small_pages", "the system gave pages of {page_bytes}, not huge ones",
           "beyond the TLB's reach the times include page walks; see "
           "/sys/kernel/mm/transparent_hugepage"},
-    Prose{"too_fast", "{series} at {working_set_bytes} is faster than the device can be: {reason}",
-          "do not trust this point; please report it with the JSON file"},
-    Prose{"two_modes", "{points} points have two typical times {apart_share} apart",
-          "a shared or frequency-scaled device does this; repeat when it is idle"},
-    Prose{"size_refused", "{series} was measured up to {working_set_bytes}: {reason}",
-          "the driver keeps the rest of {limit_bytes} for itself"},
-    Prose{"memory_limited", "working sets end at {working_set_bytes}: {reason}",
-          "raise --max-memory to see further"},
-    Prose{"address_form", "{asked} addresses do not work on this device; {used} are used",
-          "latency includes the address computation of that form"},
+    Prose{"too_fast", "{series} takes {latency_ns} an access: no memory is so fast",
+          "do not trust this series; please report it with the JSON file"},
 };
 
 std::string normalised(std::string_view code) {

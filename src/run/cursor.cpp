@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
+#include <limits>
 
 namespace clprobe::json {
 namespace {

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

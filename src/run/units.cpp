@@ -56,13 +56,12 @@ std::string format_number(double value) {
   const double magnitude = std::fabs(value);
   if (magnitude == 0.0) return "0";
   const int digits_before = static_cast<int>(std::floor(std::log10(magnitude))) + 1;
-  const std::string text = fmt::format("{:.{}f}", value, std::clamp(3 - digits_before, 0, 12));
-  return text;
+  return fmt::format("{:.{}f}", value, std::clamp(3 - digits_before, 0, 12));
 }
 
 std::string format_bytes(Bytes size) {
   constexpr std::array units{"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(size.count);
+  auto value = static_cast<double>(size.count);
   std::size_t unit = 0;
   while (value >= 1023.5 && unit + 1 < units.size()) {
     value /= kibi;

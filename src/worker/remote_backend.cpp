@@ -26,10 +26,10 @@ Json request(ChildProcess& child, const Json& question, const WorkerSettings& se
 
 class RemoteBackend final : public Backend {
  public:
-  RemoteBackend(int index, WorkerSettings settings)
-      : index_(index), settings_(std::move(settings)) {
+  RemoteBackend(int index, WorkerSettings settings, std::shared_ptr<ChildProcess> child)
+      : index_(index), settings_(std::move(settings)), child_(std::move(child)) {
     try {
-      child_ = std::make_unique<ChildProcess>();
+      if (child_ == nullptr) child_ = std::make_shared<ChildProcess>();
       const Json opened = ask({{"do", "open"}, {"device", index_}, {"seed", settings_.seed}});
       take_device(opened);
       climb_clock_ladder(opened.at("clocks"));
@@ -90,7 +90,7 @@ class RemoteBackend final : public Backend {
   }
 
   void reopen() {
-    child_ = std::make_unique<ChildProcess>();
+    child_ = std::make_shared<ChildProcess>();
     ask({{"do", "open"},
          {"device", index_},
          {"seed", settings_.seed},
@@ -153,7 +153,7 @@ class RemoteBackend final : public Backend {
 
   int index_;
   WorkerSettings settings_;
-  std::unique_ptr<ChildProcess> child_{};
+  std::shared_ptr<ChildProcess> child_;
   DeviceInfo device_{};
   std::vector<Warning> warnings_{};
   int lost_in_a_row_{0};
@@ -164,9 +164,9 @@ class RemoteBackend final : public Backend {
 
 DeviceList list_devices(const WorkerSettings& settings) {
   try {
-    ChildProcess child;
-    const Json answer = request(child, {{"do", "list"}}, settings);
     DeviceList list;
+    list.child = std::make_shared<ChildProcess>();
+    const Json answer = request(*list.child, {{"do", "list"}}, settings);
     for (const Json& device : answer.at("devices")) {
       list.devices.push_back(json::decode<DeviceInfo>(device));
     }
@@ -180,8 +180,9 @@ DeviceList list_devices(const WorkerSettings& settings) {
   }
 }
 
-std::unique_ptr<Backend> remote_backend(int device_index, const WorkerSettings& settings) {
-  return std::make_unique<RemoteBackend>(device_index, settings);
+std::unique_ptr<Backend> remote_backend(int device_index, const WorkerSettings& settings,
+                                        std::shared_ptr<ChildProcess> child) {
+  return std::make_unique<RemoteBackend>(device_index, settings, std::move(child));
 }
 
 }  // namespace clprobe

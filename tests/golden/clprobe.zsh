@@ -14,7 +14,7 @@ _clprobe() {
     '--device=[devices\: an index, P\:D, part of a name, all, or a comma list of those]:SEL: ' \
     '-d[devices\: an index, P\:D, part of a name, all, or a comma list of those]:SEL: ' \
     '--sizes=[working sets\: 64KiB, 1KiB-1GiB, 1KiB-1GiB*2 or a comma list of those]:RANGE: ' \
-    '--series=[series of points to measure]:LIST:_sequence compadd - global constant-argument constant-program local image' \
+    '--series=[series of points to measure]:LIST:_sequence compadd - global global-scalar global-pages constant-argument constant-program local image' \
     '--step=[bytes from one access to its neighbour, a multiple of 8]:SIZE: ' \
     '--unroll=[loads in one iteration of a chase, 1 to 64 (16)]:N: ' \
     '--address=[how a load is addressed]:FORM:(auto pointer index offset)' \
@@ -22,6 +22,8 @@ _clprobe() {
     '--time-budget=[time for all probes of a device\: 500ms, 30s, 2min, 1h]:TIME: ' \
     '--quick[fewer sizes and samples\: a first look]' \
     '--thorough[more sizes and samples\: for publication]' \
+    '--timeout=[longest wait for one answer of a driver (30s)]:TIME: ' \
+    '--clock=[clock read inside kernels]:KIND:(auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter)' \
     '--seed=[seed of everything that is shuffled (42)]:N: ' \
     '--dry-run[say what would be measured, and measure nothing]' \
     '*--output=[also write FILE\: .json, .csv, .md or .txt; - is stdout]:FILE:_files' \

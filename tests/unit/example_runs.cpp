@@ -298,10 +298,9 @@ Run example_hostile_run() {
   latency.points.resize(8);
   const std::string escape = "\x1b[31m\x1b]0;owned\x07";
   run.device.name = escape + "=cmd|' /C calc'!A0, \"quoted\" | `pipe` *bold* <b> \xff\xfe 漢字 µ";
-  run.device.driver =
-      "1.0\r\n\t2\xC2\x9B"
-      "31m\xE2\x80\xAE"
-      "reversed";
+  const std::string csi{'\xC2', '\x9B'};  // C1: the same as ESC [
+  const std::string right_to_left{'\xE2', '\x80', '\xAE'};
+  run.device.driver = "1.0\r\n\t2" + csi + "31m" + right_to_left + "reversed";
   run.device.platform = escape;
   latency.reason = escape;
   latency.points[0].series = escape + "series,with\"all|of it";

@@ -153,7 +153,7 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
        "markdown"},
       {{"--series", "global,lcoal"},
        "unknown word after --series 'lcoal': did you mean 'local'? choose global, "
-       "constant-argument, constant-program, local or image"},
+       "global-scalar, global-pages, constant-argument, constant-program, local or image"},
       {{"--generate", "tcsh"},
        "unknown word after --generate 'tcsh': choose man, bash, zsh or fish"},
       {{"-o", "run.jsn"},

@@ -71,7 +71,7 @@ constexpr std::array broken{
     Broken{R"("commit":"97142c5",)", "", "tool.commit: expected a string, found nothing"},
     Broken{R"("started":)", R"("begun":)",
            R"(begun: expected no key of this name, found the string "2026-01-02T03:04:05Z")"},
-    Broken{R"("started":)", "\"a\\u001b[31m\\nb\":",
+    Broken{R"("started":)", R"("a\u001b[31m\nb":)",
            R"(["a\u001b[31m\nb"]: expected no key of this name, found the string )"
            R"("2026-01-02T03:04:05Z")"},
     Broken{R"("arguments":["latency")", R"("arguments":[7)",
@@ -276,11 +276,10 @@ TEST_CASE("the locale changes nothing") {
   const Run run = example_cpu_run();
   const std::string before = to_json(std::span(&run, 1));
   const bool has_comma = std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
-  if (!has_comma) MESSAGE("the locale de_DE.UTF-8 is not installed: only C.UTF-8 is tried");
-  if (!has_comma) std::setlocale(LC_ALL, "C.UTF-8");
+  if (!has_comma) MESSAGE("the locale de_DE.UTF-8 is not installed, so C is tried alone");
   CHECK(to_json(std::span(&run, 1)) == before);
   CHECK(runs_from_json(before) == std::vector<Run>{run});
-  std::setlocale(LC_ALL, "C");
+  CHECK(std::setlocale(LC_ALL, "C") != nullptr);
 }
 
 TEST_CASE("the parts that the worker's protocol speaks read back too") {

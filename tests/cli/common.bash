@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154  # Bats sets status, output and stderr
+# Loaded by every suite. CLPROBE names the program.
+
+# A run of a second or two: three working sets of one series, on PoCL.
+# shellcheck disable=SC2034
+few_sizes=(--sizes 16KiB-64KiB*2 --quick)
+
+common_setup() {
+  : "${CLPROBE:?names the program to test}"
+  export OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd
+  unset NO_COLOR CLICOLOR_FORCE
+  # A folder in the test's own: Bats keeps files there.
+  mkdir "$BATS_TEST_TMPDIR/work" && cd "$BATS_TEST_TMPDIR/work" || return 1
+  # PoCL keeps built kernels: a cold cache in the user's own folder would be somebody else's state.
+  export POCL_CACHE_DIR=$BATS_RUN_TMPDIR/pocl
+  mkdir -p "$POCL_CACHE_DIR"
+}
+
+# clprobe ARGUMENT...: runs it; stdout in `output`, stderr in `stderr`, its status in `status`.
+clprobe() {
+  run --separate-stderr timeout 120 "$CLPROBE" "$@"
+}
+
+# One line on stderr, that begins with the program's name.
+one_line_error() {
+  [[ $stderr == clprobe:* && $stderr != *$'\n'* ]] || {
+    printf 'not a one-line error: %s\n' "$stderr"
+    return 1
+  }
+}
+
+# fails_with STATUS WORD...: the status (a pattern), an error of one line, and that it holds every word.
+fails_with() {
+  local expected=$1 word
+  shift
+  # shellcheck disable=SC2053
+  [[ $status == $expected ]] || {
+    printf 'status %s and not %s: %s\n' "$status" "$expected" "$stderr"
+    return 1
+  }
+  one_line_error || return 1
+  for word in "$@"; do
+    [[ $stderr == *"$word"* ]] || {
+      printf 'no "%s" in: %s\n' "$word" "$stderr"
+      return 1
+    }
+  done
+}
+
+# The run document on stdout or in FILE answers the jq filter with true.
+json_says() {
+  local filter=$1 file=${2:-}
+  if [[ -n $file ]]; then
+    jq --exit-status "$filter" "$file" >/dev/null
+  else
+    jq --exit-status "$filter" <<<"$output" >/dev/null
+  fi || {
+    printf 'not true: %s\n' "$filter"
+    return 1
+  }
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154,SC2016  # Bats and common.bash set the variables; bash -c expands its own
+# Where results go: nothing already measured is lost, and errors come before the measuring.
+bats_require_minimum_version 1.5.0
+
+setup() {
+  load common
+  common_setup
+}
+
+@test "json on stdout alone, nothing on a stderr that is no terminal" {
+  clprobe latency "${few_sizes[@]}" --json
+  [ "$status" -eq 0 ]
+  [ -z "$stderr" ]
+  json_says '.results[0].probe == "latency" and .interrupted == false'
+  json_says '[.results[0].points[] | select(.series == "global")] | length >= 3'
+}
+
+@test "a file for each -o, in the format of its extension" {
+  clprobe latency "${few_sizes[@]}" -o a.json -o a.csv -o a.md
+  [ "$status" -eq 0 ]
+  json_says '.results | length == 1' a.json
+  [ "$(wc -l <a.csv)" -gt 3 ]
+  grep -q '|' a.md
+  # Files are replaced at once: nothing else is left beside them.
+  [ "$(find . -maxdepth 1 -type f | wc -l)" -eq 3 ]
+}
+
+@test "a report of the file is what the run printed" {
+  clprobe latency "${few_sizes[@]}" -o a.json -o a.md
+  clprobe report a.json -f markdown
+  [ "$status" -eq 0 ]
+  diff <(printf '%s\n' "$output") a.md
+}
+
+@test "an output folder that does not exist is refused before measuring" {
+  SECONDS=0
+  clprobe latency -o nosuch/folder/a.json
+  fails_with '[12]' nosuch/folder/a.json
+  [ "$SECONDS" -lt 2 ]
+}
+
+@test "an output that may not be written is refused before measuring" {
+  mkdir a.json
+  clprobe latency -o a.json
+  fails_with '[12]' a.json
+}
+
+@test "a full disk is an error and no crash" {
+  run --separate-stderr bash -c '"$0" latency "$@" --json >/dev/full' "$CLPROBE" "${few_sizes[@]}"
+  [ "$status" -eq 1 ]
+  one_line_error
+}
+
+@test "a full disk under list and help is an error too" {
+  run --separate-stderr bash -c '"$0" list >/dev/full' "$CLPROBE"
+  [ "$status" -eq 1 ]
+  run --separate-stderr bash -c '"$0" --help >/dev/full' "$CLPROBE"
+  [ "$status" -eq 1 ]
+}
+
+@test "a closed pipe is no error" {
+  run --separate-stderr bash -c 'set -o pipefail; "$0" latency "$@" -v | head -n 1' \
+    "$CLPROBE" "${few_sizes[@]}"
+  [ "$status" -eq 0 ]
+  [ -z "$stderr" ]
+  run --separate-stderr bash -c 'set -o pipefail; "$0" --help | head -n 1' "$CLPROBE"
+  [ "$status" -eq 0 ]
+  [ -z "$stderr" ]
+}
+
+@test "no colour in a pipe, colour on demand, and NO_COLOR wins over the terminal" {
+  clprobe latency "${few_sizes[@]}"
+  [[ $output != *$'\e['* ]]
+  CLICOLOR_FORCE=1 clprobe latency "${few_sizes[@]}"
+  [[ $output == *$'\e['* ]]
+  clprobe latency "${few_sizes[@]}" --color always
+  [[ $output == *$'\e['* ]]
+  # script gives it a terminal; its progress line and the table must then be plain.
+  NO_COLOR=1 script --quiet --return --command "'$CLPROBE' list" typescript >/dev/null
+  run ! grep -q $'\e\\[[0-9;]*m' typescript
+}
+
+@test "dry-run measures nothing and says what it would" {
+  SECONDS=0
+  clprobe latency "${few_sizes[@]}" --dry-run
+  [ "$status" -eq 0 ]
+  [ -n "$output" ]
+  [ "$SECONDS" -lt 5 ]
+}
+
+@test "the same seed gives the same points" {
+  clprobe latency "${few_sizes[@]}" --seed 7 -o a.json
+  clprobe latency "${few_sizes[@]}" --seed 7 -o b.json
+  points='[.results[0].points[] | [.series, .parameters.working_set_bytes]] | sort'
+  [ "$(jq -c "$points" a.json)" = "$(jq -c "$points" b.json)" ]
+}

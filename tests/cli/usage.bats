@@ -1,0 +1,99 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154,SC2016  # Bats and common.bash set the variables; bash -c expands its own
+# What is typed wrong: exit 2, one line, the nearest match where there is one.
+bats_require_minimum_version 1.5.0
+
+setup() {
+  load common
+  common_setup
+}
+
+@test "an unknown probe names the nearest" {
+  clprobe latensy
+  fails_with 2 latensy latency
+}
+
+@test "an unknown flag names the nearest" {
+  clprobe --devise 0
+  fails_with 2 --devise --device
+}
+
+@test "a flag without its value says so" {
+  clprobe latency --sizes
+  fails_with 2 --sizes
+}
+
+@test "an unknown device says what there is" {
+  clprobe latency --device nosuchdevice
+  fails_with 3 nosuchdevice
+}
+
+@test "a device index that does not exist" {
+  clprobe latency --device 99
+  fails_with 3 99
+}
+
+@test "sizes that are no sizes" {
+  local sizes
+  for sizes in banana 1KiB- -1KiB 1QiB-2QiB '1KiB-64KiB*0.5' '64KiB-1KiB' 1e400; do
+    clprobe latency --sizes "$sizes"
+    fails_with 2 --sizes
+  done
+}
+
+@test "a size of 0" {
+  clprobe latency --sizes 0
+  fails_with 2 0
+}
+
+@test "a size above the device's memory" {
+  clprobe latency --device 0 --sizes 64TiB
+  [ "$status" -eq 2 ] || [ "$status" -eq 1 ]
+  one_line_error
+}
+
+@test "an unroll that is no number, 0, or too great" {
+  local unroll
+  for unroll in x 0 -1 100000; do
+    clprobe latency --unroll "$unroll"
+    fails_with 2 --unroll
+  done
+}
+
+@test "an unknown format names the nearest" {
+  clprobe latency --format jsn
+  fails_with 2 jsn json
+}
+
+@test "an extension of an output that is no format" {
+  clprobe latency -o out.xyz
+  fails_with 2 out.xyz
+}
+
+@test "explain of an unknown probe" {
+  clprobe explain latnecy
+  fails_with 2 latnecy latency
+}
+
+@test "help, version and explain write to stdout and end with 0" {
+  local word
+  for word in --help --version 'explain latency'; do
+    # shellcheck disable=SC2086
+    clprobe $word
+    [ "$status" -eq 0 ]
+    [ -n "$output" ]
+    [ -z "$stderr" ]
+  done
+}
+
+@test "report of a file that is not there, is empty, or is no run" {
+  clprobe report nosuch.json
+  fails_with '[12]' nosuch.json
+  : >empty.json
+  clprobe report empty.json
+  fails_with '[12]' empty.json
+  echo '{"schema": "something else"}' >other.json
+  clprobe report other.json
+  fails_with '[12]' other.json
+}

@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles every kernel, with every set of options that the program can pass, by the compilers of
+vendors whose hardware is not here.
+
+    compile_kernels.py --program build/test/clprobe --target amdgcn-15
+
+What is compiled comes from `PROGRAM --builds` (or --manifest FILE), one program a line:
+
+    latency.cl<TAB>-DSPACE=0 -DADDRESS=0 ...<TAB>preamble
+
+The options are all but -DCLOCK, which each target adds for the clocks that it has; the preamble, put
+between clock.clh and the file, may be empty and absent, and writes newline, tab and backslash as
+\\n, \\t and \\\\. A new kernel, series or option is compiled as soon as the program names it.
+
+Exit status: 0 all compiled, 1 one did not, 77 (CTest: skipped) the compiler is not here, which is a
+failure when CLPROBE_REQUIRE_ALL is set.
+"""
+
+import argparse
+import dataclasses
+import glob
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import amd_assembly
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# The values of -DCLOCK in cl/clock.clh.
+NONE, KHR_DEVICE, KHR_SUB_GROUP, NVIDIA, AMD, INTEL, CPU = range(7)
+
+
+@dataclasses.dataclass(frozen=True)
+class Kernel:
+    """One line of the manifest."""
+
+    file: str
+    options: tuple[str, ...]
+    preamble: str
+
+    def option(self, name: str, default: str) -> str:
+        prefix = f"-D{name}="
+        found = [word.removeprefix(prefix) for word in self.options if word.startswith(prefix)]
+        return found[-1] if found else default
+
+
+class Failure(Exception):
+    """What a compiler said, or what is wrong with what it made."""
+
+
+def parse_manifest(text: str) -> list[Kernel]:
+    kernels = []
+    for line in text.splitlines():
+        file, options, *rest = line.split("\t") + [""]
+        preamble = rest[0].encode().decode("unicode_escape")
+        kernels.append(Kernel(file, tuple(options.split()), preamble))
+    if not kernels:
+        raise SystemExit("the manifest is empty")
+    return kernels
+
+
+def source_of(kernel: Kernel) -> str:
+    """What the driver gets, with marks so that messages name our files and lines."""
+    parts = [("clock.clh", (ROOT / "cl/clock.clh").read_text()), ("preamble", kernel.preamble),
+             (kernel.file, (ROOT / "cl" / kernel.file).read_text())]
+    return "".join(f'#line 1 "{name}"\n{text}\n' for name, text in parts if text)
+
+
+def run(command: list[str], cwd: pathlib.Path) -> str:
+    done = subprocess.run(command, cwd=cwd, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=300, check=False)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(command)}\n{done.stdout}")
+    return done.stdout
+
+
+# ---- Targets: each is a list of variants, and a variant a function (kernel, folder) -> None, where
+# ---- the folder holds kernel.cl.
+
+
+@dataclasses.dataclass(frozen=True)
+class Variant:
+    name: str
+    clock: int
+    compile: object
+
+
+# Unused parameters: a kernel takes the same arguments in every series, needed or not.
+WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
+# The declarations of OpenCL C's functions, which clang does not read for foreign targets by itself.
+DECLARATIONS = ["-Xclang", "-finclude-default-header"]
+
+
+# Clang declares the functions only for a device that says it has them, which its SPIR does not, and
+# it does not know the extension's pragma, which is harmless.
+KHR_CLOCK = ["-Dcl_khr_kernel_clock", "-D__opencl_c_kernel_clock_scope_device",
+             "-D__opencl_c_kernel_clock_scope_sub_group", "-Wno-ignored-pragmas"]
+
+
+def lint(clang: str, standard: str, clock: int, *more: str) -> Variant:
+    def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
+        run([clang, "-x", "cl", f"-cl-std={standard}", "-target", "spir64", *DECLARATIONS, *WARNINGS,
+             *more, f"-DCLOCK={clock}", *kernel.options, "-emit-llvm", "-c", "-O1", "-o", os.devnull,
+             "kernel.cl"], folder)
+
+    return Variant(f"spir64 {standard} by {clang}", clock, compile_one)
+
+
+def lint_variants(clang: str) -> list[Variant]:
+    variants = [lint(clang, standard, clock) for standard in ("CL1.2", "CL2.0", "CL3.0")
+                for clock in (NONE, INTEL)]
+    if clang == "clang-19":  # the first that knows cl_khr_kernel_clock
+        variants += [lint(clang, "CL3.0", clock, *KHR_CLOCK) for clock in (KHR_DEVICE, KHR_SUB_GROUP)]
+    return variants
+
+
+def native(clang: str, triple: str) -> Variant:
+    """CPUs, whose CL3.0 has no images in clang. To LLVM's code only: kernels as such have no calling convention on every CPU."""
+
+    def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
+        run([clang, "-x", "cl", "-cl-std=CL1.2", "-target", triple, *DECLARATIONS, *WARNINGS,
+             f"-DCLOCK={CPU}", *kernel.options, "-emit-llvm", "-c", "-O2", "-o", os.devnull,
+             "kernel.cl"], folder)
+
+    return Variant(f"{triple} by {clang}", CPU, compile_one)
+
+
+def nvptx(clang: str, clock: int) -> Variant:
+    """Clang's PTX is not what NVIDIA's compiler makes; it shows that the source and the clock's
+    assembly are right. `asm` is a keyword there and not here."""
+
+    def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
+        run([clang, "-x", "cl", "-cl-std=CL1.2", "-target", "nvptx64-nvidia-nvcl", "-Xclang",
+             "-target-cpu", "-Xclang", "sm_70", *DECLARATIONS, *WARNINGS, "-Dasm=__asm__",
+             "-D__NV_CL_C_VERSION=120", f"-DCLOCK={clock}", *kernel.options, "-S", "-O3", "-o",
+             "kernel.ptx", "kernel.cl"], folder)
+        if clock == NVIDIA and b"%clock64" not in (folder / "kernel.ptx").read_bytes():
+            if "latency_chase" in (folder / "kernel.cl").read_text():
+                raise Failure("the PTX does not read %clock64")
+
+    return Variant(f"nvptx64 sm_70 by {clang}", clock, compile_one)
+
+
+# Debian's device libraries are older than some of the devices: such a device borrows the
+# description of the nearest one that is there. (Only its number and wave size matter to us.)
+AMD_DEVICES = {
+    # device: (isa library, 64-wide waves)
+    "gfx906": ("906", True),
+    "gfx90a": ("90a", True),
+    "gfx942": ("940", True),
+    "gfx1030": ("1030", False),
+    "gfx1100": ("1036", False),
+    "gfx1201": ("1036", False),
+}
+
+
+def amd_libraries(device: str) -> list[str]:
+    folder = next(iter(sorted(glob.glob("/usr/lib/*/amdgcn/bitcode"))), "")
+    isa, wide = AMD_DEVICES[device]
+    names = ["opencl", "ocml", "ockl", "oclc_daz_opt_off", "oclc_unsafe_math_off",
+             "oclc_finite_only_off", "oclc_correctly_rounded_sqrt_on",
+             f"oclc_wavefrontsize64_{'on' if wide else 'off'}", f"oclc_isa_version_{isa}",
+             "oclc_abi_version_400"]
+    return [word for name in names
+            for word in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", f"{folder}/{name}.bc")]
+
+
+def amdgcn(clang: str, device: str, clock: int) -> Variant:
+    def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
+        # -nogpulib and the libraries by hand: clang refuses devices that the libraries do not name.
+        run([clang, "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", f"-mcpu={device}",
+             "-mcode-object-version=4", "-nogpulib", *DECLARATIONS, *amd_libraries(device),
+             *WARNINGS, f"-DCLOCK={clock}", *kernel.options, "-O3", "-S", "-o", "kernel.s",
+             "kernel.cl"], folder)
+        if clock == AMD:
+            check_amd_code(kernel, (folder / "kernel.s").read_text())
+
+    return Variant(f"{device} by {clang}", clock, compile_one)
+
+
+def check_amd_code(kernel: Kernel, assembly: str) -> None:
+    """The timed loop of the chase loads as its series says."""
+    kinds = {"0": "scalar" if kernel.option("SCALAR", "0") == "1" else "vector",
+             "3": "local", "4": "image"}
+    kind = kinds.get(kernel.option("SPACE", ""))
+    if kernel.file != "latency.cl" or kind is None:
+        return  # a constant chase may go either way: it is the compiler's choice that is measured
+    try:
+        amd_assembly.check(assembly, "latency_chase", kind, int(kernel.option("UNROLL", "16")))
+    except amd_assembly.Unexpected as problem:
+        raise Failure(str(problem)) from problem
+
+
+def intel(device: str, clock: int) -> Variant:
+    def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
+        # ocloc ends with 0 after some errors, so the binary itself is looked for.
+        options = " ".join(["-cl-std=CL1.2", f"-DCLOCK={clock}", *kernel.options])
+        said = run(["ocloc", "compile", "-file", "kernel.cl", "-device", device, "-options",
+                    options, "-out_dir", "out", "-output", "kernel", "-output_no_suffix"], folder)
+        made = [path for path in (folder / "out").glob("*") if path.stat().st_size > 0]
+        if "Build succeeded" not in said or not made:
+            raise Failure(f"ocloc {device} {options}\n{said}")
+
+    return Variant(f"{device} by ocloc", clock, compile_one)
+
+
+TARGETS = {
+    "lint-14": ("clang-14", lint_variants("clang-14")),
+    "lint-19": ("clang-19", lint_variants("clang-19")),
+    "native": ("clang-15", [native("clang-15", "x86_64-linux-gnu"),
+                            native("clang-15", "aarch64-linux-gnu")]),
+    "nvptx": ("clang-14", [nvptx("clang-14", NONE), nvptx("clang-14", NVIDIA)]),
+    # Debian's device libraries are bitcode of LLVM 15, which clang 14 cannot read.
+    # It has no builtin yet for the message that reads gfx11's clock.
+    "amdgcn-15": ("clang-15", [amdgcn("clang-15", device, clock)
+                               for device in ("gfx906", "gfx90a", "gfx1030", "gfx1100")
+                               for clock in (NONE, AMD) if (device, clock) != ("gfx1100", AMD)]),
+    "amdgcn-19": ("clang-19", [amdgcn("clang-19", device, clock)
+                               for device in AMD_DEVICES for clock in (NONE, AMD)]),
+    "intel": ("ocloc", [intel(device, clock) for device in ("skl", "tgllp", "dg2", "pvc")
+                        for clock in (NONE, INTEL)]),
+}
+
+
+def compile_in_new_folder(kernel: Kernel, variant: Variant) -> str:
+    """Empty when it compiles, else what went wrong."""
+    with tempfile.TemporaryDirectory(prefix="clprobe-kernel-") as name:
+        folder = pathlib.Path(name)
+        (folder / "kernel.cl").write_text(source_of(kernel))
+        try:
+            variant.compile(kernel, folder)
+        except Failure as failure:
+            return (f"{variant.name}, clock {variant.clock}: {kernel.file} "
+                    f"{' '.join(kernel.options)}\n{failure}")
+    return ""
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--program", help="clprobe, asked with --builds")
+    source.add_argument("--manifest", type=pathlib.Path)
+    parser.add_argument("--target", choices=TARGETS, required=True)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = arguments()
+    compiler, variants = TARGETS[options.target]
+    if shutil.which(compiler) is None:
+        print(f"{compiler} is not installed", file=sys.stderr)
+        return 1 if os.environ.get("CLPROBE_REQUIRE_ALL") else 77
+    if options.manifest:
+        text = options.manifest.read_text()
+    else:
+        text = run([options.program, "--builds"], pathlib.Path.cwd())
+    work = [(kernel, variant) for kernel in parse_manifest(text) for variant in variants]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        failures = [said for said in pool.map(lambda pair: compile_in_new_folder(*pair), work) if said]
+    for said in failures[:20]:
+        print(said, file=sys.stderr)
+    print(f"{options.target}: {len(work) - len(failures)} of {len(work)} compiled")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2034  # the scripts that source this use the lists
+# What clprobe needs from the system, and how to get it; sourced by the scripts in tools/.
+# Everything said here goes to stderr: stdout belongs to the program's results.
+
+# One need a row: what it is | how to see that it is there | package for apt | dnf | pacman | zypper.
+# A test is a word and its argument: `program NAME`, `header PATH` (below an include folder),
+# `library NAME`, `icd PATTERN` (a registered OpenCL driver), `file PATTERN...`.
+# Files are looked at, not the package database: it needs no process, it is never stale, and what
+# was installed by other means counts.
+run_needs=(
+  "C++ compiler|program g++|g++|gcc-c++|gcc|gcc-c++"
+  "CMake|program cmake|cmake|cmake|cmake|cmake"
+  "Ninja|program ninja|ninja-build|ninja-build|ninja|ninja"
+  "OpenCL loader|library libOpenCL.so|ocl-icd-opencl-dev|ocl-icd-devel|ocl-icd|ocl-icd-devel"
+  "OpenCL headers|header CL/cl.h|opencl-c-headers|opencl-headers|opencl-headers|opencl-headers"
+  "OpenCL C++ header|header CL/opencl.hpp|opencl-clhpp-headers|opencl-headers|opencl-clhpp|opencl-cpp-headers"
+  "cxxopts|header cxxopts.hpp|libcxxopts-dev|cxxopts-devel|cxxopts|cxxopts-devel"
+  "fmt|header fmt/core.h|libfmt-dev|fmt-devel|fmt|fmt-devel"
+  "JSON for C++|header nlohmann/json.hpp|nlohmann-json3-dev|json-devel|nlohmann-json|nlohmann_json-devel"
+  "PoCL, OpenCL on the CPU|icd pocl*.icd|pocl-opencl-icd|pocl|pocl|pocl"
+)
+
+# What the test suite needs besides; the names for other systems are not kept.
+test_needs=(
+  "doctest|header doctest/doctest.h|doctest-dev"
+  "Bats|program bats|bats"
+  "clinfo|program clinfo|clinfo"
+  "jq|program jq|jq"
+  "rusticl and Clover|icd rusticl.icd|mesa-opencl-icd"
+  "Oclgrind|program oclgrind|oclgrind"
+  "Intel's offline compiler|program ocloc|intel-opencl-icd"
+  "AMD's device libraries|file /usr/lib/*/amdgcn/bitcode/ockl.bc|rocm-device-libs"
+  "Clang 14|program clang++-14|clang-14"
+  "Clang 14's sanitizers|file /usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.asan-*|libclang-rt-14-dev"
+  "clang-format 14|program clang-format-14|clang-format-14"
+  "clang-tidy 14|program clang-tidy-14|clang-tidy-14"
+  "Clang 15, the LLVM of AMD's device libraries|program clang-15|clang-15"
+  "Clang 19, for newer AMD devices|program clang-19|clang-19"
+  "pgrep|program pgrep|procps"
+  "mandoc|program mandoc|mandoc"
+  "ShellCheck|program shellcheck|shellcheck"
+  "codespell|program codespell|codespell"
+  "Python|program python3|python3"
+  "jsonschema for Python|file /usr/lib/python3/dist-packages/jsonschema /usr/local/lib/python3*/*-packages/jsonschema|python3-jsonschema"
+)
+
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+fail() {
+  say "$@"
+  exit 1
+}
+
+# True when a file matches one of the patterns.
+matches_file() {
+  local pattern
+  for pattern in "$@"; do
+    if compgen -G "$pattern" >/dev/null; then
+      return 0
+    fi
+  done
+  return 1
+}
+
+# is_there TEST ARGUMENT...: whether a need is met.
+is_there() {
+  local test=$1
+  shift
+  case $test in
+    program) command -v "$1" >/dev/null ;;
+    header) [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]] ;;
+    library) matches_file "/usr/lib/*/$1" "/usr/lib/$1" "/usr/lib64/$1" "/usr/local/lib/$1" ;;
+    icd) matches_file "/etc/OpenCL/vendors/$1" ;;
+    file) matches_file "$@" ;;
+    *) fail "tools/setup.sh: unknown test '$test'" ;;
+  esac
+}
+
+# missing_needs ROW...: the rows that are not met, one a line.
+missing_needs() {
+  local row test
+  for row in "$@"; do
+    IFS='|' read -r _ test _ <<<"$row"
+    # Patterns must reach is_there as they are, words apart.
+    local words
+    read -ra words <<<"$test"
+    if ! is_there "${words[@]}"; then
+      printf '%s\n' "$row"
+    fi
+  done
+}
+
+# column N ROW...: the Nth column of each row that has one, without repeats, in order.
+column() {
+  local number=$1 row
+  shift
+  for row in "$@"; do
+    cut -d '|' -f "$number" <<<"$row"
+  done | awk 'NF && !seen[$0]++'
+}
+
+install_command_of_other_system() {
+  local manager
+  for manager in 'dnf:4:dnf install' 'pacman:5:pacman -S' 'zypper:6:zypper install'; do
+    if command -v "${manager%%:*}" >/dev/null; then
+      printf '%s\n' "${manager#*:}"
+      return
+    fi
+  done
+}
+
+# Elsewhere than on Debian and Ubuntu nothing is installed: the names are given.
+explain_missing() {
+  local rows=("$@") known names
+  say "missing here: $(column 1 "${rows[@]}" | paste -sd ';' | sed 's/;/; /g')"
+  known=$(install_command_of_other_system)
+  if [[ -n $known ]]; then
+    mapfile -t names < <(column "${known%%:*}" "${rows[@]}")
+    if ((${#names[@]} > 0)); then
+      say "to get them: sudo ${known#*:} ${names[*]}"
+    fi
+  else
+    mapfile -t names < <(column 3 "${rows[@]}")
+    say "install what Debian calls: ${names[*]}"
+  fi
+  say "then run this again"
+  exit 1
+}
+
+# try COMMAND...: runs it in a subshell that ends at its first failure (which a command in a
+# condition would not) and leaves its status in `status`.
+try() {
+  set +e
+  (
+    set -e
+    "$@"
+  )
+  status=$?
+  set -e
+}
+
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  else
+    sudo "$@"
+  fi
+}
+
+apt_install() {
+  # A lock that another apt holds (unattended upgrades on a fresh machine) is waited for.
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet=2 \
+    --no-install-recommends -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
+    -o Acquire::Retries=2 "$@" </dev/null >"$setup_log" 2>&1
+}
+
+apt_update() {
+  # Without Error-Mode a machine with no network "succeeds" with old lists.
+  as_root apt-get update --quiet=2 -o APT::Update::Error-Mode=any \
+    -o DPkg::Lock::Timeout=300 -o Acquire::Retries=2 </dev/null >"$setup_log" 2>&1
+}
+
+# have_candidates PACKAGE...: whether the lists at hand know them all; a bare image has no lists.
+have_candidates() {
+  local unknown
+  unknown=$(LC_ALL=C apt-cache policy "$@" 2>/dev/null | grep --count '^  Candidate: [^(]' || true)
+  ((unknown == $#))
+}
+
+give_up_on_apt() {
+  local by_hand=$1 line
+  line=$(grep --max-count=1 '^E: ' "$setup_log" || tail -n 1 "$setup_log")
+  rm -f "$setup_log"
+  say "apt-get could not get the packages: ${line#E: }"
+  say "is there a network? By hand: $by_hand"
+  exit 1
+}
+
+install_with_apt() {
+  local rows=("$@") packages by_hand
+  mapfile -t packages < <(column 3 "${rows[@]}")
+  by_hand="apt-get update && apt-get install ${packages[*]}"
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || fail "packages are missing; as root: $by_hand"
+    # With no terminal sudo could not ask for the password and would hang or fail obscurely.
+    [[ -t 2 ]] || sudo -n true 2>/dev/null || fail "packages are missing; as root: $by_hand"
+  fi
+  say "installing what is missing: ${packages[*]}"
+  setup_log=$(mktemp)
+  if ! have_candidates "${packages[@]}" || ! apt_install "${packages[@]}"; then
+    apt_update || give_up_on_apt "$by_hand"
+    apt_install "${packages[@]}" || give_up_on_apt "$by_hand"
+  fi
+  rm -f "$setup_log"
+}
+
+# require ROW...: installs what is missing, or says what it is and ends.
+require() {
+  local missing
+  mapfile -t missing < <(missing_needs "$@")
+  if ((${#missing[@]} == 0)); then
+    return
+  fi
+  if command -v apt-get >/dev/null; then
+    install_with_apt "${missing[@]}"
+  else
+    explain_missing "${missing[@]}"
+  fi
+  mapfile -t missing < <(missing_needs "${missing[@]}")
+  if ((${#missing[@]} > 0)); then
+    fail "still missing after the installation: $(column 1 "${missing[@]}" | paste -sd ',')"
+  fi
+}
+
+# A configuration older than the presets is made anew; of all other changes Ninja takes care itself.
+configure_if_stale() {
+  local preset=$1 stamp=build/$1/.configured
+  if [[ ! -e $stamp || CMakePresets.json -nt $stamp ]]; then
+    cmake --preset "$preset" && touch "$stamp"
+  fi
+}
+
+configure_and_build() { configure_if_stale "$1" && ninja -C "build/$1"; }
+
+# build PRESET: configures and builds in the current folder. Ninja's look at every file takes some
+# 20 ms and is never stale, which no stamp of our own could promise after an edit or `git pull`.
+# Two at a time wait for each other. Nothing is said when there is little to do and it works.
+build() {
+  local preset=$1 lock log=build/$1/.log
+  mkdir -p "build/$preset" 2>/dev/null || true
+  [[ -w build/$preset ]] || fail "cannot write to $PWD/build/$preset"
+  exec {lock}>"build/$preset/.lock"
+  flock "$lock"
+  if [[ ! -e build/$preset/.configured ]]; then
+    say "building in build/$preset; this takes a minute or two, once"
+    configure_and_build "$preset" >&2 || fail "the build failed; see above"
+  elif ! configure_and_build "$preset" >"$log" 2>&1; then
+    cat "$log" >&2
+    fail "the build failed; see above"
+  fi
+  exec {lock}>&-
+}
