@@ -134,7 +134,7 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Limits& limits) 
     // The last bytes too; some drivers refuse those of constant memory, so that the line before
     // them is tried as well.
     if (range.first <= last) sizes.push_back(last);
-    if (limits.sizes.empty() && series.name.starts_with("constant")) {
+    if (limits.sizes.empty() && series.name.starts_with("constant") && last > series.step) {
       sizes.push_back(last - series.step);
     }
   }
