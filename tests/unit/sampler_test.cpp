@@ -35,6 +35,13 @@ Kernel kernel_of(double ns, std::uint64_t launch_ns = 0) {
   };
 }
 
+/// No two launches alike.
+Kernel uneven_kernel() {
+  return [launch = 0](std::uint64_t iterations) mutable {
+    return launch_of(iterations, 1.0 + 0.1 * launch++);
+  };
+}
+
 std::vector<Sample> visit(const Work& work, const DeviceInfo& device, int samples = 3) {
   Budget budget;
   budget.samples_per_visit = samples;
@@ -57,16 +64,26 @@ DeviceInfo device_with(Timer timer) {
 }
 
 TEST_CASE("a visit takes the samples that the budget asks for and says which visit it was") {
-  const auto samples = visit(work_of(1000, 1000, kernel_of(1.0)), fake_info(), 5);
+  const auto samples = visit(work_of(1000, 1000, uneven_kernel()), fake_info(), 5);
   REQUIRE(samples.size() == 5);
   CHECK(std::all_of(samples.begin(), samples.end(),
                     [](const Sample& sample) { return sample.visit == 7; }));
   CHECK(access_counts(samples) == std::set<std::uint64_t>{1000});
 }
 
+TEST_CASE("two samples of a clock that agree are enough, but not one") {
+  CHECK(visit(work_of(1000, 1000, kernel_of(1.0)), fake_info(), 5).size() == 2);
+  CHECK(visit(work_of(1000, 1000, kernel_of(1.0)), fake_info(), 1).size() == 1);
+  // 4 in 1000 apart: more than a quarter of the interval that a point must reach.
+  const auto drifting = [launch = 0](std::uint64_t iterations) mutable {
+    return launch_of(iterations, 1.0 + 0.004 * launch++);
+  };
+  CHECK(visit(work_of(1000, 1000, drifting), fake_info(), 4).size() == 4);
+}
+
 TEST_CASE("samples are added to those that are there") {
   std::vector<Sample> samples(2);
-  sample_visit(work_of(1000, 1000, kernel_of(1.0)), fake_info(), Budget{}, 0, samples);
+  sample_visit(work_of(1000, 1000, uneven_kernel()), fake_info(), Budget{}, 0, samples);
   CHECK(samples.size() == 5);
   CHECK(samples.front() == Sample{});
 }
@@ -137,7 +154,7 @@ TEST_CASE("a launch that is too short at one length and too long at the next end
   DeviceInfo device = fake_info();
   device.clock.quantum_ticks = 2'000'000;  // 100 of them are 200 ms, twice what a launch may last
   const auto samples = visit(work_of(1, 0, kernel_of(1e6)), device);
-  CHECK(samples.size() == 3);
+  CHECK(samples.size() == 2);
 }
 
 TEST_CASE("without a clock each sample has a shorter partner, so that a slope can be taken") {
@@ -158,7 +175,7 @@ TEST_CASE("a wrong witness fails at every launch, and the samples before it are 
   for (const int wrong_launch : {1, 2, 3}) {
     int launch = 0;
     const Work work = work_of(1000, 1000, [&](std::uint64_t iterations) {
-      Measurement measurement = launch_of(iterations, 1.0);
+      Measurement measurement = launch_of(iterations, 1.0 + 0.1 * launch);
       if (++launch == wrong_launch) measurement.sample.witness = 1;
       return measurement;
     });
