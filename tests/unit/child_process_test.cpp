@@ -44,6 +44,12 @@ pid_t start_grandchild() {
   return pid;
 }
 
+/// The default way, since sanitizers handle crashes themselves.
+void die_by(int signal_number) {
+  std::signal(signal_number, SIG_DFL);
+  static_cast<void>(raise(signal_number));
+}
+
 struct Act {
   std::string_view word;
   void (*play)(const std::string& rest);
@@ -55,7 +61,7 @@ constexpr std::array acts{
     Act{"repeat", [](const std::string& rest) { answer(std::string(std::stoul(rest), 'x')); }},
     Act{"pid", [](const std::string&) { answer(std::to_string(getpid())); }},
     Act{"group", [](const std::string&) { answer(std::to_string(getpgrp())); }},
-    Act{"signal", [](const std::string& rest) { static_cast<void>(raise(std::stoi(rest))); }},
+    Act{"signal", [](const std::string& rest) { die_by(std::stoi(rest)); }},
     Act{"exit", [](const std::string& rest) { _exit(std::stoi(rest)); }},
     Act{"hang", [](const std::string&) { hang(); }},
     Act{"print", [](const std::string& rest) { write_all(STDOUT_FILENO, rest + "\n"); }},
