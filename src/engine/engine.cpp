@@ -29,6 +29,11 @@ struct Refusal {
   std::string reason;
 };
 
+Budget with_time(Budget budget, Effort effort) {
+  if (budget.probe_time.count() <= 0.0) budget.probe_time = budget_for(effort).probe_time;
+  return budget;
+}
+
 /// One call of measure(): the points, their progress, and the time.
 class Measuring {
  public:
@@ -37,7 +42,7 @@ class Measuring {
       : probe_(probe),
         backend_(backend),
         limits_(limits),
-        budget_(budget),
+        budget_(with_time(budget, limits.effort)),
         observer_(observer),
         random_(budget.seed) {
     result_.probe = probe.id;
@@ -50,9 +55,9 @@ class Measuring {
     std::vector<Finding> known = std::move(plan.findings);
     progress_.resize(result_.points.size());
     choose_sentinel();
-    visit_all();
+    visit_all_from(0);
     if (!stopped() && probe_.refine != nullptr) add_refined();
-    for (int round = 1; round < budget_.max_visits && !stopped(); ++round) visit_all();
+    for (int round = 1; round < budget_.max_visits && !stopped(); ++round) visit_all_from(0);
     visit_again();
     drop_unvisited();
     finish(std::move(known));
@@ -61,7 +66,7 @@ class Measuring {
 
  private:
   void choose_sentinel();
-  void visit_all();
+  void visit_all_from(std::size_t first);
   void add_refined();
   void visit_again();
   void visit(std::size_t index);
@@ -85,7 +90,7 @@ class Measuring {
   const Probe& probe_;
   Backend& backend_;
   const Limits& limits_;
-  const Budget& budget_;
+  Budget budget_;
   const Observer& observer_;
   std::mt19937_64 random_;
   steady::time_point begin_{steady::now()};
@@ -105,9 +110,9 @@ void Measuring::choose_sentinel() {
   sentinel_ = 0;
 }
 
-void Measuring::visit_all() {
-  std::vector<std::size_t> order(result_.points.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+void Measuring::visit_all_from(std::size_t first) {
+  std::vector<std::size_t> order(result_.points.size() - first);
+  std::iota(order.begin(), order.end(), first);
   // Shuffled, so that drift and bursts of noise do not follow the sizes.
   std::shuffle(order.begin(), order.end(), random_);
   for (const std::size_t index : order) {
@@ -125,10 +130,7 @@ void Measuring::add_refined() {
     result_.points.push_back(std::move(point));
   }
   progress_.resize(result_.points.size());
-  for (std::size_t index = first; index < result_.points.size() && !stopped(); ++index) {
-    visit(index);
-    report_progress();
-  }
+  visit_all_from(first);
 }
 
 /// A disturbed host is slow for a while and fast for a while, so that a handful of points, done in
@@ -209,6 +211,7 @@ void Measuring::report_progress() {
 }
 
 void Measuring::remember(const KernelBuild& build) {
+  if (build == KernelBuild{}) return;  // a backend that builds nothing
   if (std::find(result_.kernels.begin(), result_.kernels.end(), build) == result_.kernels.end()) {
     result_.kernels.push_back(build);
   }
@@ -217,9 +220,8 @@ void Measuring::remember(const KernelBuild& build) {
 /// A point without a sample and without a failure says nothing: the run ended before it.
 void Measuring::drop_unvisited() {
   const auto planned = static_cast<std::int64_t>(result_.points.size() - refusals_.size());
-  static_cast<std::int64_t>(std::erase_if(result_.points, [](const Point& point) {
-    return point.samples.empty() && point.failure.empty();
-  }));
+  std::erase_if(result_.points,
+                [](const Point& point) { return point.samples.empty() && point.failure.empty(); });
   const auto measured = static_cast<std::int64_t>(result_.points.size());
   if (measured < planned && !cancelled()) {
     result_.warnings.push_back(
@@ -290,7 +292,9 @@ void Measuring::finish(std::vector<Finding> known) {
         fmt::format("{} of {} points failed, the first: {}", failed, all, first->failure);
   } else if (all == 0) {
     result_.status = Status::unsupported;
-    result_.reason = known.empty() ? "nothing to measure" : known.front().reason;
+    const auto why = std::find_if(result_.findings.begin(), result_.findings.end(),
+                                  [](const Finding& finding) { return !finding.reason.empty(); });
+    result_.reason = why == result_.findings.end() ? "nothing to measure" : why->reason;
   }
 }
 

@@ -405,7 +405,9 @@ std::vector<KernelVariant> chase_variants() {
       const bool has_pointers = series.space == Space::global || series.space == Space::local;
       if (form == forms.front() && !has_pointers) continue;
       for (const Bytes buffer : {gibibytes(1), gibibytes(32)}) {
-        const bool can_be_wide = series.space == Space::global;
+        // Constants and images are cut from the buffer that global rings need.
+        const bool can_be_wide =
+            series.space != Space::local && series.space != Space::constant_program;
         if (buffer > gibibytes(1) && !can_be_wide) continue;
         Point point;
         point.series = series.name;

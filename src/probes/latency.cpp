@@ -42,11 +42,9 @@ Bytes line_of(const DeviceInfo& device, const Limits& limits) {
 }
 
 Bytes most_memory(const DeviceInfo& device, const Limits& limits) {
-  if (limits.max_memory.count != 0) return limits.max_memory;
-  // Whoever asks for a size allows its memory.
-  Bytes asked{};
-  for (const SizeRange& range : limits.sizes) asked = std::max(asked, range.last);
-  if (asked.count != 0) return asked;
+  if (limits.max_memory.count != 0) return std::min(limits.max_memory, device.max_allocation);
+  // Sizes that were asked for are measured if a buffer can hold them.
+  if (!limits.sizes.empty()) return device.max_allocation;
   const Bytes most = std::min({largest, device.max_allocation, device.global_memory / 4});
   // Whole MiB, so that series of different steps end at the same size and share one buffer.
   return most > mebibytes(1) ? mebibytes(1) * (most / mebibytes(1)) : most;
@@ -150,7 +148,8 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Limits& limits) 
     // The last bytes too; some drivers refuse those of constant memory, so that the line before
     // them is tried as well.
     if (range.first <= last) sizes.push_back(last);
-    if (limits.sizes.empty() && series.name != "image" && !series.name.starts_with("global")) {
+    if (limits.sizes.empty() && series.name != "image" && !series.name.starts_with("global") &&
+        last > series.step) {
       sizes.push_back(last - series.step);
     }
   }

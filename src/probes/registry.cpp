@@ -28,12 +28,4 @@ const Probe* find_probe(std::string_view id) {
   return found == probes.end() ? nullptr : *found;
 }
 
-std::string_view to_word(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::seconds_per_access:
-      return "seconds_per_access";
-  }
-  return "";
-}
-
 }  // namespace clprobe
