@@ -14,8 +14,8 @@
 namespace clprobe {
 namespace {
 
-using seconds = std::chrono::duration<double>;
-using steady = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+using Steady = std::chrono::steady_clock;
 
 /// A point on its way.
 struct Progress {
@@ -73,7 +73,7 @@ class Measuring {
   void report_width();
 
   [[nodiscard]] bool cancelled() const { return observer_.cancelled && observer_.cancelled(); }
-  [[nodiscard]] double elapsed_s() const { return seconds(steady::now() - begin_).count(); }
+  [[nodiscard]] double elapsed_s() const { return Seconds(Steady::now() - begin_).count(); }
   /// The first visit makes what all points use (buffers, cycles) and is not counted.
   [[nodiscard]] bool out_of_time() const {
     return elapsed_s() - first_visit_s_.value_or(elapsed_s()) > budget_.probe_time.count();
@@ -86,7 +86,7 @@ class Measuring {
   const Budget& budget_;
   const Observer& observer_;
   std::mt19937_64 random_;
-  steady::time_point begin_{steady::now()};
+  Steady::time_point begin_{Steady::now()};
   ProbeResult result_{};
   std::vector<Progress> progress_{};
   std::optional<std::size_t> sentinel_{};
@@ -201,9 +201,8 @@ void Measuring::remember(const KernelBuild& build) {
 /// A point without a sample and without a failure says nothing: the run ended before it.
 void Measuring::drop_unvisited() {
   const auto planned = static_cast<std::int64_t>(result_.points.size() - refusals_.size());
-  static_cast<std::int64_t>(std::erase_if(result_.points, [](const Point& point) {
-    return point.samples.empty() && point.failure.empty();
-  }));
+  std::erase_if(result_.points,
+                [](const Point& point) { return point.samples.empty() && point.failure.empty(); });
   const auto measured = static_cast<std::int64_t>(result_.points.size());
   if (measured < planned && !cancelled()) {
     result_.warnings.push_back(
