@@ -2,7 +2,7 @@
 // A chase: each load gives the address of the next. One load of one word per hop; the nodes of a
 // random single cycle lie `step` bytes apart, so that a hop touches a line that no other hop does.
 // clock.clh is put before this file. Parameters:
-//   SPACE    where the nodes are: 0 global, 1 constant argument, 2 constant program, 3 local, 4 image
+//   SPACE    where nodes are: 0 global, 1 constant argument, 2 constant program, 3 local, 4 image
 //   ADDRESS  what a node holds: 0 a pointer, 1 the index of a 4-byte element, 2 a byte offset
 //   WIDE     1: indices and offsets have 64 bits
 //   SCALAR   1: the start is uniform and the nodes are read as constants, so that AMD's compilers
@@ -180,6 +180,7 @@ kernel void latency_chase(RING_ARGUMENT global const uint* order, uint nodes, ul
   const uint first = order[start + get_global_id(0)];
 #endif
   cursor at = CURSOR_AT(node_offset(first, step, line));
+// clang-format off
 #define CHASE                                      \
   if (UNROLL & 1) { HOP }                          \
   if (UNROLL & 2) { HOPS_2 }                       \
@@ -188,6 +189,7 @@ kernel void latency_chase(RING_ARGUMENT global const uint* order, uint nodes, ul
   if (UNROLL & 16) { HOPS_16 }                     \
   if (UNROLL & 32) { HOPS_32 }                     \
   if (UNROLL & 64) { HOPS_64 }
+  // clang-format on
   ulong walked = 0;
   if (age_hops != 0) WALK(age_begin, age_end, age_hops, walked)
 KEEP_LOOP

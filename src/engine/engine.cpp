@@ -14,8 +14,8 @@
 namespace clprobe {
 namespace {
 
-using seconds = std::chrono::duration<double>;
-using steady = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+using Steady = std::chrono::steady_clock;
 
 /// A point on its way.
 struct Progress {
@@ -80,7 +80,7 @@ class Measuring {
   void report_width();
 
   [[nodiscard]] bool cancelled() const { return observer_.cancelled && observer_.cancelled(); }
-  [[nodiscard]] double elapsed_s() const { return seconds(steady::now() - begin_).count(); }
+  [[nodiscard]] double elapsed_s() const { return Seconds(Steady::now() - begin_).count(); }
   /// The first visit makes what all points use (buffers, cycles) and is not counted.
   [[nodiscard]] bool out_of_time() const {
     return elapsed_s() - first_visit_s_.value_or(elapsed_s()) > budget_.probe_time.count();
@@ -93,7 +93,7 @@ class Measuring {
   Budget budget_;
   const Observer& observer_;
   std::mt19937_64 random_;
-  steady::time_point begin_{steady::now()};
+  Steady::time_point begin_{Steady::now()};
   ProbeResult result_{};
   std::vector<Progress> progress_{};
   std::optional<std::size_t> sentinel_{};

@@ -141,9 +141,10 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Limits& limits) 
   for (const SizeRange& range : ranges) {
     const double ratio = range.ratio > 1.0 ? range.ratio : series.ratio;
     const Bytes last = std::min(range.last, series.last);
-    for (double size = static_cast<double>(range.first.count);
-         size < static_cast<double>(last.count); size *= ratio) {
+    auto size = static_cast<double>(range.first.count);
+    while (size < static_cast<double>(last.count)) {
       sizes.push_back({static_cast<std::uint64_t>(size)});
+      size *= ratio;
     }
     // The last bytes too; some drivers refuse those of constant memory, so that the line before
     // them is tried as well.
@@ -209,6 +210,7 @@ Plan plan(const DeviceInfo& device, const Limits& limits) {
   std::vector<SeriesPlan> all = series_plans(device, limits);
   std::erase_if(all, [&](const SeriesPlan& series) { return !is_wanted(series, limits); });
   std::vector<std::vector<Bytes>> sizes;
+  sizes.reserve(all.size());
   for (const SeriesPlan& series : all) {
     sizes.push_back(series.missing.empty() ? working_sets(series, limits) : std::vector<Bytes>{});
   }

@@ -13,7 +13,7 @@ namespace clprobe {
 namespace {
 
 constexpr std::array probes{
-#define PROBE(id) &id,
+#define PROBE(id) &(id),
 #include "probes/probes.def"
 #undef PROBE
 };
