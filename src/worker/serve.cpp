@@ -95,7 +95,13 @@ class Server {
 
   Json try_a_clock(const Json& request) {
     const auto kind = from_word<ClockKind>(request.at("clock").get<std::string>());
-    try_clock(session(), kind.value_or(ClockKind::none));
+    try {
+      try_clock(session(), kind.value_or(ClockKind::none));
+    } catch (...) {
+      // All kernels are built with the session's clock: one that does not build would end them all.
+      session().info().clock = Clock{};
+      throw;
+    }
     return tried();
   }
 
