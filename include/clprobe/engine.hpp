@@ -55,7 +55,7 @@ class Backend {
 struct Budget {
   std::chrono::duration<double> probe_time{0.0};  ///< 0: the engine's default for the effort
   double relative_interval{0.01};                 ///< a point is done when its interval is narrower
-  std::chrono::duration<double> least_time{1.0};  ///< few points are visited again until then
+  std::chrono::duration<double> least_time{0.0};  ///< few points are visited again until then
   int min_visits{2};                              ///< visits of a point, spread over the whole run
   int max_visits{5};
   int samples_per_visit{3};

@@ -306,15 +306,16 @@ Budget budget_for(Effort effort) {
   switch (effort) {
     case Effort::quick:
       budget.probe_time = std::chrono::seconds(4);
-      budget.least_time = std::chrono::seconds(0);
       budget.max_visits = 2;
       budget.min_visits = 1;
       break;
     case Effort::normal:
       budget.probe_time = std::chrono::seconds(15);
+      budget.least_time = std::chrono::seconds(1);
       break;
     case Effort::thorough:
       budget.probe_time = std::chrono::seconds(120);
+      budget.least_time = std::chrono::seconds(5);
       budget.max_visits = 20;
       budget.samples_per_visit = 5;
       budget.relative_interval = 0.003;

@@ -28,6 +28,12 @@ class RecordedBackend final : public Backend {
         point.failure.clear();
         plan.points.push_back(std::move(point));
       }
+      for (const Warning& warning : result.warnings) {
+        // A point that left nothing but this warning; prepare() refuses it again.
+        if (warning.code != "point_refused") continue;
+        plan.points.push_back({.series = warning.facts.text_or("series", ""),
+                               .parameters = {{"was_refused", std::int64_t{1}}}});
+      }
       std::copy_if(result.findings.begin(), result.findings.end(),
                    std::back_inserter(plan.findings),
                    [](const Finding& finding) { return finding.method == "plan"; });
