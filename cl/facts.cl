@@ -37,12 +37,12 @@ kernel void facts(global uint* bits) {
 
 // Stores a pointer into its own buffer; the next launch follows it and gives what it found there.
 kernel void pointer_store(global uchar* buffer, ulong offset, ulong mark) {
-  *(global uchar* global*)buffer = buffer + offset;
+  *(global uchar * global*)buffer = buffer + offset;
   *(global ulong*)(buffer + offset) = mark;
 }
 
 kernel void pointer_follow(global uchar* buffer, global ulong* out) {
-  global uchar* const at = *(global uchar* global*)buffer;
+  global uchar* const at = *(global uchar * global*)buffer;
   out[0] = *(global ulong*)at;
   out[1] = (ulong)(at - buffer);
 }

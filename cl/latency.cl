@@ -2,10 +2,11 @@
 // A chase: each load gives the address of the next. One load of one word per hop; the nodes of a
 // random single cycle lie `step` bytes apart, so that a hop touches a line that no other hop does.
 // clock.clh is put before this file. Parameters:
-//   SPACE    where the nodes are: 0 global, 1 constant argument, 2 constant program, 3 local, 4 image
+//   SPACE    where nodes are: 0 global, 1 constant argument, 2 constant program, 3 local, 4 image
 //   ADDRESS  what a node holds: 0 a pointer, 1 the index of a 4-byte element, 2 a byte offset
 //   WIDE     1: indices and offsets have 64 bits
-//   SCALAR   1: the start is uniform, so that a compiler may use the scalar cache (AMD)
+//   SCALAR   1: the start is uniform and the nodes are read as constants, so that AMD's compilers
+//            use the scalar cache
 //   UNROLL   hops in one iteration, 1 to 127
 //   LOCAL_BYTES  SPACE 3: bytes of local memory, at least the working set
 // For SPACE 2 a definition of `table` is put between clock.clh and this file.
@@ -25,7 +26,7 @@ typedef ulong word;
 typedef uint word;
 #endif
 
-#if SPACE == SPACE_GLOBAL
+#if SPACE == SPACE_GLOBAL && !SCALAR
 #define MEMORY global
 #elif SPACE == SPACE_LOCAL
 #define MEMORY local
@@ -68,13 +69,41 @@ typedef word cursor;
 #define HOPS_32 HOPS_16 HOPS_16
 #define HOPS_64 HOPS_32 HOPS_32
 
-// Nodes are skewed by a line each where they are further apart than a line (one node per page),
-// so that they do not all fall into the same set of a cache.
+// Nodes that are further apart than a line (one node per page) take lines of their pages at random,
+// so that they spread over all sets of a cache.
 inline ulong node_offset(uint node, ulong step, ulong line) {
-  return (ulong)node * step + ((ulong)node * line) % step;
+  return (ulong)node * step + ((ulong)((node * 2654435761u) >> 16) * line) % step;
 }
 
-#if SPACE == SPACE_GLOBAL
+// AMD's compiler unrolls further by itself, which gains nothing and hides the loop from the tests.
+// NVIDIA's must: with 16 hops an iteration its loop adds 0.4 cycles to each hop.
+#ifdef __AMDGCN__
+#define KEEP_LOOP _Pragma("nounroll")
+#else
+#define KEEP_LOOP
+#endif
+
+#define CHAINS 16
+
+// Walks the nodes at positions begin .. end - 1 of the cycle, 16 chains of `hops` each, so that every
+// other node was last touched that much longer ago. Returns what only a walk can know.
+#define WALK(begin, end, hops, sum)                                                          \
+  {                                                                                          \
+    cursor walker[CHAINS];                                                                   \
+    for (uint chain = 0; chain < CHAINS; ++chain) {                                          \
+      const ulong position = (begin) + (ulong)chain * (hops);                                \
+      walker[chain] =                                                                        \
+          CURSOR_AT(node_offset(order[position < (end) ? position : (end)-1], step, line));  \
+    }                                                                                        \
+    for (uint hop = 0; hop < (hops); ++hop) {                                                \
+      for (uint chain = 0; chain < CHAINS; ++chain) {                                        \
+        if ((begin) + (ulong)chain * (hops) + hop < (end)) walker[chain] = LOAD(walker[chain]); \
+      }                                                                                      \
+    }                                                                                        \
+    for (uint chain = 0; chain < CHAINS; ++chain) sum += OFFSET_OF(walker[chain]);           \
+  }
+
+#if SPACE == SPACE_GLOBAL && !SCALAR
 // Random contents first: unwritten or compressible memory reads too fast. One 8-byte store each.
 kernel void latency_fill(global ulong* buffer, ulong count) {
   for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
@@ -98,25 +127,12 @@ kernel void latency_layout(global uchar* ring, global const uint* order, uint no
   }
 }
 
-#define CHAINS 16
-
-// Ages the caches: many work-items walk the nodes at positions begin .. end - 1 of the cycle, 16
-// chains of `hops` each, so that every other node was last touched that much longer ago.
+// Ages the caches before a chase; one work-group, which runs where the chase will.
 kernel void latency_sweep(global uchar* ring, global const uint* order, ulong step, ulong line,
                           uint begin, uint end, uint hops, global ulong* sink) {
   const ulong first = begin + (ulong)get_global_id(0) * CHAINS * hops;
-  cursor at[CHAINS];
-  for (uint chain = 0; chain < CHAINS; ++chain) {
-    const ulong position = first + (ulong)chain * hops;
-    at[chain] = CURSOR_AT(node_offset(order[position < end ? position : end - 1], step, line));
-  }
-  for (uint hop = 0; hop < hops; ++hop) {
-    for (uint chain = 0; chain < CHAINS; ++chain) {
-      if (first + (ulong)chain * hops + hop < end) at[chain] = LOAD(at[chain]);
-    }
-  }
   ulong sum = 0;
-  for (uint chain = 0; chain < CHAINS; ++chain) sum += OFFSET_OF(at[chain]);
+  WALK(first, end, hops, sum)
   sink[get_global_id(0)] = sum;
 }
 #endif
@@ -130,13 +146,17 @@ kernel void latency_sweep(global uchar* ring, global const uint* order, ulong st
 #elif SPACE == SPACE_CONSTANT_PROGRAM
 #define RING_ARGUMENT
 #else
-#define RING_ARGUMENT global uchar *ring,
+#define RING_ARGUMENT MEMORY uchar *ring,
 #endif
 
-// The timed chase: `warm` iterations, then `iterations` between two clock reads, from the node at
-// order[start]. out: ticks, byte offset of the last node.
+// The timed chase: `lead` single hops and `warm` iterations, then `iterations` between two clock
+// reads, from the node at order[start]. Where a launch may run on any core (CPUs) it also ages the
+// caches itself: nodes age_begin .. age_end - 1, 16 chains of age_hops.
+// out: ticks, byte offset of the last node, the sum of the walk.
 kernel void latency_chase(RING_ARGUMENT global const uint* order, uint nodes, ulong step,
-                          ulong line, uint start, uint warm, uint iterations, global ulong* out) {
+                          ulong line, uint start, uint lead, uint warm, uint iterations,
+                          uint age_begin, uint age_end, uint age_hops, ulong never,
+                          global ulong* restrict out) {
 #if SPACE == SPACE_CONSTANT_PROGRAM
   constant uchar* ring = (constant uchar*)table;
 #endif
@@ -160,6 +180,7 @@ kernel void latency_chase(RING_ARGUMENT global const uint* order, uint nodes, ul
   const uint first = order[start + get_global_id(0)];
 #endif
   cursor at = CURSOR_AT(node_offset(first, step, line));
+// clang-format off
 #define CHASE                                      \
   if (UNROLL & 1) { HOP }                          \
   if (UNROLL & 2) { HOPS_2 }                       \
@@ -168,14 +189,24 @@ kernel void latency_chase(RING_ARGUMENT global const uint* order, uint nodes, ul
   if (UNROLL & 16) { HOPS_16 }                     \
   if (UNROLL & 32) { HOPS_32 }                     \
   if (UNROLL & 64) { HOPS_64 }
+  // clang-format on
+  ulong walked = 0;
+  if (age_hops != 0) WALK(age_begin, age_end, age_hops, walked)
+KEEP_LOOP
+  for (uint i = 0; i < lead; ++i) {
+    HOP
+  }
+KEEP_LOOP
   for (uint i = 0; i < warm; ++i) {
     CHASE
   }
-  const ulong before = clock_after(OFFSET_OF(at));
+  const ulong before = clock_after(OFFSET_OF(at), never);
+KEEP_LOOP
   for (uint i = 0; i < iterations; ++i) {
     CHASE
   }
-  const ulong after = clock_after(OFFSET_OF(at));
+  const ulong after = clock_after(OFFSET_OF(at), never);
   out[0] = after - before;
   out[1] = OFFSET_OF(at);
+  out[2] = walked;
 }

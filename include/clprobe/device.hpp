@@ -103,6 +103,9 @@ class Session {
   std::map<std::string, std::any, std::less<>> kept_{};
 };
 
+/// The argument `never` of cl/clock.clh: a value that no chain and no offset takes.
+inline constexpr cl_ulong never = ~cl_ulong{0};
+
 /// The clocks that the device's compiler and platform make worth trying, best first.
 std::vector<ClockKind> candidate_clocks(Session& session);
 

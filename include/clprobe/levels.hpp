@@ -40,11 +40,11 @@ struct Level {
 /// Splits the curve into flat and sloped pieces by optimal partitioning in (ln size, ln latency)
 /// and keeps the plateaus. Source: the segmentation of docs/method.md. Points in any order; needs
 /// at least 3, else no levels.
-std::vector<Level> find_levels(std::span<const CurvePoint> curve);
+std::vector<Level> find_levels(std::span<const CurvePoint> points);
 
 /// Working-set sizes that should be added so that neighbouring sizes are at most `ratio` apart
 /// around every knee of the curve, rising. Not rounded; none when `ratio` is not above 1.
-std::vector<double> sizes_around_knees(std::span<const CurvePoint> curve, double ratio);
+std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, double ratio);
 
 /// What makes the latency rise from one level to the next.
 enum class StepKind { cache, translation, unknown };

@@ -16,6 +16,7 @@ struct TableStyle {
   bool colour{false};      ///< ANSI colours
   bool unicode{true};      ///< chart characters; else ASCII
   bool all_points{false};  ///< -v: every point, not only findings and chart
+  bool advice{true};       ///< warnings; -q leaves them out
 };
 
 /// Findings first, then warnings, then a small chart of the curves. Of several runs, the findings

@@ -93,7 +93,8 @@ std::vector<CurvePoint> latency_curve(std::span<const Point> points, std::string
                                       const DeviceInfo& device) {
   std::vector<CurvePoint> curve;
   for (const Point& point : points) {
-    if (point.series != series) continue;
+    // Samples from before a failure are kept in the document, and trusted no more.
+    if (point.series != series || !point.failure.empty()) continue;
     const std::optional<double> working_set = working_set_of(point);
     const std::optional<Estimate> time = estimate(point, device);
     if (working_set && time) curve.push_back({*working_set, time->ns});

@@ -68,9 +68,9 @@ std::string roff(std::string_view text) {
 std::string flag_paragraph(const Flag& flag) {
   std::string name;
   if (flag.short_name != '\0') {
-    name = fmt::format("\\fB\\-{}\\fR, ", std::string(1, flag.short_name));
+    name = fmt::format(R"(\fB\-{}\fR, )", std::string(1, flag.short_name));
   }
-  name += fmt::format("\\fB\\-\\-{}\\fR", roff(flag.name));
+  name += fmt::format(R"(\fB\-\-{}\fR)", roff(flag.name));
   if (!flag.value_name.empty()) name += fmt::format(" \\fI{}\\fR", flag.value_name);
   std::string text = roff(flag.details);
   if (!flag.choices.empty()) {

@@ -65,8 +65,8 @@ SizeRange parse_size_range(std::string_view text) {
   range.ratio = parse_ratio(text.substr(star + 1), text);
   // Each size costs at least a kernel launch; thousands are a slip of the keyboard.
   constexpr double most_sizes = 1000.0;
-  const double first = static_cast<double>(range.first.count);
-  const double last = static_cast<double>(range.last.count);
+  const auto first = static_cast<double>(range.first.count);
+  const auto last = static_cast<double>(range.last.count);
   if (std::log(last / first) / std::log(range.ratio) > most_sizes) {
     refuse("{} has more than {} sizes: write a larger ratio after '*'", quote(text), most_sizes);
   }

@@ -12,14 +12,14 @@ volatile std::sig_atomic_t interrupted = 0;
 extern "C" void on_interrupt(int signal_number) {
   interrupted = 1;
   // The next one takes the default way: a driver in an endless loop must not hold a person up.
-  std::signal(signal_number, SIG_DFL);
+  static_cast<void>(std::signal(signal_number, SIG_DFL));
 }
 
 }  // namespace
 
 void watch_for_interrupts() {
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  static_cast<void>(std::signal(SIGINT, on_interrupt));
+  static_cast<void>(std::signal(SIGTERM, on_interrupt));
 }
 
 bool is_interrupted() { return interrupted != 0; }

@@ -100,7 +100,9 @@ class MeasuringAll {
  private:
   void open_and_measure(const DeviceInfo& device, const WorkerSettings& settings,
                         std::shared_ptr<ChildProcess> child) {
-    progress_.show({fmt::format("trying {}", device.name), 0.0, -1.0});
+    if (options_.verbosity >= 0) {
+      progress_.show({fmt::format("trying {}", device.name), 0.0, -1.0});
+    }
     try {
       measure_device(remote_backend(device.index, settings, std::move(child)));
     } catch (const DeviceError& error) {
@@ -121,7 +123,9 @@ class MeasuringAll {
     Observer observer;
     observer.cancelled = is_interrupted;
     observer.progress = [this](const Probe& probe, double done_share, double seconds_left) {
-      progress_.show({std::string(probe.title), done_share, seconds_left});
+      if (options_.verbosity >= 0) {
+        progress_.show({std::string(probe.title), done_share, seconds_left});
+      }
     };
     for (const Probe* const probe : probes) {
       if (is_interrupted()) break;

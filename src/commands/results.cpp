@@ -46,6 +46,7 @@ std::string Results::render(std::span<const Run> runs, const Target& target) con
   }
   TableStyle style;
   style.all_points = options_.verbosity > 0;
+  style.advice = options_.verbosity >= 0;
   style.unicode = terminal::has_unicode();
   if (target.file.path() == "-") {
     style.width = terminal::width_columns(STDOUT_FILENO);

@@ -58,8 +58,8 @@ std::vector<DeviceInfo> select_word(const DeviceList& list, std::string_view wor
   std::vector<DeviceInfo> found;
   for (const DeviceInfo& device : list.devices) {
     const bool by_index = is_index(word) && fmt::to_string(device.index) == word;
-    const bool by_name =
-        !is_index(word) && lower(device.name).find(lower(word)) != std::string::npos;
+    const bool by_name = !word.empty() && !is_index(word) &&
+                         lower(device.name).find(lower(word)) != std::string::npos;
     if (by_index || device.platform_index == word || by_name) found.push_back(device);
   }
   if (found.empty()) {

@@ -40,7 +40,8 @@ DeviceInfo basic_info(const cl::Device& device) {
 
 std::string platform_text(const cl::Platform& platform) {
   try {
-    return platform.getInfo<CL_PLATFORM_NAME>().c_str();  // without the zero that some keep
+    const std::string name = platform.getInfo<CL_PLATFORM_NAME>();
+    return name.substr(0, name.find('\0'));  // without the zero that some keep
   } catch (const cl::Error&) {
     return "unnamed platform";
   }

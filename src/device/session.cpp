@@ -14,7 +14,7 @@ std::string first_error_line(const std::string& log) {
   const auto at = log.find("error");
   const auto begin = at == std::string::npos ? log.find_first_not_of(" \n\t") : log.rfind('\n', at);
   if (begin == std::string::npos && at == std::string::npos) return "the driver gave no reason";
-  const std::size_t first = begin == std::string::npos ? 0 : log.find_first_not_of("\n", begin);
+  const std::size_t first = begin == std::string::npos ? 0 : log.find_first_not_of('\n', begin);
   return log.substr(first, log.find('\n', first) - first);
 }
 

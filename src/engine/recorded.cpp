@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <utility>
 
 #include "clprobe/engine.hpp"
 
@@ -18,51 +16,75 @@ class RecordedBackend final : public Backend {
   [[nodiscard]] const DeviceInfo& device() const override { return run_.device; }
   [[nodiscard]] std::vector<Warning> warnings() const override { return run_.warnings; }
 
-  /// What was measured then, under the limits of then.
-  [[nodiscard]] std::optional<Plan> plan_of(const Probe& probe) const override {
-    Plan plan;
-    for (const ProbeResult& result : run_.results) {
-      if (result.probe != probe.id) continue;
-      for (Point point : result.points) {
-        point.samples.clear();
-        point.failure.clear();
-        plan.points.push_back(std::move(point));
-      }
-      std::copy_if(result.findings.begin(), result.findings.end(),
-                   std::back_inserter(plan.findings),
-                   [](const Finding& finding) { return finding.method == "plan"; });
-    }
-    return plan;
-  }
-
   Work prepare(const Probe& probe, const Point& point) override {
-    const Point& stored = find(probe, point);
-    if (stored.samples.empty()) throw DeviceError(stored.failure);
+    const Stored stored = find(probe, point);
+    std::vector<Sample> samples = samples_of_visit(*stored.point, next_visit(point));
     Work work;
     // The full samples are the longer ones; without a clock they have shorter partners.
     const auto longest =
-        std::max_element(stored.samples.begin(), stored.samples.end(),
+        std::max_element(samples.begin(), samples.end(),
                          [](const Sample& a, const Sample& b) { return a.accesses < b.accesses; });
     work.iterations = longest->accesses;
     work.max_iterations = work.iterations;
-    work.facts = stored.parameters;
-    work.run = [&stored,
+    work.facts = stored.point->parameters;
+    // Which of several builds a point had is not in the run.
+    if (stored.result->kernels.size() == 1) work.build = stored.result->kernels.front();
+    work.run = [samples = std::move(samples),
                 next = std::map<std::uint64_t, std::size_t>{}](std::uint64_t iterations) mutable {
-      return replay(stored, iterations, next[iterations]);
+      return replay(samples, iterations, next[iterations]);
     };
     return work;
   }
 
  private:
-  [[nodiscard]] const Point& find(const Probe& probe, const Point& point) const {
+  struct Stored {
+    const ProbeResult* result;
+    const Point* point;
+  };
+
+  /// Throws Unsupported for what the device refused, which left no point in the run.
+  [[nodiscard]] Stored find(const Probe& probe, const Point& point) const {
     for (const ProbeResult& result : run_.results) {
       if (result.probe != probe.id) continue;
       const auto found = std::find_if(result.points.begin(), result.points.end(),
                                       [&](const Point& stored) { return matches(stored, point); });
-      if (found != result.points.end()) return *found;
+      if (found != result.points.end()) return {&result, &*found};
+      throw_if_refused(result, point.series);
     }
     throw DeviceError(
         fmt::format("the recorded run has no such point of {} ({})", probe.id, point.series));
+  }
+
+  static void throw_if_refused(const ProbeResult& result, const std::string& series) {
+    for (const Finding& finding : result.findings) {
+      const bool is_refusal = finding.source == Source::reported && !finding.value;
+      if (is_refusal && finding.series == series) throw Unsupported(finding.reason);
+    }
+    for (const Warning& warning : result.warnings) {
+      if (warning.code == "point_refused" && warning.facts.text_or("series", "") == series) {
+        throw Unsupported(warning.facts.text_or("reason", ""));
+      }
+    }
+  }
+
+  static std::uint64_t next_visit(const Point& point) {
+    return point.samples.empty() ? 0 : point.samples.back().visit + 1;
+  }
+
+  /// The samples of the visit that comes next; from the first again after the last. Throws
+  /// DeviceError where the recorded point failed.
+  static std::vector<Sample> samples_of_visit(const Point& stored, std::uint64_t visit) {
+    std::vector<std::uint64_t> visits;
+    for (const Sample& sample : stored.samples) {
+      if (visits.empty() || visits.back() != sample.visit) visits.push_back(sample.visit);
+    }
+    if (visit >= visits.size() && !stored.failure.empty()) throw DeviceError(stored.failure);
+    if (visits.empty()) throw DeviceError("the recorded point has no samples");
+    const std::uint64_t wanted = visits[visit % visits.size()];
+    std::vector<Sample> samples;
+    std::copy_if(stored.samples.begin(), stored.samples.end(), std::back_inserter(samples),
+                 [wanted](const Sample& sample) { return sample.visit == wanted; });
+    return samples;
   }
 
   /// A stored point has facts beside the parameters that were planned.
@@ -76,14 +98,15 @@ class RecordedBackend final : public Backend {
   }
 
   /// The next stored sample of about so many accesses, from the first again after the last.
-  static Measurement replay(const Point& stored, std::uint64_t accesses, std::size_t& next) {
+  static Measurement replay(const std::vector<Sample>& samples, std::uint64_t accesses,
+                            std::size_t& next) {
     const auto distance = [accesses](const Sample& sample) {
       return sample.accesses > accesses ? sample.accesses - accesses : accesses - sample.accesses;
     };
     std::uint64_t nearest = ~std::uint64_t{0};
-    for (const Sample& sample : stored.samples) nearest = std::min(nearest, distance(sample));
+    for (const Sample& sample : samples) nearest = std::min(nearest, distance(sample));
     std::vector<Sample> alike;
-    std::copy_if(stored.samples.begin(), stored.samples.end(), std::back_inserter(alike),
+    std::copy_if(samples.begin(), samples.end(), std::back_inserter(alike),
                  [&](const Sample& sample) { return distance(sample) == nearest; });
     const Sample& sample = alike[next++ % alike.size()];
     return {sample, sample.witness};

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "clprobe/estimate.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
@@ -94,6 +95,21 @@ void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budg
   for (int i = 1; i < budget.samples_per_visit; ++i) keep(checked(work.run(iterations)));
   const std::uint64_t fewer = std::max<std::uint64_t>(1, iterations / 8);
   for (int i = 0; i < budget.samples_per_visit; ++i) keep(checked(work.run(fewer)));
+}
+
+std::optional<double> sentinel_time_ns(const Point& sentinel, const DeviceInfo& device) {
+  if (device.timer != Timer::clock || device.clock.rate != ClockRate::core_cycles) {
+    const auto found = estimate(sentinel, device);
+    if (!found) return std::nullopt;
+    return found->ns;
+  }
+  std::optional<double> least;
+  for (const Sample& sample : sentinel.samples) {
+    const double ns = static_cast<double>(sample.event_ns.value_or(sample.host_ns)) /
+                      static_cast<double>(sample.accesses);
+    least = std::min(least.value_or(ns), ns);
+  }
+  return least;
 }
 
 std::optional<double> drift_of(std::span<const double> sentinel_ns) {

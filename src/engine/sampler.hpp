@@ -19,6 +19,11 @@ namespace clprobe {
 void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budget,
                   std::uint64_t visit, std::vector<Sample>& samples);
 
+/// What the sentinel's samples say of the device's speed: the time of one access. A clock that
+/// counts the core's cycles slows down with the core and would show nothing, so that the launches'
+/// times are used there.
+std::optional<double> sentinel_time_ns(const Point& sentinel, const DeviceInfo& device);
+
 /// How far the sentinel's later half lies from its earlier half, as a share; nothing when that is
 /// under 2 % or there are fewer than 4 values.
 std::optional<double> drift_of(std::span<const double> sentinel_ns);

@@ -52,7 +52,8 @@ struct Shape {
 
   /// Byte offset of a node, as node_offset() in cl/latency.cl.
   [[nodiscard]] std::uint64_t offset_of(std::uint32_t node) const {
-    return node * step_bytes + (node * line_bytes) % step_bytes;
+    const std::uint32_t mixed = (node * 2654435761U) >> 16U;
+    return node * step_bytes + (mixed * line_bytes) % step_bytes;
   }
 };
 
@@ -62,6 +63,13 @@ struct Store {
   cl::Buffer buffer{};
   int huge_page_percent{0};
 };
+
+constexpr std::uint64_t chains_per_item = 16;  // CHAINS in cl/latency.cl
+
+/// Whether the device is the processor itself, run by native code: threads that may be on any core.
+bool is_native_cpu(const DeviceInfo& device) {
+  return device.type == "cpu" && device.isa != "spir";
+}
 
 /// Work-items for the launches that spread over the whole device.
 struct Spread {
@@ -155,7 +163,7 @@ class Ring {
   [[nodiscard]] cl::Image1DBuffer image_of_memory() const;
   void first_launch();
   void age(std::uint64_t hops);
-  void sweep(std::uint64_t begin, std::uint64_t end);
+  void walk(std::uint64_t begin, std::uint64_t end);
 
   Session& session_;
   Shape shape_;
@@ -167,7 +175,8 @@ class Ring {
   cl::Image1DBuffer image_{};
   cl::Kernel chase_{};
   cl::Kernel sweep_{};
-  cl_uint start_argument_{0};
+  cl_uint start_argument_{0};  // then lead, warm, iterations
+  cl_uint age_argument_{0};    // begin, then end, hops
   Store* store_{nullptr};
   std::uint64_t usual_hops_;
   std::uint64_t warm_;
@@ -188,7 +197,7 @@ Ring::Ring(Session& session, const Point& point)
       space_(chase_series(point.series).space),
       order_(cycle_of(session, shape_).order(shape_.nodes)),
       order_buffer_(kept_buffer(session, "order", order_.size() * sizeof(cl_uint))),
-      out_(kept_buffer(session, "out", 2 * sizeof(cl_ulong))),
+      out_(kept_buffer(session, "out", 3 * sizeof(cl_ulong))),
       // More lines than the caches hold that belong to one core or compute unit, so that a chase of
       // so many hops leaves nothing of use in them for the next one.
       usual_hops_(session.info().type == "cpu" ? 65536 : 8192) {
@@ -245,8 +254,12 @@ void Ring::bind(const Point& point) {
   chase_.setArg(argument++, shape_.step_bytes);
   chase_.setArg(argument++, shape_.line_bytes);
   start_argument_ = argument++;
+  chase_.setArg(argument++, cl_uint{0});  // lead
   chase_.setArg(argument++, static_cast<cl_uint>(warm_));
-  chase_.setArg(argument++, cl_uint{1});
+  chase_.setArg(argument++, cl_uint{1});  // iterations
+  age_argument_ = argument;
+  for (int i = 0; i < 3; ++i) chase_.setArg(argument++, cl_uint{0});
+  chase_.setArg(argument++, never);
   chase_.setArg(argument++, out_);
   chase_.setArg(start_argument_, cl_uint{0});
   first_launch();
@@ -278,38 +291,51 @@ cl::Image1DBuffer Ring::image_of_memory() const {
   }
 }
 
-/// Some drivers compile only now. Some refuse constants that they said to have room for.
+/// Some drivers compile only now. Some refuse constants or local memory that they said to have.
 void Ring::first_launch() {
   try {
     session_.launch(chase_, cl::NDRange(1), cl::NDRange(1));
   } catch (const cl::Error& error) {
-    const bool is_constant =
-        space_ == Space::constant_argument || space_ == Space::constant_program;
-    if (!is_constant) throw;
-    throw Unsupported(fmt::format("the driver takes no {} of constants: {}",
+    if (space_ == Space::global || space_ == Space::image) throw;
+    throw Unsupported(fmt::format("the driver refuses {} of it: {}",
                                   format_bytes({shape_.working_set_bytes}), describe(error)));
   }
 }
 
-void Ring::sweep(std::uint64_t begin, std::uint64_t end) {
-  constexpr std::uint64_t chains = 16;  // CHAINS in cl/latency.cl
-  const Spread spread = spread_over(session_.info(), (end - begin) / (chains * 16));
-  const std::uint64_t all_chains = spread.items * chains;
-  const cl::Buffer sink = kept_buffer(session_, "sink", spread.items * sizeof(cl_ulong));
+/// Walks the nodes from `begin` to `end` before the next chase, from where it will run: caches that
+/// only some units share would else see only a part of the walk.
+void Ring::walk(std::uint64_t begin, std::uint64_t end) {
+  const auto hops_of = [&](std::uint64_t items) {
+    const std::uint64_t chains = items * chains_per_item;
+    return static_cast<cl_uint>((end - begin + chains - 1) / chains);
+  };
+  // Only a clock in the kernel can leave the walk out of the time.
+  if (is_native_cpu(session_.info()) && session_.info().timer == Timer::clock) {
+    chase_.setArg(age_argument_, static_cast<cl_uint>(begin));
+    chase_.setArg(age_argument_ + 1, static_cast<cl_uint>(end));
+    chase_.setArg(age_argument_ + 2, hops_of(1));
+    return;
+  }
+  const auto most_items = static_cast<std::uint64_t>(
+      std::clamp<std::int64_t>(session_.info().max_work_group_size, 1, 1024));
+  const auto wanted = static_cast<std::size_t>(
+      std::min(most_items, sweep_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device())));
+  const cl::Buffer sink = kept_buffer(session_, "sink", wanted * sizeof(cl_ulong));
   sweep_.setArg(0, store_->buffer);
   sweep_.setArg(1, order_buffer_);
   sweep_.setArg(2, shape_.step_bytes);
   sweep_.setArg(3, shape_.line_bytes);
   sweep_.setArg(4, static_cast<cl_uint>(begin));
   sweep_.setArg(5, static_cast<cl_uint>(end));
-  sweep_.setArg(6, static_cast<cl_uint>((end - begin + all_chains - 1) / all_chains));
+  sweep_.setArg(6, hops_of(wanted));
   sweep_.setArg(7, sink);
-  session_.launch(sweep_, cl::NDRange(spread.items), cl::NDRange(spread.group));
+  session_.launch(sweep_, cl::NDRange(wanted), cl::NDRange(wanted));
 }
 
 /// Makes the next `hops` nodes those that were touched longest ago, as in a chase that goes on for
 /// ever. For rings much longer than a chase one ageing serves three, at 3 % of the reuse distance.
 void Ring::age(std::uint64_t hops) {
+  chase_.setArg(age_argument_ + 2, cl_uint{0});
   if (shape_.nodes <= hops || store_ == nullptr) {
     position_ = 0;
     return;
@@ -318,17 +344,21 @@ void Ring::age(std::uint64_t hops) {
   constexpr std::uint64_t chases = 3;
   const bool is_long = shape_.nodes >= 32 * chases * hops;
   aged_until_ = is_long ? chases * hops : hops;
-  // The others were walked by the chase before, or by the layout.
-  if (is_long) sweep(0, aged_until_);
-  sweep(aged_until_, shape_.nodes);
+  // The others were walked by the chases before, or by the layout.
+  walk(aged_until_, shape_.nodes);
   position_ = 0;
 }
 
 Measurement Ring::run(std::uint64_t iterations) {
-  const std::uint64_t hops = (warm_ + iterations) * shape_.unroll;
+  const std::uint64_t whole = (warm_ + iterations) * shape_.unroll;
+  // One hop more where the chase would else end where it began: then a kernel that does nothing
+  // would have the right witness.
+  const std::uint64_t lead = whole % shape_.nodes == 0 ? 1 : 0;
+  const std::uint64_t hops = lead + whole;
   age(hops);
   chase_.setArg(start_argument_, static_cast<cl_uint>(position_));
-  chase_.setArg(start_argument_ + 2, static_cast<cl_uint>(iterations));
+  chase_.setArg(start_argument_ + 1, static_cast<cl_uint>(lead));
+  chase_.setArg(start_argument_ + 3, static_cast<cl_uint>(iterations));
   const LaunchTimes times = session_.launch(chase_, cl::NDRange(1), cl::NDRange(1));
   std::array<cl_ulong, 2> out{};
   session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, sizeof out, out.data());
@@ -375,11 +405,15 @@ std::vector<KernelVariant> chase_variants() {
       const bool has_pointers = series.space == Space::global || series.space == Space::local;
       if (form == forms.front() && !has_pointers) continue;
       for (const Bytes buffer : {gibibytes(1), gibibytes(32)}) {
-        const bool can_be_wide = series.space == Space::global;
+        // Constants and images are cut from the buffer that global rings need.
+        const bool can_be_wide =
+            series.space != Space::local && series.space != Space::constant_program;
         if (buffer > gibibytes(1) && !can_be_wide) continue;
         Point point;
         point.series = series.name;
-        point.parameters = {{"buffer_bytes", static_cast<std::int64_t>(buffer.count)},
+        // Local memory is small, and its size is an option.
+        const Bytes bytes = series.space == Space::local ? kibibytes(4) : buffer;
+        point.parameters = {{"buffer_bytes", static_cast<std::int64_t>(bytes.count)},
                             {"address", std::string(form)},
                             {"unroll", std::int64_t{16}}};
         const bool has_table = series.space == Space::constant_program;

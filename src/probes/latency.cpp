@@ -42,8 +42,12 @@ Bytes line_of(const DeviceInfo& device, const Limits& limits) {
 }
 
 Bytes most_memory(const DeviceInfo& device, const Limits& limits) {
-  if (limits.max_memory.count != 0) return limits.max_memory;
-  return std::min({largest, device.max_allocation, device.global_memory / 4});
+  if (limits.max_memory.count != 0) return std::min(limits.max_memory, device.max_allocation);
+  // Sizes that were asked for are measured if a buffer can hold them.
+  if (!limits.sizes.empty()) return device.max_allocation;
+  const Bytes most = std::min({largest, device.max_allocation, device.global_memory / 4});
+  // Whole MiB, so that series of different steps end at the same size and share one buffer.
+  return most > mebibytes(1) ? mebibytes(1) * (most / mebibytes(1)) : most;
 }
 
 std::string address_word(AddressForm form, const char* automatic) {
@@ -73,6 +77,18 @@ Bytes page_step(const DeviceInfo& device) {
   return device.type == "cpu" ? kibibytes(4) : kibibytes(16);
 }
 
+double ratio_for(Effort effort) {
+  switch (effort) {
+    case Effort::quick:
+      return coarse_ratio;
+    case Effort::thorough:
+      return knee_ratio;
+    case Effort::normal:
+      break;
+  }
+  return fine_ratio;
+}
+
 std::vector<SeriesPlan> series_plans(const DeviceInfo& device, const Limits& limits) {
   const Bytes line = line_of(device, limits);
   const Bytes memory = most_memory(device, limits);
@@ -85,7 +101,7 @@ std::vector<SeriesPlan> series_plans(const DeviceInfo& device, const Limits& lim
     return limits.address == AddressForm::pointer ? automatic
                                                   : address_word(limits.address, automatic);
   };
-  const double fine = limits.effort == Effort::quick ? coarse_ratio : fine_ratio;
+  const double fine = ratio_for(limits.effort);
   const Bytes constant = std::min(device.constant_buffer, memory);
   // Beyond 64 KiB the table is a program text of megabytes and, wherever constants are that large,
   // ordinary memory, which `constant-argument` shows.
@@ -103,7 +119,7 @@ std::vector<SeriesPlan> series_plans(const DeviceInfo& device, const Limits& lim
       {"image", std::min(image, mebibytes(128)), sparse_ratio, line, "index"},
   };
   if (has_scalar_loads(device)) plans.push_back({"global-scalar", memory, fine, line, global_form});
-  if (image.count == 0) plans[5].missing = "the device has no images";
+  if (image.count == 0) plans[5].missing = "the device makes no images of buffers";
   if (device.constant_buffer.count == 0) {
     plans[2].missing = plans[3].missing = "the device has no constant memory";
   }
@@ -125,14 +141,16 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Limits& limits) 
   for (const SizeRange& range : ranges) {
     const double ratio = range.ratio > 1.0 ? range.ratio : series.ratio;
     const Bytes last = std::min(range.last, series.last);
-    for (double size = static_cast<double>(range.first.count);
-         size < static_cast<double>(last.count); size *= ratio) {
+    auto size = static_cast<double>(range.first.count);
+    while (size < static_cast<double>(last.count)) {
       sizes.push_back({static_cast<std::uint64_t>(size)});
+      size *= ratio;
     }
     // The last bytes too; some drivers refuse those of constant memory, so that the line before
     // them is tried as well.
     if (range.first <= last) sizes.push_back(last);
-    if (limits.sizes.empty() && series.name.starts_with("constant")) {
+    if (limits.sizes.empty() && series.name != "image" && !series.name.starts_with("global") &&
+        last > series.step) {
       sizes.push_back(last - series.step);
     }
   }
@@ -192,6 +210,7 @@ Plan plan(const DeviceInfo& device, const Limits& limits) {
   std::vector<SeriesPlan> all = series_plans(device, limits);
   std::erase_if(all, [&](const SeriesPlan& series) { return !is_wanted(series, limits); });
   std::vector<std::vector<Bytes>> sizes;
+  sizes.reserve(all.size());
   for (const SeriesPlan& series : all) {
     sizes.push_back(series.missing.empty() ? working_sets(series, limits) : std::vector<Bytes>{});
   }
@@ -282,7 +301,7 @@ Finding step_finding(std::string_view series, int number, const Level& level, co
   if (pages.empty()) {
     finding.reason = "the chase with one node per page was not measured";
   } else if (kind == StepKind::unknown) {
-    finding.reason = "the chase with one node per page neither rises with it nor stays flat";
+    finding.reason = "the chase with one node per page does not tell";
   }
   return finding;
 }
@@ -326,7 +345,9 @@ void add_levels(Findings& found, std::string_view series, const DeviceInfo& devi
 void add_warnings(Findings& found, std::span<const Point> points) {
   const auto small = std::find_if(points.begin(), points.end(), [](const Point& point) {
     constexpr std::int64_t mostly = 50;
-    return point.parameters.integer_or("huge_page_percent", 100) < mostly;
+    return point.parameters.integer_or("huge_page_percent", 100) < mostly &&
+           point.parameters.integer("buffer_bytes") >=
+               static_cast<std::int64_t>(mebibytes(8).count);
   });
   if (small != points.end()) {
     found.warnings.push_back({"small_pages", {{"page_bytes", std::int64_t{4096}}}});
@@ -340,11 +361,41 @@ void add_warnings(Findings& found, std::span<const Point> points) {
   }
 }
 
+/// The latency of the curve at a working set, by the nearest point in ln(size).
+double nearest_latency(std::span<const CurvePoint> curve, double working_set_bytes) {
+  const auto distance = [&](const CurvePoint& point) {
+    return std::fabs(std::log(point.working_set_bytes / working_set_bytes));
+  };
+  return std::min_element(
+             curve.begin(), curve.end(),
+             [&](const CurvePoint& a, const CurvePoint& b) { return distance(a) < distance(b); })
+      ->latency;
+}
+
+/// What one node per page costs beyond as many nodes that lie side by side: translation. The chase
+/// with one node per page also leaves the caches, when its lines are as many as theirs.
+std::vector<CurvePoint> translation_curve(std::span<const Point> points, const DeviceInfo& device,
+                                          std::span<const CurvePoint> lines) {
+  std::vector<CurvePoint> curve = latency_curve(points, "global-pages", device);
+  const auto model = std::find_if(points.begin(), points.end(), [](const Point& point) {
+    return point.series == "global-pages";
+  });
+  if (curve.empty() || lines.empty() || model == points.end()) return {};
+  const double shrink = static_cast<double>(model->parameters.integer("line_bytes")) /
+                        static_cast<double>(model->parameters.integer("step_bytes"));
+  const double nearest_level = lines.front().latency;
+  for (CurvePoint& point : curve) {
+    const double expected = nearest_latency(lines, point.working_set_bytes * shrink);
+    point.latency = nearest_level + std::max(0.0, point.latency - expected);
+  }
+  return curve;
+}
+
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   constexpr std::array shown{"global",           "global-scalar", "constant-argument",
                              "constant-program", "local",         "image"};
   Findings found;
-  const auto pages = latency_curve(points, "global-pages", device);
+  const auto pages = translation_curve(points, device, latency_curve(points, "global", device));
   for (const char* const series : shown) {
     const auto curve = latency_curve(points, series, device);
     if (!curve.empty()) add_levels(found, series, device, curve, pages);

@@ -13,7 +13,7 @@ namespace clprobe {
 namespace {
 
 constexpr std::array probes{
-#define PROBE(id) &id,
+#define PROBE(id) &(id),
 #include "probes/probes.def"
 #undef PROBE
 };
@@ -26,14 +26,6 @@ const Probe* find_probe(std::string_view id) {
   const auto* const found = std::find_if(probes.begin(), probes.end(),
                                          [&](const Probe* probe) { return probe->id == id; });
   return found == probes.end() ? nullptr : *found;
-}
-
-std::string_view to_word(Quantity quantity) {
-  switch (quantity) {
-    case Quantity::seconds_per_access:
-      return "seconds_per_access";
-  }
-  return "";
 }
 
 }  // namespace clprobe

@@ -48,7 +48,7 @@ void add_result(Page& page, const ProbeResult& result, const DeviceInfo& device,
   if (const std::string failures = failures_text(result); !failures.empty()) {
     page.prose(" ! ", failures, Ink::caution);
   }
-  add_warnings(page, result.warnings);
+  if (style.advice) add_warnings(page, result.warnings);
   const Chart chart = chart_of(result, device);
   if (!chart.series.empty()) {
     page.blank();
@@ -62,7 +62,7 @@ void add_run(Page& page, const Run& run, const TableStyle& style) {
   if (run.interrupted) {
     page.prose("    ", "INTERRUPTED: what was measured until then is shown", Ink::failure);
   }
-  add_warnings(page, run.warnings);
+  if (style.advice) add_warnings(page, run.warnings);
   if (run.results.empty()) page.prose("    ", "nothing was measured", Ink::faint);
   for (const ProbeResult& result : run.results) add_result(page, result, run.device, style);
 }

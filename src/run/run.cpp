@@ -75,6 +75,11 @@ struct Words<Effort> {
                                     Word{Effort::thorough, "thorough"}};
 };
 
+template <>
+struct Words<Quantity> {
+  static constexpr std::array table{Word{Quantity::seconds_per_access, "seconds_per_access"}};
+};
+
 template <typename Enum>
 std::string_view word_of(Enum value) {
   const auto& table = Words<Enum>::table;
@@ -92,6 +97,7 @@ std::string_view to_word(ClockRate value) { return word_of(value); }
 std::string_view to_word(Timer value) { return word_of(value); }
 std::string_view to_word(AddressForm value) { return word_of(value); }
 std::string_view to_word(Effort value) { return word_of(value); }
+std::string_view to_word(Quantity value) { return word_of(value); }
 
 template <typename Enum>
 std::optional<Enum> from_word(std::string_view word) {

@@ -10,10 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <thread>
 
 extern char** environ;
 
@@ -39,17 +42,23 @@ struct SpawnSettings {
   }
 };
 
+/// One line that a terminal can show: a driver may print anything.
 std::string first_line(std::string text) {
   const auto begin = text.find_first_not_of(" \n\t");
   if (begin == std::string::npos) return "";
   text = text.substr(begin, text.find('\n', begin) - begin);
   constexpr std::size_t enough = 160;
-  return text.substr(0, enough);
+  text = text.substr(0, enough);
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return text;
 }
 
 }  // namespace
 
 ChildProcess::ChildProcess() {
+  // Cycles of millions of nodes are walked at random: on small pages that takes twice as long.
+  setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0);
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw ChildLost(fmt::format("socketpair: {}", std::strerror(errno)));
@@ -97,8 +106,16 @@ std::string ChildProcess::last_words() const {
 }
 
 std::string ChildProcess::end_of_child() {
+  // A process closes its files before it ends; a driver's thread may also close them and go on.
+  constexpr int most_looks = 200;
+  constexpr std::chrono::milliseconds between{5};
   int status = 0;
-  const int ended = waitpid(pid_, &status, 0);
+  int ended = waitpid(pid_, &status, WNOHANG);
+  for (int look = 0; ended == 0 && look < most_looks; ++look) {
+    std::this_thread::sleep_for(between);
+    ended = waitpid(pid_, &status, WNOHANG);
+  }
+  if (ended == 0) return "closed its channel without ending";  // lose() ends it
   pid_ = -1;
   if (ended < 0) return "ended";
   if (WIFSIGNALED(status)) {
@@ -118,13 +135,31 @@ void ChildProcess::lose(const std::string& how) {
   throw ChildLost(words.empty() ? how : fmt::format("{}, saying \"{}\"", how, words));
 }
 
-void ChildProcess::write_line(std::string_view line) {
+void ChildProcess::wait_until(short ready, const Patience& patience) {
+  for (;;) {
+    if (patience.cancelled && patience.cancelled()) lose("interrupted");
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        patience.give_up - std::chrono::steady_clock::now());
+    if (left.count() <= 0) {
+      lose(fmt::format("the driver did not answer within {} s; --timeout allows it more",
+                       std::chrono::duration<double>(patience.timeout).count()));
+    }
+    // Short waits: an interrupt that arrives just before poll() would else go unseen.
+    constexpr std::chrono::milliseconds longest_wait{100};
+    pollfd waiting{channel_, ready, 0};
+    if (poll(&waiting, 1, static_cast<int>(std::min(left, longest_wait).count())) > 0) return;
+  }
+}
+
+void ChildProcess::write_line(std::string_view line, const Patience& patience) {
   std::string text(line);
   text += '\n';
   for (std::size_t sent = 0; sent < text.size();) {
-    // No SIGPIPE: a child that is gone is an answer.
-    const ssize_t count = send(channel_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
+    wait_until(POLLOUT, patience);
+    // No SIGPIPE: a child that is gone is an answer. No blocking: a child may have ceased to read.
+    const ssize_t count =
+        send(channel_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count < 0) lose(fmt::format("the driver's process {}", end_of_child()));
     sent += static_cast<std::size_t>(count);
   }
@@ -132,26 +167,16 @@ void ChildProcess::write_line(std::string_view line) {
 
 std::string ChildProcess::ask(std::string_view line, std::chrono::milliseconds timeout,
                               const std::function<bool()>& cancelled) {
-  using clock = std::chrono::steady_clock;
   if (pid_ < 0) throw ChildLost("the driver's process is gone");
-  write_line(line);
-  const auto give_up = clock::now() + timeout;
+  const Patience patience{timeout, std::chrono::steady_clock::now() + timeout, cancelled};
+  write_line(line, patience);
   for (;;) {
     if (const auto end = unread_.find('\n'); end != std::string::npos) {
       std::string answer = unread_.substr(0, end);
       unread_.erase(0, end + 1);
       return answer;
     }
-    if (cancelled && cancelled()) lose("interrupted");
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(give_up - clock::now());
-    if (left.count() <= 0) {
-      lose(fmt::format("the driver did not answer within {} s; --timeout allows it more",
-                       std::chrono::duration<double>(timeout).count()));
-    }
-    // Short waits: an interrupt that arrives just before poll() would else go unseen.
-    constexpr std::chrono::milliseconds longest_wait{100};
-    pollfd waiting{channel_, POLLIN, 0};
-    if (poll(&waiting, 1, static_cast<int>(std::min(left, longest_wait).count())) <= 0) continue;
+    wait_until(POLLIN, patience);
     std::array<char, 65536> bytes{};
     const ssize_t count = read(channel_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;

@@ -35,8 +35,17 @@ class ChildProcess {
                   const std::function<bool()>& cancelled);
 
  private:
+  /// How long a question may take, the sending of it and the wait for its answer.
+  struct Patience {
+    std::chrono::milliseconds timeout;
+    std::chrono::steady_clock::time_point give_up;
+    const std::function<bool()>& cancelled;
+  };
+
   [[noreturn]] void lose(const std::string& how);
-  void write_line(std::string_view line);
+  /// Returns when the channel is `ready` (POLLIN, POLLOUT) or has hung up.
+  void wait_until(short ready, const Patience& patience);
+  void write_line(std::string_view line, const Patience& patience);
   [[nodiscard]] std::string end_of_child();
   [[nodiscard]] std::string last_words() const;
 

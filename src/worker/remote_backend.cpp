@@ -145,9 +145,11 @@ class RemoteBackend final : public Backend {
 
   void calibrate() {
     if (!try_step("calibrate", "calibration_failed")) return;
-    constexpr double least_r_squared = 0.999;
-    if (device_.timer == Timer::clock && device_.clock.r_squared < least_r_squared) {
-      warnings_.push_back({"calibration_poor", {{"r_squared", device_.clock.r_squared}}});
+    constexpr double widest = 0.02;
+    const Clock& clock = device_.clock;
+    const double width = (clock.ticks_per_ns_high - clock.ticks_per_ns_low) / clock.ticks_per_ns;
+    if (device_.timer == Timer::clock && !(width <= widest)) {
+      warnings_.push_back({"calibration_poor", {{"width_share", width}}});
     }
   }
 

@@ -7,7 +7,6 @@ bats_require_minimum_version 1.5.0
 setup() {
   load ../cli/common
   common_setup
-  golden=$BATS_TEST_DIRNAME/../golden/run.json
 }
 
 @test "PoCL, rusticl and Clover together: each device is listed, and the platform without one" {
@@ -84,17 +83,16 @@ setup() {
     | [\$first | keys[] | select(\$second[.] != null)] | length > 0 and all(\$first[.] == \$second[.])"
 }
 
-@test "a recorded run is played back without any driver" {
-  OCL_ICD_VENDORS=/nonexistent clprobe latency --device "recorded:$golden" --json
+@test "a recorded run is played back without any driver, and finds the same" {
+  clprobe latency "${few_sizes[@]}" -o a.json
+  [ "$status" -eq 0 ]
+  OCL_ICD_VENDORS=/nonexistent clprobe latency "${few_sizes[@]}" --device recorded:a.json --json
   [ "$status" -eq 0 ]
   [ -z "$stderr" ]
-  json_says '.device.name == "NVIDIA H200" and .results[0].status == "ok"'
   json_says '[.results[].points[].failure // ""] | unique == [""]'
-  # What a report of the file finds in it, but for the digits that the choice of samples moves.
+  diff <(jq .device a.json) <(jq .device <<<"$output")
   levels='[.results[].findings[] | [.name, .series, .level]]'
-  printf '%s\n' "$output" >replayed.json
-  clprobe report "$golden" --json
-  diff <(jq -c "$levels" <<<"$output") <(jq -c "$levels" replayed.json)
+  diff <(jq -c "$levels" a.json) <(jq -c "$levels" <<<"$output")
 }
 
 @test "explain says question, method and what can fool it" {

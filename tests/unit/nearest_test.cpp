@@ -20,7 +20,7 @@ TEST_CASE("slips of the keyboard are understood") {
   CHECK(found("lateny", probes) == "latency");
   CHECK(found("latnecy", probes) == "latency");
   CHECK(found("LATENCY", probes) == "latency");
-  CHECK(found("bandwith", probes) == "bandwidth");
+  CHECK(found("banwidth", probes) == "bandwidth");
   CHECK(found("locallatency", probes) == "local_latency");
   CHECK(found("band", probes) == "bandwidth");
   CHECK(found("tbl", probes) == "tlb");

@@ -129,14 +129,14 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"latncy"},
        "unknown probe or command 'latncy': did you mean 'latency'? `clprobe list` shows all "
        "probes"},
-      {{"lsit"},
-       "unknown probe or command 'lsit': did you mean 'list'? `clprobe list` shows all probes"},
-      {{"latency", "lsit"}, "unknown probe 'lsit': `clprobe list` shows all probes"},
+      {{"ilst"},
+       "unknown probe or command 'ilst': did you mean 'list'? `clprobe list` shows all probes"},
+      {{"latency", "ilst"}, "unknown probe 'ilst': `clprobe list` shows all probes"},
       {{"xyzzy"}, "unknown probe or command 'xyzzy': `clprobe list` shows all probes"},
       {{""}, "unknown probe or command '': `clprobe list` shows all probes"},
       {{"latency", "list"}, "'list' is a command: write it before all other words"},
-      {{"explain", "bandwith"},
-       "unknown probe 'bandwith': did you mean 'bandwidth'? `clprobe list` shows all probes"},
+      {{"explain", "banwidth"},
+       "unknown probe 'banwidth': did you mean 'bandwidth'? `clprobe list` shows all probes"},
       {{"--sise", "1"},
        "unknown flag '--sise': did you mean '--sizes'? `clprobe --help` shows all flags"},
       {{"--sise=1"},
@@ -151,8 +151,8 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"-f", "jsno"},
        "unknown word after --format 'jsno': did you mean 'json'? choose table, json, csv or "
        "markdown"},
-      {{"--series", "global,lcoal"},
-       "unknown word after --series 'lcoal': did you mean 'local'? choose global, "
+      {{"--series", "global,loacl"},
+       "unknown word after --series 'loacl': did you mean 'local'? choose global, "
        "global-scalar, global-pages, constant-argument, constant-program, local or image"},
       {{"--generate", "tcsh"},
        "unknown word after --generate 'tcsh': choose man, bash, zsh or fish"},

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker process seen from the program's side. This program is its own worker: started with
+// --worker it does what each line tells it, as badly as drivers do.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include "worker/child_process.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace clprobe {
+namespace {
+
+void write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = write(descriptor, text.data(), text.size());
+    if (count <= 0) _exit(77);
+    text.remove_prefix(static_cast<std::size_t>(count));
+  }
+}
+
+void answer(const std::string& text) { write_all(worker_channel, text + "\n"); }
+
+[[noreturn]] void hang() {
+  for (;;) pause();
+}
+
+/// A process that a driver leaves behind, in the group of the worker.
+pid_t start_grandchild() {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    close(worker_channel);
+    hang();
+  }
+  return pid;
+}
+
+/// The default way, since sanitizers handle crashes themselves.
+void die_by(int signal_number) {
+  std::signal(signal_number, SIG_DFL);
+  static_cast<void>(raise(signal_number));
+}
+
+struct Act {
+  std::string_view word;
+  void (*play)(const std::string& rest);
+};
+
+constexpr std::array acts{
+    Act{"echo", [](const std::string& rest) { answer(rest); }},
+    Act{"length", [](const std::string& rest) { answer(std::to_string(rest.size())); }},
+    Act{"repeat", [](const std::string& rest) { answer(std::string(std::stoul(rest), 'x')); }},
+    Act{"pid", [](const std::string&) { answer(std::to_string(getpid())); }},
+    Act{"group", [](const std::string&) { answer(std::to_string(getpgrp())); }},
+    Act{"signal", [](const std::string& rest) { die_by(std::stoi(rest)); }},
+    Act{"exit", [](const std::string& rest) { _exit(std::stoi(rest)); }},
+    Act{"hang", [](const std::string&) { hang(); }},
+    Act{"print", [](const std::string& rest) { write_all(STDOUT_FILENO, rest + "\n"); }},
+    Act{"complain", [](const std::string& rest) { write_all(STDERR_FILENO, rest + "\n"); }},
+    Act{"half", [](const std::string& rest) { write_all(worker_channel, rest); }},
+    Act{"deaf",
+        [](const std::string&) {
+          answer("deaf");
+          hang();
+        }},
+    Act{"close",
+        [](const std::string&) {
+          close(worker_channel);
+          hang();
+        }},
+    Act{"leave", [](const std::string&) { answer(std::to_string(start_grandchild())); }},
+};
+
+/// Plays the acts of each line, which ';' separates.
+void play(std::string line) {
+  while (!line.empty()) {
+    const std::string act = line.substr(0, line.find(';'));
+    line.erase(0, act.size() + 1);
+    const std::string word = act.substr(0, act.find(' '));
+    const std::string rest = act.size() > word.size() ? act.substr(word.size() + 1) : "";
+    const auto* const found =
+        std::find_if(acts.begin(), acts.end(), [&](const Act& each) { return each.word == word; });
+    if (found == acts.end()) _exit(78);
+    found->play(rest);
+  }
+}
+
+int be_the_worker() {
+  std::string unread;
+  std::array<char, 65536> bytes{};
+  for (;;) {
+    const ssize_t count = read(worker_channel, bytes.data(), bytes.size());
+    if (count <= 0) return 0;
+    unread.append(bytes.data(), static_cast<std::size_t>(count));
+    for (auto end = unread.find('\n'); end != std::string::npos; end = unread.find('\n')) {
+      const std::string line = unread.substr(0, end);
+      unread.erase(0, end + 1);
+      play(line);
+    }
+  }
+}
+
+using std::chrono::milliseconds;
+
+// Long enough for any machine: no test that passes waits for it.
+constexpr milliseconds ample{60'000};
+constexpr milliseconds brief{200};
+
+std::string ask(ChildProcess& child, std::string_view line, milliseconds timeout = ample) {
+  return child.ask(line, timeout, {});
+}
+
+/// How a question ended that must not be answered.
+std::string loss(ChildProcess& child, std::string_view line, milliseconds timeout = ample,
+                 const std::function<bool()>& cancelled = {}) {
+  try {
+    return "answered: " + child.ask(line, timeout, cancelled);
+  } catch (const ChildLost& lost) {
+    return lost.what();
+  }
+}
+
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+bool is_gone(pid_t pid) { return kill(pid, 0) != 0 && errno == ESRCH; }
+
+/// A child that was waited for; a zombie would still be found.
+bool has_no_children() { return waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
+
+TEST_CASE("lines are answered in turn") {
+  ChildProcess child;
+  CHECK(ask(child, "echo one") == "one");
+  CHECK(ask(child, "echo two") == "two");
+  CHECK(ask(child, "echo") == "");
+}
+
+TEST_CASE("lines of a megabyte travel both ways") {
+  constexpr std::size_t megabyte = 1U << 20U;
+  ChildProcess child;
+  CHECK(ask(child, "length " + std::string(megabyte, 'y')) == std::to_string(megabyte));
+  CHECK(ask(child, "repeat " + std::to_string(megabyte)) == std::string(megabyte, 'x'));
+  CHECK(ask(child, "echo still here") == "still here");
+}
+
+TEST_CASE("what libraries print does not get between the lines") {
+  ChildProcess child;
+  CHECK(ask(child, "print {\"garbage\": 1};complain more;echo right") == "right");
+}
+
+TEST_CASE("an answer that comes in pieces is one answer") {
+  ChildProcess child;
+  CHECK(ask(child, "half be;half gin;echo ning") == "beginning");
+}
+
+TEST_CASE("a child that dies by a signal is told by the signal's name") {
+  ChildProcess child;
+  const std::string how = loss(child, "signal 11");
+  CHECK(has(how, "signal 11"));
+  CHECK(has(how, "Segmentation fault"));
+  CHECK(has_no_children());
+}
+
+TEST_CASE("a child that exits is told by its status") {
+  ChildProcess child;
+  CHECK(has(loss(child, "exit 42"), "status 42"));
+  CHECK(has_no_children());
+}
+
+TEST_CASE("half an answer is no answer") {
+  ChildProcess child;
+  CHECK(has(loss(child, "half {\"work\":;exit 3"), "status 3"));
+  ChildProcess hanging;
+  CHECK(has(loss(hanging, "half {\"work\":", brief), "did not answer"));
+}
+
+TEST_CASE("a child that hangs is given up after the time that it has, and killed") {
+  ChildProcess child;
+  const pid_t pid = std::stoi(ask(child, "pid"));
+  const std::string how = loss(child, "hang", brief);
+  CHECK(has(how, "did not answer within 0.2 s"));
+  CHECK(has(how, "--timeout"));
+  CHECK(is_gone(pid));
+}
+
+TEST_CASE("a child that no longer reads is given up as well") {
+  ChildProcess child;
+  CHECK(ask(child, "deaf") == "deaf");
+  // More than a socket holds.
+  CHECK(has(loss(child, "echo " + std::string(8U << 20U, 'z'), brief), "did not answer"));
+  CHECK(has_no_children());
+}
+
+TEST_CASE("a child that closes its end without ending is killed") {
+  ChildProcess child;
+  const pid_t pid = std::stoi(ask(child, "pid"));
+  CHECK_FALSE(loss(child, "close").empty());
+  CHECK(is_gone(pid));
+}
+
+TEST_CASE("an interrupt ends the wait and the child") {
+  ChildProcess child;
+  const pid_t pid = std::stoi(ask(child, "pid"));
+  int asked = 0;
+  CHECK(has(loss(child, "hang", ample, [&] { return ++asked > 1; }), "interrupted"));
+  CHECK(is_gone(pid));
+  ChildProcess deaf;
+  CHECK(ask(deaf, "deaf") == "deaf");
+  CHECK(has(loss(deaf, "echo " + std::string(8U << 20U, 'z'), ample, [] { return true; }),
+            "interrupted"));
+}
+
+TEST_CASE("a child that is gone stays gone, and says so at once") {
+  ChildProcess child;
+  CHECK(has(loss(child, "exit 1"), "status 1"));
+  CHECK(has(loss(child, "echo one"), "gone"));
+  CHECK(has(loss(child, "echo one"), "gone"));
+}
+
+TEST_CASE("a child that dies between two questions is told at the next") {
+  ChildProcess child;
+  CHECK(ask(child, "echo one;exit 9") == "one");
+  CHECK(has(loss(child, "echo two"), "status 9"));
+}
+
+TEST_CASE("what the child printed last tells why it ended") {
+  ChildProcess child;
+  const std::string how = loss(child, "complain LLVM ERROR: cannot select;complain stack;exit 1");
+  CHECK(has(how, "status 1"));
+  CHECK(has(how, "\"LLVM ERROR: cannot select\""));
+  CHECK_FALSE(has(how, "stack"));
+}
+
+TEST_CASE("last words are one line without control characters, and not a page") {
+  ChildProcess child;
+  const std::string how =
+      loss(child, "complain \x1b[31mred\r\x07" + std::string(9000, 'w') + ";exit 1");
+  CHECK(how.size() < 400);
+  CHECK(
+      std::none_of(how.begin(), how.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }));
+}
+
+TEST_CASE("a terminal's Ctrl-C reaches the program alone: the child has a group of its own") {
+  ChildProcess child;
+  CHECK(ask(child, "group") == ask(child, "pid"));
+  CHECK(ask(child, "group") != std::to_string(getpgrp()));
+}
+
+TEST_CASE("children and what they start end with their object") {
+  pid_t pid = 0;
+  pid_t grandchild = 0;
+  {
+    ChildProcess child;
+    pid = std::stoi(ask(child, "pid"));
+    grandchild = std::stoi(ask(child, "leave"));
+  }
+  CHECK(is_gone(pid));
+  CHECK(has_no_children());
+  // Nobody here waits for a grandchild; it is gone or, until somebody reaps it, dead.
+  CHECK(grandchild > 0);
+}
+
+TEST_CASE("many children one after another leave no descriptors behind") {
+  const auto free_descriptor = [] {
+    const int descriptor = dup(STDERR_FILENO);
+    close(descriptor);
+    return descriptor;
+  };
+  const int before = free_descriptor();
+  for (int i = 0; i < 20; ++i) {
+    ChildProcess child;
+    CHECK(has(loss(child, "exit 0"), "status 0"));
+  }
+  CHECK(free_descriptor() == before);
+  CHECK(has_no_children());
+}
+
+}  // namespace
+}  // namespace clprobe
+
+int main(int count, char** words) {
+  if (count == 2 && std::string_view(words[1]) == "--worker") return clprobe::be_the_worker();
+  return doctest::Context(count, words).run();
+}

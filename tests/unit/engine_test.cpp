@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/engine.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fake_device.hpp"
+
+namespace clprobe {
+namespace {
+
+/// A budget that no test comes near, so that what happens does not depend on the machine's speed.
+Budget ample_budget() {
+  Budget budget;
+  budget.probe_time = std::chrono::hours(1);
+  return budget;
+}
+
+Answer steady(double ns = 1.0) {
+  return [ns](const Point&, std::uint64_t iterations) { return launch_of(iterations, ns); };
+}
+
+/// Every second and third launch takes half as long again: an interval that never gets narrow.
+Answer noisy() {
+  return [launch = 0](const Point&, std::uint64_t iterations) mutable {
+    return launch_of(iterations, launch++ % 3 == 0 ? 1.0 : 1.5);
+  };
+}
+
+std::int64_t id_of(const Point& point) { return point.parameters.integer("working_set_bytes"); }
+
+const Point* find_point(const ProbeResult& result, std::int64_t id) {
+  const auto found = std::find_if(result.points.begin(), result.points.end(),
+                                  [&](const Point& point) { return id_of(point) == id; });
+  return found == result.points.end() ? nullptr : &*found;
+}
+
+std::set<std::uint64_t> visits_of(const Point& point) {
+  std::set<std::uint64_t> visits;
+  for (const Sample& sample : point.samples) visits.insert(sample.visit);
+  return visits;
+}
+
+std::vector<Warning> warnings_called(const ProbeResult& result, std::string_view code) {
+  std::vector<Warning> found;
+  std::copy_if(result.warnings.begin(), result.warnings.end(), std::back_inserter(found),
+               [&](const Warning& warning) { return warning.code == code; });
+  return found;
+}
+
+ProbeResult measure_fake(FakeBackend& backend, const Limits& limits,
+                         const Budget& budget = ample_budget(), const Observer& observer = {}) {
+  return measure(fake_probe(), backend, limits, budget, observer);
+}
+
+TEST_CASE("what was measured is in the result") {
+  FakeBackend backend(steady());
+  const ProbeResult result = measure_fake(backend, limits_of_points(3));
+  CHECK(result.probe == "fake");
+  CHECK(result.quantity == "seconds_per_access");
+  CHECK(result.status == Status::ok);
+  CHECK(result.reason.empty());
+  CHECK(result.warnings.empty());
+  REQUIRE(result.points.size() == 3);
+  CHECK(id_of(result.points[0]) == 1);  // as planned, whatever the order of the visits
+  CHECK(id_of(result.points[2]) == 3);
+  CHECK(result.points[0].parameters.text("page_kind") == "huge");
+  CHECK(result.findings.size() == 3);
+  // Points share a build, which is told once.
+  CHECK(result.kernels == std::vector<KernelBuild>{{"0123", "-DSERIES=near"}});
+}
+
+TEST_CASE("points are visited in an order that the seed decides and that is not the plan's") {
+  const auto order = [](std::uint64_t seed) {
+    FakeBackend backend(steady());
+    Budget budget = ample_budget();
+    budget.seed = seed;
+    measure_fake(backend, limits_of_points(7), budget);
+    return backend.visited();
+  };
+  const auto first = order(1);
+  CHECK(first == order(1));
+  CHECK(first != order(2));
+  CHECK_FALSE(std::is_sorted(first.begin(), first.begin() + 7));
+  // The second round goes another way, so that no point always follows the same one.
+  REQUIRE(first.size() == 14);
+  CHECK_FALSE(std::equal(first.begin(), first.begin() + 7, first.begin() + 7));
+}
+
+TEST_CASE("repeats of a point are spread over the run: each round visits each point once") {
+  FakeBackend backend(noisy());
+  const ProbeResult result = measure_fake(backend, limits_of_points(7));
+  const auto& visited = backend.visited();
+  REQUIRE(visited.size() == 7 * 5);
+  for (std::size_t round = 0; round < 5; ++round) {
+    const auto begin = visited.begin() + static_cast<std::ptrdiff_t>(round * 7);
+    CHECK(std::set<std::int64_t>(begin, begin + 7).size() == 7);
+  }
+  for (const Point& point : result.points) {
+    CHECK(point.samples.size() == 5 * 3);
+    CHECK(visits_of(point) == std::set<std::uint64_t>{0, 1, 2, 3, 4});
+    CHECK(std::is_sorted(point.samples.begin(), point.samples.end(),
+                         [](const Sample& a, const Sample& b) { return a.visit < b.visit; }));
+  }
+}
+
+TEST_CASE("a point with a narrow interval ends after the fewest visits, a wide one goes on") {
+  FakeBackend backend([launch = 0](const Point& point, std::uint64_t iterations) mutable {
+    const bool is_noisy = id_of(point) == 2;
+    return launch_of(iterations, is_noisy && launch++ % 3 != 0 ? 1.5 : 1.0);
+  });
+  Budget budget = ample_budget();
+  budget.min_visits = 3;
+  budget.max_visits = 6;
+  const ProbeResult result = measure_fake(backend, limits_of_points(3), budget);
+  CHECK(visits_of(*find_point(result, 1)).size() == 3);
+  CHECK(visits_of(*find_point(result, 2)).size() == 6);
+  CHECK(visits_of(*find_point(result, 3)).size() == 3);
+}
+
+TEST_CASE("a wider relative interval is met sooner") {
+  FakeBackend backend(noisy());
+  Budget budget = ample_budget();
+  budget.relative_interval = 0.6;
+  const ProbeResult result = measure_fake(backend, limits_of_points(3), budget);
+  for (const Point& point : result.points) CHECK(visits_of(point).size() == 2);
+}
+
+TEST_CASE("a failing point keeps its reason, is not tried again and does not end the probe") {
+  FakeBackend backend(steady());
+  backend.on_prepare([](const Point& point) {
+    if (id_of(point) == 3) throw DeviceError("clFinish: CL_OUT_OF_RESOURCES (-5) in fake");
+  });
+  const ProbeResult result = measure_fake(backend, limits_of_points(7));
+  REQUIRE(result.points.size() == 7);
+  CHECK(find_point(result, 3)->failure == "clFinish: CL_OUT_OF_RESOURCES (-5) in fake");
+  CHECK(find_point(result, 3)->samples.empty());
+  CHECK(std::count(backend.visited().begin(), backend.visited().end(), 3) == 1);
+  for (const std::int64_t id : {1, 2, 4, 5, 6, 7}) {
+    CHECK(find_point(result, id)->failure.empty());
+    CHECK(visits_of(*find_point(result, id)).size() == 2);
+  }
+  // Findings are made from what was measured; the exit code tells that something was not.
+  CHECK(result.findings.size() == 6);
+  CHECK(result.status == Status::failed);
+  CHECK(result.reason.starts_with("1 of 7 points failed"));
+  CHECK(result.reason.find("CL_OUT_OF_RESOURCES") != std::string::npos);
+}
+
+TEST_CASE("a point that fails at a later visit keeps the samples of the earlier ones") {
+  FakeBackend backend(noisy());
+  backend.on_prepare([visits = 0](const Point& point) mutable {
+    if (id_of(point) == 1 && ++visits == 3) throw DeviceError("lost");
+  });
+  const ProbeResult result = measure_fake(backend, limits_of_points(2));
+  CHECK(find_point(result, 1)->failure == "lost");
+  CHECK(visits_of(*find_point(result, 1)) == std::set<std::uint64_t>{0, 1});
+}
+
+TEST_CASE("a probe of which all points fail has failed") {
+  FakeBackend backend(steady());
+  backend.on_prepare([](const Point&) { throw DeviceError("lost"); });
+  const ProbeResult result = measure_fake(backend, limits_of_points(20));
+  CHECK(result.status == Status::failed);
+  CHECK(result.reason.starts_with("20 of 20 points failed"));
+  CHECK(result.points.size() == 20);
+  CHECK(result.findings.empty());
+}
+
+TEST_CASE("a wrong witness fails the point and says that the result is wrong") {
+  FakeBackend backend([](const Point& point, std::uint64_t iterations) {
+    Measurement measurement = launch_of(iterations, 0.001);
+    if (id_of(point) == 2) measurement.sample.witness = 0;
+    return measurement;
+  });
+  const ProbeResult result = measure_fake(backend, limits_of_points(3));
+  CHECK(result.status == Status::failed);
+  CHECK(find_point(result, 2)->failure.find("wrong result") != std::string::npos);
+  CHECK(find_point(result, 2)->samples.empty());
+  CHECK(find_point(result, 1)->failure.empty());
+}
+
+TEST_CASE("points that the device refuses are a warning, and no failure") {
+  FakeBackend backend(steady());
+  backend.on_prepare([](const Point& point) {
+    if (id_of(point) == 5) throw Unsupported("the driver takes no 5 B of constants");
+  });
+  const ProbeResult result = measure_fake(backend, limits_of_points(5));
+  CHECK(result.status == Status::ok);
+  CHECK(result.points.size() == 4);
+  const auto warnings = warnings_called(result, "point_refused");
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].facts.text("series") == "near");
+  CHECK(warnings[0].facts.text("reason") == "the driver takes no 5 B of constants");
+  CHECK(warnings_called(result, "time_budget_short").empty());
+  CHECK(result.findings.size() == 4);
+  CHECK(std::count(backend.visited().begin(), backend.visited().end(), 5) == 1);
+}
+
+TEST_CASE("a series that the device refuses is one finding without a value, and no failure") {
+  FakeBackend backend(steady());
+  backend.on_prepare([](const Point& point) {
+    if (point.series == "image") throw Unsupported("no image of a buffer");
+  });
+  Limits limits = limits_of_points(4);
+  limits.series = {"near", "image"};
+  const ProbeResult result = measure_fake(backend, limits);
+  CHECK(result.status == Status::ok);
+  CHECK(result.points.size() == 4);
+  CHECK(result.warnings.empty());
+  REQUIRE(result.findings.size() == 5);
+  const Finding& refused = result.findings.back();
+  CHECK(refused.series == "image");
+  CHECK_FALSE(refused.value.has_value());
+  CHECK(refused.reason == "no image of a buffer");
+  CHECK(refused.source == Source::reported);
+}
+
+TEST_CASE("a probe of which the device refuses everything is unsupported, and says why") {
+  FakeBackend backend(steady());
+  backend.on_prepare([](const Point&) { throw Unsupported("no image of a buffer"); });
+  const ProbeResult result = measure_fake(backend, limits_of_points(3));
+  CHECK(result.status == Status::unsupported);
+  CHECK(result.reason == "no image of a buffer");
+  CHECK(result.points.empty());
+  CHECK(result.findings.size() == 1);
+}
+
+TEST_CASE("a plan without points is unsupported, with what the plan found") {
+  Probe probe = fake_probe();
+  probe.plan = [](const DeviceInfo&, const Limits&) {
+    Finding finding;
+    finding.series = "local";
+    finding.reason = "the device has no local memory";
+    Plan plan;
+    plan.findings.push_back(finding);
+    return plan;
+  };
+  FakeBackend backend(steady());
+  const ProbeResult result = measure(probe, backend, {}, ample_budget(), {});
+  CHECK(result.status == Status::unsupported);
+  CHECK(result.reason == "the device has no local memory");
+  CHECK(result.findings.size() == 1);
+}
+
+TEST_CASE("an interrupt in the middle keeps the samples and is no failure") {
+  FakeBackend backend(noisy());
+  Observer observer;
+  observer.cancelled = [&] { return backend.launches() >= 12; };
+  const ProbeResult result = measure_fake(backend, limits_of_points(7), ample_budget(), observer);
+  CHECK(result.status == Status::interrupted);
+  CHECK_FALSE(result.reason.empty());
+  CHECK(result.points.size() == 4);
+  CHECK(result.findings.size() == 4);
+  CHECK(backend.launches() == 12);
+  CHECK(warnings_called(result, "time_budget_short").empty());
+}
+
+TEST_CASE("an error that the interrupt caused is not the device's") {
+  bool interrupted = false;
+  FakeBackend backend(steady());
+  backend.on_prepare([&](const Point&) {
+    if (backend.visited().size() < 3) return;
+    interrupted = true;  // the worker process was killed under the point
+    throw DeviceError("interrupted");
+  });
+  Observer observer;
+  observer.cancelled = [&] { return interrupted; };
+  const ProbeResult result = measure_fake(backend, limits_of_points(7), ample_budget(), observer);
+  CHECK(result.status == Status::interrupted);
+  CHECK(result.points.size() == 2);
+  for (const Point& point : result.points) CHECK(point.failure.empty());
+}
+
+TEST_CASE("an interrupt before the first point leaves an empty result") {
+  FakeBackend backend(steady());
+  Observer observer;
+  observer.cancelled = [] { return true; };
+  const ProbeResult result = measure_fake(backend, limits_of_points(7), ample_budget(), observer);
+  CHECK(result.status == Status::interrupted);
+  CHECK(result.points.empty());
+  CHECK(backend.launches() == 0);
+}
+
+TEST_CASE("the time budget cuts the run, which says so and keeps what it has") {
+  FakeBackend backend([](const Point&, std::uint64_t iterations) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));  // a clock that surely moves
+    return launch_of(iterations, 1.0);
+  });
+  Budget budget = ample_budget();
+  budget.probe_time = std::chrono::nanoseconds(1);
+  const ProbeResult result = measure_fake(backend, limits_of_points(7), budget);
+  // The first visit makes what all points use and is not counted.
+  CHECK(result.points.size() == 1);
+  CHECK(result.status == Status::ok);
+  const auto warnings = warnings_called(result, "time_budget_short");
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].facts.integer("measured") == 1);
+  CHECK(warnings[0].facts.integer("planned") == 7);
+}
+
+TEST_CASE("a budget that names no time takes the effort's") {
+  FakeBackend backend(steady());
+  const ProbeResult result = measure_fake(backend, limits_of_points(7), Budget{});
+  CHECK(result.points.size() == 7);
+  CHECK(warnings_called(result, "time_budget_short").empty());
+}
+
+TEST_CASE("more effort takes more visits, for narrower intervals") {
+  const Budget quick = budget_for(Effort::quick);
+  const Budget normal = budget_for(Effort::normal);
+  const Budget thorough = budget_for(Effort::thorough);
+  CHECK(quick.probe_time < normal.probe_time);
+  CHECK(normal.probe_time < thorough.probe_time);
+  CHECK(quick.max_visits < normal.max_visits);
+  CHECK(normal.max_visits < thorough.max_visits);
+  CHECK(thorough.relative_interval < normal.relative_interval);
+}
+
+std::vector<Point> two_more(const DeviceInfo&, const Limits&, std::span<const Point> points) {
+  // The first round is over when the knees are looked for.
+  CHECK(std::all_of(points.begin(), points.end(),
+                    [](const Point& point) { return !point.samples.empty(); }));
+  return {fake_point("near", 100), fake_point("near", 101)};
+}
+
+TEST_CASE("refined points are visited too, as often as the planned ones") {
+  FakeBackend backend(noisy());
+  Probe probe = fake_probe();
+  probe.refine = two_more;
+  const ProbeResult result = measure(probe, backend, limits_of_points(4), ample_budget(), {});
+  REQUIRE(result.points.size() == 6);
+  CHECK(id_of(result.points[4]) == 100);
+  for (const Point& point : result.points) CHECK(visits_of(point).size() == 5);
+  CHECK(result.findings.size() == 6);
+}
+
+TEST_CASE("refined points are visited in shuffled order, so that noise does not follow the sizes") {
+  FakeBackend backend(steady());
+  Probe probe = fake_probe();
+  probe.refine = [](const DeviceInfo&, const Limits&, std::span<const Point>) {
+    std::vector<Point> more;
+    for (std::int64_t i = 0; i < 12; ++i) more.push_back(fake_point("near", 100 + i));
+    return more;
+  };
+  Budget budget = ample_budget();
+  budget.max_visits = 1;
+  measure(probe, backend, limits_of_points(2), budget, {});
+  REQUIRE(backend.visited().size() == 14);
+  CHECK_FALSE(std::is_sorted(backend.visited().begin() + 2, backend.visited().end()));
+}
+
+TEST_CASE("a device that slows down during the run is told") {
+  FakeBackend backend([launch = 0](const Point&, std::uint64_t iterations) mutable {
+    return launch_of(iterations, 1.0 + 0.001 * launch++);
+  });
+  const ProbeResult result = measure_fake(backend, limits_of_points(50));
+  const auto warnings = warnings_called(result, "clock_drift");
+  REQUIRE(warnings.size() == 1);
+  const Value* const share = warnings[0].facts.find("drift_share");
+  REQUIRE(share != nullptr);
+  CHECK(std::get<double>(*share) > 0.02);
+  CHECK(std::get<double>(*share) < 1.0);
+}
+
+TEST_CASE("a steady device has no drift, and the sentinel's samples are not the point's") {
+  FakeBackend backend(steady());
+  const ProbeResult result = measure_fake(backend, limits_of_points(50));
+  CHECK(result.warnings.empty());
+  CHECK(backend.visited().size() > 100);  // 50 points twice, and the sentinel now and then
+  for (const Point& point : result.points) CHECK(point.samples.size() == 4);
+}
+
+TEST_CASE("a sentinel that fails is given up") {
+  FakeBackend backend(steady());
+  backend.on_prepare([](const Point& point) {
+    if (id_of(point) == 1) throw DeviceError("lost");
+  });
+  const ProbeResult result = measure_fake(backend, limits_of_points(50));
+  CHECK(result.reason.starts_with("1 of 50 points failed"));
+}
+
+TEST_CASE("progress is a share that reaches the end, and the time that is left") {
+  FakeBackend backend(steady());
+  std::vector<double> shares;
+  std::vector<double> left;
+  Observer observer;
+  observer.progress = [&](const Probe& probe, double share, double seconds) {
+    CHECK(probe.id == "fake");
+    shares.push_back(share);
+    left.push_back(seconds);
+  };
+  measure_fake(backend, limits_of_points(20), ample_budget(), observer);
+  REQUIRE(shares.size() == 40);
+  CHECK(std::is_sorted(shares.begin(), shares.end()));
+  CHECK(shares.front() > 0.0);
+  CHECK(shares.back() == doctest::Approx(1.0));
+  CHECK(std::all_of(left.begin(), left.end(), [](double seconds) { return seconds >= 0.0; }));
+}
+
+TEST_CASE("a probe without a clock is measured by slopes") {
+  DeviceInfo info = fake_info();
+  info.timer = Timer::event;
+  info.clock = {};
+  FakeBackend backend(steady(50.0), info);
+  const ProbeResult result = measure_fake(backend, limits_of_points(3));
+  for (const Point& point : result.points) {
+    std::map<std::uint64_t, int> counts;
+    for (const Sample& sample : point.samples) ++counts[sample.accesses];
+    CHECK(counts == std::map<std::uint64_t, int>{{125, 6}, {1000, 6}});
+  }
+}
+
+}  // namespace
+}  // namespace clprobe

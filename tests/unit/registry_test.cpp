@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every probe promises, whichever it is.
+#include "clprobe/registry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "clprobe/embedded.hpp"
+#include "golden.hpp"
+
+namespace clprobe {
+namespace {
+
+std::filesystem::path source_folder() {
+  return std::filesystem::path(CLPROBE_GOLDEN_FOLDER).parent_path().parent_path();
+}
+
+/// What sha256sum says of the files one after the other, as a person would check a run document.
+std::string sha256_of(const std::string& files) {
+  const std::string command =
+      "cd '" + source_folder().string() + "' && cat " + files + " | sha256sum";
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  const bool is_running = pipe != nullptr;
+  REQUIRE(is_running);
+  std::array<char, 65> digits{};
+  const std::size_t count = std::fread(digits.data(), 1, 64, pipe.get());
+  return {digits.data(), count};
+}
+
+DeviceInfo device_of(Bytes memory) {
+  DeviceInfo device;
+  device.type = "gpu";
+  device.compute_units = 4;
+  device.max_work_group_size = 256;
+  device.global_memory = memory;
+  device.max_allocation = memory / 4;
+  device.local_memory = kibibytes(32);
+  device.constant_buffer = kibibytes(64);
+  device.cache_line = Bytes{64};
+  device.image_buffer_pixels = 65536;
+  return device;
+}
+
+TEST_CASE("ids are words, and no two probes share one") {
+  std::set<std::string_view> ids;
+  for (const Probe* const probe : all_probes()) {
+    CHECK(ids.insert(probe->id).second);
+    CHECK_FALSE(probe->id.empty());
+    CHECK(std::all_of(probe->id.begin(), probe->id.end(),
+                      [](unsigned char c) { return std::islower(c) != 0 || c == '_'; }));
+    CHECK(find_probe(probe->id)->id == probe->id);
+  }
+  CHECK(ids.contains("latency"));
+  const bool is_found = find_probe("") != nullptr || find_probe("Latency") != nullptr;
+  CHECK_FALSE(is_found);
+}
+
+TEST_CASE("every probe has a title, a question, a quantity and the functions that it needs") {
+  for (const Probe* const probe : all_probes()) {
+    CAPTURE(probe->id);
+    CHECK_FALSE(probe->title.empty());
+    CHECK(probe->question.ends_with('?'));
+    CHECK_FALSE(to_word(probe->quantity).empty());
+    const bool is_whole = probe->plan != nullptr && probe->prepare != nullptr &&
+                          probe->analyse != nullptr && probe->variants != nullptr;
+    REQUIRE(is_whole);
+    CHECK_FALSE(probe->variants().empty());
+  }
+}
+
+TEST_CASE("every probe's kernel and page are in the program, byte for byte") {
+  for (const Probe* const probe : all_probes()) {
+    const std::string kernel = std::string(probe->id) + ".cl";
+    const std::string page = std::string(probe->id) + ".md";
+    CHECK(embedded_file(kernel).size() > 100);
+    CHECK_FALSE(embedded_file(page).empty());
+    CHECK(embedded_file(kernel) == read_text(source_folder() / "cl" / kernel));
+    CHECK(embedded_file(page) == read_text(source_folder() / "docs" / page));
+  }
+  CHECK(embedded_file("clock.clh") == read_text(source_folder() / "cl" / "clock.clh"));
+}
+
+TEST_CASE("the hash of a kernel is the one that sha256sum gives") {
+  for (const Probe* const probe : all_probes()) {
+    const std::string kernel = std::string(probe->id) + ".cl";
+    CHECK(kernel_sha256(kernel) == sha256_of("cl/clock.clh cl/" + kernel));
+  }
+}
+
+TEST_CASE("files that are not in the program are an error") {
+  CHECK_THROWS_AS(static_cast<void>(embedded_file("nothing.cl")), std::out_of_range);
+  CHECK_THROWS_AS(static_cast<void>(kernel_sha256("nothing.cl")), std::out_of_range);
+  CHECK_THROWS_AS(static_cast<void>(kernel_sha256("latency.md")), std::out_of_range);
+}
+
+TEST_CASE("plans keep to small and to huge devices, and to what a person allows") {
+  for (const Bytes memory : {mebibytes(64), gibibytes(256)}) {
+    for (const Bytes most : {Bytes{}, mebibytes(1)}) {
+      const DeviceInfo device = device_of(memory);
+      Limits limits;
+      limits.max_memory = most;
+      const Bytes allowed = most.count != 0 ? most : std::min(gibibytes(1), memory / 4);
+      for (const Probe* const probe : all_probes()) {
+        CAPTURE(probe->id);
+        const Plan plan = probe->plan(device, limits);
+        CHECK_FALSE(plan.points.empty());
+        for (const Point& point : plan.points) {
+          CHECK_FALSE(point.series.empty());
+          for (const char* const name : {"working_set_bytes", "buffer_bytes"}) {
+            const auto bytes = point.parameters.integer_or(name, 0);
+            CHECK(bytes >= 0);
+            CHECK(static_cast<std::uint64_t>(bytes) <= allowed.count);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a plan is the same each time, and no two of its points are alike") {
+  const DeviceInfo device = device_of(gibibytes(8));
+  for (const Probe* const probe : all_probes()) {
+    const Plan plan = probe->plan(device, {});
+    CHECK(plan.points == probe->plan(device, {}).points);
+    for (auto point = plan.points.begin(); point != plan.points.end(); ++point) {
+      CHECK(std::find(std::next(point), plan.points.end(), *point) == plan.points.end());
+    }
+  }
+}
+
+TEST_CASE("nothing measured is nothing found") {
+  for (const Probe* const probe : all_probes()) {
+    const DeviceInfo device = device_of(gibibytes(8));
+    CHECK(probe->analyse(device, {}).findings.empty());
+    CHECK(probe->analyse(device, probe->plan(device, {}).points).findings.empty());
+  }
+}
+
+}  // namespace
+}  // namespace clprobe

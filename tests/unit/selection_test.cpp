@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/selection.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace clprobe::commands {
+namespace {
+
+DeviceInfo device(int index, std::string_view platform_index, std::string_view name,
+                  std::string_view type, std::int64_t compute_units) {
+  DeviceInfo info;
+  info.index = index;
+  info.platform_index = platform_index;
+  info.name = name;
+  info.type = type;
+  info.compute_units = compute_units;
+  return info;
+}
+
+DeviceList usual_list() {
+  DeviceList list;
+  list.devices = {device(0, "0:0", "AMD EPYC 9V74", "cpu", 160),
+                  device(1, "1:0", "NVIDIA A2", "gpu", 10),
+                  device(2, "1:1", "NVIDIA H200", "gpu", 132),
+                  device(3, "2:0", "FPGA board", "accelerator", 500)};
+  return list;
+}
+
+std::vector<int> indexes(const DeviceList& list, std::string_view selector) {
+  std::vector<int> found;
+  for (const DeviceInfo& each : select_devices(list, selector)) found.push_back(each.index);
+  return found;
+}
+
+std::vector<int> indexes(std::string_view selector) { return indexes(usual_list(), selector); }
+
+/// What the person reads when the selector means nothing.
+std::string complaint(const DeviceList& list, std::string_view selector) {
+  try {
+    select_devices(list, selector);
+  } catch (const NoDevice& error) {
+    return error.what();
+  }
+  return "(no complaint)";
+}
+
+std::string complaint(std::string_view selector) { return complaint(usual_list(), selector); }
+
+bool is_one_plain_line(const std::string& text) {
+  return !text.empty() && std::none_of(text.begin(), text.end(),
+                                       [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+using Indexes = std::vector<int>;
+
+TEST_CASE("without a word the best device is meant: a GPU, the largest") {
+  CHECK(indexes("") == Indexes{2});
+  DeviceList list = usual_list();
+  list.devices.erase(list.devices.begin() + 1, list.devices.begin() + 3);
+  CHECK(indexes(list, "") == Indexes{3});
+  list.devices.pop_back();
+  CHECK(indexes(list, "") == Indexes{0});
+  list.devices = {device(0, "0:0", "Odd", "other", 999), device(1, "0:1", "CPU", "cpu", 1)};
+  CHECK(indexes(list, "") == Indexes{1});
+}
+
+TEST_CASE("of equal devices the first is the best") {
+  DeviceList list;
+  list.devices = {device(0, "0:0", "GPU", "gpu", 8), device(1, "0:1", "GPU", "gpu", 8)};
+  CHECK(indexes(list, "") == Indexes{0});
+}
+
+TEST_CASE("an index, a platform and index, and a part of a name in any case") {
+  CHECK(indexes("0") == Indexes{0});
+  CHECK(indexes("3") == Indexes{3});
+  CHECK(indexes("1:1") == Indexes{2});
+  CHECK(indexes("h200") == Indexes{2});
+  CHECK(indexes("EPYC 9v") == Indexes{0});
+}
+
+TEST_CASE("an index is never part of a name") {
+  // "2" is in "NVIDIA A2" and "NVIDIA H200", too.
+  CHECK(indexes("2") == Indexes{2});
+  CHECK(complaint("200").starts_with("no device '200'"));
+  CHECK(complaint("4").starts_with("no device '4'"));
+}
+
+TEST_CASE("a comma list keeps its order and has nothing twice") {
+  CHECK(indexes("3,0") == Indexes{3, 0});
+  CHECK(indexes("2,1:1,H200,0") == Indexes{2, 0});
+  CHECK(indexes("FPGA,all") == Indexes{3, 0, 1, 2});
+}
+
+TEST_CASE("all means all") { CHECK(indexes("all") == Indexes{0, 1, 2, 3}); }
+
+TEST_CASE("an empty word in a list means nothing, not everything") {
+  for (const char* const selector : {",", "1,", ",1", "1,,2"}) {
+    CAPTURE(selector);
+    CHECK(complaint(selector).starts_with("no device ''"));
+  }
+  DeviceList list;
+  list.devices = {device(0, "0:0", "GPU", "gpu", 8)};
+  CHECK(complaint(list, "0,").starts_with("no device ''"));
+}
+
+TEST_CASE("an unknown word lists what there is") {
+  const std::string text = complaint("radeon");
+  CHECK(text.starts_with("no device 'radeon'"));
+  for (const char* const name : {"0 'AMD EPYC 9V74'", "2 'NVIDIA H200'", "3 'FPGA board'"}) {
+    CHECK(text.find(name) != std::string::npos);
+  }
+  CHECK(text.find("clprobe list") != std::string::npos);
+  CHECK(is_one_plain_line(text));
+}
+
+TEST_CASE("a word that means several devices lists those only") {
+  const std::string text = complaint("nvidia");
+  CHECK(text.find("several devices") != std::string::npos);
+  CHECK(text.find("1 'NVIDIA A2'") != std::string::npos);
+  CHECK(text.find("2 'NVIDIA H200'") != std::string::npos);
+  CHECK(text.find("EPYC") == std::string::npos);
+  CHECK(is_one_plain_line(text));
+}
+
+TEST_CASE("no platform: what to install") {
+  for (const char* const selector : {"", "all", "0", "H200"}) {
+    const std::string text = complaint({}, selector);
+    CHECK(text.find("no OpenCL platform") != std::string::npos);
+    CHECK(text.find("pocl-opencl-icd") != std::string::npos);
+    CHECK(is_one_plain_line(text));
+  }
+}
+
+TEST_CASE("platforms without a device: which, and what was wrong with each") {
+  DeviceList list;
+  list.problems = {{"Clover", "no devices"},
+                   {"NVIDIA CUDA", "clGetDeviceIDs: CL_OUT_OF_HOST_MEMORY (-6)"}};
+  const std::string text = explain_no_device(list);
+  CHECK(text == complaint(list, ""));
+  CHECK(text.find("'Clover': 'no devices'") != std::string::npos);
+  CHECK(text.find("CL_OUT_OF_HOST_MEMORY") != std::string::npos);
+  CHECK(text.find("pocl-opencl-icd") != std::string::npos);
+  CHECK(is_one_plain_line(text));
+}
+
+TEST_CASE("control characters of drivers and people never reach the terminal") {
+  const std::string hostile = "GPU\x1b[31m\n\r\x07\x7f";
+  DeviceList list;
+  list.devices = {device(0, "0:0", hostile, "gpu", 8), device(1, "0:1", hostile, "gpu", 9)};
+  CHECK(is_one_plain_line(complaint(list, "radeon")));
+  CHECK(is_one_plain_line(complaint(list, "gpu")));
+  CHECK(is_one_plain_line(complaint(list, "\x1b[2J\n")));
+  CHECK(indexes(list, "1") == Indexes{1});
+  DeviceList none;
+  none.problems = {{hostile, hostile}, {hostile, "line one\nline two"}};
+  CHECK(is_one_plain_line(explain_no_device(none)));
+}
+
+}  // namespace
+}  // namespace clprobe::commands
