@@ -22,7 +22,7 @@ setup() {
     # its upper half leads elsewhere.
     run --separate-stderr timeout 300 env LD_PRELOAD="$CLPROBE_FAULT_LIBRARY" \
       CLPROBE_FAULT=vast@clCreateBuffer "$CLPROBE" latency --sizes 4608MiB --step 4096 \
-      --series global --address "$form" --quick --timeout 200s --json
+      --series global --address "$form" --quick --time-budget 60s --timeout 200s --json
     [ "$status" -eq 0 ]
     json_says ".results[0].points | length == 1 and .[0].parameters.address == \"$form\" and
       .[0].parameters.buffer_bytes == 4831838208 and (.[0].samples | length) > 0"

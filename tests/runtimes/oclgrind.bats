@@ -73,7 +73,7 @@ measured() {
 }
 
 all_checks=(--data-races --uninitialized --check-api)
-small=(latency --quick --json --sizes)
+small=(latency --quick --time-budget 60s --json --sizes)
 
 @test "what Oclgrind says in the child process is seen here" {
   # It takes whatever an image gives for uninitialised, even of a buffer that the host wrote.

@@ -69,11 +69,11 @@ setup() {
 @test "a seed fixes the order of the points and the cycles; another gives others" {
   local seed
   for seed in 7 8; do
-    clprobe latency --sizes 16KiB-64KiB*1.1 --series global --quick --seed "$seed" -o "$seed.json"
+    clprobe latency --sizes 16KiB-64KiB*1.1 --series global --quick --time-budget 60s --seed "$seed" -o "$seed.json"
     [ "$status" -eq 0 ]
     json_says ".seed == $seed" "$seed.json"
   done
-  clprobe latency --sizes 16KiB-64KiB*1.1 --series global --quick --seed 7 -o again.json
+  clprobe latency --sizes 16KiB-64KiB*1.1 --series global --quick --time-budget 60s --seed 7 -o again.json
   # Where a chase ends tells the cycle. The clock decides how long it is, so that only samples of
   # the same length compare.
   ends='[.results[0].points[] | .parameters.working_set_bytes as $size | .samples[]

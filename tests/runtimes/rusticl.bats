@@ -14,7 +14,7 @@ setup() {
 }
 
 @test "every series: the host's clock is used, and what cannot be is said" {
-  clprobe latency --device llvmpipe --sizes 1KiB,16KiB,64KiB --quick --json
+  clprobe latency --device llvmpipe --sizes 1KiB,16KiB,64KiB --quick --time-budget 60s --json
   [ "$status" -eq 0 ]
   [ -z "$stderr" ]
   json_says '.device.timer == "host" and .device.clock.kind == "none"'
@@ -30,19 +30,19 @@ setup() {
 
 @test "more loads than a driver's 65,535 iterations are cut into launches" {
   # Smallest unroll: each load is an iteration.
-  clprobe latency --device llvmpipe --sizes 1KiB,4MiB --series global --unroll 1 --quick --json
+  clprobe latency --device llvmpipe --sizes 1KiB,4MiB --series global --unroll 1 --quick --time-budget 60s --json
   [ "$status" -eq 0 ]
   json_says '[.results[0].points[].samples[].accesses] | max < 65535 and min > 0'
 }
 
 @test "a large ring is laid out whole within 65,535 iterations of each work-item" {
-  clprobe latency --device llvmpipe --sizes 160MiB --series global --quick --json
+  clprobe latency --device llvmpipe --sizes 160MiB --series global --quick --time-budget 60s --json
   [ "$status" -eq 0 ]
   json_says '[.results[0].points[].samples[].witness] | length > 0 and all(. > 0)'
 }
 
 @test "a clock that ends the driver's process costs a warning that says so" {
-  clprobe latency --device llvmpipe --sizes 4KiB --series global --quick --json \
+  clprobe latency --device llvmpipe --sizes 4KiB --series global --quick --time-budget 60s --json \
     --clock cpu-cycle-counter
   [ "$status" -eq 0 ]
   json_says '[.warnings[].code] == ["event_times_false", "clock_refused"]'
@@ -53,7 +53,7 @@ setup() {
 }
 
 @test "a clock that does not build costs a warning and leaves the kernels as they were" {
-  clprobe latency --device llvmpipe --sizes 4KiB --series global --quick --json \
+  clprobe latency --device llvmpipe --sizes 4KiB --series global --quick --time-budget 60s --json \
     --clock nvidia-clock64
   [ "$status" -eq 0 ]
   json_says '[.warnings[].code] == ["event_times_false", "clock_refused"]'
