@@ -50,15 +50,16 @@ class Measuring {
   }
 
   ProbeResult run() {
-    Plan plan = probe_.plan(backend_.device(), limits_);
+    const std::optional<Plan> given = backend_.plan_of(probe_);
+    Plan plan = given ? *given : probe_.plan(backend_.device(), limits_);
     result_.points = std::move(plan.points);
     std::vector<Finding> known = std::move(plan.findings);
     progress_.resize(result_.points.size());
     choose_sentinel();
     visit_all_from(0);
-    if (!stopped() && probe_.refine != nullptr) add_refined();
+    if (!stopped() && !given && probe_.refine != nullptr) add_refined();
     for (int round = 1; round < budget_.max_visits && !stopped(); ++round) visit_all_from(0);
-    visit_again();
+    if (!given) visit_again();
     drop_unvisited();
     finish(std::move(known));
     return std::move(result_);
@@ -305,15 +306,16 @@ Budget budget_for(Effort effort) {
   switch (effort) {
     case Effort::quick:
       budget.probe_time = std::chrono::seconds(4);
-      budget.least_time = std::chrono::seconds(0);
       budget.max_visits = 2;
       budget.min_visits = 1;
       break;
     case Effort::normal:
       budget.probe_time = std::chrono::seconds(15);
+      budget.least_time = std::chrono::seconds(1);
       break;
     case Effort::thorough:
       budget.probe_time = std::chrono::seconds(120);
+      budget.least_time = std::chrono::seconds(5);
       budget.max_visits = 20;
       budget.samples_per_visit = 5;
       budget.relative_interval = 0.003;

@@ -95,6 +95,15 @@ setup() {
   diff <(jq -c "$levels" a.json) <(jq -c "$levels" <<<"$output")
 }
 
+@test "a recorded run of another device is played back, all its points" {
+  local golden=$BATS_TEST_DIRNAME/../golden/run.json
+  OCL_ICD_VENDORS=/nonexistent clprobe latency --device "recorded:$golden" --json
+  [ "$status" -eq 0 ]
+  [ -z "$stderr" ]
+  json_says '.device.name == "NVIDIA H200" and .results[0].status == "ok"'
+  diff <(jq '.results[].points | length' "$golden") <(jq '.results[].points | length' <<<"$output")
+}
+
 @test "explain says question, method and what can fool it" {
   clprobe explain latency
   [ "$status" -eq 0 ]

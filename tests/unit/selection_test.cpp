@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/selection.hpp"
+#include "cli/options.hpp"
 
 #include <doctest/doctest.h>
 
@@ -43,6 +44,8 @@ std::string complaint(const DeviceList& list, std::string_view selector) {
   try {
     select_devices(list, selector);
   } catch (const NoDevice& error) {
+    return error.what();
+  } catch (const cli::UsageError& error) {
     return error.what();
   }
   return "(no complaint)";
@@ -100,11 +103,11 @@ TEST_CASE("all means all") { CHECK(indexes("all") == Indexes{0, 1, 2, 3}); }
 TEST_CASE("an empty word in a list means nothing, not everything") {
   for (const char* const selector : {",", "1,", ",1", "1,,2"}) {
     CAPTURE(selector);
-    CHECK(complaint(selector).starts_with("no device ''"));
+    CHECK(complaint(selector).find("a word of the list is empty") != std::string::npos);
   }
   DeviceList list;
   list.devices = {device(0, "0:0", "GPU", "gpu", 8)};
-  CHECK(complaint(list, "0,").starts_with("no device ''"));
+  CHECK(complaint(list, "0,").find("a word of the list is empty") != std::string::npos);
 }
 
 TEST_CASE("an unknown word lists what there is") {
