@@ -79,8 +79,12 @@ struct Spread {
 
 Spread spread_over(const DeviceInfo& device, std::uint64_t most_items) {
   const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
-  // A CPU runs the items of a group one after another, so that a few per thread are enough.
-  if (device.type == "cpu") return {std::min(units * 4, std::max<std::uint64_t>(1, most_items)), 1};
+  if (device.type == "cpu") {
+    // A CPU runs the items of a group one after another, so that a few per thread are enough; but
+    // none may have more iterations than llvmpipe makes.
+    const std::uint64_t least = most_items / most_iterations + 1;
+    return {std::min(std::max(units * 4, least), std::max<std::uint64_t>(1, most_items)), 1};
+  }
   const std::uint64_t group =
       static_cast<std::uint64_t>(std::clamp<std::int64_t>(device.max_work_group_size, 1, 128));
   const std::uint64_t groups = std::clamp<std::uint64_t>(most_items / group, 1, units * 4);
@@ -206,7 +210,9 @@ Ring::Ring(Session& session, const Point& point)
   // Small rings are walked once in the launch itself, since some devices empty their first caches
   // between launches. Large ones are aged by sweeps.
   const std::uint64_t lap = (shape_.nodes + shape_.unroll - 1) / shape_.unroll;
-  warm_ = shape_.nodes <= usual_hops_ ? lap : std::min<std::uint64_t>(lap, 4);
+  // With few hops an iteration a lap is too many of them for one launch.
+  const bool fits = shape_.nodes <= usual_hops_ && lap <= most_iterations / 2;
+  warm_ = fits ? lap : std::min<std::uint64_t>(lap, 4);
   if (space_ != Space::local && space_ != Space::constant_program) lay_out(layout_options(point));
   bind(point);
 }

@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # Bats and common.bash set the variables
+# Oclgrind runs every kernel in an interpreter that reports data races, uninitialised reads, memory
+# outside of buffers and wrong calls. It preloads itself, and so gets into the child process that
+# clprobe starts; what it says there would vanish, since clprobe keeps what drivers print apart.
+# Hence the pipe: every process opens its log anew and would empty a file.
+bats_require_minimum_version 1.5.0
+
+setup() {
+  load ../cli/common
+  common_setup
+  if ! command -v oclgrind >/dev/null; then
+    [ -z "${CLPROBE_REQUIRE_ALL:-}" ] || return 1
+    skip "oclgrind is not installed"
+  fi
+  unset OCL_ICD_VENDORS
+}
+
+# under_oclgrind OPTION... -- ARGUMENT...: its reports are in the file `reports`.
+under_oclgrind() {
+  local options=() reader
+  while [ "$1" != -- ]; do
+    options+=("$1")
+    shift
+  done
+  shift
+  mkfifo log
+  cat log >reports &
+  reader=$!
+  # A writer of our own, so that the reader sees no end between two processes.
+  exec 9>log
+  # Interpreting takes a thousand times as long as running.
+  run --separate-stderr timeout 200 oclgrind "${options[@]}" --log "$PWD/log" \
+    "$CLPROBE" "$@" --timeout 100s 9>&-
+  exec 9>&-
+  wait "$reader"
+  rm log
+}
+
+# Prints the reports but those that are known to be false. Reports are paragraphs.
+#
+# pointer_follow: Oclgrind 21.10 keeps its notes on a buffer by a number that it uses again for the
+# next buffer once one was released, and forgets what a kernel wrote there: a program of two
+# kernels, of which one writes all 8 bytes and the other reads them, is reported as soon as a
+# smaller buffer was released before. latency_layout and latency_chase do the same (one stores
+# pointers, the other follows them) and are clean.
+true_reports() {
+  awk 'BEGIN { RS = ""; ORS = "\n\n" }
+    !(/^Uninitialized/ && /Kernel: pointer_follow\n/)' reports
+}
+
+no_reports() {
+  local reports
+  reports=$(true_reports)
+  [ -z "$reports" ] || {
+    printf 'Oclgrind says:\n%s\n' "$reports"
+    return 1
+  }
+}
+
+# measured SERIES...: these series, each with two sizes, and nothing failed.
+measured() {
+  [ "$status" -eq 0 ] || {
+    printf 'status %s: %s\n' "$status" "$stderr"
+    return 1
+  }
+  json_says '.device.name == "Oclgrind Simulator" and .results[0].status == "ok"'
+  json_says "[.results[0].points[] | select((.samples | length) > 0).series]
+    | group_by(.) | map([.[0], length])
+    == ($(printf '%s\n' "$@" | jq --raw-input --slurp 'split("\n") | map(select(. != "")) | sort')
+    | map([., 2]))"
+}
+
+all_checks=(--data-races --uninitialized --check-api)
+small=(latency --quick --time-budget 60s --json --sizes)
+
+@test "what Oclgrind says in the child process is seen here" {
+  # It takes whatever an image gives for uninitialised, even of a buffer that the host wrote.
+  under_oclgrind --uninitialized -- "${small[@]}" 1KiB --series image
+  [ "$status" -eq 0 ]
+  [[ $(true_reports) == *Uninitialized*'Kernel: latency_chase'* ]]
+}
+
+@test "global memory, by pointer, index and offset" {
+  local form
+  for form in pointer index offset; do
+    under_oclgrind "${all_checks[@]}" -- "${small[@]}" 1KiB,4KiB --series global --address "$form"
+    measured global
+    no_reports
+  done
+}
+
+@test "one node per page" {
+  under_oclgrind "${all_checks[@]}" -- "${small[@]}" 64KiB,256KiB --series global-pages
+  measured global-pages
+  no_reports
+}
+
+@test "rings that are longer than a chase, and are aged by sweeps" {
+  # 8192 hops in a chase, and a node every 8 bytes.
+  under_oclgrind "${all_checks[@]}" -- "${small[@]}" 72KiB,80KiB --step 8 --series global
+  measured global
+  no_reports
+}
+
+@test "constant memory" {
+  local form
+  for form in index offset; do
+    under_oclgrind "${all_checks[@]}" -- "${small[@]}" 1KiB,4KiB --address "$form" \
+      --series constant-argument,constant-program
+    measured constant-argument constant-program
+    no_reports
+  done
+}
+
+@test "local memory" {
+  local form
+  for form in pointer index offset; do
+    under_oclgrind "${all_checks[@]}" -- "${small[@]}" 1KiB,4KiB --series local --address "$form"
+    measured local
+    no_reports
+  done
+}
+
+@test "an image of a buffer" {
+  # Not --uninitialized: see the first test.
+  under_oclgrind --data-races --check-api -- "${small[@]}" 1KiB,4KiB --series image
+  measured image
+  no_reports
+}
+
+@test "other unrolls, and a step that leaves bytes between the nodes" {
+  under_oclgrind "${all_checks[@]}" -- "${small[@]}" 1KiB,4KiB --series global,local --unroll 3 \
+    --step 136
+  measured global local
+  no_reports
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154,SC2016,SC2030,SC2031  # Bats and common.bash set the variables; jq has its own
+# PoCL, alone and beside others: a run from the command line to every report.
+bats_require_minimum_version 1.5.0
+
+setup() {
+  load ../cli/common
+  common_setup
+}
+
+@test "PoCL, rusticl and Clover together: each device is listed, and the platform without one" {
+  require_driver rusticl
+  require_driver mesa
+  mkdir vendors
+  cp /etc/OpenCL/vendors/{mesa,pocl,rusticl}.icd vendors/
+  export OCL_ICD_VENDORS=$PWD/vendors/ RUSTICL_ENABLE=llvmpipe
+  clprobe list
+  [ "$status" -eq 0 ]
+  [[ $output == *pthread* && $output == *llvmpipe* && $output == *"'Clover': no devices"* ]]
+  clprobe list --json
+  [ "$status" -eq 0 ]
+  json_says '[.devices[].platform] | sort == ["Portable Computing Language", "rusticl"]'
+  json_says '[.devices[].index] == [0, 1]'
+  json_says '.problems == [{"platform": "Clover", "problem": "no devices"}]'
+  # Without a name for its device, rusticl has none either.
+  unset RUSTICL_ENABLE
+  clprobe list --json
+  [ "$status" -eq 0 ]
+  json_says '[.problems[].platform] | sort == ["Clover", "rusticl"]'
+}
+
+@test "two devices in one run stand side by side" {
+  require_driver rusticl
+  mkdir vendors
+  cp /etc/OpenCL/vendors/{pocl,rusticl}.icd vendors/
+  export OCL_ICD_VENDORS=$PWD/vendors/ RUSTICL_ENABLE=llvmpipe
+  clprobe latency "${few_sizes[@]}" --series global --device all -o a.json
+  [ "$status" -eq 0 ]
+  [[ $output == *llvmpipe* && $output == *pthread* ]]
+  clprobe report a.json
+  [ "$status" -eq 0 ]
+  [[ $output == *llvmpipe* && $output == *pthread* ]]
+}
+
+@test "one run in every format, and a report of its JSON is the same text" {
+  clprobe latency "${few_sizes[@]}" -o a.json -o a.csv -o a.md -o a.txt
+  [ "$status" -eq 0 ]
+  printf '%s\n' "$output" >printed
+  clprobe report a.json
+  [ "$status" -eq 0 ]
+  diff printed <(printf '%s\n' "$output")
+  local format file
+  for format in table:a.txt csv:a.csv markdown:a.md json:a.json; do
+    file=${format#*:}
+    clprobe report a.json --format "${format%:*}"
+    [ "$status" -eq 0 ]
+    diff "$file" <(printf '%s\n' "$output")
+  done
+}
+
+@test "the findings of a report are those of the run" {
+  clprobe latency "${few_sizes[@]}" -o a.json
+  clprobe report a.json --json
+  [ "$status" -eq 0 ]
+  diff <(jq '.results[].findings' a.json) <(jq '.results[].findings' <<<"$output")
+}
+
+@test "a seed fixes the order of the points and the cycles; another gives others" {
+  local seed
+  for seed in 7 8; do
+    clprobe latency --sizes 16KiB-64KiB*1.1 --series global --quick --time-budget 60s --seed "$seed" -o "$seed.json"
+    [ "$status" -eq 0 ]
+    json_says ".seed == $seed" "$seed.json"
+  done
+  clprobe latency --sizes 16KiB-64KiB*1.1 --series global --quick --time-budget 60s --seed 7 -o again.json
+  # Where a chase ends tells the cycle. The clock decides how long it is, so that only samples of
+  # the same length compare.
+  ends='[.results[0].points[] | .parameters.working_set_bytes as $size | .samples[]
+    | {key: "\($size) \(.accesses) \(.visit)", value: .witness}] | from_entries'
+  jq --exit-status --null-input --slurpfile a 7.json --slurpfile b again.json "
+    (\$a[0] | $ends) as \$first | (\$b[0] | $ends) as \$second
+    | [\$first | keys[] | select(\$second[.] != null)] | length > 0 and all(\$first[.] == \$second[.])"
+}
+
+@test "a recorded run is played back without any driver, and finds the same" {
+  clprobe latency "${few_sizes[@]}" -o a.json
+  [ "$status" -eq 0 ]
+  OCL_ICD_VENDORS=/nonexistent clprobe latency "${few_sizes[@]}" --device recorded:a.json --json
+  [ "$status" -eq 0 ]
+  [ -z "$stderr" ]
+  json_says '[.results[].points[].failure // ""] | unique == [""]'
+  diff <(jq .device a.json) <(jq .device <<<"$output")
+  levels='[.results[].findings[] | [.name, .series, .level]]'
+  diff <(jq -c "$levels" a.json) <(jq -c "$levels" <<<"$output")
+}
+
+@test "a recorded run of another device is played back, all its points" {
+  local golden=$BATS_TEST_DIRNAME/../golden/run.json
+  OCL_ICD_VENDORS=/nonexistent clprobe latency --device "recorded:$golden" --json
+  [ "$status" -eq 0 ]
+  [ -z "$stderr" ]
+  json_says '.device.name == "NVIDIA H200" and .results[0].status == "ok"'
+  diff <(jq '.results[].points | length' "$golden") <(jq '.results[].points | length' <<<"$output")
+}
+
+@test "explain says question, method and what can fool it" {
+  clprobe explain latency
+  [ "$status" -eq 0 ]
+  [[ ${output,,} == *question* && ${output,,} == *method* && ${output,,} == *fool* ]]
+}
+
+@test "dry-run names every series that a run measures" {
+  clprobe latency "${few_sizes[@]}" --dry-run
+  [ "$status" -eq 0 ]
+  [ -z "$stderr" ]
+  local series planned=$output
+  clprobe latency "${few_sizes[@]}" --json
+  for series in $(jq -r '[.results[].points[].series] | unique[]' <<<"$output"); do
+    [[ $planned == *"latency $series: "* ]]
+  done
+}
+
+@test "a foreign clock that does not build costs a warning and leaves the times of launches" {
+  clprobe latency "${few_sizes[@]}" --series global --clock intel-cycle-counter --json
+  [ "$status" -eq 0 ]
+  json_says '[.warnings[] | select(.code == "clock_refused")] | length == 1'
+  json_says '.device.timer != "clock" and .device.clock.kind == "none"'
+  json_says '.results[0].status == "ok"'
+}

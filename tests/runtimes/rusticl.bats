@@ -1,0 +1,61 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # Bats and common.bash set the variables
+# rusticl on llvmpipe, of Mesa 22.3: event times are 0, 1, 2, 3 for every command; all loops of a
+# launch end after 65,535 iterations in all, and the stores behind them never happen; a clock
+# builtin makes the driver end the process; an image of a buffer is refused.
+bats_require_minimum_version 1.5.0
+
+setup() {
+  load ../cli/common
+  common_setup
+  require_driver rusticl
+  export OCL_ICD_VENDORS=/etc/OpenCL/vendors/rusticl.icd RUSTICL_ENABLE=llvmpipe
+}
+
+@test "every series: the host's clock is used, and what cannot be is said" {
+  clprobe latency --device llvmpipe --sizes 1KiB,16KiB,64KiB --quick --time-budget 60s --json
+  [ "$status" -eq 0 ]
+  [ -z "$stderr" ]
+  json_says '.device.timer == "host" and .device.clock.kind == "none"'
+  json_says '[.warnings[].code] == ["event_times_false"]'
+  json_says '.results[0].status == "ok"'
+  # Each sample was checked against its witness: a wrong one would be a failure.
+  json_says '[.results[0].points[] | select((.failure // "") != "" or (.samples | length) == 0)] == []'
+  json_says '[.results[0].points[].series] | unique ==
+    ["constant-argument", "constant-program", "global", "global-pages", "local"]'
+  json_says '[.results[0].findings[] | select(.series == "image") | .reason]
+    | length == 1 and (.[0] | test("no image of a buffer"))'
+}
+
+@test "more loads than a driver's 65,535 iterations are cut into launches" {
+  # Smallest unroll: each load is an iteration.
+  clprobe latency --device llvmpipe --sizes 1KiB,4MiB --series global --unroll 1 --quick --time-budget 60s --json
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].points[].samples[].accesses] | max < 65535 and min > 0'
+}
+
+@test "a large ring is laid out whole within 65,535 iterations of each work-item" {
+  clprobe latency --device llvmpipe --sizes 160MiB --series global --quick --time-budget 60s --json
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].points[].samples[].witness] | length > 0 and all(. > 0)'
+}
+
+@test "a clock that ends the driver's process costs a warning that says so" {
+  clprobe latency --device llvmpipe --sizes 4KiB --series global --quick --time-budget 60s --json \
+    --clock cpu-cycle-counter
+  [ "$status" -eq 0 ]
+  json_says '[.warnings[].code] == ["event_times_false", "clock_refused"]'
+  json_says '.warnings[1].facts | .clock == "cpu-cycle-counter" and
+    (.reason | test("ended itself with status 8, saying .*readcyclecounter|ended itself with status 8, saying .*InvalidFunctionCall"))'
+  json_says '.device.timer == "host" and .device.clock.kind == "none"'
+  json_says '[.results[0].points[].samples[]] | length > 0'
+}
+
+@test "a clock that does not build costs a warning and leaves the kernels as they were" {
+  clprobe latency --device llvmpipe --sizes 4KiB --series global --quick --time-budget 60s --json \
+    --clock nvidia-clock64
+  [ "$status" -eq 0 ]
+  json_says '[.warnings[].code] == ["event_times_false", "clock_refused"]'
+  json_says '[.results[0].points[].samples[]] | length > 0'
+}
