@@ -85,22 +85,22 @@ inline ulong node_offset(uint node, ulong step, ulong line) {
 
 #define CHAINS 16
 
-// Walks the nodes at positions begin .. end - 1 of the cycle, 16 chains of `hops` each, so that every
-// other node was last touched that much longer ago. Returns what only a walk can know.
-#define WALK(begin, end, hops, sum)                                                          \
-  {                                                                                          \
-    cursor walker[CHAINS];                                                                   \
-    for (uint chain = 0; chain < CHAINS; ++chain) {                                          \
-      const ulong position = (begin) + (ulong)chain * (hops);                                \
-      walker[chain] =                                                                        \
-          CURSOR_AT(node_offset(order[position < (end) ? position : (end)-1], step, line));  \
-    }                                                                                        \
-    for (uint hop = 0; hop < (hops); ++hop) {                                                \
-      for (uint chain = 0; chain < CHAINS; ++chain) {                                        \
+// Walks the nodes at positions begin .. end - 1 of the cycle, 16 chains of `hops` each, so that
+// every other node was last touched that much longer ago. Returns what only a walk can know.
+#define WALK(begin, end, hops, sum)                                                             \
+  {                                                                                             \
+    cursor walker[CHAINS];                                                                      \
+    for (uint chain = 0; chain < CHAINS; ++chain) {                                             \
+      const ulong position = (begin) + (ulong)chain * (hops);                                   \
+      walker[chain] =                                                                           \
+          CURSOR_AT(node_offset(order[position < (end) ? position : (end)-1], step, line));     \
+    }                                                                                           \
+    for (uint hop = 0; hop < (hops); ++hop) {                                                   \
+      for (uint chain = 0; chain < CHAINS; ++chain) {                                           \
         if ((begin) + (ulong)chain * (hops) + hop < (end)) walker[chain] = LOAD(walker[chain]); \
-      }                                                                                      \
-    }                                                                                        \
-    for (uint chain = 0; chain < CHAINS; ++chain) sum += OFFSET_OF(walker[chain]);           \
+      }                                                                                         \
+    }                                                                                           \
+    for (uint chain = 0; chain < CHAINS; ++chain) sum += OFFSET_OF(walker[chain]);              \
   }
 
 #if SPACE == SPACE_GLOBAL && !SCALAR
@@ -192,16 +192,16 @@ kernel void latency_chase(RING_ARGUMENT global const uint* order, uint nodes, ul
   // clang-format on
   ulong walked = 0;
   if (age_hops != 0) WALK(age_begin, age_end, age_hops, walked)
-KEEP_LOOP
+  KEEP_LOOP
   for (uint i = 0; i < lead; ++i) {
     HOP
   }
-KEEP_LOOP
+  KEEP_LOOP
   for (uint i = 0; i < warm; ++i) {
     CHASE
   }
   const ulong before = clock_after(OFFSET_OF(at), never);
-KEEP_LOOP
+  KEEP_LOOP
   for (uint i = 0; i < iterations; ++i) {
     CHASE
   }
