@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -42,6 +43,9 @@ class Backend {
   [[nodiscard]] virtual const DeviceInfo& device() const = 0;
   /// Warnings that arose while the device was tried (a clock that was refused, false event times).
   [[nodiscard]] virtual std::vector<Warning> warnings() const { return {}; }
+  /// The points that alone can be measured here: a recorded run has no others. Nothing where the
+  /// probe is to plan for the device.
+  [[nodiscard]] virtual std::optional<Plan> plan_of(const Probe&) const { return std::nullopt; }
   /// `point` has the samples that were taken of it so far. The returned Work is valid until the
   /// next call. Throws DeviceError.
   virtual Work prepare(const Probe& probe, const Point& point) = 0;
@@ -74,9 +78,9 @@ struct Observer {
 ProbeResult measure(const Probe& probe, Backend& backend, const Limits& limits,
                     const Budget& budget, const Observer& observer);
 
-/// Plays a recorded run back: `prepare` finds the stored point, `run` yields the stored samples of
-/// the visit that comes next, so that the same budget and seed give the same result again. What the
-/// device refused is refused, what failed fails, and what is not in the run fails, too.
+/// Plays a recorded run back, all its points: `prepare` finds the stored point, `run` yields the
+/// stored samples of the visit that comes next, so that the same budget and seed give the same
+/// result again. What the device refused is refused, and what failed fails.
 std::unique_ptr<Backend> recorded_backend(Run run);
 
 }  // namespace clprobe

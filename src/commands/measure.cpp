@@ -130,8 +130,13 @@ class MeasuringAll {
     for (const Probe* const probe : probes) {
       if (is_interrupted()) break;
       run.results.push_back(clprobe::measure(*probe, *backend, options_.limits, budget, observer));
-      any_failed_ = any_failed_ || run.results.back().status == Status::failed;
       run.interrupted = is_interrupted();
+      if (run.results.back().status == Status::failed) {
+        any_failed_ = true;
+        // On stderr too: stdout may go where nobody reads before the exit code is seen.
+        say(fmt::format("clprobe: {}: {}; what was measured is kept", probe->id,
+                        run.results.back().reason));
+      }
       results_.save(runs_);
     }
     run.interrupted = is_interrupted();

@@ -16,7 +16,8 @@ std::vector<Run> read_runs(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
-    throw RunFormatError(fmt::format("cannot read {}: {}", terminal::quote(path),
+    throw RunFormatError(fmt::format("cannot read {}: {}; name a file that -o saved as .json",
+                                     terminal::quote(path),
                                      errno == 0 ? "it is empty" : std::strerror(errno)));
   }
   try {

@@ -10,9 +10,23 @@
 
 namespace clprobe::commands {
 
+namespace {
+
+/// Nothing is measured yet, so that a path which cannot be written is a mistake of the command
+/// line.
+terminal::OutputFile open_output(const std::string& path) {
+  try {
+    return terminal::OutputFile(path);
+  } catch (const terminal::OutputError& error) {
+    throw cli::UsageError(error.what());
+  }
+}
+
+}  // namespace
+
 Results::Results(const cli::Options& options) : options_(options) {
   for (const cli::Output& output : options.outputs) {
-    targets_.push_back({terminal::OutputFile(output.path), output.format});
+    targets_.push_back({open_output(output.path), output.format});
   }
   const bool has_stdout = std::any_of(options.outputs.begin(), options.outputs.end(),
                                       [](const cli::Output& each) { return each.path == "-"; });

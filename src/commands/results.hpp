@@ -14,7 +14,7 @@ namespace clprobe::commands {
 /// Opens every target before anything is measured, so that a bad path fails in the first second.
 class Results {
  public:
-  /// Throws OutputError.
+  /// Throws UsageError for a path that cannot be written.
   explicit Results(const cli::Options& options);
 
   /// Replaces the files by what is known now; streams wait for finish(). Throws OutputError.

@@ -8,6 +8,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "cli/options.hpp"
 #include "terminal/text.hpp"
 
 namespace clprobe::commands {
@@ -49,6 +50,10 @@ bool is_index(std::string_view word) {
 
 /// One word of the comma list.
 std::vector<DeviceInfo> select_word(const DeviceList& list, std::string_view word) {
+  // Every name holds the empty word.
+  if (word.empty()) {
+    throw cli::UsageError("--device: a word of the list is empty: write one between commas");
+  }
   if (word == "all") return list.devices;
   std::vector<DeviceInfo> found;
   for (const DeviceInfo& device : list.devices) {
@@ -62,8 +67,9 @@ std::vector<DeviceInfo> select_word(const DeviceList& list, std::string_view wor
                                terminal::quote(word), candidates(list.devices)));
   }
   if (found.size() > 1) {
-    throw NoDevice(fmt::format("{} means several devices: choose one of {} by its index, or all",
-                               terminal::quote(word), candidates(found)));
+    throw cli::UsageError(
+        fmt::format("--device: {} means several devices: choose one of {} by its index, or all",
+                    terminal::quote(word), candidates(found)));
   }
   return found;
 }

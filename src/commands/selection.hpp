@@ -19,8 +19,8 @@ class NoDevice : public std::runtime_error {
 
 /// The devices that `selector` means: a flat index, "platform:device", part of a name, "all", or a
 /// comma list of those; empty means the best one: a GPU before an accelerator before a CPU, then
-/// the one with more compute units. Throws NoDevice, with the reason and the candidates on one
-/// line.
+/// the one with more compute units. Throws NoDevice when none is meant and UsageError when a word
+/// means several, with the reason and the candidates on one line.
 std::vector<DeviceInfo> select_devices(const DeviceList& list, std::string_view selector);
 
 /// Why there is no device at all, and what to do about it; one line.

@@ -50,15 +50,16 @@ class Measuring {
   }
 
   ProbeResult run() {
-    Plan plan = probe_.plan(backend_.device(), limits_);
+    const std::optional<Plan> given = backend_.plan_of(probe_);
+    Plan plan = given ? *given : probe_.plan(backend_.device(), limits_);
     result_.points = std::move(plan.points);
     std::vector<Finding> known = std::move(plan.findings);
     progress_.resize(result_.points.size());
     choose_sentinel();
     visit_all_from(0);
-    if (!stopped() && probe_.refine != nullptr) add_refined();
+    if (!stopped() && !given && probe_.refine != nullptr) add_refined();
     for (int round = 1; round < budget_.max_visits && !stopped(); ++round) visit_all_from(0);
-    visit_again();
+    if (!given) visit_again();
     drop_unvisited();
     finish(std::move(known));
     return std::move(result_);

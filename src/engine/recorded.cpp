@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <utility>
 
 #include "clprobe/engine.hpp"
 
@@ -15,6 +17,23 @@ class RecordedBackend final : public Backend {
 
   [[nodiscard]] const DeviceInfo& device() const override { return run_.device; }
   [[nodiscard]] std::vector<Warning> warnings() const override { return run_.warnings; }
+
+  /// What was measured then, under the limits of then.
+  [[nodiscard]] std::optional<Plan> plan_of(const Probe& probe) const override {
+    Plan plan;
+    for (const ProbeResult& result : run_.results) {
+      if (result.probe != probe.id) continue;
+      for (Point point : result.points) {
+        point.samples.clear();
+        point.failure.clear();
+        plan.points.push_back(std::move(point));
+      }
+      std::copy_if(result.findings.begin(), result.findings.end(),
+                   std::back_inserter(plan.findings),
+                   [](const Finding& finding) { return finding.method == "plan"; });
+    }
+    return plan;
+  }
 
   Work prepare(const Probe& probe, const Point& point) override {
     const Stored stored = find(probe, point);

@@ -77,7 +77,8 @@ class Server {
     const int index = request.at("device").get<int>();
     Enumeration found = enumerate_devices();
     if (index < 0 || static_cast<std::size_t>(index) >= found.devices.size()) {
-      throw DeviceError(fmt::format("device {} is gone", index));
+      throw DeviceError(
+          fmt::format("device {} is gone: does `clprobe list` still show it?", index));
     }
     FoundDevice& device = found.devices[static_cast<std::size_t>(index)];
     read_attributes(device.device, device.info);
@@ -95,7 +96,13 @@ class Server {
 
   Json try_a_clock(const Json& request) {
     const auto kind = from_word<ClockKind>(request.at("clock").get<std::string>());
-    try_clock(session(), kind.value_or(ClockKind::none));
+    try {
+      try_clock(session(), kind.value_or(ClockKind::none));
+    } catch (...) {
+      // All kernels are built with the session's clock: one that does not build would end them all.
+      session().info().clock = Clock{};
+      throw;
+    }
     return tried();
   }
 

@@ -17,6 +17,14 @@ common_setup() {
   mkdir -p "$POCL_CACHE_DIR"
 }
 
+# require_driver NAME: its registration is there, or the test is skipped; where all of them must be
+# there (tools/test) it fails.
+require_driver() {
+  [[ -e /etc/OpenCL/vendors/$1.icd ]] && return
+  [[ -z ${CLPROBE_REQUIRE_ALL:-} ]] || return 1
+  skip "$1 is not installed"
+}
+
 # clprobe ARGUMENT...: runs it; stdout in `output`, stderr in `stderr`, its status in `status`.
 clprobe() {
   run --separate-stderr timeout 120 "$CLPROBE" "$@"

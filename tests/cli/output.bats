@@ -37,20 +37,31 @@ setup() {
 @test "an output folder that does not exist is refused before measuring" {
   SECONDS=0
   clprobe latency -o nosuch/folder/a.json
-  fails_with '[12]' nosuch/folder/a.json
+  fails_with 2 nosuch/folder/a.json 'choose another path'
   [ "$SECONDS" -lt 2 ]
 }
 
 @test "an output that may not be written is refused before measuring" {
   mkdir a.json
   clprobe latency -o a.json
-  fails_with '[12]' a.json
+  fails_with 2 a.json 'choose another path'
+  clprobe latency -o /proc/a.json
+  fails_with 2 /proc/a.json 'choose another path'
+}
+
+@test "one bad path of several: nothing is measured and nothing is left behind" {
+  clprobe latency "${few_sizes[@]}" -o good.json -o nosuch/a.json
+  fails_with 2 nosuch/a.json
+  [ -z "$(ls -A)" ]
 }
 
 @test "a full disk is an error and no crash" {
   run --separate-stderr bash -c '"$0" latency "$@" --json >/dev/full' "$CLPROBE" "${few_sizes[@]}"
-  [ "$status" -eq 1 ]
-  one_line_error
+  fails_with 1 'No space left'
+  # The other outputs are kept.
+  clprobe latency "${few_sizes[@]}" -o a.json -o /dev/full
+  fails_with 1 'No space left' /dev/full
+  json_says '.results | length == 1' a.json
 }
 
 @test "a full disk under list and help is an error too" {

@@ -34,6 +34,14 @@ setup() {
   fails_with 3 99
 }
 
+@test "an empty word in a list of devices" {
+  local devices
+  for devices in '' ',' '0,' ',0'; do
+    clprobe latency --device "$devices"
+    fails_with 2 --device
+  done
+}
+
 @test "sizes that are no sizes" {
   local sizes
   for sizes in banana 1KiB- -1KiB 1QiB-2QiB '1KiB-64KiB*0.5' '64KiB-1KiB' 1e400; do
@@ -48,9 +56,12 @@ setup() {
 }
 
 @test "a size above the device's memory" {
-  clprobe latency --device 0 --sizes 64TiB
-  [ "$status" -eq 2 ] || [ "$status" -eq 1 ]
-  one_line_error
+  clprobe latency --device 0 --sizes 60000GiB
+  fails_with 2 --sizes 'is more than' 'choose at most'
+  clprobe latency --device 0 --max-memory 60000GiB
+  fails_with 2 --max-memory 'is more than'
+  clprobe latency --device 0 --sizes 60000GiB --dry-run
+  fails_with 2 --sizes
 }
 
 @test "an unroll that is no number, 0, or too great" {
@@ -89,11 +100,16 @@ setup() {
 
 @test "report of a file that is not there, is empty, or is no run" {
   clprobe report nosuch.json
-  fails_with '[12]' nosuch.json
+  fails_with 1 nosuch.json 'No such file' -o
   : >empty.json
   clprobe report empty.json
-  fails_with '[12]' empty.json
+  fails_with 1 empty.json empty
   echo '{"schema": "something else"}' >other.json
   clprobe report other.json
-  fails_with '[12]' other.json
+  fails_with 1 other.json schema expected
+  echo '{"schema": ' >cut.json
+  clprobe report cut.json
+  fails_with 1 cut.json 'cut short'
+  clprobe latency --device recorded:nosuch.json
+  fails_with 1 nosuch.json
 }

@@ -9,13 +9,19 @@
 //   fail@clBuildProgram               every call from COUNT on fails with the function's usual
 //   error gone@clEnqueueNDRangeKernel:40    from the 40th call on, this and every other call of a
 //   queue
-//                                     fails with CL_DEVICE_NOT_AVAILABLE
+//                                     fails with CL_DEVICE_NOT_AVAILABLE; with
+//                                     CLPROBE_FAULT_ONCE=FILE no later process finds a device
 //   empty@clGetPlatformIDs            no platforms; @clGetDeviceIDs: no devices
 //   lie@clGetEventProfilingInfo       success, and the stamps are 0, 1, 2, 3
 //   wrong@clEnqueueReadBuffer:5       from the 5th read on, the last byte read has a wrong bit
+//   vast@clCreateBuffer               no driver's error but more than it offers: buffers of any
+//   size
+//                                     over the host's own memory, for tests beyond 4 GiB
 //
-// Calls are counted from 1, in each process anew; with CLPROBE_FAULT_ONCE=FILE a crash, exit, hang
-// or error happens in one process alone: the one that creates FILE.
+// Calls are counted from 1, in each process anew; with CLPROBE_FAULT_KERNEL=NAME from the first
+// launch of that kernel on, so that a fault can be put behind the trials of the device, whose
+// number of launches depends on the time. With CLPROBE_FAULT_ONCE=FILE a crash, exit, hang or error
+// happens in one process alone: the one that creates FILE.
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -23,6 +29,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -62,6 +69,16 @@ Fault fault_of(std::string_view function) {
 }
 
 std::atomic<bool> device_gone{false};
+std::atomic<bool> counting{std::getenv("CLPROBE_FAULT_KERNEL") == nullptr};
+
+/// Begins to count at the first launch of the kernel that CLPROBE_FAULT_KERNEL names.
+void note_launch(cl_kernel kernel) {
+  if (counting) return;
+  constexpr std::size_t longest = 256;
+  std::array<char, longest> name{};
+  clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, name.size() - 1, name.data(), nullptr);
+  counting = std::string_view(name.data()) == std::getenv("CLPROBE_FAULT_KERNEL");
+}
 
 /// PoCL catches SIGSEGV, so that raising it alone does nothing.
 void crash() {
@@ -79,6 +96,14 @@ bool is_ours_to_break() {
   return true;
 }
 
+/// Whether a device went in a process before this one.
+bool went_before() {
+  const char* const text = std::getenv("CLPROBE_FAULT");
+  const char* const once = std::getenv("CLPROBE_FAULT_ONCE");
+  return text != nullptr && once != nullptr && std::string_view(text).starts_with("gone@") &&
+         !device_gone && access(once, F_OK) == 0;
+}
+
 [[noreturn]] void hang() {
   while (true) pause();
 }
@@ -91,6 +116,7 @@ class Interposer {
 
   /// Counts a call, plays the faults that end it, and returns the error to give, or CL_SUCCESS.
   cl_int on_call(cl_int usual_error) {
+    if (!counting) return CL_SUCCESS;
     const long call = ++calls_;
     if (call < fault_.from) return CL_SUCCESS;
     if (call == fault_.from && is_once() && is_ours_to_break()) {
@@ -100,7 +126,10 @@ class Interposer {
       return static_cast<cl_int>(fault_.code);
     }
     if (fault_.kind == "fail") return usual_error;
-    if (fault_.kind == "gone") device_gone = true;
+    if (fault_.kind == "gone" && !device_gone) {
+      device_gone = true;
+      is_ours_to_break();
+    }
     return CL_SUCCESS;
   }
 
@@ -123,6 +152,8 @@ class Interposer {
   void* next_;
   std::atomic<long> calls_{0};
 };
+
+bool is_vast() { return fault_of("clCreateBuffer").kind == "vast"; }
 
 /// The same for calls that a device which is gone cannot serve.
 cl_int on_device_call(Interposer& interposer, cl_int usual_error) {
@@ -154,7 +185,7 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint num_
   if (const cl_int error = interposer.on_call(CL_OUT_OF_HOST_MEMORY); error != CL_SUCCESS) {
     return error;
   }
-  if (interposer.is("empty")) {
+  if (interposer.is("empty") || went_before()) {
     if (num_devices != nullptr) *num_devices = 0;
     return CL_DEVICE_NOT_FOUND;
   }
@@ -183,7 +214,25 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void*
     if (errcode_ret != nullptr) *errcode_ret = code;
     return nullptr;
   }
+  if (interposer.is("vast") && (flags & CL_MEM_USE_HOST_PTR) != 0) {
+    // The driver sees the first page; its processor reaches what lies behind it all the same.
+    constexpr std::size_t page = 4096;
+    size = std::min(size, page);
+  }
   return interposer.next<decltype(&clCreateBuffer)>()(context, flags, size, host, errcode_ret);
+}
+
+cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void* value,
+                       size_t* param_value_size_ret) {
+  static Interposer interposer("clGetDeviceInfo");
+  const cl_int error = interposer.next<decltype(&clGetDeviceInfo)>()(device, name, size, value,
+                                                                     param_value_size_ret);
+  const bool is_size = name == CL_DEVICE_MAX_MEM_ALLOC_SIZE || name == CL_DEVICE_GLOBAL_MEM_SIZE;
+  if (error == CL_SUCCESS && is_size && value != nullptr && is_vast()) {
+    constexpr cl_ulong more_than_enough = cl_ulong{64} << 30U;
+    *static_cast<cl_ulong*>(value) = more_than_enough;
+  }
+  return error;
 }
 
 cl_int clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_id* device_list,
@@ -206,6 +255,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
                               cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                               cl_event* event) {
   static Interposer interposer("clEnqueueNDRangeKernel");
+  note_launch(kernel);
   if (const cl_int error = on_device_call(interposer, CL_OUT_OF_RESOURCES); error != CL_SUCCESS) {
     return error;
   }
