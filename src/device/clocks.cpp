@@ -239,9 +239,9 @@ std::uint32_t calibration_length(Chain& chain) {
 /// Runs until three in a row agree within 1 %. Idle GPUs run at a fraction of their clock and take
 /// up to 0.4 s to rise.
 void warm_up(Session& session, Chain& chain, std::uint32_t iterations) {
-  using seconds = std::chrono::duration<double>;
+  using Seconds = std::chrono::duration<double>;
   const auto begin = std::chrono::steady_clock::now();
-  const auto elapsed = [&] { return seconds(std::chrono::steady_clock::now() - begin).count(); };
+  const auto elapsed = [&] { return Seconds(std::chrono::steady_clock::now() - begin).count(); };
   const double least_s = session.info().type == "gpu" ? 0.3 : 0.05;
   constexpr double most_s = 2.0;
   std::deque<double> last;
