@@ -143,7 +143,9 @@ void Measuring::visit_again() {
       if (stopped() || elapsed_s() - first_visit_s_.value_or(0.0) > budget_.least_time.count()) {
         return;
       }
-      if (result_.points[index].failure.empty()) visit(index);
+      const Point& point = result_.points[index];
+      // A point without samples was refused, and would be refused again.
+      if (point.failure.empty() && !point.samples.empty()) visit(index);
     }
   }
 }

@@ -357,6 +357,21 @@ TEST_CASE("refined points are visited in shuffled order, so that noise does not 
   CHECK_FALSE(std::is_sorted(backend.visited().begin() + 2, backend.visited().end()));
 }
 
+TEST_CASE("few points are visited again until the least time, and what failed or was refused not") {
+  FakeBackend backend(steady());
+  backend.on_prepare([](const Point& point) {
+    if (id_of(point) == 4) throw Unsupported("the driver takes no 4 B of constants");
+    if (id_of(point) == 5) throw DeviceError("lost");
+  });
+  Budget budget = ample_budget();
+  budget.least_time = std::chrono::hours(1);
+  const ProbeResult result = measure_fake(backend, limits_of_points(5), budget);
+  CHECK(visits_of(*find_point(result, 1)).size() > 5);
+  CHECK(std::count(backend.visited().begin(), backend.visited().end(), 4) == 1);
+  CHECK(std::count(backend.visited().begin(), backend.visited().end(), 5) == 1);
+  CHECK(warnings_called(result, "point_refused").size() == 1);
+}
+
 TEST_CASE("a device that slows down during the run is told") {
   FakeBackend backend([launch = 0](const Point&, std::uint64_t iterations) mutable {
     return launch_of(iterations, 1.0 + 0.001 * launch++);
