@@ -253,14 +253,14 @@ void warm_up(Session& session, Chain& chain, std::uint32_t iterations) {
   }
 }
 
-/// Ticks against time for three lengths, the fastest of several launches each: what disturbs a
+/// Ticks against time for five lengths, the fastest of several launches each: what disturbs a
 /// launch only adds to its time.
 Line ticks_against_ns(Chain& chain, std::uint32_t longest) {
   std::vector<double> ns;
   std::vector<double> ticks;
-  for (const std::uint32_t tenth : {1U, 5U, 10U}) {
+  for (const std::uint32_t tenth : {1U, 3U, 5U, 8U, 10U}) {
     Reading best;
-    for (int repeat = 0; repeat < 5; ++repeat) {
+    for (int repeat = 0; repeat < 3; ++repeat) {
       const Reading reading = chain.run(std::max(1U, longest / 10 * tenth));
       if (repeat == 0 || chain.elapsed_ns(reading) < chain.elapsed_ns(best)) best = reading;
     }
