@@ -191,7 +191,10 @@ kernel void latency_chase(RING_ARGUMENT global const uint* order, uint nodes, ul
   if (UNROLL & 64) { HOPS_64 }
   // clang-format on
   ulong walked = 0;
+#if SPACE != SPACE_LOCAL && SPACE != SPACE_CONSTANT_PROGRAM
+  // Where a ring can be larger than a cache. The mere code keeps NVIDIA's compiler from unrolling.
   if (age_hops != 0) WALK(age_begin, age_end, age_hops, walked)
+#endif
   KEEP_LOOP
   for (uint i = 0; i < lead; ++i) {
     HOP

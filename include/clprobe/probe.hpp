@@ -23,8 +23,8 @@ enum class AddressForm { automatic, pointer, index, offset };
 enum class Effort { quick, normal, thorough };
 
 /// Words for --address and for the worker's protocol; `from_word` (run.hpp) reads them.
-std::string_view to_word(AddressForm form);
-std::string_view to_word(Effort effort);
+std::string_view to_word(AddressForm value);
+std::string_view to_word(Effort value);
 
 /// Working sets from `first` to `last`, each `ratio` times the one before.
 struct SizeRange {

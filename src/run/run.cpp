@@ -111,6 +111,7 @@ std::optional<Enum> from_word(std::string_view word) {
 template <typename Enum>
 std::vector<std::string_view> all_words() {
   std::vector<std::string_view> words;
+  words.reserve(std::size(Words<Enum>::table));
   for (const auto& each : Words<Enum>::table) words.push_back(each.word);
   return words;
 }

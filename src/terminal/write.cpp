@@ -29,6 +29,6 @@ int write_all(int descriptor, std::string_view text) {
   return 0;
 }
 
-void ignore_broken_pipes() { std::signal(SIGPIPE, SIG_IGN); }
+void ignore_broken_pipes() { static_cast<void>(std::signal(SIGPIPE, SIG_IGN)); }
 
 }  // namespace clprobe::terminal

@@ -18,8 +18,6 @@
 #include <cstring>
 #include <thread>
 
-extern char** environ;
-
 namespace clprobe {
 namespace {
 

@@ -18,8 +18,9 @@ using json::Json;
 Json request(ChildProcess& child, const Json& question, const WorkerSettings& settings) {
   Json answer =
       json::parse(child.ask(json::one_line(question), settings.timeout, settings.cancelled));
-  if (answer.contains("unsupported"))
+  if (answer.contains("unsupported")) {
     throw Unsupported(answer.at("unsupported").get<std::string>());
+  }
   if (answer.contains("error")) throw DeviceError(answer.at("error").get<std::string>());
   return answer;
 }

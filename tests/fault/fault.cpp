@@ -196,22 +196,22 @@ cl_int clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint num_
 cl_context clCreateContext(const cl_context_properties* properties, cl_uint num_devices,
                            const cl_device_id* devices,
                            void(CL_CALLBACK* notify)(const char*, const void*, size_t, void*),
-                           void* user, cl_int* error) {
+                           void* user, cl_int* errcode_ret) {
   static Interposer interposer("clCreateContext");
   if (const cl_int code = on_device_call(interposer, CL_OUT_OF_RESOURCES); code != CL_SUCCESS) {
-    if (error != nullptr) *error = code;
+    if (errcode_ret != nullptr) *errcode_ret = code;
     return nullptr;
   }
   return interposer.next<decltype(&clCreateContext)>()(properties, num_devices, devices, notify,
-                                                       user, error);
+                                                       user, errcode_ret);
 }
 
 cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void* host,
-                      cl_int* error) {
+                      cl_int* errcode_ret) {
   static Interposer interposer("clCreateBuffer");
   if (const cl_int code = on_device_call(interposer, CL_MEM_OBJECT_ALLOCATION_FAILURE);
       code != CL_SUCCESS) {
-    if (error != nullptr) *error = code;
+    if (errcode_ret != nullptr) *errcode_ret = code;
     return nullptr;
   }
   if (interposer.is("vast") && (flags & CL_MEM_USE_HOST_PTR) != 0) {
@@ -219,14 +219,14 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void*
     constexpr std::size_t page = 4096;
     size = std::min(size, page);
   }
-  return interposer.next<decltype(&clCreateBuffer)>()(context, flags, size, host, error);
+  return interposer.next<decltype(&clCreateBuffer)>()(context, flags, size, host, errcode_ret);
 }
 
 cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, void* value,
-                       size_t* size_written) {
+                       size_t* param_value_size_ret) {
   static Interposer interposer("clGetDeviceInfo");
-  const cl_int error =
-      interposer.next<decltype(&clGetDeviceInfo)>()(device, name, size, value, size_written);
+  const cl_int error = interposer.next<decltype(&clGetDeviceInfo)>()(device, name, size, value,
+                                                                     param_value_size_ret);
   const bool is_size = name == CL_DEVICE_MAX_MEM_ALLOC_SIZE || name == CL_DEVICE_GLOBAL_MEM_SIZE;
   if (error == CL_SUCCESS && is_size && value != nullptr && is_vast()) {
     constexpr cl_ulong more_than_enough = cl_ulong{64} << 30U;
@@ -235,7 +235,7 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, vo
   return error;
 }
 
-cl_int clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_id* devices,
+cl_int clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_id* device_list,
                       const char* options, void(CL_CALLBACK* notify)(cl_program, void*),
                       void* user) {
   static Interposer interposer("clBuildProgram");
@@ -244,48 +244,52 @@ cl_int clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_i
   if (interposer.is("fail")) {
     // A true failure, so that there is a log to read: `kernel` becomes a word that nobody knows.
     const std::string broken = std::string(options == nullptr ? "" : options) + " -Dkernel=broken";
-    return build(program, num_devices, devices, broken.c_str(), notify, user);
+    return build(program, num_devices, device_list, broken.c_str(), notify, user);
   }
-  return error != CL_SUCCESS ? error : build(program, num_devices, devices, options, notify, user);
+  return error != CL_SUCCESS ? error
+                             : build(program, num_devices, device_list, options, notify, user);
 }
 
-cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint work_dim,
                               const size_t* offset, const size_t* global, const size_t* local,
-                              cl_uint num_waits, const cl_event* waits, cl_event* event) {
+                              cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
+                              cl_event* event) {
   static Interposer interposer("clEnqueueNDRangeKernel");
   note_launch(kernel);
   if (const cl_int error = on_device_call(interposer, CL_OUT_OF_RESOURCES); error != CL_SUCCESS) {
     return error;
   }
   return interposer.next<decltype(&clEnqueueNDRangeKernel)>()(
-      queue, kernel, dimensions, offset, global, local, num_waits, waits, event);
+      queue, kernel, work_dim, offset, global, local, num_events_in_wait_list, event_wait_list,
+      event);
 }
 
 cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
-                           size_t size, void* to, cl_uint num_waits, const cl_event* waits,
-                           cl_event* event) {
+                           size_t size, void* ptr, cl_uint num_events_in_wait_list,
+                           const cl_event* event_wait_list, cl_event* event) {
   static Interposer interposer("clEnqueueReadBuffer");
   cl_int error = on_device_call(interposer, CL_OUT_OF_RESOURCES);
   if (error != CL_SUCCESS) return error;
   const bool wrong = interposer.is("wrong");
   error = interposer.next<decltype(&clEnqueueReadBuffer)>()(
-      queue, buffer, wrong ? CL_TRUE : blocking, offset, size, to, num_waits, waits, event);
+      queue, buffer, wrong ? CL_TRUE : blocking, offset, size, ptr, num_events_in_wait_list,
+      event_wait_list, event);
   // The last byte but seven: the low byte of the last 8-byte word.
   if (error == CL_SUCCESS && wrong && size >= sizeof(cl_ulong)) {
-    static_cast<unsigned char*>(to)[size - sizeof(cl_ulong)] ^= 0x40U;
+    static_cast<unsigned char*>(ptr)[size - sizeof(cl_ulong)] ^= 0x40U;
   }
   return error;
 }
 
 cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
-                            size_t size, const void* from, cl_uint num_waits, const cl_event* waits,
-                            cl_event* event) {
+                            size_t size, const void* ptr, cl_uint num_events_in_wait_list,
+                            const cl_event* event_wait_list, cl_event* event) {
   static Interposer interposer("clEnqueueWriteBuffer");
   if (const cl_int error = on_device_call(interposer, CL_OUT_OF_RESOURCES); error != CL_SUCCESS) {
     return error;
   }
-  return interposer.next<decltype(&clEnqueueWriteBuffer)>()(queue, buffer, blocking, offset, size,
-                                                            from, num_waits, waits, event);
+  return interposer.next<decltype(&clEnqueueWriteBuffer)>()(
+      queue, buffer, blocking, offset, size, ptr, num_events_in_wait_list, event_wait_list, event);
 }
 
 cl_int clFinish(cl_command_queue queue) {
@@ -296,16 +300,16 @@ cl_int clFinish(cl_command_queue queue) {
   return interposer.next<decltype(&clFinish)>()(queue);
 }
 
-cl_int clWaitForEvents(cl_uint count, const cl_event* events) {
+cl_int clWaitForEvents(cl_uint num_events, const cl_event* event_list) {
   static Interposer interposer("clWaitForEvents");
   if (const cl_int error = on_device_call(interposer, CL_OUT_OF_RESOURCES); error != CL_SUCCESS) {
     return error;
   }
-  return interposer.next<decltype(&clWaitForEvents)>()(count, events);
+  return interposer.next<decltype(&clWaitForEvents)>()(num_events, event_list);
 }
 
 cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t size, void* value,
-                               size_t* size_written) {
+                               size_t* param_value_size_ret) {
   static Interposer interposer("clGetEventProfilingInfo");
   if (const cl_int error = interposer.on_call(CL_PROFILING_INFO_NOT_AVAILABLE);
       error != CL_SUCCESS) {
@@ -317,7 +321,7 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t si
     return CL_SUCCESS;
   }
   return interposer.next<decltype(&clGetEventProfilingInfo)>()(event, name, size, value,
-                                                               size_written);
+                                                               param_value_size_ret);
 }
 
 }  // extern "C"

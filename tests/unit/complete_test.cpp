@@ -35,7 +35,7 @@ bool is_installed(std::string_view program) {
 std::string offered_by_bash(const std::string& words) {
   const std::string script = ". '" + golden_path("bash") + "'; COMP_WORDS=(clprobe " + words +
                              "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _clprobe; " +
-                             "printf '%s\\n' \"${COMPREPLY[@]}\" | sort | tr '\\n' ' '";
+                             R"(printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' ')";
   std::string command = "bash -c ";
   command += '"';
   for (const char letter : script) {

@@ -113,8 +113,9 @@ struct Memory {
     double factor = 1.0 + noise * random.normal();
     if (noise_only_adds) {  // the least of 5 repeats
       factor = 10.0;
-      for (int i = 0; i < 5; ++i)
+      for (int i = 0; i < 5; ++i) {
         factor = std::min(factor, 1.0 + noise * std::abs(random.normal()));
+      }
     }
     if (random.chance(outlier_share)) factor *= random.uniform(1.2, 3.0);
     return true_latency(working_set_bytes) * std::max(0.5, factor);

@@ -188,7 +188,7 @@ TEST_CASE("a write that ends half-way leaves the old file intact") {
   write_file(path, "old");
   rlimit saved{};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &saved) == 0);
-  std::signal(SIGXFSZ, SIG_IGN);
+  static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
   const rlimit small{.rlim_cur = 10000, .rlim_max = saved.rlim_max};
   OutputFile file(path);
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
