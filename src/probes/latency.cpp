@@ -346,7 +346,7 @@ void add_warnings(Findings& found, std::span<const Point> points) {
   const auto small = std::find_if(points.begin(), points.end(), [](const Point& point) {
     constexpr std::int64_t mostly = 50;
     return point.parameters.integer_or("huge_page_percent", 100) < mostly &&
-           point.parameters.integer("buffer_bytes") >=
+           point.parameters.integer_or("buffer_bytes", 0) >=
                static_cast<std::int64_t>(mebibytes(8).count);
   });
   if (small != points.end()) {
@@ -381,8 +381,11 @@ std::vector<CurvePoint> translation_curve(std::span<const Point> points, const D
     return point.series == "global-pages";
   });
   if (curve.empty() || lines.empty() || model == points.end()) return {};
-  const double shrink = static_cast<double>(model->parameters.integer("line_bytes")) /
-                        static_cast<double>(model->parameters.integer("step_bytes"));
+  // A saved run may come from elsewhere, and need not say what this version would.
+  const std::int64_t line_bytes = model->parameters.integer_or("line_bytes", 0);
+  const std::int64_t step_bytes = model->parameters.integer_or("step_bytes", 0);
+  if (line_bytes <= 0 || step_bytes <= 0) return curve;
+  const double shrink = static_cast<double>(line_bytes) / static_cast<double>(step_bytes);
   const double nearest_level = lines.front().latency;
   for (CurvePoint& point : curve) {
     const double expected = nearest_latency(lines, point.working_set_bytes * shrink);

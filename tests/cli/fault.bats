@@ -19,6 +19,11 @@ with_fault() {
     CLPROBE_FAULT="$fault" "$CLPROBE" "$@"
 }
 
+# Fewer than eight points: the engine then follows no sentinel, which could meet a fault that happens
+# once in the place of a point. And global memory alone: a first launch that fails with constants or
+# local memory is a refusal and no failure. They need more than 20 launches.
+few_points=(--sizes "16KiB-64KiB*1.4" --series global --quick --time-budget 60s)
+
 # Faults in the middle of the measuring: counted from the first chase on.
 while_measuring() {
   CLPROBE_FAULT_KERNEL=latency_chase with_fault "$@"
@@ -41,8 +46,8 @@ failed_points() {
 }
 
 @test "a crash while measuring costs one point; it is said, and the rest is measured" {
-  CLPROBE_FAULT_ONCE=$PWD/once while_measuring crash@clEnqueueNDRangeKernel:20 latency \
-    "${few_sizes[@]}" -o a.json
+  CLPROBE_FAULT_ONCE=$PWD/once while_measuring crash@clEnqueueNDRangeKernel:12 latency \
+    "${few_points[@]}" -o a.json
   [ -e once ]
   failed_points '. == 1' a.json
   [[ $stderr == *'signal 11'* ]]
@@ -68,7 +73,7 @@ failed_points() {
 }
 
 @test "a driver that hangs is given up, and the rest is measured" {
-  CLPROBE_FAULT_ONCE=$PWD/once while_measuring hang@clFinish:20 latency "${few_sizes[@]}" \
+  CLPROBE_FAULT_ONCE=$PWD/once while_measuring hang@clFinish:12 latency "${few_points[@]}" \
     --timeout 10s -o a.json
   [ -e once ]
   failed_points '. == 1' a.json
@@ -98,8 +103,9 @@ failed_points() {
 }
 
 @test "a failing launch costs one point and no more" {
-  CLPROBE_FAULT_ONCE=$PWD/once while_measuring error=-5@clEnqueueNDRangeKernel:20 latency \
-    "${few_sizes[@]}" -o a.json
+  CLPROBE_FAULT_ONCE=$PWD/once while_measuring error=-5@clEnqueueNDRangeKernel:12 latency \
+    "${few_points[@]}" -o a.json
+  [ -e once ]
   failed_points '. == 1' a.json
   [[ $stderr == *'clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES (-5) in latency ('*'KiB)'* ]]
 }
