@@ -365,6 +365,9 @@ Measurement Ring::run(std::uint64_t iterations) {
   chase_.setArg(start_argument_, static_cast<cl_uint>(position_));
   chase_.setArg(start_argument_ + 1, static_cast<cl_uint>(lead));
   chase_.setArg(start_argument_ + 3, static_cast<cl_uint>(iterations));
+  // A launch that stores nothing must not find the result of the one before.
+  const std::array<cl_ulong, 2> nothing{never, never};
+  session_.queue().enqueueWriteBuffer(out_, CL_TRUE, 0, sizeof nothing, nothing.data());
   const LaunchTimes times = session_.launch(chase_, cl::NDRange(1), cl::NDRange(1));
   std::array<cl_ulong, 2> out{};
   session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, sizeof out, out.data());
