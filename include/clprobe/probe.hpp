@@ -87,7 +87,7 @@ struct KernelVariant {
 /// What a sample divided by its accesses means.
 enum class Quantity { seconds_per_access };
 
-std::string_view to_word(Quantity quantity);
+std::string_view to_word(Quantity value);
 
 struct Probe {
   std::string_view id{};  ///< file stem = kernel stem = JSON key = command-line word

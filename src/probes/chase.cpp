@@ -324,8 +324,8 @@ void Ring::walk(std::uint64_t begin, std::uint64_t end) {
   }
   const auto most_items = static_cast<std::uint64_t>(
       std::clamp<std::int64_t>(session_.info().max_work_group_size, 1, 1024));
-  const auto wanted = static_cast<std::size_t>(
-      std::min(most_items, sweep_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device())));
+  const auto wanted = std::clamp<std::size_t>(
+      sweep_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device()), 1, most_items);
   const cl::Buffer sink = kept_buffer(session_, "sink", wanted * sizeof(cl_ulong));
   sweep_.setArg(0, store_->buffer);
   sweep_.setArg(1, order_buffer_);

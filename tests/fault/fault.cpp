@@ -73,11 +73,12 @@ std::atomic<bool> counting{std::getenv("CLPROBE_FAULT_KERNEL") == nullptr};
 
 /// Begins to count at the first launch of the kernel that CLPROBE_FAULT_KERNEL names.
 void note_launch(cl_kernel kernel) {
-  if (counting) return;
+  const char* const awaited = std::getenv("CLPROBE_FAULT_KERNEL");
+  if (counting || awaited == nullptr) return;
   constexpr std::size_t longest = 256;
   std::array<char, longest> name{};
   clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, name.size() - 1, name.data(), nullptr);
-  counting = std::string_view(name.data()) == std::getenv("CLPROBE_FAULT_KERNEL");
+  counting = std::string_view(name.data()) == awaited;
 }
 
 /// PoCL catches SIGSEGV, so that raising it alone does nothing.

@@ -46,7 +46,7 @@ pid_t start_grandchild() {
 
 /// The default way, since sanitizers handle crashes themselves.
 void die_by(int signal_number) {
-  std::signal(signal_number, SIG_DFL);
+  static_cast<void>(std::signal(signal_number, SIG_DFL));
   static_cast<void>(raise(signal_number));
 }
 

@@ -135,6 +135,19 @@ std::vector<Limits> many_limits() {
   return all;
 }
 
+/// What each memory of the device can hold.
+void check_fits(const DeviceInfo& device, const Point& point) {
+  const std::uint64_t size = number(point, "working_set_bytes");
+  if (point.series == "local") CHECK(size <= device.local_memory.count);
+  if (point.series.starts_with("constant")) CHECK(size <= device.constant_buffer.count);
+  if (point.series == "constant-program") CHECK(size <= kibibytes(64).count);
+  if (point.series == "image") {
+    CHECK(size / 4 <= static_cast<std::uint64_t>(device.image_buffer_pixels));
+  }
+  const bool is_buffer = point.series != "local" && point.series != "constant-program";
+  if (is_buffer) CHECK(number(point, "buffer_bytes") <= device.max_allocation.count);
+}
+
 /// What every plan promises, whatever the device and the limits.
 void check_points(const DeviceInfo& device, const Plan& plan) {
   std::map<std::string, std::uint64_t> last;
@@ -154,14 +167,7 @@ void check_points(const DeviceInfo& device, const Plan& plan) {
     CHECK(point.samples.empty());
     CHECK(point.failure.empty());
     CHECK_NOTHROW(static_cast<void>(chase_options(point)));
-    if (point.series == "local") CHECK(size <= device.local_memory.count);
-    if (point.series.starts_with("constant")) CHECK(size <= device.constant_buffer.count);
-    if (point.series == "constant-program") CHECK(size <= kibibytes(64).count);
-    if (point.series == "image") {
-      CHECK(size / 4 <= static_cast<std::uint64_t>(device.image_buffer_pixels));
-    }
-    const bool is_buffer = point.series != "local" && point.series != "constant-program";
-    if (is_buffer) CHECK(number(point, "buffer_bytes") <= device.max_allocation.count);
+    check_fits(device, point);
   }
 }
 
