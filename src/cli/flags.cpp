@@ -233,7 +233,7 @@ constexpr std::array flag_rows{
          .category = Category::hidden,
          .commands = bit(Command::worker),
          .summary = "measure for another clprobe",
-         .details = "Measure for another clprobe, over stdin and stdout.",
+         .details = "Measure for another clprobe, over file descriptor 3.",
          .update = update_worker},
 };
 

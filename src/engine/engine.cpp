@@ -312,7 +312,7 @@ Budget budget_for(Effort effort) {
       budget.min_visits = 1;
       break;
     case Effort::normal:
-      budget.probe_time = std::chrono::seconds(15);
+      budget.probe_time = std::chrono::seconds(14);
       budget.least_time = std::chrono::seconds(1);
       break;
     case Effort::thorough:
