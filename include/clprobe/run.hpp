@@ -124,7 +124,7 @@ struct ProbeResult {
 };
 
 /// Which in-kernel clock a device has (DESIGN: the clock ladder).
-enum class ClockKind { none, khr_device, khr_sub_group, nvidia, amd, intel, cpu };
+enum class ClockKind { none, khr_device, khr_sub_group, nvidia, amd, intel, cpu, simulated };
 
 /// What a tick is: a cycle of the core (follows its frequency) or of a constant-rate counter.
 enum class ClockRate { unknown, core_cycles, constant_rate };
@@ -152,7 +152,7 @@ struct DeviceInfo {
   std::string platform_index{};  ///< "platform:device"
   std::string platform{};
   std::string name{};
-  std::string type{};  ///< "gpu", "cpu", "accelerator" or "other"
+  std::string type{};  ///< "gpu", "cpu", "accelerator", "other" or "simulated"
   std::string vendor{};
   std::string driver{};
   std::string version{};  ///< CL_DEVICE_VERSION

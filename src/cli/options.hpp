@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "run/nearest.hpp"
 #include "terminal/terminal.hpp"
 
 namespace clprobe::cli {
@@ -66,8 +67,6 @@ std::string man_page();
 /// `shell` is "bash", "zsh" or "fish"; throws std::invalid_argument for another.
 std::string completion(std::string_view shell, const std::vector<std::string_view>& probes);
 
-/// The candidate that is most like `word` when one is close enough to be meant, else nothing.
-std::optional<std::string_view> nearest(std::string_view word,
-                                        const std::vector<std::string_view>& candidates);
+using clprobe::nearest;
 
 }  // namespace clprobe::cli

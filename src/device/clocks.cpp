@@ -106,6 +106,7 @@ ClockRate rate_of(ClockKind kind, const DeviceInfo& info) {
     case ClockKind::none:
     case ClockKind::khr_device:
     case ClockKind::khr_sub_group:
+    case ClockKind::simulated:
       break;
   }
   return ClockRate::unknown;

@@ -26,6 +26,8 @@ std::string_view clock_name(ClockKind kind) {
       return "the in-kernel cycle counter of Intel";
     case ClockKind::cpu:
       return "the processor's cycle counter, read in the kernel";
+    case ClockKind::simulated:
+      return "the simulation's cycles";
   }
   return "an in-kernel clock";
 }

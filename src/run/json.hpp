@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a run document as JSON values. The worker's protocol speaks the same values, one a
-// line. No other layer than run and worker includes this.
+// line. No other layer than run, worker and simulator includes this.
 #pragma once
 
 #include <string>

@@ -46,7 +46,8 @@ struct Words<ClockKind> {
                                     Word{ClockKind::nvidia, "nvidia-clock64"},
                                     Word{ClockKind::amd, "amd-cycle-counter"},
                                     Word{ClockKind::intel, "intel-cycle-counter"},
-                                    Word{ClockKind::cpu, "cpu-cycle-counter"}};
+                                    Word{ClockKind::cpu, "cpu-cycle-counter"},
+                                    Word{ClockKind::simulated, "simulated-cycles"}};
 };
 
 template <>

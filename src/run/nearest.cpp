@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "run/nearest.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
@@ -6,9 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
-
-namespace clprobe::cli {
+namespace clprobe {
 namespace {
 
 // Nobody mistypes a word into one of this length, and the distance takes quadratic time.
@@ -70,4 +70,4 @@ std::optional<std::string_view> nearest(std::string_view word,
   return best;
 }
 
-}  // namespace clprobe::cli
+}  // namespace clprobe

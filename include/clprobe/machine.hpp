@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// A compute unit to simulate, as plain data: what it has, how long things take, where they block.
+//
+// Times are cycles of the core's clock, sizes bytes. A latency is load-to-use: a load that issues
+// at cycle t and is served at a latency of n gives its value to an instruction at t + n.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/run.hpp"
+
+namespace clprobe::simulator {
+
+/// Which ready warp issues first.
+enum class Scheduler { loose_round_robin, greedy_then_oldest };
+
+/// What limits the loads that are under way to the next level.
+/// `mshr`: one entry a line, which further requests to that line join, up to `mergers`.
+/// `request_pool`: one entry a request, whatever its line.
+/// `prt`: one entry a warp instruction, however many lines it asks for (pending-request table).
+/// Source: Lashgar, Salehi, Baniasadi, Understanding outstanding memory request handling resources
+/// in GPGPUs, 2015, section 2; the pool is a reading of their K20 figures.
+enum class PendingKind { mshr, request_pool, prt };
+
+/// How caches of several compute units agree. `gpu`: stores are written through, an acquire
+/// invalidates the first-level cache, a release flushes the store buffer. `ownership`: a release
+/// registers written lines as owned; those stay through acquires and need no flush again, and a
+/// line that another unit owns comes from there. Source: Alsop, GSI, 2016, section 6.1.1.
+enum class Coherence { gpu, ownership };
+
+/// Whom an incomplete copy into local memory blocks (Alsop, section 6.2.1).
+enum class CopyGranularity { core, warp };
+
+/// Words of a machine file. `from_word` gives nothing for a word that it does not know.
+std::string_view to_word(Scheduler value);
+std::string_view to_word(PendingKind value);
+std::string_view to_word(Coherence value);
+std::string_view to_word(CopyGranularity value);
+
+/// A latency that depends on where a line lies: between both ends, by a hash of line and seed.
+struct Latency {
+  std::uint64_t low{0};
+  std::uint64_t high{0};
+
+  friend bool operator==(const Latency&, const Latency&) = default;
+};
+
+/// Warps, and what issues their instructions.
+struct Core {
+  double clock_ghz{1.0};
+  std::uint64_t compute_units{1};  ///< of the device; one of them is simulated
+  std::uint64_t warp_width{32};
+  std::uint64_t warp_contexts{48};
+  std::uint64_t max_work_group_size{1024};
+  std::uint64_t issue_width{1};
+  Scheduler scheduler{Scheduler::loose_round_robin};
+  std::uint64_t pending_loads_per_warp{0};  ///< by the scoreboard; 0: no limit
+  std::uint64_t branch_cycles{8};           ///< until the next instruction of a divergent warp
+  std::uint64_t barrier_cycles{1};          ///< from the last arrival
+
+  friend bool operator==(const Core&, const Core&) = default;
+};
+
+/// Pipelines of one kind. Each takes a warp instruction every `interval_cycles`.
+struct FunctionUnits {
+  std::uint64_t count{1};
+  std::uint64_t latency_cycles{4};
+  std::uint64_t interval_cycles{1};
+
+  friend bool operator==(const FunctionUnits&, const FunctionUnits&) = default;
+};
+
+/// The load/store unit: takes warp instructions in order, splits each into lines and sends
+/// `lines_per_interval` of them every `interval_cycles`.
+struct LoadStore {
+  std::uint64_t queue_instructions{1};  ///< that it holds, the one at work included
+  std::uint64_t lines_per_interval{1};
+  std::uint64_t interval_cycles{1};
+
+  friend bool operator==(const LoadStore&, const LoadStore&) = default;
+};
+
+/// Banked local memory. `lanes_together` are served at once; if the busiest bank has to give n
+/// different words to them, they take n ways, each `way_cycles`. Wider accesses go in more parts.
+struct LocalMemory {
+  std::uint64_t bytes{49152};
+  std::uint64_t banks{32};
+  std::uint64_t bank_bytes{4};
+  std::uint64_t lanes_together{32};
+  std::uint64_t latency_cycles{30};
+  std::uint64_t way_cycles{1};
+
+  friend bool operator==(const LocalMemory&, const LocalMemory&) = default;
+};
+
+/// The first-level cache: lines in sets, filled by sectors, least recently used out first.
+struct FirstLevel {
+  std::uint64_t bytes{16384};  ///< 0: there is none
+  std::uint64_t line_bytes{128};
+  std::uint64_t sector_bytes{32};
+  std::uint64_t ways{4};
+  std::uint64_t latency_cycles{30};
+  bool keeps_loads{true};  ///< false: loads of global memory go past it
+
+  friend bool operator==(const FirstLevel&, const FirstLevel&) = default;
+};
+
+struct Pending {
+  PendingKind kind{PendingKind::mshr};
+  std::uint64_t entries{128};  ///< 0: no limit
+  std::uint64_t mergers{0};    ///< requests that one MSHR serves, the first included; 0: no limit
+
+  friend bool operator==(const Pending&, const Pending&) = default;
+};
+
+/// Write-combining, one entry a line. Flushed when it is full, by a release and at the end.
+struct StoreBuffer {
+  std::uint64_t entries{32};  ///< 0: no limit
+
+  friend bool operator==(const StoreBuffer&, const StoreBuffer&) = default;
+};
+
+struct SecondLevel {
+  std::uint64_t bytes{786432};  ///< 0: there is none
+  std::uint64_t ways{16};
+  Latency latency_cycles{200, 200};
+  double bytes_per_cycle{64.0};    ///< that this compute unit gets
+  std::uint64_t atomic_cycles{1};  ///< between two atomics on one line
+
+  friend bool operator==(const SecondLevel&, const SecondLevel&) = default;
+};
+
+struct MainMemory {
+  std::uint64_t bytes{std::uint64_t{1} << 30U};
+  Latency latency_cycles{500, 500};  ///< the whole way from the core
+  double bytes_per_cycle{32.0};      ///< that this compute unit gets
+
+  friend bool operator==(const MainMemory&, const MainMemory&) = default;
+};
+
+/// Moves memory to local memory and back beside the warps, past the first-level cache.
+struct CopyEngine {
+  std::uint64_t requests_per_cycle{1};
+  CopyGranularity granularity{CopyGranularity::warp};
+
+  friend bool operator==(const CopyEngine&, const CopyEngine&) = default;
+};
+
+struct Sharing {
+  Coherence coherence{Coherence::gpu};
+  Latency remote_latency_cycles{200, 200};  ///< of a line that another compute unit owns
+
+  friend bool operator==(const Sharing&, const Sharing&) = default;
+};
+
+struct Machine {
+  std::string name{"unnamed"};
+  Core core{};
+  FunctionUnits alu{};
+  FunctionUnits special{1, 16, 4};  ///< for the slower operations: square roots and the like
+  LoadStore load_store{};
+  LocalMemory local{};
+  FirstLevel l1{};
+  Pending pending{};
+  StoreBuffer store_buffer{};
+  SecondLevel l2{};
+  MainMemory memory{};
+  CopyEngine copy{};
+  Sharing sharing{};
+
+  friend bool operator==(const Machine&, const Machine&) = default;
+};
+
+/// A machine that cannot be: "l1.sector_bytes: expected a power of two up to l1.line_bytes, found
+/// 48". Also a word that names no preset.
+class MachineError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws MachineError at the first field that is out of its bounds or does not fit another.
+void check(const Machine& machine);
+
+/// The machines that come with clprobe; where their numbers are from stands in presets.cpp.
+std::vector<std::string_view> preset_names();
+/// Throws MachineError with the list and the nearest name.
+Machine preset(std::string_view name);
+
+/// A machine file: one JSON object, every field present. With a newline at the end.
+std::string to_json(const Machine& machine);
+/// The same on one line.
+std::string to_json_line(const Machine& machine);
+/// Reads what `to_json` writes. Strict: throws RunFormatError with the JSON path and what was
+/// expected, also for a machine that `check` refuses.
+Machine machine_from_json(std::string_view text);
+
+/// The machine as `clprobe list` and the probes see a device. What a driver would report is taken
+/// from the machine; the clock's overhead is found by simulating two reads in a row.
+DeviceInfo describe_device(const Machine& machine);
+
+}  // namespace clprobe::simulator

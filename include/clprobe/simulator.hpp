@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a trace on a machine, cycle by cycle in effect: cycles in which nothing can change are
+// skipped. Pure and deterministic: machine, trace and seed decide the result on every platform.
+//
+// What is left out: instruction fetch, register banks, banks of the first-level cache, the way back
+// from the caches as a bottleneck, address translation. Latencies are drawn from ranges by place,
+// bandwidths are single ports, and the second level sees one compute unit.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/machine.hpp"
+#include "clprobe/trace.hpp"
+
+namespace clprobe::simulator {
+
+/// Where a load got its value. `l1_coalescing`: missed, and was served by the answer to another
+/// request for the same line.
+enum class Level : std::uint8_t { l1, l1_coalescing, l2, remote_l1, memory };
+inline constexpr std::size_t level_count = 5;
+std::string_view to_word(Level level);
+
+/// Why a warp's next instruction cannot issue: a set of bits. Sources: Alsop, GSI, 2016, sections
+/// 4.1 to 4.4; `serial_requests` is ours, a load/store unit that is busy with an instruction of
+/// several lines or with its interval, and conflicts with nothing.
+using Causes = std::uint32_t;
+namespace cause {
+inline constexpr Causes idle{1U << 0U};  ///< this context has no warp, or its warp has ended
+inline constexpr Causes control{1U << 1U};
+inline constexpr Causes barrier{1U << 2U};
+inline constexpr Causes acquire{1U << 3U};
+inline constexpr Causes release{1U << 4U};
+inline constexpr Causes copy_wait{1U << 5U};
+inline constexpr Causes memory_data{1U << 6U};
+inline constexpr Causes full_mshr{1U << 7U};  ///< or a full pool or pending-request table
+inline constexpr Causes full_store_buffer{1U << 8U};
+inline constexpr Causes bank_conflict{1U << 9U};
+inline constexpr Causes serial_requests{1U << 10U};
+inline constexpr Causes pending_release{1U << 11U};
+inline constexpr Causes pending_copy{1U << 12U};
+inline constexpr Causes compute_data{1U << 13U};
+inline constexpr Causes compute_structural{1U << 14U};
+
+/// GSI's categories.
+inline constexpr Causes synchronization = barrier | acquire | release | copy_wait;
+inline constexpr Causes memory_structural = full_mshr | full_store_buffer | bank_conflict |
+                                            serial_requests | pending_release | pending_copy;
+}  // namespace cause
+
+/// One warp context in one cycle. A warp that issued, or could have with more issue slots, has no
+/// causes.
+struct WarpState {
+  Causes causes{0};
+  bool has_issued{false};
+  /// With memory_data: the load that its instruction waits for, the last to come of several.
+  std::uint64_t load{0};
+  std::uint32_t number{0};  ///< of the warp in the trace
+  std::uint32_t program{0};
+  std::uint32_t instruction{0};  ///< that it considers, in its program
+};
+
+/// Some cycles in which the same holds: more than one only where nothing was issued.
+struct CycleState {
+  std::uint64_t first{0};
+  std::uint64_t cycles{1};
+  std::uint32_t issued{0};
+  bool is_last_flush{false};  ///< all warps have ended, stores are still on their way
+  std::span<const WarpState> warps{};
+};
+
+/// What is told about every cycle, in order and without gaps. Costs nothing where it is not given.
+struct Observer {
+  std::function<void(const CycleState&)> cycles{};
+  /// Once for each load, when it is known from where its last value comes; always before the load's
+  /// result is ready, but often after cycles that waited for it.
+  std::function<void(std::uint64_t load, Level)> served{};
+};
+
+struct ClockRead {
+  std::uint32_t warp{0};
+  std::uint32_t id{0};
+  std::uint64_t cycle{0};
+
+  friend bool operator==(const ClockRead&, const ClockRead&) = default;
+};
+
+struct Result {
+  std::uint64_t cycles{0};             ///< until the last store has arrived
+  std::uint64_t flush_cycles{0};       ///< of these, after the last warp has ended
+  std::uint64_t warp_instructions{0};  ///< issued; a lock tried again counts again
+  std::uint64_t full_table_cycles{0};  ///< in which the load/store unit waited for an entry
+  std::uint64_t most_pending{0};       ///< entries of the table that were in use at once
+  std::array<std::uint64_t, level_count> served_by{};  ///< requests of loads, by level
+  std::uint64_t lines_written{0};                      ///< that left the store buffer
+  std::vector<ClockRead> clock_reads{};                ///< in the order in which they issued
+
+  friend bool operator==(const Result&, const Result&) = default;
+};
+
+struct Options {
+  std::uint64_t seed{1};  ///< places lines within the ranges of the latencies
+  bool skips_idle{true};  ///< false: every cycle one by one, for the tests
+  std::uint64_t most_cycles{std::uint64_t{1} << 40U};
+};
+
+/// The trace can make no progress (a barrier that not all reach, a lock never released), or passed
+/// `most_cycles`.
+class Deadlock : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws MachineError and TraceError for what cannot be simulated, and Deadlock.
+Result simulate(const Machine& machine, const Trace& trace, const Options& options = {},
+                const Observer* observer = nullptr);
+
+}  // namespace clprobe::simulator

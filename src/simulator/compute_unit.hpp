@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Warps and what issues their instructions.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "clprobe/machine.hpp"
+#include "clprobe/simulator.hpp"
+#include "clprobe/trace.hpp"
+#include "simulator/memory_system.hpp"
+
+namespace clprobe::simulator {
+
+class ComputeUnit {
+ public:
+  ComputeUnit(const Machine& machine, const Trace& trace, const Options& options,
+              const Observer* observer);
+
+  Result run();
+
+ private:
+  /// What a warp waits for whose end nobody knows yet; an event there wakes it.
+  enum class Waiting : std::uint8_t { nothing, room, copies };
+
+  struct Warp {
+    bool is_active{false};
+    bool has_lock_now{false};  ///< the acquire that is under way has succeeded
+    Waiting waiting{Waiting::nothing};
+    Causes hold_cause{0};
+    std::uint32_t lanes{0};
+    std::uint32_t number{0};
+    std::uint32_t program{0};
+    std::uint32_t at{0};
+    std::uint32_t locks_held{0};
+    std::size_t group{0};
+    std::uint64_t serial{0};
+    std::uint64_t held_until{0};     ///< control, barrier, acquire, release
+    std::uint64_t pending{0};        ///< registers that may not be ready
+    std::uint64_t pending_loads{0};  ///< of these, results of memory instructions
+    std::array<std::uint64_t, register_count> ready{};
+    std::array<std::uint64_t, register_count> load{};
+    std::vector<std::uint64_t> turns{};
+  };
+  struct GroupState {
+    std::uint32_t live{0};
+    std::uint32_t arrived{0};
+    std::vector<std::uint32_t> contexts{};
+  };
+  /// Why a warp cannot issue. `changes`: the first cycle in which its causes can be others;
+  /// `least`: it cannot issue before this one. Both never for what only an event ends.
+  struct Blockage {
+    Causes causes{0};
+    std::uint64_t changes{never};
+    std::uint64_t least{0};
+    std::uint64_t load{0};
+    Waiting waiting{Waiting::nothing};
+
+    void add(Causes cause, std::uint64_t until) {
+      causes |= cause;
+      changes = until < changes ? until : changes;
+      least = until > least ? until : least;
+    }
+  };
+
+  void take_news(std::uint64_t now);
+  void complete(const Completion& completion, std::uint64_t now);
+  void wake_all(Waiting waiting, std::uint64_t now);
+  void dispatch(std::uint64_t now);
+  void start(std::uint32_t context, const WarpWork& work, std::size_t group, std::uint64_t now);
+  void settle(std::uint64_t now);
+  void end_warp(std::uint32_t context, std::uint64_t now);
+  void open_barrier(GroupState& group, std::uint64_t now);
+
+  template <bool all>
+  Blockage find_blockage(Warp& warp, std::uint64_t now);
+  void find_data_hazards(Warp& warp, std::uint64_t registers, std::uint64_t now, Blockage& found);
+  void find_scoreboard_hazard(Warp& warp, std::uint64_t now, Blockage& found);
+  void find_memory_hazards(const Warp& warp, const Instruction& instruction, std::uint64_t now,
+                           Blockage& found) const;
+  [[nodiscard]] bool is_at_end(const Warp& warp) const {
+    return warp.at == trace_.programs[warp.program].size();
+  }
+
+  /// Returns how many issued, and in `next_wake` when any other warp could.
+  std::uint32_t issue(std::uint64_t now, std::uint64_t& next_wake);
+  /// True when it issued.
+  bool try_issue(std::uint32_t context, std::uint64_t now);
+  void execute(std::uint32_t context, const Instruction& instruction, std::uint64_t now);
+  void send_to_memory(std::uint32_t context, const Instruction& instruction, std::uint64_t now);
+  void compute(Warp& warp, const Instruction& instruction, const FunctionUnits& units,
+               std::vector<std::uint64_t>& free, std::uint64_t now);
+  void advance(Warp& warp, std::uint64_t now);
+  [[nodiscard]] static Execution execution_of(const Warp& warp) {
+    return {.lanes = warp.lanes, .warp = warp.number, .turn = warp.turns[warp.at]};
+  }
+
+  /// Returns the first cycle after `now` in which any of it may be different.
+  std::uint64_t observe(std::uint64_t now, std::uint32_t issued);
+  void tell(std::uint64_t now, std::uint64_t cycles, std::uint32_t issued, bool is_last_flush);
+  [[noreturn]] void report_deadlock(std::uint64_t now);
+  std::uint64_t pass_idle_cycles(std::uint64_t now, std::uint64_t wake);
+  Result finish(std::uint64_t now);
+
+  const Machine& machine_;
+  const Trace& trace_;
+  Options options_;
+  const Observer* observer_;
+  MemorySystem memory_;
+  std::vector<Warp> warps_;
+  std::vector<std::uint64_t> wake_;  // by context; apart, since every cycle looks at all of them
+  std::vector<GroupState> groups_;
+  std::vector<std::uint32_t> by_age_{};
+  std::size_t next_group_{0};
+  std::uint32_t active_{0};
+  std::uint32_t last_issued_;
+  std::uint64_t serial_{0};
+  std::uint64_t loads_{0};
+  std::vector<std::uint64_t> alu_free_;
+  std::vector<std::uint64_t> special_free_;
+  std::vector<WarpState> states_;
+  bool has_ended_{true};  // a warp, since the last dispatch
+  Result result_{};
+};
+
+}  // namespace clprobe::simulator

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulator/memory_system.hpp"
+
+#include <algorithm>
+
+namespace clprobe::simulator {
+
+MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, std::uint64_t seed)
+    : machine_(machine),
+      tables_(trace.tables),
+      locks_(trace.locks),
+      seed_(seed),
+      l1_(machine.l1.bytes, machine.l1.line_bytes, machine.l1.ways),
+      table_(machine.pending),
+      far_(machine, seed),
+      banks_(machine.local),
+      keeps_loads_(machine.l1.keeps_loads && l1_.exists()),
+      owns_lines_(machine.sharing.coherence == Coherence::ownership && l1_.exists()),
+      queue_(machine.load_store.queue_instructions),
+      lock_states_(trace.locks.size()) {
+  make_resident(trace);
+}
+
+void MemorySystem::make_resident(const Trace& trace) {
+  const std::uint64_t line_bytes = machine_.l1.line_bytes;
+  const auto all_sectors =
+      static_cast<std::uint32_t>((std::uint64_t{1} << (line_bytes / machine_.l1.sector_bytes)) - 1);
+  const auto touch = [&](Resident::Home home, std::uint64_t line) {
+    far_.make_resident(line, all_sectors);
+    if (home == Resident::Home::l2) return;
+    CacheLine evicted;
+    CacheLine* found = l1_.find(line);
+    if (found == nullptr) found = l1_.insert(line, evicted);
+    if (found != nullptr) found->sectors = all_sectors;
+  };
+  for (const Resident& each : trace.resident) {
+    if (each.table == Lanes::no_table) {
+      const std::uint64_t end = (each.base + each.bytes + line_bytes - 1) / line_bytes;
+      for (std::uint64_t line = each.base / line_bytes; line < end; ++line) touch(each.home, line);
+      continue;
+    }
+    const std::vector<std::uint64_t>& table = tables_[each.table];
+    for (std::uint64_t k = 0; k < each.count; ++k) {
+      touch(each.home, (each.base + table[(each.first + k) % table.size()]) / line_bytes);
+    }
+  }
+}
+
+std::uint64_t MemorySystem::next_unit_action() const {
+  return blocked_ == cause::full_mshr ? table_.next_answer() : next_action_;
+}
+
+std::uint64_t MemorySystem::next_engine_action() const {
+  return copy_is_blocked_ ? table_.next_answer() : next_copy_action_;
+}
+
+std::uint64_t MemorySystem::next_event() const {
+  return std::min(next_unit_action(), next_engine_action());
+}
+
+void MemorySystem::process(std::uint64_t now) {
+  const bool unit_is_due = next_unit_action() <= now;
+  const bool engine_is_due = next_engine_action() <= now;
+  receive(now);
+  if (unit_is_due) {
+    act(now);
+    while (blocked_ == 0 && next_action_ <= now) act(now);
+  }
+  if (engine_is_due) copy_lines(now);
+}
+
+void MemorySystem::receive(std::uint64_t now) {
+  table_.receive(now, [&](const Answer& answer) {
+    CacheLine* line = l1_.find(answer.line);
+    if (line == nullptr) {
+      CacheLine evicted;
+      line = l1_.insert(answer.line, evicted);
+      write_back(answer.ready, evicted);
+    }
+    line->sectors |= answer.sectors;
+  });
+}
+
+Causes MemorySystem::busy_causes() const {
+  if (blocked_ != 0) return blocked_;
+  const Ways& ways = queue_[head_].ways;
+  return ways.ways > ways.parts ? cause::bank_conflict : cause::serial_requests;
+}
+
+void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std::uint32_t context,
+                          const Execution& execution, std::uint64_t load) {
+  Access& access = queue_[(head_ + used_) % queue_.size()];
+  access.instruction = &instruction;
+  access.context = context;
+  access.load = load;
+  access.next = 0;
+  access.ready = 0;
+  access.level = Level::l1;
+  access.has_entry = false;
+  access.is_done = false;
+  access.ways = {};
+  switch (instruction.operation) {
+    case Operation::local_load:
+    case Operation::local_store:
+      find_addresses(instruction.lanes, execution, tables_, addresses_);
+      access.ways = banks_.count(addresses_, instruction.lanes.bytes);
+      break;
+    case Operation::acquire:
+    case Operation::release:
+      access.requests.assign(1, {locks_[instruction.id].address / machine_.l1.line_bytes, 1});
+      break;
+    default:
+      find_addresses(instruction.lanes, execution, tables_, addresses_);
+      coalesce(addresses_, instruction.lanes.bytes, machine_.l1, access.requests);
+      break;
+  }
+  if (used_++ == 0) {
+    next_action_ = now;
+    act(now);
+  }
+}
+
+void MemorySystem::act(std::uint64_t now) {
+  Access& access = queue_[head_];
+  if (access.is_done) {
+    leave_queue(now);
+    return;
+  }
+  const Operation operation = access.instruction->operation;
+  if (operation == Operation::local_load || operation == Operation::local_store) {
+    const std::uint64_t way_cycles = machine_.local.way_cycles;
+    access.ready = now + machine_.local.latency_cycles + (access.ways.ways - 1) * way_cycles;
+    finish(access);
+    next_action_ = now + access.ways.ways * way_cycles;
+    return;
+  }
+  send_lines(now, access);
+}
+
+void MemorySystem::leave_queue(std::uint64_t now) {
+  head_ = (head_ + 1) % queue_.size();
+  --used_;
+  has_room_again_ = true;
+  next_action_ = used_ > 0 ? now : never;
+}
+
+void MemorySystem::send_lines(std::uint64_t now, Access& access) {
+  if (blocked_ == cause::full_mshr) full_table_cycles_ += now - blocked_since_;
+  blocked_ = 0;
+  for (std::uint64_t k = 0; k < machine_.load_store.lines_per_interval; ++k) {
+    if (access.next == access.requests.size()) break;
+    if (!send(now, access, access.requests[access.next])) return;
+    ++access.next;
+  }
+  next_action_ = now + machine_.load_store.interval_cycles;
+  if (access.next == access.requests.size()) finish(access);
+}
+
+void MemorySystem::finish(Access& access) {
+  access.is_done = true;
+  if (access.has_entry) table_.end_at(access.ready);
+  const Operation operation = access.instruction->operation;
+  if (operation == Operation::store || operation == Operation::local_store) return;
+  // Those with a lock have told already, with the outcome.
+  if (operation == Operation::acquire || operation == Operation::release) return;
+  completions_.push_back({.operation = operation,
+                          .context = access.context,
+                          .writes = access.instruction->writes,
+                          .load = access.load,
+                          .ready = access.ready,
+                          .level = access.level});
+}
+
+void MemorySystem::wait_for_entry(std::uint64_t now) {
+  blocked_ = cause::full_mshr;
+  blocked_since_ = now;
+}
+
+void MemorySystem::note(Access& access, std::uint64_t ready, Level level) {
+  ++served_by_[static_cast<std::size_t>(level)];
+  const bool is_later = ready > access.ready || access.next == 0;
+  // Of values that come together the one from farther away is to blame.
+  if (is_later || (ready == access.ready && level > access.level)) access.level = level;
+  access.ready = std::max(access.ready, ready);
+}
+
+bool MemorySystem::send(std::uint64_t now, Access& access, const LineRequest& request) {
+  switch (access.instruction->operation) {
+    case Operation::store:
+      return send_store(now, access, request);
+    case Operation::atomic:
+      note(access, far_.atomic(now, request.line).ready, Level::l2);
+      return true;
+    case Operation::acquire:
+      do_acquire(now, access);
+      return true;
+    case Operation::release:
+      do_release(now, access);
+      return true;
+    default:
+      return send_load(now, access, request);
+  }
+}
+
+bool MemorySystem::send_load(std::uint64_t now, Access& access, const LineRequest& request) {
+  const Instruction& instruction = *access.instruction;
+  const bool uses_l1 = keeps_loads_ && !instruction.skips_l1;
+  const bool is_remote = instruction.is_written_elsewhere && owns_lines_;
+  std::uint32_t missing = request.sectors;
+  if (uses_l1 && !instruction.is_written_elsewhere) {
+    const CacheLine* const line = l1_.find(request.line);
+    if (line != nullptr) missing &= ~line->sectors;
+    if (missing == 0) {
+      note(access, now + machine_.l1.latency_cycles, Level::l1);
+      return true;
+    }
+  }
+  if (PendingLine* const pending = table_.find(request.line); pending != nullptr) {
+    return merge(now, access, *pending, missing, is_remote, uses_l1);
+  }
+  const bool needs_entry = table_.kind() != PendingKind::prt || !access.has_entry;
+  if (needs_entry && table_.is_full()) {
+    wait_for_entry(now);
+    return false;
+  }
+  if (table_.kind() == PendingKind::prt && !access.has_entry) {
+    table_.take();
+    access.has_entry = true;
+  }
+  const Service service = far_.read(now, request.line, missing, is_remote);
+  table_.add(request.line, missing, service.ready, uses_l1);
+  note(access, service.ready, service.level);
+  return true;
+}
+
+bool MemorySystem::merge(std::uint64_t now, Access& access, PendingLine& pending,
+                         std::uint32_t missing, bool is_remote, bool fills_l1) {
+  if (!table_.can_merge(pending)) {
+    wait_for_entry(now);
+    return false;
+  }
+  ++pending.requests;
+  std::uint64_t ready = std::max(pending.ready, now + machine_.l1.latency_cycles);
+  Level level = Level::l1_coalescing;
+  const std::uint32_t others = missing & ~pending.sectors;
+  if (others != 0) {
+    const Service service = far_.read(now, pending.line, others, is_remote);
+    table_.extend(pending, others, service.ready, fills_l1);
+    if (service.ready >= ready) level = service.level;
+    ready = std::max(ready, service.ready);
+  }
+  note(access, ready, level);
+  return true;
+}
+
+bool MemorySystem::send_store(std::uint64_t now, const Access& access, const LineRequest& request) {
+  if (owns_lines_) {
+    CacheLine* const line = l1_.find(request.line);
+    if (line != nullptr && line->is_owned && !access.instruction->is_written_elsewhere) {
+      line->sectors |= request.sectors;
+      return true;
+    }
+  }
+  const auto same = std::find_if(written_.begin(), written_.end(),
+                                 [&](const Written& each) { return each.line == request.line; });
+  if (same != written_.end()) {
+    same->sectors |= request.sectors;
+    return true;
+  }
+  std::erase_if(acknowledged_, [&](std::uint64_t cycle) { return cycle <= now; });
+  const std::uint64_t most = machine_.store_buffer.entries;
+  if (most != 0 && written_.size() + acknowledged_.size() >= most) {
+    if (!written_.empty()) flush(now);
+    blocked_ = cause::full_store_buffer;
+    next_action_ = *std::min_element(acknowledged_.begin(), acknowledged_.end());
+    return false;
+  }
+  written_.push_back({.line = request.line,
+                      .sectors = request.sectors,
+                      .is_remote = access.instruction->is_written_elsewhere});
+  return true;
+}
+
+std::uint64_t MemorySystem::flush(std::uint64_t now) {
+  for (const Written& each : written_) {
+    std::uint64_t arrival = 0;
+    if (owns_lines_) {
+      arrival = far_.take_ownership(now, each.line, each.is_remote);
+      keep_owned(now, each.line, each.sectors);
+    } else {
+      arrival = far_.write(now, each.line, each.sectors);
+    }
+    acknowledged_.push_back(arrival);
+    last_write_ = std::max(last_write_, arrival);
+  }
+  lines_written_ += written_.size();
+  written_.clear();
+  return std::max(now, last_write_);
+}
+
+/// What this unit owns is nowhere else, and must not get lost.
+void MemorySystem::write_back(std::uint64_t now, const CacheLine& evicted) {
+  if (!evicted.is_owned) return;
+  last_write_ = std::max(last_write_, far_.write(now, evicted.line, evicted.sectors));
+}
+
+void MemorySystem::keep_owned(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {
+  CacheLine* found = l1_.find(line);
+  if (found == nullptr) {
+    CacheLine evicted;
+    found = l1_.insert(line, evicted);
+    write_back(now, evicted);
+  }
+  found->sectors |= sectors;
+  found->is_owned = true;
+}
+
+void MemorySystem::do_acquire(std::uint64_t now, Access& access) {
+  const std::uint32_t lock = access.instruction->id;
+  const AtomicService service = far_.atomic(now, access.requests.front().line);
+  LockState& state = lock_states_[lock];
+  const bool is_free = !state.is_held && service.performed >= state.free_from;
+  if (is_free) state.is_held = true;
+  completions_.push_back({.operation = Operation::acquire,
+                          .context = access.context,
+                          .ready = service.ready,
+                          .level = Level::l2,
+                          .has_lock = is_free});
+}
+
+void MemorySystem::do_release(std::uint64_t now, Access& access) {
+  const std::uint32_t lock = access.instruction->id;
+  const std::uint64_t flushed = flush(now);
+  stores_held_until_ = std::max(stores_held_until_, flushed);
+  const AtomicService service = far_.atomic_after(now, flushed, access.requests.front().line);
+  LockState& state = lock_states_[lock];
+  state.is_held = false;
+  const std::uint64_t others = draw(locks_[lock].held_elsewhere, ++state.releases, seed_ + lock);
+  state.free_from = service.performed + others;
+  completions_.push_back({.operation = Operation::release,
+                          .context = access.context,
+                          .ready = service.ready,
+                          .level = Level::l2});
+}
+
+void MemorySystem::start_copy(std::uint64_t now, const Instruction& instruction,
+                              const Execution& execution, const CopyOwner& owner) {
+  find_addresses(instruction.lanes, execution, tables_, addresses_);
+  const std::uint64_t line_bytes = machine_.l1.line_bytes;
+  const std::uint64_t first = addresses_.front();
+  std::erase_if(copies_, [&](const Copy& each) { return each.done <= now; });
+  copies_.push_back({.owner = owner,
+                     .id = instruction.id,
+                     .is_inward = instruction.operation == Operation::copy_in,
+                     .next_line = first / line_bytes,
+                     .end_line = (first + instruction.count + line_bytes - 1) / line_bytes});
+  // The engine begins in the cycle after the instruction.
+  if (!copy_is_blocked_ && next_copy_action_ == never) next_copy_action_ = now + 1;
+}
+
+std::uint64_t MemorySystem::copies_until(std::uint64_t group, std::uint32_t id) const {
+  std::uint64_t until = 0;
+  for (const Copy& each : copies_) {
+    if (each.owner.group == group && each.id == id) until = std::max(until, each.done);
+  }
+  return until;
+}
+
+std::uint64_t MemorySystem::local_blocked_until(std::uint64_t warp, std::uint32_t id) const {
+  const bool blocks_all = machine_.copy.granularity == CopyGranularity::core;
+  std::uint64_t until = 0;
+  for (const Copy& each : copies_) {
+    const bool concerns = blocks_all || (each.owner.warp == warp && each.id == id);
+    if (each.is_inward && concerns) until = std::max(until, each.done);
+  }
+  return until;
+}
+
+void MemorySystem::copy_lines(std::uint64_t now) {
+  copy_is_blocked_ = false;
+  std::uint64_t left = machine_.copy.requests_per_cycle;
+  for (Copy& copy : copies_) {
+    while (copy.done == never && left > 0) {
+      if (!copy_line(now, copy)) {
+        copy_is_blocked_ = true;
+        return;
+      }
+      --left;
+      if (++copy.next_line == copy.end_line) finish_copy(copy);
+    }
+    if (copy.done == never) {
+      next_copy_action_ = now + 1;
+      return;
+    }
+  }
+  next_copy_action_ = never;
+}
+
+bool MemorySystem::copy_line(std::uint64_t now, Copy& copy) {
+  const auto all_sectors = static_cast<std::uint32_t>(
+      (std::uint64_t{1} << (machine_.l1.line_bytes / machine_.l1.sector_bytes)) - 1);
+  if (!copy.is_inward) {
+    copy.last_ready = std::max(copy.last_ready, far_.write(now, copy.next_line, all_sectors));
+    return true;
+  }
+  if (PendingLine* const pending = table_.find(copy.next_line); pending != nullptr) {
+    if (!table_.can_merge(*pending)) return false;
+    ++pending->requests;
+    copy.last_ready = std::max(copy.last_ready, pending->ready);
+    const std::uint32_t others = all_sectors & ~pending->sectors;
+    if (others == 0) return true;
+    const Service service = far_.read(now, copy.next_line, others, false);
+    table_.extend(*pending, others, service.ready, false);
+    copy.last_ready = std::max(copy.last_ready, service.ready);
+    return true;
+  }
+  const bool is_prt = table_.kind() == PendingKind::prt;
+  if ((!is_prt || !copy.has_entry) && table_.is_full()) return false;
+  if (is_prt && !copy.has_entry) {
+    table_.take();
+    copy.has_entry = true;
+  }
+  const Service service = far_.read(now, copy.next_line, all_sectors, false);
+  table_.add(copy.next_line, all_sectors, service.ready, false);
+  copy.last_ready = std::max(copy.last_ready, service.ready);
+  return true;
+}
+
+void MemorySystem::finish_copy(Copy& copy) {
+  copy.done = copy.last_ready;
+  if (copy.has_entry) table_.end_at(copy.done);
+  last_copy_done_ = std::max(last_copy_done_, copy.done);
+  copies_changed_ = true;
+}
+
+void MemorySystem::report(Result& result) const {
+  result.served_by = served_by_;
+  result.full_table_cycles = full_table_cycles_;
+  result.most_pending = table_.most_in_use();
+  result.lines_written = lines_written_;
+}
+
+}  // namespace clprobe::simulator

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// What keeps track of requests on their way: MSHRs, a pool of requests, or a table of warp
+// instructions.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "clprobe/machine.hpp"
+#include "clprobe/simulator.hpp"
+
+namespace clprobe::simulator {
+
+inline constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+/// A line that has been asked for.
+struct PendingLine {
+  std::uint64_t line{0};
+  std::uint64_t ready{0};
+  std::uint64_t requests{0};  ///< 0: an empty place of the table
+  std::uint32_t sectors{0};
+};
+
+/// An answer on its way, or the end of a table entry without one.
+struct Answer {
+  std::uint64_t ready{0};
+  std::uint64_t order{0};  ///< of equal times the first asked is the first to come
+  std::uint64_t line{0};
+  std::uint32_t sectors{0};  ///< 0: nothing comes, an entry ends
+  bool fills_l1{false};
+  bool ends_entry{false};
+
+  friend bool operator<(const Answer& a, const Answer& b) {
+    return a.ready != b.ready ? a.ready > b.ready : a.order > b.order;
+  }
+};
+
+/// Pending lines by their number: open addressing, linear probing.
+class LineTable {
+ public:
+  LineTable() : places_(64) {}
+
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+  PendingLine* find(std::uint64_t line) {
+    for (std::size_t i = home_of(line);; i = next(i)) {
+      if (places_[i].requests == 0) return nullptr;
+      if (places_[i].line == line) return &places_[i];
+    }
+  }
+
+  /// `line` is not in the table. The reference is good until the next insert or erase.
+  PendingLine& insert(std::uint64_t line) {
+    if (2 * (size_ + 1) > places_.size()) grow();
+    std::size_t i = home_of(line);
+    while (places_[i].requests != 0) i = next(i);
+    ++size_;
+    places_[i] = {.line = line, .requests = 1};
+    return places_[i];
+  }
+
+  void erase(const PendingLine* entry) {
+    auto hole = static_cast<std::size_t>(entry - places_.data());
+    --size_;
+    // Whoever was pushed past the hole by it moves back, else a search would end there.
+    for (std::size_t i = next(hole); places_[i].requests != 0; i = next(i)) {
+      const std::size_t home = home_of(places_[i].line);
+      const bool may_stay = hole < i ? hole < home && home <= i : hole < home || home <= i;
+      if (may_stay) continue;
+      places_[hole] = places_[i];
+      hole = i;
+    }
+    places_[hole].requests = 0;
+  }
+
+ private:
+  [[nodiscard]] std::size_t next(std::size_t i) const { return (i + 1) & (places_.size() - 1); }
+  [[nodiscard]] std::size_t home_of(std::uint64_t line) const {
+    return static_cast<std::size_t>((line * 0x9e3779b97f4a7c15U) >> 32U) & (places_.size() - 1);
+  }
+  void grow() {
+    std::vector<PendingLine> old(places_.size() * 2);
+    old.swap(places_);
+    for (const PendingLine& each : old) {
+      if (each.requests == 0) continue;
+      std::size_t i = home_of(each.line);
+      while (places_[i].requests != 0) i = next(i);
+      places_[i] = each;
+    }
+  }
+
+  std::vector<PendingLine> places_;
+  std::uint64_t size_{0};
+};
+
+class PendingTable {
+ public:
+  explicit PendingTable(const Pending& config) : config_(config) {}
+
+  [[nodiscard]] PendingKind kind() const { return config_.kind; }
+  [[nodiscard]] bool is_full() const { return config_.entries != 0 && in_use_ >= config_.entries; }
+  [[nodiscard]] std::uint64_t most_in_use() const { return most_in_use_; }
+  [[nodiscard]] std::uint64_t next_answer() const {
+    return answers_.empty() ? never : answers_.front().ready;
+  }
+  [[nodiscard]] bool can_merge(const PendingLine& line) const {
+    return config_.mergers == 0 || line.requests < config_.mergers;
+  }
+  /// The MSHR of a line; null without one, and always where lines have none.
+  PendingLine* find(std::uint64_t line) {
+    return config_.kind == PendingKind::mshr ? lines_.find(line) : nullptr;
+  }
+
+  /// Takes an entry for a warp instruction, to be ended by `end_at`.
+  void take() { most_in_use_ = std::max(most_in_use_, ++in_use_); }
+  void end_at(std::uint64_t cycle) { push({.ready = cycle, .ends_entry = true}); }
+
+  /// A new request; takes an entry unless entries are for warp instructions.
+  void add(std::uint64_t line, std::uint32_t sectors, std::uint64_t ready, bool fills_l1) {
+    const bool has_entry = config_.kind != PendingKind::prt;
+    if (has_entry) take();
+    if (config_.kind == PendingKind::mshr) {
+      PendingLine& entry = lines_.insert(line);
+      entry.ready = ready;
+      entry.sectors = sectors;
+    }
+    push({.ready = ready,
+          .line = line,
+          .sectors = sectors,
+          .fills_l1 = fills_l1,
+          .ends_entry = has_entry});
+  }
+
+  /// One more request for more sectors of a line that has an MSHR.
+  void extend(PendingLine& entry, std::uint32_t sectors, std::uint64_t ready, bool fills_l1) {
+    entry.sectors |= sectors;
+    entry.ready = std::max(entry.ready, ready);
+    push({.ready = ready,
+          .line = entry.line,
+          .sectors = sectors,
+          .fills_l1 = fills_l1,
+          .ends_entry = true});
+  }
+
+  /// Calls `fill(answer)` for what has come until `cycle`, in order, and frees the entries.
+  template <typename Fill>
+  void receive(std::uint64_t cycle, Fill fill) {
+    while (!answers_.empty() && answers_.front().ready <= cycle) {
+      std::pop_heap(answers_.begin(), answers_.end());
+      const Answer answer = answers_.back();
+      answers_.pop_back();
+      if (answer.ends_entry) end(answer);
+      if (answer.fills_l1) fill(answer);
+    }
+  }
+
+ private:
+  void push(Answer answer) {
+    answer.order = ++order_;
+    answers_.push_back(answer);
+    std::push_heap(answers_.begin(), answers_.end());
+  }
+  void end(const Answer& answer) {
+    if (config_.kind != PendingKind::mshr || answer.sectors == 0) {
+      --in_use_;
+      return;
+    }
+    const PendingLine* const entry = lines_.find(answer.line);
+    // Of several answers for one line the last one ends the entry; equal times end it at once.
+    if (entry == nullptr || entry->ready > answer.ready) return;
+    lines_.erase(entry);
+    --in_use_;
+  }
+
+  Pending config_;
+  LineTable lines_{};
+  std::vector<Answer> answers_{};  // a heap, the next one first
+  std::uint64_t in_use_{0};
+  std::uint64_t most_in_use_{0};
+  std::uint64_t order_{0};
+};
+
+}  // namespace clprobe::simulator

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines as files and presets, and what they look like as a device.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "clprobe/machine.hpp"
+
+namespace clprobe::simulator {
+namespace {
+
+std::string refusal_of(const std::string& text) {
+  try {
+    static_cast<void>(machine_from_json(text));
+  } catch (const RunFormatError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::string with(std::string text, std::string_view from, std::string_view to) {
+  const std::size_t place = text.find(from);
+  REQUIRE(place != std::string::npos);
+  return text.replace(place, from.size(), to);
+}
+
+template <typename Change>
+std::string problem_with(Change change) {
+  Machine machine = preset("gsi");
+  change(machine);
+  try {
+    check(machine);
+  } catch (const MachineError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("every preset is a machine that a file can hold") {
+  for (const std::string_view name : preset_names()) {
+    CAPTURE(name);
+    const Machine machine = preset(name);
+    CHECK(machine.name == name);
+    CHECK_NOTHROW(check(machine));
+    CHECK(machine_from_json(to_json(machine)) == machine);
+    CHECK(machine_from_json(to_json_line(machine)) == machine);
+  }
+}
+
+TEST_CASE("presets have the numbers of their sources") {
+  const Machine fermi = preset("fermi-m2070");
+  CHECK(fermi.pending == Pending{PendingKind::mshr, 128, 8});
+  CHECK(fermi.local.latency_cycles == 27);
+  CHECK(fermi.memory.latency_cycles == Latency{570, 570});
+  CHECK(preset("kepler-k20-pool").pending == Pending{PendingKind::request_pool, 1362, 0});
+  CHECK(preset("kepler-k20-prt").pending == Pending{PendingKind::prt, 44, 0});
+  const Machine gsi = preset("gsi");
+  CHECK(gsi.pending.entries == 32);
+  CHECK(gsi.store_buffer.entries == 32);
+  CHECK(gsi.l2.latency_cycles == Latency{29, 61});
+  CHECK(gsi.memory.latency_cycles == Latency{197, 261});
+  CHECK(gsi.sharing.remote_latency_cycles == Latency{35, 83});
+  CHECK(gsi.copy.granularity == CopyGranularity::core);
+}
+
+TEST_CASE("an unknown preset is answered with the list and the nearest") {
+  CHECK_THROWS_WITH_AS(static_cast<void>(preset("fermi-m2050")),
+                       "no machine 'fermi-m2050' (did you mean fermi-m2070?); there are "
+                       "fermi-m2070, kepler-k20-pool, kepler-k20-prt, gsi, hopper-like",
+                       MachineError);
+  CHECK_THROWS_WITH_AS(static_cast<void>(preset("zzzzzz")),
+                       "no machine 'zzzzzz'; there are fermi-m2070, kepler-k20-pool, "
+                       "kepler-k20-prt, gsi, hopper-like",
+                       MachineError);
+}
+
+TEST_CASE("a machine file with a fault is refused with its path") {
+  const std::string good = to_json_line(preset("gsi"));
+  CHECK(refusal_of(good) == "accepted");
+  CHECK(refusal_of("[]") == "document: expected an object, found an array");
+  CHECK(refusal_of("{") == "document: expected the rest of the JSON, found its end (cut short?)");
+  CHECK(refusal_of(with(good, R"("entries":32)", R"("entries":"32")")) ==
+        R"(pending.entries: expected a non-negative integer, found the string "32")");
+  CHECK(refusal_of(with(good, R"("entries":32)", R"("entries":-1)")) ==
+        "pending.entries: expected a non-negative integer, found -1");
+  CHECK(refusal_of(with(good, R"("entries":32)", R"("entries":99999999)")) ==
+        "pending.entries: expected an integer from 0 to 16777216, found 99999999");
+  CHECK(refusal_of(with(good, R"("mergers":0)", R"("mergres":0)")) ==
+        "pending.mergers: expected an integer from 0 to 16777216, found nothing");
+  CHECK(refusal_of(with(good, R"("mergers":0)", R"("mergers":0,"colour":1)")) ==
+        "pending.colour: expected no key of this name, found 1");
+  CHECK(refusal_of(with(good, R"("name":"gsi")", R"("name":"gsi","more":{})")) ==
+        "more: expected no key of this name, found an object");
+  CHECK(refusal_of(with(good, R"("kind":"mshr")", R"("kind":"table")")) ==
+        R"(pending.kind: expected one of mshr, request-pool, prt, found the string "table")");
+  CHECK(refusal_of(with(good, R"("clock_ghz":0.7)", R"("clock_ghz":0)")) ==
+        "core.clock_ghz: expected a number from 0.001 to 100, found 0");
+  CHECK(refusal_of(with(good, R"("keeps_loads":true)", R"("keeps_loads":1)")) ==
+        "l1.keeps_loads: expected true or false, found 1");
+  CHECK(refusal_of(with(good, R"({"low":29,"high":61})", R"({"low":62,"high":61})")) ==
+        "l2.latency_cycles.high: expected no less than low, found 61");
+  CHECK(refusal_of(with(good, R"("store_buffer":{"entries":32})", R"("store_buffer":32)")) ==
+        "store_buffer: expected an object, found 32");
+}
+
+TEST_CASE("fields that do not fit each other are refused") {
+  CHECK(problem_with([](Machine&) {}) == "accepted");
+  CHECK(problem_with([](Machine& m) { m.l1.line_bytes = 96; }) ==
+        "l1.line_bytes: expected a power of two, found 96");
+  CHECK(problem_with([](Machine& m) { m.l1.sector_bytes = 128; }) ==
+        "l1.sector_bytes: expected a power of two up to l1.line_bytes, found 128");
+  CHECK(problem_with([](Machine& m) { m.l1.bytes += 64; }) ==
+        "l1.bytes: expected a multiple of l1.line_bytes times l1.ways, found 32832");
+  CHECK(problem_with([](Machine& m) { m.l2.bytes += 64; }) ==
+        "l2.bytes: expected a multiple of l1.line_bytes times l2.ways, found 4194368");
+  CHECK(problem_with([](Machine& m) { m.core.max_work_group_size = 2048; }) ==
+        "core.max_work_group_size: expected at most core.warp_contexts times core.warp_width, "
+        "found 2048");
+  CHECK(problem_with([](Machine& m) { m.core.issue_width = 0; }) ==
+        "core.issue_width: expected an integer from 1 to 64, found 0");
+  CHECK(problem_with([](Machine& m) { m.name.clear(); }) == "name: expected a name, found none");
+}
+
+TEST_CASE("a machine looks like a device that says what it is") {
+  const Machine machine = preset("fermi-m2070");
+  const DeviceInfo device = describe_device(machine);
+  CHECK(device.name == "simulated fermi-m2070");
+  CHECK(device.platform == "clprobe simulator");
+  CHECK(device.type == "simulated");
+  CHECK(device.sub_group_size == 32);
+  CHECK(device.max_work_group_size == 1024);
+  CHECK(device.local_memory == kibibytes(48));
+  CHECK(device.timer == Timer::clock);
+  CHECK(device.clock.kind == ClockKind::simulated);
+  CHECK(device.clock.rate == ClockRate::core_cycles);
+  CHECK(device.clock.overhead_ticks == 1);
+  CHECK(device.clock.ticks_per_ns == doctest::Approx(1.15));
+  // Everything that the result depends on is in the document.
+  CHECK(machine_from_json(device.reported.text("machine")) == machine);
+}
+
+TEST_CASE("a simulated device survives the run document") {
+  Run run;
+  run.device = describe_device(preset("hopper-like"));
+  const std::vector<Run> runs{run};
+  CHECK(runs_from_json(clprobe::to_json(runs)).at(0).device == run.device);
+}
+
+}  // namespace clprobe::simulator
