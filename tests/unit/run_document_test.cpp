@@ -97,7 +97,8 @@ constexpr std::array broken{
            R"(device.pointers_stay_valid: expected true or false, found the string "true")"},
     Broken{R"("kind":"nvidia-clock64")", R"("kind":"sundial")",
            "device.clock.kind: expected one of none, khr-device, khr-sub-group, nvidia-clock64, "
-           "amd-cycle-counter, intel-cycle-counter, cpu-cycle-counter, found the string "
+           "amd-cycle-counter, intel-cycle-counter, cpu-cycle-counter, simulated-cycles, "
+           "found the string "
            R"("sundial")"},
     Broken{R"("ticks_per_ns":1.98)", R"("ticks_per_ns":[])",
            "device.clock.ticks_per_ns: expected a number, found an array"},

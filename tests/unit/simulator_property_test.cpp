@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds for every machine and every trace; both are made up here, with fixed seeds.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "clprobe/simulator.hpp"
+
+namespace clprobe::simulator {
+namespace {
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : generator_(seed) {}
+
+  /// From 0 to bound - 1; the bias is of no concern.
+  std::uint64_t below(std::uint64_t bound) { return (generator_() >> 11U) % bound; }
+  std::uint64_t from_to(std::uint64_t low, std::uint64_t high) {
+    return low + below(high - low + 1);
+  }
+  std::uint64_t one_of(std::initializer_list<std::uint64_t> values) {
+    return values.begin()[below(values.size())];
+  }
+  bool chance(double probability) {
+    return static_cast<double>(generator_() >> 11U) * 0x1.0p-53 < probability;
+  }
+
+ private:
+  std::mt19937_64 generator_;
+};
+
+Latency random_latency(Random& random, std::uint64_t low, std::uint64_t high) {
+  const std::uint64_t least = random.from_to(low, high);
+  return {least, least + (random.chance(0.5) ? random.below(40) : 0)};
+}
+
+Machine random_machine(Random& random) {
+  Machine machine;
+  machine.name = "random";
+  machine.core.warp_width = random.one_of({16, 32, 64});
+  machine.core.warp_contexts = random.from_to(1, 24);
+  machine.core.max_work_group_size = machine.core.warp_width;
+  machine.core.issue_width = random.from_to(1, 4);
+  machine.core.scheduler = static_cast<Scheduler>(random.below(2));
+  machine.core.pending_loads_per_warp = random.chance(0.3) ? random.from_to(1, 4) : 0;
+  machine.core.branch_cycles = random.below(12);
+  machine.core.barrier_cycles = random.from_to(1, 20);
+  machine.alu = {random.from_to(1, 3), random.from_to(1, 12), random.from_to(1, 3)};
+  machine.special = {random.from_to(1, 2), random.from_to(1, 30), random.from_to(1, 8)};
+  machine.load_store = {random.from_to(1, 3), random.from_to(1, 4), random.from_to(1, 3)};
+  machine.local.lanes_together = random.one_of({16, 32});
+  machine.local.latency_cycles = random.from_to(1, 40);
+  machine.local.way_cycles = random.from_to(1, 2);
+  machine.l1.line_bytes = random.one_of({64, 128});
+  machine.l1.sector_bytes = random.one_of({32, 64});
+  machine.l1.ways = random.one_of({1, 2, 4});
+  machine.l1.bytes = machine.l1.line_bytes * machine.l1.ways * random.below(20);
+  machine.l1.latency_cycles = random.from_to(1, 50);
+  machine.l1.keeps_loads = random.chance(0.8);
+  machine.pending = {static_cast<PendingKind>(random.below(3)),
+                     random.chance(0.2) ? 0 : random.from_to(1, 64),
+                     random.chance(0.5) ? 0 : random.from_to(1, 8)};
+  machine.store_buffer.entries = random.chance(0.2) ? 0 : random.from_to(1, 16);
+  machine.l2.bytes = machine.l1.line_bytes * machine.l2.ways * random.below(50);
+  machine.l2.latency_cycles = random_latency(random, 1, 200);
+  machine.l2.bytes_per_cycle = static_cast<double>(random.from_to(4, 128));
+  machine.l2.atomic_cycles = random.from_to(1, 5);
+  machine.memory.latency_cycles = random_latency(random, 100, 500);
+  machine.memory.bytes_per_cycle = static_cast<double>(random.from_to(2, 64));
+  machine.copy = {random.from_to(1, 2), static_cast<CopyGranularity>(random.below(2))};
+  machine.sharing = {static_cast<Coherence>(random.below(2)), random_latency(random, 50, 300)};
+  return machine;
+}
+
+Lanes random_lanes(Random& random) {
+  Lanes lanes;
+  lanes.base = random.below(64) * 512;
+  lanes.lane_step = static_cast<std::int64_t>(random.one_of({0, 4, 8, 36, 128, 132}));
+  lanes.warp_step = static_cast<std::int64_t>(random.one_of({0, 128, 4096}));
+  lanes.turn_step = static_cast<std::int64_t>(random.one_of({0, 64, 1024}));
+  lanes.lane_group = static_cast<std::uint32_t>(random.one_of({1, 1, 2, 8}));
+  lanes.warp_group = static_cast<std::uint32_t>(random.one_of({1, 1, 4}));
+  lanes.active = random.chance(0.2) ? 3 : 0;
+  lanes.bytes = static_cast<std::uint32_t>(random.one_of({4, 4, 8, 16}));
+  if (random.chance(0.2)) {
+    lanes.table = 0;
+    lanes.table_lane = 1;
+    lanes.table_turn = 5;
+  }
+  return lanes;
+}
+
+/// One of the instructions that every warp may execute at any place.
+Instruction random_instruction(Random& random) {
+  const auto any = [&] { return static_cast<Register>(random.below(6)); };
+  switch (random.below(12)) {
+    case 0:
+    case 1:
+      return alu(any(), {any()});
+    case 2:
+      return special(any(), {any(), any()});
+    case 3:
+    case 4:
+    case 5: {
+      Instruction instruction = load(any(), random_lanes(random));
+      instruction.is_written_elsewhere = random.chance(0.1);
+      instruction.skips_l1 = random.chance(0.1);
+      return instruction;
+    }
+    case 6:
+      return store(random_lanes(random), {any()});
+    case 7:
+      return atomic(any(), random_lanes(random));
+    case 8: {
+      Instruction instruction = local_load(any(), random_lanes(random));
+      instruction.id = random.chance(0.5) ? 1 : 0;
+      return instruction;
+    }
+    case 9:
+      return local_store(random_lanes(random), {any()});
+    case 10:
+      return branch({any()});
+    default:
+      return read_clock(3, {any()});
+  }
+}
+
+Trace random_trace(Random& random, const Machine& machine) {
+  Trace trace;
+  trace.tables.emplace_back();
+  for (int i = 0; i < 50; ++i) trace.tables[0].push_back(random.below(1000) * 32);
+  trace.locks = {{.address = 1 << 20, .held_elsewhere = {0, random.below(100)}}};
+  Program program;
+  const auto some = [&](std::uint64_t most) {
+    const std::uint64_t count = random.from_to(1, most);
+    for (std::uint64_t i = 0; i < count; ++i) program.push_back(random_instruction(random));
+  };
+  some(6);
+  if (random.chance(0.4)) program.push_back(copy_in(1, random_lanes(random), 1024));
+  const auto target = static_cast<std::uint32_t>(program.size());
+  some(8);
+  program.push_back(repeat(target, random.from_to(1, 6)));
+  if (random.chance(0.5)) program.push_back(barrier());
+  if (random.chance(0.4)) {
+    program.push_back(acquire(0));
+    some(3);
+    program.push_back(release(0));
+  }
+  if (random.chance(0.3)) program.push_back(copy_out(2, random_lanes(random), 777));
+  if (random.chance(0.5))
+    program.push_back(copy_wait(static_cast<std::uint32_t>(random.from_to(1, 2))));
+  some(4);
+  trace.programs = {program};
+  const std::uint64_t groups = random.from_to(1, 4);
+  for (std::uint64_t g = 0; g < groups; ++g) {
+    const std::uint64_t warps = random.from_to(1, machine.core.warp_contexts);
+    const std::uint64_t items =
+        warps * machine.core.warp_width - random.below(machine.core.warp_width);
+    trace.groups.push_back(make_group(machine, items, 0, static_cast<std::uint32_t>(g) * 100));
+  }
+  if (random.chance(0.5)) trace.resident = {{.base = 0, .bytes = 8192}};
+  return trace;
+}
+
+/// All that an observer can see, in a form in which the length of the spans does not show.
+struct Seen {
+  std::map<std::tuple<std::size_t, Causes, std::uint64_t, std::uint32_t, bool>, std::uint64_t>
+      cycles{};
+  std::map<std::uint64_t, Level> levels{};
+  std::vector<Causes> samples{};  // of some warp in every seventh cycle
+  std::string fault{};
+  std::uint64_t issued{0};
+  std::uint64_t end{0};
+
+  friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+struct Watched {
+  Result result{};
+  Seen seen{};
+};
+
+Watched watch(const Machine& machine, const Trace& trace, bool skips_idle) {
+  Watched watched;
+  Seen& seen = watched.seen;
+  Observer observer;
+  const std::uint32_t width = static_cast<std::uint32_t>(machine.core.issue_width);
+  observer.cycles = [&](const CycleState& state) {
+    std::uint32_t have_issued = 0;
+    bool one_could = false;
+    for (std::size_t i = 0; i < state.warps.size(); ++i) {
+      const WarpState& warp = state.warps[i];
+      seen.cycles[{i, warp.causes, warp.load, warp.instruction, warp.has_issued}] += state.cycles;
+      if (warp.has_issued) ++have_issued;
+      if (warp.has_issued && warp.causes != 0) seen.fault = "issued although blocked";
+      const bool is_at_end = warp.instruction == trace.programs[warp.program].size();
+      one_could = one_could || (warp.causes == 0 && !warp.has_issued && !is_at_end);
+    }
+    if (state.first != seen.end || state.cycles == 0) seen.fault = "cycles missing or told twice";
+    if (have_issued != state.issued || state.issued > width) seen.fault = "issued too many";
+    if (state.issued > 0 && state.cycles != 1) seen.fault = "skipped over instructions";
+    if (one_could && state.issued < width) seen.fault = "left an issue slot empty";
+    for (std::uint64_t cycle = state.first; cycle < state.first + state.cycles; ++cycle) {
+      if (cycle % 7 == 0) seen.samples.push_back(state.warps[cycle % state.warps.size()].causes);
+    }
+    seen.issued += state.issued;
+    seen.end = state.first + state.cycles;
+  };
+  observer.served = [&](std::uint64_t load, Level level) {
+    if (!seen.levels.emplace(load, level).second) seen.fault = "served twice";
+  };
+  Options options;
+  options.skips_idle = skips_idle;
+  watched.result = simulate(machine, trace, options, &observer);
+  CHECK(seen.fault == "");
+  return watched;
+}
+
+}  // namespace
+
+TEST_CASE("skipping idle cycles, watching, and running again change nothing") {
+  Random random(20261121);
+  for (int round = 0; round < 150; ++round) {
+    CAPTURE(round);
+    const Machine machine = random_machine(random);
+    const Trace trace = random_trace(random, machine);
+    const Result result = simulate(machine, trace);
+    REQUIRE(simulate(machine, trace) == result);
+    Options steps;
+    steps.skips_idle = false;
+    REQUIRE(simulate(machine, trace, steps) == result);
+    const Watched skipping = watch(machine, trace, true);
+    REQUIRE(skipping.result == result);
+    const Watched stepping = watch(machine, trace, false);
+    REQUIRE(stepping.result == result);
+    REQUIRE(skipping.seen.levels == stepping.seen.levels);
+    REQUIRE(skipping.seen.cycles == stepping.seen.cycles);
+    REQUIRE(skipping.seen == stepping.seen);
+    // Every cycle is accounted for, and every instruction.
+    REQUIRE(skipping.seen.end == result.cycles);
+    REQUIRE(skipping.seen.issued == result.warp_instructions);
+  }
+}
+
+TEST_CASE("causes that a machine cannot have are not found") {
+  Random random(7);
+  constexpr Causes copies = cause::pending_copy | cause::copy_wait;
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(round);
+    Machine machine = random_machine(random);
+    machine.pending.entries = 0;
+    machine.pending.mergers = 0;
+    machine.store_buffer.entries = 0;
+    machine.local.banks = 1024;
+    const Trace trace = random_trace(random, machine);
+    const bool has_copy = std::any_of(
+        trace.programs[0].begin(), trace.programs[0].end(), [](const Instruction& each) {
+          return each.operation == Operation::copy_in || each.operation == Operation::copy_out;
+        });
+    const Watched watched = watch(machine, trace, true);
+    Causes all = 0;
+    for (const auto& [key, cycles] : watched.seen.cycles) all |= std::get<1>(key);
+    CHECK((all & (cause::full_mshr | cause::full_store_buffer)) == 0);
+    if (!has_copy) CHECK((all & copies) == 0);
+    CHECK(watched.result.full_table_cycles == 0);
+    CHECK(watched.result.most_pending <= 100000);
+  }
+}
+
+TEST_CASE("the table never holds more than it has, and limits only delay") {
+  Random random(99);
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(round);
+    Machine machine = random_machine(random);
+    machine.pending.entries = random.from_to(1, 40);
+    const Trace trace = random_trace(random, machine);
+    const Result result = simulate(machine, trace);
+    CHECK(result.most_pending <= machine.pending.entries);
+    // Each instruction takes a slot, those that wait for a lock several.
+    CHECK(result.cycles * machine.core.issue_width >= result.warp_instructions);
+  }
+}
+
+TEST_CASE("with nothing to wait for at main memory no load waits for it") {
+  Random random(5);
+  for (int round = 0; round < 20; ++round) {
+    CAPTURE(round);
+    Machine machine = random_machine(random);
+    machine.memory.latency_cycles = {0, 0};
+    machine.memory.bytes_per_cycle = 1e6;
+    machine.l2.bytes = 0;
+    machine.l2.latency_cycles = {0, 0};
+    machine.l2.bytes_per_cycle = 1e6;
+    machine.l1.bytes = 0;
+    machine.pending = {.kind = PendingKind::request_pool, .entries = 0};
+    machine.load_store = {.queue_instructions = 1, .lines_per_interval = 64, .interval_cycles = 1};
+    Trace trace;
+    trace.programs = {{load(1, random_lanes(random)), alu(2, {1}), repeat(0, 20)}};
+    trace.groups = {make_group(machine, machine.core.warp_width)};
+    const Watched watched = watch(machine, trace, true);
+    for (const auto& [key, cycles] : watched.seen.cycles) {
+      CHECK((std::get<1>(key) & cause::memory_data) == 0);
+    }
+  }
+}
+
+TEST_CASE("the order of equal warps makes no difference, that of others hardly any") {
+  Random random(11);
+  for (int round = 0; round < 30; ++round) {
+    CAPTURE(round);
+    Machine machine = preset("gsi");
+    Trace trace;
+    trace.programs = {
+        {load(1, {.lane_step = 64, .warp_step = 4096, .turn_step = 1 << 16}), alu(2, {1}),
+         repeat(0, 30)},
+        {alu(1, {1}), special(2, {1}), repeat(0, 40)},
+    };
+    trace.groups = {make_group(machine, 16 * 32)};
+    for (std::uint32_t w = 0; w < 16; ++w) trace.groups[0].warps[w].program = w % 2;
+    const Result before = simulate(machine, trace);
+    Trace permuted = trace;
+    for (std::size_t i = 15; i > 0; --i) {
+      std::swap(permuted.groups[0].warps[i], permuted.groups[0].warps[random.below(i + 1)]);
+    }
+    const Result after = simulate(machine, permuted);
+    CHECK(after.warp_instructions == before.warp_instructions);
+    CHECK(after.served_by == before.served_by);
+    CHECK(static_cast<double>(after.cycles) ==
+          doctest::Approx(static_cast<double>(before.cycles)).epsilon(0.03));
+  }
+}
+
+TEST_CASE("the seed places latencies within their ranges, and nothing else") {
+  const Machine machine = preset("gsi");
+  Trace trace;
+  trace.programs = {{read_clock(0), load(1, {.turn_step = 64}, {1}), repeat(0, 200)}};
+  trace.groups = {make_group(machine, 1)};
+  trace.resident = {{.base = 0, .bytes = 200 * 64}};
+  std::map<std::uint64_t, int> latencies;
+  std::vector<std::uint64_t> totals;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Options options;
+    options.seed = seed;
+    const Result result = simulate(machine, trace, options);
+    totals.push_back(result.cycles);
+    // A clock read, then the load that waits for the one before.
+    for (std::size_t i = 2; i < result.clock_reads.size(); ++i) {
+      ++latencies[result.clock_reads[i].cycle - result.clock_reads[i - 1].cycle];
+    }
+  }
+  CHECK(latencies.begin()->first >= 29);
+  CHECK(latencies.rbegin()->first <= 62);
+  CHECK(latencies.size() > 25);
+  std::sort(totals.begin(), totals.end());
+  CHECK(std::unique(totals.begin(), totals.end()) - totals.begin() > 15);
+}
+
+TEST_CASE("random machines survive their files") {
+  Random random(3);
+  for (int round = 0; round < 200; ++round) {
+    const Machine machine = random_machine(random);
+    REQUIRE(machine_from_json(to_json(machine)) == machine);
+  }
+}
+
+}  // namespace clprobe::simulator
