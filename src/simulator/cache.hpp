@@ -11,7 +11,6 @@ namespace clprobe::simulator {
 
 struct CacheLine {
   std::uint64_t line{0};
-  std::uint64_t used{0};   ///< when last, in touches; 0: never, an empty way
   std::uint64_t ready{0};  ///< cycle from which its contents are there
   std::uint64_t epoch{0};
   std::uint32_t sectors{0};
@@ -31,14 +30,16 @@ class Cache {
 
   /// The line, now the most recently used of its set; null when it is not there.
   CacheLine* find(std::uint64_t line) {
-    CacheLine* const set = sets_ > 0 ? set_of(line) : nullptr;
-    if (set == nullptr) return nullptr;
-    for (std::uint64_t way = 0; way < ways_; ++way) {
-      CacheLine& each = set[way];
-      if (each.line == line && is_valid(each)) {
-        each.used = ++touches_;
-        return &each;
-      }
+    if (sets_ == 0) return nullptr;
+    const std::uint64_t set = line % sets_;
+    Chunk& chunk = chunks_[set / chunk_sets];
+    if (chunk.ways.empty()) return nullptr;
+    const std::uint64_t first = set % chunk_sets * ways_;
+    for (std::uint64_t i = first; i < first + ways_; ++i) {
+      if (chunk.ways[i].tag != line + 1) continue;
+      if (!is_valid(chunk.lines[i])) return nullptr;
+      chunk.ways[i].used = ++touches_;
+      return &chunk.lines[i];
     }
     return nullptr;
   }
@@ -47,46 +48,50 @@ class Cache {
   /// Null when there is no cache.
   CacheLine* insert(std::uint64_t line, CacheLine& evicted) {
     if (sets_ == 0) return nullptr;
-    CacheLine* const set = make_set_of(line);
-    CacheLine* place = set;
-    for (std::uint64_t way = 0; way < ways_; ++way) {
-      CacheLine& each = set[way];
-      if (!is_valid(each)) {
-        place = &each;
-        break;
-      }
-      if (each.used < place->used) place = &each;
+    const std::uint64_t set = line % sets_;
+    Chunk& chunk = chunks_[set / chunk_sets];
+    if (chunk.ways.empty()) {
+      chunk.ways.resize(chunk_sets * ways_);
+      chunk.lines.resize(chunk_sets * ways_);
     }
-    evicted = is_valid(*place) ? *place : CacheLine{};
-    *place = CacheLine{.line = line, .used = ++touches_, .epoch = epoch_};
-    return place;
+    const std::uint64_t first = set % chunk_sets * ways_;
+    std::uint64_t place = first;
+    for (std::uint64_t i = first; i < first + ways_; ++i) {
+      // Two ways must not have one tag, so that what became invalid goes at once.
+      if (epoch_ > 0 && chunk.ways[i].tag != 0 && !is_valid(chunk.lines[i])) chunk.ways[i] = {};
+      if (chunk.ways[i].used < chunk.ways[place].used) place = i;
+    }
+    evicted = chunk.ways[place].tag != 0 ? chunk.lines[place] : CacheLine{};
+    chunk.ways[place] = {.tag = line + 1, .used = ++touches_};
+    chunk.lines[place] = CacheLine{.line = line, .epoch = epoch_};
+    return &chunk.lines[place];
   }
 
   /// Forgets all lines but the owned ones.
   void invalidate() { ++epoch_; }
 
  private:
-  static constexpr std::uint64_t chunk_sets = 16;
+  static constexpr std::uint64_t chunk_sets = 8;
+
+  /// What a search reads, apart from the rest: it is most of the time of a simulation.
+  struct Way {
+    std::uint64_t tag{0};   // the line + 1; 0: empty
+    std::uint64_t used{0};  // when last, in touches
+  };
+  struct Chunk {
+    std::vector<Way> ways{};
+    std::vector<CacheLine> lines{};
+  };
 
   [[nodiscard]] bool is_valid(const CacheLine& line) const {
-    return line.used != 0 && (line.epoch == epoch_ || line.is_owned);
-  }
-  CacheLine* set_of(std::uint64_t line) {
-    const std::uint64_t set = line % sets_;
-    CacheLine* const chunk = chunks_[set / chunk_sets].get();
-    return chunk == nullptr ? nullptr : chunk + (set % chunk_sets) * ways_;
-  }
-  CacheLine* make_set_of(std::uint64_t line) {
-    auto& chunk = chunks_[line % sets_ / chunk_sets];
-    if (!chunk) chunk = std::make_unique<CacheLine[]>(chunk_sets * ways_);
-    return set_of(line);
+    return line.epoch == epoch_ || line.is_owned;
   }
 
   std::uint64_t ways_;
   std::uint64_t sets_;
   std::uint64_t touches_{0};
   std::uint64_t epoch_{0};
-  std::vector<std::unique_ptr<CacheLine[]>> chunks_;
+  std::vector<Chunk> chunks_;
 };
 
 }  // namespace clprobe::simulator

@@ -10,6 +10,7 @@ namespace clprobe::simulator {
 namespace {
 
 constexpr std::uint64_t all_registers = ~std::uint64_t{0};
+constexpr std::uint32_t none = ~std::uint32_t{0};
 
 bool is_for_memory(Operation operation) {
   switch (operation) {
@@ -94,6 +95,7 @@ void ComputeUnit::complete(const Completion& completion, std::uint64_t now) {
   if (completion.operation == Operation::acquire || completion.operation == Operation::release) {
     warp.held_until = completion.ready;
     warp.has_lock_now = completion.has_lock;
+    if (completion.has_lock) ++unsettled_;
     wake_[completion.context] = std::max(now, completion.ready);
     return;
   }
@@ -107,7 +109,7 @@ void ComputeUnit::complete(const Completion& completion, std::uint64_t now) {
 }
 
 void ComputeUnit::wake_all(Waiting waiting, std::uint64_t now) {
-  for (std::size_t context = 0; context < warps_.size(); ++context) {
+  for (std::size_t context = 0; context < used_contexts_; ++context) {
     if (warps_[context].waiting != waiting) continue;
     warps_[context].waiting = Waiting::nothing;
     wake_[context] = std::min(wake_[context], now);
@@ -150,16 +152,18 @@ void ComputeUnit::start(std::uint32_t context, const WarpWork& work, std::size_t
   ++groups_[group].live;
   ++active_;
   by_age_.push_back(context);
+  used_contexts_ = std::max(used_contexts_, context + 1);
 }
 
 /// What happens to warps without taking an issue slot: a lock has come, the last result is there.
 void ComputeUnit::settle(std::uint64_t now) {
-  for (std::uint32_t context = 0; context < warps_.size(); ++context) {
+  for (std::uint32_t context = 0; unsettled_ > 0 && context < used_contexts_; ++context) {
     if (wake_[context] > now && options_.skips_idle) continue;
     Warp& warp = warps_[context];
     if (!warp.is_active || warp.held_until > now) continue;
     if (warp.has_lock_now) {
       warp.has_lock_now = false;
+      --unsettled_;
       ++warp.locks_held;
       memory_.invalidate_l1();
       advance(warp, now);
@@ -179,6 +183,7 @@ void ComputeUnit::end_warp(std::uint32_t context, std::uint64_t now) {
   warp.is_active = false;
   warp.waiting = Waiting::nothing;
   wake_[context] = never;
+  --unsettled_;
   by_age_.erase(std::find(by_age_.begin(), by_age_.end(), context));
   --active_;
   has_ended_ = true;
@@ -288,7 +293,7 @@ ComputeUnit::Blockage ComputeUnit::find_blockage(Warp& warp, std::uint64_t now) 
 }
 
 std::uint32_t ComputeUnit::issue(std::uint64_t now, std::uint64_t& next_wake) {
-  const auto contexts = static_cast<std::uint32_t>(warps_.size());
+  const std::uint32_t contexts = used_contexts_;
   const bool is_greedy = machine_.core.scheduler == Scheduler::greedy_then_oldest;
   const auto count = is_greedy ? static_cast<std::uint32_t>(by_age_.size()) + 1 : contexts;
   const std::uint32_t first = last_issued_;
@@ -413,9 +418,11 @@ void ComputeUnit::advance(Warp& warp, std::uint64_t now) {
   for (;;) {
     const Program& program = trace_.programs[warp.program];
     if (warp.at == program.size()) {
-      if (!trace_.next_program) return;
-      const std::uint32_t next = trace_.next_program(warp.number, now);
-      if (next >= trace_.programs.size()) return;
+      const std::uint32_t next = trace_.next_program ? trace_.next_program(warp.number, now) : none;
+      if (next >= trace_.programs.size()) {
+        ++unsettled_;
+        return;
+      }
       warp.program = next;
       warp.at = 0;
       warp.turns.assign(trace_.programs[next].size(), 0);
