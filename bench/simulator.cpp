@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many warp instructions a second of processor time the simulator takes, and whether that is
+// the same for twice and four times as many. Run by tools/benchmark.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <string_view>
+
+#include "clprobe/simulator.hpp"
+
+namespace clprobe::simulator {
+namespace {
+
+constexpr std::uint64_t base_turns = 2000;
+constexpr int rounds = 3;
+
+struct Mix {
+  std::string_view name;
+  std::string_view machine;
+  std::uint64_t work_items;
+  std::uint64_t turns;
+  Program body;
+};
+
+/// The least processor time of some runs: other programs only add to it.
+double seconds_of(const Machine& machine, const Trace& trace, Result& result) {
+  double least = 0.0;
+  for (int i = 0; i < rounds; ++i) {
+    const std::clock_t began = std::clock();
+    result = simulate(machine, trace);
+    const auto seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+    least = i == 0 ? seconds : std::min(least, seconds);
+  }
+  return least;
+}
+
+void measure(const Mix& mix) {
+  const Machine machine = preset(mix.machine);
+  for (const std::uint64_t scale : {1U, 2U, 4U}) {
+    Trace trace;
+    trace.programs = {mix.body};
+    trace.programs[0].push_back(repeat(0, mix.turns * scale));
+    trace.groups = {make_group(machine, mix.work_items)};
+    Result result;
+    const double seconds = seconds_of(machine, trace, result);
+    const auto instructions = static_cast<double>(result.warp_instructions);
+    fmt::print("simulator  {:<34} {:>9} warp instructions  {:6.3f} s  {:6.2f} million/s\n",
+               mix.name, result.warp_instructions, seconds, instructions / seconds * 1e-6);
+  }
+}
+
+void measure_all() {
+  const Lanes stream{.lane_step = 4, .warp_step = 128, .turn_step = 32 * 128};
+  const Mix mixes[] = {
+      {"arithmetic, 32 warps", "hopper-like", 1024, base_turns, {alu(1, {1}), alu(2, {2})}},
+      {"chase through memory, one lane",
+       "hopper-like",
+       1,
+       32 * base_turns,
+       {load(1, {.turn_step = 128}, {1})}},
+      {"stream and arithmetic, 32 warps",
+       "hopper-like",
+       1024,
+       base_turns,
+       {load(1, stream), alu(2, {1}), alu(3, {2}), alu(4, {3})}},
+      {"load, local, barrier, store",
+       "gsi",
+       1024,
+       base_turns,
+       {load(1, stream), alu(2, {1}), alu(3, {2}), alu(4, {3}), local_store({.lane_step = 4}, {4}),
+        barrier(), local_load(1, {.lane_step = 8}), alu(2, {1}), store(stream, {2})}},
+      {"32 lines a load, second level",
+       "fermi-m2070",
+       1024,
+       base_turns / 8,
+       {load(1, {.lane_step = 128, .warp_step = 4096})}},
+  };
+  for (const Mix& mix : mixes) measure(mix);
+}
+
+}  // namespace
+}  // namespace clprobe::simulator
+
+int main() { clprobe::simulator::measure_all(); }
