@@ -291,8 +291,8 @@ void Measuring::finish(std::vector<Finding> known) {
     const auto first = std::find_if(result_.points.begin(), result_.points.end(),
                                     [](const Point& point) { return !point.failure.empty(); });
     result_.status = Status::failed;
-    result_.reason =
-        fmt::format("{} of {} points failed, the first: {}", failed, all, first->failure);
+    result_.reason = fmt::format("{} of {} failed, the first: {}", failed,
+                                 format_count(result_.points.size(), "point"), first->failure);
   } else if (all == 0) {
     result_.status = Status::unsupported;
     const auto why = std::find_if(result_.findings.begin(), result_.findings.end(),
