@@ -195,8 +195,11 @@ void Measuring::follow_sentinel() {
     if (const auto ns = sentinel_time_ns(probe_point, backend_.device())) {
       sentinel_ns_.push_back(*ns);
     }
-  } catch (const DeviceError&) {
-    sentinel_.reset();  // the point itself records why it fails
+  } catch (const DeviceError& error) {
+    sentinel_.reset();
+    // The point may have been done before, and would not tell.
+    if (cancelled()) return;
+    result_.warnings.push_back({"drift_not_followed", {{"reason", std::string(error.what())}}});
   }
 }
 
