@@ -53,6 +53,9 @@ struct Limits {
 struct Plan {
   std::vector<Point> points{};
   std::vector<Finding> findings{};
+  /// Where there are no points because of the limits: which, and what to choose instead, on one
+  /// line.
+  std::string mistake{};
 };
 
 struct Findings {

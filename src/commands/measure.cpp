@@ -55,6 +55,17 @@ Budget budget_of(const cli::Options& options, std::size_t probes) {
   return budget;
 }
 
+/// Limits that leave every probe without a point are a mistake, too.
+void check_plans(const cli::Options& options, const DeviceInfo& device) {
+  std::string mistake;
+  for (const Probe* const probe : wanted_probes(options)) {
+    const Plan plan = probe->plan(device, options.limits);
+    if (!plan.points.empty()) return;
+    if (mistake.empty()) mistake = plan.mistake;
+  }
+  if (!mistake.empty()) throw cli::UsageError(mistake);
+}
+
 /// Sizes that no device of this kind can have are a mistake of the person, not of the device.
 void check_limits(const cli::Options& options, const DeviceInfo& device) {
   const Limits& limits = options.limits;
@@ -63,6 +74,7 @@ void check_limits(const cli::Options& options, const DeviceInfo& device) {
                                       format_bytes(size), terminal::quote(device.name),
                                       format_bytes(device.max_allocation)));
   };
+  check_plans(options, device);
   if (device.max_allocation.count == 0) return;
   if (limits.max_memory > device.max_allocation) refuse("max-memory", limits.max_memory);
   for (const SizeRange& range : limits.sizes) {
