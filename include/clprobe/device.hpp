@@ -123,7 +123,7 @@ void try_clock(Session& session, ClockKind kind);
 void warm_up_and_calibrate(Session& session);
 
 /// Whether event times are true: chains of n and 8n must differ by 6 to 10 times, start before they
-/// end, and not exceed the host's time. Sets session.info().timer.
+/// end, and not exceed the host's time. Sets session.info().timer and .launch_timer.
 /// Returns what was false about them; empty when they are true.
 std::string try_events(Session& session);
 

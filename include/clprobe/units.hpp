@@ -37,6 +37,9 @@ std::string format_bytes(Bytes size);
 /// "16.2 ns", "1.35 µs", "345 ns": three significant digits.
 std::string format_seconds(double seconds);
 
+/// "4.41 TB/s", "19.8 GB/s": decimal prefixes, as memory is sold by.
+std::string format_rate(double bytes_per_second);
+
 /// A bare number with three significant digits and no exponent: "32.0", "281", "0.512".
 std::string format_number(double value);
 

@@ -45,25 +45,15 @@ WorkerSettings worker_settings(const cli::Options& options) {
   return settings;
 }
 
-Budget budget_of(const cli::Options& options, std::size_t probes) {
-  Budget budget = budget_for(options.limits.effort);
+Budget budget_of(const Probe& probe, const cli::Options& options, std::size_t probes) {
+  const Effort effort = options.limits.effort;
+  Budget budget = probe.budget == nullptr ? budget_for(effort) : probe.budget(effort);
   budget.seed = options.limits.seed;
   if (options.time_budget) {
     budget.probe_time =
         *options.time_budget / static_cast<double>(std::max<std::size_t>(1, probes));
   }
   return budget;
-}
-
-/// Limits that leave every probe without a point are a mistake, too.
-void check_plans(const cli::Options& options, const DeviceInfo& device) {
-  std::string mistake;
-  for (const Probe* const probe : wanted_probes(options)) {
-    const Plan plan = probe->plan(device, options.limits);
-    if (!plan.points.empty()) return;
-    if (mistake.empty()) mistake = plan.mistake;
-  }
-  if (!mistake.empty()) throw cli::UsageError(mistake);
 }
 
 /// Sizes that no device of this kind can have are a mistake of the person, not of the device.
@@ -74,11 +64,16 @@ void check_limits(const cli::Options& options, const DeviceInfo& device) {
                                       format_bytes(size), terminal::quote(device.name),
                                       format_bytes(device.max_allocation)));
   };
-  check_plans(options, device);
-  if (device.max_allocation.count == 0) return;
-  if (limits.max_memory > device.max_allocation) refuse("max-memory", limits.max_memory);
+  const bool is_known = device.max_allocation.count != 0;
+  if (is_known && limits.max_memory > device.max_allocation)
+    refuse("max-memory", limits.max_memory);
   for (const SizeRange& range : limits.sizes) {
-    if (range.last > device.max_allocation) refuse("sizes", range.last);
+    if (is_known && range.last > device.max_allocation) refuse("sizes", range.last);
+  }
+  for (const Probe* const probe : wanted_probes(options)) {
+    if (probe->check == nullptr) continue;
+    const std::string problem = probe->check(device, limits);
+    if (!problem.empty()) throw cli::UsageError(problem);
   }
 }
 
@@ -131,7 +126,6 @@ class MeasuringAll {
     Run& run = new_run(backend->device());
     run.warnings = backend->warnings();
     const std::vector<const Probe*> probes = wanted_probes(options_);
-    const Budget budget = budget_of(options_, probes.size());
     Observer observer;
     observer.cancelled = is_interrupted;
     observer.progress = [this](const Probe& probe, double done_share, double seconds_left) {
@@ -141,6 +135,7 @@ class MeasuringAll {
     };
     for (const Probe* const probe : probes) {
       if (is_interrupted()) break;
+      const Budget budget = budget_of(*probe, options_, probes.size());
       run.results.push_back(clprobe::measure(*probe, *backend, options_.limits, budget, observer));
       run.interrupted = is_interrupted();
       if (run.results.back().status == Status::failed) {

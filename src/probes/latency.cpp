@@ -89,10 +89,23 @@ Bytes buffer_of(const SeriesPlan& series, const std::vector<SeriesPlan>& all,
   return largest_set;
 }
 
-Plan plan(const DeviceInfo& device, const Limits& limits) {
-  Plan result;
+std::vector<SeriesPlan> wanted_series(const DeviceInfo& device, const Limits& limits) {
   std::vector<SeriesPlan> all = series_plans(device, limits);
   std::erase_if(all, [&](const SeriesPlan& series) { return !is_wanted(series, limits); });
+  return all;
+}
+
+std::string check(const DeviceInfo& device, const Limits& limits) {
+  const std::vector<SeriesPlan> all = wanted_series(device, limits);
+  const bool is_usable = std::any_of(all.begin(), all.end(), [&](const SeriesPlan& series) {
+    return series.missing.empty() && !working_sets(series, limits).empty();
+  });
+  return is_usable ? "" : mistake_in(all, limits);
+}
+
+Plan plan(const DeviceInfo& device, const Limits& limits) {
+  Plan result;
+  const std::vector<SeriesPlan> all = wanted_series(device, limits);
   std::vector<std::vector<Bytes>> sizes;
   sizes.reserve(all.size());
   for (const SeriesPlan& series : all) {
@@ -112,7 +125,6 @@ Plan plan(const DeviceInfo& device, const Limits& limits) {
       result.points.push_back(point_of(series, size, buffer, line_of(device, limits), limits));
     }
   }
-  if (result.points.empty()) result.mistake = mistake_in(all, limits);
   return result;
 }
 
@@ -155,6 +167,7 @@ const Probe latency{
     .title = "Memory latency",
     .question = "How long does one dependent load take, by working set and memory?",
     .quantity = Quantity::seconds_per_access,
+    .check = check,
     .plan = plan,
     .refine = refine,
     .prepare = prepare_chase,

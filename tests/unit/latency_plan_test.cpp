@@ -267,34 +267,36 @@ TEST_CASE("what a device has not is a finding that says so") {
 TEST_CASE("limits that leave nothing to measure are a mistake, with what to choose instead") {
   Limits limits;
   limits.sizes = {{Bytes{16}, Bytes{16}, 0.0}};
-  Plan plan = plan_of(big_gpu(), limits);
-  CHECK(plan.points.empty());
-  CHECK(plan.mistake == "--sizes: 16 B is less than two steps of 128 B: choose at least 256 B");
+  const auto mistake = [&](const DeviceInfo& device) {
+    return latency_probe().check(device, limits);
+  };
+  CHECK(plan_of(big_gpu(), limits).points.empty());
+  CHECK(mistake(big_gpu()) ==
+        "--sizes: 16 B is less than two steps of 128 B: choose at least 256 B");
   limits.sizes = {{Bytes{256}, Bytes{256}, 0.0}};
-  plan = plan_of(big_gpu(), limits);
-  CHECK(plan.points.size() == 5);  // all but one node per page
-  CHECK(plan.mistake.empty());
+  CHECK(plan_of(big_gpu(), limits).points.size() == 5);  // all but one node per page
+  CHECK(mistake(big_gpu()).empty());
   limits.step = Bytes{1024};
-  CHECK(plan_of(big_gpu(), limits).mistake ==
+  CHECK(mistake(big_gpu()) ==
         "--sizes: 256 B is less than two steps of 1 KiB: choose at least 2 KiB, or a smaller "
         "--step");
 
   limits = {};
   limits.step = gibibytes(1);
-  CHECK(plan_of(big_gpu(), limits).mistake ==
+  CHECK(mistake(big_gpu()) ==
         "--step: two steps of 1 GiB fit into none of the memories: choose at most 512 MiB");
   limits.step = mebibytes(512);
-  plan = plan_of(big_gpu(), limits);
-  CHECK(sizes_of(plan.points, "global") == std::vector<std::uint64_t>{gibibytes(1).count});
-  CHECK(plan.mistake.empty());
+  CHECK(sizes_of(plan_of(big_gpu(), limits).points, "global") ==
+        std::vector<std::uint64_t>{gibibytes(1).count});
+  CHECK(mistake(big_gpu()).empty());
   limits.step = gibibytes(8'000'000'000);
-  CHECK(plan_of(phone(), limits).mistake.ends_with("choose at most 8 MiB"));
+  CHECK(mistake(phone()).ends_with("choose at most 8 MiB"));
   // What the device has not is no mistake of the person's.
   limits = {};
   limits.series = {"local"};
-  CHECK(plan_of(bare(), limits).mistake.empty());
+  CHECK(mistake(bare()).empty());
   limits.sizes = {{mebibytes(1), mebibytes(1), 0.0}};
-  CHECK(plan_of(big_gpu(), limits).mistake.empty());
+  CHECK(mistake(big_gpu()).empty());
 }
 
 TEST_CASE("with a step of a page or more there is no other chase with one node per page") {

@@ -50,6 +50,11 @@ TEST_CASE("numbers and times keep three significant digits") {
   CHECK(format_seconds(1.354e-6) == "1.35 µs");
   CHECK(format_seconds(2.0) == "2.00 s");
   CHECK(format_seconds(0.5e-9) == "0.500 ns");
+  CHECK(format_number(0.99996) == "1.00");
+  CHECK(format_rate(4.412e12) == "4.41 TB/s");
+  CHECK(format_rate(999.96e9) == "1.00 TB/s");
+  CHECK(format_rate(19.84e9) == "19.8 GB/s");
+  CHECK(format_rate(12.0) == "12.0 B/s");
 }
 
 }  // namespace clprobe
