@@ -60,6 +60,14 @@ std::vector<double> times_by_slope(std::span<const Launch> all) {
   return times;
 }
 
+std::vector<double> times_of_launches(std::span<const Launch> all) {
+  std::vector<double> times;
+  for (const Launch& launch : all) {
+    if (launch.ns > 0.0) times.push_back(launch.ns / static_cast<double>(launch.accesses));
+  }
+  return times;
+}
+
 std::optional<double> working_set_of(const Point& point) {
   const Value* value = point.parameters.find("working_set_bytes");
   if (value == nullptr) return std::nullopt;
@@ -70,9 +78,18 @@ std::optional<double> working_set_of(const Point& point) {
 
 }  // namespace
 
+Timer timer_of(const Point& point, const DeviceInfo& device) {
+  return from_word<Timer>(point.parameters.text_or("timer", "")).value_or(device.timer);
+}
+
+bool is_of_launches(const Point& point) { return !point.parameters.text_or("timer", "").empty(); }
+
 std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device) {
-  if (device.timer == Timer::clock) return times_by_clock(point, device.clock);
-  return times_by_slope(launches(point, device.timer));
+  const Timer timer = timer_of(point, device);
+  if (timer == Timer::clock) return times_by_clock(point, device.clock);
+  const std::vector<Launch> all = launches(point, timer);
+  if (timer == Timer::event && is_of_launches(point)) return times_of_launches(all);
+  return times_by_slope(all);
 }
 
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
@@ -80,6 +97,10 @@ std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
   const std::vector<double> times = access_times_ns(point, device);
   if (times.empty()) return std::nullopt;
   Estimate result;
+  if (is_of_launches(point)) {
+    // Many units share a launch, and none of its times is free of the others.
+    return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
+  }
   result.ns =
       times.size() <= few ? *std::min_element(times.begin(), times.end()) : quantile(times, 0.25);
   result.ns_interval = {result.ns, median(times)};

@@ -284,15 +284,6 @@ TEST_CASE("the locale changes nothing") {
 }
 
 TEST_CASE("the parts that the worker's protocol speaks read back too") {
-  const Limits limits{.max_memory = gibibytes(8),
-                      .sizes = {{kibibytes(1), mebibytes(1), 1.09}},
-                      .series = {"global", "local"},
-                      .step = Bytes{128},
-                      .unroll = 32,
-                      .address = AddressForm::offset,
-                      .effort = Effort::thorough,
-                      .seed = 7};
-  CHECK(json::decode<Limits>(json::parse(json::one_line(json::encode(limits)))) == limits);
   const Run run = small_run();
   CHECK(json::decode<DeviceInfo>(json::encode(run.device)) == run.device);
   const Point& point = run.results[0].points[0];
