@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <tuple>
@@ -52,11 +53,13 @@ struct Hypothesis {
   std::vector<std::size_t> merge_limited{};  ///< of `across` curves: full merge lists, not the pool
   std::vector<std::size_t> silent{};         ///< would show it, and do not
   std::size_t patterns{0};                   ///< different ones among the supporters
+  std::int64_t least{0};                     ///< were in flight, by Little's law
+  bool has_plain{true};                      ///< a supporter without merge lists, if there are any
 
   /// Two patterns at least, and no more than one spike elsewhere for five here: noise makes some.
   [[nodiscard]] bool holds() const {
-    return range && patterns >= 2 && 5 * against.size() <= supporters.size() &&
-           silent.size() <= supporters.size();
+    return range && range->high >= least && has_plain && patterns >= 2 &&
+           5 * against.size() <= supporters.size() && silent.size() <= supporters.size();
   }
 };
 
@@ -104,11 +107,22 @@ void hear_silent_curves(std::span<const CurveFinding> curves, CountRange CurveFi
   }
 }
 
-Hypothesis weigh(std::span<const CurveFinding> curves, int sub_group, CountOf count,
-                 CountRange CurveFinding::*visible) {
+/// What a kind of limit counts.
+struct Counted {
+  CountOf count{nullptr};
+  CountRange CurveFinding::*visible{nullptr};
+  std::int64_t CurveFinding::*least{nullptr};
+};
+
+constexpr Counted by_requests{unique_requests, &CurveFinding::visible_requests,
+                              &CurveFinding::least_requests};
+constexpr Counted by_instructions{load_instructions, &CurveFinding::visible_instructions,
+                                  &CurveFinding::least_instructions};
+
+Hypothesis weigh(std::span<const CurveFinding> curves, int sub_group, const Counted& of) {
   std::vector<std::optional<CountRange>> ranges;
   ranges.reserve(curves.size());
-  for (const CurveFinding& curve : curves) ranges.push_back(range_of(curve, sub_group, count));
+  for (const CurveFinding& curve : curves) ranges.push_back(range_of(curve, sub_group, of.count));
   Hypothesis hypothesis;
   vote(ranges, hypothesis);
   for (std::size_t i = 0; i < curves.size(); ++i) {
@@ -117,49 +131,76 @@ Hypothesis weigh(std::span<const CurveFinding> curves, int sub_group, CountOf co
     if (curves[i].spike && !supports) hypothesis.against.push_back(i);
   }
   hypothesis.patterns = count_patterns(curves, hypothesis.supporters);
-  hear_silent_curves(curves, visible, hypothesis);
+  const auto is_plain = [](const CurveFinding& curve) { return !is_across(curve.pattern); };
+  hypothesis.has_plain = std::none_of(curves.begin(), curves.end(), is_plain) ||
+                         std::any_of(hypothesis.supporters.begin(), hypothesis.supporters.end(),
+                                     [&](std::size_t i) { return is_plain(curves[i]); });
+  for (const CurveFinding& curve : curves) {
+    hypothesis.least = std::max(hypothesis.least, curve.*of.least);
+  }
+  hear_silent_curves(curves, of.visible, hypothesis);
   return hypothesis;
 }
 
-/// A merge list that is full stalls its sub-group before the pool is full. That explains `across`
-/// curves whose spike is too early, if all with fewer mergers are where the pool says.
+/// Whether an `across` curve's spike comes before the pool can be full: its merge lists were.
+bool is_early(const CurveFinding& curve, int sub_group, const Hypothesis& pool) {
+  if (!pool.range || !curve.spike || !is_across(curve.pattern)) return false;
+  const std::int64_t asked = unique_requests(curve.spike->gap.before, curve.pattern, sub_group);
+  return asked <= pool.range->high * curve.spike->multiple;
+}
+
+bool shares(const CurveFinding& curve, int sub_group, const Hypothesis& pool) {
+  const auto range = request_range(curve, sub_group);
+  return range && pool.range && range->low <= pool.range->high && pool.range->low <= range->high;
+}
+
+/// `across` curves whose spike is too early are no argument against a pool, if those with fewer
+/// mergers are where the pool says.
 void explain_by_merge_lists(std::span<const CurveFinding> curves, int sub_group, Hypothesis& pool) {
-  if (!pool.range) return;
   int supported = 1;
   for (const std::size_t i : pool.supporters) {
     if (is_across(curves[i].pattern)) supported = std::max(supported, curves[i].pattern.merger);
   }
-  const auto is_early = [&](std::size_t i) {
-    const CurveFinding& curve = curves[i];
-    if (!is_across(curve.pattern) || curve.pattern.merger <= supported) return false;
-    const std::int64_t asked = unique_requests(curve.spike->gap.before, curve.pattern, sub_group);
-    return asked <= pool.range->high * curve.spike->multiple;
-  };
-  const auto rest = std::stable_partition(pool.against.begin(), pool.against.end(),
-                                          [&](std::size_t i) { return !is_early(i); });
+  const auto rest =
+      std::stable_partition(pool.against.begin(), pool.against.end(), [&](std::size_t i) {
+        return curves[i].pattern.merger <= supported || !is_early(curves[i], sub_group, pool);
+      });
   pool.merge_limited.assign(rest, pool.against.end());
   pool.against.erase(rest, pool.against.end());
 }
 
+struct MergerVotes {
+  int fits{0};
+  int early{0};
+  int most_merged{0};  ///< sub-groups before the first early spike
+};
+
+/// Each degree of merging by the majority of its curves, from the least on.
 std::optional<MergeCapacity> find_mergers(std::span<const CurveFinding> curves, int sub_group,
                                           const Hypothesis& pool) {
+  std::map<int, MergerVotes> votes;
+  for (const CurveFinding& curve : curves) {
+    if (!curve.spike || !is_across(curve.pattern)) continue;
+    MergerVotes& vote = votes[curve.pattern.merger];
+    if (shares(curve, sub_group, pool)) {
+      ++vote.fits;
+    } else if (is_early(curve, sub_group, pool)) {
+      ++vote.early;
+      // Every sub-group so far was merged, or took entries of its own: the list was full by then.
+      const int merged = std::max(1, curve.spike->possible.back().before / sub_group);
+      vote.most_merged = std::max(vote.most_merged, merged);
+    }
+  }
   std::optional<MergeCapacity> mergers;
-  for (const std::size_t i : pool.supporters) {
-    const LoadPattern& pattern = curves[i].pattern;
-    if (!is_across(pattern)) continue;
+  for (const auto& [merger, vote] : votes) {
+    if (vote.fits == vote.early) continue;
     if (!mergers) mergers.emplace();
-    mergers->at_least = std::max(mergers->at_least, pattern.merger);
-  }
-  for (const std::size_t i : pool.merge_limited) {
-    if (!mergers) mergers.emplace();
-    // Every sub-group up to the spike was merged, or took entries of its own: either way the list
-    // was full by then.
-    const int merged = curves[i].spike->possible.back().before / sub_group;
-    const int most = std::min(curves[i].pattern.merger - 1, std::max(1, merged));
-    mergers->at_most = std::min(mergers->at_most.value_or(most), most);
-  }
-  if (mergers && mergers->at_most) {
-    mergers->at_most = std::max(*mergers->at_most, mergers->at_least);
+    if (vote.fits > vote.early) {
+      mergers->at_least = merger;
+      continue;
+    }
+    mergers->at_most = std::max(mergers->at_least, std::min(merger - 1, vote.most_merged));
+    break;
   }
   return mergers;
 }
@@ -239,7 +280,8 @@ OutstandingKind decide(const Hypothesis& pool, const Hypothesis& table, std::siz
   if (pool.holds()) return OutstandingKind::request_pool;
   if (table.holds()) return OutstandingKind::request_table;
   const auto is_denied = [](const Hypothesis& hypothesis) {
-    return !hypothesis.range || hypothesis.silent.size() > hypothesis.supporters.size();
+    return !hypothesis.range || hypothesis.range->high < hypothesis.least ||
+           !hypothesis.has_plain || hypothesis.silent.size() > hypothesis.supporters.size();
   };
   if (is_denied(pool) && is_denied(table)) {
     return spikes <= 2 ? OutstandingKind::unobservable : OutstandingKind::neither;
@@ -247,6 +289,42 @@ OutstandingKind decide(const Hypothesis& pool, const Hypothesis& table, std::siz
   // One pattern alone cannot tell them apart.
   if (std::max(pool.patterns, table.patterns) < 2 && spikes == 1) return OutstandingKind::ambiguous;
   return OutstandingKind::neither;
+}
+
+/// Both hypotheses, and which of them the curves support.
+struct Judgement {
+  Hypothesis pool{};
+  Hypothesis table{};
+  std::size_t spikes{0};
+  OutstandingKind kind{OutstandingKind::unobservable};
+};
+
+Judgement judge(std::span<const CurveFinding> curves, int sub_group) {
+  Judgement judgement;
+  judgement.spikes = static_cast<std::size_t>(
+      std::count_if(curves.begin(), curves.end(),
+                    [](const CurveFinding& curve) { return curve.spike.has_value(); }));
+  judgement.pool = weigh(curves, sub_group, by_requests);
+  explain_by_merge_lists(curves, sub_group, judgement.pool);
+  judgement.table = weigh(curves, sub_group, by_instructions);
+  judgement.kind = decide(judgement.pool, judgement.table, judgement.spikes);
+  return judgement;
+}
+
+/// Curves without merge lists come first: lists that are full have spikes of their own. Only where
+/// those leave it open are the others asked, and only spikes that agree are believed then.
+std::vector<CurveFinding> choose_witnesses(std::span<const CurveFinding> curves, int sub_group) {
+  std::vector<CurveFinding> plain;
+  std::copy_if(curves.begin(), curves.end(), std::back_inserter(plain),
+               [](const CurveFinding& curve) { return !is_across(curve.pattern); });
+  std::vector<CurveFinding> all(curves.begin(), curves.end());
+  if (plain.empty()) return all;
+  const Judgement of_plain = judge(plain, sub_group);
+  const auto is_decided = [](OutstandingKind kind) {
+    return kind == OutstandingKind::request_pool || kind == OutstandingKind::request_table;
+  };
+  if (is_decided(of_plain.kind)) return plain;
+  return is_decided(judge(all, sub_group).kind) ? all : plain;
 }
 
 void keep_ranges(const Hypothesis& pool, const Hypothesis& table, OutstandingLimit& limit) {
@@ -319,28 +397,24 @@ std::optional<CountRange> instruction_range(const CurveFinding& curve, int sub_g
 OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group) {
   if (sub_group < 1) throw std::invalid_argument("a sub-group has at least one work-item");
   OutstandingLimit limit;
-  std::size_t spikes = 0;
   for (const CurveFinding& curve : curves) {
-    if (curve.spike) ++spikes;
     limit.least_requests = std::max(limit.least_requests, curve.least_requests);
     limit.least_instructions = std::max(limit.least_instructions, curve.least_instructions);
   }
-  Hypothesis pool = weigh(curves, sub_group, unique_requests, &CurveFinding::visible_requests);
-  explain_by_merge_lists(curves, sub_group, pool);
-  const Hypothesis table =
-      weigh(curves, sub_group, load_instructions, &CurveFinding::visible_instructions);
-  limit.kind = decide(pool, table, spikes);
+  const std::vector<CurveFinding> witnesses = choose_witnesses(curves, sub_group);
+  const auto [pool, table, spikes, kind] = judge(witnesses, sub_group);
+  limit.kind = kind;
   keep_ranges(pool, table, limit);
-  if (limit.kind == OutstandingKind::request_pool) {
+  if (kind == OutstandingKind::request_pool) {
     limit.mergers = find_mergers(curves, sub_group, pool);
-    add_expected_jump(curves, pool, limit);
+    add_expected_jump(witnesses, pool, limit);
   }
   if (std::string reason = first_reason(limit, curves, spikes); !reason.empty()) {
     limit.reasons.push_back(std::move(reason));
   }
   if (spikes > 0) {
-    limit.reasons.push_back(describe_pool(curves, pool, spikes));
-    limit.reasons.push_back(describe_table(curves, sub_group, table, spikes));
+    limit.reasons.push_back(describe_pool(witnesses, pool, spikes));
+    limit.reasons.push_back(describe_table(witnesses, sub_group, table, spikes));
     if (!pool.silent.empty()) limit.reasons.push_back(describe_silence(pool, "pool"));
     if (!table.silent.empty()) limit.reasons.push_back(describe_silence(table, "table"));
   }

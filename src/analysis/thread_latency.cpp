@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -24,7 +25,13 @@ constexpr std::array<std::size_t, 4> window_points{1, 2, 4, 8};
 // 1000 true places are excluded.
 constexpr double location_slack = 11.0;
 // Jumps nearer to each other than this cannot be told from a slope.
-constexpr int least_spacing_points = 4;
+constexpr std::size_t least_spacing_points = 4;
+// Of the 2 latencies and of the one that a jump can be, noise and queues allow so much.
+constexpr double least_latencies = 1.7;
+constexpr double most_jump = 1.5;
+// Errors of the latency add up: later jumps than this are not counted.
+constexpr double most_multiple = 5.0;
+constexpr double multiple_slack = 0.3;
 constexpr double clock_sigma = 0.5;  // cycles; a counter of whole cycles is not better than this
 // Sub-group boundaries cost something regular; fewer of them do not tell what.
 constexpr std::size_t least_members = 5;
@@ -161,17 +168,22 @@ Step step_at(const Sweep& sweep, std::size_t begin, std::size_t i) {
 }
 
 /// Slopes differ a little along a curve (banks, pages, drift): what the neighbourhood does as well
-/// is no jump. The median of the same window's steps that do not overlap it.
+/// is no jump. The lesser of what windows of the same size and what single gaps rise by: the former
+/// are exact, the latter survive jumps that come again soon.
 double drift_at(const Sweep& sweep, const Step& step) {
   const std::span<const double> z(sweep.z);
   const std::size_t w = step.window;
   std::vector<double> heights;
-  for (std::size_t i = step.gap > 8 * w ? step.gap - 8 * w : 0; i <= step.gap + 8 * w; ++i) {
+  std::vector<double> rises;
+  const std::size_t first = step.gap > 8 * w ? step.gap - 8 * w : 0;
+  for (std::size_t i = first; i <= step.gap + 8 * w && i + 1 < z.size(); ++i) {
     const std::size_t distance = i > step.gap ? i - step.gap : step.gap - i;
+    rises.push_back(z[i + 1] - z[i]);
     if (distance < 2 * w || i + 1 < w || i + w >= z.size()) continue;
     heights.push_back(mean(z.subspan(i + 1, w)) - mean(z.subspan(i + 1 - w, w)));
   }
-  return heights.size() < 4 ? 0.0 : median(heights);
+  if (heights.size() < 4) return 0.0;
+  return std::max(0.0, std::min(median(heights), static_cast<double>(w) * median(rises)));
 }
 
 /// What a group of sub-groups may cost where it begins, if merged requests take their turn as well:
@@ -249,21 +261,29 @@ std::optional<FoundSpike> next_spike(const Sweep& sweep, std::size_t begin, std:
   return std::nullopt;
 }
 
-/// Jumps come again with every further capacity. Where the distance to the next one says that the
-/// first of them lies among the first sub-group's points, which are not looked at, the spike seen
-/// is the second or a later one.
+double latencies_behind(const Sweep& sweep, const FoundSpike& found) {
+  const std::size_t points = std::min<std::size_t>(3, sweep.y.size() - 1 - found.gap);
+  return median(std::span(sweep.y).subspan(found.gap + 1, points)) / sweep.latency;
+}
+
+/// The first request that found no room waits for the first answer, and then takes a latency
+/// itself: behind the first jump the time is 2 latencies, behind the k-th k + 1. Less is no limit
+/// of capacity. More tells that earlier jumps hide among the first sub-group's points, which are
+/// not looked at. Returns why the spike cannot be used.
 std::string count_multiples(const Sweep& sweep, FoundSpike& first) {
+  const Spike& spike = first.spike;
   const auto next = next_spike(sweep, first.gap + 1, first.gap + 1);
-  if (!next) return {};
-  const std::size_t points = next->gap - first.gap;
-  if (points < static_cast<std::size_t>(least_spacing_points)) {
+  if (next && next->gap - first.gap < least_spacing_points) {
     return "its jumps are too near to each other to be told apart";
   }
-  const double spacing = next->spike.gap.before - first.spike.gap.before;
-  const double hidden = first.spike.gap.before - spacing;
-  if (hidden <= sweep.sub_group + 1 && hidden >= 0.5 * spacing) {
-    first.spike.multiple = static_cast<int>(std::lround(first.spike.gap.before / spacing));
+  const double latencies = latencies_behind(sweep, first);
+  if (spike.jump_cycles > most_jump * sweep.latency) return "more than one jump at once";
+  const double multiple = std::max(1.0, std::round(latencies) - 1.0);
+  if (multiple > most_multiple ||
+      (multiple > 1.0 && std::abs(latencies - multiple - 1.0) > multiple_slack)) {
+    return "earlier jumps are hidden among the first sub-group's points";
   }
+  first.spike.multiple = static_cast<int>(multiple);
   return {};
 }
 
@@ -354,10 +374,15 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   find_visible(*sweep, found);
   const std::size_t from = first_beyond(sweep->n, sub_group + 1);
   auto first = next_spike(*sweep, 0, from);
+  // What is too low for a limit does not hide the limit behind it.
+  while (first && latencies_behind(*sweep, *first) < least_latencies) {
+    found.reason = "a jump to less than 2 latencies is not that of a full pool or table";
+    first = next_spike(*sweep, first->gap + 1, first->gap + 1);
+  }
   const std::size_t last = first ? first->gap : sweep->n.size() - 1;
   found.cycles_per_request = slope_between(*sweep, 0, last);
   if (!first) {
-    found.reason = why_silent(*sweep, found);
+    if (found.reason.empty()) found.reason = why_silent(*sweep, found);
     return found;
   }
   found.reason = count_multiples(*sweep, *first);
@@ -367,24 +392,40 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   return found;
 }
 
+/// What a request takes to be issued, by the middle one of a target's curves.
+double typical_interval(std::span<const CurveFinding> findings, const std::string& target) {
+  std::vector<double> intervals;
+  for (const CurveFinding& finding : findings) {
+    if (finding.pattern.target == target) intervals.push_back(finding.cycles_per_request);
+  }
+  return median_or(intervals, 0.0);
+}
+
 /// The least run of a target's curves, less what its other requests take to issue: no request took
 /// less, but for noise that makes the bound smaller still.
-double least_latency(std::span<const ThreadLatencyCurve> curves,
-                     std::span<const CurveFinding> findings, const std::string& target,
-                     int sub_group) {
+double least_latency(std::span<const ThreadLatencyCurve> curves, double interval,
+                     const std::string& target, int sub_group) {
+  const auto requests_of = [&](const ThreadLatencyCurve& curve, const ThreadLatencyPoint& point) {
+    return unique_requests(point.work_items, curve.pattern, sub_group);
+  };
+  std::int64_t few = std::numeric_limits<std::int64_t>::max();
+  for (const ThreadLatencyCurve& curve : curves) {
+    if (curve.pattern.target != target) continue;
+    for (const auto& point : curve.points) few = std::min(few, requests_of(curve, point));
+  }
+  few = std::max<std::int64_t>(few, 4);
   std::optional<double> least;
-  for (std::size_t c = 0; c < curves.size(); ++c) {
-    if (curves[c].pattern.target != target) continue;
-    for (const ThreadLatencyPoint& point : curves[c].points) {
-      const auto others =
-          static_cast<double>(unique_requests(point.work_items, curves[c].pattern, sub_group) - 1);
+  for (const ThreadLatencyCurve& curve : curves) {
+    if (curve.pattern.target != target) continue;
+    for (const ThreadLatencyPoint& point : curve.points) {
+      const std::int64_t requests = requests_of(curve, point);
       for (const double cycles : point.runs_cycles) {
-        const double latency = cycles - curves[c].overhead_cycles;
+        const double latency = cycles - curve.overhead_cycles;
         if (!(latency > 0.0)) continue;
-        const double alone = point.work_items <= 4 && findings[c].cycles_per_request > 0.0
-                                 ? latency - others * findings[c].cycles_per_request
-                                 : latency;
-        if (!least || alone < *least) least = std::max(0.0, alone);
+        // For more requests the interval is not known well enough, nor is it needed.
+        const double others = requests <= few ? static_cast<double>(requests - 1) * interval : 0.0;
+        const double alone = std::max(latency - others, latency / 2.0);
+        if (!least || alone < *least) least = alone;
       }
     }
   }
@@ -394,6 +435,7 @@ double least_latency(std::span<const ThreadLatencyCurve> curves,
 /// Little's law with the slowest run of each point, and the median of 5 points: every error makes
 /// the bound smaller.
 void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, CurveFinding& found) {
+  const bool is_shared = curve.pattern.mode == MergerMode::across && curve.pattern.merger > 1;
   std::map<int, double> slowest;
   for (const ThreadLatencyPoint& point : curve.points) {
     if (point.runs_cycles.empty()) continue;
@@ -414,8 +456,11 @@ void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, Curve
     };
     found.least_requests =
         std::max(found.least_requests, in_flight(unique_requests(items, curve.pattern, sub_group)));
-    found.least_instructions = std::max(
-        found.least_instructions, in_flight(load_instructions(items, curve.pattern, sub_group)));
+    // Instructions whose lines others have fetched may not need an entry.
+    if (!is_shared) {
+      found.least_instructions = std::max(
+          found.least_instructions, in_flight(load_instructions(items, curve.pattern, sub_group)));
+    }
     ++i;
   }
 }
@@ -491,7 +536,7 @@ std::vector<CurveFinding> find_spikes(std::span<const ThreadLatencyCurve> curves
   for (const ThreadLatencyCurve& curve : curves) {
     const std::string& target = curve.pattern.target;
     if (!latency.contains(target)) {
-      latency[target] = least_latency(curves, found, target, sub_group);
+      latency[target] = least_latency(curves, typical_interval(found, target), target, sub_group);
     }
   }
   for (std::size_t c = 0; c < curves.size(); ++c) {
