@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the spikes of all curves to what limits the loads outstanding. Method: docs/inflight.md.
+// From the spikes of all curves to what limits the loads outstanding.
 #include "clprobe/outstanding.hpp"
 
 #include <algorithm>
@@ -56,10 +56,12 @@ struct Hypothesis {
   std::int64_t least{0};                     ///< were in flight, by Little's law
   bool has_plain{true};                      ///< a supporter without merge lists, if there are any
 
-  /// Two patterns at least, and no more than one spike elsewhere for five here: noise makes some.
+  /// More were in flight: no limit.
+  [[nodiscard]] bool is_possible() const { return range && range->high >= least; }
+  /// Two patterns at least, and no more than one spike elsewhere for four here: noise makes some.
   [[nodiscard]] bool holds() const {
-    return range && range->high >= least && has_plain && patterns >= 2 &&
-           5 * against.size() <= supporters.size() && silent.size() <= supporters.size();
+    return is_possible() && has_plain && patterns >= 2 && 4 * against.size() <= supporters.size() &&
+           silent.size() <= supporters.size();
   }
 };
 
@@ -231,6 +233,7 @@ std::string describe_pool(std::span<const CurveFinding> curves, const Hypothesis
   if (!pool.merge_limited.empty()) {
     text += ", full merge lists " + std::to_string(pool.merge_limited.size()) + " more";
   }
+  if (!pool.is_possible()) text += ", but more were in flight";
   if (!pool.against.empty()) {
     const CurveFinding& other = curves[pool.against.front()];
     text += "; not that of " + words(other.pattern) + " behind " +
@@ -245,6 +248,7 @@ std::string describe_table(std::span<const CurveFinding> curves, int sub_group,
                          ? "A table of " + words(*table.range) + " load instructions explains " +
                                of_curves(table.supporters.size(), spikes)
                          : std::string("A table of load instructions explains no spike");
+  if (table.range && !table.is_possible()) text += ", but more were in flight";
   if (table.against.empty()) return text;
   const CurveFinding& other = curves[table.against.front()];
   text += "; not that of " + words(other.pattern) + " behind " +
@@ -280,8 +284,8 @@ OutstandingKind decide(const Hypothesis& pool, const Hypothesis& table, std::siz
   if (pool.holds()) return OutstandingKind::request_pool;
   if (table.holds()) return OutstandingKind::request_table;
   const auto is_denied = [](const Hypothesis& hypothesis) {
-    return !hypothesis.range || hypothesis.range->high < hypothesis.least ||
-           !hypothesis.has_plain || hypothesis.silent.size() > hypothesis.supporters.size();
+    return !hypothesis.is_possible() || !hypothesis.has_plain ||
+           hypothesis.silent.size() > hypothesis.supporters.size();
   };
   if (is_denied(pool) && is_denied(table)) {
     return spikes <= 2 ? OutstandingKind::unobservable : OutstandingKind::neither;
@@ -329,8 +333,10 @@ std::vector<CurveFinding> choose_witnesses(std::span<const CurveFinding> curves,
 
 void keep_ranges(const Hypothesis& pool, const Hypothesis& table, OutstandingLimit& limit) {
   const bool is_open = limit.kind == OutstandingKind::ambiguous;
-  if (limit.kind == OutstandingKind::request_pool || is_open) limit.requests = pool.range;
-  if (limit.kind == OutstandingKind::request_table || is_open) limit.instructions = table.range;
+  const bool is_pool = is_open || limit.kind == OutstandingKind::request_pool;
+  const bool is_table = is_open || limit.kind == OutstandingKind::request_table;
+  if (is_pool && pool.is_possible()) limit.requests = pool.range;
+  if (is_table && table.is_possible()) limit.instructions = table.range;
 }
 
 void add_expected_jump(std::span<const CurveFinding> curves, const Hypothesis& pool,

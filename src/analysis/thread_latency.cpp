@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the runs of a Thread-Latency curve to its first jump. Method: docs/inflight.md.
+// From the runs of a Thread-Latency curve to its first jump.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,6 +19,8 @@ namespace {
 // 10^5 places and scales) and is more than what caches, banks and schedulers do: 15 % of a latency.
 constexpr double least_score = 6.0;
 constexpr double least_jump = 0.15;
+// Where it stands out so far, larger windows only blur it with its neighbours.
+constexpr double clear_score = 12.0;
 // Noise averages out over windows of up to so many points on both sides of a jump.
 constexpr std::array<std::size_t, 4> window_points{1, 2, 4, 8};
 // Where the residual sum of squares is so much above the least, in variances, the jump is not: 1 in
@@ -163,6 +165,7 @@ Step step_at(const Sweep& sweep, std::size_t begin, std::size_t i) {
     if (height / sigma > best.score && height >= sweep.threshold()) {
       best = {i, w, height, height / sigma};
     }
+    if (best.score >= clear_score) break;
   }
   return best;
 }
@@ -194,8 +197,13 @@ bool is_group_step(const Sweep& sweep, const Step& step) {
   return step.height <= 1.5 * pattern.merger * sweep.sub_group * pattern.loads * sweep.first_slope;
 }
 
+struct FoundSpike {
+  Spike spike{};
+  std::size_t gap{0};
+};
+
 /// The gaps that the points around the step allow: two levels, least squares.
-Spike locate(const Sweep& sweep, std::size_t begin, const Step& step) {
+FoundSpike locate(const Sweep& sweep, std::size_t begin, const Step& step) {
   const std::size_t half = std::max<std::size_t>(2, step.window);
   const std::size_t first = step.gap + 1 >= begin + half ? step.gap + 1 - half : begin;
   const std::size_t last = std::min(sweep.z.size() - 1, step.gap + half);
@@ -210,29 +218,23 @@ Spike locate(const Sweep& sweep, std::size_t begin, const Step& step) {
     }
     return sum;
   };
-  std::size_t best = step.gap;
+  FoundSpike found{{}, step.gap};
   for (std::size_t gap = first; gap < last; ++gap) {
-    if (residual(gap) < residual(best)) best = gap;
+    if (residual(gap) < residual(found.gap)) found.gap = gap;
   }
-  const double sigma = sweep.sigma(best);
-  const double limit = residual(best) + location_slack * sigma * sigma;
-  std::size_t low = best;
-  std::size_t high = best;
+  const double sigma = sweep.sigma(found.gap);
+  const double limit = residual(found.gap) + location_slack * sigma * sigma;
+  std::size_t low = found.gap;
+  std::size_t high = found.gap;
   while (low > first && residual(low - 1) <= limit) --low;
   while (high + 1 < last && residual(high + 1) <= limit) ++high;
-  Spike spike;
   for (std::size_t gap = low; gap <= high; ++gap) {
-    spike.possible.push_back({sweep.n[gap], sweep.n[gap + 1]});
+    found.spike.possible.push_back({sweep.n[gap], sweep.n[gap + 1]});
   }
-  spike.gap = {sweep.n[best], sweep.n[best + 1]};
-  spike.jump_cycles = step.height;
-  return spike;
+  found.spike.gap = {sweep.n[found.gap], sweep.n[found.gap + 1]};
+  found.spike.jump_cycles = step.height;
+  return found;
 }
-
-struct FoundSpike {
-  Spike spike{};
-  std::size_t gap{0};
-};
 
 /// The next jump at or behind gap `from`, with nothing before point `begin` in view.
 std::optional<FoundSpike> next_spike(const Sweep& sweep, std::size_t begin, std::size_t from) {
@@ -255,8 +257,7 @@ std::optional<FoundSpike> next_spike(const Sweep& sweep, std::size_t begin, std:
       continue;
     }
     best.height = height;
-    FoundSpike found{locate(sweep, begin, best), best.gap};
-    return found;
+    return locate(sweep, begin, best);
   }
   return std::nullopt;
 }
