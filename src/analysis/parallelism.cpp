@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/parallelism.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <stdexcept>
+
+namespace clprobe {
+namespace {
+
+constexpr std::array<double, 9> exponents{1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0};
+// Throughputs are not better known than this, however well a curve fits.
+constexpr double least_sigma = 0.005;
+// Lower than the peak before it by more than this is a fall, and not noise.
+constexpr double least_of_peak = 0.93;
+// Beyond the knee by this much the rate no longer depends on what is asked for.
+constexpr double knee_margin = 1.5;
+// Knees and rates are equal up to this, in logarithms: 16 %. Two latencies that differ by 1.5
+// (0.41) cannot make both equal.
+constexpr double equal_within = 0.15;
+constexpr double least_latency_ratio = 1.5;
+
+struct Curve {
+  double latency{0.0};
+  std::vector<double> asked{};
+  std::vector<double> ln_rate{};
+};
+
+Curve usable(const ThroughputCurve& given) {
+  std::vector<ThroughputPoint> points;
+  std::copy_if(given.points.begin(), given.points.end(), std::back_inserter(points),
+               [](const ThroughputPoint& point) {
+                 return point.asked > 0.0 && point.rate > 0.0 && std::isfinite(point.rate);
+               });
+  std::sort(points.begin(), points.end(),
+            [](const auto& a, const auto& b) { return a.asked < b.asked; });
+  Curve curve;
+  double most = 0.0;
+  for (const ThroughputPoint& point : points) {
+    // Whoever asks for more could ask for less: a fall (thrashing, registers) is no lower capacity.
+    most = std::max(most, point.rate);
+    if (point.rate < least_of_peak * most) continue;
+    curve.asked.push_back(point.asked);
+    curve.ln_rate.push_back(std::log(point.rate));
+  }
+  if (points.empty()) return curve;
+  const double first = points.front().asked / points.front().rate;
+  curve.latency = given.latency > 0.0 ? given.latency : first;
+  return curve;
+}
+
+double squares(const Curve& curve, double most_rate, double p) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < curve.asked.size(); ++i) {
+    const double free = most_rate * curve.latency / curve.asked[i];
+    const double ln_rate = std::log(most_rate) - std::log1p(std::pow(free, p)) / p;
+    sum += (curve.ln_rate[i] - ln_rate) * (curve.ln_rate[i] - ln_rate);
+  }
+  return sum;
+}
+
+/// Golden-section search for ln(most_rate) in [low, high]: squares has one minimum there.
+double best_rate(const Curve& curve, double p, double low, double high) {
+  const double ratio = (std::sqrt(5.0) - 1.0) / 2.0;
+  while (high - low > 1e-7) {
+    const double left = high - ratio * (high - low);
+    const double right = low + ratio * (high - low);
+    if (squares(curve, std::exp(left), p) < squares(curve, std::exp(right), p)) {
+      high = right;
+    } else {
+      low = left;
+    }
+  }
+  return (low + high) / 2.0;
+}
+
+struct Fit {
+  double ln_rate{0.0};
+  double p{1.0};
+  double squares{std::numeric_limits<double>::infinity()};
+};
+
+/// The rates that the points allow, for any exponent: profile of the squares, t = 2.
+Interval profile(const Curve& curve, const Fit& fit, double limit, double low, double high) {
+  Interval interval{fit.ln_rate, fit.ln_rate};
+  for (const double p : exponents) {
+    const double centre = best_rate(curve, p, low, high);
+    if (squares(curve, std::exp(centre), p) > limit) continue;
+    const auto edge = [&](double inside, double outside) {
+      if (squares(curve, std::exp(outside), p) <= limit) return outside;
+      while (std::abs(outside - inside) > 1e-6) {
+        const double middle = (inside + outside) / 2.0;
+        (squares(curve, std::exp(middle), p) <= limit ? inside : outside) = middle;
+      }
+      return inside;
+    };
+    interval.low = std::min(interval.low, edge(centre, low));
+    interval.high = std::max(interval.high, edge(centre, high));
+  }
+  return interval;
+}
+
+bool are_equal(double a, const Interval& of_a, double b, const Interval& of_b) {
+  const bool overlap = of_a.low <= of_b.high && of_b.low <= of_a.high;
+  const double distance = std::abs(std::log(a / b));
+  return distance <= equal_within || (overlap && distance <= 2.0 * equal_within);
+}
+
+/// Of sorted points: the bandwidth at which the latency first reaches `latency_s`, and the point
+/// that does.
+struct Knee {
+  LoadedPoint at{};
+  LoadedPoint behind{};
+};
+
+std::optional<Knee> find_knee(std::span<const LoadedPoint> points, double latency_s) {
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (points[i].latency_s < latency_s) continue;
+    const LoadedPoint& a = points[i - 1];
+    const LoadedPoint& b = points[i];
+    const double rise = b.latency_s - a.latency_s;
+    const double share = rise > 0.0 ? std::clamp((latency_s - a.latency_s) / rise, 0.0, 1.0) : 1.0;
+    const double bandwidth = a.bytes_per_second + share * (b.bytes_per_second - a.bytes_per_second);
+    return Knee{{bandwidth, latency_s}, b};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Saturation> fit_saturation(const ThroughputCurve& given) {
+  const Curve curve = usable(given);
+  if (curve.asked.size() < 3) return std::nullopt;
+  const double seen = curve.ln_rate.back();
+  const double low = seen - std::log(2.0);
+  const double high = seen + std::log(100.0);
+  Fit fit;
+  for (const double p : exponents) {
+    const double ln_rate = best_rate(curve, p, low, high);
+    const double sum = squares(curve, std::exp(ln_rate), p);
+    if (sum < fit.squares) fit = {ln_rate, p, sum};
+  }
+  const auto freedom = static_cast<double>(curve.asked.size() - 2);
+  const double variance = std::max(least_sigma * least_sigma, fit.squares / freedom);
+  const Interval ln = profile(curve, fit, fit.squares + 4.0 * variance, low, high);
+  Saturation found;
+  found.latency = curve.latency;
+  found.exponent = fit.p;
+  found.most_rate = std::exp(fit.ln_rate);
+  found.most_rate_interval = {std::exp(ln.low), std::exp(ln.high)};
+  found.knee = found.most_rate * curve.latency;
+  found.knee_interval = {found.most_rate_interval.low * curve.latency,
+                         found.most_rate_interval.high * curve.latency};
+  found.is_reached = curve.asked.back() >= knee_margin * found.knee;
+  if (!found.is_reached) {
+    // By Little's law with the unloaded latency, and never more than was asked for.
+    found.knee = std::min(std::exp(seen) * curve.latency, curve.asked.back());
+    found.knee_interval = {found.knee, found.knee};
+    found.reason = "the rate still rises with the loads asked for";
+  }
+  return found;
+}
+
+std::string_view to_word(ThroughputLimit limit) {
+  switch (limit) {
+    case ThroughputLimit::capacity:
+      return "capacity";
+    case ThroughputLimit::port:
+      return "port";
+    case ThroughputLimit::different:
+      return "different";
+    case ThroughputLimit::unknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) {
+  TwoLatencyTest test;
+  test.least_capacity = std::max(near.knee_interval.low, far.knee_interval.low);
+  if (!(far.latency >= least_latency_ratio * near.latency)) {
+    test.reason = "the two latencies are too much alike";
+    return test;
+  }
+  if (!near.is_reached || !far.is_reached) {
+    test.reason = near.is_reached ? far.reason : near.reason;
+    return test;
+  }
+  if (are_equal(near.knee, near.knee_interval, far.knee, far.knee_interval)) {
+    test.limit = ThroughputLimit::capacity;
+    test.capacity = std::sqrt(near.knee * far.knee);
+    test.capacity_interval = Interval{std::min(near.knee_interval.low, far.knee_interval.low),
+                                      std::max(near.knee_interval.high, far.knee_interval.high)};
+    test.least_capacity = test.capacity_interval->low;
+    test.reason = "as many loads are in flight at both latencies";
+  } else if (are_equal(near.most_rate, near.most_rate_interval, far.most_rate,
+                       far.most_rate_interval)) {
+    test.limit = ThroughputLimit::port;
+    test.reason = "loads pass equally fast at both latencies";
+  } else {
+    test.limit = ThroughputLimit::different;
+    test.reason = "neither the loads in flight nor their rate is the same at both latencies";
+  }
+  return test;
+}
+
+std::optional<Parallelism> find_parallelism(std::span<const LoadedPoint> points,
+                                            double idle_latency_s, double request_bytes,
+                                            int compute_units) {
+  if (!(request_bytes > 0.0)) throw std::invalid_argument("a request moves at least one byte");
+  if (compute_units < 1) throw std::invalid_argument("a device has at least one compute unit");
+  std::vector<LoadedPoint> sorted;
+  std::copy_if(points.begin(), points.end(), std::back_inserter(sorted),
+               [](const LoadedPoint& p) { return p.bytes_per_second >= 0.0 && p.latency_s > 0.0; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto& a, const auto& b) { return a.bytes_per_second < b.bytes_per_second; });
+  if (sorted.empty() || !(sorted.back().bytes_per_second > 0.0)) return std::nullopt;
+  const double idle = idle_latency_s > 0.0 ? idle_latency_s : sorted.front().latency_s;
+  const auto in_flight = [&](double bytes_per_second, double latency_s) {
+    return bytes_per_second * latency_s / request_bytes;
+  };
+  Parallelism found;
+  const auto knee = find_knee(sorted, 2.0 * idle);
+  found.is_knee_reached = knee.has_value();
+  const LoadedPoint at = knee ? knee->at : sorted.back();
+  const LoadedPoint behind = knee ? knee->behind : sorted.back();
+  found.knee_bytes_per_second = at.bytes_per_second;
+  found.requests = in_flight(at.bytes_per_second, at.latency_s);
+  found.requests_interval.low = in_flight(at.bytes_per_second, std::min(idle, at.latency_s));
+  found.requests_interval.high =
+      std::max(found.requests, in_flight(behind.bytes_per_second, behind.latency_s));
+  if (!knee) found.reason = "the latency never doubled: more may be possible";
+  found.per_compute_unit = found.requests / compute_units;
+  found.per_compute_unit_interval = {found.requests_interval.low / compute_units,
+                                     found.requests_interval.high / compute_units};
+  return found;
+}
+
+}  // namespace clprobe

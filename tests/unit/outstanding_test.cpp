@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// The spikes that Lashgar et al. publish for two GPUs, and what follows from them.
+#include "clprobe/outstanding.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace clprobe {
+namespace {
+
+/// A curve of which only the spike's place is known, in a sweep of 2 work-items a step.
+CurveFinding spike_after(int work_items, int loads, int merger, MergerMode mode) {
+  CurveFinding curve;
+  curve.pattern = {loads, merger, mode, ""};
+  const Gap gap{work_items, work_items + 2};
+  curve.spike = Spike{gap, {gap}, 0.0, 0.0, 1};
+  return curve;
+}
+
+CurveFinding silent(int loads, int merger, MergerMode mode) {
+  CurveFinding curve;
+  curve.pattern = {loads, merger, mode, ""};
+  return curve;
+}
+
+std::vector<CurveFinding> m2070_unique() {
+  return {spike_after(128, 1, 1, MergerMode::within), spike_after(64, 2, 1, MergerMode::within)};
+}
+
+std::vector<CurveFinding> m2070(MergerMode mode) {
+  std::vector<CurveFinding> curves = m2070_unique();
+  curves.push_back(spike_after(256, 1, 2, mode));
+  curves.push_back(spike_after(256, 2, 4, mode));
+  curves.push_back(spike_after(256, 4, 8, mode));
+  curves.push_back(silent(4, 16, mode));
+  curves.push_back(silent(4, 32, mode));
+  return curves;
+}
+
+std::vector<CurveFinding> k20() {
+  return {silent(1, 1, MergerMode::within), spike_after(680, 2, 1, MergerMode::within),
+          spike_after(454, 3, 1, MergerMode::within)};
+}
+
+constexpr int warp = 32;
+
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("A lone step gives a third of its square at both of its sides") {
+  const double step = 90.0;
+  const std::array values{400.0, 400.0, 400.0, 400.0 + step, 400.0 + step, 400.0 + step};
+  const std::vector<double> variance = three_point_variance(values);
+  REQUIRE(variance.size() == values.size());
+  CHECK(variance[0] == 0.0);
+  CHECK(variance[1] == doctest::Approx(0.0));
+  CHECK(variance[2] == doctest::Approx(step * step / 3.0));
+  CHECK(variance[3] == doctest::Approx(step * step / 3.0));
+  CHECK(variance[4] == doctest::Approx(0.0));
+  CHECK(variance[5] == 0.0);
+}
+
+TEST_CASE("A ramp gives the square of its slope, ends give nothing") {
+  std::vector<double> values;
+  for (int i = 0; i < 9; ++i) values.push_back(300.0 + 7.0 * i);
+  const std::vector<double> variance = three_point_variance(values);
+  for (std::size_t i = 1; i + 1 < values.size(); ++i) CHECK(variance[i] == doctest::Approx(49.0));
+  CHECK(variance.front() == 0.0);
+  CHECK(variance.back() == 0.0);
+  CHECK(three_point_variance({}).empty());
+}
+
+TEST_CASE("The harmonic mean of three runs") {
+  CHECK(harmonic_mean(std::array{2.0, 3.0, 6.0}) == doctest::Approx(3.0));
+  CHECK(harmonic_mean(std::array{5.0}) == doctest::Approx(5.0));
+  CHECK_THROWS_AS(harmonic_mean({}), std::invalid_argument);
+  CHECK_THROWS_AS(harmonic_mean(std::array{1.0, 0.0}), std::invalid_argument);
+}
+
+TEST_CASE("A plot sorts, drops what is no time, and keeps a robust curve beside the mean") {
+  ThreadLatencyCurve curve;
+  curve.points = {{4, {600.0, 300.0, 300.0}}, {2, {200.0, 200.0, 200.0}}, {6, {}}, {8, {1.0, 0.0}}};
+  const ThreadLatencyPlot plot = plot_of(curve);
+  CHECK(plot.work_items == std::vector{2, 4});
+  CHECK(plot.harmonic_mean[1] == doctest::Approx(360.0));
+  CHECK(plot.robust == std::vector{200.0, 300.0});
+}
+
+TEST_CASE("Unique requests and load instructions are counted as patterns share lines") {
+  const auto within = [](int n, int loads, int merger) {
+    return unique_requests(n, {loads, merger, MergerMode::within, ""}, warp);
+  };
+  const auto across = [](int n, int loads, int merger) {
+    return unique_requests(n, {loads, merger, MergerMode::across, ""}, warp);
+  };
+  CHECK(within(680, 2, 1) == 1360);
+  CHECK(within(256, 1, 2) == 128);
+  CHECK(within(258, 1, 2) == 129);
+  CHECK(within(33, 1, 32) == 2);
+  // Lashgar's authors' program: lines are shared by lanes of neighbouring warps.
+  CHECK(across(256, 4, 8) == 128);
+  CHECK(across(258, 4, 8) == 136);
+  CHECK(across(200, 4, 8) == 128);
+  CHECK(across(20, 1, 8) == 20);
+  CHECK(load_instructions(680, {2, 1, MergerMode::within, ""}, warp) == 44);
+  CHECK(load_instructions(454, {3, 1, MergerMode::within, ""}, warp) == 45);
+}
+
+TEST_CASE("M2070: the unique patterns alone leave a pool of 128 and a table of 4 open") {
+  const OutstandingLimit limit = infer_limit(m2070_unique(), warp);
+  CHECK(limit.kind == OutstandingKind::ambiguous);
+  REQUIRE(limit.requests);
+  CHECK(*limit.requests == CountRange{128, 129});
+  REQUIRE(limit.instructions);
+  CHECK(*limit.instructions == CountRange{4, 4});
+  CHECK_FALSE(limit.mergers);
+}
+
+TEST_CASE("M2070: with mergers across warps a pool of 128, 8 loads or more a line") {
+  const OutstandingLimit limit = infer_limit(m2070(MergerMode::across), warp);
+  CHECK(limit.kind == OutstandingKind::request_pool);
+  REQUIRE(limit.requests);
+  CHECK(*limit.requests == CountRange{128, 129});
+  CHECK_FALSE(limit.instructions);
+  REQUIRE(limit.mergers);
+  CHECK(limit.mergers->at_least == 8);
+  CHECK_FALSE(limit.mergers->at_most);
+  const OutstandingClaim claim{"Lashgar et al. 2015", OutstandingKind::request_pool, 128};
+  CHECK(set_beside(limit, claim) ==
+        "Lashgar et al. 2015 concludes a pool of at least 128 requests. The spikes agree: 128 to "
+        "129.");
+}
+
+TEST_CASE("M2070: read as mergers within a warp, exactly 128 and nothing about merge lists") {
+  const OutstandingLimit limit = infer_limit(m2070(MergerMode::within), warp);
+  CHECK(limit.kind == OutstandingKind::request_pool);
+  REQUIRE(limit.requests);
+  CHECK(*limit.requests == CountRange{128, 128});
+  CHECK_FALSE(limit.mergers);
+}
+
+TEST_CASE("K20: the spikes refute a table and fit a pool of 1362 or 1363") {
+  const std::vector<CurveFinding> curves = k20();
+  CHECK(*request_range(curves[1], warp) == CountRange{1360, 1363});
+  CHECK(*request_range(curves[2], warp) == CountRange{1362, 1367});
+  CHECK_FALSE(instruction_range(curves[1], warp));
+  CHECK_FALSE(instruction_range(curves[2], warp));
+  const OutstandingLimit limit = infer_limit(curves, warp);
+  CHECK(limit.kind == OutstandingKind::request_pool);
+  REQUIRE(limit.requests);
+  CHECK(*limit.requests == CountRange{1362, 1363});
+  bool is_said = false;
+  for (const std::string& reason : limit.reasons) {
+    is_said = is_said || (mentions(reason, "A table of load instructions explains no spike") &&
+                          mentions(reason, "middle of a sub-group"));
+  }
+  CHECK(is_said);
+  const OutstandingClaim claim{"Lashgar et al. 2015", OutstandingKind::request_table, 45};
+  CHECK(set_beside(limit, claim) ==
+        "Lashgar et al. 2015 concludes a table of at least 45 load instructions. The spikes "
+        "exclude it: they fit a pool of 1362 to 1363 requests.");
+}
+
+TEST_CASE("K20: a table of 44 or 45 would have other spikes") {
+  // 704 and 448 work-items are where a table of 44 is full with 2 and 3 loads.
+  const std::vector<CurveFinding> table44{spike_after(704, 2, 1, MergerMode::within),
+                                          spike_after(448, 3, 1, MergerMode::within)};
+  const OutstandingLimit limit = infer_limit(table44, warp);
+  CHECK(limit.kind == OutstandingKind::request_table);
+  REQUIRE(limit.instructions);
+  CHECK(*limit.instructions == CountRange{44, 44});
+  CHECK(set_beside(limit, {"A", OutstandingKind::request_table, 45}) ==
+        "A concludes a table of at least 45 load instructions. The spikes say less: 44.");
+}
+
+TEST_CASE("Merge lists that are full before the pool bound what a line takes") {
+  std::vector<CurveFinding> curves = m2070(MergerMode::across);
+  // With 16 sub-groups a line and lists of 8, the ninth sub-group waits, whatever the loads.
+  curves[5] = spike_after(8 * warp, 1, 16, MergerMode::across);
+  curves[6] = spike_after(8 * warp, 1, 32, MergerMode::across);
+  const OutstandingLimit limit = infer_limit(curves, warp);
+  CHECK(limit.kind == OutstandingKind::request_pool);
+  CHECK(*limit.requests == CountRange{128, 129});
+  REQUIRE(limit.mergers);
+  CHECK(limit.mergers->at_least == 8);
+  CHECK(limit.mergers->at_most == std::optional(8));
+}
+
+TEST_CASE("Spikes without a common count are neither") {
+  const std::vector<CurveFinding> curves{spike_after(100, 1, 1, MergerMode::within),
+                                         spike_after(300, 2, 1, MergerMode::within),
+                                         spike_after(74, 3, 1, MergerMode::within)};
+  CHECK(infer_limit(curves, warp).kind == OutstandingKind::neither);
+}
+
+TEST_CASE("One spike alone is ambiguous, none is unobservable") {
+  const std::vector<CurveFinding> one{spike_after(96, 1, 1, MergerMode::within)};
+  const OutstandingLimit limit = infer_limit(one, warp);
+  CHECK(limit.kind == OutstandingKind::ambiguous);
+  CHECK(*limit.requests == CountRange{96, 97});
+  CHECK(*limit.instructions == CountRange{3, 3});
+
+  const std::vector<CurveFinding> none{silent(1, 1, MergerMode::within)};
+  CHECK(infer_limit(none, warp).kind == OutstandingKind::unobservable);
+  CHECK(infer_limit({}, warp).kind == OutstandingKind::unobservable);
+  CHECK_THROWS_AS(infer_limit({}, 0), std::invalid_argument);
+}
+
+/// Without a limit: each request follows the one before by `interval`.
+ThreadLatencyCurve unlimited(int loads, double latency, double interval) {
+  ThreadLatencyCurve curve;
+  curve.pattern.loads = loads;
+  for (int n = 2; n <= 1024; n += 2) {
+    const double cycles = latency + (loads * n - 1) * interval;
+    curve.points.push_back({n, {cycles, cycles, cycles}});
+  }
+  return curve;
+}
+
+TEST_CASE("Without a jump there is a lower bound from latency and interval") {
+  // An H200's figures from L2: 280 cycles, 1.02 cycles a line, 8 loads.
+  const std::vector<ThreadLatencyCurve> curves{unlimited(1, 280.0, 1.02),
+                                               unlimited(8, 280.0, 1.02)};
+  const auto found = find_spikes(curves, warp);
+  CHECK_FALSE(found[0].spike);
+  CHECK_FALSE(found[1].spike);
+  CHECK(found[1].cycles_per_request == doctest::Approx(1.02));
+  const OutstandingLimit limit = infer_limit(found, warp);
+  CHECK(limit.kind == OutstandingKind::unobservable);
+  CHECK(limit.least_requests <= static_cast<int>(280.0 / 1.02));
+  CHECK(limit.least_requests >= 260);
+}
+
+TEST_CASE("Overhead that is told does not raise the lower bound") {
+  std::vector<ThreadLatencyCurve> curves{unlimited(8, 280.0, 1.02)};
+  for (ThreadLatencyPoint& point : curves[0].points) {
+    for (double& cycles : point.runs_cycles) cycles += 50.0;
+  }
+  curves[0].overhead_cycles = 50.0;
+  const auto found = find_spikes(curves, warp);
+  CHECK(found[0].latency_cycles == doctest::Approx(280.0 + 15 * 1.02));
+  CHECK(found[0].least_requests <= static_cast<int>(280.0 / 1.02));
+}
+
+TEST_CASE("A full pool makes the time jump by what is left of the latency") {
+  constexpr int capacity = 128;
+  constexpr double latency = 570.0;
+  constexpr double interval = 2.0;
+  constexpr double jump = latency - capacity * interval;
+  std::vector<ThreadLatencyCurve> curves;
+  for (int loads = 1; loads <= 3; ++loads) {
+    curves.push_back(unlimited(loads, latency, interval));
+    for (ThreadLatencyPoint& point : curves.back().points) {
+      const int requests = point.work_items * loads;
+      const int full = (requests - 1) / capacity;
+      for (double& cycles : point.runs_cycles) cycles += full * jump;
+    }
+  }
+  const auto found = find_spikes(curves, warp);
+  REQUIRE(found[0].spike);
+  CHECK(found[0].spike->gap == Gap{128, 130});
+  CHECK(found[0].spike->jump_cycles == doctest::Approx(jump).epsilon(0.05));
+  // The identity of the paper's variance, with the ramp's part in it.
+  CHECK(found[0].spike->variance >= jump * jump / 3.0);
+  CHECK(found[0].spike->variance <= jump * jump / 2.0);
+  REQUIRE(found[2].spike);
+  CHECK(found[2].spike->gap == Gap{42, 44});
+  const OutstandingLimit limit = infer_limit(found, warp);
+  CHECK(limit.kind == OutstandingKind::request_pool);
+  CHECK(*limit.requests == CountRange{128, 129});
+  REQUIRE(limit.expected_jump_cycles);
+  CHECK(*limit.expected_jump_cycles == doctest::Approx(jump).epsilon(0.05));
+}
+
+TEST_CASE("Too few points say so") {
+  ThreadLatencyCurve curve;
+  curve.points = {{2, {300.0}}, {4, {302.0}}};
+  const auto found = find_spikes(std::vector{curve}, warp);
+  CHECK_FALSE(found[0].spike);
+  CHECK(found[0].reason == "fewer than 8 usable points");
+  CHECK_THROWS_AS(find_spikes({}, -1), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace clprobe

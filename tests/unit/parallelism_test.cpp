@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads in flight from throughput and latency, on machines whose truth is known.
+#include "clprobe/parallelism.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+namespace clprobe {
+namespace {
+
+/// Closed loop: every load asked for either waits for room (`capacity`) or for its turn (`port`,
+/// loads per unit of time).
+ThroughputCurve closed_loop(double latency, double capacity, double port) {
+  ThroughputCurve curve;
+  curve.latency = latency;
+  for (double asked = 1.0; asked <= 4096.0; asked *= 2.0) {
+    curve.points.push_back({asked, std::min({asked / latency, capacity / latency, port})});
+  }
+  return curve;
+}
+
+TEST_CASE("A capacity is the same number of loads at two latencies") {
+  const auto near = fit_saturation(closed_loop(280.0, 300.0, 4.0));
+  const auto far = fit_saturation(closed_loop(690.0, 300.0, 4.0));
+  REQUIRE(near);
+  REQUIRE(far);
+  CHECK(near->is_reached);
+  CHECK(near->knee == doctest::Approx(300.0).epsilon(0.02));
+  CHECK(far->knee == doctest::Approx(300.0).epsilon(0.02));
+  const TwoLatencyTest test = compare_latencies(*near, *far);
+  CHECK(test.limit == ThroughputLimit::capacity);
+  REQUIRE(test.capacity);
+  CHECK(*test.capacity == doctest::Approx(300.0).epsilon(0.02));
+  CHECK(test.capacity_interval->low <= 300.0);
+  CHECK(test.capacity_interval->high >= 300.0);
+}
+
+TEST_CASE("A port is the same rate at two latencies, and bounds the capacity from below") {
+  const auto near = fit_saturation(closed_loop(280.0, 2000.0, 0.9));
+  const auto far = fit_saturation(closed_loop(690.0, 2000.0, 0.9));
+  const TwoLatencyTest test = compare_latencies(*near, *far);
+  CHECK(test.limit == ThroughputLimit::port);
+  CHECK_FALSE(test.capacity);
+  CHECK(test.least_capacity <= 2000.0);
+  CHECK(test.least_capacity >= 0.95 * 0.9 * 690.0);
+}
+
+TEST_CASE("A port near and a capacity far are different limits") {
+  const auto near = fit_saturation(closed_loop(100.0, 400.0, 2.0));
+  const auto far = fit_saturation(closed_loop(1000.0, 400.0, 2.0));
+  const TwoLatencyTest test = compare_latencies(*near, *far);
+  CHECK(test.limit == ThroughputLimit::different);
+  CHECK(test.least_capacity <= 400.0);
+  CHECK(test.least_capacity >= 380.0);
+}
+
+TEST_CASE("What does not saturate is a lower bound, and says so") {
+  ThroughputCurve curve = closed_loop(500.0, 1e6, 1e6);
+  const auto found = fit_saturation(curve);
+  REQUIRE(found);
+  CHECK_FALSE(found->is_reached);
+  CHECK(found->knee == doctest::Approx(4096.0));
+  CHECK_FALSE(found->reason.empty());
+  const auto near = fit_saturation(closed_loop(100.0, 300.0, 4.0));
+  const TwoLatencyTest test = compare_latencies(*near, *found);
+  CHECK(test.limit == ThroughputLimit::unknown);
+  CHECK(test.reason == found->reason);
+  CHECK(test.least_capacity == doctest::Approx(4096.0));
+}
+
+TEST_CASE("Latencies that are alike prove nothing") {
+  const auto near = fit_saturation(closed_loop(280.0, 300.0, 4.0));
+  const auto far = fit_saturation(closed_loop(300.0, 300.0, 4.0));
+  CHECK(compare_latencies(*near, *far).limit == ThroughputLimit::unknown);
+}
+
+TEST_CASE("A core's outstanding misses from parallel chains") {
+  // 12 fill buffers at 110 ns, soft as real ones are, and slower again where chains spill.
+  ThroughputCurve curve;
+  for (int chains = 1; chains <= 32; ++chains) {
+    const double free = 110.0 / chains;
+    const double full = 110.0 / 12.0;
+    double rate = 1.0 / std::pow(std::pow(free, 6.0) + std::pow(full, 6.0), 1.0 / 6.0);
+    if (chains > 26) rate *= 0.9;
+    curve.points.push_back({static_cast<double>(chains), rate});
+  }
+  const auto found = fit_saturation(curve);
+  REQUIRE(found);
+  CHECK(found->is_reached);
+  CHECK(found->latency == doctest::Approx(110.0).epsilon(0.001));
+  CHECK(found->knee == doctest::Approx(12.0).epsilon(0.03));
+  CHECK(found->knee_interval.low <= 12.05);
+  CHECK(found->knee_interval.high >= 11.95);
+}
+
+double unit_of(std::mt19937_64& generator) {
+  return static_cast<double>(generator() >> 11U) * 0x1.0p-53;
+}
+
+TEST_CASE("Intervals of noisy knees hold the truth") {
+  std::mt19937_64 generator(7);
+  int held = 0;
+  constexpr int trials = 200;
+  for (int trial = 0; trial < trials; ++trial) {
+    const double truth = 8.0 * std::pow(256.0, unit_of(generator));
+    const double p = 3.0 + 5.0 * unit_of(generator);
+    ThroughputCurve curve;
+    curve.latency = 400.0;
+    for (double asked = 1.0; asked <= 8192.0; asked *= 1.5) {
+      const double noise = 1.0 + 0.02 * (2.0 * unit_of(generator) - 1.0);
+      const double slow = std::pow(400.0 / asked, p) + std::pow(400.0 / truth, p);
+      curve.points.push_back({asked, noise / std::pow(slow, 1.0 / p)});
+    }
+    const auto found = fit_saturation(curve);
+    REQUIRE(found);
+    REQUIRE(found->is_reached);
+    CHECK(found->knee == doctest::Approx(truth).epsilon(0.03));
+    if (found->knee_interval.low <= truth && truth <= found->knee_interval.high) ++held;
+  }
+  MESSAGE(held << " of " << trials << " intervals hold the truth");
+  CHECK(held >= 0.9 * trials);
+}
+
+TEST_CASE("Points that cannot be used leave nothing") {
+  CHECK_FALSE(fit_saturation({}));
+  CHECK_FALSE(fit_saturation({100.0, {{1.0, 0.01}, {2.0, 0.02}, {4.0, -1.0}}}));
+}
+
+TEST_CASE("Parallelism at the knee of a loaded latency, by Little's law") {
+  // measurement.md's figures of Hopper: 3.9 TB/s at 0.35 us idle and 0.7 us loaded, 132 compute
+  // units, sectors of 32 bytes: 320 to 650 a compute unit.
+  const std::vector<LoadedPoint> points{
+      {0.0, 0.35e-6}, {2.0e12, 0.38e-6}, {3.9e12, 0.7e-6}, {3.95e12, 1.4e-6}};
+  const auto found = find_parallelism(points, 0.0, 32.0, 132);
+  REQUIRE(found);
+  CHECK(found->is_knee_reached);
+  CHECK(found->knee_bytes_per_second == doctest::Approx(3.9e12));
+  CHECK(found->per_compute_unit == doctest::Approx(646.0).epsilon(0.01));
+  CHECK(found->per_compute_unit_interval.low == doctest::Approx(323.0).epsilon(0.01));
+  CHECK(found->per_compute_unit_interval.high == doctest::Approx(646.0).epsilon(0.01));
+  CHECK(found->requests == doctest::Approx(132 * found->per_compute_unit));
+}
+
+TEST_CASE("A knee between two points is interpolated, one that was not reached is a lower bound") {
+  const std::vector<LoadedPoint> points{{1e9, 100e-9}, {10e9, 150e-9}, {12e9, 250e-9}};
+  const auto found = find_parallelism(points, 100e-9, 64.0, 1);
+  REQUIRE(found);
+  CHECK(found->knee_bytes_per_second == doctest::Approx(11e9));
+  CHECK(found->requests == doctest::Approx(11e9 * 200e-9 / 64.0));
+  CHECK(found->requests_interval.low == doctest::Approx(11e9 * 100e-9 / 64.0));
+  CHECK(found->requests_interval.high == doctest::Approx(12e9 * 250e-9 / 64.0));
+
+  const auto idle = find_parallelism(std::span(points).first(2), 100e-9, 64.0, 1);
+  REQUIRE(idle);
+  CHECK_FALSE(idle->is_knee_reached);
+  CHECK_FALSE(idle->reason.empty());
+  CHECK(idle->requests == doctest::Approx(10e9 * 150e-9 / 64.0));
+
+  CHECK_FALSE(find_parallelism({}, 0.0, 64.0, 1));
+  CHECK_FALSE(find_parallelism(std::array{LoadedPoint{0.0, 1e-7}}, 0.0, 64.0, 1));
+  CHECK_THROWS_AS(find_parallelism(points, 0.0, 0.0, 1), std::invalid_argument);
+  CHECK_THROWS_AS(find_parallelism(points, 0.0, 64.0, 0), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace clprobe
