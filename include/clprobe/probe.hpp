@@ -16,7 +16,11 @@
 
 namespace clprobe {
 
-class Session;  // device.hpp; only `prepare` sees it
+class Session;         // device.hpp; only `prepare` sees it
+struct SimulatedWork;  // simulated.hpp
+namespace simulator {
+struct Machine;  // machine.hpp
+}
 
 enum class AddressForm { automatic, pointer, index, offset };
 
@@ -105,6 +109,8 @@ struct Probe {
   std::vector<Point> (*refine)(const DeviceInfo&, const Limits&, std::span<const Point>){nullptr};
   /// The only one that sees OpenCL. Throws DeviceError.
   Work (*prepare)(Session&, const Point&){nullptr};
+  /// Pure, may be null: the same work as streams of warp instructions, for a simulated machine.
+  SimulatedWork (*trace)(const simulator::Machine&, const Point&){nullptr};
   /// Pure. Every way in which `prepare` can build the kernel, for the tests that compile them all.
   std::vector<KernelVariant> (*variants)(){nullptr};
   /// Pure.

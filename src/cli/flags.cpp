@@ -20,10 +20,12 @@ constexpr std::array flag_rows{
          .kind = ValueKind::text,
          .category = Category::selection,
          .commands = with_devices,
-         .summary = "devices: an index, P:D, part of a name, all, or a comma list of those",
+         .summary = "an index, P:D, part of a name, all, sim:PRESET, or a comma list of those",
          .details = "Which devices are measured: an index of `clprobe list` (`1`), platform and "
                     "device (`0:1`), part of a name (`H200`), `all`, or a comma list of those. "
-                    "Several devices are shown side by side. Without it, the best device.",
+                    "Several devices are shown side by side. Without it, the best device. "
+                    "`sim:PRESET` is a simulated compute unit (`clprobe list` names the presets), "
+                    "`sim:FILE.json` one from a file.",
          .update = update_device},
     Flag{.name = "sizes",
          .value_name = "RANGE",

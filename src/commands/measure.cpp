@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "clprobe/engine.hpp"
 #include "clprobe/registry.hpp"
+#include "clprobe/simulated.hpp"
 #include "clprobe/worker.hpp"
 #include "commands/commands.hpp"
 #include "commands/interrupt.hpp"
@@ -90,13 +92,7 @@ class MeasuringAll {
         measure_device(recorded_backend(std::move(recorded)));
       }
     } else {
-      const WorkerSettings settings = worker_settings(options_);
-      DeviceList found = list_devices(settings);
-      for (const DeviceInfo& device : select_devices(found, options_.device)) {
-        if (is_interrupted()) break;
-        check_limits(options_, device);
-        open_and_measure(device, settings, std::exchange(found.child, nullptr));
-      }
+      measure_targets();
     }
     progress_.clear();
     results_.finish(runs_);
@@ -105,6 +101,24 @@ class MeasuringAll {
   }
 
  private:
+  void measure_targets() {
+    const WorkerSettings settings = worker_settings(options_);
+    std::optional<DeviceList> found;
+    const auto list = [&]() -> const DeviceList& {
+      if (!found) found = list_devices(settings);
+      return *found;
+    };
+    for (const Target& target : select_targets(options_.device, list)) {
+      if (is_interrupted()) break;
+      check_limits(options_, target.info);
+      if (target.machine) {
+        measure_device(simulated_backend(*target.machine, options_.limits.seed));
+      } else {
+        open_and_measure(target.info, settings, std::exchange(found->child, nullptr));
+      }
+    }
+  }
+
   void open_and_measure(const DeviceInfo& device, const WorkerSettings& settings,
                         std::shared_ptr<ChildProcess> child) {
     if (options_.verbosity >= 0) {
@@ -177,8 +191,13 @@ class MeasuringAll {
 /// --dry-run: what would be measured, without touching the device.
 int show_plan(const cli::Options& options) {
   std::string text;
-  const DeviceList found = list_devices(worker_settings(options));
-  for (const DeviceInfo& device : select_devices(found, options.device)) {
+  std::optional<DeviceList> found;
+  const auto list = [&]() -> const DeviceList& {
+    if (!found) found = list_devices(worker_settings(options));
+    return *found;
+  };
+  for (const Target& target : select_targets(options.device, list)) {
+    const DeviceInfo& device = target.info;
     check_limits(options, device);
     text += fmt::format("{}\n", terminal::cut_to_width(device.name, 70));
     for (const Probe* const probe : wanted_probes(options)) {
