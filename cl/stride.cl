@@ -185,30 +185,41 @@ kernel void stride_update(global element* restrict data, position stride_argumen
   }
 }
 
-// The data, outside of all timing. Work-item k has `each` words, k * apart and every step-th after.
-kernel void stride_fill(global word* data, ulong apart, ulong step, ulong each, word square,
-                        word line, word constant_part) {
-  ulong at = get_global_id(0) * apart;
-  for (ulong i = 0; i < each; ++i) {
-    const word place = (word)at;
-    data[at] = (square * place + line) * place + constant_part;
-    at += step;
+// Outside of all timing: the `total` words that a launch moved, or all of a buffer's. They lie in
+// blocks of `block` words, the first at `first` and each `blocks_apart` behind the one before, which
+// is another way to say what the kernels above do. Work-item k has the words k * apart, and then
+// every step-th, `each` of them.
+// clang-format off
+#define WALK(DO)                                                                      \
+  ulong word_number = get_global_id(0) * apart;                                       \
+  ulong block_number = word_number / block;                                           \
+  ulong in_block = word_number % block;                                               \
+  for (ulong n = 0; n < each && word_number < total; ++n) {                           \
+    const ulong at = first + block_number * blocks_apart + in_block;                  \
+    const word place = (word)at;                                                      \
+    const word right_word = (square * place + line) * place + constant_part;          \
+    DO                                                                                \
+    word_number += step;                                                              \
+    in_block += step;                                                                 \
+    if (in_block >= block) {                                                          \
+      block_number += in_block / block;                                               \
+      in_block %= block;                                                              \
+    }                                                                                 \
   }
+// clang-format on
+
+// One store of a word each.
+kernel void stride_fill(global word* data, ulong total, ulong apart, ulong step, ulong each,
+                        ulong first, ulong block, ulong blocks_apart, word square, word line,
+                        word constant_part) {
+  WALK(data[at] = right_word;)
 }
 
-// Counts the words that are right, of the elements that a launch moved: those with `first` <= i <
-// `last`. Looks from the element to its i, the other way round than the kernels above.
-kernel void stride_check(global const word* data, ulong apart, ulong step, ulong each,
-                         uint log2_stride, ulong run, ulong first, ulong last, word square,
-                         word line, word constant_part, global uint* right) {
-  ulong at = get_global_id(0) * apart;
+// One load of a word each; counts those that are right.
+kernel void stride_check(global const word* data, ulong total, ulong apart, ulong step, ulong each,
+                         ulong first, ulong block, ulong blocks_apart, word square, word line,
+                         word constant_part, global uint* right) {
   uint count = 0;
-  for (ulong n = 0; n < each; ++n) {
-    const ulong i = ((at / VECTOR) >> log2_stride) & (run - 1);
-    const word place = (word)at;
-    const bool is_moved = i >= first && i < last;
-    if (is_moved && data[at] == (square * place + line) * place + constant_part) ++count;
-    at += step;
-  }
+  WALK(count += data[at] == right_word ? 1 : 0;)
   right[get_global_id(0)] = count;
 }

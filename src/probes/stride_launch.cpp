@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -19,6 +20,9 @@ constexpr const char* file = "stride.cl";
 constexpr std::uint64_t most_samples = 4096;
 // Below 65,535: llvmpipe ends all loops of a launch after so many iterations, silently.
 constexpr std::uint64_t most_iterations = 60000;
+
+// Some milliseconds, of which the start of a launch is a small part.
+constexpr std::uint64_t enough_cpu_bytes = mebibytes(64).count;
 
 /// A buffer of some kind, which a kernel takes as an argument.
 struct Memory {
@@ -77,22 +81,39 @@ std::shared_ptr<Memory> memory_of(Session& session, const StrideShape& shape, co
   return kept;
 }
 
-/// How work-items share the words of a buffer outside of timing: as suits the device.
-struct Shares {
-  std::uint64_t items;
-  std::uint64_t apart;  // from the first word of one to the first of the next
-  std::uint64_t step;
-  std::uint64_t each;
+/// Words of a buffer: blocks of them, `blocks_apart` from each other.
+struct Region {
+  std::uint64_t words;
+  std::uint64_t first;
+  std::uint64_t block;
+  std::uint64_t blocks_apart;
 };
 
-Shares shares_of(const DeviceInfo& device, std::uint64_t words) {
-  std::uint64_t items = device.type == "cpu" ? 1024 : 65536;
-  while (words / items > most_iterations) items *= 2;
-  items = std::min(items, words);
-  const std::uint64_t each = words / items;
-  // A CPU's work-items read runs, a GPU's read side by side.
-  if (device.type == "cpu") return {items, each, 1, each};
-  return {items, 1, items, each};
+Region whole(const Memory& memory, std::uint64_t word_bytes) {
+  const std::uint64_t words = memory.bytes / word_bytes;
+  return {words, 0, words, words};
+}
+
+/// What the work-items of a launch move that do their elements first .. first + count - 1: where
+/// the pattern is one block for each piece of the grid that is as long as the stride.
+Region moved(const StrideShape& shape, std::uint64_t first, std::uint64_t count) {
+  const std::uint64_t words = shape.stride * shape.vector;
+  return {count * shape.grid * shape.vector, first * words, count * words, shape.run() * words};
+}
+
+/// Sets the arguments 1 to 7 of a kernel that walks over a region, and returns how many work-items
+/// it needs. A CPU's work-items walk through pieces, a GPU's side by side.
+std::uint64_t share_out(cl::Kernel& kernel, const Region& region, bool is_cpu) {
+  std::uint64_t items = is_cpu ? 1024 : 65536;
+  while (region.words / items > most_iterations) items *= 2;
+  items = std::min(items, std::bit_floor(region.words));
+  const std::uint64_t each = (region.words + items - 1) / items;
+  cl_uint index = 0;
+  for (const std::uint64_t value : {region.words, is_cpu ? each : 1, is_cpu ? 1 : items, each,
+                                    region.first, region.block, region.blocks_apart}) {
+    kernel.setArg(++index, cl_ulong{value});
+  }
+  return items;
 }
 
 /// A point in place, and the launches on it.
@@ -110,7 +131,7 @@ class Stream {
   void set_word(cl::Kernel& kernel, cl_uint index, std::uint64_t value) const;
   void set_place(cl_uint index, std::uint64_t value);
   void set_rule(cl::Kernel& kernel, cl_uint index, const WordRule& rule) const;
-  void fill(Memory& memory);
+  void fill(Memory& memory, const Region& region);
   void prove_sums(std::uint64_t first, std::uint64_t count, Measurement& measurement);
   void prove_contents(std::uint64_t first, std::uint64_t count, Measurement& measurement);
   LaunchTimes launch(std::uint64_t first, std::uint64_t batches);
@@ -147,12 +168,14 @@ Stream::Stream(Session& session, const Point& point)
   const Operation operation = shape_.operation;
   if (operation == Operation::read || operation == Operation::copy) {
     source_ = memory_of(session, shape_, "source", bytes);
-    if (source_->filled_word_bytes != shape_.word_bytes()) fill(*source_);
+    if (source_->filled_word_bytes != shape_.word_bytes()) {
+      fill(*source_, whole(*source_, shape_.word_bytes()));
+    }
   }
   if (operation != Operation::read) {
     target_ = memory_of(session, shape_, "target", bytes);
     // Pages that nobody wrote are no memory yet.
-    if (target_->filled_word_bytes == 0) fill(*target_);
+    if (target_->filled_word_bytes == 0) fill(*target_, whole(*target_, shape_.word_bytes()));
   }
   bind();
 }
@@ -211,18 +234,16 @@ void Stream::set_rule(cl::Kernel& kernel, cl_uint index, const WordRule& rule) c
   set_word(kernel, index + 2, rule.constant);
 }
 
-void Stream::fill(Memory& memory) {
+void Stream::fill(Memory& memory, const Region& region) {
   cl::Kernel kernel = session_.kernel(file, "stride_fill", options_);
-  const Shares shares = shares_of(session_.info(), memory.bytes / shape_.word_bytes());
   memory.bind(kernel, 0);
-  kernel.setArg(1, cl_ulong{shares.apart});
-  kernel.setArg(2, cl_ulong{shares.step});
-  kernel.setArg(3, cl_ulong{shares.each});
-  set_rule(kernel, 4, data_rule);
-  session_.launch(kernel, cl::NDRange(shares.items), cl::NullRange);
+  const std::uint64_t items = share_out(kernel, region, session_.info().type == "cpu");
+  set_rule(kernel, 8, data_rule);
+  session_.launch(kernel, cl::NDRange(items), cl::NullRange);
   memory.filled_word_bytes = shape_.word_bytes();
-  if (memory.host && memory.huge_page_percent < 0)
+  if (memory.host && memory.huge_page_percent < 0) {
     memory.huge_page_percent = memory.host->huge_page_percent();
+  }
 }
 
 LaunchTimes Stream::launch(std::uint64_t first, std::uint64_t batches) {
@@ -268,29 +289,23 @@ void Stream::prove_sums(std::uint64_t first, std::uint64_t count, Measurement& m
 
 /// Counts the words that are as they must be now.
 void Stream::prove_contents(std::uint64_t first, std::uint64_t count, Measurement& measurement) {
-  const Shares shares = shares_of(session_.info(), shape_.words());
   WordRule rule = data_rule;
   if (shape_.operation == Operation::write) rule = {0, 1, 0};
   rule.constant += *launches_;
-  const std::uint64_t bytes = shares.items * sizeof(cl_uint);
+  const Region region = moved(shape_, first, count);
+  target_->bind(check_, 0);
+  const std::uint64_t items = share_out(check_, region, session_.info().type == "cpu");
+  const std::uint64_t bytes = items * sizeof(cl_uint);
   const cl::Buffer right = session_.keep<cl::Buffer>(fmt::format("stride right {}", bytes), [&] {
     return cl::Buffer(session_.context(), CL_MEM_READ_WRITE, bytes);
   });
-  target_->bind(check_, 0);
-  check_.setArg(1, cl_ulong{shares.apart});
-  check_.setArg(2, cl_ulong{shares.step});
-  check_.setArg(3, cl_ulong{shares.each});
-  check_.setArg(4, cl_uint{log2_of(shape_.stride)});
-  check_.setArg(5, cl_ulong{shape_.run()});
-  check_.setArg(6, cl_ulong{first});
-  check_.setArg(7, cl_ulong{first + count});
   set_rule(check_, 8, rule);
   check_.setArg(11, right);
-  session_.launch(check_, cl::NDRange(shares.items), cl::NullRange);
-  std::vector<cl_uint> counts(shares.items);
+  session_.launch(check_, cl::NDRange(items), cl::NullRange);
+  std::vector<cl_uint> counts(items);
   session_.queue().enqueueReadBuffer(right, CL_TRUE, 0, bytes, counts.data());
   measurement.sample.witness = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-  measurement.expected_witness = count * shape_.grid * shape_.vector;
+  measurement.expected_witness = region.words;
 }
 
 Measurement Stream::run(std::uint64_t batches) {
@@ -298,9 +313,11 @@ Measurement Stream::run(std::uint64_t batches) {
   if (next_batch_ + batches > shape_.batches()) next_batch_ = 0;
   const std::uint64_t first = next_batch_;
   next_batch_ += batches;
-  if (shape_.operation == Operation::update) fill(*target_);
-  const LaunchTimes times = launch(first, batches);
   const std::uint64_t count = batches * shape_.unroll();
+  if (shape_.operation == Operation::update) {
+    fill(*target_, moved(shape_, first * shape_.unroll(), count));
+  }
+  const LaunchTimes times = launch(first, batches);
   Measurement measurement;
   measurement.sample.accesses =
       count * shape_.grid * shape_.element_bytes() * directions_of(shape_.operation);
@@ -322,8 +339,12 @@ Work prepare_stride(Session& session, const Point& point) {
   const StrideShape& shape = stream->shape();
   Work work;
   work.accesses_per_iteration = shape.unroll() * shape.grid * shape.element_bytes();
-  work.iterations = shape.batches();
   work.max_iterations = shape.batches();
+  // A CPU needs part of its buffer for a good sample. The next sample goes on with the next part.
+  const std::uint64_t enough =
+      session.info().type == "cpu" ? enough_cpu_bytes : shape.buffer_bytes();
+  const std::uint64_t parts = std::max<std::uint64_t>(1, shape.buffer_bytes() / enough);
+  work.iterations = std::max<std::uint64_t>(1, shape.batches() / parts);
   if (session.info().isa == "spir") {
     work.max_iterations = std::min(work.max_iterations, most_iterations);
   }
