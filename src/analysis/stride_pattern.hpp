@@ -33,7 +33,7 @@ struct StrideDip {
 };
 
 struct StridePattern {
-  double best{0.0};        ///< the median of the three best bandwidths, a robust most
+  double best{0.0};        ///< the median of the bandwidths that come near the most
   std::size_t best_at{0};  ///< where the most is, in the points by stride
   StrideClass kind{StrideClass::unclear};
   std::string unclear_reason{};
@@ -46,8 +46,9 @@ struct StridePattern {
   /// The largest growth behind the sector: a whole sub-group lies side by side from here on.
   std::optional<std::size_t> sub_group{};
   std::string no_sub_group_reason{};
-  double last_share{1.0};     ///< of the best, at the largest stride
-  bool has_end_droop{false};  ///< below 0.93
+  double last_share{1.0};  ///< of the best, at the largest stride
+  /// Below 0.93, and by four deviations of those that reach the best.
+  bool has_end_droop{false};
   std::vector<StrideDip> dips{};
 };
 

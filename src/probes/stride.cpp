@@ -340,8 +340,7 @@ std::string check(const DeviceInfo& device, const Limits& limits) {
 
 /// A launch moves enough to be its own mean, so that few are enough where they agree.
 Budget budget(Effort effort) {
-  Budget result = budget_for(effort);
-  result.samples_per_visit = 3;
+  Budget result;
   switch (effort) {
     case Effort::quick:
       result.probe_time = std::chrono::seconds(2);
@@ -360,7 +359,6 @@ Budget budget(Effort effort) {
       result.relative_interval = 0.01;
       break;
   }
-  result.least_time = std::chrono::seconds(0);
   return result;
 }
 

@@ -138,15 +138,16 @@ Finding place(const Series& series, const char* name, std::size_t at, const char
 void add_knee(Findings& found, const Series& series, const StridePattern& pattern) {
   const bool rises = pattern.kind == StrideClass::gpu_coalescing;
   if (rises) {
-    found.findings.push_back(place(series, "knee", *pattern.knee, "90 % of the best from here on"));
-  } else {
+    Finding knee = place(series, "knee", *pattern.knee, "90 % of the best from here on");
+    if (pattern.sub_knee) {
+      knee.method +=
+          fmt::format(", 60 % from {}", bytes_text(series.points[*pattern.sub_knee].stride_bytes));
+    }
+    found.findings.push_back(std::move(knee));
+  } else if (pattern.kind != StrideClass::unclear) {
     Finding none = about(series, "knee", "bytes", "90 % of the best from here on");
-    none.reason = "not visible: it takes a curve that rises with the stride";
+    none.reason = "not visible: the bandwidth does not rise with the stride";
     found.findings.push_back(std::move(none));
-  }
-  if (rises && pattern.sub_knee) {
-    found.findings.push_back(
-        place(series, "sub_knee", *pattern.sub_knee, "first with 60 % of the best"));
   }
 }
 
@@ -200,7 +201,7 @@ Findings stride_findings(const DeviceInfo& device, std::span<const Point> points
     add_bandwidth(found, series, pattern);
     add_class(found, series, pattern);
     add_knee(found, series, pattern);
-    add_hints(found, device, series, pattern);
+    if (pattern.kind == StrideClass::gpu_coalescing) add_hints(found, device, series, pattern);
     add_irregularities(found, series, pattern);
     Finding advice = about(series, "advice", "", "class, knee and largest stride");
     advice.label = advice_of(series, pattern);

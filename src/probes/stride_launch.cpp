@@ -22,7 +22,7 @@ constexpr std::uint64_t most_samples = 4096;
 constexpr std::uint64_t most_iterations = 60000;
 
 // Some milliseconds, of which the start of a launch is a small part.
-constexpr std::uint64_t enough_cpu_bytes = mebibytes(64).count;
+constexpr std::uint64_t enough_cpu_bytes = mebibytes(32).count;
 
 /// A buffer of some kind, which a kernel takes as an argument.
 struct Memory {
