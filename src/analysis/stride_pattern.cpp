@@ -126,18 +126,15 @@ void classify(const Curve& curve, double sub_group, StridePattern& pattern) {
   if (curve.least() >= fast_start * pattern.best) {
     pattern.kind = StrideClass::flat;
   } else if (start >= fast_start) {
-    // Where it falls: with any of the larger half of strides, else one stride alone is slow.
-    const double least_of_large = [&] {
-      double value = curve.at(curve.last());
-      for (std::size_t i = curve.size() / 2; i < curve.size(); ++i) {
-        value = std::min(value, curve.at(i));
-      }
-      return value;
-    }();
-    if (least_of_large < fast_start * pattern.best) {
+    // It falls with large strides in general; a single slow one is a dip.
+    std::vector<double> large;
+    for (std::size_t i = curve.size() - curve.size() / 3; i < curve.size(); ++i) {
+      large.push_back(curve.at(i));
+    }
+    if (median(large) < fast_start * pattern.best) {
       pattern.kind = StrideClass::cpu_serial;
     } else {
-      pattern.unclear_reason = "only some small strides are slow";
+      pattern.unclear_reason = "only some strides are slow";
     }
   } else if (start < slow_start) {
     pattern.unclear_reason = "small strides are slow, but no larger ones keep the bandwidth";
