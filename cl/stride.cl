@@ -187,41 +187,38 @@ kernel void stride_update(global element* restrict data, position stride_argumen
   }
 }
 
-// Outside of all timing: the `total` words that a launch moved, or all of a buffer's. They lie in
-// blocks of `block` words, the first at `first` and each `blocks_apart` behind the one before, which
-// is another way to say what the kernels above do. Work-item k has the words k * apart, and then
-// every step-th, `each` of them.
+// Outside of all timing: the words that a launch moved, or all of a buffer's. They lie in blocks of
+// `block` words, the first at `first` and each `blocks_apart` behind the one before, which is
+// another way to say what the kernels above do. Work-item (x, y) has blocks_each blocks from
+// y * blocks_each on, and of each the words x * apart and then every step-th, `each` of them.
+// (Without a division, of which LLVM would make an instruction that Oclgrind does not know.)
 // clang-format off
 #define WALK(DO)                                                                      \
-  ulong word_number = get_global_id(0) * apart;                                       \
-  ulong block_number = word_number / block;                                           \
-  ulong in_block = word_number % block;                                               \
-  for (ulong n = 0; n < each && word_number < total; ++n) {                           \
-    const ulong at = first + block_number * blocks_apart + in_block;                  \
-    const word place = (word)at;                                                      \
-    const word right_word = (square * place + line) * place + constant_part;          \
-    DO                                                                                \
-    word_number += step;                                                              \
-    in_block += step;                                                                 \
-    if (in_block >= block) {                                                          \
-      block_number += in_block / block;                                               \
-      in_block %= block;                                                              \
+  for (ulong b = 0; b < blocks_each; ++b) {                                           \
+    const ulong begin = first + (get_global_id(1) * blocks_each + b) * blocks_apart;  \
+    ulong in_block = get_global_id(0) * apart;                                        \
+    for (ulong n = 0; n < each && in_block < block; ++n) {                            \
+      const ulong at = begin + in_block;                                              \
+      const word place = (word)at;                                                    \
+      const word right_word = (square * place + line) * place + constant_part;        \
+      DO                                                                              \
+      in_block += step;                                                               \
     }                                                                                 \
   }
 // clang-format on
 
 // One store of a word each.
-kernel void stride_fill(global word* data, ulong total, ulong apart, ulong step, ulong each,
+kernel void stride_fill(global word* data, ulong apart, ulong step, ulong each, ulong blocks_each,
                         ulong first, ulong block, ulong blocks_apart, word square, word line,
                         word constant_part) {
   WALK(data[at] = right_word;)
 }
 
 // One load of a word each; counts those that are right.
-kernel void stride_check(global const word* data, ulong total, ulong apart, ulong step, ulong each,
-                         ulong first, ulong block, ulong blocks_apart, word square, word line,
-                         word constant_part, global uint* right) {
+kernel void stride_check(global const word* data, ulong apart, ulong step, ulong each,
+                         ulong blocks_each, ulong first, ulong block, ulong blocks_apart,
+                         word square, word line, word constant_part, global uint* right) {
   uint count = 0;
   WALK(count += data[at] == right_word ? 1 : 0;)
-  right[get_global_id(0)] = count;
+  right[get_global_id(1) * get_global_size(0) + get_global_id(0)] = count;
 }

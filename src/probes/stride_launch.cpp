@@ -101,19 +101,39 @@ Region moved(const StrideShape& shape, std::uint64_t first, std::uint64_t count)
   return {count * shape.grid * shape.vector, first * words, count * words, shape.run() * words};
 }
 
-/// Sets the arguments 1 to 7 of a kernel that walks over a region, and returns how many work-items
-/// it needs. A CPU's work-items walk through pieces, a GPU's side by side.
-std::uint64_t share_out(cl::Kernel& kernel, const Region& region, bool is_cpu) {
+/// Work-items that walk over a region: `x` side by side in a block, `y` over the blocks.
+struct Walkers {
+  std::uint64_t x;
+  std::uint64_t y;
+
+  [[nodiscard]] std::uint64_t count() const { return x * y; }
+  [[nodiscard]] cl::NDRange range() const { return {x, y}; }
+};
+
+/// Sets the arguments 1 to 7 of a kernel that walks over a region, and returns who walks. A CPU's
+/// work-items walk through pieces, a GPU's side by side.
+Walkers share_out(cl::Kernel& kernel, const Region& region, bool is_cpu) {
   std::uint64_t items = is_cpu ? 1024 : 65536;
-  while (region.words / items > most_iterations) items *= 2;
-  items = std::min(items, std::bit_floor(region.words));
-  const std::uint64_t each = (region.words + items - 1) / items;
+  while (region.words / items > most_iterations / 2) items *= 2;
+  const std::uint64_t blocks = region.words / region.block;
+  const std::uint64_t widest = std::bit_floor(region.block);
+  constexpr std::uint64_t side_by_side = 256;
+  Walkers walkers{};
+  if (is_cpu) {
+    walkers.y = std::min(blocks, items);
+    walkers.x = std::min(widest, items / walkers.y);
+  } else {
+    walkers.x = std::min(widest, std::max(side_by_side, items / blocks));
+    walkers.y = std::min(blocks, std::max<std::uint64_t>(1, items / walkers.x));
+  }
+  const std::uint64_t each = (region.block + walkers.x - 1) / walkers.x;
   cl_uint index = 0;
-  for (const std::uint64_t value : {region.words, is_cpu ? each : 1, is_cpu ? 1 : items, each,
-                                    region.first, region.block, region.blocks_apart}) {
+  for (const std::uint64_t value :
+       {is_cpu ? each : 1, is_cpu ? 1 : walkers.x, each, blocks / walkers.y, region.first,
+        region.block, region.blocks_apart}) {
     kernel.setArg(++index, cl_ulong{value});
   }
-  return items;
+  return walkers;
 }
 
 /// A point in place, and the launches on it.
@@ -237,9 +257,9 @@ void Stream::set_rule(cl::Kernel& kernel, cl_uint index, const WordRule& rule) c
 void Stream::fill(Memory& memory, const Region& region) {
   cl::Kernel kernel = session_.kernel(file, "stride_fill", options_);
   memory.bind(kernel, 0);
-  const std::uint64_t items = share_out(kernel, region, session_.info().type == "cpu");
+  const Walkers walkers = share_out(kernel, region, session_.info().type == "cpu");
   set_rule(kernel, 8, data_rule);
-  session_.launch(kernel, cl::NDRange(items), cl::NullRange);
+  session_.launch(kernel, walkers.range(), cl::NullRange);
   memory.filled_word_bytes = shape_.word_bytes();
   if (memory.host && memory.huge_page_percent < 0) {
     memory.huge_page_percent = memory.host->huge_page_percent();
@@ -294,15 +314,15 @@ void Stream::prove_contents(std::uint64_t first, std::uint64_t count, Measuremen
   rule.constant += *launches_;
   const Region region = moved(shape_, first, count);
   target_->bind(check_, 0);
-  const std::uint64_t items = share_out(check_, region, session_.info().type == "cpu");
-  const std::uint64_t bytes = items * sizeof(cl_uint);
+  const Walkers walkers = share_out(check_, region, session_.info().type == "cpu");
+  const std::uint64_t bytes = walkers.count() * sizeof(cl_uint);
   const cl::Buffer right = session_.keep<cl::Buffer>(fmt::format("stride right {}", bytes), [&] {
     return cl::Buffer(session_.context(), CL_MEM_READ_WRITE, bytes);
   });
   set_rule(check_, 8, rule);
   check_.setArg(11, right);
-  session_.launch(check_, cl::NDRange(items), cl::NullRange);
-  std::vector<cl_uint> counts(items);
+  session_.launch(check_, walkers.range(), cl::NullRange);
+  std::vector<cl_uint> counts(walkers.count());
   session_.queue().enqueueReadBuffer(right, CL_TRUE, 0, bytes, counts.data());
   measurement.sample.witness = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   measurement.expected_witness = region.words;
