@@ -88,8 +88,8 @@ int main(int count, char** words) {
   const Word* const from = allocate(settings);
   Word* const to = settings.is_copy ? allocate(settings) : nullptr;
   std::vector<Word> sums(settings.threads);
-  const double bytes = static_cast<double>(settings.words * sizeof(Word)) *
-                       (settings.is_copy ? 2.0 : 1.0);
+  const double bytes =
+      static_cast<double>(settings.words * sizeof(Word)) * (settings.is_copy ? 2.0 : 1.0);
   std::printf("{\"operation\": \"%s\", \"bytes_per_second\": [", what.c_str());
   Word witness = 0;
   // The first pass is not kept.

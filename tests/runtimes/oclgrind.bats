@@ -137,10 +137,12 @@ small=(latency --quick --time-budget 60s --json --sizes)
   no_reports
 }
 
+# Without --uninitialized: of vectors it makes Oclgrind 21.10 crash, and of single words it says what
+# it says of pointer_follow, above. The witness shows that all that is read was written.
 @test "strides: every operation, for elements of one and of four words" {
   local operation
   for operation in read write copy update; do
-    under_oclgrind "${all_checks[@]}" -- stride --quick --time-budget 60s --json --elements 256 \
+    under_oclgrind --data-races --check-api -- stride --quick --time-budget 60s --json --elements 256 \
       --grid 8 --work-group 2 --type int,double --vector 1,4 --operation "$operation" --timer host
     [ "$status" -eq 0 ] || {
       printf 'status %s: %s\n' "$status" "$stderr"
