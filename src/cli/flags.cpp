@@ -87,8 +87,8 @@ constexpr std::array flag_rows{
          .category = Category::selection,
          .commands = measuring,
          .summary = "most device memory that may be used",
-         .details = "The most device memory that may be used. Without it, the least of 1 GiB, the "
-                    "largest buffer that the device allows, and a quarter of its memory.",
+         .details = "The most device memory that may be used. Without it, a quarter of the "
+                    "device's memory, and for `latency` at most 1 GiB and the largest buffer.",
          .update = update_max_memory},
     Flag{
         .name = "elements",
