@@ -26,8 +26,7 @@ inline constexpr std::array<std::string_view, 8> clock_words{"auto",
 inline constexpr std::array<std::string_view, 4> generate_words{"man", "bash", "zsh", "fish"};
 inline constexpr std::array<std::string_view, 3> type_words{"int", "float", "double"};
 inline constexpr std::array<std::string_view, 5> vector_words{"1", "2", "4", "8", "16"};
-inline constexpr std::array<std::string_view, 4> operation_words{"read", "write", "copy",
-                                                                 "update"};
+inline constexpr std::array<std::string_view, 4> operation_words{"read", "write", "copy", "update"};
 inline constexpr std::array<std::string_view, 3> buffer_words{"device", "host", "svm"};
 inline constexpr std::array<std::string_view, 2> timer_words{"event", "host"};
 

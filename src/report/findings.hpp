@@ -26,7 +26,8 @@ struct Advice {
 
 std::vector<Advice> advice_in(std::span<const Finding> findings);
 
-/// Findings but advice, by series and level; names and series in the order in which they first appear.
+/// Findings but advice, by series and level; names and series in the order in which they first
+/// appear.
 struct FindingGrid {
   std::vector<std::string> names{};
   std::vector<LevelRow> rows{};
