@@ -61,6 +61,16 @@ struct StreamLimits {
   friend bool operator==(const StreamLimits&, const StreamLimits&) = default;
 };
 
+/// What is asked for of work-groups whose loads are outstanding; empty: the probe's choice.
+struct InflightLimits {
+  std::vector<int> work_items{};
+  std::vector<int> loads{};            ///< independent ones of a work-item
+  std::vector<int> mergers{};          ///< work-items, or sub-groups, that share a line
+  std::vector<std::string> targets{};  ///< "cache", "memory", "host"
+
+  friend bool operator==(const InflightLimits&, const InflightLimits&) = default;
+};
+
 /// What the user allows and asks for; every field that is not set is the probe's choice.
 struct Limits {
   Bytes max_memory{};                 ///< 0: the least of 1 GiB, max allocation, memory / 4
@@ -72,6 +82,7 @@ struct Limits {
   Effort effort{Effort::normal};
   std::uint64_t seed{42};
   StreamLimits stream{};
+  InflightLimits in_flight{};
   Bytes last_cache{};  ///< what `latency` found in the same run; 0: not known
 
   friend bool operator==(const Limits&, const Limits&) = default;

@@ -41,6 +41,8 @@ std::string_view title_of(Category category) {
       return "What to measure";
     case Category::stride:
       return "Patterns of access (stride)";
+    case Category::inflight:
+      return "Loads in flight (inflight)";
     case Category::effort:
       return "How long and how well";
     case Category::results:

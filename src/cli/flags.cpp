@@ -172,6 +172,48 @@ constexpr std::array flag_rows{
                     "events where they are true.",
          .choices = timer_words,
          .update = update_timer},
+    Flag{.name = "work-items",
+         .value_name = "LIST",
+         .kind = ValueKind::text,
+         .category = Category::inflight,
+         .commands = measuring,
+         .summary = "work-items of the group: 2-64 or 32,64,128",
+         .details =
+             "How many work-items the one work-group has: numbers and ranges, at most 256 of "
+             "them. Without it, every second up to two sub-groups, every eighth up to what "
+             "a group takes, and every second around jumps.",
+         .update = update_work_items},
+    Flag{.name = "loads",
+         .value_name = "LIST",
+         .kind = ValueKind::text,
+         .category = Category::inflight,
+         .commands = measuring,
+         .summary = "independent loads of a work-item: 1-4 or 1,2,8",
+         .details = "How many loads each work-item makes that do not wait for each other: numbers "
+                    "and ranges from 1 to 16. Without it, 1, 2, 3, 4 and 8.",
+         .update = update_loads},
+    Flag{.name = "mergers",
+         .value_name = "LIST",
+         .kind = ValueKind::text,
+         .category = Category::inflight,
+         .commands = measuring,
+         .summary = "work-items, and sub-groups, that share a line: 1,2,4",
+         .details = "How many neighbouring work-items share a line, and, in curves of their own, "
+                    "the same lanes of how many neighbouring sub-groups: numbers and ranges. "
+                    "Without it, 1, and 2, 4 and 8 where that shows a limit.",
+         .update = update_mergers},
+    Flag{.name = "target",
+         .value_name = "LIST",
+         .kind = ValueKind::choices,
+         .category = Category::inflight,
+         .commands = measuring,
+         .summary = "what answers the loads",
+         .details =
+             "What answers the loads, as a comma list: the last `cache`, `memory`, or, where "
+             "a device reads it without a copy, memory of the `host`. The first two by "
+             "default.",
+         .choices = target_words,
+         .update = update_target},
     Flag{.name = "time-budget",
          .value_name = "TIME",
          .kind = ValueKind::text,

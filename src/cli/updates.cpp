@@ -16,6 +16,9 @@ namespace {
 
 // More loads than this in one iteration leave the instruction cache of small devices.
 constexpr int most_unrolled_loads = 64;
+// Of one work-group; what a device takes is less, and is checked when it is known.
+constexpr std::uint64_t most_work_items = 65536;
+constexpr std::uint64_t most_loads = 16;  // a register each, as cl/inflight.cl has them
 constexpr std::uint64_t most_seed = std::numeric_limits<std::uint64_t>::max();
 
 /// The enumerator of one of `words`; the parser has checked that it is one of them.
@@ -173,6 +176,27 @@ void update_operation(Options& options, std::string_view value) {
 
 void update_buffer(Options& options, std::string_view value) {
   choose_all(options.limits.stream.buffers, value);
+}
+
+void update_work_items(Options& options, std::string_view value) {
+  options.limits.in_flight.work_items = parse_wholes(value, 1, most_work_items);
+}
+
+void update_loads(Options& options, std::string_view value) {
+  options.limits.in_flight.loads = parse_wholes(value, 1, most_loads);
+}
+
+void update_mergers(Options& options, std::string_view value) {
+  options.limits.in_flight.mergers = parse_wholes(value, 1, most_work_items);
+}
+
+void update_target(Options& options, std::string_view value) {
+  std::vector<std::string>& targets = options.limits.in_flight.targets;
+  for (const std::string_view word : split_list(value)) {
+    if (std::find(targets.begin(), targets.end(), word) == targets.end()) {
+      targets.emplace_back(word);
+    }
+  }
 }
 
 void update_timer(Options& options, std::string_view value) {

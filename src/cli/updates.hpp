@@ -28,6 +28,7 @@ inline constexpr std::array<std::string_view, 3> type_words{"int", "float", "dou
 inline constexpr std::array<std::string_view, 5> vector_words{"1", "2", "4", "8", "16"};
 inline constexpr std::array<std::string_view, 4> operation_words{"read", "write", "copy", "update"};
 inline constexpr std::array<std::string_view, 3> buffer_words{"device", "host", "svm"};
+inline constexpr std::array<std::string_view, 3> target_words{"cache", "memory", "host"};
 inline constexpr std::array<std::string_view, 2> timer_words{"event", "host"};
 
 /// Each stores `value`, or throws UsageError without the flag's name.
@@ -63,6 +64,10 @@ void update_type(Options& options, std::string_view value);
 void update_vector(Options& options, std::string_view value);
 void update_operation(Options& options, std::string_view value);
 void update_buffer(Options& options, std::string_view value);
+void update_work_items(Options& options, std::string_view value);
+void update_loads(Options& options, std::string_view value);
+void update_mergers(Options& options, std::string_view value);
+void update_target(Options& options, std::string_view value);
 void update_timer(Options& options, std::string_view value);
 
 }  // namespace clprobe::cli

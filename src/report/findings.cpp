@@ -60,6 +60,7 @@ std::string quantity_text(double value, std::string_view unit) {
   if (unit == "seconds") return format_seconds(value);
   if (unit == "bytes") return size_text(value);
   if (unit == "bytes_per_second") return format_rate(value);
+  if (unit == "count") return fmt::format("{:.0f}", value);
   if (unit == "share") return fmt::format("{:.3g} %", value * 100.0);
   if (unit.empty() || unit == "cycles") return format_number(value);
   return fmt::format("{} {}", format_number(value), words(unit));

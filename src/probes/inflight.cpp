@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many loads a compute unit can have outstanding. Method: docs/inflight.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "probes/inflight_findings.hpp"
+#include "probes/inflight_shape.hpp"
+
+namespace clprobe {
+
+extern const Probe inflight;
+
+namespace {
+
+constexpr std::array usual_loads{1, 2, 3, 4, 8};
+constexpr std::array usual_targets{"cache", "memory"};
+// Where a spike is seen, what tells a pool of requests from a table of instructions.
+constexpr std::array telling_mergers{2, 4, 8};
+constexpr std::array telling_loads{1, 2};
+// More than the nearest caches hold, so that a launch does not find what the one before left.
+constexpr Bytes usual_cache = mebibytes(4);
+constexpr Bytes least_cache = kibibytes(256);
+constexpr Bytes usual_memory = mebibytes(256);
+constexpr Bytes most_memory = mebibytes(512);
+
+bool is_cpu(const DeviceInfo& device) { return device.type == "cpu"; }
+
+std::int64_t most_items(const DeviceInfo& device) {
+  return std::max<std::int64_t>(1, device.max_work_group_size);
+}
+
+std::vector<std::string> targets_of(const Limits& limits) {
+  if (!limits.in_flight.targets.empty()) return limits.in_flight.targets;
+  return {usual_targets.begin(), usual_targets.end()};
+}
+
+std::vector<int> chosen(const std::vector<int>& asked, std::vector<int> usual) {
+  return asked.empty() ? usual : asked;
+}
+
+Bytes line_of_inflight(const DeviceInfo& device) {
+  return std::max(Bytes{64}, Bytes{std::bit_ceil(device.cache_line.count)});
+}
+
+/// What the loads of a target go to, a power of two: as much as surely stays in the last cache, or
+/// more than it holds.
+Bytes buffer_of(const DeviceInfo& device, const Limits& limits, std::string_view target) {
+  const Bytes said{static_cast<std::uint64_t>(
+      std::max<std::int64_t>(0, device.reported.integer_or("cache_bytes", 0)))};
+  const Bytes last_cache = std::max(limits.last_cache, said);
+  Bytes size = usual_cache;
+  if (target == "cache") {
+    // A GPU's driver may mean a nearer cache.
+    const bool is_sure = device.type != "gpu" && said.count != 0;
+    if (is_sure || limits.last_cache.count != 0) size = std::min(size, last_cache / 2);
+    size = std::max(size, least_cache);
+  } else {
+    size = std::clamp(last_cache * 4, usual_memory, most_memory);
+  }
+  Bytes most = std::min(device.max_allocation, Bytes{device.global_memory.count / 4});
+  if (limits.max_memory.count != 0) most = std::min(most, limits.max_memory);
+  return {std::bit_floor(std::max(std::min(size, most), line_of_inflight(device)).count)};
+}
+
+/// Every second number of work-items of the first two sub-groups, where caches and barriers have
+/// their steps; then fewer, until a jump is seen.
+std::vector<int> work_items_of(const DeviceInfo& device, const Limits& limits) {
+  if (!limits.in_flight.work_items.empty()) return limits.in_flight.work_items;
+  const auto most = static_cast<int>(most_items(device));
+  const int fine = limits.effort == Effort::quick ? 4 : 2;
+  const int coarse = limits.effort == Effort::thorough ? 2 : 4 * fine;
+  const auto first = static_cast<int>(2 * sub_group_of(device));
+  std::vector<int> items;
+  for (int n = fine; n <= most; n += n < first ? fine : coarse) items.push_back(n);
+  return items;
+}
+
+Point point_of(const DeviceInfo& device, const Limits& limits, const std::string& target) {
+  Point point;
+  point.parameters = {
+      {"target", target},
+      {"buffer_bytes", static_cast<std::int64_t>(buffer_of(device, limits, target).count)},
+      {"line_bytes", static_cast<std::int64_t>(line_of_inflight(device).count)},
+      {"sub_group", sub_group_of(device)}};
+  return point;
+}
+
+Point block_of(const DeviceInfo& device, const Limits& limits, const LoadPattern& pattern,
+               int work_items) {
+  Point point = point_of(device, limits, pattern.target);
+  const std::string mode(pattern.mode == MergerMode::across ? "across" : "within");
+  point.series = fmt::format("{}-x{}", pattern.target, pattern.loads);
+  if (pattern.merger > 1) point.series += fmt::format("-{}-{}", mode, pattern.merger);
+  if (pattern.loads == 0) point.series = overhead_series;
+  point.parameters.set("loads", std::int64_t{pattern.loads});
+  point.parameters.set("merger", std::int64_t{pattern.merger});
+  point.parameters.set("merger_mode", mode);
+  point.parameters.set("work_items", std::int64_t{work_items});
+  return point;
+}
+
+/// All of it must fit twice: a round that is not timed comes before.
+bool fits(const Point& point) {
+  const InflightShape shape = InflightShape::of(point);
+  return shape.lines_per_round() * 2 <= shape.lines;
+}
+
+void add_curve(const DeviceInfo& device, const Limits& limits, const LoadPattern& pattern,
+               const std::vector<int>& work_items, std::vector<Point>& points) {
+  for (const int items : work_items) {
+    Point point = block_of(device, limits, pattern, items);
+    if (fits(point)) points.push_back(std::move(point));
+  }
+}
+
+std::vector<LoadPattern> patterns_of(const std::string& target, const std::vector<int>& all_loads,
+                                     const std::vector<int>& mergers) {
+  std::vector<LoadPattern> patterns;
+  for (const int loads : all_loads) {
+    for (const int merger : mergers) {
+      patterns.push_back({loads, merger, MergerMode::within, target});
+      if (merger > 1) patterns.push_back({loads, merger, MergerMode::across, target});
+    }
+  }
+  return patterns;
+}
+
+void add_blocks(const DeviceInfo& device, const Limits& limits, Plan& plan) {
+  const std::vector<int> items = work_items_of(device, limits);
+  std::set<int> few{items.front(), items[items.size() / 2], items.back()};
+  add_curve(device, limits, {0, 1, MergerMode::within, targets_of(limits).front()},
+            {few.begin(), few.end()}, plan.points);
+  const std::vector<int> loads =
+      chosen(limits.in_flight.loads, {usual_loads.begin(), usual_loads.end()});
+  for (const std::string& target : targets_of(limits)) {
+    for (const LoadPattern& each :
+         patterns_of(target, loads, chosen(limits.in_flight.mergers, {1}))) {
+      add_curve(device, limits, each, items, plan.points);
+    }
+  }
+}
+
+/// Chases side by side: first of more work-items, then more of each. A processor runs work-items
+/// one after another, so that there they are all of one.
+void add_chains(const DeviceInfo& device, const Limits& limits, Plan& plan) {
+  // A build each, of which a processor's driver makes two a second.
+  constexpr std::array of_processor{1, 2, 4, 8, 12, 16, 24, 32};
+  struct Shape {
+    int items;
+    int chains;
+  };
+  std::vector<Shape> shapes;
+  if (is_cpu(device)) {
+    for (const int chains : of_processor) shapes.push_back({1, chains});
+  } else {
+    const auto most = static_cast<int>(most_items(device));
+    for (int items = 1; items <= most; items *= 2) shapes.push_back({items, 1});
+    for (const int chains : {2, 4, 8}) shapes.push_back({most, chains});
+  }
+  for (const std::string& target : targets_of(limits)) {
+    for (const Shape& shape : shapes) {
+      Point point = point_of(device, limits, target);
+      const std::int64_t asked = std::int64_t{shape.items} * shape.chains;
+      // Each chain needs a few lines of its own.
+      constexpr std::int64_t least_hops = 2;
+      const std::int64_t lines =
+          point.parameters.integer("buffer_bytes") / point.parameters.integer("line_bytes");
+      if (asked * least_hops > lines) continue;
+      point.series = target + "-chains";
+      point.parameters.set("group_items", std::int64_t{shape.items});
+      point.parameters.set("chains", std::int64_t{shape.chains});
+      point.parameters.set("asked", asked);
+      plan.points.push_back(std::move(point));
+    }
+  }
+}
+
+Plan plan(const DeviceInfo& device, const Limits& limits) {
+  Plan result;
+  Finding missing;
+  missing.name = "limit";
+  missing.series = unit_series;
+  missing.method = "plan";
+  if (is_cpu(device)) {
+    missing.reason =
+        "a processor runs the work-items of a group one after another; its loads in flight are "
+        "those of chains side by side";
+  } else if (device.timer != Timer::clock) {
+    missing.reason = "the time of one work-group needs a clock in the kernel";
+  } else {
+    add_blocks(device, limits, result);
+  }
+  if (!missing.reason.empty()) result.findings.push_back(std::move(missing));
+  add_chains(device, limits, result);
+  return result;
+}
+
+/// Around each jump every second number of work-items; and, where a curve without mergers jumps,
+/// what mergers say.
+std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
+                          std::span<const Point> points) {
+  std::vector<Point> more;
+  if (limits.effort == Effort::quick || !limits.in_flight.work_items.empty()) return more;
+  std::vector<std::string> series;
+  const auto curves = thread_latency_curves(points, series);
+  const auto found = find_spikes(curves, static_cast<int>(sub_group_of(device)));
+  std::set<std::string> jumping;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!found[i].spike) continue;
+    jumping.insert(found[i].pattern.target);
+    constexpr int around = 16;
+    std::set<int> known;
+    for (const ThreadLatencyPoint& each : curves[i].points) known.insert(each.work_items);
+    std::vector<int> items;
+    for (const Gap& gap : found[i].spike->possible) {
+      for (int n = std::max(2, gap.before - around); n <= gap.after + around; n += 2) {
+        if (n <= most_items(device) && known.insert(n).second) items.push_back(n);
+      }
+    }
+    add_curve(device, limits, found[i].pattern, items, more);
+  }
+  if (!limits.in_flight.mergers.empty() || !limits.in_flight.loads.empty()) return more;
+  for (const std::string& target : jumping) {
+    for (const LoadPattern& each : patterns_of(target, {telling_loads.begin(), telling_loads.end()},
+                                               {telling_mergers.begin(), telling_mergers.end()})) {
+      add_curve(device, limits, each, work_items_of(device, limits), more);
+    }
+  }
+  return more;
+}
+
+std::string check(const DeviceInfo& device, const Limits& limits) {
+  const InflightLimits& asked = limits.in_flight;
+  const std::int64_t most = most_items(device);
+  const auto beyond = [&](const std::vector<int>& numbers, std::int64_t last) {
+    return std::find_if(numbers.begin(), numbers.end(), [&](int each) { return each > last; });
+  };
+  if (const auto n = beyond(asked.work_items, most); n != asked.work_items.end()) {
+    return fmt::format("--work-items: {} are more than a work-group of it has: choose 1 to {}", *n,
+                       most);
+  }
+  if (const auto m = beyond(asked.mergers, most); m != asked.mergers.end()) {
+    return fmt::format("--mergers: {} are more than the work-items of a group: choose 1 to {}", *m,
+                       most);
+  }
+  return {};
+}
+
+/// Thousands of short points: two visits of each are enough where they agree.
+Budget budget(Effort effort) {
+  Budget result;
+  switch (effort) {
+    case Effort::quick:
+      result.probe_time = std::chrono::seconds(2);
+      result.min_visits = 1;
+      result.max_visits = 1;
+      break;
+    case Effort::normal:
+      result.probe_time = std::chrono::seconds(8);  // a GPU needs less, a processor's builds do not
+      result.max_visits = 2;
+      break;
+    case Effort::thorough:
+      result.probe_time = std::chrono::seconds(60);
+      result.max_visits = 6;
+      result.relative_interval = 0.003;
+      break;
+  }
+  return result;
+}
+
+}  // namespace
+
+const Probe inflight{
+    .id = "inflight",
+    .title = "Loads in flight",
+    .question = "How many loads can a compute unit have outstanding?",
+    .quantity = Quantity::seconds_per_access,
+    .check = check,
+    .budget = budget,
+    .plan = plan,
+    .refine = refine,
+    .prepare = prepare_inflight,
+    .trace = trace_inflight,
+    .variants = inflight_variants,
+    .analyse = inflight_findings,
+};
+
+}  // namespace clprobe

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launches of the probe `inflight` through OpenCL.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "clprobe/device.hpp"
+#include "probes/chase_memory.hpp"
+#include "probes/inflight_shape.hpp"
+
+namespace clprobe {
+namespace {
+
+/// What the loads go to, filled and touched once; and how far they have got in it.
+struct Lines {
+  std::unique_ptr<HostMemory> host{};  // before the buffer that uses it, so that it outlives it
+  cl::Buffer buffer{};
+  std::uint64_t position{0};
+};
+
+cl_uint as_uint(std::uint64_t value) { return static_cast<cl_uint>(value); }
+
+void run_over_lines(Session& session, cl::Kernel kernel, const Lines& lines,
+                    const InflightShape& shape) {
+  kernel.setArg(0, lines.buffer);
+  kernel.setArg(1, as_uint(shape.lines - 1));
+  kernel.setArg(2, as_uint(shape.line_bytes / sizeof(cl_uint)));
+  const Spread spread = spread_over(session.info(), shape.lines);
+  session.launch(kernel, cl::NDRange(spread.items), cl::NDRange(spread.group));
+}
+
+Lines make_lines(Session& session, const InflightShape& shape) {
+  Lines lines;
+  const std::uint64_t bytes = shape.lines * shape.line_bytes;
+  if (session.info().type == "cpu") {
+    lines.host = std::make_unique<HostMemory>(Bytes{bytes});
+    lines.buffer = cl::Buffer(session.context(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes,
+                              lines.host->begin());
+  } else {
+    const cl_mem_flags place = shape.pattern.target == "host" ? CL_MEM_ALLOC_HOST_PTR : 0;
+    lines.buffer = cl::Buffer(session.context(), CL_MEM_READ_WRITE | place, bytes);
+  }
+  run_over_lines(session, session.kernel("inflight.cl", "inflight_fill", shape.options()), lines,
+                 shape);
+  return lines;
+}
+
+/// The lines of a target, made once for all of its points.
+Lines& lines_of(Session& session, const InflightShape& shape) {
+  using Kept = std::shared_ptr<Lines>;
+  const std::string name =
+      fmt::format("inflight {} {} {}", shape.pattern.target, shape.lines, shape.line_bytes);
+  return *session.keep<Kept>(name,
+                             [&] { return std::make_shared<Lines>(make_lines(session, shape)); });
+}
+
+/// A prepared point.
+class InFlight {
+ public:
+  InFlight(Session& session, const Point& point)
+      : session_(session),
+        shape_(InflightShape::of(point)),
+        lines_(lines_of(session, shape_)),
+        out_(kept_buffer(session, "inflight out", (1 + shape_.work_items) * sizeof(cl_ulong))),
+        kernel_(session.kernel("inflight.cl", is_block() ? "inflight_block" : "inflight_chains",
+                               shape_.options())) {
+    check_group();
+    if (shape_.pattern.target == "cache") touch();
+    is_block() ? bind_block() : bind_chains();
+  }
+
+  Measurement run(std::uint64_t iterations);
+  [[nodiscard]] const InflightShape& shape() const { return shape_; }
+  [[nodiscard]] bool is_block() const { return shape_.kind == InflightKind::block; }
+
+ private:
+  void check_group();
+  void touch();
+  void bind_block();
+  void bind_chains();
+  std::uint64_t aim_block(std::uint64_t rounds);
+  std::uint64_t aim_chains(std::uint64_t hops);
+
+  Session& session_;
+  InflightShape shape_;
+  Lines& lines_;
+  cl::Buffer out_;
+  cl::Kernel kernel_;
+  cl::Buffer starts_{};
+};
+
+void InFlight::check_group() {
+  const auto most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
+  if (shape_.work_items <= most) return;
+  throw Unsupported(fmt::format("the driver takes this kernel with at most {} work-items, not {}",
+                                most, shape_.work_items));
+}
+
+/// What the launches since have brought to caches is not the target's.
+void InFlight::touch() {
+  cl::Kernel kernel = session_.kernel("inflight.cl", "inflight_touch", shape_.options());
+  kernel.setArg(3, out_);
+  run_over_lines(session_, kernel, lines_, shape_);
+}
+
+void InFlight::bind_block() {
+  kernel_.setArg(0, lines_.buffer);
+  kernel_.setArg(1, as_uint(shape_.lines - 1));
+  kernel_.setArg(2, as_uint(shape_.line_bytes / sizeof(cl_uint)));
+  kernel_.setArg(4, as_uint(shape_.lines_per_load()));
+  kernel_.setArg(6, as_uint(static_cast<std::uint64_t>(shape_.pattern.merger)));
+  kernel_.setArg(7, cl_uint{shape_.pattern.mode == MergerMode::across ? 1U : 0U});
+  kernel_.setArg(8, as_uint(shape_.sub_group));
+  kernel_.setArg(9, never);
+  kernel_.setArg(10, out_);
+}
+
+void InFlight::bind_chains() {
+  const std::uint64_t bytes = shape_.work_items * shape_.chains * sizeof(cl_uint);
+  starts_ = kept_buffer(session_, "inflight starts", bytes);
+  kernel_.setArg(0, lines_.buffer);
+  kernel_.setArg(1, as_uint(shape_.line_bytes / sizeof(cl_uint)));
+  kernel_.setArg(2, starts_);
+  kernel_.setArg(4, never);
+  kernel_.setArg(5, out_);
+}
+
+/// Rounds go on through the buffer, so that no launch finds what the one before has loaded. Returns
+/// what all work-items must have loaded.
+std::uint64_t InFlight::aim_block(std::uint64_t rounds) {
+  const std::uint64_t first = lines_.position & (shape_.lines - 1);
+  lines_.position += (rounds + 1) * shape_.lines_per_round();
+  kernel_.setArg(3, as_uint(first));
+  kernel_.setArg(5, as_uint(rounds));
+  return shape_.block_witness(first, rounds);
+}
+
+/// Chains go on where those before them ended, at least about there: one position counts for all.
+std::uint64_t InFlight::aim_chains(std::uint64_t hops) {
+  const std::uint64_t begin = lines_.position;
+  lines_.position += hops;
+  const std::vector<std::uint32_t> starts = shape_.chain_lines(begin);
+  session_.queue().enqueueWriteBuffer(starts_, CL_TRUE, 0, starts.size() * sizeof(cl_uint),
+                                      starts.data());
+  kernel_.setArg(3, as_uint(hops));
+  const std::vector<std::uint32_t> ends = shape_.chain_lines(begin + hops);
+  return std::accumulate(ends.begin(), ends.end(), std::uint64_t{0});
+}
+
+Measurement InFlight::run(std::uint64_t iterations) {
+  Measurement measurement;
+  measurement.expected_witness = is_block() ? aim_block(iterations) : aim_chains(iterations);
+  std::vector<cl_ulong> out(1 + shape_.work_items, never);
+  const std::uint64_t bytes = out.size() * sizeof(cl_ulong);
+  // A launch that stores nothing must not find the result of the one before.
+  session_.queue().enqueueWriteBuffer(out_, CL_FALSE, 0, bytes, out.data());
+  const LaunchTimes times =
+      session_.launch(kernel_, cl::NDRange(shape_.work_items), cl::NDRange(shape_.work_items));
+  session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, bytes, out.data());
+  const std::uint64_t each = is_block() ? 1 : shape_.work_items * shape_.chains;
+  measurement.sample.accesses = iterations * each;
+  if (session_.info().clock.kind != ClockKind::none) measurement.sample.ticks = out[0];
+  measurement.sample.event_ns = times.event_ns;
+  measurement.sample.host_ns = times.host_ns;
+  measurement.sample.witness = std::accumulate(out.begin() + 1, out.end(), std::uint64_t{0});
+  return measurement;
+}
+
+// Rounds of a launch: enough to be a mean, few enough to stay in a cache.
+constexpr std::uint64_t usual_rounds = 3;
+constexpr std::uint64_t usual_hops = 128;
+constexpr std::uint64_t usual_hops_of_cpu = 16384;
+
+}  // namespace
+
+Work prepare_inflight(Session& session, const Point& point) {
+  auto prepared = std::make_shared<InFlight>(session, point);
+  const InflightShape& shape = prepared->shape();
+  Work work;
+  if (prepared->is_block()) {
+    const std::uint64_t round = std::max<std::uint64_t>(1, shape.lines_per_round());
+    const std::uint64_t room = std::max<std::uint64_t>(2, shape.lines / round) - 1;
+    work.iterations = std::min(usual_rounds, room);
+    work.max_iterations = std::min(room, most_iterations);
+  } else {
+    work.accesses_per_iteration = shape.work_items * shape.chains;
+    work.iterations = session.info().type == "cpu" ? usual_hops_of_cpu : usual_hops;
+    work.max_iterations = most_iterations;
+  }
+  work.build = session.build_of("inflight.cl", shape.options());
+  work.run = [prepared](std::uint64_t iterations) { return prepared->run(iterations); };
+  // Drivers compile at the first launch, and the first launch of all finds cold translations.
+  static_cast<void>(work.run(1));
+  return work;
+}
+
+}  // namespace clprobe
