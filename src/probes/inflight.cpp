@@ -28,6 +28,8 @@ constexpr std::array telling_loads{1, 2};
 // More than the nearest caches hold, so that a launch does not find what the one before left.
 constexpr Bytes usual_cache = mebibytes(4);
 constexpr Bytes least_cache = kibibytes(256);
+// On a processor what stays near one core, wherever the launches before have run.
+constexpr Bytes usual_cache_of_processor = kibibytes(512);
 constexpr Bytes usual_memory = mebibytes(256);
 constexpr Bytes most_memory = mebibytes(512);
 
@@ -56,7 +58,7 @@ Bytes buffer_of(const DeviceInfo& device, const Limits& limits, std::string_view
   const Bytes said{static_cast<std::uint64_t>(
       std::max<std::int64_t>(0, device.reported.integer_or("cache_bytes", 0)))};
   const Bytes last_cache = std::max(limits.last_cache, said);
-  Bytes size = usual_cache;
+  Bytes size = is_cpu(device) ? usual_cache_of_processor : usual_cache;
   if (target == "cache") {
     // A GPU's driver may mean a nearer cache.
     const bool is_sure = device.type != "gpu" && said.count != 0;

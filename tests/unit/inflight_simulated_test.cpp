@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probe `inflight` on simulated compute units, from its plan to its findings: presets and
+// random machines, whose truth is known. CLPROBE_MACHINES=500 tries as many of the latter.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <numbers>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "clprobe/outstanding.hpp"
+#include "clprobe/registry.hpp"
+#include "clprobe/simulated.hpp"
+#include "clprobe/simulator.hpp"
+
+namespace clprobe {
+namespace {
+
+using simulator::Machine;
+using simulator::PendingKind;
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : generator_(seed) {}
+  double uniform(double low, double high) {
+    return low + static_cast<double>(generator_() >> 11U) * 0x1.0p-53 * (high - low);
+  }
+  std::uint64_t log_uniform(double low, double high) {
+    return static_cast<std::uint64_t>(std::exp(uniform(std::log(low), std::log(high + 1))));
+  }
+  template <typename Choices>
+  auto one_of(const Choices& choices) {
+    return choices[static_cast<std::size_t>(uniform(0.0, static_cast<double>(std::size(choices))))];
+  }
+  double normal() {  // Box and Muller 1958
+    const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform(0.0, 1.0)));
+    return radius * std::cos(2.0 * std::numbers::pi * uniform(0.0, 1.0));
+  }
+
+ private:
+  std::mt19937_64 generator_;
+};
+
+/// A simulated device whose clock scatters.
+class NoisyBackend final : public Backend {
+ public:
+  NoisyBackend(const Machine& machine, double noise, std::uint64_t seed)
+      : inner_(simulated_backend(machine, seed)), noise_(noise), random_(seed) {}
+
+  [[nodiscard]] const DeviceInfo& device() const override { return inner_->device(); }
+  Work prepare(const Probe& probe, const Point& point) override {
+    Work work = inner_->prepare(probe, point);
+    work.run = [this, run = std::move(work.run)](std::uint64_t iterations) {
+      Measurement measurement = run(iterations);
+      const auto ticks = static_cast<double>(measurement.sample.ticks.value_or(0));
+      const double factor = std::max(0.5, 1.0 + noise_ * random_.normal());
+      measurement.sample.ticks = static_cast<std::uint64_t>(std::llround(ticks * factor));
+      return measurement;
+    };
+    return work;
+  }
+
+ private:
+  std::unique_ptr<Backend> inner_;
+  double noise_;
+  Random random_;
+};
+
+ProbeResult measured(const Machine& machine, const Limits& limits, double noise = 0.0,
+                     std::uint64_t seed = 42) {
+  NoisyBackend backend(machine, noise, seed);
+  Budget budget;
+  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
+  budget.min_visits = 1;
+  budget.max_visits = 1;
+  return measure(*find_probe("inflight"), backend, limits, budget, {});
+}
+
+const Finding* find(const ProbeResult& result, std::string_view name,
+                    std::string_view series = "compute-unit") {
+  for (const Finding& each : result.findings) {
+    if (each.name == name && each.series == series) return &each;
+  }
+  return nullptr;
+}
+
+std::string limit_of(const ProbeResult& result) {
+  const Finding* const limit = find(result, "limit");
+  return limit == nullptr ? "(none)" : limit->label;
+}
+
+bool holds(const Finding* finding, double truth, double slack = 0.0) {
+  return finding != nullptr && finding->low && finding->high && *finding->low - slack <= truth &&
+         truth <= *finding->high + slack;
+}
+
+Limits near_only(std::vector<int> loads = {}) {
+  Limits limits;
+  limits.in_flight.targets = {"cache"};
+  limits.in_flight.loads = std::move(loads);
+  return limits;
+}
+
+TEST_CASE("the M2070 has a pool of 128 requests, by spikes and by two latencies") {
+  const ProbeResult result = measured(simulator::preset("fermi-m2070"), {});
+  CHECK(result.status == Status::ok);
+  CHECK(limit_of(result) == "MSHR");
+  CHECK(holds(find(result, "requests"), 128));
+  CHECK(holds(find(result, "spike", "cache-x1"), 128));
+  CHECK(holds(find(result, "spike", "cache-x2"), 64));
+  REQUIRE(find(result, "bound_by") != nullptr);
+  CHECK(find(result, "bound_by")->label == "capacity");
+  CHECK(holds(find(result, "in_flight"), 128));
+}
+
+TEST_CASE("both readings of the K20 are told apart") {
+  const ProbeResult pool = measured(simulator::preset("kepler-k20-pool"), near_only());
+  CHECK(limit_of(pool) == "MSHR");
+  CHECK(holds(find(pool, "requests"), 1362));
+  CHECK(holds(find(pool, "spike", "cache-x2"), 680));
+  CHECK(holds(find(pool, "spike", "cache-x3"), 454));
+  REQUIRE(find(pool, "spike", "cache-x1") != nullptr);
+  CHECK_FALSE(find(pool, "spike", "cache-x1")->value);
+  const ProbeResult table = measured(simulator::preset("kepler-k20-prt"), near_only());
+  CHECK(limit_of(table) == "PRT");
+  CHECK(holds(find(table, "instructions"), 44));
+}
+
+TEST_CASE("a fast pool that outlasts the latency is unobservable, with a bound below the truth") {
+  const ProbeResult result = measured(simulator::preset("hopper-like"), near_only({1, 4, 8}));
+  CHECK(limit_of(result) == "unobservable");
+  const Finding* const least = find(result, "requests_at_least");
+  REQUIRE(least != nullptr);
+  CHECK(*least->value <= 512);
+  CHECK(*least->value >= 200);
+}
+
+struct Trial {
+  Machine machine{};
+  double noise{0.0};
+};
+
+Trial random_trial(Random& random) {
+  Trial trial;
+  Machine& machine = trial.machine;
+  machine = simulator::preset("fermi-m2070");
+  const bool is_table = random.uniform(0.0, 1.0) < 0.4;
+  machine.core.pending_loads_per_warp = 0;
+  machine.core.warp_width = random.one_of(std::vector<std::uint64_t>{16, 32, 64});
+  machine.core.max_work_group_size = random.one_of(std::vector<std::uint64_t>{256, 512, 1024});
+  machine.core.warp_contexts = machine.core.max_work_group_size / machine.core.warp_width;
+  machine.load_store.lines_per_interval = random.one_of(std::vector<std::uint64_t>{1, 2, 4, 8});
+  machine.l2.bytes_per_cycle = 128.0 * static_cast<double>(machine.load_store.lines_per_interval);
+  const auto latency = static_cast<std::uint64_t>(random.uniform(200.0, 900.0));
+  machine.l2.latency_cycles = {latency, latency};
+  machine.l2.bytes = std::uint64_t{8} << 20U;
+  machine.memory.latency_cycles = {latency + 300, latency + 300};
+  machine.l1.bytes = std::uint64_t{1} << 20U;
+  machine.pending.kind = is_table ? PendingKind::prt : PendingKind::mshr;
+  machine.pending.entries = is_table ? random.log_uniform(8, 128) : random.log_uniform(16, 2048);
+  machine.pending.mergers = is_table ? 0 : random.log_uniform(1, 16);
+  trial.noise = random.uniform(0.0, 1.0) < 0.2 ? 0.0 : random.uniform(0.0, 0.03);
+  return trial;
+}
+
+/// Whether two patterns or more would show their jump clearly, by the true times of both sides: 15
+/// % of the latency and 8 standard deviations, behind the first sub-group, with points behind it.
+bool is_observable(const Trial& trial) {
+  const Machine& machine = trial.machine;
+  const auto warp = static_cast<int>(machine.core.warp_width);
+  const auto most = static_cast<int>(machine.core.max_work_group_size);
+  const bool is_table = machine.pending.kind == PendingKind::prt;
+  const auto backend = simulated_backend(machine, 42);
+  const auto cycles = [&](int loads, int items) {
+    Point point;
+    point.series = "cache-x1";
+    point.parameters = {
+        {"target", std::string("cache")},       {"buffer_bytes", std::int64_t{4 << 20}},
+        {"line_bytes", std::int64_t{128}},      {"sub_group", std::int64_t{warp}},
+        {"loads", std::int64_t{loads}},         {"merger", std::int64_t{1}},
+        {"merger_mode", std::string("within")}, {"work_items", std::int64_t{items}}};
+    const Work work = backend->prepare(*find_probe("inflight"), point);
+    return static_cast<double>(*work.run(1).sample.ticks);
+  };
+  int visible = 0;
+  for (const int loads : {1, 2, 3, 4, 8}) {
+    const auto entries = static_cast<int>(machine.pending.entries);
+    const int fits = is_table ? entries / loads * warp : entries / loads / 2 * 2;
+    if (fits <= warp + 1 || fits + 16 > most) continue;
+    const double slope = cycles(loads, fits) - cycles(loads, fits - 2);
+    const double after = cycles(loads, fits + 2);
+    const double jump = after - cycles(loads, fits) - std::max(0.0, slope);
+    const double sigma = 0.75 * trial.noise * after;
+    const double latency = static_cast<double>(machine.l2.latency_cycles.low);
+    if (jump > std::max(0.15 * latency, 8.0 * 1.4142 * sigma)) ++visible;
+  }
+  return visible >= 2;
+}
+
+struct Tally {
+  int machines{0};
+  int observable{0};
+  int right{0};
+  int ambiguous{0};
+  int unobserved{0};       ///< not observable, and the probe says no wrong limit
+  int bounds_too_high{0};  ///< of all machines
+};
+
+/// One step of work-items with the loads of the curves that show it, in the limit's own count.
+double step_of(const Machine& machine) {
+  return machine.pending.kind == PendingKind::prt ? 2.0 : 16.0;
+}
+
+void judge(const Trial& trial, const ProbeResult& result, Tally& tally) {
+  const auto truth = static_cast<double>(trial.machine.pending.entries);
+  const bool is_table = trial.machine.pending.kind == PendingKind::prt;
+  const std::string kind = limit_of(result);
+  const Finding* const range = find(result, is_table ? "instructions" : "requests");
+  const bool is_within = holds(range, truth, step_of(trial.machine));
+  const bool is_right = kind == (is_table ? "PRT" : "MSHR") && is_within;
+  const bool is_ambiguous = kind == "ambiguous" && is_within;
+  ++tally.machines;
+  // Little's law bounds requests; a table of instructions holds up to a sub-group of them each.
+  const double most_requests =
+      is_table ? truth * static_cast<double>(trial.machine.core.warp_width) : truth;
+  const Finding* const least = find(result, "requests_at_least");
+  const bool is_too_high = least != nullptr && *least->value > most_requests;
+  if (is_too_high) ++tally.bounds_too_high;
+  const bool claims = kind == "MSHR" || kind == "PRT";
+  if (is_observable(trial)) {
+    ++tally.observable;
+    if (is_right) ++tally.right;
+    if (is_ambiguous) ++tally.ambiguous;
+    if (is_right || is_ambiguous) return;
+  } else if (!claims || is_right) {
+    ++tally.unobserved;
+    return;
+  }
+  MESSAGE(kind << " instead of " << (is_table ? "PRT " : "MSHR ") << truth << ", mergers "
+               << trial.machine.pending.mergers << ", warp " << trial.machine.core.warp_width
+               << ", items " << trial.machine.core.max_work_group_size << ", latency "
+               << trial.machine.l2.latency_cycles.low << ", lines "
+               << trial.machine.load_store.lines_per_interval << ", noise " << trial.noise
+               << (is_observable(trial) ? "" : ", not observable"));
+}
+
+int machines_to_try(int usual) {
+  const char* const asked = std::getenv("CLPROBE_MACHINES");
+  return asked == nullptr ? usual : std::atoi(asked);
+}
+
+TEST_CASE("random machines come out as what they are") {
+  const int count = machines_to_try(12);
+  Random random(20261121);
+  Tally tally;
+  for (int i = 0; i < count; ++i) {
+    const Trial trial = random_trial(random);
+    const auto seed = static_cast<std::uint64_t>(i + 1);
+    judge(trial, measured(trial.machine, near_only(), trial.noise, seed), tally);
+  }
+  MESSAGE(tally.machines << " machines: " << tally.observable << " observable, of these "
+                         << tally.right << " right and " << tally.ambiguous << " ambiguous; "
+                         << tally.unobserved << " others without a wrong limit; "
+                         << tally.bounds_too_high << " bounds above the truth");
+  CHECK(tally.observable > 0);
+  CHECK(100 * (tally.right + tally.ambiguous) >= 97 * tally.observable);
+  CHECK(tally.unobserved == tally.machines - tally.observable);
+  CHECK(tally.bounds_too_high == 0);
+}
+
+}  // namespace
+}  // namespace clprobe
