@@ -191,13 +191,17 @@ Plan plan(const DeviceInfo& device, const Limits& limits) {
   missing.name = "limit";
   missing.series = unit_series;
   missing.method = "plan";
+  const InflightLimits& asked = limits.in_flight;
+  const bool is_asked = !asked.work_items.empty() || !asked.loads.empty() || !asked.mergers.empty();
+  // What was asked for is timed all the same: the kernel proves itself.
+  if (is_asked) add_blocks(device, limits, result);
   if (is_cpu(device)) {
     missing.reason =
         "a processor runs the work-items of a group one after another; its loads in flight are "
         "those of chains side by side";
   } else if (device.timer != Timer::clock) {
     missing.reason = "the time of one work-group needs a clock in the kernel";
-  } else {
+  } else if (!is_asked) {
     add_blocks(device, limits, result);
   }
   if (!missing.reason.empty()) result.findings.push_back(std::move(missing));

@@ -154,3 +154,16 @@ small=(latency --quick --time-budget 60s --json --sizes)
     no_reports
   done
 }
+
+@test "loads in flight: rounds with both kinds of mergers, and chains" {
+  under_oclgrind --data-races --check-api -- inflight --quick --time-budget 60s --json \
+    --work-items 3,40 --loads 2 --mergers 1,2 --max-memory 256KiB --target cache
+  [ "$status" -eq 0 ] || {
+    printf 'status %s: %s\n' "$status" "$stderr"
+    return 1
+  }
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[].series] | unique | contains(["cache-x2", "cache-x2-across-2", "cache-chains"])'
+  json_says '[.results[0].points[] | select((.samples | length) == 0)] == []'
+  no_reports
+}

@@ -69,3 +69,12 @@ setup() {
   json_says '[.results[0].points[].parameters.timer] | unique == ["host"]'
   json_says '[.results[0].points[] | select((.samples | length) == 0)] == []'
 }
+
+@test "loads in flight: chains by slopes of the host's clock, and why there is no limit" {
+  clprobe inflight --device llvmpipe --max-memory 1MiB --quick --time-budget 60s --json
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[].series] | unique == ["cache-chains", "memory-chains"]'
+  json_says '[.results[0].findings[] | select(.name == "limit") | .reason] | length == 1'
+  json_says '[.results[0].points[].samples[].ticks // 0] | max == 0'
+}

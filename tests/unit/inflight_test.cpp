@@ -149,14 +149,16 @@ TEST_CASE("the witness counts every load of every round") {
   CHECK(one.block_witness(6, 2) > expected);
 }
 
-/// Samples of a curve that is flat at `cycles`, with a jump of as much behind `last`.
-std::vector<Point> curve(int loads, int last, double cycles) {
+/// Samples of a pool of `capacity` requests: what does not fit waits for those before.
+std::vector<Point> curve(int loads, int capacity, double latency) {
+  constexpr double interval = 0.3;
   std::vector<Point> points;
   for (int n = 2; n <= 512; n += 2) {
     Point point = block(loads, 1, "within", n);
-    const double late = n > last ? cycles * 0.85 : 0.0;
-    const auto ticks = static_cast<std::uint64_t>(cycles + 0.3 * n * loads + late);
-    point.samples.assign(3, {.accesses = 1, .ticks = ticks, .host_ns = 1000});
+    const int waits = (n * loads - 1) / capacity;
+    const double cycles = latency + interval * n * loads + waits * (latency - interval * capacity);
+    point.samples.assign(
+        3, {.accesses = 1, .ticks = static_cast<std::uint64_t>(cycles), .host_ns = 1000});
     points.push_back(point);
   }
   return points;
@@ -164,8 +166,8 @@ std::vector<Point> curve(int loads, int last, double cycles) {
 
 TEST_CASE("jumps at as many requests are a pool, through the probe's own findings") {
   std::vector<Point> points;
-  for (const auto& [loads, last] : {std::pair{1, 200}, {2, 100}, {3, 66}}) {
-    for (Point& each : curve(loads, last, 400.0)) points.push_back(std::move(each));
+  for (const int loads : {1, 2, 3}) {
+    for (Point& each : curve(loads, 200, 400.0)) points.push_back(std::move(each));
   }
   const Findings found = probe().analyse(gpu(), points);
   const auto limit = std::find_if(found.findings.begin(), found.findings.end(),

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # Bats and common.bash set the variables
+# The probe inflight and simulated devices: what they refuse, that they prove themselves.
+bats_require_minimum_version 1.5.0
+
+setup() {
+  load common
+  common_setup
+}
+
+@test "a simulated device needs no OpenCL at all" {
+  OCL_ICD_VENDORS=/nonexistent clprobe --device sim:fermi-m2070 latency --sizes 4KiB-64KiB \
+    --series global --json
+  [ "$status" -eq 0 ]
+  json_says '.device.type == "simulated" and .results[0].status == "ok"'
+  json_says '[.results[0].findings[] | select(.name == "cycles") | .value | round][0] == 45'
+  OCL_ICD_VENDORS=/nonexistent clprobe list --device sim:fermi-m2070
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"simulated fermi-m2070"* ]]
+}
+
+@test "a simulated device beside a real one" {
+  clprobe --device 0,sim:fermi-m2070 latency --sizes 4KiB --series global --quick --json
+  [ "$status" -eq 0 ]
+  json_says 'length == 2 and .[1].device.type == "simulated"'
+}
+
+@test "an unknown preset shows the list, and the nearest" {
+  clprobe --device sim:fermi-m2071 latency
+  fails_with 2 fermi-m2071 'did you mean fermi-m2070' 'hopper-like'
+}
+
+@test "a machine file that is not there, or wrong, says where and what was expected" {
+  clprobe --device sim:nosuch.json latency
+  fails_with 2 --device nosuch.json
+  echo '{"name": "mine"}' >mine.json
+  clprobe --device sim:mine.json latency
+  fails_with 2 mine.json 'core: expected an object'
+}
+
+@test "a machine file is a device: what a run says of a preset can be run again" {
+  clprobe --device sim:gsi latency --sizes 4KiB --series global --json
+  [ "$status" -eq 0 ]
+  jq -r '(if type == "array" then .[0] else . end).device.reported.machine' <<<"$output" >gsi.json
+  clprobe --device sim:gsi.json latency --sizes 4KiB --series global --json
+  [ "$status" -eq 0 ]
+  json_says '.device.name == "simulated gsi" and .results[0].status == "ok"'
+}
+
+@test "the limit of the M2070 is found" {
+  clprobe --device sim:fermi-m2070 inflight --loads 1,2,3 --mergers 1,2 --target cache --quick \
+    --time-budget 60s --json
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].findings[] | select(.name == "limit") | .label] == ["MSHR"]'
+  json_says '[.results[0].findings[] | select(.name == "requests")][0] | .low <= 128 and .high >= 128'
+}
+
+@test "work-items, loads, mergers and targets that cannot be" {
+  clprobe --device sim:gsi inflight --work-items 4096
+  fails_with 2 --work-items 4096 'choose 1 to 1024'
+  clprobe --device sim:gsi inflight --mergers 2048
+  fails_with 2 --mergers 2048 'choose 1 to 1024'
+  clprobe --device sim:gsi inflight --loads 17
+  fails_with 2 --loads 17
+  clprobe --device sim:gsi inflight --target tape
+  fails_with 2 --target tape 'cache'
+}
+
+@test "chains and rounds prove themselves on a processor" {
+  clprobe --device 0 inflight --work-items 8 --loads 1,3 --mergers 1,2 --max-memory 4MiB --quick \
+    --time-budget 60s --json
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[] | select((.samples | length) == 0)] == []'
+  json_says '[.results[0].points[].series] | unique | contains(["cache-x3-across-2", "memory-chains"])'
+  json_says '[.results[0].findings[] | select(.name == "limit") | .reason]
+    | length == 1 and (.[0] | test("one after another"))'
+}
+
+@test "explain tells the method" {
+  clprobe explain inflight
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"Thread-Latency"* ]]
+}
