@@ -46,20 +46,20 @@ kernel void inflight_block(global const uint* data, uint mask, uint line_words, 
                            uint per_load, uint rounds, uint merger, uint is_across, uint sub_group,
                            ulong never, global ulong* restrict out) {
   const uint item = (uint)get_local_id(0);
-  const uint place = place_of(item, merger, is_across, sub_group);
   ulong sum = 0;
   ulong ticks = 0;
   for (uint round = 0; round <= rounds; ++round) {
-    const uint base = first + round * LOADS * per_load + place;
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong before = clock_after(sum, never);
     // Loads must not be made before the clock is read: their addresses depend on it.
     const uint late = before == never ? 1 : 0;
 #if LOADS > 0
+    const uint place = place_of(item, merger, is_across, sub_group);
+    const uint base = first + round * LOADS * per_load + place + late;
     uint loaded[LOADS];
 #pragma unroll
     for (uint k = 0; k < LOADS; ++k) {
-      loaded[k] = data[(ulong)((base + k * per_load + late) & mask) * line_words];
+      loaded[k] = data[(ulong)((base + k * per_load) & mask) * line_words];
     }
 #pragma unroll
     for (uint k = 0; k < LOADS; ++k) sum += loaded[k];
