@@ -373,6 +373,7 @@ const Probe stride{
     .budget = budget,
     .plan = plan,
     .prepare = prepare_stride,
+    .trace = trace_stride,
     .variants = stride_variants,
     .analyse = stride_findings,
 };

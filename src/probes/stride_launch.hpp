@@ -11,4 +11,9 @@ namespace clprobe {
 /// and cl::Error.
 Work prepare_stride(Session& session, const Point& point);
 
+/// What one compute unit has of it, for the simulator: as many work-groups as it holds at once,
+/// some batches of each. Accesses are those of the device, whose other compute units do the same
+/// meanwhile. Throws Unsupported for memory of the host.
+SimulatedWork trace_stride(const simulator::Machine& machine, const Point& point);
+
 }  // namespace clprobe

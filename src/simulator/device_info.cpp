@@ -46,6 +46,7 @@ DeviceInfo describe_device(const Machine& machine) {
                   .ticks_per_ns_high = rate,
                   .r_squared = 1.0};
   device.timer = Timer::clock;
+  device.launch_timer = Timer::event;
   device.reported.set("cache_bytes", whole(machine.l2.bytes));
   device.reported.set("machine", to_json_line(machine));
   return device;

@@ -83,6 +83,44 @@ TEST_CASE("latency finds the levels of every preset") {
   }
 }
 
+/// The best bandwidth of reading ints, for one compute unit, in bytes a cycle.
+double bytes_per_cycle(const Machine& machine, const ProbeResult& result) {
+  const auto found = finding(result, "bandwidth", "read int");
+  if (!found || !found->value) return 0.0;
+  const double units = static_cast<double>(machine.core.compute_units);
+  return *found->value / (machine.core.clock_ghz * 1e9) / units;
+}
+
+Limits reading_ints() {
+  Limits limits;
+  limits.stream.types = {ElementType::int32};
+  limits.stream.vectors = {1};
+  limits.stream.operations = {Operation::read};
+  return limits;
+}
+
+TEST_CASE("stride finds what a compute unit fetches at once, and what its memory gives") {
+  const Machine hopper = simulator::preset("hopper-like");
+  const ProbeResult sectors = measured(hopper, "stride", reading_ints());
+  CHECK(sectors.status == Status::ok);
+  const auto knee = finding(sectors, "knee", "read int");
+  REQUIRE(knee);
+  CHECK(knee->value == static_cast<double>(hopper.l1.sector_bytes));
+  // By the port of its memory, less the time until the first bytes come.
+  CHECK(bytes_per_cycle(hopper, sectors) ==
+        doctest::Approx(hopper.memory.bytes_per_cycle).epsilon(0.05));
+
+  const Machine gsi = simulator::preset("gsi");
+  const ProbeResult lines = measured(gsi, "stride", reading_ints());
+  const auto line = finding(lines, "knee", "read int");
+  REQUIRE(line);
+  CHECK(line->value == static_cast<double>(gsi.l1.line_bytes));
+  // By Little's law: 32 lines of 64 bytes under way for 197 to 261 cycles.
+  const double in_flight = static_cast<double>(gsi.pending.entries * gsi.l1.line_bytes);
+  CHECK(bytes_per_cycle(gsi, lines) <= in_flight / 197.0);
+  CHECK(bytes_per_cycle(gsi, lines) >= 0.95 * in_flight / 261.0);
+}
+
 TEST_CASE("what the simulator cannot measure is said and no failure") {
   const Machine machine = simulator::preset("gsi");
   Limits limits;
