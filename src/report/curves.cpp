@@ -27,13 +27,28 @@ ChartNote note_of(const ProbeResult& result, const Finding& latency, const Chart
   const auto by_x = [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; };
   const auto [first, last] = std::minmax_element(series.points.begin(), series.points.end(), by_x);
   ChartNote note{first->x, last->x, *latency.value, format_seconds(*latency.value)};
-  if (const Finding* const end = find(result, latency, "capacity")) note.x_high = *end->value;
+  note.level = latency.level;
+  if (const Finding* const end = find(result, latency, "capacity")) {
+    note.x_high = *end->value;
+    note.end_low = end->low.value_or(*end->value);
+    note.end_high = end->high.value_or(*end->value);
+  }
   Finding nearer = latency;
   nearer.level = latency.level.value_or(1) - 1;
   if (const Finding* const start = find(result, nearer, "capacity")) note.x_low = *start->value;
   note.x_low = std::clamp(note.x_low, first->x, last->x);
   note.x_high = std::clamp(note.x_high, note.x_low, last->x);
   return note;
+}
+
+ChartPoint chart_point(double x, const Estimate& time, bool is_rate) {
+  const auto shown = [&](double ns) {
+    if (!is_rate) return ns / ns_per_second;
+    return ns > 0.0 ? ns_per_second / ns : 0.0;
+  };
+  const Interval& ns = time.ns_interval;
+  return {x, shown(time.ns), shown(is_rate ? ns.high : ns.low), shown(is_rate ? ns.low : ns.high),
+          time.cycles};
 }
 
 }  // namespace
@@ -93,7 +108,7 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
       const std::optional<Estimate> y = estimate(point, device);
       // A slope through noise can be negative; a logarithmic axis has no place for it.
       if (!x || !(*x > 0.0) || !y || !(y->ns > 0.0)) continue;
-      series.points.push_back({*x, is_rate ? ns_per_second / y->ns : y->ns / ns_per_second});
+      series.points.push_back(chart_point(*x, *y, is_rate));
     }
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }

@@ -145,6 +145,11 @@ std::string parameter_text(std::string_view name, const Value& value) {
   return whole != nullptr ? fmt::format("{}", *whole) : format_number(number);
 }
 
+std::string_view parameter_unit(std::string_view name) {
+  const NamedUnit* const unit = unit_in(name);
+  return unit == nullptr ? std::string_view() : unit->suffix.substr(1);
+}
+
 std::string parameter_title(std::string_view name) {
   const NamedUnit* const unit = unit_in(name);
   return words(name.substr(0, name.size() - (unit == nullptr ? 0 : unit->suffix.size())));
