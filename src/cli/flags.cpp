@@ -152,9 +152,12 @@ constexpr std::array flag_rows{
          .kind = ValueKind::file,
          .category = Category::results,
          .commands = with_results,
-         .summary = "also write FILE: .json, .csv, .md or .txt; - is stdout",
+         .summary = "also write FILE: .json .csv .md .txt .html .svg; - is stdout",
          .details = "Also write the results to FILE, in the format of its ending: `.json`, `.csv`, "
-                    "`.md` or `.txt`. `-` is stdout; it and devices such as `/dev/null` take the "
+                    "`.md`, `.txt`, `.html` (one page with interactive charts and the raw data) or "
+                    "`.svg` (a picture of one chart; where there are several probes, the name of "
+                    "the file begins with the one to draw: `latency.svg`). `-` is stdout; it and "
+                    "devices such as `/dev/null` take the "
                     "format of `--format`. A file is replaced as a whole after each probe, so that "
                     "an interrupted run leaves what it has.",
          .is_repeatable = true,

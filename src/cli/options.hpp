@@ -17,7 +17,7 @@ namespace clprobe::cli {
 
 enum class Command { measure, list, explain, report, generate, version, help, builds, worker };
 
-enum class Format { table, json, csv, markdown };
+enum class Format { table, json, csv, markdown, html, svg };
 
 using ColourMode = terminal::ColourMode;
 

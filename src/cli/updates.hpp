@@ -10,7 +10,8 @@
 namespace clprobe::cli {
 
 // Each in the order of its enumerators, so that a word's place is its value.
-inline constexpr std::array<std::string_view, 4> format_words{"table", "json", "csv", "markdown"};
+inline constexpr std::array<std::string_view, 6> format_words{"table",    "json", "csv",
+                                                              "markdown", "html", "svg"};
 inline constexpr std::array<std::string_view, 3> colour_words{"auto", "always", "never"};
 inline constexpr std::array<std::string_view, 4> address_words{"auto", "pointer", "index",
                                                                "offset"};

@@ -78,9 +78,10 @@ struct Extension {
   Format format;
 };
 
-constexpr std::array extensions{Extension{".json", Format::json}, Extension{".csv", Format::csv},
-                                Extension{".md", Format::markdown},
-                                Extension{".txt", Format::table}};
+constexpr std::array extensions{
+    Extension{".json", Format::json},   Extension{".csv", Format::csv},
+    Extension{".md", Format::markdown}, Extension{".txt", Format::table},
+    Extension{".html", Format::html},   Extension{".svg", Format::svg}};
 
 struct DurationUnit {
   std::string_view word;
@@ -157,8 +158,10 @@ Output parse_output(std::string_view path) {
     words.push_back(each.text);
   }
   const std::optional<std::string_view> meant = nearest(typed, words);
-  refuse("the ending of {} is no known format: {}end the name in .json, .csv, .md or .txt",
-         quote(path), meant ? fmt::format("did you mean '{}'? ", *meant) : std::string());
+  refuse(
+      "the ending of {} is no known format: {}end the name in .json, .csv, .md, .txt, .html or "
+      ".svg",
+      quote(path), meant ? fmt::format("did you mean '{}'? ", *meant) : std::string());
 }
 
 }  // namespace clprobe::cli

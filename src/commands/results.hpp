@@ -3,6 +3,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/options.hpp"
@@ -11,10 +13,15 @@
 
 namespace clprobe::commands {
 
+/// Which probe a picture at `path` shows: the only one, or the one with which the file's name
+/// begins
+/// ("latency.svg", "latency-h200.svg"). Throws UsageError where neither says.
+std::string pictured_probe(std::string_view path, std::span<const std::string> probes);
+
 /// Opens every target before anything is measured, so that a bad path fails in the first second.
 class Results {
  public:
-  /// Throws UsageError for a path that cannot be written.
+  /// Throws UsageError for a path that cannot be written, and for a picture of several probes.
   explicit Results(const cli::Options& options);
 
   /// Replaces the files by what is known now; streams wait for finish(). Throws OutputError.
@@ -29,6 +36,9 @@ class Results {
   };
 
   [[nodiscard]] std::string render(std::span<const Run> runs, const Target& target) const;
+
+  /// The probes that the results are of, or will be.
+  [[nodiscard]] std::vector<std::string> probes(std::span<const Run> runs) const;
 
   const cli::Options& options_;
   std::vector<Target> targets_{};

@@ -41,6 +41,8 @@ ChartNote note_of(const ProbeResult& result, const Finding& latency, const Chart
   return note;
 }
 
+}  // namespace
+
 ChartPoint chart_point(double x, const Estimate& time, bool is_rate) {
   const auto shown = [&](double ns) {
     if (!is_rate) return ns / ns_per_second;
@@ -50,8 +52,6 @@ ChartPoint chart_point(double x, const Estimate& time, bool is_rate) {
   return {x, shown(time.ns), shown(is_rate ? ns.high : ns.low), shown(is_rate ? ns.low : ns.high),
           time.cycles};
 }
-
-}  // namespace
 
 std::optional<double> numeric(const Point& point, std::string_view name) {
   const Value* const value = point.parameters.find(name);

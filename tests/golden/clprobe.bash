@@ -33,7 +33,7 @@ _clprobe() {
     return
     ;;
   --format|-f)
-    _clprobe_offer 'table json csv markdown' "$word"
+    _clprobe_offer 'table json csv markdown html svg' "$word"
     return
     ;;
   --color)

@@ -26,10 +26,10 @@ _clprobe() {
     '--clock=[clock read inside kernels]:KIND:(auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter)' \
     '--seed=[seed of everything that is shuffled (42)]:N: ' \
     '--dry-run[say what would be measured, and measure nothing]' \
-    '*--output=[also write FILE\: .json, .csv, .md or .txt; - is stdout]:FILE:_files' \
-    '*-o[also write FILE\: .json, .csv, .md or .txt; - is stdout]:FILE:_files' \
-    '--format=[format of stdout]:FORMAT:(table json csv markdown)' \
-    '-f[format of stdout]:FORMAT:(table json csv markdown)' \
+    '*--output=[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files' \
+    '*-o[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files' \
+    '--format=[format of stdout]:FORMAT:(table json csv markdown html svg)' \
+    '-f[format of stdout]:FORMAT:(table json csv markdown html svg)' \
     '--json[short for --format json]' \
     '--color=[colours on stdout]:WHEN:(auto always never)' \
     '--verbose[every point, and what the driver reported]' \

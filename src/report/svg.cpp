@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "clprobe/report.hpp"
+#include "report/curves.hpp"
+#include "report/device_text.hpp"
+#include "report/findings.hpp"
+#include "report/html_text.hpp"
+#include "report/side_by_side.hpp"
+#include "report/text.hpp"
+
+namespace clprobe {
+namespace report {
+namespace {
+
+// In pixels.
+constexpr double width = 860;
+constexpr double left = 76;
+constexpr double right = 24;
+constexpr double top = 74;
+constexpr double plot_height = 340;
+constexpr double plot_width = width - left - right;
+constexpr double bottom = top + plot_height;
+constexpr double legend_row = 22;
+constexpr double letter_width = 7;  // of 13 px type, on average and a little more
+
+// Contrast of at least 4.5 with white, and different in print without colour by their dashes.
+constexpr std::array colours{"#0b5fc0", "#b8400a", "#0a7068", "#9a1fb0",
+                             "#4a7310", "#b81c2c", "#5b3fd0", "#57534e"};
+constexpr std::array dashes{"", "7 4", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 2 2"};
+
+std::string_view colour_of(std::size_t series) { return colours.at(series % colours.size()); }
+
+double text_width(std::string_view text) { return letter_width * display_width(text); }
+
+struct Label {
+  double x{0.0};
+  double y{0.0};
+  double half_width{0.0};
+
+  [[nodiscard]] bool overlaps(const Label& other) const {
+    constexpr double line_height = 15;
+    return std::fabs(x - other.x) < half_width + other.half_width &&
+           std::fabs(y - other.y) < line_height;
+  }
+};
+
+class Picture {
+ public:
+  explicit Picture(const Chart& chart)
+      : chart_(chart), x_(x_axis_of(chart)), y_(y_axis_of(chart)) {}
+
+  std::string draw(const PictureText& text) {
+    const std::string legend = draw_legend();
+    svg_ = fmt::format(
+        R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1:.0f}" width="{0}" height="{1:.0f}" role="img" font-family="system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif" font-size="13">
+<title>{2}</title>
+<desc>{3}</desc>
+<rect width="100%" height="100%" fill="#ffffff"/>
+<text x="{4}" y="30" font-size="18" font-weight="600" fill="#1a1d21">{2}</text>
+<text x="{4}" y="52" fill="#50565e">{5}</text>
+)",
+        width, height_, html_text(text.title), html_text(text.description), left,
+        html_text(text.subtitle));
+    if (x_.high > x_.low) {
+      draw_axes();
+      for (std::size_t i = chart_.series.size(); i-- > 0;) draw_curve(i);
+      draw_notes();
+      svg_ += legend;
+    } else {
+      svg_ += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"#1a1d21\">no curve was measured</text>\n",
+                          left, top + 20);
+    }
+    return svg_ + "</svg>\n";
+  }
+
+ private:
+  [[nodiscard]] double across(double value) const { return left + plot_width * x_.share(value); }
+  [[nodiscard]] double down(double value) const {
+    return bottom - plot_height * std::clamp(y_.share(value), 0.0, 1.0);
+  }
+
+  [[nodiscard]] std::vector<double> x_values() const {
+    constexpr double least_gap = 64;
+    std::vector<double> values;
+    if (parameter_unit(chart_.x_name) == "bytes") {
+      const double octave = plot_width / ((x_.high - x_.low) / std::log(2.0));
+      int step = 1;
+      for (const int octaves : {1, 2, 5, 10, 20}) {
+        step = octaves;
+        if (octave * octaves >= least_gap) break;
+      }
+      for (int power = 0; power < 63; power += step) values.push_back(std::ldexp(1.0, power));
+    } else {
+      for (const ChartSeries& series : chart_.series) {
+        for (const ChartPoint& point : series.points) values.push_back(point.x);
+      }
+      std::sort(values.begin(), values.end());
+    }
+    std::vector<double> kept;
+    constexpr double rounding = 1e-9;
+    for (const double value : values) {
+      if (std::log(value) < x_.low - rounding || std::log(value) > x_.high + rounding) continue;
+      if (kept.empty() || across(value) >= across(kept.back()) + least_gap / 2) {
+        kept.push_back(value);
+      }
+    }
+    return kept;
+  }
+
+  void draw_axes() {
+    constexpr double least_gap = 26;
+    for (const double value : y_ticks_of(y_, least_gap / plot_height)) {
+      svg_ += fmt::format(
+          R"(<path d="M{0} {1:.1f}H{2}" stroke="#e3e6ea"/><text x="{3}" y="{4:.1f}" text-anchor="end" fill="#50565e">{5}</text>
+)",
+          left, down(value), left + plot_width, left - 8, down(value) + 4.5,
+          html_text(tick_text(value, chart_.y_unit)));
+    }
+    for (const double value : x_values()) {
+      svg_ += fmt::format(
+          R"(<path d="M{0:.1f} {1}V{2}" stroke="#eef0f2"/><text x="{0:.1f}" y="{3}" text-anchor="middle" fill="#50565e">{4}</text>
+)",
+          across(value), top, bottom, bottom + 19, html_text(tick_text_of_parameter(value)));
+    }
+    svg_ += fmt::format(
+        R"(<path d="M{0} {1}V{2}H{3}" fill="none" stroke="#50565e"/><text x="{4}" y="{5}" text-anchor="middle" fill="#1a1d21">{6}</text>
+)",
+        left, top, bottom, left + plot_width, left + plot_width / 2, bottom + 42,
+        html_text(parameter_title(chart_.x_name)));
+  }
+
+  [[nodiscard]] std::string tick_text_of_parameter(double value) const {
+    const bool is_whole = value == std::floor(value) && value < 1e15;
+    const Value shown = is_whole ? Value{static_cast<std::int64_t>(value)} : Value{value};
+    return parameter_text(chart_.x_name, shown);
+  }
+
+  void draw_curve(std::size_t i) {
+    std::string path;
+    const std::vector<ChartPoint> points = sorted(chart_.series[i]);
+    for (const ChartPoint& point : points) {
+      path +=
+          fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", across(point.x), down(point.y));
+    }
+    // A single point is a line of no length, which a round cap makes a dot.
+    if (points.size() == 1) path += "h0";
+    const std::string_view dash = dashes.at(i % dashes.size());
+    svg_ += fmt::format(
+        R"(<path d="{}" fill="none" stroke="{}" stroke-width="{}" stroke-linejoin="round" stroke-linecap="round"{}/>
+)",
+        path, colour_of(i), i == 0 ? 2.4 : 1.8,
+        dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
+  }
+
+  // A level's text is left out where another one is in its place.
+  void draw_notes() {
+    std::vector<Label> taken;
+    for (const ChartNote& note : chart_.notes) {
+      const std::string text = printable(note.text);
+      const double half = text_width(text) / 2;
+      const double middle = (across(note.x_low) + across(note.x_high)) / 2;
+      const double x = std::clamp(middle, left + half + 4, left + plot_width - half - 4);
+      for (const double aside : {-10.0, 20.0, -26.0}) {
+        const Label label{x, down(note.y) + aside, half};
+        const bool is_free = std::none_of(taken.begin(), taken.end(),
+                                          [&](const Label& each) { return label.overlaps(each); });
+        if (!is_free) continue;
+        taken.push_back(label);
+        svg_ += fmt::format(
+            R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle" font-weight="600" fill="{}" stroke="#ffffff" stroke-width="4" paint-order="stroke">{}</text>
+)",
+            x, label.y, colour_of(static_cast<std::size_t>(note.series)), html_text(text));
+        break;
+      }
+    }
+  }
+
+  // Sets the height, too.
+  std::string draw_legend() {
+    constexpr double line_length = 28;
+    double x = left;
+    double y = bottom + 68;
+    std::string legend;
+    for (std::size_t i = 0; i < chart_.series.size(); ++i) {
+      const std::string name = cut(printable(chart_.series[i].name), 60, "…");
+      const double room = line_length + 8 + text_width(name) + 24;
+      if (x > left && x + room > width) {
+        x = left;
+        y += legend_row;
+      }
+      const std::string_view dash = dashes.at(i % dashes.size());
+      legend += fmt::format(
+          R"(<path d="M{:.1f} {:.1f}h{}" stroke="{}" stroke-width="2.4"{}/><text x="{:.1f}" y="{:.1f}" fill="#1a1d21">{}</text>
+)",
+          x, y - 4.5, line_length, colour_of(i),
+          dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash), x + line_length + 8, y,
+          html_text(name));
+      x += room;
+    }
+    height_ = y + 18;
+    return legend;
+  }
+
+  const Chart& chart_;
+  Axis x_;
+  Axis y_;
+  std::string svg_{};
+  double height_{bottom + 30};
+};
+
+}  // namespace
+
+Chart shared_chart(std::span<const Run> runs, std::string_view probe) {
+  Chart shared;
+  std::string series_name;
+  for (const Run& run : runs) {
+    const ProbeResult* const result = find_result(run, probe);
+    if (result == nullptr) continue;
+    Chart chart = chart_of(*result, run.device);
+    if (runs.size() == 1) return chart;
+    if (chart.series.empty()) continue;
+    if (shared.series.empty()) {
+      shared.x_name = chart.x_name;
+      shared.y_unit = chart.y_unit;
+      series_name = chart.series.front().name;
+    }
+    for (std::size_t i = 0; i < chart.series.size(); ++i) {
+      if (chart.series[i].name != series_name) continue;
+      for (ChartNote& note : chart.notes) {
+        if (note.series != static_cast<int>(i)) continue;
+        note.series = static_cast<int>(shared.series.size());
+        shared.notes.push_back(std::move(note));
+      }
+      shared.series.push_back({device_title(run.device), std::move(chart.series[i].points)});
+      break;
+    }
+  }
+  return shared;
+}
+
+std::string draw_picture(const Chart& chart, const PictureText& text) {
+  return Picture(chart).draw(text);
+}
+
+std::string picture_of(std::span<const Run> runs, std::string_view probe) {
+  const Chart chart = shared_chart(runs, probe);
+  const std::string what = printable(words(probe));
+  PictureText text;
+  if (runs.size() == 1) {
+    const DeviceInfo& device = runs.front().device;
+    text.title = fmt::format("{}: {}", what, cut(printable(device.name), 60, "…"));
+    text.subtitle =
+        cut(printable(fmt::format("{}, driver {}, {}, clprobe {}", device.platform, device.driver,
+                                  runs.front().started.substr(0, 10), runs.front().tool.version)),
+            108, "…");
+  } else {
+    text.title = fmt::format("{} of {} devices", what, chart.series.size());
+    for (const Run& run : runs) {
+      const ProbeResult* const result = find_result(run, probe);
+      if (result == nullptr || chart.series.empty()) continue;
+      const Chart first = chart_of(*result, run.device);
+      if (first.series.empty()) continue;
+      text.subtitle = cut(printable(first.series.front().name), 60, "…");
+      break;
+    }
+  }
+  text.description = fmt::format("Logarithmic axes, {} curves.", chart.series.size());
+  for (const ChartNote& note : chart.notes) {
+    const std::string& name = chart.series[static_cast<std::size_t>(note.series)].name;
+    text.description += fmt::format(
+        " {}{}: {} up to {}.", printable(name),
+        note.level ? fmt::format(", level {}", *note.level) : std::string(), printable(note.text),
+        parameter_text(chart.x_name, Value{static_cast<std::int64_t>(note.x_high)}));
+  }
+  return draw_picture(chart, text);
+}
+
+}  // namespace report
+
+std::string render_svg(std::span<const Run> runs, std::string_view probe) {
+  return report::picture_of(runs, probe);
+}
+
+}  // namespace clprobe
