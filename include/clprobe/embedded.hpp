@@ -7,8 +7,9 @@
 
 namespace clprobe {
 
-/// The text of an embedded file: "latency.cl", "clock.clh", "latency.md", "report.js". "chart.js" is
-/// the library Chart.js, and empty where the build found none. Throws std::out_of_range when there is no such file.
+/// The text of an embedded file: "latency.cl", "clock.clh", "latency.md", "report.js". "chart.js"
+/// is the library Chart.js, and empty where the build found none.
+/// Throws std::out_of_range when there is no such file.
 std::string_view embedded_file(std::string_view name);
 
 /// SHA-256 of clock.clh followed by the kernel file, as `cat cl/clock.clh cl/NAME | sha256sum`

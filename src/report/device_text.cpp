@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "report/findings.hpp"
 
@@ -53,6 +54,32 @@ std::string counted(std::size_t count, std::string_view noun) {
 
 std::string device_title(const DeviceInfo& device) {
   return fmt::format("[{}] {}", device.index, device.name);
+}
+
+std::vector<std::string> run_titles(std::span<const Run> runs) {
+  constexpr std::array details{
+      +[](const Run& /*run*/) { return std::string(); },
+      +[](const Run& run) { return ", driver " + run.device.driver; },
+      +[](const Run& run) { return ", " + run.started.substr(0, 10); },
+  };
+  std::vector<std::string> titles(runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto is_same_name = [&](const Run& other) {
+      return other.device.name == runs[i].device.name;
+    };
+    titles[i] = runs[i].device.name;
+    bool is_alone = false;
+    for (const auto& detail : details) {
+      is_alone = std::count_if(runs.begin(), runs.end(), [&](const Run& other) {
+                   return is_same_name(other) && detail(other) == detail(runs[i]);
+                 }) == 1;
+      if (!is_alone) continue;
+      titles[i] += detail(runs[i]);
+      break;
+    }
+    if (!is_alone) titles[i] += fmt::format(" #{}", i + 1);
+  }
+  return titles;
 }
 
 std::vector<std::string> device_facts(const DeviceInfo& device) {

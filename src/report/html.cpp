@@ -38,9 +38,15 @@ std::string_view explanation_of(const std::string& probe) {
   return has_embedded_file(page) ? embedded_file(page) : std::string_view();
 }
 
-std::string device_name(const Run& run, std::size_t number) {
+/// The runs, and how each is called in this page.
+struct Named {
+  std::span<const Run> runs;
+  std::vector<std::string> titles{};
+};
+
+std::string device_name(const Named& named, std::size_t number) {
   return fmt::format("<span class=\"swatch c{}\" aria-hidden=\"true\"></span>{}", number % 8,
-                     html_text(run.device.name));
+                     html_text(named.titles[number]));
 }
 
 std::string list_item(std::string_view kind, std::string_view text) {
@@ -69,16 +75,16 @@ std::string kernels_text(const ProbeResult& result) {
 }
 
 /// What one device gave of one probe: how much, with what, and what to be wary of.
-std::string device_part(const Run& run, const ProbeResult& result, std::size_t number,
-                        bool has_table) {
+std::string device_part(const Named& named, const ProbeResult& result, std::size_t number) {
+  const bool has_table = named.runs.size() > 1;
   std::string html = fmt::format("<div class=\"part\">\n<h4>{}</h4>\n<p class=\"quiet\">{}</p>\n",
-                                 device_name(run, number), html_text(result_text(result)));
+                                 device_name(named, number), html_text(result_text(result)));
   const std::string items = notices(result);
   if (!items.empty()) html += "<ul class=\"notices\">\n" + items + "</ul>\n";
   if (has_table && !result.findings.empty()) {
     html += fmt::format("<details><summary>Findings of {} with intervals and reasons</summary>\n",
-                        html_text(run.device.name));
-    html += findings_html(result.findings, "Findings of " + run.device.name) + "</details>\n";
+                        html_text(named.titles[number]));
+    html += findings_html(result.findings, "Findings of " + named.titles[number]) + "</details>\n";
   }
   if (!result.kernels.empty()) {
     html += fmt::format("<details><summary>Kernels, by SHA-256 and build options ({})</summary>\n",
@@ -88,22 +94,24 @@ std::string device_part(const Run& run, const ProbeResult& result, std::size_t n
   return html + "</div>\n";
 }
 
-std::string findings_part(std::span<const Run> runs, const std::string& probe) {
-  if (runs.size() > 1) {
-    for (const SharedGrid& grid : compare_findings(runs)) {
-      if (grid.probe == probe && !grid.rows.empty()) return shared_findings_html(grid, runs);
+std::string findings_part(const Named& named, const std::string& probe) {
+  if (named.runs.size() > 1) {
+    for (const SharedGrid& grid : compare_findings(named.runs)) {
+      if (grid.probe == probe && !grid.rows.empty()) {
+        return shared_findings_html(grid, named.titles);
+      }
     }
   }
-  for (const Run& run : runs) {
-    const ProbeResult* const result = find_result(run, probe);
+  for (std::size_t run = 0; run < named.runs.size(); ++run) {
+    const ProbeResult* const result = find_result(named.runs[run], probe);
     if (result != nullptr && !result->findings.empty()) {
-      return findings_html(result->findings, "Findings of " + run.device.name);
+      return findings_html(result->findings, "Findings of " + named.titles[run]);
     }
   }
   return "<p>Nothing was found.</p>\n";
 }
 
-std::string probe_section(std::span<const Run> runs, const std::string& probe, std::size_t number) {
+std::string probe_section(const Named& named, const std::string& probe, std::size_t number) {
   const std::string id = section_id(probe, number);
   const std::string_view page = explanation_of(probe);
   std::string html = fmt::format(
@@ -114,12 +122,12 @@ std::string probe_section(std::span<const Run> runs, const std::string& probe, s
     html += fmt::format("<p class=\"lead\">{}</p>\n", html_text(question_of(page)));
   html += fmt::format(
       "<div class=\"chart\" data-chart=\"{}\">\n<figure class=\"picture\">\n{}</figure>\n</div>\n",
-      number, picture_of(runs, probe));
-  html += "<h3>Findings</h3>\n" + findings_part(runs, probe);
+      number, picture_of(named.runs, probe));
+  html += "<h3>Findings</h3>\n" + findings_part(named, probe);
   html += "<h3>Measured on</h3>\n<div class=\"parts\">\n";
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    const ProbeResult* const result = find_result(runs[run], probe);
-    if (result != nullptr) html += device_part(runs[run], *result, run, runs.size() > 1);
+  for (std::size_t run = 0; run < named.runs.size(); ++run) {
+    const ProbeResult* const result = find_result(named.runs[run], probe);
+    if (result != nullptr) html += device_part(named, *result, run);
   }
   html += "</div>\n";
   if (!page.empty()) {
@@ -161,9 +169,10 @@ std::string reported(const DeviceInfo& device) {
   return html + "</dl>\n</details>\n";
 }
 
-std::string device_card(const Run& run, std::size_t number) {
+std::string device_card(const Named& named, std::size_t number) {
+  const Run& run = named.runs[number];
   std::string html =
-      fmt::format("<article class=\"card\">\n<h3>{}</h3>\n", device_name(run, number));
+      fmt::format("<article class=\"card\">\n<h3>{}</h3>\n", device_name(named, number));
   for (const std::string& fact : device_facts(run.device)) {
     html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(fact));
   }
@@ -216,11 +225,11 @@ std::string lead_of(std::span<const Run> runs) {
   return text + fmt::format(". Measured {}{}.", from, from == to ? "" : " to " + to);
 }
 
-std::string charts_json(std::span<const Run> runs, const std::vector<std::string>& probes) {
+std::string charts_json(const Named& named, const std::vector<std::string>& probes) {
   Json devices = Json::array();
-  for (const Run& run : runs) devices.push_back(printable(run.device.name));
+  for (const std::string& title : named.titles) devices.push_back(printable(title));
   Json charts = Json::array();
-  for (const std::string& probe : probes) charts.push_back(page_chart(runs, probe));
+  for (const std::string& probe : probes) charts.push_back(page_chart(named.runs, probe));
   const Json all{{"devices", std::move(devices)}, {"charts", std::move(charts)}};
   return script_json(all.dump(-1, ' ', true));
 }
@@ -232,16 +241,13 @@ std::string runs_json(std::span<const Run> runs) {
   return script_json(documents.dump(-1, ' ', true));
 }
 
-}  // namespace
-}  // namespace report
-
-std::string render_html(std::span<const Run> runs) {
-  using namespace report;  // NOLINT(google-build-using-namespace): all of this page's parts
+std::string page_of(std::span<const Run> runs) {
+  const Named named{runs, run_titles(runs)};
   const std::vector<std::string> probes = probes_of(runs);
   std::string sections;
-  for (std::size_t i = 0; i < probes.size(); ++i) sections += probe_section(runs, probes[i], i);
+  for (std::size_t i = 0; i < probes.size(); ++i) sections += probe_section(named, probes[i], i);
   std::string cards;
-  for (std::size_t i = 0; i < runs.size(); ++i) cards += device_card(runs[i], i);
+  for (std::size_t i = 0; i < runs.size(); ++i) cards += device_card(named, i);
   const std::string title = runs.empty() ? "clprobe" : "clprobe: " + names_of(runs);
   const bool has_library = !embedded_file("chart.js").empty();
   return fill(
@@ -254,7 +260,7 @@ std::string render_html(std::span<const Run> runs) {
        {"devices", cards},
        {"footer", has_library ? "Charts by Chart.js (MIT licence, its notice is in the page)."
                               : "Made without Chart.js: the charts are pictures."},
-       {"charts", charts_json(runs, probes)},
+       {"charts", charts_json(named, probes)},
        {"runs", runs_json(runs)},
        {"library", std::string(embedded_file("chart.js"))},
        {"library hash", std::string(content_hash("chart.js"))},
@@ -263,5 +269,10 @@ std::string render_html(std::span<const Run> runs) {
        {"style", std::string(embedded_file("report.css"))},
        {"style hash", std::string(content_hash("report.css"))}});
 }
+
+}  // namespace
+}  // namespace report
+
+std::string render_html(std::span<const Run> runs) { return report::page_of(runs); }
 
 }  // namespace clprobe

@@ -15,7 +15,7 @@ namespace clprobe::report {
 /// One device's findings: a row per level, a column per finding.
 std::string findings_html(const std::vector<Finding>& findings, std::string_view caption);
 
-/// The findings of several devices: a row per finding of a level, a column per device.
-std::string shared_findings_html(const SharedGrid& grid, std::span<const Run> runs);
+/// The findings of several devices: a row per level, a column per device, whose titles are given.
+std::string shared_findings_html(const SharedGrid& grid, std::span<const std::string> titles);
 
 }  // namespace clprobe::report

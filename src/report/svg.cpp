@@ -39,15 +39,26 @@ std::string_view colour_of(std::size_t series) { return colours.at(series % colo
 
 double text_width(std::string_view text) { return letter_width * display_width(text); }
 
-struct Label {
+struct Place {
   double x{0.0};
   double y{0.0};
+};
+
+/// A text of one line, by the middle of its base line.
+struct Label {
+  Place place{};
   double half_width{0.0};
 
   [[nodiscard]] bool overlaps(const Label& other) const {
     constexpr double line_height = 15;
-    return std::fabs(x - other.x) < half_width + other.half_width &&
-           std::fabs(y - other.y) < line_height;
+    return std::fabs(place.x - other.place.x) < half_width + other.half_width &&
+           std::fabs(place.y - other.place.y) < line_height;
+  }
+  [[nodiscard]] bool covers(const Place& dot) const {
+    constexpr double above = 13;
+    constexpr double below = 4;
+    return std::fabs(place.x - dot.x) < half_width + 2 && dot.y > place.y - above &&
+           dot.y < place.y + below;
   }
 };
 
@@ -159,26 +170,68 @@ class Picture {
         dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
   }
 
-  // A level's text is left out where another one is in its place.
+  // The curves as dots close to each other, which texts should not cover.
+  [[nodiscard]] std::vector<Place> dots_of_curves() const {
+    constexpr double distance = 5;
+    std::vector<Place> dots;
+    for (const ChartSeries& series : chart_.series) {
+      const std::vector<ChartPoint> points = sorted(series);
+      for (std::size_t i = 1; i < points.size(); ++i) {
+        const Place from{across(points[i - 1].x), down(points[i - 1].y)};
+        const Place to{across(points[i].x), down(points[i].y)};
+        const int steps = 1 + static_cast<int>(std::hypot(to.x - from.x, to.y - from.y) / distance);
+        for (int step = 0; step <= steps; ++step) {
+          const double share = static_cast<double>(step) / steps;
+          dots.push_back({from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)});
+        }
+      }
+    }
+    return dots;
+  }
+
+  // Above or below the plateau where no curve is; else where at least no other text is; else
+  // nothing.
+  [[nodiscard]] const Label* choose(const std::vector<Label>& candidates,
+                                    const std::vector<Label>& taken,
+                                    const std::vector<Place>& dots) const {
+    const Label* second_best = nullptr;
+    for (const Label& label : candidates) {
+      const bool is_free = label.place.y > top + 12 && label.place.y < bottom - 3 &&
+                           std::none_of(taken.begin(), taken.end(),
+                                        [&](const Label& each) { return label.overlaps(each); });
+      if (!is_free) continue;
+      const bool covers_curve = std::any_of(dots.begin(), dots.end(),
+                                            [&](const Place& dot) { return label.covers(dot); });
+      if (!covers_curve) return &label;
+      if (second_best == nullptr) second_best = &label;
+    }
+    return second_best;
+  }
+
   void draw_notes() {
+    const std::vector<Place> dots = dots_of_curves();
     std::vector<Label> taken;
     for (const ChartNote& note : chart_.notes) {
       const std::string text = printable(note.text);
-      const double half = text_width(text) / 2;
-      const double middle = (across(note.x_low) + across(note.x_high)) / 2;
-      const double x = std::clamp(middle, left + half + 4, left + plot_width - half - 4);
-      for (const double aside : {-10.0, 20.0, -26.0}) {
-        const Label label{x, down(note.y) + aside, half};
-        const bool is_free = std::none_of(taken.begin(), taken.end(),
-                                          [&](const Label& each) { return label.overlaps(each); });
-        if (!is_free) continue;
-        taken.push_back(label);
-        svg_ += fmt::format(
-            R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle" font-weight="600" fill="{}" stroke="#ffffff" stroke-width="4" paint-order="stroke">{}</text>
-)",
-            x, label.y, colour_of(static_cast<std::size_t>(note.series)), html_text(text));
-        break;
+      const double half = text_width(text) / 2 + 2;
+      const double from = across(note.x_low);
+      const double to = across(note.x_high);
+      std::vector<Label> candidates;
+      for (const double aside : {-9.0, 19.0, -24.0, 34.0}) {
+        for (const double share : {0.5, 0.25, 0.75}) {
+          const double x =
+              std::clamp(from + share * (to - from), left + half + 3, left + plot_width - half - 3);
+          candidates.push_back({{x, down(note.y) + aside}, half});
+        }
       }
+      const Label* const label = choose(candidates, taken, dots);
+      if (label == nullptr) continue;
+      taken.push_back(*label);
+      svg_ += fmt::format(
+          R"(<text x="{:.1f}" y="{:.1f}" text-anchor="middle" font-weight="600" fill="{}" stroke="#ffffff" stroke-width="4" paint-order="stroke">{}</text>
+)",
+          label->place.x, label->place.y, colour_of(static_cast<std::size_t>(note.series)),
+          html_text(text));
     }
   }
 
@@ -220,7 +273,9 @@ class Picture {
 Chart shared_chart(std::span<const Run> runs, std::string_view probe) {
   Chart shared;
   std::string series_name;
-  for (const Run& run : runs) {
+  const std::vector<std::string> titles = run_titles(runs);
+  for (std::size_t number = 0; number < runs.size(); ++number) {
+    const Run& run = runs[number];
     const ProbeResult* const result = find_result(run, probe);
     if (result == nullptr) continue;
     Chart chart = chart_of(*result, run.device);
@@ -238,7 +293,7 @@ Chart shared_chart(std::span<const Run> runs, std::string_view probe) {
         note.series = static_cast<int>(shared.series.size());
         shared.notes.push_back(std::move(note));
       }
-      shared.series.push_back({device_title(run.device), std::move(chart.series[i].points)});
+      shared.series.push_back({titles[number], std::move(chart.series[i].points)});
       break;
     }
   }

@@ -135,41 +135,76 @@
     ctx.restore();
   }
 
-  function isFree(box, taken) {
-    return taken.every((other) => box.right < other.left || box.left > other.right ||
-                                  box.bottom < other.top || box.top > other.bottom);
+  // The curves as dots close to each other, which texts should not cover.
+  function dotsOfCurves(chart) {
+    const dots = [];
+    chart.data.datasets.forEach((set, i) => {
+      if (!chart.isDatasetVisible(i)) return;
+      let last = null;
+      for (const { x, y } of chart.getDatasetMeta(i).data) {
+        const steps = last ? 1 + Math.floor(Math.hypot(x - last.x, y - last.y) / 5) : 0;
+        for (let k = 0; k < steps; ++k) {
+          dots.push({ x: last.x + (x - last.x) * k / steps, y: last.y + (y - last.y) * k / steps });
+        }
+        last = { x, y };
+      }
+    });
+    return dots;
   }
 
-  function writeLevel(ctx, area, level, x, y, ink, taken) {
-    const width = ctx.measureText(level.text).width;
-    const middle = (x.getPixelForValue(level.from) + x.getPixelForValue(level.to)) / 2;
-    const left = Math.min(Math.max(middle - width / 2, area.left + 3), area.right - width - 3);
-    for (const aside of [-9, 19, -25]) {
-      const base = y.getPixelForValue(level.value) + aside;
-      const box = { left: left - 3, right: left + width + 3, top: base - 12, bottom: base + 3 };
-      if (box.top < area.top || box.bottom > area.bottom || !isFree(box, taken)) continue;
-      taken.push(box);
-      ctx.lineWidth = 4;
-      ctx.strokeStyle = colour("surface");
-      ctx.strokeText(level.text, left, base);
-      ctx.fillStyle = ink;
-      ctx.fillText(level.text, left, base);
-      return;
+  const meet = (a, b) => a.right > b.left && a.left < b.right && a.bottom > b.top && a.top < b.bottom;
+  const holds = (box, dot) =>
+    dot.x > box.left && dot.x < box.right && dot.y > box.top && dot.y < box.bottom;
+
+  // Above or below the plateau where no curve is; else where at least no other text is; else null.
+  function placeOf(area, width, from, to, base, taken, dots) {
+    let secondBest = null;
+    for (const aside of [-9, 18, -24, 33]) {
+      for (const share of [0.5, 0.25, 0.75]) {
+        const left = Math.min(Math.max(from + share * (to - from) - width / 2, area.left + 3),
+                              area.right - width - 3);
+        const bottom = base + aside + 3;
+        const box = { left: left - 3, right: left + width + 3, top: bottom - 15, bottom };
+        if (box.top < area.top || bottom > area.bottom - 8) continue;
+        if (taken.some((other) => meet(box, other))) continue;
+        if (!dots.some((dot) => holds(box, dot))) return box;
+        secondBest = secondBest || box;
+      }
     }
+    return secondBest;
+  }
+
+  function writeLevels(chart) {
+    const { ctx, scales: { x, y }, chartArea: area } = chart;
+    const taken = [];
+    const dots = dotsOfCurves(chart);
+    ctx.font = "600 12px " + Chart.defaults.font.family;
+    ctx.lineWidth = 4;
+    ctx.strokeStyle = colour("surface");
+    chart.data.datasets.forEach((set, i) => {
+      if (!chart.isDatasetVisible(i)) return;
+      for (const level of set.levels) {
+        const box = placeOf(area, ctx.measureText(level.text).width, x.getPixelForValue(level.from),
+                            x.getPixelForValue(level.to), y.getPixelForValue(level.value), taken, dots);
+        if (!box) continue;
+        taken.push(box);
+        ctx.strokeText(level.text, box.left + 3, box.bottom - 3);
+        ctx.fillStyle = set.borderColor;
+        ctx.fillText(level.text, box.left + 3, box.bottom - 3);
+      }
+    });
   }
 
   // Each level as a line at its latency, its capacity as a bracket on the axis.
   function drawLevels(chart) {
     const { ctx, scales: { x, y }, chartArea: area } = chart;
-    const taken = [];
     ctx.save();
-    ctx.font = "600 12px " + Chart.defaults.font.family;
     chart.data.datasets.forEach((set, i) => {
       if (!chart.isDatasetVisible(i)) return;
       for (const level of set.levels) {
         const at = y.getPixelForValue(level.value);
         ctx.strokeStyle = set.borderColor;
-        ctx.globalAlpha = 0.55;
+        ctx.globalAlpha = 0.4;
         ctx.lineWidth = 6;
         ctx.beginPath();
         ctx.moveTo(x.getPixelForValue(level.from), at);
@@ -185,10 +220,7 @@
         ctx.globalAlpha = 1;
       }
     });
-    chart.data.datasets.forEach((set, i) => {
-      if (!chart.isDatasetVisible(i)) return;
-      set.levels.forEach((level) => writeLevel(ctx, area, level, x, y, set.borderColor, taken));
-    });
+    writeLevels(chart);
     ctx.restore();
   }
 
@@ -197,10 +229,22 @@
   function toggle(label, isOn, look, changed) {
     const input = element("input", { type: "checkbox", checked: isOn });
     input.addEventListener("change", () => changed(input.checked));
-    const children = [input];
-    if (look) children.push(element("span", { className: look, ariaHidden: "true" }));
-    children.push(element("span", { className: "text", textContent: label }));
-    return element("label", { className: "toggle" }, ...children);
+    return element("label", { className: "toggle" }, input, ...look,
+                   element("span", { className: "text", textContent: label }));
+  }
+
+  const swatch = (number) => element("span", { className: "swatch c" + number % 8, ariaHidden: "true" });
+
+  // A piece of the line of a series.
+  function dash(number) {
+    const make = (name, attributes) => {
+      const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+      return made;
+    };
+    const line = make("svg", { class: "line", width: 30, height: 6, "aria-hidden": "true" });
+    line.append(make("path", { d: "M0 3h30", "stroke-dasharray": dashOf(number).join(" ") }));
+    return line;
   }
 
   function group(title, toggles) {
@@ -280,6 +324,7 @@
   // Views: each draws `chart` into `place`. A probe's view is chosen in page_charts.cpp.
 
   const dashes = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [1, 4]];
+  const dashOf = (number) => dashes[number % dashes.length];
 
   function drawCurves(chart, place) {
     const curves = chart.curves;
@@ -298,7 +343,7 @@
     const sets = curves.map((c) => ({
       curve: c, label: name(c), data: points(c), levels: c.levels, hidden: !isShown(c),
       borderWidth: 2, pointRadius: 0, pointHitRadius: 8, pointHoverRadius: 5,
-      borderDash: isOne ? [] : dashes[series.indexOf(c.series) % dashes.length],
+      borderDash: isOne ? [] : dashOf(series.indexOf(c.series)),
     }));
     const sentence = (set, p) =>
       `${set.label}, ${text(p.x, chart.x.unit)}: ${describe(chart, set.curve, p)}`;
@@ -367,16 +412,16 @@
     const groups = [];
     if (!isOne) {
       groups.push(group("Devices", devices.map((d) => toggle(
-        data.devices[d], true, "swatch c" + d % 8, change("devices", d)))));
+        data.devices[d], true, [swatch(d)], change("devices", d)))));
     }
     if (series.length > 1) {
       groups.push(group("Series", series.map((s, i) => toggle(
-        s, shown.series.has(s), isOne ? "swatch c" + i % 8 : "line dash" + Math.min(i, 2),
+        s, shown.series.has(s), [isOne ? swatch(i) : dash(i)],
         change("series", s)))));
     }
     const flag = (key) => (isOn) => { shown[key] = isOn; refresh(); };
-    const marks = [toggle("spread", true, "", flag("spread"))];
-    if (curves.some((c) => c.levels.length)) marks.unshift(toggle("levels", true, "", flag("levels")));
+    const marks = [toggle("spread", true, [], flag("spread"))];
+    if (curves.some((c) => c.levels.length)) marks.unshift(toggle("levels", true, [], flag("levels")));
     groups.push(group("Show", marks));
 
     place.append(element("div", { className: "controls" }, ...groups), box, said, table.details);
