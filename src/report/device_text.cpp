@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "report/findings.hpp"
 
@@ -58,26 +59,33 @@ std::string device_title(const DeviceInfo& device) {
 
 std::vector<std::string> run_titles(std::span<const Run> runs) {
   constexpr std::array details{
-      +[](const Run& /*run*/) { return std::string(); },
-      +[](const Run& run) { return ", driver " + run.device.driver; },
-      +[](const Run& run) { return ", " + run.started.substr(0, 10); },
+      +[](const Run& run) { return run.device.name; },
+      +[](const Run& run) {
+        return fmt::format("{}, driver {}", run.device.name, run.device.driver);
+      },
+      +[](const Run& run) {
+        return fmt::format("{}, {}", run.device.name, run.started.substr(0, 10));
+      },
+      +[](const Run& run) {
+        return fmt::format("{}, driver {}, {}", run.device.name, run.device.driver,
+                           run.started.substr(0, 10));
+      },
   };
-  std::vector<std::string> titles(runs.size());
+  std::vector<std::string> titles;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto is_same_name = [&](const Run& other) {
-      return other.device.name == runs[i].device.name;
-    };
-    titles[i] = runs[i].device.name;
-    bool is_alone = false;
+    std::vector<const Run*> namesakes;
+    for (const Run& run : runs) {
+      if (run.device.name == runs[i].device.name) namesakes.push_back(&run);
+    }
+    std::string title = fmt::format("{} #{}", runs[i].device.name, i + 1);
     for (const auto& detail : details) {
-      is_alone = std::count_if(runs.begin(), runs.end(), [&](const Run& other) {
-                   return is_same_name(other) && detail(other) == detail(runs[i]);
-                 }) == 1;
-      if (!is_alone) continue;
-      titles[i] += detail(runs[i]);
+      std::set<std::string> distinct;
+      for (const Run* const run : namesakes) distinct.insert(detail(*run));
+      if (distinct.size() < namesakes.size()) continue;
+      title = detail(runs[i]);
       break;
     }
-    if (!is_alone) titles[i] += fmt::format(" #{}", i + 1);
+    titles.push_back(std::move(title));
   }
   return titles;
 }

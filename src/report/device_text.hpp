@@ -12,8 +12,8 @@ namespace clprobe::report {
 
 /// Short enough for the head of a column: "[0] NVIDIA H200".
 std::string device_title(const DeviceInfo& device);
-/// The devices' names, with what tells runs of the same name apart: the driver, else the date, else
-/// the number of the run.
+/// The devices' names, with what tells all runs of the same name apart: the driver, the date, both,
+/// or else the number of the run.
 std::vector<std::string> run_titles(std::span<const Run> runs);
 /// What it is and has, in sentences that the caller separates or lists.
 std::vector<std::string> device_facts(const DeviceInfo& device);

@@ -42,8 +42,10 @@ std::string shared_cell(const SharedGrid& grid, const std::vector<const Finding*
     const Finding* const finding = findings[name];
     if (finding == nullptr) continue;
     const std::string interval = interval_text(*finding);
-    others += fmt::format("{}{} {}{}", others.empty() ? "" : ", ", words(grid.names[name]),
-                          shared_text(finding, ""), interval.empty() ? "" : " " + interval);
+    const std::string text =
+        fmt::format("{} {}{}", words(grid.names[name]), shared_text(finding, ""),
+                    interval.empty() ? "" : " " + interval);
+    others += fmt::format("{}<span>{}</span>", others.empty() ? "" : ", ", html_text(text));
   }
   const bool has_any = findings[0] != nullptr || !others.empty();
   if (!has_any) return "<td class=\"none\">&#183;</td>";
@@ -52,8 +54,7 @@ std::string shared_cell(const SharedGrid& grid, const std::vector<const Finding*
     html += fmt::format("<span class=\"value\">{}</span> <span class=\"spread\">{}</span>",
                         html_text(shared_text(first, "")), html_text(interval_text(*first)));
   }
-  if (!others.empty())
-    html += fmt::format("<br><span class=\"others\">{}</span>", html_text(others));
+  if (!others.empty()) html += fmt::format("<br><span class=\"others\">{}</span>", others);
   return html + "</td>";
 }
 

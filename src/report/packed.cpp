@@ -21,6 +21,8 @@ bool changes_in_javascript(const Json& number) {
   return number.is_number_integer() && std::fabs(number.get<double>()) > safe;
 }
 
+std::string pack_key(const std::string& key) { return key.starts_with('$') ? '$' + key : key; }
+
 Json pack_list(const std::vector<Json>& values);
 
 Json pack_rows(const std::vector<Json>& objects) {
@@ -38,7 +40,7 @@ Json pack_rows(const std::vector<Json>& objects) {
       const auto found = object.find(key);
       column.push_back(found == object.end() ? Json() : *found);
     }
-    columns.push_back(Json::array({key, pack_list(column)}));
+    columns.push_back(Json::array({pack_key(key), pack_list(column)}));
   }
   return {{"$rows", objects.size()}, {"$columns", std::move(columns)}};
 }
@@ -87,7 +89,7 @@ Json pack(const Json& document) {
   }
   if (!document.is_object()) return document;
   Json packed = Json::object();
-  for (const auto& item : document.items()) packed[item.key()] = pack(item.value());
+  for (const auto& item : document.items()) packed[pack_key(item.key())] = pack(item.value());
   return packed;
 }
 

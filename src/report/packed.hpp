@@ -9,7 +9,8 @@ namespace clprobe::report {
 
 /// The same document with lists of objects turned into columns, repeats counted, and numbers that
 /// JavaScript would change (above 2^53, and 11.0, which it writes as 11) kept as text. `unpack` in
-/// html/report.js is the inverse. The forms, which no run document contains:
+/// html/report.js is the inverse. A key of the document that begins with $ gets a second one, so
+/// that it is none of these:
 ///
 ///     {"$rows": n, "$columns": [[key, values], ...]}   n objects; null where a key is absent
 ///     {"$lengths": values, "$joined": values}          lists, one behind the other

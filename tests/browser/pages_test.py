@@ -128,6 +128,7 @@ def hostile_run():
     result["points"] = result["points"][:60]
     run = poisoned(run, [0])
     run["results"][0]["points"][0]["parameters"]["<b>evil</b>"] = EVIL[0]
+    run["results"][0]["points"][1]["parameters"].update({"$rows": 3, "$number": "{", "__proto__": 1})
     run["seed"] = 2**64 - 1
     run["device"]["reported"]["share"] = 11.0
     # A probe that nobody has, with a name that is markup.

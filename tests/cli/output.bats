@@ -34,6 +34,38 @@ setup() {
   diff <(printf '%s\n' "$output") a.md
 }
 
+@test "a page and a picture of a stored run" {
+  clprobe latency "${few_sizes[@]}" -o a.json -o a.html -o a.svg
+  [ "$status" -eq 0 ]
+  grep -q '<canvas\|id="charts"' a.html
+  [[ $(tail -n 1 a.svg) == '</svg>' ]]
+  clprobe report a.json -f html
+  diff <(printf '%s\n' "$output") a.html
+  clprobe report a.json -f svg
+  diff <(printf '%s\n' "$output") a.svg
+}
+
+@test "the picture in README is what its command writes" {
+  root=$BATS_TEST_DIRNAME/../..
+  command=$(grep --only-matching 'clprobe report .* -o docs/images/.*' "$root/README.md")
+  read -ra words <<<"$command"
+  clprobe report "$root/${words[2]}" -o latency.svg
+  diff latency.svg "$root/${words[4]}"
+}
+
+@test "a picture of several probes is of the one that its name begins with" {
+  clprobe latency "${few_sizes[@]}" -o a.json
+  jq '.results += [.results[0] | .probe = "other"]' a.json >b.json
+  clprobe report b.json -o latency.svg -o other-one.svg
+  [ "$status" -eq 0 ]
+  grep -q '<title>latency: ' latency.svg
+  grep -q '<title>other: ' other-one.svg
+  clprobe report b.json -o picture.svg
+  fails_with 2 'latency, other' '-o latency.svg'
+  clprobe report b.json -f svg
+  fails_with 2 'latency, other'
+}
+
 @test "an output folder that does not exist is refused before measuring" {
   SECONDS=0
   clprobe latency -o nosuch/folder/a.json

@@ -120,6 +120,10 @@ TEST_CASE("each output has the format of its ending, streams that of stdout") {
                     Output{"d/e.md", Format::markdown}, Output{"f.txt", Format::table},
                     Output{"-", Format::csv}, Output{"/dev/null", Format::csv},
                     Output{"/dev/shm/g.json", Format::json}});
+  CHECK(parsed({"-o", "a.html", "-o", "latency.svg"}).outputs ==
+        std::vector{Output{"a.html", Format::html}, Output{"latency.svg", Format::svg}});
+  CHECK(parsed({"-f", "html"}).format == Format::html);
+  CHECK(parsed({"-f", "svg"}).format == Format::svg);
   CHECK(parsed({"--json"}).format == Format::json);
   CHECK(parsed({"--json", "-f", "json"}).format == Format::json);
 }
@@ -158,7 +162,7 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
        "unknown word after --generate 'tcsh': choose man, bash, zsh or fish"},
       {{"-o", "run.jsn"},
        "--output: the ending of 'run.jsn' is no known format: did you mean '.json'? end the name "
-       "in .json, .csv, .md or .txt"},
+       "in .json, .csv, .md, .txt, .html or .svg"},
       {{"-o", "run"},
        "--output: the ending of 'run' is no known format: end the name in .json, .csv, .md or "
        ".txt"},

@@ -177,17 +177,21 @@
   function writeLevels(chart) {
     const { ctx, scales: { x, y }, chartArea: area } = chart;
     const taken = [];
+    const written = [];  // of devices that are alike, one text is enough
+    const isWritten = (level) => written.some((other) => other.text === level.text &&
+      other.from < level.to && level.from < other.to);
     const dots = dotsOfCurves(chart);
     ctx.font = "600 12px " + Chart.defaults.font.family;
     ctx.lineWidth = 4;
     ctx.strokeStyle = colour("surface");
     chart.data.datasets.forEach((set, i) => {
       if (!chart.isDatasetVisible(i)) return;
-      for (const level of set.levels) {
+      for (const level of set.levels.filter((each) => !isWritten(each))) {
         const box = placeOf(area, ctx.measureText(level.text).width, x.getPixelForValue(level.from),
                             x.getPixelForValue(level.to), y.getPixelForValue(level.value), taken, dots);
         if (!box) continue;
         taken.push(box);
+        written.push(level);
         ctx.strokeText(level.text, box.left + 3, box.bottom - 3);
         ctx.fillStyle = set.borderColor;
         ctx.fillText(level.text, box.left + 3, box.bottom - 3);
@@ -465,7 +469,7 @@
       options: {
         animation: false, maintainAspectRatio: false, parsing: false,
         interaction: { mode: "nearest", axis: "xy", intersect: false },
-        scales: { x: category(chart.x, xs), y: category(chart.y, ys) },
+        scales: { x: category(chart.x, xs), y: { ...category(chart.y, ys), reverse: true } },
         plugins: {
           legend: { display: false },
           tooltip: {
@@ -489,11 +493,14 @@
       const { ctx, chartArea: area, scales: { x, y } } = each;
       const width = area.width / xs.length;
       const height = area.height / ys.length;
-      const gap = Math.min(width, height) > 8 ? 1 : 0;
+      const gap = Math.min(width, height) > 12 ? 1 : 0;
       for (const p of set.data) {
         ctx.fillStyle = onScale(high > low ? (Math.log(p.value) - low) / (high - low) : 0.5);
-        ctx.fillRect(x.getPixelForValue(p.x) - width / 2, y.getPixelForValue(p.y) - height / 2,
-                     width - gap, height - gap);
+        const left = Math.round(x.getPixelForValue(p.x) - width / 2);
+        const top = Math.round(y.getPixelForValue(p.y) - height / 2);
+        const right = Math.round(x.getPixelForValue(p.x) + width / 2);
+        const bottom = Math.round(y.getPixelForValue(p.y) + height / 2);
+        ctx.fillRect(left, top, right - left - gap, bottom - top - gap);
       }
     }
 
@@ -543,6 +550,8 @@
     constructor(digitsOfIt) { this.digits = digitsOfIt; }
   }
 
+  const unpackKey = (key) => (key.startsWith("$$") ? key.slice(1) : key);
+
   function unpack(value) {
     if (Array.isArray(value)) return value.map(unpack);
     if (value === null || typeof value !== "object") return value;
@@ -562,11 +571,12 @@
     if ("$rows" in value) {
       const rows = Array.from({ length: value.$rows }, () => []);
       for (const [key, packed] of value.$columns) {
-        unpack(packed).forEach((each, i) => { if (each !== null) rows[i].push([key, each]); });
+        unpack(packed).forEach((each, i) => { if (each !== null) rows[i].push([unpackKey(key), each]); });
       }
       return rows.map(Object.fromEntries);
     }
-    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, unpack(each)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [unpackKey(key), unpack(each)]));
   }
 
   function jsonText(value) {
