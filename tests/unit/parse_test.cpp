@@ -153,8 +153,8 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
        "unknown flag '--colour': did you mean '--color'? `clprobe --help` shows all flags"},
       {{"--list"}, "unknown flag '--list': write `clprobe list`"},
       {{"-f", "jsno"},
-       "unknown word after --format 'jsno': did you mean 'json'? choose table, json, csv or "
-       "markdown"},
+       "unknown word after --format 'jsno': did you mean 'json'? choose table, json, csv, "
+       "markdown, html or svg"},
       {{"--series", "global,loacl"},
        "unknown word after --series 'loacl': did you mean 'local'? choose global, "
        "global-scalar, global-pages, constant-argument, constant-program, local or image"},
