@@ -43,6 +43,11 @@ ChartNote note_of(const ProbeResult& result, const Finding& latency, const Chart
 
 }  // namespace
 
+std::string_view unit_of(const ProbeResult& result) {
+  const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
+  return is_rate ? "bytes_per_second" : "seconds";
+}
+
 ChartPoint chart_point(double x, const Estimate& time, bool is_rate) {
   const auto shown = [&](double ns) {
     if (!is_rate) return ns / ns_per_second;
@@ -94,8 +99,7 @@ std::vector<std::string> series_of(const ProbeResult& result) {
 
 Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
   const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
-  Chart chart{.x_name = varying_parameter(result.points),
-              .y_unit = is_rate ? "bytes_per_second" : "seconds"};
+  Chart chart{.x_name = varying_parameter(result.points), .y_unit = std::string(unit_of(result))};
   for (const std::string& name : series_of(result)) {
     const auto is_about = [&](const Finding& finding) { return finding.series == name; };
     const bool is_asked_for = result.findings.empty() ||

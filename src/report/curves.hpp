@@ -23,6 +23,9 @@ std::vector<std::string> series_of(const ProbeResult& result);
 /// (unless there are no findings at all); the measured levels are its notes.
 Chart chart_of(const ProbeResult& result, const DeviceInfo& device);
 
+/// The unit of its points: "seconds" or "bytes_per_second".
+std::string_view unit_of(const ProbeResult& result);
+
 /// A point of a curve in seconds or, of a rate, bytes in a second.
 ChartPoint chart_point(double x, const Estimate& time, bool is_rate);
 

@@ -10,16 +10,9 @@
 
 namespace clprobe::report {
 
-/// How a probe's points are drawn. A new way is a word here, a row in page_charts.cpp, and a
-/// function in html/report.js.
-enum class View { curve, heat_map };
-
-/// A probe's own view; else a heat map where two numeric parameters form a grid, else a curve.
-View view_of(const ProbeResult& result);
-
 /// For `views` in html/report.js: {"probe", "view", "x", "y", "value", "curves" or "grids"}, with
 /// {"device", "series", "points", ...} in each curve and grid. Of a curve, points are [x, value,
-/// low, high, cycles]; of a heat map, [x, y, value, low, high].
+/// low, high, cycles]; of a heat map, [x, y, value, low, high]. Null where nothing was measured.
 nlohmann::ordered_json page_chart(std::span<const Run> runs, std::string_view probe);
 
 }  // namespace clprobe::report

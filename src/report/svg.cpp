@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "clprobe/report.hpp"
 #include "report/curves.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
+#include "report/grids.hpp"
 #include "report/html_text.hpp"
 #include "report/side_by_side.hpp"
 #include "report/text.hpp"
@@ -19,14 +21,13 @@ namespace clprobe {
 namespace report {
 namespace {
 
-// In pixels.
-constexpr double width = 860;
-constexpr double left = 76;
-constexpr double right = 24;
-constexpr double top = 74;
-constexpr double plot_height = 340;
-constexpr double plot_width = width - left - right;
-constexpr double bottom = top + plot_height;
+using picture::bottom;
+using picture::left;
+using picture::plot_height;
+using picture::plot_width;
+using picture::top;
+using picture::width;
+
 constexpr double legend_row = 22;
 constexpr double letter_width = 7;  // of 13 px type, on average and a little more
 
@@ -69,16 +70,7 @@ class Picture {
 
   std::string draw(const PictureText& text) {
     const std::string legend = draw_legend();
-    svg_ = fmt::format(
-        R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1:.0f}" width="{0}" height="{1:.0f}" role="img" font-family="system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif" font-size="13">
-<title>{2}</title>
-<desc>{3}</desc>
-<rect width="100%" height="100%" fill="#ffffff"/>
-<text x="{4}" y="30" font-size="18" font-weight="600" fill="#1a1d21">{2}</text>
-<text x="{4}" y="52" fill="#50565e">{5}</text>
-)",
-        width, height_, html_text(text.title), html_text(text.description), left,
-        html_text(text.subtitle));
+    svg_ = picture_head(text, height_);
     if (x_.high > x_.low) {
       draw_axes();
       for (std::size_t i = chart_.series.size(); i-- > 0;) draw_curve(i);
@@ -270,9 +262,12 @@ class Picture {
 
 }  // namespace
 
-Chart shared_chart(std::span<const Run> runs, std::string_view probe) {
+namespace {
+
+// Of one run: its chart. Of several: the first run's first series, whose name is stored, on each
+// device that has it.
+Chart shared_chart(std::span<const Run> runs, std::string_view probe, std::string& series_name) {
   Chart shared;
-  std::string series_name;
   const std::vector<std::string> titles = run_titles(runs);
   for (std::size_t number = 0; number < runs.size(); ++number) {
     const Run& run = runs[number];
@@ -300,41 +295,83 @@ Chart shared_chart(std::span<const Run> runs, std::string_view probe) {
   return shared;
 }
 
+}  // namespace
+
+std::string picture_head(const PictureText& text, double height) {
+  return fmt::format(
+      R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1:.0f}" width="{0}" height="{1:.0f}" role="img" font-family="system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif" font-size="13">
+<title>{2}</title>
+<desc>{3}</desc>
+<rect width="100%" height="100%" fill="#ffffff"/>
+<text x="{4}" y="30" font-size="18" font-weight="600" fill="#1a1d21">{2}</text>
+<text x="{4}" y="52" fill="#50565e">{5}</text>
+)",
+      width, height, html_text(text.title), html_text(text.description), left,
+      html_text(text.subtitle));
+}
+
 std::string draw_picture(const Chart& chart, const PictureText& text) {
   return Picture(chart).draw(text);
 }
 
-std::string picture_of(std::span<const Run> runs, std::string_view probe) {
-  const Chart chart = shared_chart(runs, probe);
-  const std::string what = printable(words(probe));
-  PictureText text;
-  if (runs.size() == 1) {
-    const DeviceInfo& device = runs.front().device;
-    text.title = fmt::format("{}: {}", what, cut(printable(device.name), 60, "…"));
-    text.subtitle =
-        cut(printable(fmt::format("{}, driver {}, {}, clprobe {}", device.platform, device.driver,
-                                  runs.front().started.substr(0, 10), runs.front().tool.version)),
-            108, "…");
-  } else {
-    text.title = fmt::format("{} of {} devices", what, chart.series.size());
-    for (const Run& run : runs) {
-      const ProbeResult* const result = find_result(run, probe);
-      if (result == nullptr || chart.series.empty()) continue;
-      const Chart first = chart_of(*result, run.device);
-      if (first.series.empty()) continue;
-      text.subtitle = cut(printable(first.series.front().name), 60, "…");
-      break;
-    }
-  }
-  text.description = fmt::format("Logarithmic axes, {} curves.", chart.series.size());
+namespace {
+
+std::string device_title_of(const Run& run, std::string_view what) {
+  return fmt::format("{}: {}", what, cut(printable(run.device.name), 60, "…"));
+}
+
+std::string provenance_of(const Run& run) {
+  return cut(printable(fmt::format("{}, driver {}, {}, clprobe {}", run.device.platform,
+                                   run.device.driver, run.started.substr(0, 10), run.tool.version)),
+             108, "…");
+}
+
+std::string description_of(const Chart& chart) {
+  std::string text = fmt::format("Logarithmic axes, {} curves.", chart.series.size());
   for (const ChartNote& note : chart.notes) {
     const std::string& name = chart.series[static_cast<std::size_t>(note.series)].name;
-    text.description += fmt::format(
+    text += fmt::format(
         " {}{}: {} up to {}.", printable(name),
         note.level ? fmt::format(", level {}", *note.level) : std::string(), printable(note.text),
         parameter_text(chart.x_name, Value{static_cast<std::int64_t>(note.x_high)}));
   }
+  return text;
+}
+
+std::string picture_of_curves(std::span<const Run> runs, std::string_view probe) {
+  std::string series;
+  const Chart chart = shared_chart(runs, probe, series);
+  const std::string what = printable(words(probe));
+  PictureText text{.description = description_of(chart)};
+  if (runs.size() == 1) {
+    text.title = device_title_of(runs.front(), what);
+    text.subtitle = provenance_of(runs.front());
+  } else {
+    text.title = fmt::format("{} of {} devices", what, chart.series.size());
+    text.subtitle = cut(printable(series), 60, "…");
+  }
   return draw_picture(chart, text);
+}
+
+}  // namespace
+
+std::string picture_of(std::span<const Run> runs, std::string_view probe) {
+  for (const Run& run : runs) {
+    const ProbeResult* const result = find_result(run, probe);
+    if (result == nullptr) continue;
+    const std::optional<GridAxes> axes = heat_map_axes(*result);
+    if (!axes) continue;
+    const std::vector<Grid> grids = grids_of(*result, run.device, *axes);
+    if (grids.empty()) continue;
+    const std::string what = printable(words(probe));
+    const std::string series = cut(printable(grids.front().series), 30, "…");
+    PictureText text{device_title_of(run, what), fmt::format("{}. {}", series, provenance_of(run)),
+                     fmt::format("A heat map by {} and {}.", printable(parameter_title(axes->x)),
+                                 printable(parameter_title(axes->y)))};
+    text.subtitle = cut(text.subtitle, 108, "…");
+    return draw_heat_map(grids.front(), *axes, unit_of(*result), text);
+  }
+  return picture_of_curves(runs, probe);
 }
 
 }  // namespace report

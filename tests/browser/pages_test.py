@@ -418,6 +418,8 @@ class Pages(unittest.TestCase):
             self.assertTrue(self.all(".picture svg")[0].is_displayed())
             self.assertEqual(len(self.all(".picture svg text")) > 20, True)
             self.assertIn("Without JavaScript", self.all("main")[0].text)
+            self.assertFalse(self.all("#scheme")[0].is_displayed())
+            self.check_layout()
             self.keep("pictures-360-light")
         finally:
             self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
@@ -436,10 +438,18 @@ class Pages(unittest.TestCase):
         self.keep("eight-1440-light")
         self.check_quiet()
 
-    def test_picture_stands_alone(self):
-        picture = self.folder / "latency.svg"
-        subprocess.run([OPTIONS.program, "report", *sorted((OPTIONS.root / "results").glob("*/*/*.json")),
-                        "-o", picture], check=True, stdout=subprocess.DEVNULL)
+    def test_pictures_stand_alone(self):
+        cases = {"latency": real_runs(), "banks": [heat_map_run()]}
+        for name, runs in cases.items():
+            with self.subTest(picture=name):
+                document = self.folder / f"{name}-picture.json"
+                document.write_text(json.dumps(runs if len(runs) > 1 else runs[0]))
+                picture = self.folder / f"{name}.svg"
+                subprocess.run([OPTIONS.program, "report", document, "-o", picture], check=True,
+                               stdout=subprocess.DEVNULL)
+                self.check_picture(picture)
+
+    def check_picture(self, picture):
         self.open(picture)
         self.assertEqual(self.js("return document.documentElement.tagName"), "svg")
         box = self.js("const b = document.documentElement.getBBox(); return [b.x, b.y, b.width, b.height]")
@@ -447,6 +457,8 @@ class Pages(unittest.TestCase):
         self.assertGreaterEqual(min(box[0], box[1]), 0)
         self.assertLessEqual(box[0] + box[2], size[0])
         self.assertLessEqual(box[1] + box[3], size[1])
+        if OPTIONS.keep:
+            self.browser.save_screenshot(str(picture.with_suffix(".svg.png")))
         self.check_quiet()
 
 

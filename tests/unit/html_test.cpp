@@ -12,6 +12,7 @@
 #include "example_runs.hpp"
 #include "golden.hpp"
 #include "report/device_text.hpp"
+#include "report/grids.hpp"
 #include "report/html_text.hpp"
 #include "report/packed.hpp"
 #include "report/page_charts.hpp"
@@ -166,8 +167,12 @@ TEST_CASE("a probe is seen in the way that its points allow") {
   using report::View;
   CHECK(report::view_of(example_gpu_run().results[0]) == View::curve);
   ProbeResult grid{.probe = "unheard_of", .quantity = "seconds_per_access"};
-  for (const std::int64_t stride : {1, 2, 3}) {
+  for (const std::int64_t stride : {1, 2, 3, 4, 6}) {
     for (const std::int64_t items : {16, 32}) grid.points.push_back(grid_point(stride, items));
+  }
+  CHECK(report::view_of(grid) == View::curve);  // two curves say more than two rows
+  for (const std::int64_t stride : {1, 2, 3, 4, 6}) {
+    for (const std::int64_t items : {1, 8}) grid.points.push_back(grid_point(stride, items));
   }
   CHECK(report::view_of(grid) == View::heat_map);
   Run run = example_gpu_run();
@@ -175,8 +180,9 @@ TEST_CASE("a probe is seen in the way that its points allow") {
   const Json chart = report::page_chart(std::span(&run, 1), "unheard_of");
   CHECK(chart["x"]["title"] == "stride words");
   CHECK(chart["y"]["title"] == "work items");
-  CHECK(chart["grids"][0]["points"].size() == 6);
+  CHECK(chart["grids"][0]["points"].size() == 20);
   CHECK(chart["grids"][0]["points"][0][0] == 1);
+  check_golden("heat-map.svg", render_svg(std::span(&run, 1), "unheard_of"));
   // Of what has its own view, too, the points must be there for it.
   ProbeResult banks = grid;
   banks.probe = "banks";

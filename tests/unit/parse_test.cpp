@@ -164,8 +164,8 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
        "--output: the ending of 'run.jsn' is no known format: did you mean '.json'? end the name "
        "in .json, .csv, .md, .txt, .html or .svg"},
       {{"-o", "run"},
-       "--output: the ending of 'run' is no known format: end the name in .json, .csv, .md or "
-       ".txt"},
+       "--output: the ending of 'run' is no known format: end the name in .json, .csv, .md, "
+       ".txt, .html or .svg"},
   });
 }
 

@@ -174,16 +174,17 @@
     return secondBest;
   }
 
-  function writeLevels(chart) {
+  // Where the texts of the levels go: found once for each change, since drawing follows the pointer.
+  function placeLevels(chart) {
     const { ctx, scales: { x, y }, chartArea: area } = chart;
     const taken = [];
+    const placed = [];
     const written = [];  // of devices that are alike, one text is enough
     const isWritten = (level) => written.some((other) => other.text === level.text &&
       other.from < level.to && level.from < other.to);
     const dots = dotsOfCurves(chart);
-    ctx.font = "600 12px " + Chart.defaults.font.family;
-    ctx.lineWidth = 4;
-    ctx.strokeStyle = colour("surface");
+    ctx.save();
+    ctx.font = levelFont();
     chart.data.datasets.forEach((set, i) => {
       if (!chart.isDatasetVisible(i)) return;
       for (const level of set.levels.filter((each) => !isWritten(each))) {
@@ -192,15 +193,28 @@
         if (!box) continue;
         taken.push(box);
         written.push(level);
-        ctx.strokeText(level.text, box.left + 3, box.bottom - 3);
-        ctx.fillStyle = set.borderColor;
-        ctx.fillText(level.text, box.left + 3, box.bottom - 3);
+        placed.push({ text: level.text, x: box.left + 3, y: box.bottom - 3, ink: set.borderColor });
       }
     });
+    ctx.restore();
+    return { placed, ground: colour("surface") };
+  }
+
+  const levelFont = () => "600 12px " + Chart.defaults.font.family;
+
+  function writeLevels(ctx, { placed, ground }) {
+    ctx.font = levelFont();
+    ctx.lineWidth = 4;
+    ctx.strokeStyle = ground;
+    for (const { text: words, x, y, ink } of placed) {
+      ctx.strokeText(words, x, y);
+      ctx.fillStyle = ink;
+      ctx.fillText(words, x, y);
+    }
   }
 
   // Each level as a line at its latency, its capacity as a bracket on the axis.
-  function drawLevels(chart) {
+  function drawLevels(chart, texts) {
     const { ctx, scales: { x, y }, chartArea: area } = chart;
     ctx.save();
     chart.data.datasets.forEach((set, i) => {
@@ -224,7 +238,7 @@
         ctx.globalAlpha = 1;
       }
     });
-    writeLevels(chart);
+    writeLevels(ctx, texts);
     ctx.restore();
   }
 
@@ -339,6 +353,7 @@
       devices: new Set(devices), series: new Set(isOne ? series : series.slice(0, 1)),
       levels: true, spread: true,
     };
+    let texts = null;
     const hue = (c) => "c" + (isOne ? series.indexOf(c.series) : c.device) % 8;
     const name = (c) => (isOne ? c.series : `${data.devices[c.device]}, ${c.series}`);
     const isShown = (c) => shown.devices.has(c.device) && shown.series.has(c.series);
@@ -375,8 +390,9 @@
         },
       },
       plugins: [{
+        afterUpdate: (each) => { texts = placeLevels(each); },
         beforeDatasetsDraw: (each) => { if (shown.spread) drawSpreads(each); },
-        afterDatasetsDraw: (each) => { if (shown.levels) drawLevels(each); },
+        afterDatasetsDraw: (each) => { if (shown.levels) drawLevels(each, texts); },
       }],
     });
 
@@ -615,9 +631,12 @@
     const system = matchMedia("(prefers-color-scheme: dark)");
     const root = document.documentElement;
     const isDark = () => (root.dataset.scheme || (system.matches ? "dark" : "light")) === "dark";
-    const refresh = () => {
+    const label = () => {
       button.textContent = isDark() ? "Light" : "Dark";
       button.setAttribute("aria-label", isDark() ? "Light colours" : "Dark colours");
+    };
+    const refresh = () => {
+      label();
       drawn.forEach((draw) => draw());
     };
     button.addEventListener("click", () => {
@@ -626,7 +645,7 @@
     });
     system.addEventListener("change", refresh);
     button.hidden = false;
-    refresh();
+    label();
   }
 
   function drawAll() {
