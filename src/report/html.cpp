@@ -45,7 +45,7 @@ struct Named {
 };
 
 std::string device_name(const Named& named, std::size_t number) {
-  return fmt::format("<span class=\"swatch c{}\" aria-hidden=\"true\"></span>{}", number % 8,
+  return fmt::format(R"(<span class="swatch c{}" aria-hidden="true"></span>{})", number % 8,
                      html_text(named.titles[number]));
 }
 
@@ -118,8 +118,9 @@ std::string probe_section(const Named& named, const std::string& probe, std::siz
       "<section id=\"{0}\" class=\"probe\" aria-labelledby=\"{0}-title\">\n<h2 "
       "id=\"{0}-title\">{1}</h2>\n",
       id, html_text(words(probe)));
-  if (!page.empty())
+  if (!page.empty()) {
     html += fmt::format("<p class=\"lead\">{}</p>\n", html_text(question_of(page)));
+  }
   html += fmt::format(
       "<div class=\"chart\" data-chart=\"{}\">\n<figure class=\"picture\">\n{}</figure>\n</div>\n",
       number, picture_of(named.runs, probe));
@@ -194,7 +195,7 @@ std::string navigation(const std::vector<std::string>& probes) {
     links += fmt::format("<a href=\"#{}\">{}</a>", section_id(probes[i], i),
                          html_text(words(probes[i])));
   }
-  return links + "<a href=\"#devices\">devices</a><a href=\"#data\">data</a>";
+  return links + R"(<a href="#devices">devices</a><a href="#data">data</a>)";
 }
 
 std::string heading_of(std::span<const Run> runs) {

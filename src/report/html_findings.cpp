@@ -24,7 +24,8 @@ std::string cell_of(const Finding* finding) {
   const std::string reason = reason_text(*finding);
   if (value.empty()) return fmt::format("<td class=\"reason\">{}</td>", html_text(reason));
   const std::string aside = finding->value ? interval_text(*finding) : std::string();
-  std::string html = fmt::format("<td><span class=\"value\">{}</span>", html_text(value));
+  std::string html = fmt::format("<td{}><span class=\"value\">{}</span>",
+                                 reason.empty() ? "" : " class=\"reason\"", html_text(value));
   if (!aside.empty()) html += fmt::format(" <span class=\"spread\">{}</span>", html_text(aside));
   if (!reason.empty()) html += fmt::format(" <span class=\"reason\">{}</span>", html_text(reason));
   return html + "</td>";
@@ -51,7 +52,7 @@ std::string shared_cell(const SharedGrid& grid, const std::vector<const Finding*
   if (!has_any) return "<td class=\"none\">&#183;</td>";
   std::string html = "<td>";
   if (const Finding* const first = findings[0]) {
-    html += fmt::format("<span class=\"value\">{}</span> <span class=\"spread\">{}</span>",
+    html += fmt::format(R"(<span class="value">{}</span> <span class="spread">{}</span>)",
                         html_text(shared_text(first, "")), html_text(interval_text(*first)));
   }
   if (!others.empty()) html += fmt::format("<br><span class=\"others\">{}</span>", others);
@@ -62,7 +63,7 @@ std::string shared_cell(const SharedGrid& grid, const std::vector<const Finding*
 
 std::string findings_html(const std::vector<Finding>& findings, std::string_view caption) {
   const FindingGrid grid = arrange(findings);
-  std::string table = "<thead><tr><th scope=\"col\">series</th><th scope=\"col\">level</th>";
+  std::string table = R"(<thead><tr><th scope="col">series</th><th scope="col">level</th>)";
   for (const std::string& name : grid.names) {
     table += fmt::format("<th scope=\"col\">{}</th>", html_text(words(name)));
   }
@@ -86,11 +87,11 @@ std::string findings_html(const std::vector<Finding>& findings, std::string_view
 
 std::string shared_findings_html(const SharedGrid& grid, std::span<const std::string> titles) {
   if (grid.names.empty()) return "<p>No device has a finding with a value.</p>\n";
-  std::string table = "<thead><tr><th scope=\"col\">series</th><th scope=\"col\">level</th>";
+  std::string table = R"(<thead><tr><th scope="col">series</th><th scope="col">level</th>)";
   for (std::size_t run = 0; run < titles.size(); ++run) {
-    table += fmt::format(
-        "<th scope=\"col\"><span class=\"swatch c{}\" aria-hidden=\"true\"></span>{}</th>", run % 8,
-        html_text(titles[run]));
+    table +=
+        fmt::format(R"(<th scope="col"><span class="swatch c{}" aria-hidden="true"></span>{}</th>)",
+                    run % 8, html_text(titles[run]));
   }
   table += "</tr></thead>\n";
   for (std::size_t first = 0; first < grid.rows.size();) {

@@ -167,7 +167,7 @@ std::string html_text(std::string_view text) {
   return html;
 }
 
-std::string script_json(std::string json) {
+std::string script_json(std::string_view json) {
   std::string safe;
   safe.reserve(json.size());
   for (const char c : json) {

@@ -14,7 +14,7 @@ namespace clprobe::report {
 std::string html_text(std::string_view text);
 
 /// JSON as the contents of a <script> of data: nothing in it can end the element or begin another.
-std::string script_json(std::string json);
+std::string script_json(std::string_view json);
 
 /// A page of `clprobe explain` as HTML: headings, lists, terms, paragraphs and code. Its first
 /// heading is left out, since the page around it has one.

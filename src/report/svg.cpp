@@ -63,6 +63,24 @@ struct Label {
   }
 };
 
+// Above or below the plateau where no curve is; else where at least no other text is; else
+// nothing.
+const Label* choose(const std::vector<Label>& candidates, const std::vector<Label>& taken,
+                    const std::vector<Place>& dots) {
+  const Label* second_best = nullptr;
+  for (const Label& label : candidates) {
+    const bool is_free = label.place.y > top + 12 && label.place.y < bottom - 3 &&
+                         std::none_of(taken.begin(), taken.end(),
+                                      [&](const Label& each) { return label.overlaps(each); });
+    if (!is_free) continue;
+    const bool covers_curve =
+        std::any_of(dots.begin(), dots.end(), [&](const Place& dot) { return label.covers(dot); });
+    if (!covers_curve) return &label;
+    if (second_best == nullptr) second_best = &label;
+  }
+  return second_best;
+}
+
 class Picture {
  public:
   explicit Picture(const Chart& chart)
@@ -179,25 +197,6 @@ class Picture {
       }
     }
     return dots;
-  }
-
-  // Above or below the plateau where no curve is; else where at least no other text is; else
-  // nothing.
-  [[nodiscard]] const Label* choose(const std::vector<Label>& candidates,
-                                    const std::vector<Label>& taken,
-                                    const std::vector<Place>& dots) const {
-    const Label* second_best = nullptr;
-    for (const Label& label : candidates) {
-      const bool is_free = label.place.y > top + 12 && label.place.y < bottom - 3 &&
-                           std::none_of(taken.begin(), taken.end(),
-                                        [&](const Label& each) { return label.overlaps(each); });
-      if (!is_free) continue;
-      const bool covers_curve = std::any_of(dots.begin(), dots.end(),
-                                            [&](const Place& dot) { return label.covers(dot); });
-      if (!covers_curve) return &label;
-      if (second_best == nullptr) second_best = &label;
-    }
-    return second_best;
   }
 
   void draw_notes() {
