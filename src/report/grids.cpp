@@ -21,7 +21,8 @@ struct ViewRow {
 };
 
 // Probes whose view does not follow from their points.
-constexpr std::array view_rows{ViewRow{"latency", View::curve}, ViewRow{"banks", View::heat_map}};
+constexpr std::array view_rows{ViewRow{"latency", View::curve}, ViewRow{"stride", View::curve},
+                               ViewRow{"banks", View::heat_map}};
 
 std::set<double> values_of(const std::vector<Point>& points, std::string_view name) {
   std::set<double> values;

@@ -62,6 +62,9 @@ std::string notices(const ProbeResult& result) {
   for (const Warning& warning : result.warnings) {
     items += list_item("caution", describe_warning(warning));
   }
+  for (const Advice& advice : advice_in(result.findings)) {
+    items += list_item("note", fmt::format("{}: {}", advice.series, advice.sentence));
+  }
   return items;
 }
 
