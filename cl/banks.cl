@@ -61,6 +61,10 @@ typedef uint chain;
 // clang-format off
 #if CHAINS == 1
 #define EACH(f) f(0)
+#elif CHAINS <= 4
+#define EACH(f) f(0) f(1) f(2) f(3)
+#elif CHAINS <= 16
+#define EACH(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15)
 #else
 #define EACH(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14)   \
   f(15) f(16) f(17) f(18) f(19) f(20) f(21) f(22) f(23) f(24) f(25) f(26) f(27) f(28) f(29) f(30) \

@@ -136,12 +136,25 @@ BankCandidates tabulate_candidates(std::span<const BankCurve> curves) {
     // More lanes together than there are is the same as all of them.
     if (lanes > most_lanes && lanes != candidate_lanes.front()) continue;
     for (const int banks : candidate_banks) {
-      for (const int width : candidate_widths) candidates.models.push_back({banks, width, lanes});
+      for (const int width : candidate_widths) {
+        // And more than the banks deliver, in words of 4 bytes, as many as they do.
+        if (lanes * 4 <= banks * width) candidates.models.push_back({banks, width, lanes});
+      }
     }
   }
   for (const BankModel& model : candidates.models) {
     auto& of_model = candidates.wavefronts.emplace_back();
     for (const BankCurve& curve : curves) {
+      // Chains and independent accesses mostly have the same patterns.
+      const auto same = std::find_if(curves.begin(), curves.end(), [&](const BankCurve& each) {
+        return each.word_bytes == curve.word_bytes && each.lanes == curve.lanes &&
+               each.patterns == curve.patterns;
+      });
+      const auto known = static_cast<std::size_t>(same - curves.begin());
+      if (known < of_model.size()) {
+        of_model.push_back(std::vector<double>(of_model[known]));
+        continue;
+      }
       auto& of_curve = of_model.emplace_back();
       for (const BankPattern& pattern : curve.patterns) {
         const auto offsets = offsets_of(pattern, curve.word_bytes, curve.lanes);

@@ -22,9 +22,10 @@ enum class Format { table, json, csv, markdown };
 using ColourMode = terminal::ColourMode;
 
 /// The words that --series takes: every series that any probe has.
-inline constexpr std::array<std::string_view, 7> series_words{
-    "global",           "global-scalar", "global-pages", "constant-argument",
-    "constant-program", "local",         "image"};
+inline constexpr std::array<std::string_view, 12> series_words{
+    "global",     "global-scalar", "global-pages", "constant-argument", "constant-program",
+    "local",      "image",         "load-latency", "load-throughput",   "store-throughput",
+    "load-model", "store-model"};
 
 /// Where one rendering goes: a path, or "-" for stdout.
 struct Output {

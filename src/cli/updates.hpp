@@ -23,6 +23,7 @@ inline constexpr std::array<std::string_view, 8> clock_words{"auto",
                                                              "amd-cycle-counter",
                                                              "intel-cycle-counter",
                                                              "cpu-cycle-counter"};
+inline constexpr std::array<std::string_view, 3> word_words{"4", "8", "16"};
 inline constexpr std::array<std::string_view, 4> generate_words{"man", "bash", "zsh", "fish"};
 
 /// Each stores `value`, or throws UsageError without the flag's name.
@@ -34,6 +35,11 @@ void update_generate(Options& options, std::string_view value);
 void update_sizes(Options& options, std::string_view value);
 void update_unroll(Options& options, std::string_view value);
 void update_address(Options& options, std::string_view value);
+void update_words(Options& options, std::string_view value);
+void update_strides(Options& options, std::string_view value);
+void update_ways(Options& options, std::string_view value);
+void update_sub_groups(Options& options, std::string_view value);
+void update_instructions(Options& options, std::string_view value);
 void update_max_memory(Options& options, std::string_view value);
 void update_time_budget(Options& options, std::string_view value);
 void update_quick(Options& options, std::string_view value);

@@ -29,6 +29,9 @@ std::chrono::duration<double> parse_duration(std::string_view text);
 /// A whole number from `least` to `most`.
 std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint64_t most);
 
+/// A comma list of such numbers and of ranges "1-32", each once, in the order in which they come.
+std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::uint64_t most);
+
 /// The path with the format of its extension. A stream ("-" or a device) has none and gets `table`,
 /// until it is known what --format says.
 Output parse_output(std::string_view path);

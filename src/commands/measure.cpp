@@ -199,8 +199,9 @@ int show_plan(const cli::Options& options) {
               return size(a) < size(b);
             });
         const auto bytes = largest->parameters.integer_or("working_set_bytes", 0);
-        text += fmt::format("  {} {}: {} points up to {}\n", probe->id, name, points,
-                            format_bytes({static_cast<std::uint64_t>(bytes)}));
+        const std::string last =
+            bytes == 0 ? "" : " up to " + format_bytes({static_cast<std::uint64_t>(bytes)});
+        text += fmt::format("  {} {}: {} points{}\n", probe->id, name, points, last);
       }
       for (const Finding& finding : plan.findings) {
         text +=

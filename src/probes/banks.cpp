@@ -24,8 +24,10 @@ constexpr std::int64_t usual_lanes = 32;
 constexpr std::int64_t most_lanes = 128;
 // Enough to keep any local memory busy, and what the model's source goes to.
 constexpr std::int64_t most_sub_groups = 32;
-// Independent accesses of one work-item where only the rate counts.
+// Independent accesses of one work-item where only the rate counts. A processor's compiler takes
+// long for many, and one core needs few.
 constexpr int usual_instructions = 16;
+constexpr int instructions_of_cpu = 4;
 
 std::int64_t lanes_of(const DeviceInfo& device) {
   const std::int64_t said = device.sub_group_size;
@@ -148,7 +150,8 @@ Plan plan(const DeviceInfo& device, const Limits& limits) {
     return result;
   }
   const std::vector<int> sub_groups = chosen(limits.sub_groups, {});
-  const std::vector<int> instructions = chosen(limits.instructions, {usual_instructions});
+  const std::vector<int> instructions = chosen(
+      limits.instructions, {device.type == "cpu" ? instructions_of_cpu : usual_instructions});
   const std::int64_t most_together = sub_groups.empty()
                                          ? sub_groups_of(device)
                                          : *std::max_element(sub_groups.begin(), sub_groups.end());
@@ -185,8 +188,11 @@ std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
                           std::span<const Point> points) {
   std::vector<Point> more;
   const std::optional<BankVerdict> verdict = verdict_of(device, points);
-  if (!verdict || !verdict->is_visible || device.timer != Timer::clock) return more;
-  const BankModel& model = verdict->ranking.front().model;
+  if (!verdict || device.timer != Timer::clock) return more;
+  // Where none are visible, and congestion was asked for: rows that any candidate has in one bank.
+  if (!verdict->is_visible && limits.ways.empty()) return more;
+  const BankModel model =
+      verdict->is_visible ? verdict->ranking.front().model : BankModel{128, 8, 1};
   const int word = words_of(limits).front();
   const std::int64_t lanes = lanes_of(device);
   const std::uint64_t local = array_bytes(device, limits, word);
@@ -255,11 +261,24 @@ std::string check(const DeviceInfo& device, const Limits& limits) {
 
 /// Some hundreds of short points: one visit is enough where time is short.
 Budget budget(Effort effort) {
-  Budget result = budget_for(effort);
-  if (effort == Effort::thorough) return result;
-  result.probe_time = std::chrono::milliseconds(effort == Effort::quick ? 1000 : 2000);
-  result.least_time = std::chrono::seconds(0);
-  result.max_visits = effort == Effort::quick ? 1 : 4;
+  Budget result;
+  switch (effort) {
+    case Effort::quick:
+      result.probe_time = std::chrono::seconds(2);
+      result.min_visits = 1;
+      result.max_visits = 1;
+      break;
+    case Effort::normal:
+      result.probe_time = std::chrono::seconds(3);
+      result.max_visits = 3;
+      break;
+    case Effort::thorough:
+      result.probe_time = std::chrono::seconds(60);
+      result.max_visits = 20;
+      result.samples_per_visit = 5;
+      result.relative_interval = 0.003;
+      break;
+  }
   return result;
 }
 

@@ -152,7 +152,8 @@ void add_banks(Findings& found, const DeviceInfo& device, const BankVerdict& ver
 void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve& each,
                    const std::string& name) {
   for (std::size_t i = 0; i < each.curve.times.size(); ++i) {
-    if (each.curve.patterns[i] != BankPattern{PatternKind::stride, 1}) continue;
+    const BankPattern& pattern = each.curve.patterns[i];
+    if (pattern.kind != PatternKind::stride || pattern.number != 1) continue;
     const double bytes = static_cast<double>(each.curve.lanes) * each.curve.word_bytes;
     const double per_unit = bytes / each.curve.times[i];
     Finding rate = finding_of("bandwidth", name, "bytes_per_second", "stride 1");

@@ -38,11 +38,14 @@ bool is_number(const FindingGrid& grid, std::size_t name) {
   });
 }
 
-// Cycles have the same relative interval as the time beside them.
+bool is_time(const Finding* finding) { return finding != nullptr && finding->unit == "seconds"; }
+
 bool has_interval(const FindingGrid& grid, std::size_t name) {
   return std::any_of(grid.rows.begin(), grid.rows.end(), [&](const LevelRow& row) {
     const Finding* const finding = row.cells[name];
-    return finding != nullptr && finding->unit != "cycles" && !interval_text(*finding).empty();
+    if (finding == nullptr || interval_text(*finding).empty()) return false;
+    // Cycles have the same relative interval as the time beside them.
+    return finding->unit != "cycles" || std::none_of(row.cells.begin(), row.cells.end(), is_time);
   });
 }
 
@@ -140,8 +143,9 @@ void add_table(Page& page, const Table& table) {
 
 }  // namespace
 
-void add_findings(Page& page, const std::vector<Finding>& findings) {
-  if (findings.empty()) return;
+namespace {
+
+void add_block(Page& page, const std::vector<Finding>& findings) {
   const FindingGrid grid = arrange(findings);
   const std::size_t most = grid.names.size();
   std::vector<Detail> ladder{{true, most}};
@@ -155,6 +159,12 @@ void add_findings(Page& page, const std::vector<Finding>& findings) {
   for (const LevelRow& row : grid.rows) {
     page.prose(" " + subject(row) + ": ", sentence(grid, row), Ink::plain);
   }
+}
+
+}  // namespace
+
+void add_findings(Page& page, const std::vector<Finding>& findings) {
+  for (const std::vector<Finding>& block : blocks_of(findings)) add_block(page, block);
 }
 
 }  // namespace clprobe::report

@@ -71,7 +71,8 @@ std::string warnings_list(const std::vector<Warning>& warnings) {
 std::string result_section(const ProbeResult& result) {
   std::string text =
       fmt::format("### {}\n\n{}\n\n", escaped(result.probe), escaped(result_text(result)));
-  text += findings_table(result.findings);
+  for (const std::vector<Finding>& block : blocks_of(result.findings))
+    text += findings_table(block);
   const std::string failures = failures_text(result);
   if (!failures.empty()) text += fmt::format("- **Warning:** {}\n\n", escaped(failures));
   return text + warnings_list(result.warnings);
