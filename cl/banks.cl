@@ -131,7 +131,7 @@ kernel void banks_access(global const uint* offsets, uint lanes, uint footprint,
     ALL
   }
   if (item == 0) {
-    base = clock_after(OFFSETS, never);
+    base = clock_after(DONE, never);
     first = ~0u;
     last = 0;
     witness = 0;

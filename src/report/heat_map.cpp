@@ -149,8 +149,8 @@ void draw_heat_map(Page& page, const HeatMap& map) {
   const Scale scale = scale_of(map, page.is_unicode());
   const std::vector<double> columns = columns_that_fit(map, page.width() - margin);
   page.blank();
-  page.line({{page.show(fmt::format(" {}, by {} and {}", map.title, parameter_title(map.x_name),
-                                    parameter_title(map.y_name)))}});
+  page.line({{page.show(fmt::format(" {}; across {}, down {}", map.title,
+                                    parameter_title(map.x_name), parameter_title(map.y_name)))}});
   draw_rows(page, map, scale, columns, {rows.begin(), rows.end()}, margin);
   page.line({{page.show(axis_labels(map, columns, margin)), Ink::faint}});
   draw_scale(page, map, scale, margin);

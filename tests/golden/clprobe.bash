@@ -17,11 +17,15 @@ _clprobe() {
   fi
   case $before in
   --series)
-    _clprobe_offer 'global global-scalar global-pages constant-argument constant-program local image' "$word"
+    _clprobe_offer 'global global-scalar global-pages constant-argument constant-program local image load-latency load-throughput store-throughput load-model store-model' "$word"
     return
     ;;
   --address)
     _clprobe_offer 'auto pointer index offset' "$word"
+    return
+    ;;
+  --words)
+    _clprobe_offer '4 8 16' "$word"
     return
     ;;
   --clock)
@@ -44,7 +48,7 @@ _clprobe() {
     _clprobe_offer 'man bash zsh fish' "$word"
     return
     ;;
-  --device|-d|--sizes|--step|--unroll|--max-memory|--time-budget|--timeout|--seed)
+  --device|-d|--sizes|--step|--unroll|--strides|--ways|--sub-groups|--instructions|--max-memory|--time-budget|--timeout|--seed)
     return
     ;;
   esac
@@ -54,7 +58,7 @@ _clprobe() {
     esac
   done
   if [[ $word == -* ]]; then
-    _clprobe_offer '--device -d --sizes --series --step --unroll --address --max-memory --time-budget --quick --thorough --timeout --clock --seed --dry-run --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' "$word"
+    _clprobe_offer '--device -d --sizes --series --step --unroll --address --words --strides --ways --sub-groups --instructions --max-memory --time-budget --quick --thorough --timeout --clock --seed --dry-run --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' "$word"
   elif [[ $command == report ]]; then
     _clprobe_files "$word"
   elif [[ $command == explain ]]; then

@@ -14,10 +14,15 @@ _clprobe() {
     '--device=[devices\: an index, P\:D, part of a name, all, or a comma list of those]:SEL: ' \
     '-d[devices\: an index, P\:D, part of a name, all, or a comma list of those]:SEL: ' \
     '--sizes=[working sets\: 64KiB, 1KiB-1GiB, 1KiB-1GiB*2 or a comma list of those]:RANGE: ' \
-    '--series=[series of points to measure]:LIST:_sequence compadd - global global-scalar global-pages constant-argument constant-program local image' \
+    '--series=[series of points to measure]:LIST:_sequence compadd - global global-scalar global-pages constant-argument constant-program local image load-latency load-throughput store-throughput load-model store-model' \
     '--step=[bytes from one access to its neighbour, a multiple of 8]:SIZE: ' \
     '--unroll=[loads in one iteration of a chase, 1 to 64 (16)]:N: ' \
     '--address=[how a load is addressed]:FORM:(auto pointer index offset)' \
+    '--words=[bytes of one access to local memory]:LIST:_sequence compadd - 4 8 16' \
+    '--strides=[words from lane to lane in local memory\: 0-65 or 1,2,4]:LIST: ' \
+    '--ways=[lanes that meet in one bank\: 1-32 or 1,2,4]:LIST: ' \
+    '--sub-groups=[sub-groups that access local memory together\: 1-32]:LIST: ' \
+    '--instructions=[accesses that do not wait for each other\: 1-32]:LIST: ' \
     '--max-memory=[most device memory that may be used]:SIZE: ' \
     '--time-budget=[time for all probes of a device\: 500ms, 30s, 2min, 1h]:TIME: ' \
     '--quick[fewer sizes and samples\: a first look]' \
