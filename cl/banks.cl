@@ -102,10 +102,10 @@ typedef uint chain;
 #define LOOP_HINT
 #endif
 
-// One work-group of whole sub-groups. `offsets` has a row of `lanes` for each chain. `lead`
-// accesses of each chain come first; then `rounds` times a barrier and `iterations` between two
-// clock reads, of which the last round is told: its code is in the instruction cache. out[2 *
-// slot]: ticks from the first start to the last end of all work-items; then the witness.
+// One work-group of whole sub-groups. `offsets` has a row of `lanes` for each chain. With `lead`
+// one access of each chain comes first; then `rounds` times a barrier and `iterations` between two
+// clock reads, of which the last round is told: its code is in the instruction cache. out: at 2 *
+// slot the ticks from the first start to the last end of all work-items, then the witness.
 kernel void banks_access(global const uint* offsets, uint lanes, uint footprint, uint hop,
                          uint lead, uint rounds, uint iterations, ulong never, uint slot,
                          global ulong* restrict out) {
@@ -126,8 +126,7 @@ kernel void banks_access(global const uint* offsets, uint lanes, uint footprint,
   }
   EACH(DECLARE)
   barrier(CLK_LOCAL_MEM_FENCE);
-  LOOP_HINT
-  for (uint i = 0; i < lead; ++i) {
+  if (lead != 0) {
     ALL
   }
   if (item == 0) {

@@ -72,6 +72,27 @@ setup() {
   done
 }
 
+@test "accesses to local memory that no device has" {
+  clprobe banks --device 0 --ways 128
+  fails_with 2 --ways 128 'choose 1 to'
+  clprobe banks --device 0 --sub-groups 1024
+  fails_with 2 --sub-groups 1024 'choose 1 to'
+  clprobe banks --device 0 --strides 0-3,65536
+  fails_with 2 --strides 65536 'local memory' 'choose 0 to'
+  clprobe banks --device 0 --ways 128 --dry-run
+  fails_with 2 --ways
+}
+
+@test "numbers of banks that are no numbers, or out of bounds" {
+  local words
+  for words in '--ways 0' '--ways 1,' '--ways 8-2' '--words 5' '--instructions 33' \
+    '--sub-groups -1' '--strides x' '--strides 0-1000'; do
+    # shellcheck disable=SC2086
+    clprobe banks $words
+    fails_with 2 "${words%% *}"
+  done
+}
+
 @test "an unknown format names the nearest" {
   clprobe latency --format jsn
   fails_with 2 jsn json

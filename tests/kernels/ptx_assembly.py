@@ -9,10 +9,11 @@ whole multiple of so many accesses of so many bits (clang unrolls), and no other
 import re
 import sys
 
-LABEL = re.compile(r"(\$L\w+):")
+LABEL = re.compile(r"(\$?L\w+):")
 ACCESS = re.compile(r"(ld|st)(?:\.volatile)?\.shared((?:\.v[24])?)\.\w(\d+)")
-BARRIER = re.compile(r"bar(?:rier)?\.(?:cta\.)?sync")
-JUMP = re.compile(r"bra(?:\.uni)?\s+(\$L\w+);")
+# Clang calls a function of that name, which a driver would bring.
+BARRIER = re.compile(r"bar(?:rier)?\.(?:cta\.)?sync|_Z7barrierj")
+JUMP = re.compile(r"bra(?:\.uni)?\s+(\$?L\w+);")
 
 
 class Unexpected(Exception):
