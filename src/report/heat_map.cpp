@@ -59,16 +59,16 @@ std::string label_of(const std::string& name, double value) {
   return parameter_text(name, is_whole ? Value{static_cast<std::int64_t>(value)} : Value{value});
 }
 
-/// Every so many of the columns, so that they fit.
-std::vector<double> columns_that_fit(const HeatMap& map, int room) {
-  std::set<double> all;
-  for (const HeatCell& cell : map.cells) all.insert(cell.x);
-  const std::vector<double> values(all.begin(), all.end());
-  const auto count = static_cast<int>(values.size());
-  const int step = std::max(1, (count + room - 1) / std::max(room, 1));
-  std::vector<double> kept;
-  for (int i = 0; i < count; i += step) kept.push_back(values[static_cast<std::size_t>(i)]);
-  return kept;
+/// The columns in pieces that fit: leaving columns out would hide what differs between neighbours.
+std::vector<std::vector<double>> pieces_of(const std::set<double>& columns, int room) {
+  std::vector<std::vector<double>> pieces;
+  for (const double x : columns) {
+    if (pieces.empty() || static_cast<int>(pieces.back().size()) >= std::max(room, 1)) {
+      pieces.emplace_back();
+    }
+    pieces.back().push_back(x);
+  }
+  return pieces;
 }
 
 /// Labels below the columns: the first, and then every one that has room. Round numbers first.
@@ -147,12 +147,15 @@ void draw_heat_map(Page& page, const HeatMap& map) {
   }
   if (all_x.size() < 2) return;
   const Scale scale = scale_of(map, page.is_unicode());
-  const std::vector<double> columns = columns_that_fit(map, page.width() - margin);
   page.blank();
-  page.line({{page.show(fmt::format(" {}; across {}, down {}", map.title,
-                                    parameter_title(map.x_name), parameter_title(map.y_name)))}});
-  draw_rows(page, map, scale, columns, {rows.begin(), rows.end()}, margin);
-  page.line({{page.show(axis_labels(map, columns, margin)), Ink::faint}});
+  page.prose(" ",
+             fmt::format("{}; across {}, down {}", map.title, parameter_title(map.x_name),
+                         parameter_title(map.y_name)),
+             Ink::plain);
+  for (const std::vector<double>& columns : pieces_of(all_x, page.width() - margin)) {
+    draw_rows(page, map, scale, columns, {rows.begin(), rows.end()}, margin);
+    page.line({{page.show(axis_labels(map, columns, margin)), Ink::faint}});
+  }
   draw_scale(page, map, scale, margin);
 }
 

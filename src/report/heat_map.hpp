@@ -29,8 +29,8 @@ struct HeatMap {
 std::vector<HeatMap> heat_maps_of(const ProbeResult& result, const DeviceInfo& device);
 
 /// A row for each y, a column for each x, shades by the logarithm of the value from the map's least
-/// to its greatest, and what they stand for. Of more columns than fit every second (third, ...) is
-/// left out. Nothing is drawn of a map without two different x.
+/// to its greatest, and what they stand for. Columns that do not fit follow below. Nothing is drawn
+/// of a map without two different x.
 void draw_heat_map(Page& page, const HeatMap& map);
 
 }  // namespace clprobe::report
