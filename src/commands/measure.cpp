@@ -201,7 +201,8 @@ int show_plan(const cli::Options& options) {
         const auto bytes = largest->parameters.integer_or("working_set_bytes", 0);
         const std::string last =
             bytes == 0 ? "" : " up to " + format_bytes({static_cast<std::uint64_t>(bytes)});
-        text += fmt::format("  {} {}: {} points{}\n", probe->id, name, points, last);
+        text += fmt::format("  {} {}: {}{}\n", probe->id, name,
+                            format_count(static_cast<std::uint64_t>(points), "point"), last);
       }
       for (const Finding& finding : plan.findings) {
         text +=
