@@ -69,16 +69,32 @@ std::vector<cl_uint> offset_table(const Shape& shape) {
   return table;
 }
 
+/// NVIDIA's compiler takes as many registers as it likes for a group of 256 unless it is told what
+/// a whole group leaves for each work-item.
+std::string options_for(const DeviceInfo& device, const Point& point) {
+  const std::int64_t registers = device.reported.integer_or("nv_registers_per_block", 0);
+  const std::string options = bank_options(point);
+  if (device.isa != "nvptx" || registers <= 0 || bank_series(point.series).is_chain) return options;
+  constexpr std::int64_t least = 32;
+  constexpr std::int64_t most = 255;
+  const std::int64_t items = std::max<std::int64_t>(device.max_work_group_size, 1);
+  return fmt::format("{} -cl-nv-maxrregcount={}", options,
+                     std::clamp(registers / items, least, most));
+}
+
 /// The group's accesses, ready to be launched.
 class Accesses {
  public:
   Accesses(Session& session, const Point& point);
+
+  [[nodiscard]] const Shape& shape() const { return shape_; }
 
   Measurement run(std::uint64_t iterations) {
     return shape_.series.is_single ? run_single(iterations) : run_long(iterations);
   }
 
  private:
+  void fit_group();
   [[nodiscard]] cl_ulong witness_after(std::uint64_t accesses) const;
   void set_launch(std::uint64_t rounds, std::uint64_t iterations);
   [[nodiscard]] std::uint64_t lead_for(std::uint64_t accesses) const;
@@ -109,12 +125,8 @@ Accesses::Accesses(Session& session, const Point& point)
                                       return cl::Buffer(session.context(), CL_MEM_READ_WRITE,
                                                         2 * launches_of_model * sizeof(cl_ulong));
                                     })),
-      kernel_(session.kernel("banks.cl", "banks_access", bank_options(point))) {
-  const auto most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
-  if (shape_.items > most) {
-    throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel and not {}",
-                                  most, shape_.items));
-  }
+      kernel_(session.kernel("banks.cl", "banks_access", options_for(session.info(), point))) {
+  fit_group();
   session.queue().enqueueWriteBuffer(offsets_, CL_TRUE, 0, table_.size() * sizeof(cl_uint),
                                      table_.data());
   kernel_.setArg(0, offsets_);
@@ -126,6 +138,19 @@ Accesses::Accesses(Session& session, const Point& point)
   kernel_.setArg(9, out_);
   set_launch(1, 1);
   session.launch(kernel_, cl::NDRange(shape_.items), cl::NDRange(shape_.items));
+}
+
+/// A driver may run fewer work-items of this kernel than of any. Where only the rate counts, the
+/// largest group will do; where the number is the question, it is refused.
+void Accesses::fit_group() {
+  const std::uint64_t most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
+  if (shape_.items <= most) return;
+  const auto lanes = static_cast<std::uint64_t>(shape_.lanes);
+  if (shape_.series.is_single || most < lanes) {
+    throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel and not {}",
+                                  most, shape_.items));
+  }
+  shape_.items = most / lanes * lanes;
 }
 
 /// What banks_access adds up: where every chain of every item is, or what it stored last.
@@ -211,8 +236,11 @@ Measurement Accesses::run_single(std::uint64_t launches) {
 
 Work prepare_bank_access(Session& session, const Point& point) {
   auto accesses = std::make_shared<Accesses>(session, point);
-  const Shape shape(point);
+  const Shape& shape = accesses->shape();
   Work work;
+  // As many as there are, which may be fewer than were planned.
+  work.facts.set("sub_groups",
+                 static_cast<std::int64_t>(shape.items / static_cast<std::uint64_t>(shape.lanes)));
   work.accesses_per_iteration = shape.accesses_of_iteration();
   if (shape.series.is_single) {
     work.iterations = launches_of_model;
@@ -222,7 +250,7 @@ Work prepare_bank_access(Session& session, const Point& point) {
     work.iterations = shape.series.is_chain ? 64 : 32;
     work.max_iterations = most_iterations - shape.footprint / 4 / shape.items;
   }
-  work.build = session.build_of("banks.cl", bank_options(point));
+  work.build = session.build_of("banks.cl", options_for(session.info(), point));
   work.run = [accesses](std::uint64_t iterations) { return accesses->run(iterations); };
   return work;
 }

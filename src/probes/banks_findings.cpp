@@ -190,7 +190,20 @@ void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& eac
   base.high = quantile(free_times, 0.95);
   found.findings.push_back(std::move(base));
   if (verdict.is_visible) {
-    const ConflictLine line = fit_conflicts(wavefronts, each.curve.times);
+    // Lanes that share wide words may be served sooner than the model says (seen on an H200: a
+    // broadcast of 8 bytes goes in one wavefront), so that only strides tell what a way of them
+    // costs.
+    std::vector<double> fronts;
+    std::vector<double> times;
+    for (std::size_t i = 0; i < wavefronts.size(); ++i) {
+      const BankPattern& pattern = each.curve.patterns[i];
+      const bool is_stride = pattern.kind == PatternKind::stride && pattern.number > 0;
+      if (each.curve.word_bytes > 4 && !is_stride) continue;
+      fronts.push_back(wavefronts[i]);
+      times.push_back(each.curve.times[i]);
+    }
+    if (times.empty()) return;
+    const ConflictLine line = fit_conflicts(fronts, times);
     Finding cost = finding_of("cost_a_way", name, time_unit(device), "least squares");
     cost.value = line.cost;
     cost.low = line.cost_interval.low;
