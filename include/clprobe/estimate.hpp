@@ -21,11 +21,18 @@ struct Estimate {
   std::optional<double> cycles{};  ///< where ticks are cycles of the core
 };
 
+/// Parameters of a point that another tool measured: the time of one access, and a bandwidth.
+inline constexpr std::string_view imported_ns = "imported_ns";
+inline constexpr std::string_view imported_bytes_per_second = "imported_bytes_per_second";
+
+/// The parameter called `name` as a number, integer or not; nothing when the point has none.
+std::optional<double> number_of(const Point& point, std::string_view name);
+
 /// The time of one access in each sample, in ns, by the device's timer. With a clock: ticks less
 /// the empty clock pair. Else the slope from the fastest of the samples with the fewest accesses,
 /// which cancels the launch; one value for each sample with at least twice as many (with any more,
-/// where there are none), so that here, too, noise only adds. Empty when the samples do not allow
-/// it.
+/// where there are none), so that here, too, noise only adds. Of an imported run, the one time that
+/// its tool gave. Empty when the samples do not allow it.
 std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device);
 
 /// Nothing when the point has no usable samples.

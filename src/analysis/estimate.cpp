@@ -60,18 +60,22 @@ std::vector<double> times_by_slope(std::span<const Launch> all) {
   return times;
 }
 
-std::optional<double> working_set_of(const Point& point) {
-  const Value* value = point.parameters.find("working_set_bytes");
+}  // namespace
+
+std::optional<double> number_of(const Point& point, std::string_view name) {
+  const Value* value = point.parameters.find(name);
   if (value == nullptr) return std::nullopt;
   if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
   if (const auto* real = std::get_if<double>(value)) return *real;
   return std::nullopt;
 }
 
-}  // namespace
-
 std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device) {
   if (device.timer == Timer::clock) return times_by_clock(point, device.clock);
+  if (device.timer == Timer::imported) {
+    const std::optional<double> time = number_of(point, imported_ns);
+    return time && *time > 0.0 ? std::vector{*time} : std::vector<double>{};
+  }
   return times_by_slope(launches(point, device.timer));
 }
 
@@ -95,7 +99,7 @@ std::vector<CurvePoint> latency_curve(std::span<const Point> points, std::string
   for (const Point& point : points) {
     // Samples from before a failure are kept in the document, and trusted no more.
     if (point.series != series || !point.failure.empty()) continue;
-    const std::optional<double> working_set = working_set_of(point);
+    const std::optional<double> working_set = number_of(point, "working_set_bytes");
     const std::optional<Estimate> time = estimate(point, device);
     if (working_set && time) curve.push_back({*working_set, time->ns});
   }

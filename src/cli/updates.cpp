@@ -125,6 +125,32 @@ void update_builds(Options& options, std::string_view /*value*/) {
   options.command = Command::builds;
 }
 
+void update_baseline(Options& options, std::string_view value) {
+  if (value.empty()) throw UsageError("the value is empty: write the name of a file");
+  options.baseline = value;
+}
+
+void update_threshold(Options& options, std::string_view value) {
+  options.threshold = parse_share(value);
+}
+
+void update_fail_on(Options& options, std::string_view value) {
+  options.fail_on = choose<FailOn>(fail_on_words, value);
+}
+
+void update_device_name(Options& options, std::string_view value) {
+  if (value.empty()) throw UsageError("the value is empty: write the device's name");
+  options.device_name = value;
+}
+
+void update_size_unit(Options& options, std::string_view value) {
+  options.size_unit = choose<SizeUnit>(size_unit_words, value);
+}
+
+void update_time_unit(Options& options, std::string_view value) {
+  options.time_unit = choose<TimeUnit>(time_unit_words, value);
+}
+
 void update_worker(Options& options, std::string_view /*value*/) {
   options.command = Command::worker;
 }

@@ -23,6 +23,9 @@ inline constexpr std::array<std::string_view, 8> clock_words{"auto",
                                                              "amd-cycle-counter",
                                                              "intel-cycle-counter",
                                                              "cpu-cycle-counter"};
+inline constexpr std::array<std::string_view, 3> fail_on_words{"never", "worse", "changed"};
+inline constexpr std::array<std::string_view, 4> size_unit_words{"auto", "B", "KiB", "MiB"};
+inline constexpr std::array<std::string_view, 3> time_unit_words{"auto", "ns", "us"};
 inline constexpr std::array<std::string_view, 4> generate_words{"man", "bash", "zsh", "fish"};
 
 /// Each stores `value`, or throws UsageError without the flag's name.
@@ -50,6 +53,12 @@ void update_color(Options& options, std::string_view value);
 void update_verbose(Options& options, std::string_view value);
 void update_quiet(Options& options, std::string_view value);
 void update_help(Options& options, std::string_view value);
+void update_baseline(Options& options, std::string_view value);
+void update_threshold(Options& options, std::string_view value);
+void update_fail_on(Options& options, std::string_view value);
+void update_device_name(Options& options, std::string_view value);
+void update_size_unit(Options& options, std::string_view value);
+void update_time_unit(Options& options, std::string_view value);
 void update_worker(Options& options, std::string_view value);
 
 }  // namespace clprobe::cli

@@ -140,6 +140,14 @@ std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint6
          most);
 }
 
+double parse_share(std::string_view text) {
+  const Number number = read_number(text);
+  constexpr double most_percent = 100.0;
+  const bool is_percent = number.rest == "%" || number.rest == " %";
+  if (number.is_valid && is_percent && number.value <= most_percent) return number.value / 100.0;
+  refuse("{} is no usable share: write it from 0% to 100%, such as 3% or 0.5%", quote(text));
+}
+
 bool is_stream_path(std::string_view path) {
   // With an extension it is a file, such as one in /dev/shm.
   const bool is_device = path.starts_with("/dev/");

@@ -29,6 +29,9 @@ std::chrono::duration<double> parse_duration(std::string_view text);
 /// A whole number from `least` to `most`.
 std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint64_t most);
 
+/// "3%" or "0.5 %", as a share: 0.03, 0.005. From 0 to 100 %.
+double parse_share(std::string_view text);
+
 /// The path with the format of its extension. A stream ("-" or a device) has none and gets `table`,
 /// until it is known what --format says.
 Output parse_output(std::string_view path);

@@ -56,6 +56,16 @@ std::string device_title(const DeviceInfo& device) {
 }
 
 std::vector<std::string> device_facts(const DeviceInfo& device) {
+  // Other tools say little of the device, and zeros would look as if it had nothing.
+  if (device.timer == Timer::imported) {
+    std::vector<std::string> facts;
+    if (!device.platform.empty()) facts.push_back(device.platform);
+    if (!device.driver.empty()) facts.push_back(fmt::format("driver {}", device.driver));
+    for (const auto& [name, value] : device.reported) {
+      facts.push_back(fmt::format("{} {}", parameter_title(name), parameter_text(name, value)));
+    }
+    return facts;
+  }
   return {fmt::format("{}, driver {}, {}", device.platform, device.driver, device.version),
           fmt::format("{}, {} compute units, {} memory, {} local, {} constant", device.type,
                       device.compute_units, format_bytes(device.global_memory),
@@ -70,6 +80,8 @@ std::string timer_text(const DeviceInfo& device) {
       return "the driver's events around whole launches; times are slopes between two lengths";
     case Timer::host:
       return "the host's clock around whole launches; times are slopes between two lengths";
+    case Timer::imported:
+      return "another tool, whose results were imported";
   }
   return {};
 }

@@ -16,9 +16,22 @@ std::string size_text(double bytes) {
   return format_bytes(Bytes{static_cast<std::uint64_t>(std::clamp(bytes, 0.0, largest))});
 }
 
+// Powers of 1000, as vendors and other tools give rates.
+std::string rate_text(double value, std::string_view unit) {
+  constexpr std::array<std::string_view, 5> prefixes{"", "k", "M", "G", "T"};
+  std::size_t prefix = 0;
+  while (std::fabs(value) >= 999.5 && prefix + 1 < prefixes.size()) {
+    value /= 1000.0;
+    ++prefix;
+  }
+  return fmt::format("{} {}{}", format_number(value), prefixes.at(prefix), unit);
+}
+
 std::string quantity_text(double value, std::string_view unit) {
   if (unit == "seconds") return format_seconds(value);
   if (unit == "bytes") return size_text(value);
+  if (unit == "bytes_per_second") return rate_text(value, "B/s");
+  if (unit == "operations_per_second") return rate_text(value, "op/s");
   if (unit.empty() || unit == "cycles") return format_number(value);
   return fmt::format("{} {}", format_number(value), words(unit));
 }

@@ -220,6 +220,13 @@ ToolInfo read_tool(const Cursor& cursor) {
           .compiler = Cursor(cursor, "compiler").text()};
 }
 
+ImportInfo read_import(const Cursor& cursor) {
+  cursor.expect_object({"tool", "format", "file"});
+  return {.tool = Cursor(cursor, "tool").text(),
+          .format = Cursor(cursor, "format").text(),
+          .file = Cursor(cursor, "file").text()};
+}
+
 HostInfo read_host(const Cursor& cursor) {
   cursor.expect_object({"cpu", "os", "kernel", "logical_cpus"});
   return {.cpu = Cursor(cursor, "cpu").text(),
@@ -243,12 +250,14 @@ void expect_known_schema(const Cursor& cursor) {
 Run read_run(const Cursor& cursor) {
   expect_known_schema(cursor);
   cursor.expect_object({"schema", "schema_version", "tool", "started", "arguments", "seed",
-                        "interrupted", "host", "device", "warnings", "results"});
+                        "interrupted", "imported", "host", "device", "warnings", "results"});
+  const Cursor imported(cursor, "imported");
   return {.tool = read_tool(Cursor(cursor, "tool")),
           .started = Cursor(cursor, "started").text(),
           .arguments = read_texts(Cursor(cursor, "arguments")),
           .seed = Cursor(cursor, "seed").natural(),
           .interrupted = Cursor(cursor, "interrupted").boolean(),
+          .imported = imported.is_missing() ? std::nullopt : std::optional(read_import(imported)),
           .host = read_host(Cursor(cursor, "host")),
           .device = read_device(Cursor(cursor, "device")),
           .results = read_each(Cursor(cursor, "results"), read_result),

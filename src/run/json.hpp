@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a run document as JSON values. The worker's protocol speaks the same values, one a
-// line. No other layer than run and worker includes this.
+// line. Besides run and worker only report includes this, for the document of a comparison.
 #pragma once
 
 #include <string>
