@@ -89,7 +89,8 @@ std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result,
   return found;
 }
 
-/// For each series that has another number of levels than in the baseline.
+/// For each series that has another number of levels than in the baseline. Only for two runs of one
+/// device: of others nobody knows which levels correspond, and the n-th is set beside the n-th.
 std::map<std::string_view, LevelMap> level_maps(const ComparedResult& baseline,
                                                 const ComparedResult& other) {
   std::map<std::string_view, LevelMap> maps;
@@ -98,7 +99,8 @@ std::map<std::string_view, LevelMap> level_maps(const ComparedResult& baseline,
     if (maps.contains(series)) continue;
     const auto ours = level_times(other, series);
     const auto theirs = level_times(baseline, series);
-    if (!ours.empty() && !theirs.empty() && ours.size() != theirs.size()) {
+    const bool has_both = !ours.empty() && !theirs.empty();
+    if (has_both && ours.size() != theirs.size()) {
       maps[series] = align_levels(theirs, ours);
     }
   }
@@ -182,7 +184,9 @@ class Comparing {
 
   void match_findings(std::size_t run, const ComparedResult& baseline,
                       const ComparedResult& other) {
-    const auto ours = keyed(other, level_maps(baseline, other));
+    const bool is_same_device = runs_[run].device == baseline_.device;
+    const auto ours = keyed(other, is_same_device ? level_maps(baseline, other)
+                                                  : std::map<std::string_view, LevelMap>{});
     for (const auto& [key, finding] : keyed(baseline, {})) {
       const auto found = ours.find(key);
       if (found != ours.end()) {
@@ -192,8 +196,10 @@ class Comparing {
       }
       const Finding* const lost = lost_series(other, finding->finding.series);
       if (lost != nullptr && finding->finding.value) {
+        // What the device has no more is a change; what this run did not show is none.
+        const bool is_known = lost->source == Source::reported;
         settle(run, *finding, nullptr,
-               {Verdict::different, std::nullopt,
+               {is_known ? Verdict::different : Verdict::unclear, std::nullopt,
                 fmt::format("not measured in this run: {}", lost->reason)});
       } else {
         leave(run, baseline.probe, finding->finding, "only in the baseline");

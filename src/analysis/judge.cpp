@@ -137,11 +137,15 @@ Judgement judge_values(const ComparedFinding& baseline, const ComparedFinding& o
                   fmt::format("{:.3g} % apart, {:.3g} % between the nearest ends of the intervals",
                               percent(change), percent(gap)));
   }
-  const bool are_inside =
-      a.low <= b.value && b.value <= a.high && b.low <= a.value && a.value <= b.high;
-  if (are_inside) {
-    return judged(Verdict::same,
-                  fmt::format("{:.3g} % apart, each within the other's interval", percent(change)));
+  if (is_bracket && gap <= 0.0) {
+    return judged(Verdict::same, fmt::format("{:.3g} % apart, but the brackets overlap",
+                                             percent(change)));
+  }
+  const bool is_inside =
+      (a.low <= b.value && b.value <= a.high) || (b.low <= a.value && a.value <= b.high);
+  if (is_inside) {
+    return judged(Verdict::same, fmt::format("{:.3g} % apart, but one is within the other's interval",
+                                             percent(change)));
   }
   return judged(Verdict::unclear,
                 gap > 0.0 ? fmt::format("{:.3g} % apart, but only {:.2g} % between the nearest ends "
