@@ -33,6 +33,9 @@ Json encode(const Work& work);
 template <typename T>
 T decode(const Json& value);
 
+/// An array of runs needs 8; the rest is for facts yet to come, not for nesting bombs.
+inline constexpr std::size_t deepest_nesting = 16;
+
 /// Parses text. Throws RunFormatError where it is no JSON, is cut short, repeats a key, nests too
 /// deep, or has a number that is not finite.
 Json parse(std::string_view text);

@@ -102,7 +102,7 @@ constexpr std::array broken{
     Broken{R"("ticks_per_ns":1.98)", R"("ticks_per_ns":[])",
            "device.clock.ticks_per_ns: expected a number, found an array"},
     Broken{R"("timer":"clock")", R"("timer":"wall")",
-           R"(device.timer: expected one of clock, event, host, found the string "wall")"},
+           R"(device.timer: expected one of clock, event, host, imported, found the string "wall")"},
     Broken{R"("max_clock_frequency_mhz":1980)", R"("max_clock_frequency_mhz":true)",
            "device.reported.max_clock_frequency_mhz: expected a number or a string, found true"},
     Broken{R"("warnings":[{"code":"clock_refused")", R"("warnings":[{"code":null)",
@@ -118,14 +118,14 @@ constexpr std::array broken{
     Broken{R"("level":1)", R"("level":0)",
            "results[0].findings[0].level: expected an integer from 1, found 0"},
     Broken{R"("value":1.616e-08)", R"("value":NaN)",
-           "document: expected JSON, found something else at line 1, column "},
+           "results[0].findings[0].value: expected JSON, found something else at line 1, column "},
     Broken{R"("source":"derived")", R"("source":"guessed")",
            "results[0].findings[0].source: expected one of measured, reported, derived, found the "
            R"(string "guessed")"},
     Broken{R"("kernels":[{"sha256":)", R"("kernels":[{"md5":)",
            "results[0].kernels[0].md5: expected no key of this name, found the string "
            R"("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b...")"},
-    Broken{R"("points":[{)", R"("points":{"0":{)", "document: expected JSON, found something "},
+    Broken{R"("points":[{)", R"("points":{"0":{)", "results[0].points.0: expected JSON, found "},
     Broken{R"("series":"global","parameters")", R"("series":["global"],"parameters")",
            "results[0].points[0].series: expected a string, found an array"},
     Broken{R"("working_set_bytes":1024)", R"("working_set_bytes":null)",
@@ -227,8 +227,8 @@ TEST_CASE("what is no document is refused") {
   CHECK(refusal("{\n  oops") ==
         "document: expected JSON, found something else at line 2, column 3");
   CHECK(refusal(good + "{}").starts_with("document: expected JSON, found something else"));
-  CHECK(refusal(good.substr(0, good.size() / 2)) ==
-        "document: expected the rest of the JSON, found its end (cut short?)");
+  CHECK(refusal(good.substr(0, good.find("\"failure\""))) ==
+        "results[0].points[1].samples: expected the rest of the JSON, found its end (cut short?)");
   CHECK(refusal("[" + good + "," + replaced(good, "\"seed\":42", "\"seed\":[]") + "]") ==
         "[1].seed: expected a non-negative integer, found an array");
   CHECK(refusal(std::string(100'000, '[')).ends_with("expected at most 16 levels of nesting"));
