@@ -19,6 +19,10 @@ std::string text_at(const json::Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+std::string series_of(std::string_view test, std::string_view metric) {
+  return fmt::format("{}{}{}", test, metric.empty() ? "" : " ", metric);
+}
+
 struct Identity {
   std::string backend{};
   std::string platform{};
@@ -53,15 +57,16 @@ class Runs {
            std::string_view unit) const {
     // A map of a buffer that is no copy takes no time, and its rate means nothing.
     if (!std::isfinite(value) || !(value > 0.0)) {
-      add_gap(run, test, metric, "the tool gives 0 or no finite number");
+      add_gap(run, test, metric, unit, "the tool gives 0 or no finite number");
       return;
     }
-    result_of(run, probe).findings.push_back(imported_finding(test, metric, value, unit, tool_));
+    result_of(run, probe).findings.push_back(imported_finding(series_of(test, metric), value, unit, tool_));
   }
 
-  void add_gap(Run& run, std::string_view test, std::string_view metric,
+  void add_gap(Run& run, std::string_view test, std::string_view metric, std::string_view unit,
                std::string_view reason) const {
-    result_of(run, probe).findings.push_back(imported_gap(test, metric, reason, tool_));
+    result_of(run, probe).findings.push_back(
+        imported_gap(series_of(test, metric), unit, reason, tool_));
   }
 
   std::vector<Run> take() {
@@ -133,7 +138,7 @@ void read_run_of_2(Runs& runs, const pugi::xml_node& node) {
           runs.add(run, test.attribute("name").value(), name, xml_number(metric),
                    test.attribute("unit").value());
         } else {
-          runs.add_gap(run, test.attribute("name").value(), name,
+          runs.add_gap(run, test.attribute("name").value(), name, test.attribute("unit").value(),
                        fmt::format("{}: {}", status, metric.attribute("reason").value()));
         }
       }
@@ -159,7 +164,7 @@ void read_entry(Runs& runs, const json::Json& entry, std::size_t index) {
   if (value != entry.end() && value->is_number()) {
     runs.add(run, test, metric, value->get<double>(), text_at(entry, "unit"));
   } else if (!text_at(entry, "status").empty()) {
-    runs.add_gap(run, test, metric,
+    runs.add_gap(run, test, metric, text_at(entry, "unit"),
                  fmt::format("{}: {}", text_at(entry, "status"), text_at(entry, "reason")));
   } else {
     refuse("a value, or a status that says why there is none");

@@ -15,12 +15,12 @@ namespace clprobe::import {
 Run imported_run(const ImportHints& hints, std::string_view tool, std::string_view format);
 
 /// One number of another tool as a finding without an interval. `unit` is the tool's own word; the
-/// value becomes SI.
-Finding imported_finding(std::string_view name, std::string_view series, double value,
-                         std::string_view unit, std::string_view tool);
+/// value becomes SI, and the finding is called "bandwidth", "throughput" or "time" by it.
+Finding imported_finding(std::string_view series, double value, std::string_view unit,
+                         std::string_view tool);
 
 /// The same for what the tool could not measure.
-Finding imported_gap(std::string_view name, std::string_view series, std::string_view reason,
+Finding imported_gap(std::string_view series, std::string_view unit, std::string_view reason,
                      std::string_view tool);
 
 /// A finite number above 0 in fixed or scientific notation; nothing for anything else.

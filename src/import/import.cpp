@@ -16,19 +16,20 @@ struct UnitRow {
   std::string_view word;  // of the other tool
   std::string_view unit;  // ours
   double factor;
+  std::string_view name;  // of the finding
 };
 
 // clpeak's words; its "gflops" and "gops" are 10^9 a second, its "gbps" are gigabytes.
-constexpr std::array units{UnitRow{"gbps", "bytes_per_second", 1e9},
-                           UnitRow{"GB/s", "bytes_per_second", 1e9},
-                           UnitRow{"gflops", "operations_per_second", 1e9},
-                           UnitRow{"gops", "operations_per_second", 1e9},
-                           UnitRow{"giops", "operations_per_second", 1e9},
-                           UnitRow{"tflops", "operations_per_second", 1e12},
-                           UnitRow{"tops", "operations_per_second", 1e12},
-                           UnitRow{"us", "seconds", 1e-6},
-                           UnitRow{"ns", "seconds", 1e-9},
-                           UnitRow{"ms", "seconds", 1e-3}};
+constexpr std::array units{UnitRow{"gbps", "bytes_per_second", 1e9, "bandwidth"},
+                           UnitRow{"GB/s", "bytes_per_second", 1e9, "bandwidth"},
+                           UnitRow{"gflops", "operations_per_second", 1e9, "throughput"},
+                           UnitRow{"gops", "operations_per_second", 1e9, "throughput"},
+                           UnitRow{"giops", "operations_per_second", 1e9, "throughput"},
+                           UnitRow{"tflops", "operations_per_second", 1e12, "throughput"},
+                           UnitRow{"tops", "operations_per_second", 1e12, "throughput"},
+                           UnitRow{"us", "seconds", 1e-6, "time"},
+                           UnitRow{"ns", "seconds", 1e-9, "time"},
+                           UnitRow{"ms", "seconds", 1e-3, "time"}};
 
 }  // namespace
 
@@ -41,27 +42,25 @@ Run imported_run(const ImportHints& hints, std::string_view tool, std::string_vi
   return run;
 }
 
-Finding imported_finding(std::string_view name, std::string_view series, double value,
-                         std::string_view unit, std::string_view tool) {
+Finding imported_finding(std::string_view series, double value, std::string_view unit,
+                         std::string_view tool) {
   Finding finding;
-  finding.name = name;
   finding.series = series;
   finding.source = Source::measured;
   finding.method = tool;
   const auto* const known = std::find_if(units.begin(), units.end(),
                                          [&](const UnitRow& each) { return each.word == unit; });
+  finding.name = known == units.end() ? "result" : known->name;
   finding.unit = known == units.end() ? unit : known->unit;
   finding.value = known == units.end() ? value : value * known->factor;
   return finding;
 }
 
-Finding imported_gap(std::string_view name, std::string_view series, std::string_view reason,
+Finding imported_gap(std::string_view series, std::string_view unit, std::string_view reason,
                      std::string_view tool) {
-  Finding finding;
-  finding.name = name;
-  finding.series = series;
+  Finding finding = imported_finding(series, 1.0, unit, tool);
+  finding.value.reset();
   finding.source = Source::reported;
-  finding.method = tool;
   finding.reason = reason.empty() ? "no reason is given" : reason;
   return finding;
 }

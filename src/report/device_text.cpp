@@ -89,6 +89,11 @@ std::string timer_text(const DeviceInfo& device) {
 std::string result_text(const ProbeResult& result) {
   std::size_t samples = 0;
   for (const Point& point : result.points) samples += point.samples.size();
+  const bool is_imported = samples == 0 && result.elapsed_seconds == 0.0;
+  if (is_imported && result.status == Status::ok) {
+    return fmt::format("{}, {}, no samples", counted(result.points.size(), "point"),
+                       counted(result.findings.size(), "finding"));
+  }
   std::string amount =
       fmt::format("{}, {} in {}", counted(result.points.size(), "point"),
                   counted(samples, "sample"), format_seconds(result.elapsed_seconds));

@@ -124,6 +124,9 @@ void Cursor::expect_any_object() const {
 
 std::uint64_t Cursor::natural() const {
   if (is_element_) return got(element_.get_uint64(), "a non-negative integer");
+  const bool is_minus_zero =
+      value_ != nullptr && value_->is_number_integer() && value_->get<std::int64_t>() == 0;
+  if (is_minus_zero) return 0;
   if (value_ == nullptr || !value_->is_number_unsigned()) refuse("a non-negative integer");
   return value_->get<std::uint64_t>();
 }
