@@ -151,7 +151,10 @@ class Comparing {
   void add_run(std::size_t run) {
     for (const ComparedResult& result : baseline_.results) {
       const ComparedResult* const other = find_result(runs_[run], result.probe);
-      if (other == nullptr || other->findings.empty()) {
+      const bool has_nothing = other == nullptr || other->findings.empty();
+      if (has_nothing && other != nullptr && result.findings.empty()) {
+        if (other->status != result.status) lose_probe(run, result, other);
+      } else if (has_nothing) {
         lose_probe(run, result, other);
       } else {
         match_findings(run, result, *other);

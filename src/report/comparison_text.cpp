@@ -107,7 +107,8 @@ std::string curve_text(const CurveSummary& curve) {
     text += fmt::format("{} point{}, ratio {} ({} to {})", curve.matched,
                         curve.matched == 1 ? "" : "s", ratio_text(curve.median_ratio),
                         ratio_text(curve.low_ratio), ratio_text(curve.high_ratio));
-    if (!curve.furthest.empty()) {
+    constexpr double shown_digits = 5e-4;
+    if (!curve.furthest.empty() && std::fabs(curve.furthest_ratio - 1.0) >= shown_digits) {
       text += fmt::format(", furthest {} at {}", ratio_text(curve.furthest_ratio),
                           key_text(curve.furthest));
     }
