@@ -49,6 +49,10 @@ void read_attributes(const cl::Device& device, DeviceInfo& info);
 /// "clFinish: CL_OUT_OF_RESOURCES (-5)".
 std::string describe(const cl::Error& error);
 
+/// Whether drivers say so when they have not the memory or the resources that a launch needs, and
+/// not when something is broken.
+bool is_refusal(cl_int code);
+
 /// How long one launch took.
 struct LaunchTimes {
   std::optional<std::uint64_t> event_ns{};
@@ -119,7 +123,7 @@ void try_clock(Session& session, ClockKind kind);
 void warm_up_and_calibrate(Session& session);
 
 /// Whether event times are true: chains of n and 8n must differ by 6 to 10 times, start before they
-/// end, and not exceed the host's time. Sets session.info().timer.
+/// end, and not exceed the host's time. Sets session.info().timer and .launch_timer.
 /// Returns what was false about them; empty when they are true.
 std::string try_events(Session& session);
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "clprobe/budget.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
 
@@ -50,19 +51,6 @@ class Backend {
   /// next call. Throws DeviceError.
   virtual Work prepare(const Probe& probe, const Point& point) = 0;
 };
-
-/// How long to measure, and how well.
-struct Budget {
-  std::chrono::duration<double> probe_time{0.0};  ///< 0: the engine's default for the effort
-  double relative_interval{0.01};                 ///< a point is done when its interval is narrower
-  std::chrono::duration<double> least_time{0.0};  ///< few points are visited again until then
-  int min_visits{2};                              ///< visits of a point, spread over the whole run
-  int max_visits{5};
-  int samples_per_visit{3};
-  std::uint64_t seed{42};
-};
-
-Budget budget_for(Effort effort);
 
 /// What the engine tells while it works, and asks.
 struct Observer {

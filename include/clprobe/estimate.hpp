@@ -14,7 +14,8 @@
 namespace clprobe {
 
 /// Time of one access at one point. `ns` is the least of up to 8 samples (noise only adds), or the
-/// lower quartile of more; the interval runs from there to the median.
+/// lower quartile of more; the interval runs from there to the median. Of whole launches, it is the
+/// median, between the quartiles.
 struct Estimate {
   double ns{0.0};
   Interval ns_interval{};
@@ -28,11 +29,19 @@ inline constexpr std::string_view imported_bytes_per_second = "imported_bytes_pe
 /// The parameter called `name` as a number, integer or not; nothing when the point has none.
 std::optional<double> number_of(const Point& point, std::string_view name);
 
-/// The time of one access in each sample, in ns, by the device's timer. With a clock: ticks less
+/// What times the samples of a point: its parameter "timer" ("event" or "host"), for points whose
+/// samples are whole launches, which many units share; else the device's timer.
+Timer timer_of(const Point& point, const DeviceInfo& device);
+
+/// Whether the point's samples are whole launches.
+bool is_of_launches(const Point& point);
+
+/// The time of one access in each sample, in ns, by the point's timer. With a clock: ticks less
 /// the empty clock pair. Else the slope from the fastest of the samples with the fewest accesses,
 /// which cancels the launch; one value for each sample with at least twice as many (with any more,
-/// where there are none), so that here, too, noise only adds. Of an imported run, the one time that
-/// its tool gave. Empty when the samples do not allow it.
+/// where there are none), so that here, too, noise only adds. By events, a whole launch is its own
+/// time. Of an imported run, the one time that its tool gave. Empty when the samples do not allow
+/// it.
 std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device);
 
 /// Nothing when the point has no usable samples.

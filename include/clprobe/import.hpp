@@ -12,11 +12,11 @@ namespace clprobe {
 
 /// What the text itself may not say.
 struct ImportHints {
-  std::string file{};                ///< its name without folders, for the document
-  std::string device_name{};         ///< empty: the file's name
-  std::string series{"global"};      ///< what a list of sizes and latencies is of
-  double bytes_per_size_unit{0.0};   ///< 0: as the header of the list says
-  double ns_per_time_unit{0.0};      ///< 0: as the header of the list says
+  std::string file{};               ///< its name without folders, for the document
+  std::string device_name{};        ///< empty: the file's name
+  std::string series{"global"};     ///< what a list of sizes and latencies is of
+  double bytes_per_size_unit{0.0};  ///< 0: as the header of the list says
+  double ns_per_time_unit{0.0};     ///< 0: as the header of the list says
 };
 
 /// Runs of the devices in the text, marked as imported, without findings that an analysis of the

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "clprobe/budget.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/units.hpp"
 
@@ -18,9 +19,6 @@ namespace clprobe {
 class Session;  // device.hpp; only `prepare` sees it
 
 enum class AddressForm { automatic, pointer, index, offset };
-
-/// How much effort a run may spend: fewer sizes and samples, or more.
-enum class Effort { quick, normal, thorough };
 
 /// Words for --address and for the worker's protocol; `from_word` (run.hpp) reads them.
 std::string_view to_word(AddressForm value);
@@ -84,8 +82,9 @@ struct KernelVariant {
   std::string preamble{};
 };
 
-/// What a sample divided by its accesses means.
-enum class Quantity { seconds_per_access };
+/// What is told of a point: the time of one of its accesses, or how many bytes it moves in a
+/// second. Of the latter, a sample's accesses are bytes.
+enum class Quantity { seconds_per_access, bytes_per_second };
 
 std::string_view to_word(Quantity value);
 
@@ -94,6 +93,12 @@ struct Probe {
   std::string_view title{};
   std::string_view question{};
   Quantity quantity{Quantity::seconds_per_access};
+  /// Pure, may be null: what of `limits` the device can never do, in one line that names the
+  /// nearest valid value ("--grid: 1000 is no power of two: choose 512 or 1024"). Empty when all is
+  /// well.
+  std::string (*check)(const DeviceInfo&, const Limits&){nullptr};
+  /// Pure, may be null: how long and how often, where budget_for() does not suit.
+  Budget (*budget)(Effort){nullptr};
   /// Pure. Points in any order; the engine shuffles them.
   Plan (*plan)(const DeviceInfo&, const Limits&){nullptr};
   /// Pure, may be null: more points, seen what the first ones say (sizes around a knee).

@@ -172,8 +172,9 @@ struct DeviceInfo {
   bool pointers_stay_valid{false};      ///< pointers stored by one kernel work in the next (tried)
 
   Clock clock{};
-  Timer timer{Timer::host};
-  Parameters reported{};  ///< every attribute as the driver reported it
+  Timer timer{Timer::host};         ///< what times accesses: the best that the device has
+  Timer launch_timer{Timer::host};  ///< what times whole launches: event where events are true
+  Parameters reported{};            ///< every attribute as the driver reported it
 
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 };

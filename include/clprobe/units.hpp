@@ -26,7 +26,8 @@ constexpr Bytes kibibytes(std::uint64_t n) { return {n << 10U}; }
 constexpr Bytes mebibytes(std::uint64_t n) { return {n << 20U}; }
 constexpr Bytes gibibytes(std::uint64_t n) { return {n << 30U}; }
 
-/// Reads "4096", "64K", "64KiB", "1.5MiB" or "1G" (K = KiB = 1024; kB, MB, GB = powers of 1000).
+/// Reads "4096", "64K", "64KiB", "1.5MiB" or "1T" (K = KiB = 1024; kB, MB, GB, TB = powers of
+/// 1000).
 /// Case does not matter for the binary forms. Nothing when the text is not a size, or above 2^63.
 std::optional<Bytes> parse_bytes(std::string_view text);
 
@@ -36,7 +37,13 @@ std::string format_bytes(Bytes size);
 /// "16.2 ns", "1.35 µs", "345 ns": three significant digits.
 std::string format_seconds(double seconds);
 
+/// "4.41 TB/s", "19.8 GB/s": decimal prefixes, as memory is sold by.
+std::string format_rate(double bytes_per_second);
+
 /// A bare number with three significant digits and no exponent: "32.0", "281", "0.512".
 std::string format_number(double value);
+
+/// "1 point", "3 points": a number and its noun, of which "s" makes the plural.
+std::string format_count(std::uint64_t count, std::string_view noun);
 
 }  // namespace clprobe

@@ -53,8 +53,8 @@ LevelMap align_levels(const std::vector<std::pair<int, double>>& baseline,
   std::fill_n(cost.begin(), columns, 0.0);
   for (std::size_t i = 1; i <= few.size(); ++i) {
     for (std::size_t j = i; j < columns; ++j) {
-      const double paired = cost[(i - 1) * columns + j - 1] +
-                            std::fabs(few[i - 1].second - many[j - 1].second);
+      const double paired =
+          cost[(i - 1) * columns + j - 1] + std::fabs(few[i - 1].second - many[j - 1].second);
       cost[i * columns + j] = std::min(cost[i * columns + j - 1], paired);
     }
   }
@@ -193,8 +193,7 @@ class Comparing {
     for (const auto& [key, finding] : keyed(baseline, {})) {
       const auto found = ours.find(key);
       if (found != ours.end()) {
-        settle(run, *finding, found->second,
-               judge(*finding, *found->second, made_.threshold));
+        settle(run, *finding, found->second, judge(*finding, *found->second, made_.threshold));
         continue;
       }
       const Finding* const lost = lost_series(other, finding->finding.series);

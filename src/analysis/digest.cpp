@@ -8,6 +8,7 @@
 
 #include "clprobe/compare.hpp"
 #include "clprobe/estimate.hpp"
+#include "clprobe/probe.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
@@ -25,25 +26,23 @@ std::string text_of(const Value& value) {
   return std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
 }
 
-/// Time of one access in seconds, or a bandwidth; nothing where the point has neither.
-std::optional<double> value_of(const Point& point, const DeviceInfo& device,
-                               std::string_view unit) {
+/// Time of one access in seconds, or accesses (bytes) a second; nothing where neither is known.
+std::optional<double> value_of(const Point& point, const DeviceInfo& device, bool is_rate) {
   if (!point.failure.empty()) return std::nullopt;
-  if (unit == "bytes_per_second") return number_of(point, imported_bytes_per_second);
   const std::optional<Estimate> time = estimate(point, device);
   if (!time || !(time->ns > 0.0)) return std::nullopt;
-  return time->ns * 1e-9;
+  return is_rate ? 1e9 / time->ns : time->ns * 1e-9;
 }
 
 /// Parameters that differ between points, and one point's worth of those that do not.
 void split_parameters(const std::vector<const Point*>& points, ComparedCurve& curve) {
   for (const auto& [name, value] : points.front()->parameters) {
     if (is_outcome(name)) continue;
-    const bool is_constant = std::all_of(
-        points.begin(), points.end(), [&, &name = name, &value = value](const Point* point) {
-          const Value* const other = point->parameters.find(name);
-          return other != nullptr && *other == value;
-        });
+    const bool is_constant = std::all_of(points.begin(), points.end(),
+                                         [&, &name = name, &value = value](const Point* point) {
+                                           const Value* const other = point->parameters.find(name);
+                                           return other != nullptr && *other == value;
+                                         });
     if (is_constant) {
       curve.settings.set(name, value);
     } else {
@@ -53,14 +52,14 @@ void split_parameters(const std::vector<const Point*>& points, ComparedCurve& cu
   std::sort(curve.varying.begin(), curve.varying.end());
 }
 
-ComparedCurve curve_of(const std::vector<const Point*>& points, const DeviceInfo& device) {
+ComparedCurve curve_of(const std::vector<const Point*>& points, const DeviceInfo& device,
+                       bool is_rate) {
   ComparedCurve curve;
   curve.series = points.front()->series;
-  const bool is_bandwidth = number_of(*points.front(), imported_bytes_per_second).has_value();
-  curve.unit = is_bandwidth ? "bytes_per_second" : "seconds";
+  curve.unit = is_rate ? "bytes_per_second" : "seconds";
   split_parameters(points, curve);
   for (const Point* const point : points) {
-    const std::optional<double> value = value_of(*point, device, curve.unit);
+    const std::optional<double> value = value_of(*point, device, is_rate);
     if (!value) continue;
     ComparedPoint compared{.value = *value};
     for (const std::string& name : curve.varying) {
@@ -127,10 +126,15 @@ double calibration_share(const DeviceInfo& device) {
   return std::isfinite(width) ? std::max(0.0, width / 2.0) : 0.0;
 }
 
-double margin_of(const Finding& finding, const DeviceInfo& device, std::span<const Spread> spreads) {
+double margin_of(const Finding& finding, const DeviceInfo& device,
+                 std::span<const Spread> spreads) {
   if (!finding.value || !(*finding.value > 0.0)) return 0.0;
   if (finding.unit == "seconds") {
     return calibration_share(device) + spread_behind(finding, *finding.value, spreads);
+  }
+  // A rate: to first order its interval is as wide, relatively, as that of the time of one byte.
+  if (finding.unit == "bytes_per_second") {
+    return spread_behind(finding, 1.0 / *finding.value, spreads);
   }
   const double ticks_per_second = device.clock.ticks_per_ns * 1e9;
   if (finding.unit == "cycles" && ticks_per_second > 0.0) {
@@ -141,10 +145,11 @@ double margin_of(const Finding& finding, const DeviceInfo& device, std::span<con
 
 ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device) {
   ComparedResult compared{.probe = result.probe, .status = result.status, .reason = result.reason};
+  const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
   std::map<std::string, std::vector<Spread>, std::less<>> spreads;
   for (const std::vector<const Point*>& points : points_by_series(result)) {
-    ComparedCurve curve = curve_of(points, device);
-    if (curve.unit == "seconds") spreads[curve.series] = spreads_of(points, device);
+    ComparedCurve curve = curve_of(points, device, is_rate);
+    spreads[curve.series] = spreads_of(points, device);
     if (!curve.points.empty()) compared.curves.push_back(std::move(curve));
   }
   for (const Finding& finding : result.findings) {

@@ -9,6 +9,8 @@
 namespace clprobe {
 namespace {
 
+constexpr double ns_per_second = 1e9;
+
 std::vector<double> times_by_clock(const Point& point, const Clock& clock) {
   std::vector<double> times;
   if (!(clock.ticks_per_ns > 0.0)) return times;
@@ -60,6 +62,14 @@ std::vector<double> times_by_slope(std::span<const Launch> all) {
   return times;
 }
 
+std::vector<double> times_of_launches(std::span<const Launch> all) {
+  std::vector<double> times;
+  for (const Launch& launch : all) {
+    if (launch.ns > 0.0) times.push_back(launch.ns / static_cast<double>(launch.accesses));
+  }
+  return times;
+}
+
 }  // namespace
 
 std::optional<double> number_of(const Point& point, std::string_view name) {
@@ -70,13 +80,24 @@ std::optional<double> number_of(const Point& point, std::string_view name) {
   return std::nullopt;
 }
 
+Timer timer_of(const Point& point, const DeviceInfo& device) {
+  return from_word<Timer>(point.parameters.text_or("timer", "")).value_or(device.timer);
+}
+
+bool is_of_launches(const Point& point) { return !point.parameters.text_or("timer", "").empty(); }
+
 std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device) {
-  if (device.timer == Timer::clock) return times_by_clock(point, device.clock);
-  if (device.timer == Timer::imported) {
+  const Timer timer = timer_of(point, device);
+  if (timer == Timer::clock) return times_by_clock(point, device.clock);
+  if (timer == Timer::imported) {
+    const std::optional<double> rate = number_of(point, imported_bytes_per_second);
+    if (rate && *rate > 0.0) return {ns_per_second / *rate};  // of one byte
     const std::optional<double> time = number_of(point, imported_ns);
     return time && *time > 0.0 ? std::vector{*time} : std::vector<double>{};
   }
-  return times_by_slope(launches(point, device.timer));
+  const std::vector<Launch> all = launches(point, timer);
+  if (timer == Timer::event && is_of_launches(point)) return times_of_launches(all);
+  return times_by_slope(all);
 }
 
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
@@ -84,6 +105,10 @@ std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
   const std::vector<double> times = access_times_ns(point, device);
   if (times.empty()) return std::nullopt;
   Estimate result;
+  if (is_of_launches(point)) {
+    // Many units share a launch, and none of its times is free of the others.
+    return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
+  }
   result.ns =
       times.size() <= few ? *std::min_element(times.begin(), times.end()) : quantile(times, 0.25);
   result.ns_interval = {result.ns, median(times)};

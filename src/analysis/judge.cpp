@@ -84,7 +84,8 @@ LogInterval log_interval(const ComparedFinding& compared) {
   interval.is_known = finding.low.has_value() && finding.high.has_value();
   // An end at or below 0 has no logarithm: the interval is open there.
   if (finding.low) {
-    interval.low = *finding.low > 0.0 ? std::min(interval.value, std::log(*finding.low)) : -HUGE_VAL;
+    interval.low =
+        *finding.low > 0.0 ? std::min(interval.value, std::log(*finding.low)) : -HUGE_VAL;
   }
   if (finding.high && *finding.high > 0.0) {
     interval.high = std::max(interval.value, std::log(*finding.high));
@@ -129,8 +130,9 @@ Judgement judge_values(const ComparedFinding& baseline, const ComparedFinding& o
                                              percent(change), 100.0 * threshold));
   }
   if (!a.is_known || !b.is_known) {
-    return judged(Verdict::unclear, fmt::format("{:.3g} % apart, but {} has no interval",
-                                                percent(change), a.is_known ? "it" : "the baseline"));
+    return judged(Verdict::unclear,
+                  fmt::format("{:.3g} % apart, but {} has no interval", percent(change),
+                              a.is_known ? "it" : "the baseline"));
   }
   if (gap > bound) {
     return judged(direction_of(other.finding, change > 0.0),
@@ -138,21 +140,22 @@ Judgement judge_values(const ComparedFinding& baseline, const ComparedFinding& o
                               percent(change), percent(gap)));
   }
   if (is_bracket && gap <= 0.0) {
-    return judged(Verdict::same, fmt::format("{:.3g} % apart, but the brackets overlap",
-                                             percent(change)));
+    return judged(Verdict::same,
+                  fmt::format("{:.3g} % apart, but the brackets overlap", percent(change)));
   }
   const bool is_inside =
       (a.low <= b.value && b.value <= a.high) || (b.low <= a.value && a.value <= b.high);
   if (is_inside) {
-    return judged(Verdict::same, fmt::format("{:.3g} % apart, but one is within the other's interval",
-                                             percent(change)));
+    return judged(
+        Verdict::same,
+        fmt::format("{:.3g} % apart, but one is within the other's interval", percent(change)));
   }
   return judged(Verdict::unclear,
-                gap > 0.0 ? fmt::format("{:.3g} % apart, but only {:.2g} % between the nearest ends "
-                                        "of the intervals",
-                                        percent(change), percent(gap))
-                          : fmt::format("{:.3g} % apart, but the intervals overlap",
-                                        percent(change)));
+                gap > 0.0
+                    ? fmt::format("{:.3g} % apart, but only {:.2g} % between the nearest ends "
+                                  "of the intervals",
+                                  percent(change), percent(gap))
+                    : fmt::format("{:.3g} % apart, but the intervals overlap", percent(change)));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ constexpr std::array flag_rows{
          .details =
              "Working sets: one size (`64KiB`), a range (`1KiB-1GiB`), a range in which each "
              "size is so many times the one before (`1KiB-1GiB*2`), or a comma list of "
-             "those. K, KiB and so on are powers of 1024; kB, MB and GB powers of 1000. "
+             "those. K, KiB and so on are powers of 1024; kB, MB, GB and TB powers of 1000. "
              "Without it, what the probe chooses for the device.",
          .update = update_sizes},
     Flag{.name = "series",
@@ -202,8 +202,9 @@ constexpr std::array flag_rows{
          .category = Category::importing,
          .commands = importing,
          .summary = "of the latencies in a list",
-         .details = "The unit of the second column of a list of sizes and latencies. `auto` is what "
-                    "its header says; without one it has to be given.",
+         .details =
+             "The unit of the second column of a list of sizes and latencies. `auto` is what "
+             "its header says; without one it has to be given.",
          .choices = time_unit_words,
          .update = update_time_unit},
     Flag{.name = "output",

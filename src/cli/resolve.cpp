@@ -77,7 +77,8 @@ void check_words(const Options& options, const std::vector<std::string_view>& pr
     throw UsageError(fmt::format("list takes no words: leave out {}", quote(words.front())));
   }
   const bool has_empty = std::find(words.begin(), words.end(), "") != words.end();
-  const bool takes_files = options.command == Command::compare || options.command == Command::import;
+  const bool takes_files =
+      options.command == Command::compare || options.command == Command::import;
   if (takes_files && (words.empty() || has_empty)) {
     const bool is_import = options.command == Command::import;
     throw UsageError(is_import ? "import needs files: write `clprobe import FILE...` with what "

@@ -13,7 +13,7 @@ namespace clprobe::commands {
 enum ExitCode : int {
   exit_ok = 0,
   exit_failed = 1,  ///< a probe failed, a result could not be written
-  exit_usage = 2,  ///< the command line, or a file that is no run
+  exit_usage = 2,   ///< the command line, or a file that is no run
   exit_no_device = 3,
   exit_changed = 4,  ///< `compare` met the condition of --fail-on
   exit_interrupted = 130,

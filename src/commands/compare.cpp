@@ -47,7 +47,8 @@ std::vector<std::string> files_of(const std::string& word) {
 /// Findings of one version of the analysis alone can be compared: this one's.
 bool has_findings_of_this_version(const Run& run) {
   static const ToolInfo here = tool_info();
-  const bool is_exact = here.commit.find("dirty") == std::string::npos && here.commit != "unknown";
+  const bool is_exact =
+      here.commit.find("dirty") == std::string::npos && here.commit != "unknown commit";
   return is_exact && run.tool.version == here.version && run.tool.commit == here.commit;
 }
 
@@ -131,8 +132,8 @@ Selection select_runs(const cli::Options& options) {
     std::move(digests[i].begin(), digests[i].end(), std::back_inserter(selected.runs));
   }
   if (selected.runs.size() < 2) {
-    throw cli::UsageError(fmt::format("compare needs two runs and got {}: name another file",
-                                      selected.runs.size()));
+    throw cli::UsageError(
+        fmt::format("compare needs two runs and got {}: name another file", selected.runs.size()));
   }
   return selected;
 }

@@ -45,8 +45,9 @@ WorkerSettings worker_settings(const cli::Options& options) {
   return settings;
 }
 
-Budget budget_of(const cli::Options& options, std::size_t probes) {
-  Budget budget = budget_for(options.limits.effort);
+Budget budget_of(const Probe& probe, const cli::Options& options, std::size_t probes) {
+  const Effort effort = options.limits.effort;
+  Budget budget = probe.budget == nullptr ? budget_for(effort) : probe.budget(effort);
   budget.seed = options.limits.seed;
   if (options.time_budget) {
     budget.probe_time =
@@ -63,10 +64,16 @@ void check_limits(const cli::Options& options, const DeviceInfo& device) {
                                       format_bytes(size), terminal::quote(device.name),
                                       format_bytes(device.max_allocation)));
   };
-  if (device.max_allocation.count == 0) return;
-  if (limits.max_memory > device.max_allocation) refuse("max-memory", limits.max_memory);
+  const bool is_known = device.max_allocation.count != 0;
+  if (is_known && limits.max_memory > device.max_allocation)
+    refuse("max-memory", limits.max_memory);
   for (const SizeRange& range : limits.sizes) {
-    if (range.last > device.max_allocation) refuse("sizes", range.last);
+    if (is_known && range.last > device.max_allocation) refuse("sizes", range.last);
+  }
+  for (const Probe* const probe : wanted_probes(options)) {
+    if (probe->check == nullptr) continue;
+    const std::string problem = probe->check(device, limits);
+    if (!problem.empty()) throw cli::UsageError(problem);
   }
 }
 
@@ -119,7 +126,6 @@ class MeasuringAll {
     Run& run = new_run(backend->device());
     run.warnings = backend->warnings();
     const std::vector<const Probe*> probes = wanted_probes(options_);
-    const Budget budget = budget_of(options_, probes.size());
     Observer observer;
     observer.cancelled = is_interrupted;
     observer.progress = [this](const Probe& probe, double done_share, double seconds_left) {
@@ -129,6 +135,7 @@ class MeasuringAll {
     };
     for (const Probe* const probe : probes) {
       if (is_interrupted()) break;
+      const Budget budget = budget_of(*probe, options_, probes.size());
       run.results.push_back(clprobe::measure(*probe, *backend, options_.limits, budget, observer));
       run.interrupted = is_interrupted();
       if (run.results.back().status == Status::failed) {
@@ -192,7 +199,8 @@ int show_plan(const cli::Options& options) {
               return size(a) < size(b);
             });
         const auto bytes = largest->parameters.integer_or("working_set_bytes", 0);
-        text += fmt::format("  {} {}: {} points up to {}\n", probe->id, name, points,
+        text += fmt::format("  {} {}: {} up to {}\n", probe->id, name,
+                            format_count(static_cast<std::uint64_t>(points), "point"),
                             format_bytes({static_cast<std::uint64_t>(bytes)}));
       }
       for (const Finding& finding : plan.findings) {

@@ -56,7 +56,7 @@ class Chain {
 
   /// What the session trusts: event times, or the host's.
   [[nodiscard]] double elapsed_ns(const Reading& reading) const {
-    const bool by_event = session_.info().timer == Timer::event && reading.times.event_ns;
+    const bool by_event = session_.info().launch_timer == Timer::event && reading.times.event_ns;
     return static_cast<double>(by_event ? *reading.times.event_ns : reading.times.host_ns);
   }
 
@@ -165,7 +165,7 @@ LaunchTimes quickest(Chain& chain, std::uint32_t iterations) {
 }  // namespace
 
 std::string try_events(Session& session) {
-  session.info().timer = Timer::host;
+  session.info().timer = session.info().launch_timer = Timer::host;
   Chain chain(session);
   chain.run(64);
   constexpr std::uint32_t base = longest_chain / 8;
@@ -182,7 +182,7 @@ std::string try_events(Session& session) {
     } else if (*many.event_ns > many.host_ns) {
       problem = "a launch took longer than the host waited for it";
     } else {
-      session.info().timer = Timer::event;
+      session.info().timer = session.info().launch_timer = Timer::event;
       return "";
     }
   }

@@ -29,11 +29,6 @@ struct Refusal {
   std::string reason;
 };
 
-Budget with_time(Budget budget, Effort effort) {
-  if (budget.probe_time.count() <= 0.0) budget.probe_time = budget_for(effort).probe_time;
-  return budget;
-}
-
 /// One call of measure(): the points, their progress, and the time.
 class Measuring {
  public:
@@ -42,7 +37,7 @@ class Measuring {
       : probe_(probe),
         backend_(backend),
         limits_(limits),
-        budget_(with_time(budget, limits.effort)),
+        budget_(budget),
         observer_(observer),
         random_(budget.seed) {
     result_.probe = probe.id;
@@ -158,7 +153,7 @@ void Measuring::visit(std::size_t index) {
     for (const auto& [name, value] : work.facts) point.parameters.set(name, value);
     remember(work.build);
     sample_visit(work, backend_.device(), budget_, static_cast<std::uint64_t>(progress.visits),
-                 point.samples);
+                 point);
   } catch (const Unsupported& refusal) {
     refusals_.push_back({point.series, refusal.what()});
     progress.done = true;
@@ -191,12 +186,15 @@ void Measuring::follow_sentinel() {
   probe_point.samples.clear();
   try {
     const Work work = backend_.prepare(probe_, probe_point);
-    sample_visit(work, backend_.device(), budget_, 0, probe_point.samples);
+    sample_visit(work, backend_.device(), budget_, 0, probe_point);
     if (const auto ns = sentinel_time_ns(probe_point, backend_.device())) {
       sentinel_ns_.push_back(*ns);
     }
-  } catch (const DeviceError&) {
-    sentinel_.reset();  // the point itself records why it fails
+  } catch (const DeviceError& error) {
+    sentinel_.reset();
+    // The point may have been done before, and would not tell.
+    if (cancelled()) return;
+    result_.warnings.push_back({"drift_not_followed", {{"reason", std::string(error.what())}}});
   }
 }
 
@@ -291,8 +289,8 @@ void Measuring::finish(std::vector<Finding> known) {
     const auto first = std::find_if(result_.points.begin(), result_.points.end(),
                                     [](const Point& point) { return !point.failure.empty(); });
     result_.status = Status::failed;
-    result_.reason =
-        fmt::format("{} of {} points failed, the first: {}", failed, all, first->failure);
+    result_.reason = fmt::format("{} of {} failed, the first: {}", failed,
+                                 format_count(result_.points.size(), "point"), first->failure);
   } else if (all == 0) {
     result_.status = Status::unsupported;
     const auto why = std::find_if(result_.findings.begin(), result_.findings.end(),

@@ -26,8 +26,8 @@ Sample checked(const Measurement& measurement) {
 }
 
 /// Whether the sample is long enough for its timer.
-bool is_long_enough(const Sample& sample, const DeviceInfo& device) {
-  switch (device.timer) {
+bool is_long_enough(const Sample& sample, const DeviceInfo& device, Timer timer) {
+  switch (timer) {
     case Timer::clock:
       return sample.ticks.value_or(0) >=
              least_quanta * device.clock.quantum_ticks + device.clock.overhead_ticks;
@@ -57,14 +57,15 @@ std::uint64_t clamp_iterations(const Work& work, std::uint64_t iterations) {
 
 /// Iterations for which a sample is neither too short for the timer nor too long for a watchdog,
 /// and the sample that showed it.
-std::pair<std::uint64_t, Sample> calibrate(const Work& work, const DeviceInfo& device) {
+std::pair<std::uint64_t, Sample> calibrate(const Work& work, const DeviceInfo& device,
+                                           Timer timer) {
   std::uint64_t iterations = clamp_iterations(work, work.iterations);
   for (int attempt = 0;; ++attempt) {
     const Sample sample = checked(work.run(iterations));
     std::uint64_t next = iterations;
     if (sample.host_ns > longest_launch_ns) {
       next = iterations * longest_launch_ns / sample.host_ns;
-    } else if (!is_long_enough(sample, device)) {
+    } else if (!is_long_enough(sample, device, timer)) {
       next = iterations * 4;
     }
     next = clamp_iterations(work, next);
@@ -77,14 +78,16 @@ std::pair<std::uint64_t, Sample> calibrate(const Work& work, const DeviceInfo& d
 }  // namespace
 
 void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budget,
-                  std::uint64_t visit, std::vector<Sample>& samples) {
-  auto [iterations, first] = calibrate(work, device);
+                  std::uint64_t visit, Point& point) {
+  const Timer timer = timer_of(point, device);
+  std::vector<Sample>& samples = point.samples;
+  auto [iterations, first] = calibrate(work, device, timer);
   const auto keep = [&](Sample sample) {
     sample.visit = visit;
     samples.push_back(sample);
   };
   keep(first);
-  if (device.timer == Timer::clock) {
+  if (timer == Timer::clock) {
     // Two samples that agree make a third one a waste; the next visit comes at another time.
     for (int i = 1; i < budget.samples_per_visit; ++i) {
       const std::uint64_t before = samples.back().ticks.value_or(0);
@@ -94,12 +97,13 @@ void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budg
     return;
   }
   for (int i = 1; i < budget.samples_per_visit; ++i) keep(checked(work.run(iterations)));
+  if (timer == Timer::event && is_of_launches(point)) return;
   const std::uint64_t fewer = std::max<std::uint64_t>(1, iterations / 8);
   for (int i = 0; i < budget.samples_per_visit; ++i) keep(checked(work.run(fewer)));
 }
 
 std::optional<double> sentinel_time_ns(const Point& sentinel, const DeviceInfo& device) {
-  if (device.timer != Timer::clock || device.clock.rate != ClockRate::core_cycles) {
+  if (timer_of(sentinel, device) != Timer::clock || device.clock.rate != ClockRate::core_cycles) {
     const auto found = estimate(sentinel, device);
     if (!found) return std::nullopt;
     return found->ns;

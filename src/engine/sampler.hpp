@@ -14,10 +14,11 @@ namespace clprobe {
 /// Takes `budget.samples_per_visit` samples and appends them to `samples`. The work is lengthened
 /// until a sample is worth at least 100 timer quanta, and shortened when a launch passes 100 ms (a
 /// display driver may kill longer ones). Without an in-kernel clock each sample has a partner with
-/// an eighth of the work, since only their difference is free of the launch.
-/// Throws DeviceError when the device fails or a witness is wrong.
+/// an eighth of the work, since only their difference is free of the launch; but a whole launch
+/// that events time is its own time. Throws DeviceError when the device fails or a witness is
+/// wrong.
 void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budget,
-                  std::uint64_t visit, std::vector<Sample>& samples);
+                  std::uint64_t visit, Point& point);
 
 /// What the sentinel's samples say of the device's speed: the time of one access. A clock that
 /// counts the core's cycles slows down with the core and would show nothing, so that the launches'

@@ -19,12 +19,10 @@ struct Setting {
 };
 
 // Versions differ in two of the words.
-constexpr std::array settings{Setting{"index space", "index_space"},
-                              Setting{"vector width", "vector_width"},
-                              Setting{"vector length", "vector_width"},
-                              Setting{"grid space", "grid"},
-                              Setting{"workgroup size", "work_group_size"},
-                              Setting{"granularity", "granularity"}};
+constexpr std::array settings{
+    Setting{"index space", "index_space"},        Setting{"vector width", "vector_width"},
+    Setting{"vector length", "vector_width"},     Setting{"grid space", "grid"},
+    Setting{"workgroup size", "work_group_size"}, Setting{"granularity", "granularity"}};
 
 /// The whole number that the text begins with.
 std::optional<std::int64_t> leading_integer(std::string_view text) {
@@ -54,9 +52,9 @@ Point stride_point(std::string_view line, int number, const Parameters& common) 
   constexpr double most_magnitude = 62.0;
   if (!bandwidth || !stride || *stride > most_magnitude ||
       *stride != static_cast<double>(static_cast<int>(*stride))) {
-    throw RunFormatError(fmt::format(
-        "line {}: expected \"Stride magnitude N: Bandwidth X GB/sec\", found '{}'", number,
-        excerpt(line)));
+    throw RunFormatError(
+        fmt::format("line {}: expected \"Stride magnitude N: Bandwidth X GB/sec\", found '{}'",
+                    number, excerpt(line)));
   }
   Point point;
   point.series = "read";

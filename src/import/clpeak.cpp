@@ -60,13 +60,14 @@ class Runs {
       add_gap(run, test, metric, unit, "the tool gives 0 or no finite number");
       return;
     }
-    result_of(run, probe).findings.push_back(imported_finding(series_of(test, metric), value, unit, tool_));
+    result_of(run, probe)
+        .findings.push_back(imported_finding(series_of(test, metric), value, unit, tool_));
   }
 
   void add_gap(Run& run, std::string_view test, std::string_view metric, std::string_view unit,
                std::string_view reason) const {
-    result_of(run, probe).findings.push_back(
-        imported_gap(series_of(test, metric), unit, reason, tool_));
+    result_of(run, probe)
+        .findings.push_back(imported_gap(series_of(test, metric), unit, reason, tool_));
   }
 
   std::vector<Run> take() {

@@ -20,9 +20,9 @@ struct UnitWord {
 constexpr double kibi = 1024.0;
 // In headers KB means 1024 bytes with every tool that was looked at.
 constexpr std::array size_words{
-    UnitWord{"bytes", 1.0},       UnitWord{"byte", 1.0},        UnitWord{"b", 1.0},
-    UnitWord{"kib", kibi},        UnitWord{"kb", kibi},         UnitWord{"k", kibi},
-    UnitWord{"mib", kibi * kibi}, UnitWord{"mb", kibi * kibi},  UnitWord{"m", kibi * kibi}};
+    UnitWord{"bytes", 1.0},      UnitWord{"byte", 1.0},      UnitWord{"b", 1.0},
+    UnitWord{"kib", kibi},       UnitWord{"kb", kibi},       UnitWord{"k", kibi},
+    UnitWord{"mib", kibi* kibi}, UnitWord{"mb", kibi* kibi}, UnitWord{"m", kibi* kibi}};
 constexpr std::array time_words{UnitWord{"ns", 1.0}, UnitWord{"nanoseconds", 1.0},
                                 UnitWord{"us", 1e3}, UnitWord{"microseconds", 1e3}};
 
@@ -89,8 +89,8 @@ class Reader {
       } else if (pairs_.empty()) {
         read_header(line);
       } else if (!is_prose(line)) {
-        refuse(number, fmt::format("expected a size and a latency above 0, found '{}'",
-                                   excerpt(line)));
+        refuse(number,
+               fmt::format("expected a size and a latency above 0, found '{}'", excerpt(line)));
       }
     }
     if (pairs_.empty()) {
@@ -106,7 +106,8 @@ class Reader {
     throw RunFormatError(fmt::format("line {}: {}", line, problem));
   }
 
-  // Tools end with remarks: "65536 K would exceed ...". A line of numbers that is no pair is an error.
+  // Tools end with remarks: "65536 K would exceed ...". A line of numbers that is no pair is an
+  // error.
   static bool is_prose(std::string_view line) {
     constexpr std::size_t letters_of_prose = 5;
     std::size_t letters = 0;

@@ -20,34 +20,37 @@ struct Tick {
   std::string text{};
 };
 
-std::string time_label(double ns) {
-  const std::string text = format_seconds(ns * 1e-9);
+std::string y_label(const Chart& chart, double value) {
+  const std::string text = quantity_text(value, chart.y_unit);
   const std::size_t space = text.find(' ');
   std::string number = text.substr(0, space);
   if (number.find('.') != std::string::npos) {  // "10.0 ns" is a round 10
     number.erase(number.find_last_not_of('0') + 1);
     if (number.ends_with('.')) number.pop_back();
   }
-  return number + text.substr(space);
+  return space == std::string::npos ? number : number + text.substr(space);
 }
 
 // 1, 2, 5, 10, ... where they do not crowd; the ends of the axis when it is too short for two.
-std::vector<Tick> time_ticks(const Axis& axis) {
+std::vector<Tick> y_ticks_of(const Chart& chart, const Axis& axis) {
+  const int lowest = static_cast<int>(std::floor(axis.low / std::log(10.0)));
+  const int highest = static_cast<int>(std::ceil(axis.high / std::log(10.0)));
   for (const std::vector<double>& steps : {std::vector{1.0, 2.0, 5.0}, {1.0, 3.0}, {1.0}}) {
     std::vector<Tick> ticks;
     bool is_crowded = false;
-    for (int exponent = -3; exponent < 12; ++exponent) {
+    for (int exponent = lowest; exponent <= highest; ++exponent) {
       for (const double step : steps) {
         const double value = step * std::pow(10.0, exponent);
         if (std::log(value) < axis.low || std::log(value) > axis.high) continue;
         const int place = axis.place(value, chart_rows);
         is_crowded = is_crowded || (!ticks.empty() && place < ticks.back().place + 2);
-        ticks.push_back({place, time_label(value)});
+        ticks.push_back({place, y_label(chart, value)});
       }
     }
     if (!is_crowded && ticks.size() >= 2) return ticks;
   }
-  return {{0, time_label(std::exp(axis.low))}, {chart_rows - 1, time_label(std::exp(axis.high))}};
+  return {{0, y_label(chart, std::exp(axis.low))},
+          {chart_rows - 1, y_label(chart, std::exp(axis.high))}};
 }
 
 // Sizes at powers of two that are a whole number of octaves apart; other parameters at their own
@@ -158,7 +161,7 @@ void draw_chart(Page& page, const Chart& chart) {
   const Axis y = with_room(axis_of(chart, &ChartPoint::y));
   if (!(x.high > x.low)) return;
 
-  std::vector<Tick> y_ticks = time_ticks(y);
+  std::vector<Tick> y_ticks = y_ticks_of(chart, y);
   int margin = 0;
   for (Tick& tick : y_ticks) {
     tick.text = page.show(tick.text);

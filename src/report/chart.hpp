@@ -11,7 +11,7 @@ namespace clprobe::report {
 
 struct ChartPoint {
   double x{0.0};  ///< above 0
-  double y{0.0};  ///< nanoseconds, above 0
+  double y{0.0};  ///< in the chart's unit, above 0
 };
 
 struct ChartSeries {
@@ -30,6 +30,7 @@ struct ChartNote {
 
 struct Chart {
   std::string x_name{};  ///< its unit decides how the axis is labelled: "working_set_bytes"
+  std::string y_unit{"seconds"};  ///< as a finding's
   std::vector<ChartSeries> series{};
   std::vector<ChartNote> notes{};
 };

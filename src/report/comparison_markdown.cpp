@@ -24,9 +24,9 @@ std::string runs_list(const Comparison& comparison, std::span<const RunDigest> r
   std::string text;
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const bool is_baseline = run == comparison.baseline;
-    text += fmt::format("- **{}**: {}{}\n", run_letter(run), escape_markdown(run_text(runs[run])),
-                        is_baseline ? ", the baseline"
-                                    : fmt::format(": {}", counts_text(comparison.counts[run])));
+    text += fmt::format(
+        "- **{}**: {}{}\n", run_letter(run), escape_markdown(run_text(runs[run])),
+        is_baseline ? ", the baseline" : fmt::format(": {}", counts_text(comparison.counts[run])));
   }
   return text + '\n';
 }

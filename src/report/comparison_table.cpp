@@ -66,7 +66,8 @@ class ComparisonPage {
   [[nodiscard]] std::vector<std::string> probes() const {
     std::vector<std::string> names;
     for (const ComparedRow& row : comparison_.rows) {
-      if (std::find(names.begin(), names.end(), row.probe) == names.end()) names.push_back(row.probe);
+      if (std::find(names.begin(), names.end(), row.probe) == names.end())
+        names.push_back(row.probe);
     }
     return names;
   }
@@ -108,7 +109,8 @@ class ComparisonPage {
                          ""});
       }
       std::size_t last = first;
-      while (last < others.size() && fits(columns, lines, rows, others[last], last == first)) ++last;
+      while (last < others.size() && fits(columns, lines, rows, others[last], last == first))
+        ++last;
       page_.table(columns, lines, indent);
       first = last;
       if (first < others.size()) page_.blank();
@@ -133,9 +135,12 @@ class ComparisonPage {
   }
 
   void add_ranges(const std::string& probe) {
-    const std::vector<Column> columns{{},          {letter(comparison_.baseline), true},
-                                      {"least", true}, {"median", true, 1},
-                                      {"most", true, 1}, {"furthest", true},
+    const std::vector<Column> columns{{},
+                                      {letter(comparison_.baseline), true},
+                                      {"least", true},
+                                      {"median", true, 1},
+                                      {"most", true, 1},
+                                      {"furthest", true},
                                       {"verdicts"}};
     std::vector<Row> lines;
     for (const ComparedRow* const row : rows_of(probe)) {
@@ -143,11 +148,11 @@ class ComparisonPage {
       const auto shown = [&](double ratio) {
         return range.count == 0 ? std::string() : ratio_text(ratio);
       };
-      lines.push_back({{page_.show(finding_title(row->baseline->finding)),
-                        shown_cell(row->cells[comparison_.baseline]), shown(range.least),
-                        shown(range.middle), shown(range.most),
-                        range.count == 0 ? std::string() : letter(range.furthest_run)},
-                       page_.show(counts_text(row_counts(*row, comparison_.baseline)))});
+      lines.push_back(
+          {{page_.show(finding_title(row->baseline->finding)),
+            shown_cell(row->cells[comparison_.baseline]), shown(range.least), shown(range.middle),
+            shown(range.most), range.count == 0 ? std::string() : letter(range.furthest_run)},
+           page_.show(counts_text(row_counts(*row, comparison_.baseline)))});
     }
     page_.table(columns, lines, indent);
   }
@@ -185,7 +190,8 @@ class ComparisonPage {
     std::size_t shown = 0;
     for (const Unmatched& each : comparison_.unmatched) {
       if (shown == listed_lines && !style_.all_points) {
-        page_.prose(" ", fmt::format("and {} more; -v shows all", comparison_.unmatched.size() - shown),
+        page_.prose(" ",
+                    fmt::format("and {} more; -v shows all", comparison_.unmatched.size() - shown),
                     Ink::faint);
         return;
       }

@@ -22,9 +22,9 @@ std::string key_text(std::string_view key) {
     const std::size_t blank = part.find(' ');
     const std::string_view name = part.substr(0, blank);
     const std::string digits(blank == std::string_view::npos ? "" : part.substr(blank + 1));
-    const bool is_number =
-        !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos &&
-        digits.size() < 18;
+    const bool is_number = !digits.empty() &&
+                           digits.find_first_not_of("0123456789") == std::string::npos &&
+                           digits.size() < 18;
     const Value value = is_number ? Value(std::int64_t{std::stoll(digits)}) : Value(digits);
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", parameter_title(name),
                         is_number ? parameter_text(name, value) : digits);
@@ -89,7 +89,8 @@ std::string cell_text(const ComparedCell& cell, std::string_view nothing) {
 }
 
 std::string verdict_text(const ComparedCell& cell) {
-  return cell.judgement.reason.empty() ? std::string() : std::string(to_word(cell.judgement.verdict));
+  return cell.judgement.reason.empty() ? std::string()
+                                       : std::string(to_word(cell.judgement.verdict));
 }
 
 std::string unmatched_text(const Unmatched& each) {

@@ -39,8 +39,9 @@ std::vector<std::string> parameter_names(std::span<const Run> runs) {
 }
 
 // A single sample has a time only where a clock timed it; else times are slopes between samples.
-std::string time_cell(const Sample& sample, const DeviceInfo& device) {
+std::string time_cell(const Point& point, const Sample& sample, const DeviceInfo& device) {
   Point alone;
+  alone.parameters = point.parameters;
   alone.samples.push_back(sample);
   const std::vector<double> times = access_times_ns(alone, device);
   return times.size() == 1 ? fmt::format("{:.6g}", times.front()) : std::string();
@@ -53,7 +54,7 @@ void add_point(std::string& csv, const Point& point, const std::string& lead,
   for (const Sample& sample : point.samples) {
     csv += fmt::format("{},{},{},{},{},{},{},{}\n", before, sample.accesses,
                        optional_cell(sample.ticks), optional_cell(sample.event_ns), sample.host_ns,
-                       sample.witness, sample.visit, time_cell(sample, device));
+                       sample.witness, sample.visit, time_cell(point, sample, device));
   }
 }
 

@@ -6,10 +6,13 @@
 #include <set>
 
 #include "clprobe/estimate.hpp"
+#include "clprobe/probe.hpp"
 #include "report/findings.hpp"
 
 namespace clprobe::report {
 namespace {
+
+constexpr double ns_per_second = 1e9;
 
 const Finding* find(const ProbeResult& result, const Finding& beside, std::string_view name) {
   for (const Finding& each : result.findings) {
@@ -23,7 +26,7 @@ const Finding* find(const ProbeResult& result, const Finding& beside, std::strin
 ChartNote note_of(const ProbeResult& result, const Finding& latency, const ChartSeries& series) {
   const auto by_x = [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; };
   const auto [first, last] = std::minmax_element(series.points.begin(), series.points.end(), by_x);
-  ChartNote note{first->x, last->x, *latency.value * 1e9, format_seconds(*latency.value)};
+  ChartNote note{first->x, last->x, *latency.value, format_seconds(*latency.value)};
   if (const Finding* const end = find(result, latency, "capacity")) note.x_high = *end->value;
   Finding nearer = latency;
   nearer.level = latency.level.value_or(1) - 1;
@@ -76,7 +79,9 @@ std::vector<std::string> series_of(const ProbeResult& result) {
 }
 
 Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
-  Chart chart{.x_name = varying_parameter(result.points)};
+  const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
+  Chart chart{.x_name = varying_parameter(result.points),
+              .y_unit = is_rate ? "bytes_per_second" : "seconds"};
   for (const std::string& name : series_of(result)) {
     const auto is_about = [&](const Finding& finding) { return finding.series == name; };
     const bool is_asked_for = result.findings.empty() ||
@@ -88,7 +93,8 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
       const std::optional<double> x = numeric(point, chart.x_name);
       const std::optional<Estimate> y = estimate(point, device);
       // A slope through noise can be negative; a logarithmic axis has no place for it.
-      if (x && *x > 0.0 && y && y->ns > 0.0) series.points.push_back({*x, y->ns});
+      if (!x || !(*x > 0.0) || !y || !(y->ns > 0.0)) continue;
+      series.points.push_back({*x, is_rate ? ns_per_second / y->ns : y->ns / ns_per_second});
     }
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }

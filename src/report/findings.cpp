@@ -16,26 +16,6 @@ std::string size_text(double bytes) {
   return format_bytes(Bytes{static_cast<std::uint64_t>(std::clamp(bytes, 0.0, largest))});
 }
 
-// Powers of 1000, as vendors and other tools give rates.
-std::string rate_text(double value, std::string_view unit) {
-  constexpr std::array<std::string_view, 5> prefixes{"", "k", "M", "G", "T"};
-  std::size_t prefix = 0;
-  while (std::fabs(value) >= 999.5 && prefix + 1 < prefixes.size()) {
-    value /= 1000.0;
-    ++prefix;
-  }
-  return fmt::format("{} {}{}", format_number(value), prefixes.at(prefix), unit);
-}
-
-std::string quantity_text(double value, std::string_view unit) {
-  if (unit == "seconds") return format_seconds(value);
-  if (unit == "bytes") return size_text(value);
-  if (unit == "bytes_per_second") return rate_text(value, "B/s");
-  if (unit == "operations_per_second") return rate_text(value, "op/s");
-  if (unit.empty() || unit == "cycles") return format_number(value);
-  return fmt::format("{} {}", format_number(value), words(unit));
-}
-
 // "181 KiB" and "208 KiB" beside "192 KiB" are "181–208".
 std::string bracket_text(const Finding& finding) {
   const std::array texts{quantity_text(*finding.value, finding.unit),
@@ -58,6 +38,7 @@ struct NamedUnit {
 
 constexpr std::array named_units{
     NamedUnit{"_bytes", [](double value) { return size_text(value); }},
+    NamedUnit{"_bytes_per_second", [](double value) { return format_rate(value); }},
     NamedUnit{"_ns", [](double value) { return format_seconds(value * 1e-9); }},
     NamedUnit{"_seconds", [](double value) { return format_seconds(value); }},
     NamedUnit{"_share", [](double value) { return fmt::format("{:.3g} %", value * 100.0); }},
@@ -72,6 +53,16 @@ const NamedUnit* unit_in(std::string_view name) {
 }
 
 }  // namespace
+
+std::string quantity_text(double value, std::string_view unit) {
+  if (unit == "seconds") return format_seconds(value);
+  if (unit == "bytes") return size_text(value);
+  if (unit == "bytes_per_second") return format_rate(value);
+  // Of imported runs alone: clprobe counts no operations.
+  if (unit == "operations_per_second") return fmt::format("{} Gop/s", format_number(value * 1e-9));
+  if (unit.empty() || unit == "cycles") return format_number(value);
+  return fmt::format("{} {}", format_number(value), words(unit));
+}
 
 FindingGrid arrange(std::span<const Finding> findings) {
   FindingGrid grid;
@@ -118,7 +109,9 @@ std::string value_text(const Finding& finding) {
 
 std::string interval_text(const Finding& finding) {
   if (!finding.value || !finding.low || !finding.high || *finding.low == *finding.high) return {};
-  if (finding.unit != "seconds" && finding.unit != "cycles") return bracket_text(finding);
+  const bool is_scatter =
+      finding.unit == "seconds" || finding.unit == "cycles" || finding.unit == "bytes_per_second";
+  if (!is_scatter) return bracket_text(finding);
   if (*finding.value == 0.0) return bracket_text(finding);
   const double aside = std::max(*finding.value - *finding.low, *finding.high - *finding.value);
   const double percent = 100.0 * std::fabs(aside / *finding.value);

@@ -29,6 +29,8 @@ FindingGrid arrange(std::span<const Finding> findings);
 /// The level's number; empty where a finding is about the whole series.
 std::string level_text(const std::optional<int>& level);
 
+/// A value by its unit: "16.2 ns" of 16.2e-9 "seconds", "192 KiB", "4.41 TB/s", "32.0".
+std::string quantity_text(double value, std::string_view unit);
 /// "16.2 ns", "192 KiB", "32.0", or the label where the conclusion is a word. Empty without either.
 std::string value_text(const Finding& finding);
 /// "±0.4%" of a time, "(181–208)" of a size, in the unit of the value; empty without an interval.
@@ -38,7 +40,7 @@ std::string reason_text(const Finding& finding);
 /// The part of it before the colon: "not measured", "not reached".
 std::string short_reason(const Finding& finding);
 
-/// "far_partition" and "far-partition" as words; a hyphen in a series' name is kept elsewhere.
+/// "clock_drift" and "cache-or-far" as words; a hyphen in a series' name is kept elsewhere.
 std::string words(std::string_view name);
 
 /// A value of a document by the unit in its name: "working_set_bytes" 65536 is "64 KiB".

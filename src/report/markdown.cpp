@@ -45,8 +45,8 @@ std::string warnings_list(const std::vector<Warning>& warnings) {
 }
 
 std::string result_section(const ProbeResult& result) {
-  std::string text =
-      fmt::format("### {}\n\n{}\n\n", escape_markdown(result.probe), escape_markdown(result_text(result)));
+  std::string text = fmt::format("### {}\n\n{}\n\n", escape_markdown(result.probe),
+                                 escape_markdown(result_text(result)));
   text += findings_table(result.findings);
   const std::string failures = failures_text(result);
   if (!failures.empty()) text += fmt::format("- **Warning:** {}\n\n", escape_markdown(failures));

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "clprobe/estimate.hpp"
+#include "clprobe/probe.hpp"
 #include "report/curves.hpp"
 #include "report/findings.hpp"
 #include "report/table_sections.hpp"
@@ -48,7 +49,7 @@ std::vector<std::string> columns_that_vary(const std::vector<const Point*>& poin
 }
 
 Row point_row(const Page& page, const Point& point, const std::vector<std::string>& names,
-              const DeviceInfo& device) {
+              const DeviceInfo& device, bool is_rate) {
   Row row;
   for (const std::string& name : names) {
     const Value* const value = point.parameters.find(name);
@@ -60,9 +61,12 @@ Row point_row(const Page& page, const Point& point, const std::vector<std::strin
     if (row.remark.empty()) row.remark = "no time can be told from its samples";
     return row;
   }
-  row.cells.push_back(four_digits(time->ns));
-  row.cells.push_back(page.show(fmt::format("{}–{}", four_digits(time->ns_interval.low),
-                                            four_digits(time->ns_interval.high))));
+  // Bytes in a nanosecond are gigabytes in a second.
+  const auto shown = [&](double ns) { return four_digits(is_rate ? 1.0 / ns : ns); };
+  const Interval& ns = time->ns_interval;
+  row.cells.push_back(shown(time->ns));
+  row.cells.push_back(page.show(
+      fmt::format("{}–{}", shown(is_rate ? ns.high : ns.low), shown(is_rate ? ns.low : ns.high))));
   row.cells.push_back(time->cycles ? four_digits(*time->cycles) : "");
   row.cells.push_back(fmt::format("{}", point.samples.size()));
   return row;
@@ -72,6 +76,7 @@ Row point_row(const Page& page, const Point& point, const std::vector<std::strin
 
 void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device) {
   const std::string x = varying_parameter(result.points);
+  const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
   for (const std::string& series : series_of(result)) {
     std::vector<const Point*> points;
     for (const Point& point : result.points) {
@@ -88,12 +93,13 @@ void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device)
       columns.push_back(
           {page.show(parameter_title(name)), numeric(*points.front(), name).has_value()});
     }
-    for (const char* title : {"ns", "low-high", "cycles", "samples"}) {
+    for (const char* title : {is_rate ? "GB/s" : "ns", "low-high", "cycles", "samples"}) {
       columns.push_back({title, true});
     }
     std::vector<Row> rows;
     rows.reserve(points.size());
-    for (const Point* point : points) rows.push_back(point_row(page, *point, names, device));
+    for (const Point* point : points)
+      rows.push_back(point_row(page, *point, names, device, is_rate));
     page.blank();
     page.line({{" " + page.show(series), Ink::heading}});
     if (!same.empty()) page.prose(" ", same, Ink::faint);

@@ -2,11 +2,11 @@
 // Typed reading of a JSON value that knows where in the document it is.
 #pragma once
 
+#include <simdjson.h>
 #include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <simdjson.h>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,8 +25,8 @@ std::string path_step(std::string_view key);
 /// text only for an error: a run has ten thousand values. A cursor must not outlive its parent.
 ///
 /// The value is nlohmann's, or simdjson's, which parses ten times as fast but neither says where a
-/// document is wrong nor sees that a key is repeated. Of those `refuse` throws a RunFormatError that
-/// says nothing: the caller asks again with nlohmann's.
+/// document is wrong nor sees that a key is repeated. Of those `refuse` throws a RunFormatError
+/// that says nothing: the caller asks again with nlohmann's.
 class Cursor {
  public:
   explicit Cursor(const Json& value) : value_(&value) {}

@@ -127,6 +127,14 @@ Clock read_clock(const Cursor& cursor) {
           .r_squared = Cursor(cursor, "r_squared").number()};
 }
 
+/// The first documents of version 1 lack it; there, events had to be true for a clock to count.
+Timer read_launch_timer(const Cursor& device) {
+  const Cursor own(device, "launch_timer");
+  if (!own.is_missing()) return read_word<Timer>(own);
+  const auto timer = read_word<Timer>(Cursor(device, "timer"));
+  return timer == Timer::clock ? Timer::event : timer;
+}
+
 DeviceInfo read_device(const Cursor& cursor) {
   cursor.expect_object({"index",
                         "platform_index",
@@ -151,6 +159,7 @@ DeviceInfo read_device(const Cursor& cursor) {
                         "pointers_stay_valid",
                         "clock",
                         "timer",
+                        "launch_timer",
                         "reported"});
   return {.index = small_integer(Cursor(cursor, "index"), 0),
           .platform_index = Cursor(cursor, "platform_index").text(),
@@ -175,27 +184,8 @@ DeviceInfo read_device(const Cursor& cursor) {
           .pointers_stay_valid = Cursor(cursor, "pointers_stay_valid").boolean(),
           .clock = read_clock(Cursor(cursor, "clock")),
           .timer = read_word<Timer>(Cursor(cursor, "timer")),
+          .launch_timer = read_launch_timer(cursor),
           .reported = read_parameters(Cursor(cursor, "reported"))};
-}
-
-SizeRange read_sizes(const Cursor& cursor) {
-  cursor.expect_object({"first_bytes", "last_bytes", "ratio"});
-  return {.first = read_bytes(Cursor(cursor, "first_bytes")),
-          .last = read_bytes(Cursor(cursor, "last_bytes")),
-          .ratio = Cursor(cursor, "ratio").number()};
-}
-
-Limits read_limits(const Cursor& cursor) {
-  cursor.expect_object(
-      {"max_memory_bytes", "sizes", "series", "step_bytes", "unroll", "address", "effort", "seed"});
-  return {.max_memory = read_bytes(Cursor(cursor, "max_memory_bytes")),
-          .sizes = read_each(Cursor(cursor, "sizes"), read_sizes),
-          .series = read_texts(Cursor(cursor, "series")),
-          .step = read_bytes(Cursor(cursor, "step_bytes")),
-          .unroll = small_integer(Cursor(cursor, "unroll"), 1),
-          .address = read_word<AddressForm>(Cursor(cursor, "address")),
-          .effort = read_word<Effort>(Cursor(cursor, "effort")),
-          .seed = Cursor(cursor, "seed").natural()};
 }
 
 Work read_work(const Cursor& cursor) {
@@ -290,10 +280,6 @@ DeviceInfo decode(const Json& value) {
 template <>
 Clock decode(const Json& value) {
   return read_clock(Cursor(value));
-}
-template <>
-Limits decode(const Json& value) {
-  return read_limits(Cursor(value));
 }
 template <>
 Work decode(const Json& value) {

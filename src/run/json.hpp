@@ -22,7 +22,6 @@ Json encode(const KernelBuild& build);
 Json encode(const ProbeResult& result);
 Json encode(const Clock& clock);
 Json encode(const DeviceInfo& device);
-Json encode(const Limits& limits);
 Json encode(const Measurement& measurement);
 Json encode(const Run& run);
 /// The facts of a prepared point: everything but the function that runs it.

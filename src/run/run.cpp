@@ -77,7 +77,8 @@ struct Words<Effort> {
 
 template <>
 struct Words<Quantity> {
-  static constexpr std::array table{Word{Quantity::seconds_per_access, "seconds_per_access"}};
+  static constexpr std::array table{Word{Quantity::seconds_per_access, "seconds_per_access"},
+                                    Word{Quantity::bytes_per_second, "bytes_per_second"}};
 };
 
 template <typename Enum>

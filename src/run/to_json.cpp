@@ -140,25 +140,9 @@ Json encode(const DeviceInfo& device) {
   object["pointers_stay_valid"] = device.pointers_stay_valid;
   object["clock"] = encode(device.clock);
   object["timer"] = to_word(device.timer);
+  object["launch_timer"] = to_word(device.launch_timer);
   object["reported"] = encode(device.reported);
   return object;
-}
-
-Json encode(const Limits& limits) {
-  Json sizes = Json::array();
-  for (const SizeRange& range : limits.sizes) {
-    sizes.push_back({{"first_bytes", range.first.count},
-                     {"last_bytes", range.last.count},
-                     {"ratio", finite(range.ratio, "ratio")}});
-  }
-  return {{"max_memory_bytes", limits.max_memory.count},
-          {"sizes", std::move(sizes)},
-          {"series", limits.series},
-          {"step_bytes", limits.step.count},
-          {"unroll", limits.unroll},
-          {"address", to_word(limits.address)},
-          {"effort", to_word(limits.effort)},
-          {"seed", limits.seed}};
 }
 
 Json encode(const Work& work) {

@@ -28,9 +28,12 @@ constexpr std::array suffixes{
     Suffix{"mib", kibi* kibi},
     Suffix{"g", kibi* kibi* kibi},
     Suffix{"gib", kibi* kibi* kibi},
+    Suffix{"t", kibi* kibi* kibi* kibi},
+    Suffix{"tib", kibi* kibi* kibi* kibi},
     Suffix{"kb", kilo},
     Suffix{"mb", kilo* kilo},
     Suffix{"gb", kilo* kilo* kilo},
+    Suffix{"tb", kilo* kilo* kilo* kilo},
 };
 
 }  // namespace
@@ -55,7 +58,9 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
 std::string format_number(double value) {
   const double magnitude = std::fabs(value);
   if (magnitude == 0.0) return "0";
-  const int digits_before = static_cast<int>(std::floor(std::log10(magnitude))) + 1;
+  // 0.9996 is shown as 1.00, and must be counted as that.
+  constexpr double half_a_digit = 1.0005;
+  const int digits_before = static_cast<int>(std::floor(std::log10(magnitude * half_a_digit))) + 1;
   return fmt::format("{:.{}f}", value, std::clamp(3 - digits_before, 0, 12));
 }
 
@@ -71,6 +76,10 @@ std::string format_bytes(Bytes size) {
   return fmt::format("{} {}", number, units[unit]);
 }
 
+std::string format_count(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string format_seconds(double seconds) {
   struct Scale {
     double unit;
@@ -84,6 +93,21 @@ std::string format_seconds(double seconds) {
     }
   }
   return fmt::format("{} ns", format_number(seconds / scales.back().unit));
+}
+
+std::string format_rate(double bytes_per_second) {
+  struct Scale {
+    double unit;
+    const char* name;
+  };
+  constexpr std::array scales{Scale{1e12, "TB/s"}, Scale{1e9, "GB/s"}, Scale{1e6, "MB/s"},
+                              Scale{1e3, "kB/s"}};
+  for (const Scale& scale : scales) {
+    if (std::fabs(bytes_per_second) >= 0.9995 * scale.unit) {
+      return fmt::format("{} {}", format_number(bytes_per_second / scale.unit), scale.name);
+    }
+  }
+  return fmt::format("{} B/s", format_number(bytes_per_second));
 }
 
 }  // namespace clprobe

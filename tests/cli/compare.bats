@@ -85,7 +85,7 @@ slower() {
   fails_with 2 nosuch.json 'No such file'
   clprobe compare old.json old.json --threshold 3
   fails_with 2 threshold 3%
-  clprobe compare old.json old.json --fail-on wors
+  clprobe compare old.json old.json --fail-on sometimes
   fails_with 2 fail-on worse
   clprobe compare old.json old.json --seed 3
   fails_with 2 seed

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Made by clprobe --generate fish from the table of flags.
 complete -c clprobe -f
-complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report' -a list -d 'the devices and the probes that there are'
-complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report' -a explain -d 'what a probe measures, how, and what can fool it'
-complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report' -a report -d 'print runs that were saved as JSON, side by side'
+complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report compare import' -a list -d 'the devices and the probes that there are'
+complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report compare import' -a explain -d 'what a probe measures, how, and what can fool it'
+complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report compare import' -a report -d 'print runs that were saved as JSON, side by side'
+complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report compare import' -a compare -d 'say what differs between runs: files or folders of JSON'
+complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report compare import' -a import -d 'read other tools\' results, to report and compare them'
 complete -c clprobe -n 'not __fish_seen_subcommand_from list report' -a 'latency bandwidth'
 complete -c clprobe -n '__fish_seen_subcommand_from report' -F
 complete -c clprobe -l device -s d -x -d 'devices: an index, P:D, part of a name, all, or a comma list of those'
@@ -20,6 +22,12 @@ complete -c clprobe -l timeout -x -d 'longest wait for one answer of a driver (3
 complete -c clprobe -l clock -x -a 'auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter' -d 'clock read inside kernels'
 complete -c clprobe -l seed -x -d 'seed of everything that is shuffled (42)'
 complete -c clprobe -l dry-run -d 'say what would be measured, and measure nothing'
+complete -c clprobe -l baseline -r -F -d 'what the other runs are set beside; else the first one'
+complete -c clprobe -l threshold -x -d 'changes up to this are none (3%)'
+complete -c clprobe -l fail-on -x -a 'never worse changed' -d 'exit status 4 when a finding is'
+complete -c clprobe -l device-name -x -d 'the device, where the file does not name it'
+complete -c clprobe -l size-unit -x -a 'auto B KiB MiB' -d 'of the sizes in a list'
+complete -c clprobe -l time-unit -x -a 'auto ns us' -d 'of the latencies in a list'
 complete -c clprobe -l output -s o -r -F -d 'also write FILE: .json, .csv, .md or .txt; - is stdout'
 complete -c clprobe -l format -s f -x -a 'table json csv markdown' -d 'format of stdout'
 complete -c clprobe -l json -d 'short for --format json'

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Made by clprobe --generate zsh from the table of flags.
 _clprobe_words() {
-  case ${words[(r)(list|explain|report)]} in
+  case ${words[(r)(list|explain|report|compare|import)]} in
     report) _files ;;
     explain) compadd - latency bandwidth ;;
     list) ;;
-    *) compadd - list explain report latency bandwidth ;;
+    *) compadd - list explain report compare import latency bandwidth ;;
   esac
 }
 _clprobe() {
@@ -26,6 +26,12 @@ _clprobe() {
     '--clock=[clock read inside kernels]:KIND:(auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter)' \
     '--seed=[seed of everything that is shuffled (42)]:N: ' \
     '--dry-run[say what would be measured, and measure nothing]' \
+    '--baseline=[what the other runs are set beside; else the first one]:FILE:_files' \
+    '--threshold=[changes up to this are none (3%)]:SHARE: ' \
+    '--fail-on=[exit status 4 when a finding is]:VERDICT:(never worse changed)' \
+    '--device-name=[the device, where the file does not name it]:NAME: ' \
+    '--size-unit=[of the sizes in a list]:UNIT:(auto B KiB MiB)' \
+    '--time-unit=[of the latencies in a list]:UNIT:(auto ns us)' \
     '*--output=[also write FILE\: .json, .csv, .md or .txt; - is stdout]:FILE:_files' \
     '*-o[also write FILE\: .json, .csv, .md or .txt; - is stdout]:FILE:_files' \
     '--format=[format of stdout]:FORMAT:(table json csv markdown)' \

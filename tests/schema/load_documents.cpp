@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads every run document of the repository with the strict loader. In oldest/ is, for each version
-// of the schema, the first file that was published: it is never changed, and must load for ever.
+// Loads every run document of the repository with the strict loader. In oldest/ is, for each
+// version of the schema, the first file that was published: it is never changed, and must load for
+// ever.
 #include <filesystem>
 #include <fstream>
 #include <iostream>

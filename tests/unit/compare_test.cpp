@@ -54,18 +54,17 @@ TEST_CASE("times are told apart only where the intervals leave no doubt") {
   CHECK(verdict(baseline, time_of(102.9, 102.8, 103)) == Verdict::same);  // below the threshold
   CHECK(verdict(baseline, time_of(110, 109, 111)) == Verdict::worse);
   CHECK(verdict(baseline, time_of(90, 89, 91)) == Verdict::better);
-  CHECK(verdict(baseline, time_of(105, 103, 106)) == Verdict::unclear);   // ends 2 % apart
+  CHECK(verdict(baseline, time_of(105, 103, 106)) == Verdict::unclear);    // ends 2 % apart
   CHECK(verdict(baseline, time_of(105, 100.5, 108)) == Verdict::unclear);  // overlap
-  CHECK(verdict(baseline, time_of(105, 99.5, 108)) == Verdict::same);     // holds the baseline
-  CHECK(verdict(baseline, time_of(150, 90, 200)) == Verdict::unclear);    // too wide to say
+  CHECK(verdict(baseline, time_of(105, 99.5, 108)) == Verdict::same);      // holds the baseline
+  CHECK(verdict(baseline, time_of(150, 90, 200)) == Verdict::unclear);     // too wide to say
   CHECK(judge(baseline, time_of(110, 109, 111), threshold).ratio == doctest::Approx(1.1));
 }
 
 TEST_CASE("the threshold counts between the nearest ends") {
   CHECK(judge(time_of(100, 99, 101), time_of(110, 109, 111), 0.08).verdict == Verdict::unclear);
   CHECK(judge(time_of(100, 99, 101), time_of(110, 109, 111), 0.12).verdict == Verdict::same);
-  CHECK(judge(time_of(100, 100, 100), time_of(100.1, 100.1, 100.1), 0.0).verdict ==
-        Verdict::worse);
+  CHECK(judge(time_of(100, 100, 100), time_of(100.1, 100.1, 100.1), 0.0).verdict == Verdict::worse);
 }
 
 TEST_CASE("a margin widens the interval") {
@@ -231,8 +230,9 @@ TEST_CASE("curves are matched by the parameters that vary, whatever the order of
   points.pop_back();  // the smallest working set of `global`
   const std::array runs{digest(run, "a.json"), digest(other, "b.json")};
   const Comparison made = compare(runs, 0, threshold);
-  const auto global = std::find_if(made.curves.begin(), made.curves.end(),
-                                   [](const CurveSummary& each) { return each.series == "global"; });
+  const auto global =
+      std::find_if(made.curves.begin(), made.curves.end(),
+                   [](const CurveSummary& each) { return each.series == "global"; });
   REQUIRE(global != made.curves.end());
   CHECK(global->median_ratio == doctest::Approx(2.0).epsilon(0.001));
   CHECK(global->only_baseline == 1);

@@ -56,6 +56,18 @@ TEST_CASE("a clock gives ticks less the empty pair") {
   CHECK(result->ns_interval.high == doctest::Approx(32.0));
 }
 
+TEST_CASE("whole launches by events are told by their median, between the quartiles") {
+  Point point = point_with({timed(1000, 0), timed(1000, 1000), timed(1000, 2000), timed(1000, 3000),
+                            timed(1000, 40000)});
+  point.parameters.set("timer", std::string("event"));
+  const auto result = estimate(point, device_with(Timer::clock));
+  REQUIRE(result.has_value());
+  CHECK(result->ns == doctest::Approx(10.0));
+  CHECK(result->ns_interval.low == doctest::Approx(9.0));
+  CHECK(result->ns_interval.high == doctest::Approx(11.0));
+  CHECK_FALSE(result->cycles.has_value());
+}
+
 TEST_CASE("cycles are only told where ticks are cycles of the core") {
   DeviceInfo device = device_with(Timer::clock);
   const Point point = point_with({ticked(1000, 64020)});

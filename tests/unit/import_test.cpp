@@ -165,12 +165,15 @@ TEST_CASE("broken files of other tools are refused on one line") {
   CHECK(refusal(R"({"format_version":2,"entries":[7]})") == "entries[0]: expected an object");
   CHECK(refusal(R"({"format_version":2,"entries":[{"test":"a"}]})")
             .starts_with("entries[0]: expected a value"));
-  CHECK(refusal(R"(<clpeak><platform><device name="d"><t unit="us">abc</t></device></platform></clpeak>)")
-            .starts_with("clpeak.platform.device.t: expected a number, found 'abc'"));
+  CHECK(
+      refusal(
+          R"(<clpeak><platform><device name="d"><t unit="us">abc</t></device></platform></clpeak>)")
+          .starts_with("clpeak.platform.device.t: expected a number, found 'abc'"));
 }
 
 TEST_CASE("imported documents survive writing and reading") {
-  for (const char* const name : {"clpeak-1.1.2.xml", "clpeak-2.json", "clmempatterns-0.3.txt", "chase.csv"}) {
+  for (const char* const name :
+       {"clpeak-1.1.2.xml", "clpeak-2.json", "clmempatterns-0.3.txt", "chase.csv"}) {
     CAPTURE(name);
     const std::vector<Run> runs = import_runs(example_file(name), hints());
     CHECK(runs_from_json(to_json(runs)) == runs);

@@ -101,8 +101,9 @@ constexpr std::array broken{
            R"("sundial")"},
     Broken{R"("ticks_per_ns":1.98)", R"("ticks_per_ns":[])",
            "device.clock.ticks_per_ns: expected a number, found an array"},
-    Broken{R"("timer":"clock")", R"("timer":"wall")",
-           R"(device.timer: expected one of clock, event, host, imported, found the string "wall")"},
+    Broken{
+        R"("timer":"clock")", R"("timer":"wall")",
+        R"(device.timer: expected one of clock, event, host, imported, found the string "wall")"},
     Broken{R"("max_clock_frequency_mhz":1980)", R"("max_clock_frequency_mhz":true)",
            "device.reported.max_clock_frequency_mhz: expected a number or a string, found true"},
     Broken{R"("warnings":[{"code":"clock_refused")", R"("warnings":[{"code":null)",
@@ -235,6 +236,33 @@ TEST_CASE("what is no document is refused") {
   CHECK(refusal("\"\xff\"").starts_with("document: expected JSON"));
 }
 
+TEST_CASE("what only one of the two parsers would see is refused, or read alike") {
+  const std::string good = one_document(small_run());
+  CHECK(refusal(replaced(good, R"("reported":{)", R"("reported":{"a":1,"a":2,)")) ==
+        "device.reported.a: expected this key only once");
+  CHECK(refusal(replaced(good, R"("tool":{)", R"("tool":{"version":"9",)")) ==
+        "tool.version: expected this key only once");
+  CHECK(runs_from_json(replaced(good, R"("seed":42)", R"("seed":-0)")).at(0).seed == 0);
+  // A byte order mark and blanks around are no part of the document.
+  CHECK(runs_from_json("\xEF\xBB\xBF" + good).size() == 1);
+  CHECK(runs_from_json(" \n" + good + "\r\n\t").size() == 1);
+  std::string members = "\"reported\":{";
+  for (int i = 0; i < 5000; ++i) members += "\"k" + std::to_string(i) + "\":1,";
+  CHECK(refusal(replaced(good, R"("reported":{)", members)) ==
+        "device.reported.k4096: expected at most 4096 keys in an object");
+}
+
+TEST_CASE("an imported run says so, and one that was measured does not") {
+  Run run = small_run();
+  CHECK(one_document(run).find("\"imported\"") == std::string::npos);
+  run.imported = ImportInfo{"clpeak 2.1.2", "clpeak-json", "a.json"};
+  run.device.timer = Timer::imported;
+  const std::string text = one_document(run);
+  CHECK(runs_from_json(text) == std::vector<Run>{run});
+  CHECK(refusal(replaced(text, R"("imported":{)", R"("imported":{"url":"x",)")) ==
+        R"(imported.url: expected no key of this name, found the string "x")");
+}
+
 TEST_CASE("no mutation of a document does more than be refused") {
   const std::string good = one_document(small_run());
   std::uint64_t state = 1;
@@ -283,15 +311,6 @@ TEST_CASE("the locale changes nothing") {
 }
 
 TEST_CASE("the parts that the worker's protocol speaks read back too") {
-  const Limits limits{.max_memory = gibibytes(8),
-                      .sizes = {{kibibytes(1), mebibytes(1), 1.09}},
-                      .series = {"global", "local"},
-                      .step = Bytes{128},
-                      .unroll = 32,
-                      .address = AddressForm::offset,
-                      .effort = Effort::thorough,
-                      .seed = 7};
-  CHECK(json::decode<Limits>(json::parse(json::one_line(json::encode(limits)))) == limits);
   const Run run = small_run();
   CHECK(json::decode<DeviceInfo>(json::encode(run.device)) == run.device);
   const Point& point = run.results[0].points[0];

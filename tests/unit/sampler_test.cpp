@@ -45,9 +45,9 @@ Kernel uneven_kernel() {
 std::vector<Sample> visit(const Work& work, const DeviceInfo& device, int samples = 3) {
   Budget budget;
   budget.samples_per_visit = samples;
-  std::vector<Sample> taken;
+  Point taken;
   sample_visit(work, device, budget, 7, taken);
-  return taken;
+  return taken.samples;
 }
 
 std::set<std::uint64_t> access_counts(const std::vector<Sample>& samples) {
@@ -81,11 +81,25 @@ TEST_CASE("two samples of a clock that agree are enough, but not one") {
   CHECK(visit(work_of(1000, 1000, drifting), fake_info(), 4).size() == 4);
 }
 
+TEST_CASE("a whole launch that events time needs no partner, one that the host times does") {
+  Point launches;
+  launches.parameters.set("timer", std::string("event"));
+  // The device has a clock; the point's own timer is stronger.
+  sample_visit(work_of(1000, 1000, kernel_of(1000.0)), fake_info(), Budget{}, 0, launches);
+  CHECK(access_counts(launches.samples) == std::set<std::uint64_t>{1000});
+  CHECK(launches.samples.size() == 3);
+  launches.samples.clear();
+  launches.parameters.set("timer", std::string("host"));
+  sample_visit(work_of(1000, 1000, kernel_of(1000.0)), fake_info(), Budget{}, 0, launches);
+  CHECK(access_counts(launches.samples) == std::set<std::uint64_t>{125, 1000});
+}
+
 TEST_CASE("samples are added to those that are there") {
-  std::vector<Sample> samples(2);
-  sample_visit(work_of(1000, 1000, uneven_kernel()), fake_info(), Budget{}, 0, samples);
-  CHECK(samples.size() == 5);
-  CHECK(samples.front() == Sample{});
+  Point point;
+  point.samples.resize(2);
+  sample_visit(work_of(1000, 1000, uneven_kernel()), fake_info(), Budget{}, 0, point);
+  CHECK(point.samples.size() == 5);
+  CHECK(point.samples.front() == Sample{});
 }
 
 TEST_CASE("a sample is lengthened until it is worth 100 ticks beyond the empty clock pair") {
@@ -179,10 +193,11 @@ TEST_CASE("a wrong witness fails at every launch, and the samples before it are 
       if (++launch == wrong_launch) measurement.sample.witness = 1;
       return measurement;
     });
-    std::vector<Sample> samples;
+    Point point;
+    const std::vector<Sample>& samples = point.samples;
     std::string message;
     try {
-      sample_visit(work, fake_info(), Budget{}, 0, samples);
+      sample_visit(work, fake_info(), Budget{}, 0, point);
     } catch (const DeviceError& error) {
       message = error.what();
     }
