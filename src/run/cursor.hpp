@@ -18,6 +18,10 @@ namespace clprobe::json {
 
 using Json = nlohmann::ordered_json;
 
+/// The largest object of a run is what its driver reported, with some sixty members. nlohmann's
+/// parser looks through all members for each that it adds, so that a million would take hours.
+inline constexpr std::size_t most_members = 4096;
+
 /// A step to a key, as it appears in a path: ".key", or ["k\ney"] when the key is no plain word.
 std::string path_step(std::string_view key);
 
@@ -85,7 +89,9 @@ class Cursor {
 template <typename Visit>
 void Cursor::for_each_member(Visit visit) const {
   if (is_element_) {
-    for (const auto field : got(element_.get_object(), "an object")) {
+    const auto members = got(element_.get_object(), "an object");
+    if (members.size() > most_members) refuse("fewer members");
+    for (const auto field : members) {
       visit(field.key, Cursor(field.value));
     }
     return;

@@ -12,9 +12,6 @@
 namespace clprobe::json {
 namespace {
 
-// The largest object of a run is what its driver reported, with some sixty members. The parser
-// looks through all members for each that it adds, so that a million of them would take hours.
-constexpr std::size_t most_members = 4096;
 // A sample with two clocks and a 64-bit witness fits, and a finding with its interval.
 constexpr std::size_t line_columns = 180;
 

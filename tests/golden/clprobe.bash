@@ -71,7 +71,7 @@ _clprobe() {
   done
   if [[ $word == -* ]]; then
     _clprobe_offer '--device -d --sizes --series --step --unroll --address --max-memory --time-budget --quick --thorough --timeout --clock --seed --dry-run --baseline --threshold --fail-on --device-name --size-unit --time-unit --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' "$word"
-  elif [[ $command == report ]]; then
+  elif [[ $command == report || $command == compare || $command == import ]]; then
     _clprobe_files "$word"
   elif [[ $command == explain ]]; then
     _clprobe_offer 'latency bandwidth' "$word"

@@ -6,8 +6,8 @@ complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report comp
 complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report compare import' -a report -d 'print runs that were saved as JSON, side by side'
 complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report compare import' -a compare -d 'say what differs between runs: files or folders of JSON'
 complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report compare import' -a import -d 'read other tools\' results, to report and compare them'
-complete -c clprobe -n 'not __fish_seen_subcommand_from list report' -a 'latency bandwidth'
-complete -c clprobe -n '__fish_seen_subcommand_from report' -F
+complete -c clprobe -n 'not __fish_seen_subcommand_from list report compare import' -a 'latency bandwidth'
+complete -c clprobe -n '__fish_seen_subcommand_from report compare import' -F
 complete -c clprobe -l device -s d -x -d 'devices: an index, P:D, part of a name, all, or a comma list of those'
 complete -c clprobe -l sizes -x -d 'working sets: 64KiB, 1KiB-1GiB, 1KiB-1GiB*2 or a comma list of those'
 complete -c clprobe -l series -x -a 'global global-scalar global-pages constant-argument constant-program local image' -d 'series of points to measure'

@@ -3,7 +3,7 @@
 # Made by clprobe --generate zsh from the table of flags.
 _clprobe_words() {
   case ${words[(r)(list|explain|report|compare|import)]} in
-    report) _files ;;
+    report|compare|import) _files ;;
     explain) compadd - latency bandwidth ;;
     list) ;;
     *) compadd - list explain report compare import latency bandwidth ;;
