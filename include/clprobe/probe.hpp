@@ -33,6 +33,30 @@ struct SizeRange {
   friend bool operator==(const SizeRange&, const SizeRange&) = default;
 };
 
+/// Elements that are moved through memory: what they are, what is done with them, where they lie.
+enum class ElementType { int32, float32, float64 };
+enum class Operation { read, write, copy, update };
+enum class BufferKind { device, host, svm };
+
+/// Words for --type, --operation and --buffer, and of points; `from_word` (run.hpp) reads them.
+std::string_view to_word(ElementType value);
+std::string_view to_word(Operation value);
+std::string_view to_word(BufferKind value);
+
+/// What is asked for of probes that move whole buffers; 0 and empty: the probe's choice.
+struct StreamLimits {
+  std::uint64_t elements{0};    ///< in each buffer
+  std::uint64_t grid{0};        ///< work-items
+  std::uint64_t work_group{0};  ///< work-items in a work-group
+  std::vector<ElementType> types{};
+  std::vector<int> vectors{};  ///< 1, 2, 4, 8 or 16 values in an element
+  std::vector<Operation> operations{};
+  std::vector<BufferKind> buffers{};
+  std::optional<Timer> timer{};  ///< of launches: event or host
+
+  friend bool operator==(const StreamLimits&, const StreamLimits&) = default;
+};
+
 /// What the user allows and asks for; every field that is not set is the probe's choice.
 struct Limits {
   Bytes max_memory{};                 ///< 0: the least of 1 GiB, max allocation, memory / 4
@@ -48,6 +72,8 @@ struct Limits {
   std::vector<int> instructions{};  ///< accesses that do not wait; empty: 1, 2, 4 to 32
   Effort effort{Effort::normal};
   std::uint64_t seed{42};
+  StreamLimits stream{};
+  Bytes last_cache{};  ///< what `latency` found in the same run; 0: not known
 
   friend bool operator==(const Limits&, const Limits&) = default;
 };

@@ -10,7 +10,9 @@ namespace {
 
 constexpr unsigned measuring = bit(Command::measure);
 constexpr unsigned with_devices = measuring | bit(Command::list);
-constexpr unsigned with_results = measuring | bit(Command::report);
+constexpr unsigned comparing = bit(Command::compare);
+constexpr unsigned importing = bit(Command::import);
+constexpr unsigned with_results = measuring | bit(Command::report) | comparing | importing;
 constexpr unsigned everywhere = with_devices | with_results | bit(Command::explain);
 
 constexpr std::array flag_rows{
@@ -41,11 +43,11 @@ constexpr std::array flag_rows{
          .value_name = "LIST",
          .kind = ValueKind::choices,
          .category = Category::selection,
-         .commands = measuring,
+         .commands = measuring | importing,
          .summary = "series of points to measure",
          .details =
              "Which series of points are measured, as a comma list. Without it, all that the "
-             "device has.",
+             "device has. With `import`, the series that a list of sizes and latencies is of.",
          .choices = series_words,
          .update = update_series},
     Flag{.name = "step",
@@ -137,9 +139,89 @@ constexpr std::array flag_rows{
          .category = Category::selection,
          .commands = measuring,
          .summary = "most device memory that may be used",
-         .details = "The most device memory that may be used. Without it, the least of 1 GiB, the "
-                    "largest buffer that the device allows, and a quarter of its memory.",
+         .details = "The most device memory that may be used. Without it, a quarter of the "
+                    "device's memory, and for `latency` at most 1 GiB and the largest buffer.",
          .update = update_max_memory},
+    Flag{
+        .name = "elements",
+        .value_name = "N",
+        .kind = ValueKind::text,
+        .category = Category::stride,
+        .commands = measuring,
+        .summary = "elements in each buffer, a power of two: 2^28, 256M",
+        .details =
+            "Elements in each buffer, a power of two: `268435456`, `256M` or `2^28`. Without it, 1 "
+            "GiB of them on a large GPU, 256 MiB on another, four times the last cache on a CPU.",
+        .update = update_elements},
+    Flag{.name = "grid",
+         .value_name = "N",
+         .kind = ValueKind::text,
+         .category = Category::stride,
+         .commands = measuring,
+         .summary = "work-items of a launch, a power of two",
+         .details = "Work-items of a launch, a power of two that is at most the number of "
+                    "elements. Without it, enough to fill the device twice.",
+         .update = update_grid},
+    Flag{.name = "work-group",
+         .value_name = "N",
+         .kind = ValueKind::text,
+         .category = Category::stride,
+         .commands = measuring,
+         .summary = "work-items in a work-group, a power of two",
+         .details = "Work-items in a work-group, a power of two that is at most the grid. Without "
+                    "it, 256 on a GPU and 64 on a CPU.",
+         .update = update_work_group},
+    Flag{.name = "type",
+         .value_name = "LIST",
+         .kind = ValueKind::choices,
+         .category = Category::stride,
+         .commands = measuring,
+         .summary = "types of the elements",
+         .details = "Types of the elements, as a comma list; `int` by default.",
+         .choices = type_words,
+         .update = update_type},
+    Flag{.name = "vector",
+         .value_name = "LIST",
+         .kind = ValueKind::choices,
+         .category = Category::stride,
+         .commands = measuring,
+         .summary = "values in an element",
+         .details = "How many values an element has, as a comma list: `4` makes it an int4. "
+                    "Without it, 1 and 4.",
+         .choices = vector_words,
+         .update = update_vector},
+    Flag{.name = "operation",
+         .value_name = "LIST",
+         .kind = ValueKind::choices,
+         .category = Category::stride,
+         .commands = measuring,
+         .summary = "what is done with the elements",
+         .details = "What a work-item does with its elements, as a comma list: `read` them, "
+                    "`write` them, `copy` them to another buffer, or `update` them in place. A "
+                    "copy and an update move every byte twice, and both count.",
+         .choices = operation_words,
+         .update = update_operation},
+    Flag{.name = "buffer",
+         .value_name = "LIST",
+         .kind = ValueKind::choices,
+         .category = Category::stride,
+         .commands = measuring,
+         .summary = "where the buffers lie",
+         .details = "Where the buffers lie, as a comma list: in the memory of the `device`, in "
+                    "memory that the driver takes from the `host` (CL_MEM_ALLOC_HOST_PTR), or in "
+                    "shared virtual memory, `svm`. The first by default.",
+         .choices = buffer_words,
+         .update = update_buffer},
+    Flag{.name = "timer",
+         .value_name = "WORD",
+         .kind = ValueKind::choice,
+         .category = Category::stride,
+         .commands = measuring,
+         .summary = "what times a launch",
+         .details = "What times a launch: its `event`, or the clock of the `host`. Without it, "
+                    "events where they are true.",
+         .choices = timer_words,
+         .update = update_timer},
     Flag{.name = "time-budget",
          .value_name = "TIME",
          .kind = ValueKind::text,
@@ -196,6 +278,65 @@ constexpr std::array flag_rows{
          .summary = "say what would be measured, and measure nothing",
          .details = "Say what would be measured, in how much memory and time, and measure nothing.",
          .update = update_dry_run},
+    Flag{.name = "baseline",
+         .value_name = "FILE",
+         .kind = ValueKind::file,
+         .category = Category::comparing,
+         .commands = comparing,
+         .summary = "what the other runs are set beside; else the first one",
+         .details = "The file whose (first) run all others are set beside. Without it, the first "
+                    "run.",
+         .update = update_baseline},
+    Flag{.name = "threshold",
+         .value_name = "SHARE",
+         .kind = ValueKind::text,
+         .category = Category::comparing,
+         .commands = comparing,
+         .summary = "changes up to this are none (3%)",
+         .details = "Changes up to this share are none, as a percentage; `3%` by default. A larger "
+                    "one must also show between the nearest ends of the two intervals.",
+         .update = update_threshold},
+    Flag{.name = "fail-on",
+         .value_name = "VERDICT",
+         .kind = ValueKind::choice,
+         .category = Category::comparing,
+         .commands = comparing,
+         .summary = "exit status 4 when a finding is",
+         .details = "End with status 4 when a finding is worse, or when one is better, worse or "
+                    "different (`changed`). Findings that are unclear or could not be matched are "
+                    "no reason.",
+         .choices = fail_on_words,
+         .update = update_fail_on},
+    Flag{.name = "device-name",
+         .value_name = "NAME",
+         .kind = ValueKind::text,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "the device, where the file does not name it",
+         .details = "The name of the device, where the file does not say it. Without it, the "
+                    "file's own name.",
+         .update = update_device_name},
+    Flag{.name = "size-unit",
+         .value_name = "UNIT",
+         .kind = ValueKind::choice,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "of the sizes in a list",
+         .details = "The unit of the first column of a list of sizes and latencies. `auto` is what "
+                    "its header says; without one it has to be given.",
+         .choices = size_unit_words,
+         .update = update_size_unit},
+    Flag{.name = "time-unit",
+         .value_name = "UNIT",
+         .kind = ValueKind::choice,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "of the latencies in a list",
+         .details =
+             "The unit of the second column of a list of sizes and latencies. `auto` is what "
+             "its header says; without one it has to be given.",
+         .choices = time_unit_words,
+         .update = update_time_unit},
     Flag{.name = "output",
          .short_name = 'o',
          .value_name = "FILE",

@@ -15,9 +15,28 @@
 
 namespace clprobe::cli {
 
-enum class Command { measure, list, explain, report, generate, version, help, builds, worker };
+enum class Command {
+  measure,
+  list,
+  explain,
+  report,
+  compare,
+  import,
+  generate,
+  version,
+  help,
+  builds,
+  worker
+};
 
 enum class Format { table, json, csv, markdown };
+
+/// Which verdicts make `compare` end with exit code 4.
+enum class FailOn { never, worse, changed };
+
+/// The units of a list of sizes and latencies; `unknown`: as its header says.
+enum class SizeUnit { unknown, bytes, kibibytes, mebibytes };
+enum class TimeUnit { unknown, nanoseconds, microseconds };
 
 using ColourMode = terminal::ColourMode;
 
@@ -48,6 +67,14 @@ struct Options {
   bool dry_run{false};
   ColourMode colour{ColourMode::automatic};
   int verbosity{0};  ///< -1 quiet, 0, 1 verbose
+
+  std::string baseline{};  ///< of `compare`: a file; empty: the first run
+  double threshold{0.03};  ///< of `compare`: changes up to this share are none
+  FailOn fail_on{FailOn::never};
+
+  std::string device_name{};  ///< of `import`: where the file does not say it
+  SizeUnit size_unit{SizeUnit::unknown};
+  TimeUnit time_unit{TimeUnit::unknown};
 };
 
 /// A usage error: one line that says what was wrong and what to do. Exit code 2.

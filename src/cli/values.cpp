@@ -162,6 +162,28 @@ std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::u
   return numbers;
 }
 
+double parse_share(std::string_view text) {
+  const Number number = read_number(text);
+  constexpr double most_percent = 100.0;
+  const bool is_percent = number.rest == "%" || number.rest == " %";
+  if (number.is_valid && is_percent && number.value <= most_percent) return number.value / 100.0;
+  refuse("{} is no usable share: write it from 0% to 100%, such as 3% or 0.5%", quote(text));
+}
+
+std::uint64_t parse_count(std::string_view text) {
+  constexpr std::string_view power = "2^";
+  constexpr std::uint64_t largest_power = 62;
+  if (text.starts_with(power)) {
+    return std::uint64_t{1} << parse_whole(text.substr(power.size()), 0, largest_power);
+  }
+  const std::optional<Bytes> count = parse_bytes(text);
+  // The suffixes of sizes without their B: a count is no size.
+  const bool is_size = text.ends_with('B') || text.ends_with('b');
+  if (count && count->count > 0 && !is_size) return count->count;
+  refuse("{} is no usable count: write a whole number above 0, such as 65536, 64K or 2^16",
+         quote(text));
+}
+
 bool is_stream_path(std::string_view path) {
   // With an extension it is a file, such as one in /dev/shm.
   const bool is_device = path.starts_with("/dev/");

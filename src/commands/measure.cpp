@@ -77,6 +77,23 @@ void check_limits(const cli::Options& options, const DeviceInfo& device) {
   }
 }
 
+/// The largest capacity that is not a translation's, in what `latency` found; 0 without one.
+Bytes last_cache_of(const ProbeResult& result) {
+  constexpr std::string_view series = "global";
+  Bytes largest{};
+  for (const Finding& each : result.findings) {
+    if (result.probe != "latency" || each.name != "capacity" || each.series != series) continue;
+    const bool is_translation =
+        std::any_of(result.findings.begin(), result.findings.end(), [&](const Finding& other) {
+          return other.name == "step" && other.series == series && other.level == each.level &&
+                 other.label == "translation";
+        });
+    if (is_translation || !each.value) continue;
+    largest = std::max(largest, Bytes{static_cast<std::uint64_t>(*each.value)});
+  }
+  return largest;
+}
+
 /// One device after another, everything that it gave kept in `runs`.
 class MeasuringAll {
  public:
@@ -126,6 +143,7 @@ class MeasuringAll {
     Run& run = new_run(backend->device());
     run.warnings = backend->warnings();
     const std::vector<const Probe*> probes = wanted_probes(options_);
+    Limits limits = options_.limits;
     Observer observer;
     observer.cancelled = is_interrupted;
     observer.progress = [this](const Probe& probe, double done_share, double seconds_left) {
@@ -136,7 +154,8 @@ class MeasuringAll {
     for (const Probe* const probe : probes) {
       if (is_interrupted()) break;
       const Budget budget = budget_of(*probe, options_, probes.size());
-      run.results.push_back(clprobe::measure(*probe, *backend, options_.limits, budget, observer));
+      run.results.push_back(clprobe::measure(*probe, *backend, limits, budget, observer));
+      limits.last_cache = std::max(limits.last_cache, last_cache_of(run.results.back()));
       run.interrupted = is_interrupted();
       if (run.results.back().status == Status::failed) {
         any_failed_ = true;

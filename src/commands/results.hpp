@@ -2,10 +2,13 @@
 // Where the results of a command go: the files of -o, and stdout.
 #pragma once
 
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "cli/options.hpp"
+#include "clprobe/report.hpp"
 #include "clprobe/run.hpp"
 #include "terminal/output.hpp"
 
@@ -22,6 +25,10 @@ class Results {
   /// Saves and writes the streams too. Throws OutputError.
   void finish(std::span<const Run> runs);
 
+  /// What is not made of runs alone: each format, for the terminal or file that it goes to.
+  using Renderer = std::function<std::string(cli::Format format, const TableStyle& style)>;
+  void finish(const Renderer& render);
+
  private:
   struct Target {
     terminal::OutputFile file;
@@ -29,6 +36,7 @@ class Results {
   };
 
   [[nodiscard]] std::string render(std::span<const Run> runs, const Target& target) const;
+  [[nodiscard]] TableStyle style_of(const Target& target) const;
 
   const cli::Options& options_;
   std::vector<Target> targets_{};

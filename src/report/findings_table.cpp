@@ -125,7 +125,7 @@ std::string sentence(const FindingGrid& grid, const LevelRow& row) {
     const Finding* const finding = row.cells[i];
     if (finding == nullptr) continue;
     const std::string interval = interval_text(*finding);
-    text += fmt::format("{}{} {}{}{}", text.empty() ? "" : ", ", grid.names[i],
+    text += fmt::format("{}{} {}{}{}", text.empty() ? "" : ", ", words(grid.names[i]),
                         value_text(*finding), interval.empty() ? "" : " ", interval);
     text += reason_text(*finding);
   }
@@ -141,12 +141,7 @@ void add_table(Page& page, const Table& table) {
   }
 }
 
-}  // namespace
-
-namespace {
-
-void add_block(Page& page, const std::vector<Finding>& findings) {
-  const FindingGrid grid = arrange(findings);
+void add_grid(Page& page, const FindingGrid& grid) {
   const std::size_t most = grid.names.size();
   std::vector<Detail> ladder{{true, most}};
   for (std::size_t intervals = most + 1; intervals-- > 0;) ladder.push_back({false, intervals});
@@ -164,7 +159,11 @@ void add_block(Page& page, const std::vector<Finding>& findings) {
 }  // namespace
 
 void add_findings(Page& page, const std::vector<Finding>& findings) {
-  for (const std::vector<Finding>& block : blocks_of(findings)) add_block(page, block);
+  for (const std::vector<Finding>& block : blocks_of(findings)) add_grid(page, arrange(block));
+  for (const Advice& advice : advice_in(findings)) {
+    page.prose(fmt::format(" {}: ", page.show(advice.series)), page.show(advice.sentence),
+               Ink::plain);
+  }
 }
 
 }  // namespace clprobe::report

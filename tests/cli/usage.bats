@@ -142,16 +142,16 @@ setup() {
 
 @test "report of a file that is not there, is empty, or is no run" {
   clprobe report nosuch.json
-  fails_with 1 nosuch.json 'No such file' -o
+  fails_with 2 nosuch.json 'No such file' -o
   : >empty.json
   clprobe report empty.json
-  fails_with 1 empty.json empty
+  fails_with 2 empty.json empty
   echo '{"schema": "something else"}' >other.json
   clprobe report other.json
-  fails_with 1 other.json schema expected
+  fails_with 2 other.json schema expected
   echo '{"schema": ' >cut.json
   clprobe report cut.json
-  fails_with 1 cut.json 'cut short'
+  fails_with 2 cut.json 'cut short'
   clprobe latency --device recorded:nosuch.json
-  fails_with 1 nosuch.json
+  fails_with 2 nosuch.json
 }

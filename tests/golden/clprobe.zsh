@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Made by clprobe --generate zsh from the table of flags.
 _clprobe_words() {
-  case ${words[(r)(list|explain|report)]} in
-    report) _files ;;
+  case ${words[(r)(list|explain|report|compare|import)]} in
+    report|compare|import) _files ;;
     explain) compadd - latency bandwidth ;;
     list) ;;
-    *) compadd - list explain report latency bandwidth ;;
+    *) compadd - list explain report compare import latency bandwidth ;;
   esac
 }
 _clprobe() {
@@ -24,6 +24,14 @@ _clprobe() {
     '--sub-groups=[sub-groups that access local memory together\: 1-32]:LIST: ' \
     '--instructions=[accesses that do not wait for each other\: 1-32]:LIST: ' \
     '--max-memory=[most device memory that may be used]:SIZE: ' \
+    '--elements=[elements in each buffer, a power of two\: 2^28, 256M]:N: ' \
+    '--grid=[work-items of a launch, a power of two]:N: ' \
+    '--work-group=[work-items in a work-group, a power of two]:N: ' \
+    '--type=[types of the elements]:LIST:_sequence compadd - int float double' \
+    '--vector=[values in an element]:LIST:_sequence compadd - 1 2 4 8 16' \
+    '--operation=[what is done with the elements]:LIST:_sequence compadd - read write copy update' \
+    '--buffer=[where the buffers lie]:LIST:_sequence compadd - device host svm' \
+    '--timer=[what times a launch]:WORD:(event host)' \
     '--time-budget=[time for all probes of a device\: 500ms, 30s, 2min, 1h]:TIME: ' \
     '--quick[fewer sizes and samples\: a first look]' \
     '--thorough[more sizes and samples\: for publication]' \
@@ -31,6 +39,12 @@ _clprobe() {
     '--clock=[clock read inside kernels]:KIND:(auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter)' \
     '--seed=[seed of everything that is shuffled (42)]:N: ' \
     '--dry-run[say what would be measured, and measure nothing]' \
+    '--baseline=[what the other runs are set beside; else the first one]:FILE:_files' \
+    '--threshold=[changes up to this are none (3%)]:SHARE: ' \
+    '--fail-on=[exit status 4 when a finding is]:VERDICT:(never worse changed)' \
+    '--device-name=[the device, where the file does not name it]:NAME: ' \
+    '--size-unit=[of the sizes in a list]:UNIT:(auto B KiB MiB)' \
+    '--time-unit=[of the latencies in a list]:UNIT:(auto ns us)' \
     '*--output=[also write FILE\: .json, .csv, .md or .txt; - is stdout]:FILE:_files' \
     '*-o[also write FILE\: .json, .csv, .md or .txt; - is stdout]:FILE:_files' \
     '--format=[format of stdout]:FORMAT:(table json csv markdown)' \
