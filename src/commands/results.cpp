@@ -95,6 +95,10 @@ std::string Results::render(std::span<const Run> runs, const Target& target) con
     case cli::Format::table:
       break;
   }
+  return render_table(runs, style_of(target));
+}
+
+TableStyle Results::style_of(const Target& target) const {
   TableStyle style;
   style.all_points = options_.verbosity > 0;
   style.advice = options_.verbosity >= 0;
@@ -103,7 +107,7 @@ std::string Results::render(std::span<const Run> runs, const Target& target) con
     style.width = terminal::width_columns(STDOUT_FILENO);
     style.colour = terminal::use_colour(options_.colour, STDOUT_FILENO);
   }
-  return render_table(runs, style);
+  return style;
 }
 
 void Results::save(std::span<const Run> runs) {
@@ -117,6 +121,10 @@ void Results::finish(std::span<const Run> runs) {
   for (Target& target : targets_) {
     if (target.file.is_stream()) target.file.commit(render(runs, target));
   }
+}
+
+void Results::finish(const Renderer& render) {
+  for (Target& target : targets_) target.file.commit(render(target.format, style_of(target)));
 }
 
 }  // namespace clprobe::commands

@@ -2,12 +2,14 @@
 // Where the results of a command go: the files of -o, and stdout.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/options.hpp"
+#include "clprobe/report.hpp"
 #include "clprobe/run.hpp"
 #include "terminal/output.hpp"
 
@@ -29,6 +31,10 @@ class Results {
   /// Saves and writes the streams too. Throws OutputError.
   void finish(std::span<const Run> runs);
 
+  /// What is not made of runs alone: each format, for the terminal or file that it goes to.
+  using Renderer = std::function<std::string(cli::Format format, const TableStyle& style)>;
+  void finish(const Renderer& render);
+
  private:
   struct Target {
     terminal::OutputFile file;
@@ -36,6 +42,7 @@ class Results {
   };
 
   [[nodiscard]] std::string render(std::span<const Run> runs, const Target& target) const;
+  [[nodiscard]] TableStyle style_of(const Target& target) const;
 
   /// The probes that the results are of, or will be.
   [[nodiscard]] std::vector<std::string> probes(std::span<const Run> runs) const;

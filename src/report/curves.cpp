@@ -84,6 +84,7 @@ std::string varying_parameter(const std::vector<Point>& points) {
   std::map<std::string, std::set<double>> values;
   for (const Point& point : points) {
     for (const auto& [name, value] : point.parameters) {
+      if (name.starts_with("imported_")) continue;  // what was measured, not where
       const std::optional<double> number = numeric(point, name);
       if (number && *number > 0.0) values[name].insert(*number);
     }

@@ -87,6 +87,16 @@ std::vector<std::string> run_titles(std::span<const Run> runs) {
 }
 
 std::vector<std::string> device_facts(const DeviceInfo& device) {
+  // Other tools say little of the device, and zeros would look as if it had nothing.
+  if (device.timer == Timer::imported) {
+    std::vector<std::string> facts;
+    if (!device.platform.empty()) facts.push_back(device.platform);
+    if (!device.driver.empty()) facts.push_back(fmt::format("driver {}", device.driver));
+    for (const auto& [name, value] : device.reported) {
+      facts.push_back(fmt::format("{} {}", parameter_title(name), parameter_text(name, value)));
+    }
+    return facts;
+  }
   return {
       fmt::format("{}, driver {}, {}", device.platform, device.driver, device.version),
       fmt::format(
@@ -105,6 +115,8 @@ std::string timer_text(const DeviceInfo& device) {
       return "the driver's events around whole launches; times are slopes between two lengths";
     case Timer::host:
       return "the host's clock around whole launches; times are slopes between two lengths";
+    case Timer::imported:
+      return "another tool, whose results were imported";
   }
   return {};
 }
@@ -112,6 +124,11 @@ std::string timer_text(const DeviceInfo& device) {
 std::string result_text(const ProbeResult& result) {
   std::size_t samples = 0;
   for (const Point& point : result.points) samples += point.samples.size();
+  const bool is_imported = samples == 0 && result.elapsed_seconds == 0.0;
+  if (is_imported && result.status == Status::ok) {
+    return fmt::format("{}, {}, no samples", format_count(result.points.size(), "point"),
+                       format_count(result.findings.size(), "finding"));
+  }
   std::string amount =
       fmt::format("{}, {} in {}", format_count(result.points.size(), "point"),
                   format_count(samples, "sample"), format_seconds(result.elapsed_seconds));

@@ -34,6 +34,10 @@ struct FindingGrid {
   std::vector<LevelRow> rows{};
 };
 
+/// The findings in parts whose series share names, so that each part makes a table without many
+/// empty columns. One part where all series are about the same things.
+std::vector<std::vector<Finding>> blocks_of(std::span<const Finding> findings);
+
 FindingGrid arrange(std::span<const Finding> findings);
 
 /// The level's number; empty where a finding is about the whole series.

@@ -15,14 +15,16 @@
 namespace clprobe::report {
 namespace {
 
+/// The parameters over which a probe is seen as a heat map; empty for curves.
 struct ViewRow {
   std::string_view probe;
-  View view;
+  std::string_view x{};
+  std::string_view y{};
 };
 
 // Probes whose view does not follow from their points.
-constexpr std::array view_rows{ViewRow{"latency", View::curve}, ViewRow{"stride", View::curve},
-                               ViewRow{"banks", View::heat_map}};
+constexpr std::array view_rows{ViewRow{"latency"}, ViewRow{"stride"},
+                               ViewRow{"banks", "stride_words", "word_bytes"}};
 
 std::set<double> values_of(const std::vector<Point>& points, std::string_view name) {
   std::set<double> values;
@@ -84,13 +86,13 @@ std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
 
 std::optional<GridAxes> heat_map_axes(const ProbeResult& result) {
   constexpr std::size_t least_of_any_probe = 4;  // with fewer, curves show more
-  constexpr std::size_t least_of_heat_map = 2;
   const auto* const row =
       std::find_if(view_rows.begin(), view_rows.end(),
                    [&](const ViewRow& each) { return each.probe == result.probe; });
   if (row == view_rows.end()) return grid_axes(result.points, least_of_any_probe);
-  if (row->view == View::curve) return std::nullopt;
-  return grid_axes(result.points, least_of_heat_map);
+  // Of a run that was narrowed to one place there is no map to draw.
+  if (row->x.empty() || values_of(result.points, row->x).size() < 2) return std::nullopt;
+  return GridAxes{std::string(row->x), std::string(row->y)};
 }
 
 View view_of(const ProbeResult& result) {

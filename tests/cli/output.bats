@@ -139,3 +139,26 @@ setup() {
   points='[.results[0].points[] | [.series, .parameters.working_set_bytes]] | sort'
   [ "$(jq -c "$points" a.json)" = "$(jq -c "$points" b.json)" ]
 }
+
+@test "banks in every format: no banks of a processor, and the reason" {
+  clprobe banks --quick --time-budget 60s --series load-latency --words 4 -o a.json -o a.csv -o a.md
+  [ "$status" -eq 0 ]
+  [[ $output == *'not visible'* && $output == *'across stride words'* ]]
+  json_says '[.results[0].findings[] | select(.name == "banks")] | length == 1 and (.[0] | .value == null and (.reason | test("^not visible")))' a.json
+  json_says '[.results[0].findings[] | select(.name == "bank_width" or .name == "c1" or .name == "cost_a_way")] == []' a.json
+  json_says '[.results[0].points[] | select((.failure // "") != "")] == []' a.json
+  grep -q '^| local memory |.*not visible' a.md
+  grep -q ',stride,' a.csv
+  clprobe report a.json -f markdown
+  diff <(printf '%s\n' "$output") a.md
+}
+
+@test "congestion that is asked for is measured where no banks are visible, with every k" {
+  clprobe banks --quick --time-budget 60s --words 4 --series load-latency,load-model,store-model \
+    --ways 1,3,8 --instructions 3 --json
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[] | select(.series == "store-model").parameters.ways] | sort == [1, 3, 8]'
+  # A mean of 100 launches of 3 accesses each.
+  json_says '[.results[0].points[] | select(.series | endswith("model")).samples[].accesses] | unique == [300]'
+}
