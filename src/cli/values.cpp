@@ -78,9 +78,10 @@ struct Extension {
   Format format;
 };
 
-constexpr std::array extensions{Extension{".json", Format::json}, Extension{".csv", Format::csv},
-                                Extension{".md", Format::markdown},
-                                Extension{".txt", Format::table}};
+constexpr std::array extensions{
+    Extension{".json", Format::json},   Extension{".csv", Format::csv},
+    Extension{".md", Format::markdown}, Extension{".txt", Format::table},
+    Extension{".html", Format::html},   Extension{".svg", Format::svg}};
 
 struct DurationUnit {
   std::string_view word;
@@ -162,6 +163,14 @@ std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::u
   return numbers;
 }
 
+double parse_share(std::string_view text) {
+  const Number number = read_number(text);
+  constexpr double most_percent = 100.0;
+  const bool is_percent = number.rest == "%" || number.rest == " %";
+  if (number.is_valid && is_percent && number.value <= most_percent) return number.value / 100.0;
+  refuse("{} is no usable share: write it from 0% to 100%, such as 3% or 0.5%", quote(text));
+}
+
 std::uint64_t parse_count(std::string_view text) {
   constexpr std::string_view power = "2^";
   constexpr std::uint64_t largest_power = 62;
@@ -193,8 +202,10 @@ Output parse_output(std::string_view path) {
     words.push_back(each.text);
   }
   const std::optional<std::string_view> meant = nearest(typed, words);
-  refuse("the ending of {} is no known format: {}end the name in .json, .csv, .md or .txt",
-         quote(path), meant ? fmt::format("did you mean '{}'? ", *meant) : std::string());
+  refuse(
+      "the ending of {} is no known format: {}end the name in .json, .csv, .md, .txt, .html or "
+      ".svg",
+      quote(path), meant ? fmt::format("did you mean '{}'? ", *meant) : std::string());
 }
 
 }  // namespace clprobe::cli
