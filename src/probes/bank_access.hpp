@@ -52,4 +52,7 @@ std::vector<KernelVariant> bank_variants();
 /// local_bytes (what is reserved). Throws DeviceError and cl::Error.
 Work prepare_bank_access(Session& session, const Point& point);
 
+/// The same accesses for the simulator.
+SimulatedWork trace_bank_access(const simulator::Machine& machine, const Point& point);
+
 }  // namespace clprobe

@@ -302,6 +302,7 @@ const Probe banks{
     .plan = plan,
     .refine = refine,
     .prepare = prepare_bank_access,
+    .trace = trace_bank_access,
     .variants = bank_variants,
     .analyse = banks_findings,
 };
