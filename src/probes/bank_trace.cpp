@@ -17,7 +17,8 @@ using simulator::Register;
 using simulator::Trace;
 
 // As many as make the start and the end of a chain, or of a busy local memory, small.
-constexpr std::uint64_t turns = 64;
+constexpr std::uint64_t turns_of_chain = 64;
+constexpr std::uint64_t turns = 16;
 // An offset is where it began after so many accesses.
 constexpr std::uint32_t period = pattern_block_bytes / all_banks_bytes;
 // Behind all chains, which have a register each.
@@ -80,7 +81,7 @@ SimulatedWork trace_bank_access(const Machine& machine, const Point& point) {
   const std::uint64_t chains = series.is_chain ? 1 : read("instructions");
   SimulatedWork work;
   work.accesses_per_iteration = series.is_chain ? 1 : chains * read("sub_groups");
-  work.iterations = series.is_single ? 1 : turns;
+  work.iterations = series.is_single ? 1 : series.is_chain ? turns_of_chain : turns;
   work.max_iterations = work.iterations;
   work.trace = [machine, point, chains,
                 items = read("sub_groups") * read("lanes")](std::uint64_t iterations) {

@@ -121,6 +121,33 @@ TEST_CASE("stride finds what a compute unit fetches at once, and what its memory
   CHECK(bytes_per_cycle(gsi, lines) >= 0.95 * in_flight / 261.0);
 }
 
+TEST_CASE("banks finds the banks, their width and what a conflict costs") {
+  Machine machine = simulator::preset("hopper-like");
+  for (const std::uint64_t way_cycles : {1U, 2U}) {
+    CAPTURE(way_cycles);
+    machine.local.way_cycles = way_cycles;
+    Limits limits;
+    limits.series = {"load-latency", "load-throughput"};
+    limits.word_bytes = {4};
+    limits.sub_groups = {8};  // more accesses under way than a latency has cycles
+    limits.instructions = {8};
+    limits.effort = Effort::quick;
+    const ProbeResult result = measured(machine, "banks", limits);
+    CHECK(result.status == Status::ok);
+    const auto of = [&](std::string_view name, std::string_view series) {
+      const auto found = finding(result, name, series);
+      return found && found->value ? *found->value : 0.0;
+    };
+    CHECK(of("banks", "local memory") == 32.0);
+    CHECK(of("bank_width", "local memory") == 4.0);
+    CHECK(of("conflict_free", "load-latency 4 B") == doctest::Approx(29.0));
+    CHECK(of("cost_a_way", "load-latency 4 B") ==
+          doctest::Approx(static_cast<double>(way_cycles)).epsilon(0.01));
+    CHECK(of("cost_a_way", "load-throughput 4 B") ==
+          doctest::Approx(static_cast<double>(way_cycles)).epsilon(0.02));
+  }
+}
+
 TEST_CASE("what the simulator cannot measure is said and no failure") {
   const Machine machine = simulator::preset("gsi");
   Limits limits;
