@@ -76,7 +76,8 @@ class SimulatedBackend final : public Backend {
   static std::string key_of(const Probe& probe, const Point& point) {
     std::string key = fmt::format("{} {}", probe.id, point.series);
     for (const auto& [name, value] : point.parameters) {
-      key += std::visit([&](const auto& each) { return fmt::format(" {}={}", name, each); }, value);
+      key += " " + name + "=";
+      key += std::visit([](const auto& each) { return fmt::format("{}", each); }, value);
     }
     return key;
   }

@@ -31,13 +31,15 @@ class Cycle {
     for (int i = 0; i < 6; ++i) inverse_ *= 2 - factor * inverse_;
   }
   [[nodiscard]] std::uint64_t after(std::uint64_t node) const {
-    do node = (factor * node + increment) & mask_;
-    while (node >= nodes_);
+    do {
+      node = (factor * node + increment) & mask_;
+    } while (node >= nodes_);
     return node;
   }
   [[nodiscard]] std::uint64_t before(std::uint64_t node) const {
-    do node = (inverse_ * (node - increment)) & mask_;
-    while (node >= nodes_);
+    do {
+      node = (inverse_ * (node - increment)) & mask_;
+    } while (node >= nodes_);
     return node;
   }
 

@@ -44,7 +44,7 @@ std::vector<std::string> targets_of(const Limits& limits) {
   return {usual_targets.begin(), usual_targets.end()};
 }
 
-std::vector<int> chosen(const std::vector<int>& asked, std::vector<int> usual) {
+std::vector<int> chosen(const std::vector<int>& asked, const std::vector<int>& usual) {
   return asked.empty() ? usual : asked;
 }
 

@@ -209,7 +209,7 @@ void add_chains(Findings& found, const DeviceInfo& device, std::span<const Point
   std::vector<std::string> all;
   for (const Point& point : points) {
     const bool is_new = std::find(all.begin(), all.end(), point.series) == all.end();
-    if (is_chain(point) && is_new) all.push_back(point.series);
+    if (is_chain(point) && is_new && !point.samples.empty()) all.push_back(point.series);
   }
   std::map<std::string, Saturation> fits;
   for (const std::string& series : all) {

@@ -164,7 +164,8 @@ std::string interval_text(const Finding& finding) {
 
 std::string reason_text(const Finding& finding) {
   if (finding.value || finding.reason.empty()) return {};
-  const bool says_what = finding.level.has_value() || finding.reason.starts_with("not ");
+  const bool says_what =
+      finding.level.has_value() || !finding.label.empty() || finding.reason.starts_with("not ");
   return says_what ? finding.reason : "not measured: " + finding.reason;
 }
 

@@ -127,7 +127,9 @@ std::string sentence(const FindingGrid& grid, const LevelRow& row) {
     const std::string interval = interval_text(*finding);
     text += fmt::format("{}{} {}{}{}", text.empty() ? "" : ", ", words(grid.names[i]),
                         value_text(*finding), interval.empty() ? "" : " ", interval);
-    text += reason_text(*finding);
+    const std::string reason = reason_text(*finding);
+    if (!finding->label.empty() && !reason.empty()) text += ": ";
+    text += reason;
   }
   return text;
 }
