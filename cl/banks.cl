@@ -7,6 +7,7 @@
 //   CHAINS  accesses that do not wait for each other, 1 to 32
 //   STEPS   accesses of one chain in one iteration, 1 or 32
 //   LOCAL_BYTES  bytes of local memory, at least the footprint and 16 more
+//   GROUP   work-items of the group, where there are more than compilers expect
 //
 // A word of the footprint holds the offset of the word that is `hop` bytes further within its block
 // of 8 KiB. So the address of a load comes from the load before it in its chain, and no compiler
@@ -106,6 +107,9 @@ typedef uint chain;
 // one access of each chain comes first; then `rounds` times a barrier and `iterations` between two
 // clock reads, of which the last round is told: its code is in the instruction cache. out: at 2 *
 // slot the ticks from the first start to the last end of all work-items, then the witness.
+#ifdef GROUP
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#endif
 kernel void banks_access(global const uint* offsets, uint lanes, uint footprint, uint hop,
                          uint lead, uint rounds, uint iterations, ulong never, uint slot,
                          global ulong* restrict out) {

@@ -181,6 +181,17 @@ void find_sub_group(const Curve& curve, StridePattern& pattern) {
   }
   // A sub-group has up to 128 work-items; what grows further out is the memory's own structure.
   constexpr double most_lanes = 128.0;
+  // A step stands out from the growth before it, or ends the growth. Where caches serve what other
+  // work-items leave of a line, the curve rises ever more slowly instead.
+  const auto is_step = [&](std::size_t i) {
+    const bool stands_out = i > from && curve.growth(i) > grows_clearly * curve.growth(i - 1);
+    return stands_out || i == curve.last() || curve.growth(i + 1) < grows_clearly;
+  };
+  if (steepest && !is_step(*steepest)) {
+    pattern.no_sub_group_reason =
+        "not visible: the bandwidth rises ever more slowly, without a step";
+    return;
+  }
   if (!steepest) {
     pattern.no_sub_group_reason = "not visible: the bandwidth is reached with whole sectors";
   } else if (curve.point(*steepest).stride_bytes > most_lanes * lane_bytes) {

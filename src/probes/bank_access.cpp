@@ -69,17 +69,12 @@ std::vector<cl_uint> offset_table(const Shape& shape) {
   return table;
 }
 
-/// NVIDIA's compiler takes as many registers as it likes for a group of 256 unless it is told what
-/// a whole group leaves for each work-item.
-std::string options_for(const DeviceInfo& device, const Point& point) {
-  const std::int64_t registers = device.reported.integer_or("nv_registers_per_block", 0);
-  const std::string options = bank_options(point);
-  if (device.isa != "nvptx" || registers <= 0 || bank_series(point.series).is_chain) return options;
-  constexpr std::int64_t least = 32;
-  constexpr std::int64_t most = 255;
-  const std::int64_t items = std::max<std::int64_t>(device.max_work_group_size, 1);
-  return fmt::format("{} -cl-nv-maxrregcount={}", options,
-                     std::clamp(registers / items, least, most));
+/// GPUs' compilers give each work-item the registers of a group of 256 unless they are told of a
+/// larger one. On CPUs the clock must do without assembly, since groups have several work-items.
+std::string options_for(const DeviceInfo& device, const Shape& shape, const Point& point) {
+  if (device.type == "cpu") return bank_options(point) + std::string(clock_without_asm);
+  if (shape.items <= usual_group) return bank_options(point);
+  return bank_options(point) + large_group(shape.items);
 }
 
 /// The group's accesses, ready to be launched.
@@ -88,13 +83,14 @@ class Accesses {
   Accesses(Session& session, const Point& point);
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
+  [[nodiscard]] const std::string& options() const { return options_; }
 
   Measurement run(std::uint64_t iterations) {
     return shape_.series.is_single ? run_single(iterations) : run_long(iterations);
   }
 
  private:
-  void fit_group();
+  void fit_group(const Point& point);
   [[nodiscard]] cl_ulong witness_after(std::uint64_t accesses) const;
   void set_launch(std::uint64_t rounds, std::uint64_t iterations);
   [[nodiscard]] std::uint64_t lead_for(std::uint64_t accesses) const;
@@ -103,6 +99,7 @@ class Accesses {
 
   Session& session_;
   Shape shape_;
+  std::string options_;
   std::vector<cl_uint> table_;
   cl::Buffer offsets_;
   cl::Buffer out_;
@@ -112,6 +109,7 @@ class Accesses {
 Accesses::Accesses(Session& session, const Point& point)
     : session_(session),
       shape_(point),
+      options_(options_for(session.info(), shape_, point)),
       table_(offset_table(shape_)),
       offsets_(session.keep<cl::Buffer>("bank offsets",
                                         [&] {
@@ -125,8 +123,9 @@ Accesses::Accesses(Session& session, const Point& point)
                                       return cl::Buffer(session.context(), CL_MEM_READ_WRITE,
                                                         2 * launches_of_model * sizeof(cl_ulong));
                                     })),
-      kernel_(session.kernel("banks.cl", "banks_access", options_for(session.info(), point))) {
-  fit_group();
+      kernel_(
+          session.kernel("banks.cl", "banks_access", options_for(session.info(), shape_, point))) {
+  fit_group(point);
   session.queue().enqueueWriteBuffer(offsets_, CL_TRUE, 0, table_.size() * sizeof(cl_uint),
                                      table_.data());
   kernel_.setArg(0, offsets_);
@@ -142,9 +141,17 @@ Accesses::Accesses(Session& session, const Point& point)
 
 /// A driver may run fewer work-items of this kernel than of any. Where only the rate counts, the
 /// largest group will do; where the number is the question, it is refused.
-void Accesses::fit_group() {
-  const std::uint64_t most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
-  if (shape_.items <= most) return;
+void Accesses::fit_group(const Point& point) {
+  const auto most_items = [&] {
+    return std::uint64_t{kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device())};
+  };
+  if (shape_.items <= most_items()) return;
+  if (session_.info().type != "cpu") {
+    // What was built for this very size cannot run with another.
+    options_ = bank_options(point);
+    kernel_ = session_.kernel("banks.cl", "banks_access", options_);
+  }
+  const std::uint64_t most = most_items();
   const auto lanes = static_cast<std::uint64_t>(shape_.lanes);
   if (shape_.series.is_single || most < lanes) {
     throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel and not {}",
@@ -250,7 +257,7 @@ Work prepare_bank_access(Session& session, const Point& point) {
     work.iterations = shape.series.is_chain ? 64 : 32;
     work.max_iterations = most_iterations - shape.footprint / 4 / shape.items;
   }
-  work.build = session.build_of("banks.cl", options_for(session.info(), point));
+  work.build = session.build_of("banks.cl", accesses->options());
   work.run = [accesses](std::uint64_t iterations) { return accesses->run(iterations); };
   return work;
 }

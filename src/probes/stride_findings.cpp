@@ -99,6 +99,11 @@ std::string advice_of(const Series& series, const StridePattern& pattern) {
     case StrideClass::unclear:
       break;
   }
+  if (pattern.knee) {
+    return fmt::format("{} with strides of {} and more; runs of their own reach {}", series.verb,
+                       bytes_text(points[*pattern.knee].stride_bytes),
+                       percent(points.front().bandwidth));
+  }
   return fmt::format("use a stride of {}, the fastest here; no simple rule fits this curve",
                      best_stride);
 }

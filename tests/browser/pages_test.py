@@ -140,18 +140,18 @@ def hostile_run():
 
 
 def heat_map_run():
-    """A probe with two parameters that vary: what `banks` will look like."""
+    """A probe with two parameters that vary: as `banks` has them."""
     run = run_of("H200")
     result = run["results"][0]
     sample = result["points"][0]["samples"][0]
     result.update(probe="banks", findings=[], warnings=[], points=[])
     for stride in range(1, 33):
-        for items in (1, 2, 4, 8, 16, 32):
-            conflicts = max(1, items // max(1, 32 // (stride & -stride)))
-            ticks = sample["accesses"] * (20 + 8 * conflicts) + stride
+        for word in (4, 8, 16):
+            ways = max(word // 4, stride & -stride)
+            ticks = sample["accesses"] * (20 + 8 * ways) + stride
             result["points"].append({
-                "series": "local",
-                "parameters": {"stride_words": stride, "work_items": items},
+                "series": "load-latency",
+                "parameters": {"stride_words": stride, "word_bytes": word},
                 "samples": [dict(sample, ticks=ticks + noise) for noise in (0, 900)]})
     return run
 
@@ -322,7 +322,7 @@ class Pages(unittest.TestCase):
         self.open(page)
         opacity, text = self.hover(self.canvases(1)[0], 0, 100)
         self.assertEqual(opacity, 1)
-        self.assertRegex(text, r"stride words \d+, work items \d+ \| .*ns \(.*ns to .*ns\)")
+        self.assertRegex(text, r"stride words \d+, word \d+\sB \| .*ns \(.*ns to .*ns\)")
         self.check_quiet()
 
     def test_keyboard_and_table_say_what_the_chart_shows(self):
