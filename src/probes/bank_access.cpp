@@ -90,7 +90,9 @@ class Accesses {
   }
 
  private:
-  void fit_group(const Point& point);
+  void launch_first(const Point& point);
+  void fit_group();
+  void set_arguments();
   [[nodiscard]] cl_ulong witness_after(std::uint64_t accesses) const;
   void set_launch(std::uint64_t rounds, std::uint64_t iterations);
   [[nodiscard]] std::uint64_t lead_for(std::uint64_t accesses) const;
@@ -123,11 +125,44 @@ Accesses::Accesses(Session& session, const Point& point)
                                       return cl::Buffer(session.context(), CL_MEM_READ_WRITE,
                                                         2 * launches_of_model * sizeof(cl_ulong));
                                     })),
-      kernel_(
-          session.kernel("banks.cl", "banks_access", options_for(session.info(), shape_, point))) {
-  fit_group(point);
+      kernel_(session.kernel("banks.cl", "banks_access", options_)) {
   session.queue().enqueueWriteBuffer(offsets_, CL_TRUE, 0, table_.size() * sizeof(cl_uint),
                                      table_.data());
+  launch_first(point);
+}
+
+/// Launches once, with as many work-items as the driver runs of this kernel. One that was built for
+/// a large group is tried: NVIDIA's driver says 256 of it all the same.
+void Accesses::launch_first(const Point& point) {
+  set_arguments();
+  if (options_ != bank_options(point) && session_.info().type != "cpu") {
+    try {
+      session_.launch(kernel_, cl::NDRange(shape_.items), cl::NDRange(shape_.items));
+      return;
+    } catch (const cl::Error&) {
+      options_ = bank_options(point);
+      kernel_ = session_.kernel("banks.cl", "banks_access", options_);
+      set_arguments();
+    }
+  }
+  fit_group();
+  session_.launch(kernel_, cl::NDRange(shape_.items), cl::NDRange(shape_.items));
+}
+
+/// Where only the rate counts, the largest group that the driver runs will do; where the number is
+/// the question, another one is refused.
+void Accesses::fit_group() {
+  const std::uint64_t most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
+  if (shape_.items <= most) return;
+  const auto lanes = static_cast<std::uint64_t>(shape_.lanes);
+  if (shape_.series.is_single || most < lanes) {
+    throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel and not {}",
+                                  most, shape_.items));
+  }
+  shape_.items = most / lanes * lanes;
+}
+
+void Accesses::set_arguments() {
   kernel_.setArg(0, offsets_);
   kernel_.setArg(1, static_cast<cl_uint>(shape_.lanes));
   kernel_.setArg(2, cl_uint{shape_.footprint});
@@ -136,28 +171,6 @@ Accesses::Accesses(Session& session, const Point& point)
   kernel_.setArg(8, cl_uint{0});
   kernel_.setArg(9, out_);
   set_launch(1, 1);
-  session.launch(kernel_, cl::NDRange(shape_.items), cl::NDRange(shape_.items));
-}
-
-/// A driver may run fewer work-items of this kernel than of any. Where only the rate counts, the
-/// largest group will do; where the number is the question, it is refused.
-void Accesses::fit_group(const Point& point) {
-  const auto most_items = [&] {
-    return std::uint64_t{kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device())};
-  };
-  if (shape_.items <= most_items()) return;
-  if (session_.info().type != "cpu") {
-    // What was built for this very size cannot run with another.
-    options_ = bank_options(point);
-    kernel_ = session_.kernel("banks.cl", "banks_access", options_);
-  }
-  const std::uint64_t most = most_items();
-  const auto lanes = static_cast<std::uint64_t>(shape_.lanes);
-  if (shape_.series.is_single || most < lanes) {
-    throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel and not {}",
-                                  most, shape_.items));
-  }
-  shape_.items = most / lanes * lanes;
 }
 
 /// What banks_access adds up: where every chain of every item is, or what it stored last.
