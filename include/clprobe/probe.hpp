@@ -16,7 +16,11 @@
 
 namespace clprobe {
 
-class Session;  // device.hpp; only `prepare` sees it
+class Session;         // device.hpp; only `prepare` sees it
+struct SimulatedWork;  // simulated.hpp
+namespace simulator {
+struct Machine;  // machine.hpp
+}
 
 enum class AddressForm { automatic, pointer, index, offset };
 
@@ -33,6 +37,30 @@ struct SizeRange {
   friend bool operator==(const SizeRange&, const SizeRange&) = default;
 };
 
+/// Elements that are moved through memory: what they are, what is done with them, where they lie.
+enum class ElementType { int32, float32, float64 };
+enum class Operation { read, write, copy, update };
+enum class BufferKind { device, host, svm };
+
+/// Words for --type, --operation and --buffer, and of points; `from_word` (run.hpp) reads them.
+std::string_view to_word(ElementType value);
+std::string_view to_word(Operation value);
+std::string_view to_word(BufferKind value);
+
+/// What is asked for of probes that move whole buffers; 0 and empty: the probe's choice.
+struct StreamLimits {
+  std::uint64_t elements{0};    ///< in each buffer
+  std::uint64_t grid{0};        ///< work-items
+  std::uint64_t work_group{0};  ///< work-items in a work-group
+  std::vector<ElementType> types{};
+  std::vector<int> vectors{};  ///< 1, 2, 4, 8 or 16 values in an element
+  std::vector<Operation> operations{};
+  std::vector<BufferKind> buffers{};
+  std::optional<Timer> timer{};  ///< of launches: event or host
+
+  friend bool operator==(const StreamLimits&, const StreamLimits&) = default;
+};
+
 /// What the user allows and asks for; every field that is not set is the probe's choice.
 struct Limits {
   Bytes max_memory{};                 ///< 0: the least of 1 GiB, max allocation, memory / 4
@@ -43,6 +71,8 @@ struct Limits {
   AddressForm address{AddressForm::automatic};
   Effort effort{Effort::normal};
   std::uint64_t seed{42};
+  StreamLimits stream{};
+  Bytes last_cache{};  ///< what `latency` found in the same run; 0: not known
 
   friend bool operator==(const Limits&, const Limits&) = default;
 };
@@ -105,6 +135,8 @@ struct Probe {
   std::vector<Point> (*refine)(const DeviceInfo&, const Limits&, std::span<const Point>){nullptr};
   /// The only one that sees OpenCL. Throws DeviceError.
   Work (*prepare)(Session&, const Point&){nullptr};
+  /// Pure, may be null: the same work as streams of warp instructions, for a simulated machine.
+  SimulatedWork (*trace)(const simulator::Machine&, const Point&){nullptr};
   /// Pure. Every way in which `prepare` can build the kernel, for the tests that compile them all.
   std::vector<KernelVariant> (*variants)(){nullptr};
   /// Pure.

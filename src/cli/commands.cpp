@@ -39,6 +39,8 @@ std::string_view title_of(Category category) {
   switch (category) {
     case Category::selection:
       return "What to measure";
+    case Category::stride:
+      return "Patterns of access (stride)";
     case Category::effort:
       return "How long and how well";
     case Category::results:

@@ -23,10 +23,10 @@ enum class ValueKind {
 };
 
 /// The headings of --help and the man page, in their order. Hidden flags are for clprobe itself.
-enum class Category { selection, effort, results, about, hidden };
+enum class Category { selection, stride, effort, results, about, hidden };
 
-inline constexpr std::array visible_categories{Category::selection, Category::effort,
-                                               Category::results, Category::about};
+inline constexpr std::array visible_categories{
+    Category::selection, Category::stride, Category::effort, Category::results, Category::about};
 
 struct Flag {
   std::string_view name{};        ///< without the dashes

@@ -24,6 +24,17 @@ Enum choose(const std::array<std::string_view, size>& words, std::string_view va
   return static_cast<Enum>(std::find(words.begin(), words.end(), value) - words.begin());
 }
 
+/// Each word of a comma list once, as its enumerator; the parser has checked them.
+template <typename Enum>
+void choose_all(std::vector<Enum>& chosen, std::string_view list) {
+  for (const std::string_view word : split_list(list)) {
+    const std::optional<Enum> value = from_word<Enum>(word);
+    if (value && std::find(chosen.begin(), chosen.end(), *value) == chosen.end()) {
+      chosen.push_back(*value);
+    }
+  }
+}
+
 }  // namespace
 
 void update_device(Options& options, std::string_view value) {
@@ -127,6 +138,45 @@ void update_builds(Options& options, std::string_view /*value*/) {
 
 void update_worker(Options& options, std::string_view /*value*/) {
   options.command = Command::worker;
+}
+
+void update_elements(Options& options, std::string_view value) {
+  options.limits.stream.elements = parse_count(value);
+}
+
+void update_grid(Options& options, std::string_view value) {
+  options.limits.stream.grid = parse_count(value);
+}
+
+void update_work_group(Options& options, std::string_view value) {
+  options.limits.stream.work_group = parse_count(value);
+}
+
+void update_type(Options& options, std::string_view value) {
+  choose_all(options.limits.stream.types, value);
+}
+
+void update_vector(Options& options, std::string_view value) {
+  constexpr std::uint64_t widest = 16;
+  std::vector<int>& vectors = options.limits.stream.vectors;
+  for (const std::string_view word : split_list(value)) {
+    const auto width = static_cast<int>(parse_whole(word, 1, widest));
+    if (std::find(vectors.begin(), vectors.end(), width) == vectors.end()) {
+      vectors.push_back(width);
+    }
+  }
+}
+
+void update_operation(Options& options, std::string_view value) {
+  choose_all(options.limits.stream.operations, value);
+}
+
+void update_buffer(Options& options, std::string_view value) {
+  choose_all(options.limits.stream.buffers, value);
+}
+
+void update_timer(Options& options, std::string_view value) {
+  options.limits.stream.timer = from_word<Timer>(value);
 }
 
 }  // namespace clprobe::cli

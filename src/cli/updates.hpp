@@ -24,6 +24,11 @@ inline constexpr std::array<std::string_view, 8> clock_words{"auto",
                                                              "intel-cycle-counter",
                                                              "cpu-cycle-counter"};
 inline constexpr std::array<std::string_view, 4> generate_words{"man", "bash", "zsh", "fish"};
+inline constexpr std::array<std::string_view, 3> type_words{"int", "float", "double"};
+inline constexpr std::array<std::string_view, 5> vector_words{"1", "2", "4", "8", "16"};
+inline constexpr std::array<std::string_view, 4> operation_words{"read", "write", "copy", "update"};
+inline constexpr std::array<std::string_view, 3> buffer_words{"device", "host", "svm"};
+inline constexpr std::array<std::string_view, 2> timer_words{"event", "host"};
 
 /// Each stores `value`, or throws UsageError without the flag's name.
 void update_device(Options& options, std::string_view value);
@@ -51,5 +56,13 @@ void update_verbose(Options& options, std::string_view value);
 void update_quiet(Options& options, std::string_view value);
 void update_help(Options& options, std::string_view value);
 void update_worker(Options& options, std::string_view value);
+void update_elements(Options& options, std::string_view value);
+void update_grid(Options& options, std::string_view value);
+void update_work_group(Options& options, std::string_view value);
+void update_type(Options& options, std::string_view value);
+void update_vector(Options& options, std::string_view value);
+void update_operation(Options& options, std::string_view value);
+void update_buffer(Options& options, std::string_view value);
+void update_timer(Options& options, std::string_view value);
 
 }  // namespace clprobe::cli

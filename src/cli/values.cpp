@@ -140,6 +140,20 @@ std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint6
          most);
 }
 
+std::uint64_t parse_count(std::string_view text) {
+  constexpr std::string_view power = "2^";
+  constexpr std::uint64_t largest_power = 62;
+  if (text.starts_with(power)) {
+    return std::uint64_t{1} << parse_whole(text.substr(power.size()), 0, largest_power);
+  }
+  const std::optional<Bytes> count = parse_bytes(text);
+  // The suffixes of sizes without their B: a count is no size.
+  const bool is_size = text.ends_with('B') || text.ends_with('b');
+  if (count && count->count > 0 && !is_size) return count->count;
+  refuse("{} is no usable count: write a whole number above 0, such as 65536, 64K or 2^16",
+         quote(text));
+}
+
 bool is_stream_path(std::string_view path) {
   // With an extension it is a file, such as one in /dev/shm.
   const bool is_device = path.starts_with("/dev/");

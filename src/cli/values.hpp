@@ -29,6 +29,9 @@ std::chrono::duration<double> parse_duration(std::string_view text);
 /// A whole number from `least` to `most`.
 std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint64_t most);
 
+/// A count above 0: "65536", "64K" (K, M, G and T are powers of 1024) or "2^16".
+std::uint64_t parse_count(std::string_view text);
+
 /// The path with the format of its extension. A stream ("-" or a device) has none and gets `table`,
 /// until it is known what --format says.
 Output parse_output(std::string_view path);

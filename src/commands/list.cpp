@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "clprobe/registry.hpp"
 #include "clprobe/worker.hpp"
@@ -23,7 +24,8 @@ Row row_of(const DeviceInfo& device) {
   const auto plain = [](const std::string& text) {
     return terminal::cut_to_width(text, widest_name);
   };
-  return {fmt::to_string(device.index),
+  const bool is_simulated = device.type == "simulated";
+  return {is_simulated ? "-" : fmt::to_string(device.index),
           device.platform_index,
           plain(device.name),
           device.type,
@@ -51,11 +53,21 @@ std::string device_table(const std::vector<DeviceInfo>& devices) {
   return text;
 }
 
+/// The words of --device for the machines that come with clprobe.
+std::vector<std::string> presets() {
+  std::vector<std::string> words;
+  for (const std::string_view name : simulator::preset_names()) {
+    words.push_back(fmt::format("sim:{}", name));
+  }
+  return words;
+}
+
 std::string as_table(const DeviceList& found, const std::vector<DeviceInfo>& devices) {
   std::string text = device_table(devices);
   for (const DeviceList::Problem& problem : found.problems) {
     text += fmt::format("platform {}: {}\n", terminal::quote(problem.platform), problem.problem);
   }
+  text += fmt::format("\nsimulated: {}; or a file, sim:FILE.json\n", fmt::join(presets(), ", "));
   text += "\nprobes\n";
   for (const Probe* const probe : all_probes()) {
     text += fmt::format("  {:10} {}\n", probe->id, probe->question);
@@ -65,7 +77,10 @@ std::string as_table(const DeviceList& found, const std::vector<DeviceInfo>& dev
 
 std::string as_json(const DeviceList& found, const std::vector<DeviceInfo>& devices) {
   using Json = nlohmann::ordered_json;
-  Json document{{"devices", Json::array()}, {"problems", Json::array()}, {"probes", Json::array()}};
+  Json document{{"devices", Json::array()},
+                {"problems", Json::array()},
+                {"simulated", presets()},
+                {"probes", Json::array()}};
   for (const DeviceInfo& device : devices) {
     document["devices"].push_back({{"index", device.index},
                                    {"platform_index", device.platform_index},
@@ -93,10 +108,20 @@ std::string as_json(const DeviceList& found, const std::vector<DeviceInfo>& devi
 }  // namespace
 
 int list(const cli::Options& options) {
-  const DeviceList found = list_devices({.timeout = options.timeout});
-  if (found.devices.empty()) throw NoDevice(explain_no_device(found));
-  const std::vector<DeviceInfo> devices =
-      options.device.empty() ? found.devices : select_devices(found, options.device);
+  DeviceList found;
+  const auto ask = [&]() -> const DeviceList& {
+    if (found.devices.empty()) found = list_devices({.timeout = options.timeout});
+    return found;
+  };
+  std::vector<DeviceInfo> devices;
+  if (options.device.empty()) {
+    devices = ask().devices;
+    if (devices.empty()) throw NoDevice(explain_no_device(found));
+  } else {
+    for (Target& target : select_targets(options.device, ask)) {
+      devices.push_back(std::move(target.info));
+    }
+  }
   terminal::OutputFile("-").commit(options.format == cli::Format::json ? as_json(found, devices)
                                                                        : as_table(found, devices));
   return exit_ok;

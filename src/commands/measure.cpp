@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "clprobe/engine.hpp"
 #include "clprobe/registry.hpp"
+#include "clprobe/simulated.hpp"
 #include "clprobe/worker.hpp"
 #include "commands/commands.hpp"
 #include "commands/interrupt.hpp"
@@ -77,6 +79,23 @@ void check_limits(const cli::Options& options, const DeviceInfo& device) {
   }
 }
 
+/// The largest capacity that is not a translation's, in what `latency` found; 0 without one.
+Bytes last_cache_of(const ProbeResult& result) {
+  constexpr std::string_view series = "global";
+  Bytes largest{};
+  for (const Finding& each : result.findings) {
+    if (result.probe != "latency" || each.name != "capacity" || each.series != series) continue;
+    const bool is_translation =
+        std::any_of(result.findings.begin(), result.findings.end(), [&](const Finding& other) {
+          return other.name == "step" && other.series == series && other.level == each.level &&
+                 other.label == "translation";
+        });
+    if (is_translation || !each.value) continue;
+    largest = std::max(largest, Bytes{static_cast<std::uint64_t>(*each.value)});
+  }
+  return largest;
+}
+
 /// One device after another, everything that it gave kept in `runs`.
 class MeasuringAll {
  public:
@@ -90,13 +109,7 @@ class MeasuringAll {
         measure_device(recorded_backend(std::move(recorded)));
       }
     } else {
-      const WorkerSettings settings = worker_settings(options_);
-      DeviceList found = list_devices(settings);
-      for (const DeviceInfo& device : select_devices(found, options_.device)) {
-        if (is_interrupted()) break;
-        check_limits(options_, device);
-        open_and_measure(device, settings, std::exchange(found.child, nullptr));
-      }
+      measure_targets();
     }
     progress_.clear();
     results_.finish(runs_);
@@ -105,6 +118,24 @@ class MeasuringAll {
   }
 
  private:
+  void measure_targets() {
+    const WorkerSettings settings = worker_settings(options_);
+    std::optional<DeviceList> found;
+    const auto list = [&]() -> const DeviceList& {
+      if (!found) found = list_devices(settings);
+      return *found;
+    };
+    for (const Target& target : select_targets(options_.device, list)) {
+      if (is_interrupted()) break;
+      check_limits(options_, target.info);
+      if (target.machine) {
+        measure_device(simulated_backend(*target.machine, options_.limits.seed));
+      } else {
+        open_and_measure(target.info, settings, std::exchange(found->child, nullptr));
+      }
+    }
+  }
+
   void open_and_measure(const DeviceInfo& device, const WorkerSettings& settings,
                         std::shared_ptr<ChildProcess> child) {
     if (options_.verbosity >= 0) {
@@ -126,6 +157,7 @@ class MeasuringAll {
     Run& run = new_run(backend->device());
     run.warnings = backend->warnings();
     const std::vector<const Probe*> probes = wanted_probes(options_);
+    Limits limits = options_.limits;
     Observer observer;
     observer.cancelled = is_interrupted;
     observer.progress = [this](const Probe& probe, double done_share, double seconds_left) {
@@ -136,7 +168,8 @@ class MeasuringAll {
     for (const Probe* const probe : probes) {
       if (is_interrupted()) break;
       const Budget budget = budget_of(*probe, options_, probes.size());
-      run.results.push_back(clprobe::measure(*probe, *backend, options_.limits, budget, observer));
+      run.results.push_back(clprobe::measure(*probe, *backend, limits, budget, observer));
+      limits.last_cache = std::max(limits.last_cache, last_cache_of(run.results.back()));
       run.interrupted = is_interrupted();
       if (run.results.back().status == Status::failed) {
         any_failed_ = true;
@@ -177,8 +210,13 @@ class MeasuringAll {
 /// --dry-run: what would be measured, without touching the device.
 int show_plan(const cli::Options& options) {
   std::string text;
-  const DeviceList found = list_devices(worker_settings(options));
-  for (const DeviceInfo& device : select_devices(found, options.device)) {
+  std::optional<DeviceList> found;
+  const auto list = [&]() -> const DeviceList& {
+    if (!found) found = list_devices(worker_settings(options));
+    return *found;
+  };
+  for (const Target& target : select_targets(options.device, list)) {
+    const DeviceInfo& device = target.info;
     check_limits(options, device);
     text += fmt::format("{}\n", terminal::cut_to_width(device.name, 70));
     for (const Probe* const probe : wanted_probes(options)) {

@@ -6,7 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <iterator>
+#include <sstream>
+#include <string>
 
 #include "cli/options.hpp"
 #include "terminal/text.hpp"
@@ -101,7 +106,63 @@ std::vector<DeviceInfo> select_word(const DeviceList& list, std::string_view wor
   return found;
 }
 
+constexpr std::string_view simulated_prefix = "sim:";
+constexpr std::string_view machine_file_ending = ".json";
+
+std::string text_of(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file && text << file.rdbuf()) return text.str();
+  throw cli::UsageError(fmt::format("--device: cannot read {}: {}", terminal::quote(path),
+                                    errno == 0 ? "it is empty" : std::strerror(errno)));
+}
+
+/// The machine of a word "sim:...".
+simulator::Machine machine_of(std::string_view word) {
+  const std::string name(word.substr(simulated_prefix.size()));
+  const bool is_file = name.ends_with(machine_file_ending);
+  const std::string text = is_file ? text_of(name) : "";
+  try {
+    return is_file ? simulator::machine_from_json(text) : simulator::preset(name);
+  } catch (const simulator::MachineError& error) {
+    throw cli::UsageError(fmt::format("--device: {}; or sim:FILE.json", error.what()));
+  } catch (const RunFormatError& error) {
+    throw cli::UsageError(fmt::format("--device: {}: {}", terminal::quote(name), error.what()));
+  }
+}
+
+bool is_simulated(std::string_view word) { return word.starts_with(simulated_prefix); }
+
 }  // namespace
+
+std::vector<Target> select_targets(std::string_view selector,
+                                   const std::function<const DeviceList&()>& list) {
+  std::vector<Target> selected;
+  const auto add = [&](Target target) {
+    const bool is_new = std::none_of(selected.begin(), selected.end(), [&](const Target& each) {
+      return each.machine == target.machine && each.info.index == target.info.index;
+    });
+    if (is_new) selected.push_back(std::move(target));
+  };
+  for (std::size_t begin = 0; begin <= selector.size();) {
+    const std::size_t comma = std::min(selector.find(',', begin), selector.size());
+    const std::string_view word = selector.substr(begin, comma - begin);
+    begin = comma + 1;
+    if (is_simulated(word)) {
+      simulator::Machine machine = machine_of(word);
+      add({describe_device(machine), std::move(machine)});
+      continue;
+    }
+    // An empty word is one of a list only where there is a list.
+    const bool is_alone = comma == selector.size() && word.size() == selector.size();
+    const DeviceList& found = list();
+    for (DeviceInfo& device : is_alone ? select_devices(found, word) : select_word(found, word)) {
+      add({std::move(device), std::nullopt});
+    }
+  }
+  return selected;
+}
 
 std::string explain_no_device(const DeviceList& list) {
   if (list.problems.empty()) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which devices --device means. Pure.
+// Which devices --device means. Reads nothing but the files of simulated machines.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
 
+#include "clprobe/machine.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/worker.hpp"
 
@@ -22,6 +25,19 @@ class NoDevice : public std::runtime_error {
 /// the one with more compute units. Throws NoDevice when none is meant and UsageError when a word
 /// means several, with the reason and the candidates on one line.
 std::vector<DeviceInfo> select_devices(const DeviceList& list, std::string_view selector);
+
+/// A device to measure: one of OpenCL, or a simulated compute unit.
+struct Target {
+  DeviceInfo info{};
+  std::optional<simulator::Machine> machine{};
+};
+
+/// As select_devices, in the order of the words, which may also be "sim:PRESET" and "sim:FILE",
+/// a file's name ending in .json. `list` is asked once, and only where a word is not simulated.
+/// Throws UsageError too for a machine that is not there or cannot be: what was expected, and where
+/// in the file.
+std::vector<Target> select_targets(std::string_view selector,
+                                   const std::function<const DeviceList&()>& list);
 
 /// Why there is no device at all, and what to do about it; one line.
 std::string explain_no_device(const DeviceList& list);

@@ -37,4 +37,8 @@ std::vector<KernelVariant> chase_variants();
 /// cl::Error.
 Work prepare_chase(Session& session, const Point& point);
 
+/// The same chase for the simulator: the ring was walked once before, then `iterations` of `unroll`
+/// hops. Throws Unsupported for memories that no machine has.
+SimulatedWork trace_chase(const simulator::Machine& machine, const Point& point);
+
 }  // namespace clprobe

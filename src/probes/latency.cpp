@@ -171,6 +171,7 @@ const Probe latency{
     .plan = plan,
     .refine = refine,
     .prepare = prepare_chase,
+    .trace = trace_chase,
     .variants = chase_variants,
     .analyse = latency_findings,
 };

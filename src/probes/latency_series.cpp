@@ -9,6 +9,8 @@ namespace clprobe {
 namespace {
 
 constexpr Bytes largest = gibibytes(1);
+// Each line of a simulated walk takes the host as long as a miss of its own.
+constexpr Bytes largest_simulated = mebibytes(256);
 constexpr double coarse_ratio = 1.19;
 // Where every size costs a build, or nothing but one plateau is expected.
 constexpr double sparse_ratio = 1.42;
@@ -17,7 +19,8 @@ Bytes most_memory(const DeviceInfo& device, const Limits& limits) {
   if (limits.max_memory.count != 0) return std::min(limits.max_memory, device.max_allocation);
   // Sizes that were asked for are measured if a buffer can hold them.
   if (!limits.sizes.empty()) return device.max_allocation;
-  const Bytes most = std::min({largest, device.max_allocation, device.global_memory / 4});
+  const Bytes top = device.type == "simulated" ? largest_simulated : largest;
+  const Bytes most = std::min({top, device.max_allocation, device.global_memory / 4});
   // Whole MiB, so that series of different steps end at the same size and share one buffer.
   return most > mebibytes(1) ? mebibytes(1) * (most / mebibytes(1)) : most;
 }

@@ -36,6 +36,18 @@ ChartNote note_of(const ProbeResult& result, const Finding& latency, const Chart
   return note;
 }
 
+/// The known patterns of access by their names, on the first curve.
+void add_pattern_notes(const ProbeResult& result, Chart& chart) {
+  for (const Point& point : result.points) {
+    const std::string pattern = point.parameters.text_or("pattern", "between");
+    if (point.series != chart.series.front().name || pattern == "between") continue;
+    const std::optional<double> x = numeric(point, chart.x_name);
+    for (const ChartPoint& drawn : chart.series.front().points) {
+      if (x == drawn.x) chart.notes.push_back({drawn.x, drawn.x, drawn.y, pattern});
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<double> numeric(const Point& point, std::string_view name) {
@@ -97,6 +109,7 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
     }
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }
+  if (!chart.series.empty()) add_pattern_notes(result, chart);
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     for (const Finding& finding : result.findings) {
       if (finding.series != chart.series[i].name || finding.unit != "seconds" || !finding.value) {

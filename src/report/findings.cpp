@@ -44,6 +44,8 @@ constexpr std::array named_units{
     NamedUnit{"_share", [](double value) { return fmt::format("{:.3g} %", value * 100.0); }},
 };
 
+bool is_advice(const Finding& finding) { return finding.name == "advice"; }
+
 const NamedUnit* unit_in(std::string_view name) {
   const auto* const found =
       std::find_if(named_units.begin(), named_units.end(), [&](const auto& each) {
@@ -58,19 +60,32 @@ std::string quantity_text(double value, std::string_view unit) {
   if (unit == "seconds") return format_seconds(value);
   if (unit == "bytes") return size_text(value);
   if (unit == "bytes_per_second") return format_rate(value);
+  if (unit == "share") return fmt::format("{:.3g} %", value * 100.0);
   if (unit.empty() || unit == "cycles") return format_number(value);
   return fmt::format("{} {}", format_number(value), words(unit));
+}
+
+std::vector<Advice> advice_in(std::span<const Finding> findings) {
+  std::vector<Advice> advice;
+  for (const Finding& finding : findings) {
+    if (is_advice(finding) && !finding.label.empty()) {
+      advice.push_back({finding.series, finding.label});
+    }
+  }
+  return advice;
 }
 
 FindingGrid arrange(std::span<const Finding> findings) {
   FindingGrid grid;
   for (const Finding& finding : findings) {
+    if (is_advice(finding)) continue;
     if (std::find(grid.names.begin(), grid.names.end(), finding.name) == grid.names.end()) {
       grid.names.push_back(finding.name);
     }
   }
   std::vector<std::string> series;
   for (const Finding& finding : findings) {
+    if (is_advice(finding)) continue;
     const auto name = std::find(grid.names.begin(), grid.names.end(), finding.name);
     const auto column = static_cast<std::size_t>(name - grid.names.begin());
     // A second finding of the same name and level gets a row of its own: nothing is overwritten.

@@ -18,7 +18,16 @@ struct LevelRow {
   std::vector<const Finding*> cells{};  ///< one per name, null where there is none
 };
 
-/// Findings by series and level; names and series in the order in which they first appear.
+/// What a programmer should do, a sentence for a series: said below the tables, not in them.
+struct Advice {
+  std::string series{};
+  std::string sentence{};
+};
+
+std::vector<Advice> advice_in(std::span<const Finding> findings);
+
+/// Findings but advice, by series and level; names and series in the order in which they first
+/// appear.
 struct FindingGrid {
   std::vector<std::string> names{};
   std::vector<LevelRow> rows{};

@@ -122,7 +122,7 @@ std::string sentence(const FindingGrid& grid, const LevelRow& row) {
     const Finding* const finding = row.cells[i];
     if (finding == nullptr) continue;
     const std::string interval = interval_text(*finding);
-    text += fmt::format("{}{} {}{}{}", text.empty() ? "" : ", ", grid.names[i],
+    text += fmt::format("{}{} {}{}{}", text.empty() ? "" : ", ", words(grid.names[i]),
                         value_text(*finding), interval.empty() ? "" : " ", interval);
     text += reason_text(*finding);
   }
@@ -138,11 +138,7 @@ void add_table(Page& page, const Table& table) {
   }
 }
 
-}  // namespace
-
-void add_findings(Page& page, const std::vector<Finding>& findings) {
-  if (findings.empty()) return;
-  const FindingGrid grid = arrange(findings);
+void add_grid(Page& page, const FindingGrid& grid) {
   const std::size_t most = grid.names.size();
   std::vector<Detail> ladder{{true, most}};
   for (std::size_t intervals = most + 1; intervals-- > 0;) ladder.push_back({false, intervals});
@@ -154,6 +150,17 @@ void add_findings(Page& page, const std::vector<Finding>& findings) {
   }
   for (const LevelRow& row : grid.rows) {
     page.prose(" " + subject(row) + ": ", sentence(grid, row), Ink::plain);
+  }
+}
+
+}  // namespace
+
+void add_findings(Page& page, const std::vector<Finding>& findings) {
+  if (findings.empty()) return;
+  add_grid(page, arrange(findings));
+  for (const Advice& advice : advice_in(findings)) {
+    page.prose(fmt::format(" {}: ", page.show(advice.series)), page.show(advice.sentence),
+               Ink::plain);
   }
 }
 

@@ -57,7 +57,12 @@ std::string findings_table(const std::vector<Finding>& findings) {
     for (const Finding* const finding : row.cells) cells.push_back(full_text(finding));
     text += row_of(cells);
   }
-  return text + '\n';
+  text += '\n';
+  const std::vector<Advice> all_advice = advice_in(findings);
+  for (const Advice& advice : all_advice) {
+    text += fmt::format("- {}: {}\n", escaped(advice.series), escaped(advice.sentence));
+  }
+  return all_advice.empty() ? text : text + '\n';
 }
 
 std::string warnings_list(const std::vector<Warning>& warnings) {

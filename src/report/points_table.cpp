@@ -67,7 +67,7 @@ Row point_row(const Page& page, const Point& point, const std::vector<std::strin
   row.cells.push_back(shown(time->ns));
   row.cells.push_back(page.show(
       fmt::format("{}–{}", shown(is_rate ? ns.high : ns.low), shown(is_rate ? ns.low : ns.high))));
-  row.cells.push_back(time->cycles ? four_digits(*time->cycles) : "");
+  if (!is_rate) row.cells.push_back(time->cycles ? four_digits(*time->cycles) : "");
   row.cells.push_back(fmt::format("{}", point.samples.size()));
   return row;
 }
@@ -94,7 +94,8 @@ void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device)
           {page.show(parameter_title(name)), numeric(*points.front(), name).has_value()});
     }
     for (const char* title : {is_rate ? "GB/s" : "ns", "low-high", "cycles", "samples"}) {
-      columns.push_back({title, true});
+      const bool is_time = std::string_view(title) == "cycles";
+      if (!is_rate || !is_time) columns.push_back({title, true});
     }
     std::vector<Row> rows;
     rows.reserve(points.size());

@@ -82,6 +82,24 @@ struct Words<Quantity> {
                                     Word{Quantity::bytes_per_second, "bytes_per_second"}};
 };
 
+template <>
+struct Words<ElementType> {
+  static constexpr std::array table{Word{ElementType::int32, "int"},
+                                    Word{ElementType::float32, "float"},
+                                    Word{ElementType::float64, "double"}};
+};
+template <>
+struct Words<Operation> {
+  static constexpr std::array table{Word{Operation::read, "read"}, Word{Operation::write, "write"},
+                                    Word{Operation::copy, "copy"},
+                                    Word{Operation::update, "update"}};
+};
+template <>
+struct Words<BufferKind> {
+  static constexpr std::array table{Word{BufferKind::device, "device"},
+                                    Word{BufferKind::host, "host"}, Word{BufferKind::svm, "svm"}};
+};
+
 template <typename Enum>
 std::string_view word_of(Enum value) {
   const auto& table = Words<Enum>::table;
@@ -100,6 +118,9 @@ std::string_view to_word(Timer value) { return word_of(value); }
 std::string_view to_word(AddressForm value) { return word_of(value); }
 std::string_view to_word(Effort value) { return word_of(value); }
 std::string_view to_word(Quantity value) { return word_of(value); }
+std::string_view to_word(ElementType value) { return word_of(value); }
+std::string_view to_word(Operation value) { return word_of(value); }
+std::string_view to_word(BufferKind value) { return word_of(value); }
 
 template <typename Enum>
 std::optional<Enum> from_word(std::string_view word) {
@@ -125,6 +146,9 @@ template std::optional<ClockRate> from_word(std::string_view);
 template std::optional<Timer> from_word(std::string_view);
 template std::optional<AddressForm> from_word(std::string_view);
 template std::optional<Effort> from_word(std::string_view);
+template std::optional<ElementType> from_word(std::string_view);
+template std::optional<Operation> from_word(std::string_view);
+template std::optional<BufferKind> from_word(std::string_view);
 template std::vector<std::string_view> all_words<Source>();
 template std::vector<std::string_view> all_words<Status>();
 template std::vector<std::string_view> all_words<ClockKind>();

@@ -64,8 +64,12 @@ class Server {
   Json list(const Json&) {
     Json devices = Json::array();
     Json problems = Json::array();
-    const Enumeration found = enumerate_devices();
-    for (const FoundDevice& each : found.devices) devices.push_back(json::encode(each.info));
+    Enumeration found = enumerate_devices();
+    for (FoundDevice& each : found.devices) {
+      // All of them, since a probe's check of the command line needs more than a list shows.
+      read_attributes(each.device, each.info);
+      devices.push_back(json::encode(each.info));
+    }
     for (const PlatformProblem& each : found.problems) {
       problems.push_back({{"platform", each.platform}, {"problem", each.problem}});
     }

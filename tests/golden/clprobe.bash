@@ -24,6 +24,26 @@ _clprobe() {
     _clprobe_offer 'auto pointer index offset' "$word"
     return
     ;;
+  --type)
+    _clprobe_offer 'int float double' "$word"
+    return
+    ;;
+  --vector)
+    _clprobe_offer '1 2 4 8 16' "$word"
+    return
+    ;;
+  --operation)
+    _clprobe_offer 'read write copy update' "$word"
+    return
+    ;;
+  --buffer)
+    _clprobe_offer 'device host svm' "$word"
+    return
+    ;;
+  --timer)
+    _clprobe_offer 'event host' "$word"
+    return
+    ;;
   --clock)
     _clprobe_offer 'auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter' "$word"
     return
@@ -44,7 +64,7 @@ _clprobe() {
     _clprobe_offer 'man bash zsh fish' "$word"
     return
     ;;
-  --device|-d|--sizes|--step|--unroll|--max-memory|--time-budget|--timeout|--seed)
+  --device|-d|--sizes|--step|--unroll|--max-memory|--elements|--grid|--work-group|--time-budget|--timeout|--seed)
     return
     ;;
   esac
@@ -54,7 +74,7 @@ _clprobe() {
     esac
   done
   if [[ $word == -* ]]; then
-    _clprobe_offer '--device -d --sizes --series --step --unroll --address --max-memory --time-budget --quick --thorough --timeout --clock --seed --dry-run --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' "$word"
+    _clprobe_offer '--device -d --sizes --series --step --unroll --address --max-memory --elements --grid --work-group --type --vector --operation --buffer --timer --time-budget --quick --thorough --timeout --clock --seed --dry-run --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' "$word"
   elif [[ $command == report ]]; then
     _clprobe_files "$word"
   elif [[ $command == explain ]]; then

@@ -19,6 +19,14 @@ _clprobe() {
     '--unroll=[loads in one iteration of a chase, 1 to 64 (16)]:N: ' \
     '--address=[how a load is addressed]:FORM:(auto pointer index offset)' \
     '--max-memory=[most device memory that may be used]:SIZE: ' \
+    '--elements=[elements in each buffer, a power of two\: 2^28, 256M]:N: ' \
+    '--grid=[work-items of a launch, a power of two]:N: ' \
+    '--work-group=[work-items in a work-group, a power of two]:N: ' \
+    '--type=[types of the elements]:LIST:_sequence compadd - int float double' \
+    '--vector=[values in an element]:LIST:_sequence compadd - 1 2 4 8 16' \
+    '--operation=[what is done with the elements]:LIST:_sequence compadd - read write copy update' \
+    '--buffer=[where the buffers lie]:LIST:_sequence compadd - device host svm' \
+    '--timer=[what times a launch]:WORD:(event host)' \
     '--time-budget=[time for all probes of a device\: 500ms, 30s, 2min, 1h]:TIME: ' \
     '--quick[fewer sizes and samples\: a first look]' \
     '--thorough[more sizes and samples\: for publication]' \

@@ -125,7 +125,7 @@ def native(clang: str, triple: str) -> Variant:
 
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
         run([clang, "-x", "cl", "-cl-std=CL1.2", "-target", triple, *DECLARATIONS, *WARNINGS,
-             f"-DCLOCK={CPU}", *kernel.options, "-emit-llvm", "-c", "-O2", "-o", os.devnull,
+             "-Xclang", "-cl-ext=+cl_khr_fp64", f"-DCLOCK={CPU}", *kernel.options, "-emit-llvm", "-c", "-O2", "-o", os.devnull,
              "kernel.cl"], folder)
 
     return Variant(f"{triple} by {clang}", CPU, compile_one)
@@ -197,8 +197,15 @@ def check_amd_code(kernel: Kernel, assembly: str) -> None:
         raise Failure(str(problem)) from problem
 
 
+# The probe plans no points with them there.
+INTEL_WITHOUT_DOUBLE = ("tgllp", "dg2")
+DOUBLE = "2"  # -DTYPE in cl/stride.cl
+
+
 def intel(device: str, clock: int) -> Variant:
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
+        if device in INTEL_WITHOUT_DOUBLE and kernel.option("TYPE", "") == DOUBLE:
+            return
         # ocloc ends with 0 after some errors, so the binary itself is looked for.
         options = " ".join(["-cl-std=CL1.2", f"-DCLOCK={clock}", *kernel.options])
         said = run(["ocloc", "compile", "-file", "kernel.cl", "-device", device, "-options",

@@ -59,3 +59,13 @@ setup() {
   json_says '[.warnings[].code] == ["event_times_false", "clock_refused"]'
   json_says '[.results[0].points[].samples[]] | length > 0'
 }
+
+@test "strides by the host's clock, within 65,535 iterations of each work-item" {
+  # 2^18 elements of each of 4 work-items would be 16,384 batches; with vectors of 16 131,072.
+  clprobe stride --device llvmpipe --elements 1M --grid 4 --work-group 2 --vector 1,16 \
+    --operation read,copy --quick --time-budget 60s --json
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok" and (.results[0].points | length) == 12'
+  json_says '[.results[0].points[].parameters.timer] | unique == ["host"]'
+  json_says '[.results[0].points[] | select((.samples | length) == 0)] == []'
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulated compute unit as a device: the probes' own plans and analyses, on their traces.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "clprobe/engine.hpp"
+#include "clprobe/machine.hpp"
+#include "clprobe/probe.hpp"
+#include "clprobe/trace.hpp"
+
+namespace clprobe {
+
+/// One prepared point on the simulator; the fields that `Work` has too mean the same.
+struct SimulatedWork {
+  std::uint64_t accesses_per_iteration{1};
+  std::uint64_t iterations{1};
+  std::uint64_t max_iterations{0};
+  Parameters facts{};
+  /// A launch of so many iterations. What lies between the first clock read 0 of any warp and the
+  /// last clock read 1 is timed; without these, only the launch as a whole is.
+  std::function<simulator::Trace(std::uint64_t iterations)> trace{};
+};
+
+/// Warp instructions that the trace must issue, counted from its programs. Not for traces that
+/// wait for locks or choose their programs while running.
+std::uint64_t instructions_of(const simulator::Trace& trace);
+
+/// Measures by simulating. A sample's ticks are cycles, its event time the cycles of the whole
+/// launch by the machine's clock, its host time the same (no host takes part). Its witness is the
+/// number of warp instructions that were issued, expected is instructions_of(). A launch is
+/// simulated once: it is the same each time. `prepare` throws Unsupported for probes without a
+/// trace. Throws MachineError for a machine that cannot be.
+std::unique_ptr<Backend> simulated_backend(simulator::Machine machine, std::uint64_t seed);
+
+}  // namespace clprobe

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/stride_pattern.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+namespace {
+
+constexpr std::size_t fewest_points = 4;
+constexpr double reaches_best = 0.9;
+constexpr double reaches_most = 0.6;
+constexpr double slow_start = 0.25;
+constexpr double fast_start = 0.8;
+constexpr double droops = 0.93;
+constexpr double droops_by_deviations = 4.0;
+// Noise of 3 % a point makes 20 % below the slower of two neighbours a matter of five deviations.
+constexpr double dips = 0.8;
+// A doubling that grows by less than 1.7 is no doubling; noise of 3 % moves a ratio by 4 %.
+constexpr double grows_along = 0.85;
+constexpr double grows_clearly = 1.15;
+// A knee further behind the width of a sub-group is not its own doing.
+constexpr double most_octaves_behind = 6.0;
+// The unit in which lanes access memory side by side.
+constexpr double lane_bytes = 4.0;
+
+/// The bandwidths of a curve by their places.
+class Curve {
+ public:
+  explicit Curve(std::span<const StridePoint> points) : points_(points) {}
+
+  [[nodiscard]] std::size_t size() const { return points_.size(); }
+  [[nodiscard]] std::size_t last() const { return points_.size() - 1; }
+  [[nodiscard]] double at(std::size_t i) const { return points_[i].bandwidth; }
+  [[nodiscard]] const StridePoint& point(std::size_t i) const { return points_[i]; }
+  [[nodiscard]] double growth(std::size_t i) const { return at(i) / at(i - 1); }
+
+  /// The median of all that come near the median of the three best. That one alone grows with the
+  /// noise and the number of strides: of 16 with 3 % each it is 4 % too high.
+  [[nodiscard]] double robust_best() const {
+    std::vector<double> values;
+    values.reserve(size());
+    for (const StridePoint& each : points_) values.push_back(each.bandwidth);
+    std::sort(values.begin(), values.end(), std::greater<>());
+    constexpr double near_best = 0.85;
+    const double least = near_best * values[1];
+    std::erase_if(values, [&](double value) { return value < least; });
+    return median(values);
+  }
+
+  /// The deviation of those that reach the bandwidth, without the last stride, as a share of it.
+  [[nodiscard]] double noise_at(double bandwidth, std::size_t knee) const {
+    std::vector<double> values;
+    for (std::size_t i = knee; i < last(); ++i) values.push_back(at(i));
+    return values.size() < 3 ? 0.0 : scaled_mad(values) / bandwidth;
+  }
+
+  /// The bandwidth at i, or the median of it and its neighbours where that is more: a single slow
+  /// stride is a dip, and a step stays where it is.
+  [[nodiscard]] double without_dip(std::size_t i) const {
+    if (i == 0) return at(0);
+    std::array<double, 3> three{at(i - 1), at(i), at(i + 1)};
+    std::sort(three.begin(), three.end());
+    return std::max(at(i), three[1]);
+  }
+
+  /// From where on all but the last, which is judged by itself, reach the bandwidth.
+  [[nodiscard]] std::optional<std::size_t> knee_of(double bandwidth) const {
+    std::optional<std::size_t> knee;
+    for (std::size_t i = last(); i-- > 0;) {
+      if (without_dip(i) < bandwidth) break;
+      knee = i;
+    }
+    return knee;
+  }
+
+  [[nodiscard]] std::optional<std::size_t> first_with(double bandwidth) const {
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (at(i) >= bandwidth) return i;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] double least() const {
+    double value = at(0);
+    for (std::size_t i = 1; i < size(); ++i) value = std::min(value, at(i));
+    return value;
+  }
+
+ private:
+  std::span<const StridePoint> points_;
+};
+
+std::string problem_of(std::span<const StridePoint> points) {
+  if (points.size() < fewest_points) {
+    return fmt::format("{} strides were measured, and it takes {}", points.size(), fewest_points);
+  }
+  constexpr double rounding = 1e-6;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!(points[i].bandwidth > 0.0)) return "a stride has no bandwidth";
+    const bool doubles =
+        i == 0 || std::fabs(points[i].stride_bytes / points[i - 1].stride_bytes - 2.0) < rounding;
+    if (!doubles) return "strides are missing between those that were measured";
+  }
+  return {};
+}
+
+void classify(const Curve& curve, double sub_group, StridePattern& pattern) {
+  const double start = curve.at(0) / pattern.best;
+  const double octaves_of_sub_group = std::log2(std::max(1.0, sub_group));
+  if (start < slow_start && pattern.knee) {
+    const double octaves = std::log2(curve.point(*pattern.knee).stride_bytes / lane_bytes);
+    if (octaves <= octaves_of_sub_group + most_octaves_behind) {
+      pattern.kind = StrideClass::gpu_coalescing;
+    } else {
+      pattern.unclear_reason = "the bandwidth is reached only at strides far beyond a sub-group";
+    }
+    return;
+  }
+  if (curve.least() >= fast_start * pattern.best) {
+    pattern.kind = StrideClass::flat;
+  } else if (start >= fast_start) {
+    // It falls with large strides in general; a single slow one is a dip.
+    std::vector<double> large;
+    for (std::size_t i = curve.size() - curve.size() / 3; i < curve.size(); ++i) {
+      large.push_back(curve.at(i));
+    }
+    if (median(large) < fast_start * pattern.best) {
+      pattern.kind = StrideClass::cpu_serial;
+    } else {
+      pattern.unclear_reason = "only some strides are slow";
+    }
+  } else if (start < slow_start) {
+    pattern.unclear_reason = "small strides are slow, but no larger ones keep the bandwidth";
+  } else {
+    pattern.unclear_reason = fmt::format(
+        "runs of their own give work-items {:.0f} % of the best bandwidth, which is "
+        "neither slow nor fast",
+        100.0 * start);
+  }
+}
+
+/// Below a sector each doubling of the stride makes twice as much use of what is fetched.
+void find_sector(const Curve& curve, StridePattern& pattern) {
+  if (pattern.kind != StrideClass::gpu_coalescing) {
+    pattern.no_sector_reason = "not visible: it takes a curve that rises with the stride";
+    return;
+  }
+  std::size_t end = 0;
+  double expected = 1.0;
+  while (end < curve.last()) {
+    expected *= 2.0;
+    if (curve.at(end + 1) / curve.at(0) < grows_along * expected) break;
+    ++end;
+  }
+  if (end == 0) {
+    pattern.no_sector_reason =
+        "not visible: the bandwidth does not double with the first strides (an element may be as "
+        "large as a sector)";
+    return;
+  }
+  pattern.sector = end;
+}
+
+void find_sub_group(const Curve& curve, StridePattern& pattern) {
+  if (pattern.kind != StrideClass::gpu_coalescing) {
+    pattern.no_sub_group_reason = "not visible: it takes a curve that rises with the stride";
+    return;
+  }
+  const std::size_t from = pattern.sector.value_or(0) + 1;
+  std::optional<std::size_t> steepest;
+  for (std::size_t i = from; i <= *pattern.knee; ++i) {
+    if (curve.growth(i) < grows_clearly) continue;
+    if (!steepest || curve.growth(i) > curve.growth(*steepest)) steepest = i;
+  }
+  // A sub-group has up to 128 work-items; what grows further out is the memory's own structure.
+  constexpr double most_lanes = 128.0;
+  if (!steepest) {
+    pattern.no_sub_group_reason = "not visible: the bandwidth is reached with whole sectors";
+  } else if (curve.point(*steepest).stride_bytes > most_lanes * lane_bytes) {
+    pattern.no_sub_group_reason = "not visible: it grows most beyond any sub-group's width";
+  } else {
+    pattern.sub_group = steepest;
+  }
+}
+
+void find_dips(const Curve& curve, StridePattern& pattern) {
+  for (std::size_t i = 1; i < curve.last(); ++i) {
+    const double neighbour = std::min(curve.at(i - 1), curve.at(i + 1));
+    const double neighbours_low = std::min(curve.point(i - 1).low, curve.point(i + 1).low);
+    if (curve.at(i) >= dips * neighbour || curve.point(i).high >= neighbours_low) continue;
+    pattern.dips.push_back({curve.point(i).stride_bytes, curve.at(i) / neighbour});
+  }
+}
+
+}  // namespace
+
+std::string_view to_word(StrideClass value) {
+  switch (value) {
+    case StrideClass::gpu_coalescing:
+      return "gpu-coalescing";
+    case StrideClass::cpu_serial:
+      return "cpu-serial";
+    case StrideClass::flat:
+      return "flat";
+    case StrideClass::unclear:
+      break;
+  }
+  return "unclear";
+}
+
+StridePattern read_stride_pattern(std::span<const StridePoint> points, double sub_group) {
+  StridePattern pattern;
+  const auto by_bandwidth = [](const StridePoint& a, const StridePoint& b) {
+    return a.bandwidth < b.bandwidth;
+  };
+  if (!points.empty()) {
+    const auto best = std::max_element(points.begin(), points.end(), by_bandwidth);
+    pattern.best = best->bandwidth;
+    pattern.best_at = static_cast<std::size_t>(best - points.begin());
+  }
+  pattern.unclear_reason = problem_of(points);
+  pattern.no_sector_reason = pattern.no_sub_group_reason = pattern.unclear_reason;
+  if (!pattern.unclear_reason.empty()) return pattern;
+  const Curve curve(points);
+  pattern.best = curve.robust_best();
+  pattern.knee = curve.knee_of(reaches_best * pattern.best);
+  pattern.sub_knee = curve.first_with(reaches_most * pattern.best);
+  classify(curve, sub_group, pattern);
+  find_sector(curve, pattern);
+  find_sub_group(curve, pattern);
+  pattern.last_share = curve.at(curve.last()) / pattern.best;
+  const double noise = pattern.knee ? curve.noise_at(pattern.best, *pattern.knee) : 0.0;
+  pattern.has_end_droop = pattern.last_share < std::min(droops, 1.0 - droops_by_deviations * noise);
+  find_dips(curve, pattern);
+  return pattern;
+}
+
+}  // namespace clprobe

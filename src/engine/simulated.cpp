@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/simulated.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "clprobe/simulator.hpp"
+
+namespace clprobe {
+namespace {
+
+using simulator::Machine;
+using simulator::Trace;
+
+/// How often each instruction of a program runs: loops within loops multiply.
+std::uint64_t instructions_of(const simulator::Program& program) {
+  std::vector<std::uint64_t> times(program.size(), 1);
+  for (std::size_t place = 0; place < program.size(); ++place) {
+    if (program[place].operation != simulator::Operation::repeat) continue;
+    for (std::size_t k = program[place].target; k < place; ++k) times[k] *= program[place].count;
+  }
+  std::uint64_t sum = 0;
+  for (std::size_t place = 0; place < program.size(); ++place) {
+    if (program[place].operation != simulator::Operation::repeat) sum += times[place];
+  }
+  return sum;
+}
+
+/// Cycles from the first clock read 0 to the last clock read 1.
+std::optional<std::uint64_t> timed_cycles(const simulator::Result& result) {
+  std::optional<std::uint64_t> first;
+  std::optional<std::uint64_t> last;
+  for (const simulator::ClockRead& read : result.clock_reads) {
+    if (read.id == 0) first = std::min(first.value_or(read.cycle), read.cycle);
+    if (read.id == 1) last = std::max(last.value_or(read.cycle), read.cycle);
+  }
+  if (!first || !last || *last < *first) return std::nullopt;
+  return *last - *first;
+}
+
+class SimulatedBackend final : public Backend {
+ public:
+  SimulatedBackend(Machine machine, std::uint64_t seed)
+      : machine_(std::move(machine)), device_(describe_device(machine_)), seed_(seed) {}
+
+  [[nodiscard]] const DeviceInfo& device() const override { return device_; }
+
+  Work prepare(const Probe& probe, const Point& point) override {
+    if (probe.trace == nullptr) {
+      throw Unsupported(fmt::format("the simulator has no trace of {}", probe.id));
+    }
+    SimulatedWork simulated = probe.trace(machine_, point);
+    Work work;
+    work.accesses_per_iteration = simulated.accesses_per_iteration;
+    work.iterations = simulated.iterations;
+    work.max_iterations = simulated.max_iterations;
+    work.facts = simulated.facts;
+    work.run = [this, key = key_of(probe, point), accesses = simulated.accesses_per_iteration,
+                trace = std::move(simulated.trace)](std::uint64_t iterations) {
+      auto& known = launches_[key];
+      const auto found = known.find(iterations);
+      if (found != known.end()) return found->second;
+      const Measurement measurement = run(trace(iterations), iterations * accesses);
+      known.emplace(iterations, measurement);
+      return measurement;
+    };
+    return work;
+  }
+
+ private:
+  static std::string key_of(const Probe& probe, const Point& point) {
+    std::string key = fmt::format("{} {}", probe.id, point.series);
+    for (const auto& [name, value] : point.parameters) {
+      key += std::visit([&](const auto& each) { return fmt::format(" {}={}", name, each); }, value);
+    }
+    return key;
+  }
+
+  [[nodiscard]] Measurement run(const Trace& trace, std::uint64_t accesses) const {
+    Measurement measurement;
+    try {
+      const simulator::Result result = simulate(machine_, trace, {.seed = seed_});
+      measurement.sample.accesses = accesses;
+      measurement.sample.ticks = timed_cycles(result);
+      const double ns = static_cast<double>(result.cycles) / machine_.core.clock_ghz;
+      measurement.sample.event_ns = static_cast<std::uint64_t>(std::llround(ns));
+      measurement.sample.host_ns = *measurement.sample.event_ns;
+      measurement.sample.witness = result.warp_instructions;
+      measurement.expected_witness = clprobe::instructions_of(trace);
+    } catch (const std::runtime_error& error) {  // TraceError, Deadlock
+      throw DeviceError(fmt::format("simulating: {}", error.what()));
+    }
+    return measurement;
+  }
+
+  Machine machine_;
+  DeviceInfo device_;
+  std::uint64_t seed_;
+  std::map<std::string, std::map<std::uint64_t, Measurement>> launches_{};
+};
+
+}  // namespace
+
+std::uint64_t instructions_of(const Trace& trace) {
+  std::vector<std::uint64_t> of_program;
+  of_program.reserve(trace.programs.size());
+  for (const simulator::Program& each : trace.programs) {
+    of_program.push_back(instructions_of(each));
+  }
+  std::uint64_t sum = 0;
+  for (const simulator::Group& group : trace.groups) {
+    for (const simulator::WarpWork& warp : group.warps) sum += of_program.at(warp.program);
+  }
+  return sum;
+}
+
+std::unique_ptr<Backend> simulated_backend(Machine machine, std::uint64_t seed) {
+  return std::make_unique<SimulatedBackend>(std::move(machine), seed);
+}
+
+}  // namespace clprobe

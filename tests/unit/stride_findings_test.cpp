@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the points of `stride` to its findings.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "clprobe/registry.hpp"
+#include "probes/stride_findings.hpp"
+
+namespace clprobe {
+namespace {
+
+/// Points of one series whose launches take as long as the bandwidths (in bytes per second) say.
+std::vector<Point> points_of(const std::vector<double>& bandwidths,
+                             std::int64_t element_bytes = 4) {
+  std::vector<Point> points;
+  std::int64_t stride = 1;
+  for (const double bandwidth : bandwidths) {
+    Point point;
+    point.series = "read int";
+    point.parameters = {{"stride_bytes", stride * element_bytes},
+                        {"stride_elements", stride},
+                        {"operation", std::string("read")},
+                        {"timer", std::string("event")}};
+    constexpr std::uint64_t moved = 1U << 30U;
+    for (const double noise : {0.99, 1.0, 1.01}) {
+      Sample sample;
+      sample.accesses = moved;
+      sample.event_ns =
+          static_cast<std::uint64_t>(static_cast<double>(moved) / bandwidth * 1e9 * noise);
+      sample.host_ns = *sample.event_ns + 10000;
+      point.samples.push_back(sample);
+    }
+    points.push_back(point);
+    stride *= 2;
+  }
+  return points;
+}
+
+DeviceInfo gpu() {
+  DeviceInfo device;
+  device.type = "gpu";
+  device.sub_group_size = 32;
+  device.launch_timer = Timer::event;
+  return device;
+}
+
+const Finding* find(const Findings& found, const std::string& name) {
+  for (const Finding& each : found.findings) {
+    if (each.name == name) return &each;
+  }
+  return nullptr;
+}
+
+const std::vector<double> coalescing{0.25e12, 0.5e12, 1e12, 2e12, 3e12, 4e12, 4e12,
+                                     4.1e12,  4e12,   4e12, 4e12, 4e12, 3e12};
+
+TEST_CASE("a GPU: bandwidth, knee, sector, sub-group, droop, and one sentence") {
+  const Findings found = stride_findings(gpu(), points_of(coalescing));
+  const Finding* const bandwidth = find(found, "bandwidth");
+  REQUIRE(bandwidth != nullptr);
+  CHECK(*bandwidth->value == doctest::Approx(4.1e12).epsilon(0.001));
+  CHECK(*bandwidth->low < *bandwidth->value);
+  CHECK(*bandwidth->high > *bandwidth->value);
+  CHECK(bandwidth->unit == "bytes_per_second");
+  CHECK(bandwidth->source == Source::measured);
+  CHECK(*find(found, "best_stride")->value == 512.0);
+  CHECK(find(found, "class")->label == "gpu-coalescing");
+  CHECK(*find(found, "knee")->value == 128.0);
+  CHECK(*find(found, "knee")->low == 64.0);
+  CHECK(*find(found, "sector")->value == 32.0);
+  CHECK(*find(found, "sub_group")->value == 16.0);  // it grows most, by a half, at 64 bytes
+  CHECK(*find(found, "end_droop")->value == doctest::Approx(0.25).epsilon(0.01));
+  const std::string& advice = find(found, "advice")->label;
+  CHECK(advice.find("neighbouring work-items read neighbouring elements") != std::string::npos);
+  CHECK(advice.find("128 B") != std::string::npos);
+  CHECK(advice.find("below 16 KiB") != std::string::npos);
+}
+
+TEST_CASE("a CPU: no knee and no hints, with the reason") {
+  const Findings found =
+      stride_findings(gpu(), points_of({10e9, 10e9, 9.9e9, 9.5e9, 7e9, 5e9, 3e9, 2e9, 1e9, 0.5e9}));
+  CHECK(find(found, "class")->label == "cpu-serial");
+  CHECK_FALSE(find(found, "knee")->value.has_value());
+  CHECK(find(found, "knee")->reason.starts_with("not visible"));
+  CHECK(find(found, "sector") == nullptr);
+  CHECK(find(found, "end_droop") == nullptr);  // it is the class
+  CHECK(find(found, "advice")->label.find("a run of its own") != std::string::npos);
+}
+
+TEST_CASE("failed points, points without times and gaps are not guessed over") {
+  std::vector<Point> points = points_of(coalescing);
+  points[4].failure = "wrong result";
+  const Findings gap = stride_findings(gpu(), points);
+  CHECK(find(gap, "class")->label.empty());
+  CHECK(find(gap, "class")->reason.find("missing") != std::string::npos);
+  CHECK(find(gap, "knee") == nullptr);
+  points = points_of(coalescing);
+  points.erase(points.begin());
+  CHECK(find(stride_findings(gpu(), points), "class")->reason.find("one element") !=
+        std::string::npos);
+  for (Point& point : points) point.samples.clear();
+  CHECK(stride_findings(gpu(), points).findings.empty());
+  CHECK(stride_findings(gpu(), {}).findings.empty());
+}
+
+TEST_CASE("points of a stored run that lack parameters are no crash") {
+  std::vector<Point> points = points_of(coalescing);
+  for (Point& point : points) point.parameters = {};
+  CHECK_NOTHROW(stride_findings(gpu(), points));
+}
+
+}  // namespace
+}  // namespace clprobe
