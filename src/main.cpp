@@ -8,6 +8,7 @@
 
 #include "cli/options.hpp"
 #include "clprobe/registry.hpp"
+#include "clprobe/run.hpp"
 #include "commands/commands.hpp"
 #include "commands/selection.hpp"
 #include "terminal/write.hpp"
@@ -30,6 +31,8 @@ int main(int count, char** words) {
   try {
     return commands::run(cli::parse(arguments, probes), arguments);
   } catch (const cli::UsageError& error) {
+    return complain(error, commands::exit_usage);
+  } catch (const RunFormatError& error) {
     return complain(error, commands::exit_usage);
   } catch (const commands::NoDevice& error) {
     return complain(error, commands::exit_no_device);

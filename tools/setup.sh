@@ -8,7 +8,8 @@
 # A test is a word and its argument: `program NAME`, `header PATH` (below an include folder),
 # `library NAME`, `icd PATTERN` (a registered OpenCL driver), `file PATTERN...`.
 # Files are looked at, not the package database: it needs no process, it is never stale, and what
-# was installed by other means counts.
+# was installed by other means counts. `-` for a package: that system has none, and the build goes
+# on without.
 run_needs=(
   "C++ compiler|program g++|g++|gcc-c++|gcc|gcc-c++"
   "CMake|program cmake|cmake|cmake|cmake|cmake"
@@ -19,6 +20,9 @@ run_needs=(
   "cxxopts|header cxxopts.hpp|libcxxopts-dev|cxxopts-devel|cxxopts|cxxopts-devel"
   "fmt|header fmt/core.h|libfmt-dev|fmt-devel|fmt|fmt-devel"
   "JSON for C++|header nlohmann/json.hpp|nlohmann-json3-dev|json-devel|nlohmann-json|nlohmann_json-devel"
+  "Chart.js, for HTML reports|file /usr/share/javascript/chart.js/chart.min.js|libjs-chart.js|-|-|-"
+  "pugixml|header pugixml.hpp|libpugixml-dev|pugixml-devel|pugixml|pugixml-devel"
+  "simdjson|header simdjson.h|libsimdjson-dev|simdjson-devel|simdjson|simdjson-devel"
   "PoCL, OpenCL on the CPU|icd pocl*.icd|pocl-opencl-icd|pocl|pocl|pocl"
 )
 
@@ -38,6 +42,9 @@ test_needs=(
   "clang-tidy 14|program clang-tidy-14|clang-tidy-14"
   "Clang 15, the LLVM of AMD's device libraries|program clang-15|clang-15"
   "Clang 19, for newer AMD devices|program clang-19|clang-19"
+  "Chromium|program chromium|chromium"
+  "Chromium's driver|program chromedriver|chromium-driver"
+  "Selenium for Python|file /usr/lib/python3/dist-packages/selenium|python3-selenium"
   "pgrep|program pgrep|procps"
   "mandoc|program mandoc|mandoc"
   "ShellCheck|program shellcheck|shellcheck"
@@ -91,6 +98,9 @@ missing_needs() {
     fi
   done
 }
+
+# without_optional ROW...: those without which nothing can be built.
+without_optional() { printf '%s\n' "$@" | grep --invert-match --extended-regexp -- '^$|\|-$' || true; }
 
 # column N ROW...: the Nth column of each row that has one, without repeats, in order.
 column() {
@@ -206,9 +216,14 @@ require() {
   if command -v apt-get >/dev/null; then
     install_with_apt "${missing[@]}"
   else
+    mapfile -t missing < <(without_optional "${missing[@]}")
+    if ((${#missing[@]} == 0)); then
+      return
+    fi
     explain_missing "${missing[@]}"
   fi
   mapfile -t missing < <(missing_needs "${missing[@]}")
+  mapfile -t missing < <(without_optional "${missing[@]}")
   if ((${#missing[@]} > 0)); then
     fail "still missing after the installation: $(column 1 "${missing[@]}" | paste -sd ',')"
   fi

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are part of the program: kernels and the pages of `clprobe explain`.
+// Files that are part of the program: kernels, the pages of `clprobe explain`, and what an HTML
+// page is made of.
 #pragma once
 
 #include <string_view>
 
 namespace clprobe {
 
-/// The text of an embedded file: "latency.cl", "clock.clh", "latency.md".
+/// The text of an embedded file: "latency.cl", "clock.clh", "latency.md", "report.js". "chart.js"
+/// is the library Chart.js, and empty where the build found none.
 /// Throws std::out_of_range when there is no such file.
 std::string_view embedded_file(std::string_view name);
 
 /// SHA-256 of clock.clh followed by the kernel file, as `cat cl/clock.clh cl/NAME | sha256sum`
 /// says. Throws std::out_of_range when there is no such kernel file.
 std::string_view kernel_sha256(std::string_view name);
+
+/// How a Content-Security-Policy names a script or style with this text: "sha256-" and base64.
+/// Throws std::out_of_range when there is no such script or style.
+std::string_view content_hash(std::string_view name);
+
+/// Whether there is such a file.
+bool has_embedded_file(std::string_view name);
 
 }  // namespace clprobe

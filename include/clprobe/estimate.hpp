@@ -22,6 +22,13 @@ struct Estimate {
   std::optional<double> cycles{};  ///< where ticks are cycles of the core
 };
 
+/// Parameters of a point that another tool measured: the time of one access, and a bandwidth.
+inline constexpr std::string_view imported_ns = "imported_ns";
+inline constexpr std::string_view imported_bytes_per_second = "imported_bytes_per_second";
+
+/// The parameter called `name` as a number, integer or not; nothing when the point has none.
+std::optional<double> number_of(const Point& point, std::string_view name);
+
 /// What times the samples of a point: its parameter "timer" ("event" or "host"), for points whose
 /// samples are whole launches, which many units share; else the device's timer.
 Timer timer_of(const Point& point, const DeviceInfo& device);
@@ -33,7 +40,8 @@ bool is_of_launches(const Point& point);
 /// the empty clock pair. Else the slope from the fastest of the samples with the fewest accesses,
 /// which cancels the launch; one value for each sample with at least twice as many (with any more,
 /// where there are none), so that here, too, noise only adds. By events, a whole launch is its own
-/// time. Empty when the samples do not allow it.
+/// time. Of an imported run, the one time that its tool gave. Empty when the samples do not allow
+/// it.
 std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device);
 
 /// Nothing when the point has no usable samples.

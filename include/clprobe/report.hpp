@@ -33,6 +33,14 @@ std::string render_csv(std::span<const Run> runs);
 /// Tables to paste into an issue.
 std::string render_markdown(std::span<const Run> runs);
 
+/// One self-contained page: interactive charts, findings, methods, provenance and the raw data. It
+/// asks nothing of the network, and nothing in a run is ever executed by it.
+std::string render_html(std::span<const Run> runs);
+
+/// The chart of one probe as a picture. Of several runs it shows the first series of the first run
+/// on each device that has it. Says so where no run has a curve of this probe.
+std::string render_svg(std::span<const Run> runs, std::string_view probe);
+
 /// The prose of a warning: what was seen, and what to do. A code that this version does not know is
 /// shown as its words and facts.
 std::string describe_warning(const Warning& warning);

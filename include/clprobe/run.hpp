@@ -143,8 +143,8 @@ struct Clock {
 };
 
 /// What times a sample, best first. `event` and `host` time whole launches, so that only the slope
-/// between two amounts of work counts.
-enum class Timer { clock, event, host };
+/// between two amounts of work counts. `imported`: another tool did, and gave results alone.
+enum class Timer { clock, event, host, imported };
 
 /// One OpenCL device: what the driver reports, and what was tried on it before measuring.
 struct DeviceInfo {
@@ -196,6 +196,16 @@ struct HostInfo {
   friend bool operator==(const HostInfo&, const HostInfo&) = default;
 };
 
+/// What an imported run was made from: the results of another tool, which gives no samples. Points
+/// then carry `imported_ns` or `imported_bytes_per_second` (estimate.hpp) among their parameters.
+struct ImportInfo {
+  std::string tool{};    ///< with its version where the file says it: "clpeak 2.1.2"
+  std::string format{};  ///< "clpeak-xml", "clpeak-json", "clmempatterns", "size-latency"
+  std::string file{};    ///< its name without folders
+
+  friend bool operator==(const ImportInfo&, const ImportInfo&) = default;
+};
+
 inline constexpr std::string_view run_schema_name = "clprobe-run";
 inline constexpr int run_schema_version = 1;
 
@@ -206,6 +216,7 @@ struct Run {
   std::vector<std::string> arguments{};
   std::uint64_t seed{0};
   bool interrupted{false};
+  std::optional<ImportInfo> imported{};  ///< absent where clprobe measured
   HostInfo host{};
   DeviceInfo device{};
   std::vector<ProbeResult> results{};

@@ -35,6 +35,7 @@ struct Line {
   /// 95 %, from the residuals (least squares, Student's t) or the pairs (Theil-Sen). Two points
   /// leave no residuals: then it is the slope itself.
   Interval slope_interval{};
+  Interval intercept_interval{};  ///< 95 %; of least squares only, else the intercept itself
 };
 
 /// Ordinary least squares. Needs two different x.

@@ -9,6 +9,8 @@
 namespace clprobe {
 namespace {
 
+constexpr double ns_per_second = 1e9;
+
 std::vector<double> times_by_clock(const Point& point, const Clock& clock) {
   std::vector<double> times;
   if (!(clock.ticks_per_ns > 0.0)) return times;
@@ -68,15 +70,15 @@ std::vector<double> times_of_launches(std::span<const Launch> all) {
   return times;
 }
 
-std::optional<double> working_set_of(const Point& point) {
-  const Value* value = point.parameters.find("working_set_bytes");
+}  // namespace
+
+std::optional<double> number_of(const Point& point, std::string_view name) {
+  const Value* value = point.parameters.find(name);
   if (value == nullptr) return std::nullopt;
   if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
   if (const auto* real = std::get_if<double>(value)) return *real;
   return std::nullopt;
 }
-
-}  // namespace
 
 Timer timer_of(const Point& point, const DeviceInfo& device) {
   return from_word<Timer>(point.parameters.text_or("timer", "")).value_or(device.timer);
@@ -87,6 +89,12 @@ bool is_of_launches(const Point& point) { return !point.parameters.text_or("time
 std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device) {
   const Timer timer = timer_of(point, device);
   if (timer == Timer::clock) return times_by_clock(point, device.clock);
+  if (timer == Timer::imported) {
+    const std::optional<double> rate = number_of(point, imported_bytes_per_second);
+    if (rate && *rate > 0.0) return {ns_per_second / *rate};  // of one byte
+    const std::optional<double> time = number_of(point, imported_ns);
+    return time && *time > 0.0 ? std::vector{*time} : std::vector<double>{};
+  }
   const std::vector<Launch> all = launches(point, timer);
   if (timer == Timer::event && is_of_launches(point)) return times_of_launches(all);
   return times_by_slope(all);
@@ -116,7 +124,7 @@ std::vector<CurvePoint> latency_curve(std::span<const Point> points, std::string
   for (const Point& point : points) {
     // Samples from before a failure are kept in the document, and trusted no more.
     if (point.series != series || !point.failure.empty()) continue;
-    const std::optional<double> working_set = working_set_of(point);
+    const std::optional<double> working_set = number_of(point, "working_set_bytes");
     const std::optional<Estimate> time = estimate(point, device);
     if (working_set && time) curve.push_back({*working_set, time->ns});
   }

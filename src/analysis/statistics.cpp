@@ -148,6 +148,7 @@ Line fit_least_squares(std::span<const double> x, std::span<const double> y) {
   line.intercept = mean_y - line.slope * mean_x;
   line.r_squared = r_squared_of(line, x, y);
   line.slope_interval = {line.slope, line.slope};
+  line.intercept_interval = {line.intercept, line.intercept};
   if (x.size() > 2) {
     double residual = 0.0;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -158,6 +159,8 @@ Line fit_least_squares(std::span<const double> x, std::span<const double> y) {
     const double half =
         student_t(degrees) * std::sqrt(residual / static_cast<double>(degrees) / xx);
     line.slope_interval = {line.slope - half, line.slope + half};
+    const double aside = half * std::sqrt(xx / static_cast<double>(x.size()) + mean_x * mean_x);
+    line.intercept_interval = {line.intercept - aside, line.intercept + aside};
   }
   return line;
 }
@@ -177,6 +180,7 @@ Line fit_theil_sen(std::span<const double> x, std::span<const double> y) {
   intercepts.reserve(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) intercepts.push_back(y[i] - line.slope * x[i]);
   line.intercept = median(intercepts);
+  line.intercept_interval = {line.intercept, line.intercept};
   line.r_squared = r_squared_of(line, x, y);
   // Sen 1968: the ranks of the slopes between which the true one lies, from the variance of
   // Kendall's statistic.

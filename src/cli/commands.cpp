@@ -29,6 +29,23 @@ constexpr std::array commands{
                .details =
                    "Print runs that were saved with `-o FILE.json`, side by side. Findings are "
                    "made anew from the samples."},
+    CommandRow{.word = "compare",
+               .arguments = "FILE...",
+               .command = Command::compare,
+               .summary = "say what differs between runs: files or folders of JSON",
+               .details =
+                   "Set the findings of two or more saved runs beside those of a baseline, and say "
+                   "of each whether it is the same, better, worse, different or unclear. A folder "
+                   "stands for all `.json` files in it. With `-v`, the reason of every verdict."},
+    CommandRow{.word = "import",
+               .arguments = "FILE...",
+               .command = Command::import,
+               .summary = "read other tools' results, to report and compare them",
+               .details =
+                   "Make run documents of what other tools wrote: the text of clmempatterns, lists "
+                   "of sizes and latencies, XML and JSON of clpeak. Write them with "
+                   "`-o FILE.json`. They say where they come from, have no samples, and can be "
+                   "reported and compared like others."},
 };
 
 }  // namespace
@@ -43,6 +60,10 @@ std::string_view title_of(Category category) {
       return "Patterns of access (stride)";
     case Category::effort:
       return "How long and how well";
+    case Category::comparing:
+      return "Comparing";
+    case Category::importing:
+      return "Importing";
     case Category::results:
       return "Results";
     case Category::about:

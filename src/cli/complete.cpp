@@ -66,7 +66,7 @@ _clprobe() {{
   done
   if [[ $word == -* ]]; then
     _clprobe_offer '{flags}' "$word"
-  elif [[ $command == report ]]; then
+  elif [[ $command == report || $command == compare || $command == import ]]; then
     _clprobe_files "$word"
   elif [[ $command == explain ]]; then
     _clprobe_offer '{probes}' "$word"
@@ -142,7 +142,7 @@ std::string zsh_completion(const Words& probes) {
 # Made by clprobe --generate zsh from the table of flags.
 _clprobe_words() {{
   case ${{words[(r)({0})]}} in
-    report) _files ;;
+    report|compare|import) _files ;;
     explain) compadd - {1} ;;
     list) ;;
     *) compadd - {2} {1} ;;
@@ -176,10 +176,11 @@ std::string fish_completion(const Words& probes) {
   }
   if (!probes.empty()) {
     lines += fmt::format(
-        "complete -c clprobe -n 'not __fish_seen_subcommand_from list report' -a '{}'\n",
+        "complete -c clprobe -n 'not __fish_seen_subcommand_from list report compare import' -a "
+        "'{}'\n",
         join(probes, " "));
   }
-  lines += "complete -c clprobe -n '__fish_seen_subcommand_from report' -F\n";
+  lines += "complete -c clprobe -n '__fish_seen_subcommand_from report compare import' -F\n";
   for (const Flag& flag : visible_flags()) {
     lines += fmt::format("complete -c clprobe -l {}", flag.name);
     if (flag.short_name != '\0') lines += fmt::format(" -s {}", std::string(1, flag.short_name));

@@ -10,7 +10,9 @@ namespace {
 
 constexpr unsigned measuring = bit(Command::measure);
 constexpr unsigned with_devices = measuring | bit(Command::list);
-constexpr unsigned with_results = measuring | bit(Command::report);
+constexpr unsigned comparing = bit(Command::compare);
+constexpr unsigned importing = bit(Command::import);
+constexpr unsigned with_results = measuring | bit(Command::report) | comparing | importing;
 constexpr unsigned everywhere = with_devices | with_results | bit(Command::explain);
 
 constexpr std::array flag_rows{
@@ -43,11 +45,11 @@ constexpr std::array flag_rows{
          .value_name = "LIST",
          .kind = ValueKind::choices,
          .category = Category::selection,
-         .commands = measuring,
+         .commands = measuring | importing,
          .summary = "series of points to measure",
          .details =
              "Which series of points are measured, as a comma list. Without it, all that the "
-             "device has.",
+             "device has. With `import`, the series that a list of sizes and latencies is of.",
          .choices = series_words,
          .update = update_series},
     Flag{.name = "step",
@@ -83,6 +85,56 @@ constexpr std::array flag_rows{
                     "are.",
          .choices = address_words,
          .update = update_address},
+    Flag{.name = "words",
+         .value_name = "LIST",
+         .kind = ValueKind::choices,
+         .category = Category::selection,
+         .commands = measuring,
+         .summary = "bytes of one access to local memory",
+         .details = "Bytes of one access to local memory, as a comma list; all of them without it. "
+                    "The first is that of the model of conflicts.",
+         .choices = word_words,
+         .update = update_words},
+    Flag{.name = "strides",
+         .value_name = "LIST",
+         .kind = ValueKind::text,
+         .category = Category::selection,
+         .commands = measuring,
+         .summary = "words from lane to lane in local memory: 0-65 or 1,2,4",
+         .details = "Words from one lane of a sub-group to the next in local memory: numbers and "
+                    "ranges such as `0-65` or `1,2,4`. Without it, 0 to 65.",
+         .update = update_strides},
+    Flag{.name = "ways",
+         .value_name = "LIST",
+         .kind = ValueKind::text,
+         .category = Category::selection,
+         .commands = measuring,
+         .summary = "lanes that meet in one bank: 1-32 or 1,2,4",
+         .details =
+             "How many lanes of a sub-group meet in one bank of local memory, each at a word "
+             "of its own: numbers and ranges. Without it, the powers of two up to the "
+             "sub-group's size.",
+         .update = update_ways},
+    Flag{.name = "sub-groups",
+         .value_name = "LIST",
+         .kind = ValueKind::text,
+         .category = Category::selection,
+         .commands = measuring,
+         .summary = "sub-groups that access local memory together: 1-32",
+         .details = "How many sub-groups of one work-group access local memory together: numbers "
+                    "and ranges. Without it, the powers of two up to what a work-group holds, at "
+                    "most 32.",
+         .update = update_sub_groups},
+    Flag{.name = "instructions",
+         .value_name = "LIST",
+         .kind = ValueKind::text,
+         .category = Category::selection,
+         .commands = measuring,
+         .summary = "accesses that do not wait for each other: 1-32",
+         .details = "How many accesses to local memory each work-item makes that do not wait for "
+                    "each other: numbers and ranges from 1 to 32. Without it, 16 where only the "
+                    "rate counts, and the powers of two in the model of conflicts.",
+         .update = update_instructions},
     Flag{.name = "max-memory",
          .value_name = "SIZE",
          .kind = ValueKind::text,
@@ -228,15 +280,77 @@ constexpr std::array flag_rows{
          .summary = "say what would be measured, and measure nothing",
          .details = "Say what would be measured, in how much memory and time, and measure nothing.",
          .update = update_dry_run},
+    Flag{.name = "baseline",
+         .value_name = "FILE",
+         .kind = ValueKind::file,
+         .category = Category::comparing,
+         .commands = comparing,
+         .summary = "what the other runs are set beside; else the first one",
+         .details = "The file whose (first) run all others are set beside. Without it, the first "
+                    "run.",
+         .update = update_baseline},
+    Flag{.name = "threshold",
+         .value_name = "SHARE",
+         .kind = ValueKind::text,
+         .category = Category::comparing,
+         .commands = comparing,
+         .summary = "changes up to this are none (3%)",
+         .details = "Changes up to this share are none, as a percentage; `3%` by default. A larger "
+                    "one must also show between the nearest ends of the two intervals.",
+         .update = update_threshold},
+    Flag{.name = "fail-on",
+         .value_name = "VERDICT",
+         .kind = ValueKind::choice,
+         .category = Category::comparing,
+         .commands = comparing,
+         .summary = "exit status 4 when a finding is",
+         .details = "End with status 4 when a finding is worse, or when one is better, worse or "
+                    "different (`changed`). Findings that are unclear or could not be matched are "
+                    "no reason.",
+         .choices = fail_on_words,
+         .update = update_fail_on},
+    Flag{.name = "device-name",
+         .value_name = "NAME",
+         .kind = ValueKind::text,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "the device, where the file does not name it",
+         .details = "The name of the device, where the file does not say it. Without it, the "
+                    "file's own name.",
+         .update = update_device_name},
+    Flag{.name = "size-unit",
+         .value_name = "UNIT",
+         .kind = ValueKind::choice,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "of the sizes in a list",
+         .details = "The unit of the first column of a list of sizes and latencies. `auto` is what "
+                    "its header says; without one it has to be given.",
+         .choices = size_unit_words,
+         .update = update_size_unit},
+    Flag{.name = "time-unit",
+         .value_name = "UNIT",
+         .kind = ValueKind::choice,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "of the latencies in a list",
+         .details =
+             "The unit of the second column of a list of sizes and latencies. `auto` is what "
+             "its header says; without one it has to be given.",
+         .choices = time_unit_words,
+         .update = update_time_unit},
     Flag{.name = "output",
          .short_name = 'o',
          .value_name = "FILE",
          .kind = ValueKind::file,
          .category = Category::results,
          .commands = with_results,
-         .summary = "also write FILE: .json, .csv, .md or .txt; - is stdout",
+         .summary = "also write FILE: .json .csv .md .txt .html .svg; - is stdout",
          .details = "Also write the results to FILE, in the format of its ending: `.json`, `.csv`, "
-                    "`.md` or `.txt`. `-` is stdout; it and devices such as `/dev/null` take the "
+                    "`.md`, `.txt`, `.html` (one page with interactive charts and the raw data) or "
+                    "`.svg` (a picture of one chart; where there are several probes, the name of "
+                    "the file begins with the one to draw: `latency.svg`). `-` is stdout; it and "
+                    "devices such as `/dev/null` take the "
                     "format of `--format`. A file is replaced as a whole after each probe, so that "
                     "an interrupted run leaves what it has.",
          .is_repeatable = true,

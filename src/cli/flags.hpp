@@ -23,10 +23,11 @@ enum class ValueKind {
 };
 
 /// The headings of --help and the man page, in their order. Hidden flags are for clprobe itself.
-enum class Category { selection, stride, effort, results, about, hidden };
+enum class Category { selection, stride, effort, comparing, importing, results, about, hidden };
 
 inline constexpr std::array visible_categories{
-    Category::selection, Category::stride, Category::effort, Category::results, Category::about};
+    Category::selection, Category::stride,  Category::effort, Category::comparing,
+    Category::importing, Category::results, Category::about};
 
 struct Flag {
   std::string_view name{};        ///< without the dashes

@@ -61,7 +61,8 @@ std::string help_text() {
     }
   }
   return text +
-         "\nExit status: 0 all ran, 1 a probe failed, 2 usage, 3 no device, 130 interrupted.\n"
+         "\nExit status: 0 all ran, 1 a probe failed, 2 usage or a file that is no run,\n"
+         "3 no device, 4 what --fail-on asked for, 130 interrupted.\n"
          "`clprobe --generate man | man -l -` shows the manual.\n";
 }
 

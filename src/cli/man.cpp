@@ -16,8 +16,9 @@ struct Named {
 constexpr std::array exit_statuses{
     Named{"0", "Everything that was selected ran. What a device does not support is no failure."},
     Named{"1", "A probe failed, or clprobe itself; the results so far are written."},
-    Named{"2", "The command line was wrong, or an output cannot be written."},
+    Named{"2", "The command line was wrong, a file is no run, or an output cannot be written."},
     Named{"3", "There is no such device, or no OpenCL platform."},
+    Named{"4", "`compare` met the condition of `--fail-on`."},
     Named{"130", "Interrupted; the results so far are written and say so."},
 };
 

@@ -16,16 +16,36 @@
 
 namespace clprobe::cli {
 
-enum class Command { measure, list, explain, report, generate, version, help, builds, worker };
+enum class Command {
+  measure,
+  list,
+  explain,
+  report,
+  compare,
+  import,
+  generate,
+  version,
+  help,
+  builds,
+  worker
+};
 
-enum class Format { table, json, csv, markdown };
+enum class Format { table, json, csv, markdown, html, svg };
+
+/// Which verdicts make `compare` end with exit code 4.
+enum class FailOn { never, worse, changed };
+
+/// The units of a list of sizes and latencies; `unknown`: as its header says.
+enum class SizeUnit { unknown, bytes, kibibytes, mebibytes };
+enum class TimeUnit { unknown, nanoseconds, microseconds };
 
 using ColourMode = terminal::ColourMode;
 
 /// The words that --series takes: every series that any probe has.
-inline constexpr std::array<std::string_view, 7> series_words{
-    "global",           "global-scalar", "global-pages", "constant-argument",
-    "constant-program", "local",         "image"};
+inline constexpr std::array<std::string_view, 12> series_words{
+    "global",     "global-scalar", "global-pages", "constant-argument", "constant-program",
+    "local",      "image",         "load-latency", "load-throughput",   "store-throughput",
+    "load-model", "store-model"};
 
 /// Where one rendering goes: a path, or "-" for stdout.
 struct Output {
@@ -48,6 +68,14 @@ struct Options {
   bool dry_run{false};
   ColourMode colour{ColourMode::automatic};
   int verbosity{0};  ///< -1 quiet, 0, 1 verbose
+
+  std::string baseline{};  ///< of `compare`: a file; empty: the first run
+  double threshold{0.03};  ///< of `compare`: changes up to this share are none
+  FailOn fail_on{FailOn::never};
+
+  std::string device_name{};  ///< of `import`: where the file does not say it
+  SizeUnit size_unit{SizeUnit::unknown};
+  TimeUnit time_unit{TimeUnit::unknown};
 };
 
 /// A usage error: one line that says what was wrong and what to do. Exit code 2.

@@ -77,6 +77,15 @@ void check_words(const Options& options, const std::vector<std::string_view>& pr
     throw UsageError(fmt::format("list takes no words: leave out {}", quote(words.front())));
   }
   const bool has_empty = std::find(words.begin(), words.end(), "") != words.end();
+  const bool takes_files =
+      options.command == Command::compare || options.command == Command::import;
+  if (takes_files && (words.empty() || has_empty)) {
+    const bool is_import = options.command == Command::import;
+    throw UsageError(is_import ? "import needs files: write `clprobe import FILE...` with what "
+                                 "another tool wrote"
+                               : "compare needs files: write `clprobe compare FILE FILE...` with "
+                                 "what -o saved as JSON, or folders of such files");
+  }
   if (options.command == Command::report && (words.empty() || has_empty)) {
     throw UsageError(
         "report needs files: write `clprobe report FILE...` with what -o saved as JSON");
@@ -155,6 +164,8 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
     case Command::list:
     case Command::explain:
     case Command::report:
+    case Command::compare:
+    case Command::import:
       break;
   }
   options.words = typed.words;

@@ -16,6 +16,12 @@ namespace {
 
 // More loads than this in one iteration leave the instruction cache of small devices.
 constexpr int most_unrolled_loads = 64;
+// Of local memory; what a device has is less, and is checked when it is known.
+constexpr std::uint64_t most_word_bytes = 16;
+constexpr std::uint64_t most_stride_words = 65536;
+constexpr std::uint64_t most_lanes = 128;
+constexpr std::uint64_t most_sub_groups = 1024;
+constexpr std::uint64_t most_instructions = 32;  // a register each, as cl/banks.cl has them
 constexpr std::uint64_t most_seed = std::numeric_limits<std::uint64_t>::max();
 
 /// The enumerator of one of `words`; the parser has checked that it is one of them.
@@ -81,6 +87,26 @@ void update_address(Options& options, std::string_view value) {
   options.limits.address = choose<AddressForm>(address_words, value);
 }
 
+void update_words(Options& options, std::string_view value) {
+  options.limits.word_bytes = parse_wholes(value, 1, most_word_bytes);
+}
+
+void update_strides(Options& options, std::string_view value) {
+  options.limits.strides = parse_wholes(value, 0, most_stride_words);
+}
+
+void update_ways(Options& options, std::string_view value) {
+  options.limits.ways = parse_wholes(value, 1, most_lanes);
+}
+
+void update_sub_groups(Options& options, std::string_view value) {
+  options.limits.sub_groups = parse_wholes(value, 1, most_sub_groups);
+}
+
+void update_instructions(Options& options, std::string_view value) {
+  options.limits.instructions = parse_wholes(value, 1, most_instructions);
+}
+
 void update_max_memory(Options& options, std::string_view value) {
   options.limits.max_memory = parse_size(value);
 }
@@ -134,6 +160,32 @@ void update_help(Options& options, std::string_view /*value*/) { options.command
 
 void update_builds(Options& options, std::string_view /*value*/) {
   options.command = Command::builds;
+}
+
+void update_baseline(Options& options, std::string_view value) {
+  if (value.empty()) throw UsageError("the value is empty: write the name of a file");
+  options.baseline = value;
+}
+
+void update_threshold(Options& options, std::string_view value) {
+  options.threshold = parse_share(value);
+}
+
+void update_fail_on(Options& options, std::string_view value) {
+  options.fail_on = choose<FailOn>(fail_on_words, value);
+}
+
+void update_device_name(Options& options, std::string_view value) {
+  if (value.empty()) throw UsageError("the value is empty: write the device's name");
+  options.device_name = value;
+}
+
+void update_size_unit(Options& options, std::string_view value) {
+  options.size_unit = choose<SizeUnit>(size_unit_words, value);
+}
+
+void update_time_unit(Options& options, std::string_view value) {
+  options.time_unit = choose<TimeUnit>(time_unit_words, value);
 }
 
 void update_worker(Options& options, std::string_view /*value*/) {

@@ -10,7 +10,8 @@
 namespace clprobe::cli {
 
 // Each in the order of its enumerators, so that a word's place is its value.
-inline constexpr std::array<std::string_view, 4> format_words{"table", "json", "csv", "markdown"};
+inline constexpr std::array<std::string_view, 6> format_words{"table",    "json", "csv",
+                                                              "markdown", "html", "svg"};
 inline constexpr std::array<std::string_view, 3> colour_words{"auto", "always", "never"};
 inline constexpr std::array<std::string_view, 4> address_words{"auto", "pointer", "index",
                                                                "offset"};
@@ -23,6 +24,10 @@ inline constexpr std::array<std::string_view, 8> clock_words{"auto",
                                                              "amd-cycle-counter",
                                                              "intel-cycle-counter",
                                                              "cpu-cycle-counter"};
+inline constexpr std::array<std::string_view, 3> word_words{"4", "8", "16"};
+inline constexpr std::array<std::string_view, 3> fail_on_words{"never", "worse", "changed"};
+inline constexpr std::array<std::string_view, 4> size_unit_words{"auto", "B", "KiB", "MiB"};
+inline constexpr std::array<std::string_view, 3> time_unit_words{"auto", "ns", "us"};
 inline constexpr std::array<std::string_view, 4> generate_words{"man", "bash", "zsh", "fish"};
 inline constexpr std::array<std::string_view, 3> type_words{"int", "float", "double"};
 inline constexpr std::array<std::string_view, 5> vector_words{"1", "2", "4", "8", "16"};
@@ -39,6 +44,11 @@ void update_generate(Options& options, std::string_view value);
 void update_sizes(Options& options, std::string_view value);
 void update_unroll(Options& options, std::string_view value);
 void update_address(Options& options, std::string_view value);
+void update_words(Options& options, std::string_view value);
+void update_strides(Options& options, std::string_view value);
+void update_ways(Options& options, std::string_view value);
+void update_sub_groups(Options& options, std::string_view value);
+void update_instructions(Options& options, std::string_view value);
 void update_max_memory(Options& options, std::string_view value);
 void update_time_budget(Options& options, std::string_view value);
 void update_quick(Options& options, std::string_view value);
@@ -55,6 +65,12 @@ void update_color(Options& options, std::string_view value);
 void update_verbose(Options& options, std::string_view value);
 void update_quiet(Options& options, std::string_view value);
 void update_help(Options& options, std::string_view value);
+void update_baseline(Options& options, std::string_view value);
+void update_threshold(Options& options, std::string_view value);
+void update_fail_on(Options& options, std::string_view value);
+void update_device_name(Options& options, std::string_view value);
+void update_size_unit(Options& options, std::string_view value);
+void update_time_unit(Options& options, std::string_view value);
 void update_worker(Options& options, std::string_view value);
 void update_elements(Options& options, std::string_view value);
 void update_grid(Options& options, std::string_view value);

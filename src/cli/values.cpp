@@ -78,9 +78,10 @@ struct Extension {
   Format format;
 };
 
-constexpr std::array extensions{Extension{".json", Format::json}, Extension{".csv", Format::csv},
-                                Extension{".md", Format::markdown},
-                                Extension{".txt", Format::table}};
+constexpr std::array extensions{
+    Extension{".json", Format::json},   Extension{".csv", Format::csv},
+    Extension{".md", Format::markdown}, Extension{".txt", Format::table},
+    Extension{".html", Format::html},   Extension{".svg", Format::svg}};
 
 struct DurationUnit {
   std::string_view word;
@@ -140,6 +141,36 @@ std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint6
          most);
 }
 
+std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::uint64_t most) {
+  std::vector<int> numbers;
+  for (const std::string_view part : split_list(text)) {
+    const std::size_t dash = part.find('-');
+    const std::uint64_t first = parse_whole(part.substr(0, dash), least, most);
+    const std::uint64_t last =
+        dash == std::string_view::npos ? first : parse_whole(part.substr(dash + 1), least, most);
+    if (last < first) refuse("{} runs downwards: write the smaller number first", quote(part));
+    for (std::uint64_t number = first; number <= last; ++number) {
+      const int added = static_cast<int>(number);
+      if (std::find(numbers.begin(), numbers.end(), added) == numbers.end()) {
+        numbers.push_back(added);
+      }
+    }
+  }
+  constexpr std::size_t most_numbers = 256;  // each costs launches; more is a slip of the keyboard
+  if (numbers.size() > most_numbers) {
+    refuse("{} has more than {} numbers: write fewer", quote(text), most_numbers);
+  }
+  return numbers;
+}
+
+double parse_share(std::string_view text) {
+  const Number number = read_number(text);
+  constexpr double most_percent = 100.0;
+  const bool is_percent = number.rest == "%" || number.rest == " %";
+  if (number.is_valid && is_percent && number.value <= most_percent) return number.value / 100.0;
+  refuse("{} is no usable share: write it from 0% to 100%, such as 3% or 0.5%", quote(text));
+}
+
 std::uint64_t parse_count(std::string_view text) {
   constexpr std::string_view power = "2^";
   constexpr std::uint64_t largest_power = 62;
@@ -171,8 +202,10 @@ Output parse_output(std::string_view path) {
     words.push_back(each.text);
   }
   const std::optional<std::string_view> meant = nearest(typed, words);
-  refuse("the ending of {} is no known format: {}end the name in .json, .csv, .md or .txt",
-         quote(path), meant ? fmt::format("did you mean '{}'? ", *meant) : std::string());
+  refuse(
+      "the ending of {} is no known format: {}end the name in .json, .csv, .md, .txt, .html or "
+      ".svg",
+      quote(path), meant ? fmt::format("did you mean '{}'? ", *meant) : std::string());
 }
 
 }  // namespace clprobe::cli

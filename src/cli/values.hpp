@@ -29,6 +29,12 @@ std::chrono::duration<double> parse_duration(std::string_view text);
 /// A whole number from `least` to `most`.
 std::uint64_t parse_whole(std::string_view text, std::uint64_t least, std::uint64_t most);
 
+/// A comma list of such numbers and of ranges "1-32", each once, in the order in which they come.
+std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::uint64_t most);
+
+/// "3%" or "0.5 %", as a share: 0.03, 0.005. From 0 to 100 %.
+double parse_share(std::string_view text);
+
 /// A count above 0: "65536", "64K" (K, M, G and T are powers of 1024) or "2^16".
 std::uint64_t parse_count(std::string_view text);
 

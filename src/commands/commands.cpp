@@ -8,6 +8,7 @@
 #include "clprobe/embedded.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/worker.hpp"
+#include "commands/analyse_again.hpp"
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
@@ -48,19 +49,6 @@ int show_builds() {
   return print(text);
 }
 
-/// The findings of a stored run by this version's analysis. What the plan knew without measuring
-/// stays.
-void analyse_again(Run& run) {
-  for (ProbeResult& result : run.results) {
-    const Probe* const probe = find_probe(result.probe);
-    if (probe == nullptr || result.points.empty()) continue;
-    Findings found = probe->analyse(run.device, result.points);
-    std::copy_if(result.findings.begin(), result.findings.end(), std::back_inserter(found.findings),
-                 [](const Finding& finding) { return finding.method == "plan"; });
-    result.findings = std::move(found.findings);
-  }
-}
-
 }  // namespace
 
 int explain(const cli::Options& options) {
@@ -89,6 +77,10 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
       return explain(options);
     case cli::Command::report:
       return report(options);
+    case cli::Command::compare:
+      return compare(options);
+    case cli::Command::import:
+      return import(options, arguments);
     case cli::Command::generate:
       return generate(options);
     case cli::Command::version:

@@ -13,8 +13,9 @@ namespace clprobe::commands {
 enum ExitCode : int {
   exit_ok = 0,
   exit_failed = 1,  ///< a probe failed, a result could not be written
-  exit_usage = 2,
+  exit_usage = 2,   ///< the command line, or a file that is no run
   exit_no_device = 3,
+  exit_changed = 4,  ///< `compare` met the condition of --fail-on
   exit_interrupted = 130,
 };
 
@@ -26,5 +27,7 @@ int measure(const cli::Options& options, const std::vector<std::string>& argumen
 int list(const cli::Options& options);
 int explain(const cli::Options& options);
 int report(const cli::Options& options);
+int compare(const cli::Options& options);
+int import(const cli::Options& options, const std::vector<std::string>& arguments);
 
 }  // namespace clprobe::commands

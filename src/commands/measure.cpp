@@ -237,9 +237,10 @@ int show_plan(const cli::Options& options) {
               return size(a) < size(b);
             });
         const auto bytes = largest->parameters.integer_or("working_set_bytes", 0);
-        text += fmt::format("  {} {}: {} up to {}\n", probe->id, name,
-                            format_count(static_cast<std::uint64_t>(points), "point"),
-                            format_bytes({static_cast<std::uint64_t>(bytes)}));
+        const std::string last =
+            bytes == 0 ? "" : " up to " + format_bytes({static_cast<std::uint64_t>(bytes)});
+        text += fmt::format("  {} {}: {}{}\n", probe->id, name,
+                            format_count(static_cast<std::uint64_t>(points), "point"), last);
       }
       for (const Finding& finding : plan.findings) {
         text +=

@@ -6,22 +6,45 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 
+#include "clprobe/units.hpp"
 #include "terminal/text.hpp"
 
 namespace clprobe::commands {
+namespace {
+
+// A thorough run of all probes has a few MB; what is larger is not looked at, since a document in
+// memory takes about ten times its text.
+constexpr Bytes most_bytes = mebibytes(128);
+
+[[noreturn]] void refuse(const std::string& path, std::string_view problem) {
+  throw RunFormatError(fmt::format("cannot read {}: {}; name a file that -o saved as .json",
+                                   terminal::quote(path), problem));
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) refuse(path, std::strerror(errno));
+  // Read in pieces: a pipe has no size, and /dev/zero has no end.
+  std::string text;
+  std::string piece(1U << 18U, '\0');
+  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
+    text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most_bytes.count) {
+      refuse(path, fmt::format("it has more than {}", format_bytes(most_bytes)));
+    }
+  }
+  if (file.bad()) refuse(path, std::strerror(errno));
+  if (text.empty()) refuse(path, "it is empty");
+  return text;
+}
 
 std::vector<Run> read_runs(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    throw RunFormatError(fmt::format("cannot read {}: {}; name a file that -o saved as .json",
-                                     terminal::quote(path),
-                                     errno == 0 ? "it is empty" : std::strerror(errno)));
-  }
+  const std::string text = read_file(path);
   try {
-    return runs_from_json(text.str());
+    return runs_from_json(text);
   } catch (const RunFormatError& error) {
     throw RunFormatError(fmt::format("{}: {}", terminal::quote(path), error.what()));
   }

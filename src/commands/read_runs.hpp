@@ -8,6 +8,10 @@
 
 namespace clprobe::commands {
 
+/// The bytes of a file. Throws RunFormatError when it cannot be read, or has more bytes than any
+/// run document should.
+std::string read_file(const std::string& path);
+
 /// The runs of a file. Throws RunFormatError with the file's name in front, also when it cannot be
 /// read.
 std::vector<Run> read_runs(const std::string& path);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/results.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "clprobe/registry.hpp"
 #include "clprobe/report.hpp"
 #include "terminal/terminal.hpp"
+#include "terminal/text.hpp"
 
 namespace clprobe::commands {
 
@@ -22,7 +26,28 @@ terminal::OutputFile open_output(const std::string& path) {
   }
 }
 
+// "latency" of "latency.svg" and "latency-h200.svg", but not of "latencies.svg".
+bool begins_with_word(std::string_view name, std::string_view word) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz_";
+  if (!name.starts_with(word)) return false;
+  return name.size() == word.size() || letters.find(name[word.size()]) == std::string_view::npos;
+}
+
 }  // namespace
+
+std::string pictured_probe(std::string_view path, std::span<const std::string> probes) {
+  if (probes.empty()) return {};
+  if (probes.size() == 1) return probes.front();
+  const std::string name = std::filesystem::path(path).stem().string();
+  const auto found = std::find_if(probes.begin(), probes.end(), [&](const std::string& probe) {
+    return begins_with_word(name, probe);
+  });
+  if (found != probes.end()) return *found;
+  throw cli::UsageError(
+      fmt::format("a picture shows one probe, and here are {}: begin the name with the one to "
+                  "draw, as in -o {}.svg",
+                  terminal::quote(fmt::format("{}", fmt::join(probes, ", "))), probes.front()));
+}
 
 Results::Results(const cli::Options& options) : options_(options) {
   for (const cli::Output& output : options.outputs) {
@@ -31,6 +56,28 @@ Results::Results(const cli::Options& options) : options_(options) {
   const bool has_stdout = std::any_of(options.outputs.begin(), options.outputs.end(),
                                       [](const cli::Output& each) { return each.path == "-"; });
   if (!has_stdout) targets_.push_back({terminal::OutputFile("-"), options.format});
+  if (options.command != cli::Command::measure) return;
+  for (const Target& target : targets_) {
+    if (target.format == cli::Format::svg) pictured_probe(target.file.path(), probes({}));
+  }
+}
+
+std::vector<std::string> Results::probes(std::span<const Run> runs) const {
+  std::vector<std::string> found;
+  const auto add = [&](std::string_view probe) {
+    if (std::find(found.begin(), found.end(), probe) == found.end()) found.emplace_back(probe);
+  };
+  if (options_.command == cli::Command::measure) {
+    for (const std::string& word : options_.words) add(word);
+    if (found.empty()) {
+      for (const Probe* const probe : all_probes()) add(probe->id);
+    }
+    return found;
+  }
+  for (const Run& run : runs) {
+    for (const ProbeResult& result : run.results) add(result.probe);
+  }
+  return found;
 }
 
 std::string Results::render(std::span<const Run> runs, const Target& target) const {
@@ -41,9 +88,17 @@ std::string Results::render(std::span<const Run> runs, const Target& target) con
       return render_csv(runs);
     case cli::Format::markdown:
       return render_markdown(runs);
+    case cli::Format::html:
+      return render_html(runs);
+    case cli::Format::svg:
+      return render_svg(runs, pictured_probe(target.file.path(), probes(runs)));
     case cli::Format::table:
       break;
   }
+  return render_table(runs, style_of(target));
+}
+
+TableStyle Results::style_of(const Target& target) const {
   TableStyle style;
   style.all_points = options_.verbosity > 0;
   style.advice = options_.verbosity >= 0;
@@ -52,7 +107,7 @@ std::string Results::render(std::span<const Run> runs, const Target& target) con
     style.width = terminal::width_columns(STDOUT_FILENO);
     style.colour = terminal::use_colour(options_.colour, STDOUT_FILENO);
   }
-  return render_table(runs, style);
+  return style;
 }
 
 void Results::save(std::span<const Run> runs) {
@@ -66,6 +121,10 @@ void Results::finish(std::span<const Run> runs) {
   for (Target& target : targets_) {
     if (target.file.is_stream()) target.file.commit(render(runs, target));
   }
+}
+
+void Results::finish(const Renderer& render) {
+  for (Target& target : targets_) target.file.commit(render(target.format, style_of(target)));
 }
 
 }  // namespace clprobe::commands

@@ -118,15 +118,6 @@ std::string read_pci(const cl::Device& device) {
                      pci->pci_function);
 }
 
-/// Lanes that execute together: the vendors' own attributes first, they are exact.
-std::int64_t sub_group_size(const Parameters& reported) {
-  for (const char* key : {"nv_warp_size", "amd_wavefront_width", "work_group_multiple"}) {
-    const std::int64_t lanes = reported.integer_or(key, 0);
-    if (lanes > 0) return lanes;
-  }
-  return 1;
-}
-
 }  // namespace
 
 void read_attributes(const cl::Device& device, DeviceInfo& info) {
@@ -143,7 +134,6 @@ void read_attributes(const cl::Device& device, DeviceInfo& info) {
   }
   if (lists("cl_khr_device_uuid")) info.uuid = read_uuid(device);
   if (lists("cl_khr_pci_bus_info")) info.pci = read_pci(device);
-  info.sub_group_size = sub_group_size(info.reported);
   info.reported.set("extensions", query_text(device, CL_DEVICE_EXTENSIONS));
 }
 

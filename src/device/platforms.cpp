@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "clprobe/device.hpp"
 #include "device/queries.hpp"
 
@@ -14,6 +18,25 @@ std::string type_word(cl_device_type type) {
   return "other";
 }
 
+/// Lanes that execute together: the vendors' own attributes first, they are exact.
+std::int64_t sub_group_size(const cl::Device& device) {
+  struct Row {
+    std::string_view extension;
+    cl_device_info name;
+  };
+  constexpr std::array rows{Row{"cl_nv_device_attribute_query", CL_DEVICE_WARP_SIZE_NV},
+                            Row{"cl_amd_device_attribute_query", CL_DEVICE_WAVEFRONT_WIDTH_AMD}};
+  const std::string extensions = query_text(device, CL_DEVICE_EXTENSIONS);
+  for (const Row& row : rows) {
+    if (extensions.find(row.extension) == std::string::npos) continue;
+    const cl_uint lanes = query<cl_uint>(device, row.name).value_or(0U);
+    if (lanes > 0) return lanes;
+  }
+  const auto multiple =
+      query<std::size_t>(device, CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE).value_or(0);
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(multiple));
+}
+
 DeviceInfo basic_info(const cl::Device& device) {
   DeviceInfo info;
   info.name = query_text(device, CL_DEVICE_NAME);
@@ -24,6 +47,7 @@ DeviceInfo basic_info(const cl::Device& device) {
   info.compute_units = query<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS).value_or(1U);
   info.max_work_group_size = static_cast<std::int64_t>(
       query<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE).value_or(1));
+  info.sub_group_size = sub_group_size(device);
   info.global_memory.count = query<std::uint64_t>(device, CL_DEVICE_GLOBAL_MEM_SIZE).value_or(0);
   info.max_allocation.count =
       query<std::uint64_t>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE).value_or(0);

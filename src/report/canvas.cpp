@@ -24,11 +24,6 @@ std::string braille(std::uint8_t dots) {
 
 }  // namespace
 
-int Axis::place(double value, int places) const {
-  const double share = (std::log(value) - low) / (high - low);
-  return std::clamp(static_cast<int>(std::lround(share * (places - 1))), 0, places - 1);
-}
-
 std::string mark_of(int series, bool is_unicode) {
   constexpr std::array unicode{"⠒", "○", "□", "△", "◇", "×", "+"};
   constexpr std::array ascii{"*", "o", "x", "+", "#", "%", "@"};

@@ -12,15 +12,6 @@ namespace clprobe::report {
 
 inline constexpr int chart_rows = 13;
 
-/// A logarithmic axis: from the logarithm `low` to the logarithm `high`.
-struct Axis {
-  double low{0.0};
-  double high{0.0};
-
-  /// Which of so many places a value falls into, from 0.
-  [[nodiscard]] int place(double value, int places) const;
-};
-
 /// The mark of the n-th series.
 std::string mark_of(int series, bool is_unicode);
 

@@ -20,37 +20,13 @@ struct Tick {
   std::string text{};
 };
 
-std::string y_label(const Chart& chart, double value) {
-  const std::string text = quantity_text(value, chart.y_unit);
-  const std::size_t space = text.find(' ');
-  std::string number = text.substr(0, space);
-  if (number.find('.') != std::string::npos) {  // "10.0 ns" is a round 10
-    number.erase(number.find_last_not_of('0') + 1);
-    if (number.ends_with('.')) number.pop_back();
+// At least a row between two labels.
+std::vector<Tick> y_ticks(const Chart& chart, const Axis& axis) {
+  std::vector<Tick> ticks;
+  for (const double value : y_ticks_of(axis, 2.0 / (chart_rows - 1))) {
+    ticks.push_back({axis.place(value, chart_rows), tick_text(value, chart.y_unit)});
   }
-  return space == std::string::npos ? number : number + text.substr(space);
-}
-
-// 1, 2, 5, 10, ... where they do not crowd; the ends of the axis when it is too short for two.
-std::vector<Tick> y_ticks_of(const Chart& chart, const Axis& axis) {
-  const int lowest = static_cast<int>(std::floor(axis.low / std::log(10.0)));
-  const int highest = static_cast<int>(std::ceil(axis.high / std::log(10.0)));
-  for (const std::vector<double>& steps : {std::vector{1.0, 2.0, 5.0}, {1.0, 3.0}, {1.0}}) {
-    std::vector<Tick> ticks;
-    bool is_crowded = false;
-    for (int exponent = lowest; exponent <= highest; ++exponent) {
-      for (const double step : steps) {
-        const double value = step * std::pow(10.0, exponent);
-        if (std::log(value) < axis.low || std::log(value) > axis.high) continue;
-        const int place = axis.place(value, chart_rows);
-        is_crowded = is_crowded || (!ticks.empty() && place < ticks.back().place + 2);
-        ticks.push_back({place, y_label(chart, value)});
-      }
-    }
-    if (!is_crowded && ticks.size() >= 2) return ticks;
-  }
-  return {{0, y_label(chart, std::exp(axis.low))},
-          {chart_rows - 1, y_label(chart, std::exp(axis.high))}};
+  return ticks;
 }
 
 // Sizes at powers of two that are a whole number of octaves apart; other parameters at their own
@@ -137,16 +113,18 @@ Axis axis_of(const Chart& chart, double ChartPoint::*coordinate) {
   return {std::log(low), std::log(high)};
 }
 
-std::vector<ChartPoint> sorted(const ChartSeries& series) {
-  std::vector<ChartPoint> points = series.points;
-  std::sort(points.begin(), points.end(),
-            [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
-  return points;
+}  // namespace
+
+double Axis::share(double value) const { return (std::log(value) - low) / (high - low); }
+
+int Axis::place(double value, int places) const {
+  return std::clamp(static_cast<int>(std::lround(share(value) * (places - 1))), 0, places - 1);
 }
 
-// Room for notes above and below the curves. A flat curve is not blown up until its noise looks
-// like levels: the axis spans at least a factor of ten.
-Axis with_room(Axis axis) {
+Axis x_axis_of(const Chart& chart) { return axis_of(chart, &ChartPoint::x); }
+
+Axis y_axis_of(const Chart& chart) {
+  Axis axis = axis_of(chart, &ChartPoint::y);
   const double least_span = std::log(10.0);
   axis.low -= std::log(1.35);
   axis.high += std::log(1.7);
@@ -154,16 +132,53 @@ Axis with_room(Axis axis) {
   return {axis.low - missing / 2, axis.high + missing / 2};
 }
 
-}  // namespace
+std::vector<double> y_ticks_of(const Axis& axis, double least_share) {
+  const int lowest = static_cast<int>(std::floor(axis.low / std::log(10.0)));
+  const int highest = static_cast<int>(std::ceil(axis.high / std::log(10.0)));
+  for (const std::vector<double>& steps : {std::vector{1.0, 2.0, 5.0}, {1.0, 3.0}, {1.0}}) {
+    std::vector<double> ticks;
+    bool is_crowded = false;
+    for (int exponent = lowest; exponent <= highest; ++exponent) {
+      for (const double step : steps) {
+        const double value = step * std::pow(10.0, exponent);
+        if (std::log(value) < axis.low || std::log(value) > axis.high) continue;
+        const bool is_close =
+            !ticks.empty() && axis.share(value) < axis.share(ticks.back()) + least_share;
+        is_crowded = is_crowded || is_close;
+        ticks.push_back(value);
+      }
+    }
+    if (!is_crowded && ticks.size() >= 2) return ticks;
+  }
+  return {std::exp(axis.low), std::exp(axis.high)};
+}
+
+std::string tick_text(double value, std::string_view unit) {
+  const std::string text = quantity_text(value, unit);
+  const std::size_t space = text.find(' ');
+  std::string number = text.substr(0, space);
+  if (number.find('.') != std::string::npos) {  // "10.0 ns" is a round 10
+    number.erase(number.find_last_not_of('0') + 1);
+    if (number.ends_with('.')) number.pop_back();
+  }
+  return space == std::string::npos ? number : number + text.substr(space);
+}
+
+std::vector<ChartPoint> sorted(const ChartSeries& series) {
+  std::vector<ChartPoint> points = series.points;
+  std::sort(points.begin(), points.end(),
+            [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
+  return points;
+}
 
 void draw_chart(Page& page, const Chart& chart) {
-  const Axis x = axis_of(chart, &ChartPoint::x);
-  const Axis y = with_room(axis_of(chart, &ChartPoint::y));
+  const Axis x = x_axis_of(chart);
+  const Axis y = y_axis_of(chart);
   if (!(x.high > x.low)) return;
 
-  std::vector<Tick> y_ticks = y_ticks_of(chart, y);
+  std::vector<Tick> ticks = y_ticks(chart, y);
   int margin = 0;
-  for (Tick& tick : y_ticks) {
+  for (Tick& tick : ticks) {
     tick.text = page.show(tick.text);
     margin = std::max(margin, display_width(tick.text) + 2);
   }
@@ -176,9 +191,9 @@ void draw_chart(Page& page, const Chart& chart) {
   for (const ChartNote& note : chart.notes) canvas.write(note, page.show(note.text));
 
   for (int height = chart_rows - 1; height >= 0; --height) {
-    const auto tick = std::find_if(y_ticks.begin(), y_ticks.end(),
+    const auto tick = std::find_if(ticks.begin(), ticks.end(),
                                    [&](const Tick& each) { return each.place == height; });
-    const bool is_tick = tick != y_ticks.end();
+    const bool is_tick = tick != ticks.end();
     const std::string_view border = !page.is_unicode() ? (is_tick ? "+" : "|")
                                     : is_tick          ? "┤"
                                                        : "│";

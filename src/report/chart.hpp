@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small chart for the terminal: several curves over a logarithmic axis.
+// Several curves over logarithmic axes: what every format draws, and how the terminal does.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,11 @@
 namespace clprobe::report {
 
 struct ChartPoint {
-  double x{0.0};  ///< above 0
-  double y{0.0};  ///< in the chart's unit, above 0
+  double x{0.0};    ///< above 0
+  double y{0.0};    ///< in the chart's unit, above 0
+  double low{0.0};  ///< of the interval of y; 0 where there is none
+  double high{0.0};
+  std::optional<double> cycles{};  ///< of the core, for an access
 };
 
 struct ChartSeries {
@@ -26,6 +30,9 @@ struct ChartNote {
   double y{0.0};
   std::string text{};
   int series{0};
+  std::optional<int> level{};
+  double end_low{0.0};  ///< the bracket of its capacity; 0 where its end was not reached
+  double end_high{0.0};
 };
 
 struct Chart {
@@ -34,6 +41,31 @@ struct Chart {
   std::vector<ChartSeries> series{};
   std::vector<ChartNote> notes{};
 };
+
+/// A logarithmic axis: from the logarithm `low` to the logarithm `high`.
+struct Axis {
+  double low{0.0};
+  double high{0.0};
+
+  /// Where a value lies: 0 at the low end, 1 at the high one.
+  [[nodiscard]] double share(double value) const;
+  /// Which of so many places a value falls into, from 0.
+  [[nodiscard]] int place(double value, int places) const;
+};
+
+/// The axes of a chart. Vertically with room for notes, and over at least a factor of ten, so that
+/// the noise of a flat curve does not look like levels.
+Axis x_axis_of(const Chart& chart);
+Axis y_axis_of(const Chart& chart);
+
+/// Values for an axis of times or rates: 1, 2, 5, 10, ... or fewer, where two neighbours are less
+/// than `least_share` of the axis apart; its two ends when it is too short for that.
+std::vector<double> y_ticks_of(const Axis& axis, double least_share);
+/// "10 ns" at a tick, where a finding would be "10.0 ns".
+std::string tick_text(double value, std::string_view unit);
+
+/// The points by rising x.
+std::vector<ChartPoint> sorted(const ChartSeries& series);
 
 /// The first series is a line (braille dots, or '*' in ASCII), the others are marks, so that they
 /// can be told apart without colour. Nothing is drawn for a chart without two different x.

@@ -7,36 +7,17 @@
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/report.hpp"
-#include "report/text.hpp"
+#include "report/safe_text.hpp"
 
 namespace clprobe {
 namespace {
-
-// A cell that begins like this is run as a formula by spreadsheets, and a driver or a hostile run
-// file chooses the text. The apostrophe makes it text there, and is one more character elsewhere.
-std::string without_formula(std::string text) {
-  constexpr std::string_view starts_formula = "=+-@";
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first != std::string::npos && starts_formula.find(text[first]) != std::string_view::npos) {
-    text.insert(0, "'");
-  }
-  return text;
-}
-
-std::string text_cell(std::string_view raw) {
-  std::string text = without_formula(report::printable(raw));
-  if (text.find_first_of(",\"") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + '"';
-}
 
 // The shortest digits that read back as the same number, whatever the locale.
 std::string value_cell(const Value* value) {
   if (value == nullptr) return {};
   if (const auto* const whole = std::get_if<std::int64_t>(value)) return fmt::format("{}", *whole);
   if (const auto* const number = std::get_if<double>(value)) return fmt::format("{}", *number);
-  return text_cell(std::get<std::string>(*value));
+  return report::csv_cell(std::get<std::string>(*value));
 }
 
 std::string optional_cell(const std::optional<std::uint64_t>& value) {
@@ -68,7 +49,7 @@ std::string time_cell(const Point& point, const Sample& sample, const DeviceInfo
 
 void add_point(std::string& csv, const Point& point, const std::string& lead,
                const std::vector<std::string>& names, const DeviceInfo& device) {
-  std::string before = lead + ',' + text_cell(point.series);
+  std::string before = lead + ',' + report::csv_cell(point.series);
   for (const std::string& name : names) before += ',' + value_cell(point.parameters.find(name));
   for (const Sample& sample : point.samples) {
     csv += fmt::format("{},{},{},{},{},{},{},{}\n", before, sample.accesses,
@@ -82,13 +63,13 @@ void add_point(std::string& csv, const Point& point, const std::string& lead,
 std::string render_csv(std::span<const Run> runs) {
   const std::vector<std::string> names = parameter_names(runs);
   std::string csv = "device_index,device,driver,probe,series";
-  for (const std::string& name : names) csv += ',' + text_cell(name);
+  for (const std::string& name : names) csv += ',' + report::csv_cell(name);
   csv += ",accesses,ticks,event_ns,host_ns,witness,visit,ns_per_access\n";
   for (const Run& run : runs) {
     for (const ProbeResult& result : run.results) {
       const std::string lead =
-          fmt::format("{},{},{},{}", run.device.index, text_cell(run.device.name),
-                      text_cell(run.device.driver), text_cell(result.probe));
+          fmt::format("{},{},{},{}", run.device.index, report::csv_cell(run.device.name),
+                      report::csv_cell(run.device.driver), report::csv_cell(result.probe));
       for (const Point& point : result.points) add_point(csv, point, lead, names, run.device);
     }
   }

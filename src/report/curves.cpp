@@ -27,7 +27,12 @@ ChartNote note_of(const ProbeResult& result, const Finding& latency, const Chart
   const auto by_x = [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; };
   const auto [first, last] = std::minmax_element(series.points.begin(), series.points.end(), by_x);
   ChartNote note{first->x, last->x, *latency.value, format_seconds(*latency.value)};
-  if (const Finding* const end = find(result, latency, "capacity")) note.x_high = *end->value;
+  note.level = latency.level;
+  if (const Finding* const end = find(result, latency, "capacity")) {
+    note.x_high = *end->value;
+    note.end_low = end->low.value_or(*end->value);
+    note.end_high = end->high.value_or(*end->value);
+  }
   Finding nearer = latency;
   nearer.level = latency.level.value_or(1) - 1;
   if (const Finding* const start = find(result, nearer, "capacity")) note.x_low = *start->value;
@@ -50,6 +55,21 @@ void add_pattern_notes(const ProbeResult& result, Chart& chart) {
 
 }  // namespace
 
+std::string_view unit_of(const ProbeResult& result) {
+  const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
+  return is_rate ? "bytes_per_second" : "seconds";
+}
+
+ChartPoint chart_point(double x, const Estimate& time, bool is_rate) {
+  const auto shown = [&](double ns) {
+    if (!is_rate) return ns / ns_per_second;
+    return ns > 0.0 ? ns_per_second / ns : 0.0;
+  };
+  const Interval& ns = time.ns_interval;
+  return {x, shown(time.ns), shown(is_rate ? ns.high : ns.low), shown(is_rate ? ns.low : ns.high),
+          time.cycles};
+}
+
 std::optional<double> numeric(const Point& point, std::string_view name) {
   const Value* const value = point.parameters.find(name);
   if (value == nullptr) return std::nullopt;
@@ -64,6 +84,7 @@ std::string varying_parameter(const std::vector<Point>& points) {
   std::map<std::string, std::set<double>> values;
   for (const Point& point : points) {
     for (const auto& [name, value] : point.parameters) {
+      if (name.starts_with("imported_")) continue;  // what was measured, not where
       const std::optional<double> number = numeric(point, name);
       if (number && *number > 0.0) values[name].insert(*number);
     }
@@ -91,8 +112,7 @@ std::vector<std::string> series_of(const ProbeResult& result) {
 
 Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
   const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
-  Chart chart{.x_name = varying_parameter(result.points),
-              .y_unit = is_rate ? "bytes_per_second" : "seconds"};
+  Chart chart{.x_name = varying_parameter(result.points), .y_unit = std::string(unit_of(result))};
   for (const std::string& name : series_of(result)) {
     const auto is_about = [&](const Finding& finding) { return finding.series == name; };
     const bool is_asked_for = result.findings.empty() ||
@@ -105,7 +125,7 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
       const std::optional<Estimate> y = estimate(point, device);
       // A slope through noise can be negative; a logarithmic axis has no place for it.
       if (!x || !(*x > 0.0) || !y || !(y->ns > 0.0)) continue;
-      series.points.push_back({*x, is_rate ? ns_per_second / y->ns : y->ns / ns_per_second});
+      series.points.push_back(chart_point(*x, *y, is_rate));
     }
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "clprobe/estimate.hpp"
 #include "clprobe/run.hpp"
 #include "report/chart.hpp"
 
@@ -21,6 +22,12 @@ std::vector<std::string> series_of(const ProbeResult& result);
 /// The chart of a result: series that no finding is about only help others, and are left out
 /// (unless there are no findings at all); the measured levels are its notes.
 Chart chart_of(const ProbeResult& result, const DeviceInfo& device);
+
+/// The unit of its points: "seconds" or "bytes_per_second".
+std::string_view unit_of(const ProbeResult& result);
+
+/// A point of a curve in seconds or, of a rate, bytes in a second.
+ChartPoint chart_point(double x, const Estimate& time, bool is_rate);
 
 /// A parameter as a number; nothing when it is absent or text.
 std::optional<double> numeric(const Point& point, std::string_view name);

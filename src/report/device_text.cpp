@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <set>
 
 #include "report/findings.hpp"
 
@@ -53,7 +55,50 @@ std::string device_title(const DeviceInfo& device) {
   return fmt::format("[{}] {}", device.index, device.name);
 }
 
+std::vector<std::string> run_titles(std::span<const Run> runs) {
+  constexpr std::array details{
+      +[](const Run& run) { return run.device.name; },
+      +[](const Run& run) {
+        return fmt::format("{}, driver {}", run.device.name, run.device.driver);
+      },
+      +[](const Run& run) {
+        return fmt::format("{}, {}", run.device.name, run.started.substr(0, 10));
+      },
+      +[](const Run& run) {
+        return fmt::format("{}, driver {}, {}", run.device.name, run.device.driver,
+                           run.started.substr(0, 10));
+      },
+  };
+  std::vector<std::string> titles;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::vector<const Run*> namesakes;
+    for (const Run& run : runs) {
+      if (run.device.name == runs[i].device.name) namesakes.push_back(&run);
+    }
+    std::string title = fmt::format("{} #{}", runs[i].device.name, i + 1);
+    for (const auto& detail : details) {
+      std::set<std::string> distinct;
+      for (const Run* const run : namesakes) distinct.insert(detail(*run));
+      if (distinct.size() < namesakes.size()) continue;
+      title = detail(runs[i]);
+      break;
+    }
+    titles.push_back(std::move(title));
+  }
+  return titles;
+}
+
 std::vector<std::string> device_facts(const DeviceInfo& device) {
+  // Other tools say little of the device, and zeros would look as if it had nothing.
+  if (device.timer == Timer::imported) {
+    std::vector<std::string> facts;
+    if (!device.platform.empty()) facts.push_back(device.platform);
+    if (!device.driver.empty()) facts.push_back(fmt::format("driver {}", device.driver));
+    for (const auto& [name, value] : device.reported) {
+      facts.push_back(fmt::format("{} {}", parameter_title(name), parameter_text(name, value)));
+    }
+    return facts;
+  }
   return {
       fmt::format("{}, driver {}, {}", device.platform, device.driver, device.version),
       fmt::format(
@@ -72,6 +117,8 @@ std::string timer_text(const DeviceInfo& device) {
       return "the driver's events around whole launches; times are slopes between two lengths";
     case Timer::host:
       return "the host's clock around whole launches; times are slopes between two lengths";
+    case Timer::imported:
+      return "another tool, whose results were imported";
   }
   return {};
 }
@@ -79,6 +126,11 @@ std::string timer_text(const DeviceInfo& device) {
 std::string result_text(const ProbeResult& result) {
   std::size_t samples = 0;
   for (const Point& point : result.points) samples += point.samples.size();
+  const bool is_imported = samples == 0 && result.elapsed_seconds == 0.0;
+  if (is_imported && result.status == Status::ok) {
+    return fmt::format("{}, {}, no samples", format_count(result.points.size(), "point"),
+                       format_count(result.findings.size(), "finding"));
+  }
   std::string amount =
       fmt::format("{}, {} in {}", format_count(result.points.size(), "point"),
                   format_count(samples, "sample"), format_seconds(result.elapsed_seconds));

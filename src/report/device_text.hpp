@@ -2,6 +2,7 @@
 // A device, its timer and the state of a result in plain words.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace clprobe::report {
 
 /// Short enough for the head of a column: "[0] NVIDIA H200".
 std::string device_title(const DeviceInfo& device);
+/// The devices' names, with what tells all runs of the same name apart: the driver, the date, both,
+/// or else the number of the run.
+std::vector<std::string> run_titles(std::span<const Run> runs);
 /// What it is and has, in sentences that the caller separates or lists.
 std::vector<std::string> device_facts(const DeviceInfo& device);
 /// How samples were timed: "the in-kernel clock %clock64, which counts core cycles (1.98 a ns)".

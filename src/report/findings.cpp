@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 namespace clprobe::report {
 namespace {
@@ -60,6 +61,9 @@ std::string quantity_text(double value, std::string_view unit) {
   if (unit == "seconds") return format_seconds(value);
   if (unit == "bytes") return size_text(value);
   if (unit == "bytes_per_second") return format_rate(value);
+  if (unit == "count") return fmt::format("{:.0f}", value);
+  // Of imported runs alone: clprobe counts no operations.
+  if (unit == "operations_per_second") return fmt::format("{} Gop/s", format_number(value * 1e-9));
   if (unit == "share") return fmt::format("{:.3g} %", value * 100.0);
   if (unit.empty() || unit == "cycles") return format_number(value);
   return fmt::format("{} {}", format_number(value), words(unit));
@@ -111,6 +115,32 @@ FindingGrid arrange(std::span<const Finding> findings) {
   return grid;
 }
 
+std::vector<std::vector<Finding>> blocks_of(std::span<const Finding> findings) {
+  // The block of each series is the first series that it shares a name with, at last.
+  std::vector<std::string> series;
+  std::vector<std::size_t> block;
+  const auto place = [&](const std::string& name) {
+    const auto found = std::find(series.begin(), series.end(), name);
+    if (found != series.end()) return static_cast<std::size_t>(found - series.begin());
+    block.push_back(series.size());
+    series.push_back(name);
+    return series.size() - 1;
+  };
+  std::map<std::string, std::size_t> first_with;
+  for (const Finding& finding : findings) {
+    const std::size_t own = place(finding.series);
+    const std::size_t other = first_with.emplace(finding.name, own).first->second;
+    const auto [to, from] = std::minmax({block[own], block[other]});
+    std::replace(block.begin(), block.end(), std::size_t{from}, std::size_t{to});
+  }
+  std::vector<std::vector<Finding>> blocks(series.size());
+  for (const Finding& finding : findings) {
+    blocks[block[place(finding.series)]].push_back(finding);
+  }
+  std::erase_if(blocks, [](const auto& each) { return each.empty(); });
+  return blocks;
+}
+
 std::string level_text(const std::optional<int>& level) {
   return level ? fmt::format("{}", *level) : std::string();
 }
@@ -158,6 +188,11 @@ std::string parameter_text(std::string_view name, const Value& value) {
   const double number = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value);
   if (const NamedUnit* const unit = unit_in(name)) return unit->show(number);
   return whole != nullptr ? fmt::format("{}", *whole) : format_number(number);
+}
+
+std::string_view parameter_unit(std::string_view name) {
+  const NamedUnit* const unit = unit_in(name);
+  return unit == nullptr ? std::string_view() : unit->suffix.substr(1);
 }
 
 std::string parameter_title(std::string_view name) {

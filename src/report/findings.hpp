@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clprobe/run.hpp"
@@ -33,6 +34,10 @@ struct FindingGrid {
   std::vector<LevelRow> rows{};
 };
 
+/// The findings in parts whose series share names, so that each part makes a table without many
+/// empty columns. One part where all series are about the same things.
+std::vector<std::vector<Finding>> blocks_of(std::span<const Finding> findings);
+
 FindingGrid arrange(std::span<const Finding> findings);
 
 /// The level's number; empty where a finding is about the whole series.
@@ -54,6 +59,8 @@ std::string words(std::string_view name);
 
 /// A value of a document by the unit in its name: "working_set_bytes" 65536 is "64 KiB".
 std::string parameter_text(std::string_view name, const Value& value);
+/// The unit in a name: "bytes" of "working_set_bytes"; empty without one.
+std::string_view parameter_unit(std::string_view name);
 /// The name without the unit that `parameter_text` shows: "working set".
 std::string parameter_title(std::string_view name);
 

@@ -38,11 +38,14 @@ bool is_number(const FindingGrid& grid, std::size_t name) {
   });
 }
 
-// Cycles have the same relative interval as the time beside them.
+bool is_time(const Finding* finding) { return finding != nullptr && finding->unit == "seconds"; }
+
 bool has_interval(const FindingGrid& grid, std::size_t name) {
   return std::any_of(grid.rows.begin(), grid.rows.end(), [&](const LevelRow& row) {
     const Finding* const finding = row.cells[name];
-    return finding != nullptr && finding->unit != "cycles" && !interval_text(*finding).empty();
+    if (finding == nullptr || interval_text(*finding).empty()) return false;
+    // Cycles have the same relative interval as the time beside them.
+    return finding->unit != "cycles" || std::none_of(row.cells.begin(), row.cells.end(), is_time);
   });
 }
 
@@ -156,8 +159,7 @@ void add_grid(Page& page, const FindingGrid& grid) {
 }  // namespace
 
 void add_findings(Page& page, const std::vector<Finding>& findings) {
-  if (findings.empty()) return;
-  add_grid(page, arrange(findings));
+  for (const std::vector<Finding>& block : blocks_of(findings)) add_grid(page, arrange(block));
   for (const Advice& advice : advice_in(findings)) {
     page.prose(fmt::format(" {}: ", page.show(advice.series)), page.show(advice.sentence),
                Ink::plain);

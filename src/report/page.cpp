@@ -19,6 +19,8 @@ constexpr int least_remark_width = 24;
 std::string_view escape_of(const Span& span) {
   // The six colours that are legible on black and on white.
   constexpr std::array<std::string_view, 6> of_series{"36", "33", "35", "32", "34", "31"};
+  // From cold to hot.
+  constexpr std::array<std::string_view, 6> of_heat{"34", "36", "32", "33", "35", "31"};
   switch (span.ink) {
     case Ink::plain:
       return "";
@@ -32,6 +34,8 @@ std::string_view escape_of(const Span& span) {
       return "31";
     case Ink::first_series:
       return of_series.at(static_cast<std::size_t>(span.series) % of_series.size());
+    case Ink::heat:
+      return of_heat.at(static_cast<std::size_t>(std::clamp(span.series, 0, 5)));
   }
   return "";
 }

@@ -11,13 +11,15 @@
 namespace clprobe::report {
 
 /// What a piece of text is, which decides its colour.
-enum class Ink { plain, heading, faint, caution, failure, first_series };
+enum class Ink { plain, heading, faint, caution, failure, first_series, heat };
 
 /// Text of one ink.
 struct Span {
   std::string text{};
   Ink ink{Ink::plain};
-  int series{0};  ///< with Ink::first_series: how many series further; six colours, repeated
+  /// With Ink::first_series how many series further (six colours, repeated), with Ink::heat how
+  /// warm: 0 to 5.
+  int series{0};
 };
 
 struct Column {

@@ -4,13 +4,26 @@
 #include <algorithm>
 
 namespace clprobe::report {
-namespace {
 
 const ProbeResult* find_result(const Run& run, std::string_view probe) {
   const auto found = std::find_if(run.results.begin(), run.results.end(),
                                   [&](const ProbeResult& each) { return each.probe == probe; });
   return found == run.results.end() ? nullptr : &*found;
 }
+
+std::vector<std::string> probes_of(std::span<const Run> runs) {
+  std::vector<std::string> probes;
+  for (const Run& run : runs) {
+    for (const ProbeResult& result : run.results) {
+      if (std::find(probes.begin(), probes.end(), result.probe) == probes.end()) {
+        probes.push_back(result.probe);
+      }
+    }
+  }
+  return probes;
+}
+
+namespace {
 
 SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
   // Arranged together, so that the rows are the union in one order; then dealt out again.
@@ -56,17 +69,12 @@ SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
 }  // namespace
 
 std::vector<SharedGrid> compare_findings(std::span<const Run> runs) {
-  std::vector<std::string> probes;
   std::vector<SharedGrid> grids;
-  for (const Run& run : runs) {
-    for (const ProbeResult& result : run.results) {
-      if (std::find(probes.begin(), probes.end(), result.probe) != probes.end()) continue;
-      probes.push_back(result.probe);
-      const auto count = std::count_if(runs.begin(), runs.end(), [&](const Run& each) {
-        return find_result(each, result.probe) != nullptr;
-      });
-      if (count >= 2) grids.push_back(compare_probe(runs, result.probe));
-    }
+  for (const std::string& probe : probes_of(runs)) {
+    const auto count = std::count_if(runs.begin(), runs.end(), [&](const Run& each) {
+      return find_result(each, probe) != nullptr;
+    });
+    if (count >= 2) grids.push_back(compare_probe(runs, probe));
   }
   return grids;
 }

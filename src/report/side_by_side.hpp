@@ -24,6 +24,11 @@ struct SharedGrid {
   std::vector<SharedRow> rows{};
 };
 
+/// The run's result of that probe, or null.
+const ProbeResult* find_result(const Run& run, std::string_view probe);
+/// Every probe of the runs, in the order of their first appearance.
+std::vector<std::string> probes_of(std::span<const Run> runs);
+
 /// One grid per probe that at least two of the runs have. The grids point into the runs.
 std::vector<SharedGrid> compare_findings(std::span<const Run> runs);
 

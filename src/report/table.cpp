@@ -5,6 +5,7 @@
 #include "clprobe/report.hpp"
 #include "report/curves.hpp"
 #include "report/device_text.hpp"
+#include "report/heat_map.hpp"
 #include "report/page.hpp"
 #include "report/table_sections.hpp"
 #include "report/text.hpp"
@@ -49,7 +50,9 @@ void add_result(Page& page, const ProbeResult& result, const DeviceInfo& device,
     page.prose(" ! ", failures, Ink::caution);
   }
   if (style.advice) add_warnings(page, result.warnings);
-  const Chart chart = chart_of(result, device);
+  const std::vector<HeatMap> maps = heat_maps_of(result, device);
+  for (const HeatMap& map : maps) draw_heat_map(page, map);
+  const Chart chart = maps.empty() ? chart_of(result, device) : Chart{};
   if (!chart.series.empty()) {
     page.blank();
     draw_chart(page, chart);

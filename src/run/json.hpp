@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a run document as JSON values. The worker's protocol speaks the same values, one a
-// line. No other layer than run, worker and simulator includes this.
+// line. Besides run and worker only report includes this, for the document of a comparison, and
+// simulator, for machines.
 #pragma once
 
 #include <string>
@@ -31,6 +32,9 @@ Json encode(const Work& work);
 /// A `Work` comes back without its `run`.
 template <typename T>
 T decode(const Json& value);
+
+/// An array of runs needs 8; the rest is for facts yet to come, not for nesting bombs.
+inline constexpr std::size_t deepest_nesting = 16;
 
 /// Parses text. Throws RunFormatError where it is no JSON, is cut short, repeats a key, nests too
 /// deep, or has a number that is not finite.

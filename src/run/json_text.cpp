@@ -12,8 +12,6 @@
 namespace clprobe::json {
 namespace {
 
-// An array of runs needs 8; the rest is for facts yet to come, not for nesting bombs.
-constexpr std::size_t deepest_nesting = 16;
 // A sample with two clocks and a 64-bit witness fits, and a finding with its interval.
 constexpr std::size_t line_columns = 180;
 
@@ -42,7 +40,7 @@ class Trail {
     return true;
   }
 
-  [[noreturn]] void refuse(std::string_view problem) const {
+  [[nodiscard]] std::string path() const {
     std::string path;
     for (const Place& place : places_) {
       if (place.is_array) {
@@ -52,8 +50,11 @@ class Trail {
       }
     }
     if (path.starts_with('.')) path.erase(0, 1);
-    if (path.empty()) path = "document";
-    throw RunFormatError(fmt::format("{}: {}", path, problem));
+    return path.empty() ? "document" : path;
+  }
+
+  [[noreturn]] void refuse(std::string_view problem) const {
+    throw RunFormatError(fmt::format("{}: {}", path(), problem));
   }
 
  private:
@@ -74,6 +75,9 @@ class Trail {
   void enter(const std::string& key) {
     places_.back().key = key;
     if (!places_.back().keys.insert(key).second) refuse("expected this key only once");
+    if (places_.back().keys.size() > most_members) {
+      refuse(fmt::format("expected at most {} keys in an object", most_members));
+    }
   }
 
   void step() {
@@ -83,20 +87,18 @@ class Trail {
   std::vector<Place> places_;
 };
 
-[[noreturn]] void refuse_syntax(std::string_view text, std::size_t byte) {
+[[noreturn]] void refuse_syntax(std::string_view text, std::size_t byte, const Trail& trail) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    throw RunFormatError("document: expected JSON, found an empty file");
+    trail.refuse("expected JSON, found an empty file");
   }
   if (byte > text.size()) {
-    throw RunFormatError("document: expected the rest of the JSON, found its end (cut short?)");
+    trail.refuse("expected the rest of the JSON, found its end (cut short?)");
   }
   const std::string_view before = text.substr(0, byte > 0 ? byte - 1 : 0);
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  throw RunFormatError(
-      fmt::format("document: expected JSON, found something else at line {}, "
-                  "column {}",
-                  line, before.size() - line_start + 1));
+  trail.refuse(fmt::format("expected JSON, found something else at line {}, column {}", line,
+                           before.size() - line_start + 1));
 }
 
 void lay_out(const Json& value, std::size_t indent, std::string& text) {
@@ -128,7 +130,7 @@ Json parse(std::string_view text) {
       return trail.follow(event, parsed);
     });
   } catch (const Json::parse_error& error) {
-    refuse_syntax(text, error.byte);
+    refuse_syntax(text, error.byte, trail);
   } catch (const Json::out_of_range&) {
     trail.refuse("expected a number that a double can hold");
   }

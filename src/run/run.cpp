@@ -60,7 +60,7 @@ struct Words<ClockRate> {
 template <>
 struct Words<Timer> {
   static constexpr std::array table{Word{Timer::clock, "clock"}, Word{Timer::event, "event"},
-                                    Word{Timer::host, "host"}};
+                                    Word{Timer::host, "host"}, Word{Timer::imported, "imported"}};
 };
 
 template <>

@@ -35,6 +35,10 @@ Json encode(const ToolInfo& tool) {
   return {{"version", tool.version}, {"commit", tool.commit}, {"compiler", tool.compiler}};
 }
 
+Json encode(const ImportInfo& imported) {
+  return {{"tool", imported.tool}, {"format", imported.format}, {"file", imported.file}};
+}
+
 Json encode(const HostInfo& host) {
   return {{"cpu", host.cpu},
           {"os", host.os},
@@ -155,12 +159,15 @@ Json encode(const Measurement& measurement) {
 }
 
 Json encode(const Run& run) {
-  return {{"schema", run_schema_name},         {"schema_version", run_schema_version},
-          {"tool", encode(run.tool)},          {"started", run.started},
-          {"arguments", run.arguments},        {"seed", run.seed},
-          {"interrupted", run.interrupted},    {"host", encode(run.host)},
-          {"device", encode(run.device)},      {"warnings", encode_all(run.warnings)},
-          {"results", encode_all(run.results)}};
+  Json object{{"schema", run_schema_name},      {"schema_version", run_schema_version},
+              {"tool", encode(run.tool)},       {"started", run.started},
+              {"arguments", run.arguments},     {"seed", run.seed},
+              {"interrupted", run.interrupted}, {"host", encode(run.host)}};
+  if (run.imported) object["imported"] = encode(*run.imported);
+  object["device"] = encode(run.device);
+  object["warnings"] = encode_all(run.warnings);
+  object["results"] = encode_all(run.results);
+  return object;
 }
 
 }  // namespace clprobe::json

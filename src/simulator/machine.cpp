@@ -54,7 +54,7 @@ class Writer {
 class Reader {
  public:
   explicit Reader(const Cursor& cursor) : cursor_(cursor) {
-    static_cast<void>(cursor_.object());  // refuses what is none
+    cursor_.expect_any_object();
   }
 
   void text(std::string_view key, std::string& value) { value = at(key).text(); }
@@ -92,11 +92,10 @@ class Reader {
   }
 
   void refuse_others() const {
-    for (const auto& item : cursor_.object().items()) {
-      if (std::find(known_.begin(), known_.end(), item.key()) == known_.end()) {
-        Cursor(cursor_, item.key()).refuse("no key of this name");
-      }
-    }
+    cursor_.for_each_member([&](std::string_view key, const Cursor& member) {
+      if (std::find(known_.begin(), known_.end(), key) != known_.end()) return;
+      member.refuse("no key of this name");
+    });
   }
 
  private:

@@ -34,6 +34,38 @@ setup() {
   diff <(printf '%s\n' "$output") a.md
 }
 
+@test "a page and a picture of a stored run" {
+  clprobe latency "${few_sizes[@]}" -o a.json -o a.html -o a.svg
+  [ "$status" -eq 0 ]
+  grep -q '<canvas\|id="charts"' a.html
+  [[ $(tail -n 1 a.svg) == '</svg>' ]]
+  clprobe report a.json -f html
+  diff <(printf '%s\n' "$output") a.html
+  clprobe report a.json -f svg
+  diff <(printf '%s\n' "$output") a.svg
+}
+
+@test "the picture in README is what its command writes" {
+  root=$BATS_TEST_DIRNAME/../..
+  command=$(grep --only-matching 'clprobe report .* -o docs/images/.*' "$root/README.md")
+  read -ra words <<<"$command"
+  clprobe report "$root/${words[2]}" -o latency.svg
+  diff latency.svg "$root/${words[4]}"
+}
+
+@test "a picture of several probes is of the one that its name begins with" {
+  clprobe latency "${few_sizes[@]}" -o a.json
+  jq '.results += [.results[0] | .probe = "other"]' a.json >b.json
+  clprobe report b.json -o latency.svg -o other-one.svg
+  [ "$status" -eq 0 ]
+  grep -q '<title>latency: ' latency.svg
+  grep -q '<title>other: ' other-one.svg
+  clprobe report b.json -o picture.svg
+  fails_with 2 'latency, other' '-o latency.svg'
+  clprobe report b.json -f svg
+  fails_with 2 'latency, other'
+}
+
 @test "an output folder that does not exist is refused before measuring" {
   SECONDS=0
   clprobe latency -o nosuch/folder/a.json
@@ -106,4 +138,27 @@ setup() {
   clprobe latency "${few_sizes[@]}" --seed 7 -o b.json
   points='[.results[0].points[] | [.series, .parameters.working_set_bytes]] | sort'
   [ "$(jq -c "$points" a.json)" = "$(jq -c "$points" b.json)" ]
+}
+
+@test "banks in every format: no banks of a processor, and the reason" {
+  clprobe banks --quick --time-budget 60s --series load-latency --words 4 -o a.json -o a.csv -o a.md
+  [ "$status" -eq 0 ]
+  [[ $output == *'not visible'* && $output == *'across stride words'* ]]
+  json_says '[.results[0].findings[] | select(.name == "banks")] | length == 1 and (.[0] | .value == null and (.reason | test("^not visible")))' a.json
+  json_says '[.results[0].findings[] | select(.name == "bank_width" or .name == "c1" or .name == "cost_a_way")] == []' a.json
+  json_says '[.results[0].points[] | select((.failure // "") != "")] == []' a.json
+  grep -q '^| local memory |.*not visible' a.md
+  grep -q ',stride,' a.csv
+  clprobe report a.json -f markdown
+  diff <(printf '%s\n' "$output") a.md
+}
+
+@test "congestion that is asked for is measured where no banks are visible, with every k" {
+  clprobe banks --quick --time-budget 60s --words 4 --series load-latency,load-model,store-model \
+    --ways 1,3,8 --instructions 3 --json
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[] | select(.series == "store-model").parameters.ways] | sort == [1, 3, 8]'
+  # A mean of 100 launches of 3 accesses each.
+  json_says '[.results[0].points[] | select(.series | endswith("model")).samples[].accesses] | unique == [300]'
 }

@@ -93,6 +93,27 @@ setup() {
   done
 }
 
+@test "accesses to local memory that no device has" {
+  clprobe banks --device 0 --ways 128
+  fails_with 2 --ways 128 'choose 1 to'
+  clprobe banks --device 0 --sub-groups 1024
+  fails_with 2 --sub-groups 1024 'choose 1 to'
+  clprobe banks --device 0 --strides 0-3,65536
+  fails_with 2 --strides 65536 'local memory' 'choose 0 to'
+  clprobe banks --device 0 --ways 128 --dry-run
+  fails_with 2 --ways
+}
+
+@test "numbers of banks that are no numbers, or out of bounds" {
+  local words
+  for words in '--ways 0' '--ways 1,' '--ways 8-2' '--words 5' '--instructions 33' \
+    '--sub-groups -1' '--strides x' '--strides 0-1000'; do
+    # shellcheck disable=SC2086
+    clprobe banks $words
+    fails_with 2 "${words%% *}"
+  done
+}
+
 @test "an unknown format names the nearest" {
   clprobe latency --format jsn
   fails_with 2 jsn json
@@ -121,16 +142,16 @@ setup() {
 
 @test "report of a file that is not there, is empty, or is no run" {
   clprobe report nosuch.json
-  fails_with 1 nosuch.json 'No such file' -o
+  fails_with 2 nosuch.json 'No such file' -o
   : >empty.json
   clprobe report empty.json
-  fails_with 1 empty.json empty
+  fails_with 2 empty.json empty
   echo '{"schema": "something else"}' >other.json
   clprobe report other.json
-  fails_with 1 other.json schema expected
+  fails_with 2 other.json schema expected
   echo '{"schema": ' >cut.json
   clprobe report cut.json
-  fails_with 1 cut.json 'cut short'
+  fails_with 2 cut.json 'cut short'
   clprobe latency --device recorded:nosuch.json
-  fails_with 1 nosuch.json
+  fails_with 2 nosuch.json
 }

@@ -17,11 +17,15 @@ _clprobe() {
   fi
   case $before in
   --series)
-    _clprobe_offer 'global global-scalar global-pages constant-argument constant-program local image' "$word"
+    _clprobe_offer 'global global-scalar global-pages constant-argument constant-program local image load-latency load-throughput store-throughput load-model store-model' "$word"
     return
     ;;
   --address)
     _clprobe_offer 'auto pointer index offset' "$word"
+    return
+    ;;
+  --words)
+    _clprobe_offer '4 8 16' "$word"
     return
     ;;
   --type)
@@ -48,12 +52,28 @@ _clprobe() {
     _clprobe_offer 'auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter' "$word"
     return
     ;;
+  --baseline)
+    _clprobe_files "$word"
+    return
+    ;;
+  --fail-on)
+    _clprobe_offer 'never worse changed' "$word"
+    return
+    ;;
+  --size-unit)
+    _clprobe_offer 'auto B KiB MiB' "$word"
+    return
+    ;;
+  --time-unit)
+    _clprobe_offer 'auto ns us' "$word"
+    return
+    ;;
   --output|-o)
     _clprobe_files "$word"
     return
     ;;
   --format|-f)
-    _clprobe_offer 'table json csv markdown' "$word"
+    _clprobe_offer 'table json csv markdown html svg' "$word"
     return
     ;;
   --color)
@@ -64,23 +84,23 @@ _clprobe() {
     _clprobe_offer 'man bash zsh fish' "$word"
     return
     ;;
-  --device|-d|--sizes|--step|--unroll|--max-memory|--elements|--grid|--work-group|--time-budget|--timeout|--seed)
+  --device|-d|--sizes|--step|--unroll|--strides|--ways|--sub-groups|--instructions|--max-memory|--elements|--grid|--work-group|--time-budget|--timeout|--seed|--threshold|--device-name)
     return
     ;;
   esac
   for each in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case $each in
-    list|explain|report) command=$each ;;
+    list|explain|report|compare|import) command=$each ;;
     esac
   done
   if [[ $word == -* ]]; then
-    _clprobe_offer '--device -d --sizes --series --step --unroll --address --max-memory --elements --grid --work-group --type --vector --operation --buffer --timer --time-budget --quick --thorough --timeout --clock --seed --dry-run --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' "$word"
-  elif [[ $command == report ]]; then
+    _clprobe_offer '--device -d --sizes --series --step --unroll --address --words --strides --ways --sub-groups --instructions --max-memory --elements --grid --work-group --type --vector --operation --buffer --timer --time-budget --quick --thorough --timeout --clock --seed --dry-run --baseline --threshold --fail-on --device-name --size-unit --time-unit --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' "$word"
+  elif [[ $command == report || $command == compare || $command == import ]]; then
     _clprobe_files "$word"
   elif [[ $command == explain ]]; then
     _clprobe_offer 'latency bandwidth' "$word"
   elif [[ $command == '' ]]; then
-    _clprobe_offer 'list explain report latency bandwidth' "$word"
+    _clprobe_offer 'list explain report compare import latency bandwidth' "$word"
   fi
 }
 complete -F _clprobe clprobe

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads AMD assembly as clang writes it (-S) and checks a timed pointer chase:
+"""Reads AMD assembly as clang writes it (-S) and checks a timed loop of accesses:
 
-- the loop between the two clock reads has one load of the expected kind a hop, and no other load;
-- no load of that kind can still be under way at a clock read, on any path through the code.
+- the loop between the two clock reads has one access of the expected kind a hop, and no other, and
+  where BITS are given, each moves so many;
+- no access of that kind can still be under way at a clock read, on any path through the code.
 
-    amd_assembly.py FILE.s KERNEL vector|scalar|local|image HOPS
+    amd_assembly.py FILE.s KERNEL vector|scalar|local|local-store|image HOPS [BITS]
 """
 
 import dataclasses
@@ -18,12 +19,14 @@ LOADS = {
     "vector": re.compile(r"(global|flat|buffer|scratch)_load_(?!format)"),
     "scalar": re.compile(r"s_(buffer_)?load_"),
     "local": re.compile(r"ds_(read|load)"),
+    "local-store": re.compile(r"ds_(write|store)"),
     "image": re.compile(r"image_(load|sample|msaa_load)|t?buffer_load_format"),
 }
 WAITS = {
     "vector": re.compile(r"s_waitcnt.*\bvmcnt\(0\)|s_wait_loadcnt(_dscnt)? 0x0$"),
     "scalar": re.compile(r"s_waitcnt.*\blgkmcnt\(0\)|s_wait_kmcnt 0x0$"),
     "local": re.compile(r"s_waitcnt.*\blgkmcnt\(0\)|s_wait_(loadcnt_)?dscnt 0x0$"),
+    "local-store": re.compile(r"s_waitcnt.*\blgkmcnt\(0\)|s_wait_(loadcnt_)?dscnt 0x0$"),
     "image": re.compile(r"s_waitcnt.*\bvmcnt\(0\)|s_wait_(load|sample)cnt 0x0$"),
 }
 CLOCK = re.compile(r"s_mem(real)?time|s_getreg_b32 .*SHADER_CYCLES|s_sendmsg_rtn_b64")
@@ -142,7 +145,7 @@ def may_be_under_way(code: Code, kind: str, loads: list[int]) -> list[bool]:
     return under_way
 
 
-def check(assembly: str, kernel: str, kind: str, hops: int) -> None:
+def check(assembly: str, kernel: str, kind: str, hops: int, bits: int | None = None) -> None:
     """Raises Unexpected with the reason when the timed loop is not a chase of that kind."""
     code = read_code(assembly, kernel)
     clocks = [n for n, text in enumerate(code.instructions) if CLOCK.match(text)]
@@ -157,6 +160,11 @@ def check(assembly: str, kernel: str, kind: str, hops: int) -> None:
             count, expected = kinds.count(other), hops if other == kind else 0
             if count != expected:
                 raise Unexpected(f"{kernel}: {count} {other} loads in the timed loop and not {expected}")
+        for n in sorted(body):
+            words = code.instructions[n].split()
+            is_right = re.search(rf"(read|load|write|store)_b{bits}$", words[0])
+            if bits is not None and kind_of(words[0]) == kind and not is_right:
+                raise Unexpected(f"{kernel}: {words[0]} in the timed loop, not {bits} bits at a time")
     # Scalar loads outside of loops fetch the kernel's arguments, for which no clock need wait.
     looping = set().union(*natural_loops(code))
     waited = [n for n, text in enumerate(code.instructions)
@@ -169,13 +177,13 @@ def check(assembly: str, kernel: str, kind: str, hops: int) -> None:
 
 
 def main() -> int:
-    if len(sys.argv) != 5:
+    if len(sys.argv) not in (5, 6):
         print(__doc__, file=sys.stderr)
         return 2
-    path, kernel, kind, hops = sys.argv[1:]
+    path, kernel, kind, hops, *bits = sys.argv[1:]
     with open(path, encoding="utf-8") as file:
         try:
-            check(file.read(), kernel, kind, int(hops))
+            check(file.read(), kernel, kind, int(hops), *map(int, bits))
         except Unexpected as problem:
             print(f"{path}: {problem}", file=sys.stderr)
             return 1

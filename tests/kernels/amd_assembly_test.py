@@ -32,6 +32,10 @@ chase:                                  ; @chase
 """
 
 
+STORES = GOOD.replace("\tglobal_load_dword v0, v0, s[0:1]", "\tds_write_b64 v0, v[2:3]").replace(
+    "vmcnt", "lgkmcnt")
+
+
 class Reader(unittest.TestCase):
     def refuse(self, assembly: str, reason: str, kind: str = "vector", hops: int = 2) -> None:
         with self.assertRaisesRegex(amd_assembly.Unexpected, reason):
@@ -65,6 +69,22 @@ class Reader(unittest.TestCase):
     def test_wants_two_clock_reads_and_a_loop(self) -> None:
         self.refuse(GOOD.replace("s_memtime s[4:5]", "s_nop 0"), "reads the clock 1 times")
         self.refuse(GOOD.replace("s_cbranch_scc0 .LBB0_1", "s_nop 0"), "no loop")
+
+
+class LocalReader(unittest.TestCase):
+    def test_accepts_stores_of_their_width(self) -> None:
+        amd_assembly.check(STORES, "chase", "local-store", 2, 64)
+
+    def test_tells_narrow_and_merged_from_wide(self) -> None:
+        for other in ("ds_write_b32 v0, v2", "ds_write2_b32 v0, v2, v3", "ds_write2_b64 v0, v2, v3"):
+            with self.assertRaisesRegex(amd_assembly.Unexpected, "not 64 bits"):
+                amd_assembly.check(STORES.replace("ds_write_b64 v0, v[2:3]", other), "chase",
+                                   "local-store", 2, 64)
+
+    def test_tells_loads_from_stores(self) -> None:
+        with self.assertRaisesRegex(amd_assembly.Unexpected, "local loads in the timed loop and not 0"):
+            amd_assembly.check(STORES.replace("ds_write_b64 v0, v[2:3]", "ds_read_b64 v[2:3], v0"),
+                               "chase", "local-store", 2, 64)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import amd_assembly
+import ptx_assembly
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -141,8 +142,11 @@ def nvptx(clang: str, clock: int) -> Variant:
              "-D__NV_CL_C_VERSION=120", f"-DCLOCK={clock}", *kernel.options, "-S", "-O3", "-o",
              "kernel.ptx", "kernel.cl"], folder)
         if clock == NVIDIA and b"%clock64" not in (folder / "kernel.ptx").read_bytes():
-            if "latency_chase" in (folder / "kernel.cl").read_text():
+            source = (folder / "kernel.cl").read_text()
+            if "latency_chase" in source or "banks_access" in source:
                 raise Failure("the PTX does not read %clock64")
+        if kernel.file == "banks.cl":
+            check_bank_ptx(kernel, (folder / "kernel.ptx").read_text())
 
     return Variant(f"nvptx64 sm_70 by {clang}", clock, compile_one)
 
@@ -178,10 +182,36 @@ def amdgcn(clang: str, device: str, clock: int) -> Variant:
              "-mcode-object-version=4", "-nogpulib", *DECLARATIONS, *amd_libraries(device),
              *WARNINGS, f"-DCLOCK={clock}", *kernel.options, "-O3", "-S", "-o", "kernel.s",
              "kernel.cl"], folder)
-        if clock == AMD:
+        if clock == AMD and kernel.file == "banks.cl":
+            check_bank_code(kernel, (folder / "kernel.s").read_text())
+        elif clock == AMD:
             check_amd_code(kernel, (folder / "kernel.s").read_text())
 
     return Variant(f"{device} by {clang}", clock, compile_one)
+
+
+def bank_accesses(kernel: Kernel) -> tuple[bool, int, int]:
+    """Whether the timed loop of banks.cl stores, how often, and bits at a time."""
+    number = {name: int(kernel.option(name, "1")) for name in ("WORD", "STORE", "CHAINS", "STEPS")}
+    return number["STORE"] == 1, number["CHAINS"] * number["STEPS"], 8 * number["WORD"]
+
+
+def check_bank_ptx(kernel: Kernel, ptx: str) -> None:
+    """Accesses are neither merged nor kept in registers."""
+    stores, accesses, bits = bank_accesses(kernel)
+    try:
+        ptx_assembly.check(ptx, "banks_access", "st" if stores else "ld", accesses, bits)
+    except ptx_assembly.Unexpected as problem:
+        raise Failure(str(problem)) from problem
+
+
+def check_bank_code(kernel: Kernel, assembly: str) -> None:
+    stores, accesses, bits = bank_accesses(kernel)
+    try:
+        amd_assembly.check(assembly, "banks_access", "local-store" if stores else "local", accesses,
+                           bits)
+    except amd_assembly.Unexpected as problem:
+        raise Failure(str(problem)) from problem
 
 
 def check_amd_code(kernel: Kernel, assembly: str) -> None:

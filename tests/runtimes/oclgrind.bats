@@ -154,3 +154,16 @@ small=(latency --quick --time-budget 60s --json --sizes)
     no_reports
   done
 }
+
+@test "accesses to local memory: chains, independent loads and stores of every word" {
+  local word
+  for word in 4 8 16; do
+    under_oclgrind "${all_checks[@]}" -- banks --quick --time-budget 40s --json --words "$word" \
+      --strides 0,1,33 --sub-groups 2 --instructions 2 \
+      --series load-latency,load-throughput,store-throughput
+    [ "$status" -eq 0 ]
+    # A busy host interprets some of the thirty points in the time.
+    json_says '.results[0].status == "ok" and ([.results[0].points[].series] | unique | length) == 3'
+    no_reports
+  done
+}

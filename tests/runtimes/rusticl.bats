@@ -69,3 +69,12 @@ setup() {
   json_says '[.results[0].points[].parameters.timer] | unique == ["host"]'
   json_says '[.results[0].points[] | select((.samples | length) == 0)] == []'
 }
+
+@test "banks: slopes of the host's clock, and the model is said not to be measured" {
+  clprobe banks --device llvmpipe --quick --time-budget 60s --json --words 4 --strides 1,32 \
+    --series load-latency,store-throughput,load-model --sub-groups 2 --instructions 2
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[] | select((.failure // "") != "" or (.samples | length) == 0)] == []'
+  json_says '[.results[0].findings[] | select(.name == "c1") | .reason] == ["few accesses can only be timed by a clock in the kernel"]'
+}

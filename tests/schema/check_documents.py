@@ -34,6 +34,7 @@ def main(source):
     validator = jsonschema.Draft7Validator(schema)
     files = sorted((source / "tests/golden").glob("*.json"))
     files += sorted((source / "results").glob("**/*.json"))
+    files += sorted((source / "tests/schema/oldest").glob("*.json"))
     checked = failures = 0
     for path in files:
         document = json.loads(path.read_text("utf-8"))

@@ -102,10 +102,10 @@ TEST_CASE("bash offers what fits") {
     MESSAGE("skipped: bash is not installed");
     return;
   }
-  CHECK(offered_by_bash("''") == "bandwidth explain latency list report ");
+  CHECK(offered_by_bash("''") == "bandwidth compare explain import latency list report ");
   CHECK(offered_by_bash("la") == "latency ");
-  CHECK(offered_by_bash("--f") == "--format ");
-  CHECK(offered_by_bash("-f ''") == "csv json markdown table ");
+  CHECK(offered_by_bash("--f") == "--fail-on --format ");
+  CHECK(offered_by_bash("-f ''") == "csv html json markdown svg table ");
   CHECK(offered_by_bash("--color = ''") == "always auto never ");
   CHECK(offered_by_bash("--color =") == "always auto never ");
   CHECK(offered_by_bash("--color = n") == "never ");

@@ -2,6 +2,7 @@
 #include "example_runs.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace clprobe {
 namespace {
@@ -288,6 +289,64 @@ Run example_broken_run() {
   banks.reason = "local memory is emulated in global memory";
   run.results.push_back(stride);
   run.results.push_back(banks);
+  return run;
+}
+
+Run example_banks_run() {
+  Run run = example_gpu_run();
+  ProbeResult result{.probe = "banks", .quantity = "seconds_per_access"};
+  result.elapsed_seconds = 2.41;
+  Noise noise(11);
+  const auto ways = [](std::int64_t stride, std::int64_t word) {
+    const std::int64_t together = 128 / word;
+    return static_cast<double>(word / 4 * (stride == 0 ? 1 : std::gcd(stride, together)));
+  };
+  const auto add = [&](const char* series, std::int64_t stride, std::int64_t word, double cycles) {
+    Point point{
+        .series = series,
+        .parameters = {
+            {"word_bytes", word}, {"pattern", std::string("stride")}, {"stride_words", stride}}};
+    Sample sample{.accesses = 65536, .witness = noise.next()};
+    sample.ticks = static_cast<std::uint64_t>(65536.0 * cycles * noise.factor(0.004)) + 2U;
+    sample.host_ns = *sample.ticks;
+    point.samples = {sample};
+    result.points.push_back(std::move(point));
+  };
+  for (const std::int64_t word : {4, 8, 16}) {
+    for (std::int64_t stride = 0; stride <= 65; ++stride) {
+      add("load-latency", stride, word, 31.8 + 2.0 * ways(stride, word));
+      add("load-throughput", stride, word, 0.05 + ways(stride, word));
+    }
+  }
+  const auto find = [&](const char* name, const char* series, double value, const char* unit,
+                        double aside) {
+    result.findings.push_back({.name = name,
+                               .series = series,
+                               .value = value,
+                               .low = value * (1.0 - aside),
+                               .high = value * (1.0 + aside),
+                               .unit = unit,
+                               .method = "made up"});
+  };
+  find("banks", "local memory", 32, "count", 0.0);
+  find("bank_width", "local memory", 4, "bytes", 0.0);
+  find("lanes_together", "local memory", 32, "count", 0.0);
+  result.findings.push_back(
+      {.name = "runner_up", .series = "local memory", .label = "16 x 8 B, 32 lanes"});
+  find("behind", "local memory", 812.4, "", 0.0);
+  for (const char* const series : {"load-latency 4 B", "load-throughput 4 B"}) {
+    find("conflict_free", series, 33.8, "cycles", 0.004);
+    find("cost_a_way", series, 2.0, "cycles", 0.011);
+    find("line_r2", series, 0.9991, "", 0.0);
+  }
+  find("bandwidth", "load-throughput 4 B", 241.5e9, "bytes_per_second", 0.0);
+  find("bytes_a_cycle", "load-throughput 4 B", 121.9, "", 0.0);
+  find("c1", "load-model", 1.013, "cycles", 0.002);
+  find("c2", "load-model", 61.2, "cycles", 0.21);
+  find("model_r2", "load-model", 0.99987, "", 0.0);
+  find("largest_deviation", "load-model", 118.0, "cycles", 0.0);
+  find("as_share", "load-model", 0.62, "share", 0.0);
+  run.results = {result};
   return run;
 }
 

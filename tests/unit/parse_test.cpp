@@ -120,6 +120,10 @@ TEST_CASE("each output has the format of its ending, streams that of stdout") {
                     Output{"d/e.md", Format::markdown}, Output{"f.txt", Format::table},
                     Output{"-", Format::csv}, Output{"/dev/null", Format::csv},
                     Output{"/dev/shm/g.json", Format::json}});
+  CHECK(parsed({"-o", "a.html", "-o", "latency.svg"}).outputs ==
+        std::vector{Output{"a.html", Format::html}, Output{"latency.svg", Format::svg}});
+  CHECK(parsed({"-f", "html"}).format == Format::html);
+  CHECK(parsed({"-f", "svg"}).format == Format::svg);
   CHECK(parsed({"--json"}).format == Format::json);
   CHECK(parsed({"--json", "-f", "json"}).format == Format::json);
 }
@@ -149,19 +153,20 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
        "unknown flag '--colour': did you mean '--color'? `clprobe --help` shows all flags"},
       {{"--list"}, "unknown flag '--list': write `clprobe list`"},
       {{"-f", "jsno"},
-       "unknown word after --format 'jsno': did you mean 'json'? choose table, json, csv or "
-       "markdown"},
+       "unknown word after --format 'jsno': did you mean 'json'? choose table, json, csv, "
+       "markdown, html or svg"},
       {{"--series", "global,loacl"},
        "unknown word after --series 'loacl': did you mean 'local'? choose global, "
-       "global-scalar, global-pages, constant-argument, constant-program, local or image"},
+       "global-scalar, global-pages, constant-argument, constant-program, local, image, "
+       "load-latency, load-throughput, store-throughput, load-model or store-model"},
       {{"--generate", "tcsh"},
        "unknown word after --generate 'tcsh': choose man, bash, zsh or fish"},
       {{"-o", "run.jsn"},
        "--output: the ending of 'run.jsn' is no known format: did you mean '.json'? end the name "
-       "in .json, .csv, .md or .txt"},
+       "in .json, .csv, .md, .txt, .html or .svg"},
       {{"-o", "run"},
-       "--output: the ending of 'run' is no known format: end the name in .json, .csv, .md or "
-       ".txt"},
+       "--output: the ending of 'run' is no known format: end the name in .json, .csv, .md, "
+       ".txt, .html or .svg"},
   });
 }
 

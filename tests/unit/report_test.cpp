@@ -10,6 +10,8 @@
 #include "example_runs.hpp"
 #include "golden.hpp"
 #include "report/chart.hpp"
+#include "report/findings.hpp"
+#include "report/heat_map.hpp"
 #include "report/text.hpp"
 
 namespace clprobe {
@@ -90,6 +92,10 @@ TEST_CASE("every format is what it was") {
   check_golden("table.txt", render_table(gpu, {}));
   check_golden("table-ascii-60.txt", render_table(gpu, {.width = 60, .unicode = false}));
   check_golden("table-verbose.txt", render_table(gpu, {.all_points = true}));
+  const std::array banks{example_banks_run()};
+  check_golden("banks.txt", render_table(banks, {}));
+  check_golden("banks-ascii-60.txt", render_table(banks, {.width = 60, .unicode = false}));
+  check_golden("banks.md", render_markdown(banks));
   const std::array three{example_gpu_run(), example_cpu_run(), example_broken_run()};
   check_golden("side-by-side.txt", render_table(three, {}));
   check_golden("report.md", render_markdown(three));
@@ -107,6 +113,8 @@ TEST_CASE("no table is wider than asked for, and nothing of a driver controls th
   const std::vector<std::vector<Run>> documents{
       {example_gpu_run()},
       {example_hostile_run()},
+      {example_banks_run()},
+      {example_banks_run(), example_banks_run()},
       {example_gpu_run(), example_cpu_run(), example_broken_run(), example_hostile_run()}};
   for (const std::vector<Run>& runs : documents) {
     for (const int width : {10, 20, 33, 40, 52, 60, 72, 80, 100, 132, 250}) {
@@ -131,7 +139,7 @@ TEST_CASE("no table is wider than asked for, and nothing of a driver controls th
 }
 
 TEST_CASE("colour changes nothing but the colour") {
-  const std::array runs{example_gpu_run(), example_cpu_run()};
+  const std::array runs{example_gpu_run(), example_cpu_run(), example_banks_run()};
   const std::string coloured = render_table(runs, {.colour = true});
   CHECK(coloured.find("\x1b[") != std::string::npos);
   CHECK(without_colour(coloured) == render_table(runs, {}));
@@ -273,6 +281,36 @@ TEST_CASE("a chart needs two sizes, and survives any finite curve") {
   for (const std::string& line : lines_of(page.text())) {
     CHECK(report::display_width(line) <= 80);
   }
+}
+
+TEST_CASE(
+    "a heat map needs two columns, has one shade where nothing varies, and survives any number") {
+  report::Page page(TableStyle{});
+  report::HeatMap map{"load", "stride_words", "word_bytes", "cycles", {{1.0, 4.0, 2.0}}};
+  report::draw_heat_map(page, {});
+  report::draw_heat_map(page, map);
+  CHECK(page.text().empty());
+  map.cells.push_back({2.0, 4.0, 2.1});
+  report::draw_heat_map(page, map);
+  CHECK(page.text().find("··") != std::string::npos);
+  map.cells = {{-1e300, 4.0, 1e-300}, {1e300, 8.5, 1e300}, {0.5, 1e18, 3.0}};
+  report::draw_heat_map(page, map);
+  for (const std::string& line : lines_of(page.text())) {
+    CHECK(report::display_width(line) <= 80);
+  }
+}
+
+TEST_CASE("findings that share no names are tables of their own") {
+  const std::vector<Finding> findings{{.name = "banks", .series = "memory"},
+                                      {.name = "c1", .series = "model"},
+                                      {.name = "width", .series = "memory"},
+                                      {.name = "c2", .series = "other"},
+                                      {.name = "c1", .series = "other"}};
+  const auto blocks = report::blocks_of(findings);
+  REQUIRE(blocks.size() == 2);
+  CHECK(blocks[0].size() == 2);
+  CHECK(blocks[1].size() == 3);
+  CHECK(report::blocks_of(example_gpu_run().results[0].findings).size() == 1);
 }
 
 TEST_CASE("widths are of columns, not of bytes") {

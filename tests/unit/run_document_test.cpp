@@ -102,8 +102,9 @@ constexpr std::array broken{
            R"("sundial")"},
     Broken{R"("ticks_per_ns":1.98)", R"("ticks_per_ns":[])",
            "device.clock.ticks_per_ns: expected a number, found an array"},
-    Broken{R"("timer":"clock")", R"("timer":"wall")",
-           R"(device.timer: expected one of clock, event, host, found the string "wall")"},
+    Broken{
+        R"("timer":"clock")", R"("timer":"wall")",
+        R"(device.timer: expected one of clock, event, host, imported, found the string "wall")"},
     Broken{R"("max_clock_frequency_mhz":1980)", R"("max_clock_frequency_mhz":true)",
            "device.reported.max_clock_frequency_mhz: expected a number or a string, found true"},
     Broken{R"("warnings":[{"code":"clock_refused")", R"("warnings":[{"code":null)",
@@ -119,14 +120,14 @@ constexpr std::array broken{
     Broken{R"("level":1)", R"("level":0)",
            "results[0].findings[0].level: expected an integer from 1, found 0"},
     Broken{R"("value":1.616e-08)", R"("value":NaN)",
-           "document: expected JSON, found something else at line 1, column "},
+           "results[0].findings[0].value: expected JSON, found something else at line 1, column "},
     Broken{R"("source":"derived")", R"("source":"guessed")",
            "results[0].findings[0].source: expected one of measured, reported, derived, found the "
            R"(string "guessed")"},
     Broken{R"("kernels":[{"sha256":)", R"("kernels":[{"md5":)",
            "results[0].kernels[0].md5: expected no key of this name, found the string "
            R"("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b...")"},
-    Broken{R"("points":[{)", R"("points":{"0":{)", "document: expected JSON, found something "},
+    Broken{R"("points":[{)", R"("points":{"0":{)", "results[0].points.0: expected JSON, found "},
     Broken{R"("series":"global","parameters")", R"("series":["global"],"parameters")",
            "results[0].points[0].series: expected a string, found an array"},
     Broken{R"("working_set_bytes":1024)", R"("working_set_bytes":null)",
@@ -228,12 +229,39 @@ TEST_CASE("what is no document is refused") {
   CHECK(refusal("{\n  oops") ==
         "document: expected JSON, found something else at line 2, column 3");
   CHECK(refusal(good + "{}").starts_with("document: expected JSON, found something else"));
-  CHECK(refusal(good.substr(0, good.size() / 2)) ==
-        "document: expected the rest of the JSON, found its end (cut short?)");
+  CHECK(refusal(good.substr(0, good.find("\"failure\""))) ==
+        "results[0].points[1].samples: expected the rest of the JSON, found its end (cut short?)");
   CHECK(refusal("[" + good + "," + replaced(good, "\"seed\":42", "\"seed\":[]") + "]") ==
         "[1].seed: expected a non-negative integer, found an array");
   CHECK(refusal(std::string(100'000, '[')).ends_with("expected at most 16 levels of nesting"));
   CHECK(refusal("\"\xff\"").starts_with("document: expected JSON"));
+}
+
+TEST_CASE("what only one of the two parsers would see is refused, or read alike") {
+  const std::string good = one_document(small_run());
+  CHECK(refusal(replaced(good, R"("reported":{)", R"("reported":{"a":1,"a":2,)")) ==
+        "device.reported.a: expected this key only once");
+  CHECK(refusal(replaced(good, R"("tool":{)", R"("tool":{"version":"9",)")) ==
+        "tool.version: expected this key only once");
+  CHECK(runs_from_json(replaced(good, R"("seed":42)", R"("seed":-0)")).at(0).seed == 0);
+  // A byte order mark and blanks around are no part of the document.
+  CHECK(runs_from_json("\xEF\xBB\xBF" + good).size() == 1);
+  CHECK(runs_from_json(" \n" + good + "\r\n\t").size() == 1);
+  std::string members = "\"reported\":{";
+  for (int i = 0; i < 5000; ++i) members += "\"k" + std::to_string(i) + "\":1,";
+  CHECK(refusal(replaced(good, R"("reported":{)", members)) ==
+        "device.reported.k4096: expected at most 4096 keys in an object");
+}
+
+TEST_CASE("an imported run says so, and one that was measured does not") {
+  Run run = small_run();
+  CHECK(one_document(run).find("\"imported\"") == std::string::npos);
+  run.imported = ImportInfo{"clpeak 2.1.2", "clpeak-json", "a.json"};
+  run.device.timer = Timer::imported;
+  const std::string text = one_document(run);
+  CHECK(runs_from_json(text) == std::vector<Run>{run});
+  CHECK(refusal(replaced(text, R"("imported":{)", R"("imported":{"url":"x",)")) ==
+        R"(imported.url: expected no key of this name, found the string "x")");
 }
 
 TEST_CASE("no mutation of a document does more than be refused") {

@@ -1,14 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run as a script: writes OUTPUT, a C++ source with the text of each file of FILES (names relative
-# to ROOT, separated by ';') and the SHA-256 of each kernel together with clock.clh.
+# to ROOT, separated by ';') and of CHART_JS as chart.js, the SHA-256 of each kernel together with
+# clock.clh, and the hash of each script and style as a Content-Security-Policy names it.
+
+# The base64 of a number of 64 hexadecimal digits: 3 of them are 2 letters, and the last is padded.
+function(base64 hexadecimal result)
+  set(alphabet "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+  set(letters "")
+  foreach(at RANGE 0 63 3)
+    string(SUBSTRING "${hexadecimal}00" ${at} 3 digits)
+    math(EXPR high "(0x${digits} >> 6) & 63")
+    math(EXPR low "0x${digits} & 63")
+    foreach(number ${high} ${low})
+      string(SUBSTRING "${alphabet}" ${number} 1 letter)
+      string(APPEND letters "${letter}")
+    endforeach()
+  endforeach()
+  string(SUBSTRING "${letters}" 0 43 letters)
+  set(${result} "${letters}=" PARENT_SCOPE)
+endfunction()
+
 file(READ ${ROOT}/cl/clock.clh clock)
 set(files "")
 set(hashes "")
-foreach(path IN LISTS FILES)
-  file(READ ${ROOT}/${path} text)
+set(content_hashes "")
+foreach(path IN LISTS FILES ITEMS chart.js)
+  set(text "")
+  if(NOT path STREQUAL "chart.js")
+    file(READ ${ROOT}/${path} text)
+  elseif(CHART_JS)
+    file(READ ${CHART_JS} text)
+    if(text MATCHES "</script|<!--")
+      message(FATAL_ERROR "${CHART_JS} would end the element of a page that holds it")
+    endif()
+  endif()
   get_filename_component(name ${path} NAME)
   # In pieces: a compiler need not take string literals of more than 64 KiB.
-  string(APPEND files "    File{\"${name}\", ")
+  string(APPEND files "    File{\"${name}\", \"\" ")
   string(LENGTH "${text}" length)
   set(at 0)
   while(at LESS length)
@@ -20,6 +48,11 @@ foreach(path IN LISTS FILES)
   if(name MATCHES "\\.cl$")
     string(SHA256 hash "${clock}${text}")
     string(APPEND hashes "    File{\"${name}\", \"${hash}\"},\n")
+  endif()
+  if(name MATCHES "\\.(js|css)$")
+    string(SHA256 hash "${text}")
+    base64(${hash} hash)
+    string(APPEND content_hashes "    File{\"${name}\", \"sha256-${hash}\"},\n")
   endif()
 endforeach()
 file(
@@ -46,6 +79,9 @@ ${files}};
 constexpr std::array hashes{
 ${hashes}};
 
+constexpr std::array content_hashes{
+${content_hashes}};
+
 template <typename Table>
 std::string_view text_of(const Table& table, std::string_view name) {
   const auto found = std::find_if(table.begin(), table.end(),
@@ -58,6 +94,12 @@ std::string_view text_of(const Table& table, std::string_view name) {
 
 std::string_view embedded_file(std::string_view name) { return text_of(files, name); }
 std::string_view kernel_sha256(std::string_view name) { return text_of(hashes, name); }
+std::string_view content_hash(std::string_view name) { return text_of(content_hashes, name); }
+
+bool has_embedded_file(std::string_view name) {
+  return std::any_of(files.begin(), files.end(),
+                     [&](const File& file) { return file.name == name; });
+}
 
 }  // namespace clprobe
 ")

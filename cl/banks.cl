@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accesses to local memory at offsets that only the host knows: which lanes meet in which bank is
+// data, and one build serves every pattern. A work-item makes CHAINS * STEPS accesses of WORD bytes
+// in an iteration. clock.clh is put before this file. Parameters:
+//   WORD    bytes of an access: 4, 8 or 16
+//   STORE   1: stores, else loads
+//   CHAINS  accesses that do not wait for each other, 1 to 32
+//   STEPS   accesses of one chain in one iteration, 1 or 32
+//   LOCAL_BYTES  bytes of local memory, at least the footprint and 16 more
+//
+// A word of the footprint holds the offset of the word that is `hop` bytes further within its block
+// of 8 KiB. So the address of a load comes from the load before it in its chain, and no compiler
+// can merge, drop or move one; and since `hop` is a multiple of all banks together, a chain stays
+// in its bank. The parts of a word beside the first hold 0 and are added, so that a wide load
+// cannot become a narrow one. A store writes the offset where it goes, and goes the same way: a
+// compiler that does not know `hop` cannot see which store would overwrite another.
+
+#define BLOCK_BYTES 8192u
+#define MOVED(offset, by) \
+  (((offset) & ~(BLOCK_BYTES - 1)) | (((offset) + (by)) & (BLOCK_BYTES - 1)))
+
+#if WORD == 4
+typedef uint word;
+#define WORD_OF(offset) (offset)
+#define FIRST(v) (v)
+#define SUM(v) (v)
+#elif WORD == 8
+typedef uint2 word;
+#define WORD_OF(offset) ((uint2)((offset), 0u))
+#define FIRST(v) ((v).x)
+#define SUM(v) ((v).x + (v).y)
+#else
+typedef uint4 word;
+#define WORD_OF(offset) ((uint4)((offset), 0u, 0u, 0u))
+#define FIRST(v) ((v).x)
+#define SUM(v) (((v).x + (v).y) + ((v).z + (v).w))
+#endif
+
+#define WORD_AT(offset) (*(local word*)(memory + (offset)))
+
+#if STORE
+typedef word chain;
+#define CHAIN_OF(offset) WORD_OF(offset)
+#define OFFSET_OF(c) FIRST(c)
+#define ACCESS(c)                            \
+  {                                          \
+    WORD_AT(OFFSET_OF(c)) = c;               \
+    OFFSET_OF(c) = MOVED(OFFSET_OF(c), hop); \
+  }
+#else
+typedef uint chain;
+#define CHAIN_OF(offset) (offset)
+#define OFFSET_OF(c) (c)
+#define ACCESS(c)                 \
+  {                               \
+    const word seen = WORD_AT(c); \
+    c = SUM(seen);                \
+  }
+#endif
+
+// clang-format off
+#if CHAINS == 1
+#define EACH(f) f(0)
+#elif CHAINS <= 4
+#define EACH(f) f(0) f(1) f(2) f(3)
+#elif CHAINS <= 16
+#define EACH(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14) f(15)
+#else
+#define EACH(f) f(0) f(1) f(2) f(3) f(4) f(5) f(6) f(7) f(8) f(9) f(10) f(11) f(12) f(13) f(14)   \
+  f(15) f(16) f(17) f(18) f(19) f(20) f(21) f(22) f(23) f(24) f(25) f(26) f(27) f(28) f(29) f(30) \
+  f(31)
+#endif
+#define DECLARE(j) chain c##j = CHAIN_OF(j < CHAINS ? offsets[j * lanes + lane] : 0u);
+#define STEP(j) if (j < CHAINS) ACCESS(c##j)
+#define ADD(j) + (j < CHAINS ? OFFSET_OF(c##j) : 0u)
+#define ADD_STORED(j) + (j < CHAINS ? SUM(WORD_AT(MOVED(OFFSET_OF(c##j), 0u - hop))) : 0u)
+// clang-format on
+#define ALL EACH(STEP)
+#define ALL_4 ALL ALL ALL ALL
+#define ALL_16 ALL_4 ALL_4 ALL_4 ALL_4
+#if STEPS == 1
+#define BLOCK ALL
+#else
+#define BLOCK ALL_16 ALL_16
+#endif
+
+// What the clock must wait for. Local memory is served in order: behind the stores comes a load,
+// from a place that the compiler cannot know to be another one.
+#define OFFSETS (0u EACH(ADD))
+#if STORE
+#define DONE SUM(WORD_AT(footprint))
+#define RESULT (0u EACH(ADD_STORED))
+#else
+#define DONE OFFSETS
+#define RESULT OFFSETS
+#endif
+
+// As in latency.cl: AMD's compiler would unroll further by itself.
+#ifdef __AMDGCN__
+#define LOOP_HINT _Pragma("nounroll")
+#else
+#define LOOP_HINT
+#endif
+
+// One work-group of whole sub-groups. `offsets` has a row of `lanes` for each chain. With `lead`
+// one access of each chain comes first; then `rounds` times a barrier and `iterations` between two
+// clock reads, of which the last round is told: its code is in the instruction cache. out: at 2 *
+// slot the ticks from the first start to the last end of all work-items, then the witness.
+kernel void banks_access(global const uint* offsets, uint lanes, uint footprint, uint hop,
+                         uint lead, uint rounds, uint iterations, ulong never, uint slot,
+                         global ulong* restrict out) {
+  local uchar memory[LOCAL_BYTES] __attribute__((aligned(64)));
+  local ulong base;
+  local uint first;
+  local uint last;
+  local uint witness;
+  const uint item = (uint)get_local_id(0);
+  const uint lane = item % lanes;
+  for (uint at = item * 4; at < footprint + 16; at += (uint)get_local_size(0) * 4) {
+#if STORE
+    const uint content = ~0u;
+#else
+    const uint content = at % WORD == 0 ? MOVED(at, hop) : 0u;
+#endif
+    *(local uint*)(memory + at) = content;
+  }
+  EACH(DECLARE)
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lead != 0) {
+    ALL
+  }
+  if (item == 0) {
+    base = clock_after(DONE, never);
+    first = ~0u;
+    last = 0;
+    witness = 0;
+  }
+  ulong before = 0;
+  ulong after = 0;
+  for (uint round = 0; round < rounds; ++round) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    before = clock_after(OFFSETS, never);
+    LOOP_HINT
+    for (uint i = 0; i < iterations; ++i) {
+      BLOCK
+    }
+    after = clock_after(DONE, never);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  atomic_min(&first, (uint)(before - base));
+  atomic_max(&last, (uint)(after - base));
+  const uint result = RESULT;
+  atomic_add(&witness, result * (2 * item + 1));
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (item == 0) {
+    out[2 * slot] = last - first;
+    out[2 * slot + 1] = witness;
+  }
+}

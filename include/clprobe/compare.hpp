@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs set beside a baseline: which findings belong together, and whether they differ. Pure. The
+// rules and their reasons are in docs/compare.md.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/run.hpp"
+
+namespace clprobe {
+
+/// What a comparison says of one finding. `different` is a clear change of which nobody can say
+/// whether it is good, such as another kind of step.
+enum class Verdict { same, better, worse, different, unclear };
+
+std::string_view to_word(Verdict verdict);
+
+/// Which change of a quantity is an improvement.
+enum class Better { less, more, unknown };
+
+/// Less time and fewer cycles are better, more bytes a second are, and so is a larger capacity.
+/// Everything that the table does not know is `unknown`.
+Better better_of(std::string_view name, std::string_view unit);
+
+/// A finding, and what its own interval does not hold.
+struct ComparedFinding {
+  Finding finding{};
+  /// Share of the value by which the interval is wider on both sides: the calibration of the clock,
+  /// and the spread of the samples behind it.
+  double margin{0.0};
+};
+
+/// A point of a curve: its varying parameters as text, and its value in the curve's unit.
+struct ComparedPoint {
+  std::string key{};  ///< "working_set_bytes 1024"
+  double value{0.0};
+};
+
+/// The points of one series that have a value, by key.
+struct ComparedCurve {
+  std::string series{};
+  std::string unit{};                  ///< "seconds" an access, or "bytes_per_second"
+  std::vector<std::string> varying{};  ///< the parameters in the keys
+  Parameters settings{};               ///< the parameters that are the same at every point
+  std::vector<ComparedPoint> points{};
+};
+
+struct ComparedResult {
+  std::string probe{};
+  Status status{Status::ok};
+  std::string reason{};
+  std::vector<ComparedFinding> findings{};
+  std::vector<ComparedCurve> curves{};
+};
+
+/// What a comparison needs of a run. A hundredth of its size, so that a thousand runs fit.
+struct RunDigest {
+  std::string file{};  ///< where it came from; the caller's
+  std::string device{};
+  std::string driver{};
+  std::string started{};
+  std::string tool{};  ///< version and commit, or what an imported run was made by
+  bool interrupted{false};
+  std::vector<ComparedResult> results{};
+};
+
+RunDigest digest(const Run& run, std::string_view file);
+
+struct Judgement {
+  Verdict verdict{Verdict::unclear};
+  std::optional<double> ratio{};  ///< to the baseline's value; where both are above 0
+  std::string reason{};           ///< why this verdict, with the numbers
+};
+
+/// Whether `other` differs from `baseline`. `threshold` is a share: changes up to it are "same".
+/// Conservative: a change has to be larger than the threshold even between the nearest ends of the
+/// two intervals.
+Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, double threshold);
+
+/// One finding of one run beside the baseline's.
+struct ComparedCell {
+  const ComparedFinding* finding{nullptr};  ///< null where the run has none that matches
+  Judgement judgement{};                    ///< nothing of interest in the baseline's own cell
+};
+
+/// A finding of the baseline, and what every run says of it. Points into the digests.
+struct ComparedRow {
+  std::string probe{};
+  const ComparedFinding* baseline{nullptr};
+  std::vector<ComparedCell> cells{};  ///< by run
+};
+
+/// What one run has and the baseline does not, or the other way round.
+struct Unmatched {
+  std::size_t run{0};
+  std::string probe{};
+  std::string series{};
+  std::string name{};
+  std::optional<int> level{};
+  std::string reason{};
+};
+
+/// One series of one run beside the baseline's, point by point.
+struct CurveSummary {
+  std::size_t run{0};
+  std::string probe{};
+  std::string series{};
+  std::string unit{};
+  std::size_t matched{0};
+  std::size_t only_baseline{0};
+  std::size_t only_here{0};
+  double median_ratio{0.0};  ///< of the matched points; the others are 5 % and 95 % quantiles
+  double low_ratio{0.0};
+  double high_ratio{0.0};
+  std::string furthest{};  ///< key of the point whose ratio is furthest from 1
+  double furthest_ratio{0.0};
+  std::string note{};  ///< settings that differ, or why nothing matched
+};
+
+struct VerdictCounts {
+  std::size_t same{0};
+  std::size_t better{0};
+  std::size_t worse{0};
+  std::size_t different{0};
+  std::size_t unclear{0};
+
+  [[nodiscard]] std::size_t total() const { return same + better + worse + different + unclear; }
+};
+
+/// Counts one more.
+void count(VerdictCounts& counts, Verdict verdict);
+
+struct Comparison {
+  std::size_t baseline{0};  ///< which of the digests
+  double threshold{0.0};
+  std::vector<ComparedRow> rows{};
+  std::vector<CurveSummary> curves{};
+  std::vector<Unmatched> unmatched{};
+  std::vector<VerdictCounts> counts{};  ///< by run; the baseline's are 0
+};
+
+/// The digests must outlive what is returned. Throws std::out_of_range for a baseline that is none
+/// of them.
+Comparison compare(std::span<const RunDigest> runs, std::size_t baseline, double threshold);
+
+/// The verdicts of all runs together.
+VerdictCounts total_counts(const Comparison& comparison);
+
+}  // namespace clprobe

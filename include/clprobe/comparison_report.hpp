@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Renderers of comparisons: pure functions from a comparison and its digests to text.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "clprobe/compare.hpp"
+#include "clprobe/report.hpp"
+
+namespace clprobe {
+
+inline constexpr std::string_view comparison_schema_name = "clprobe-comparison";
+inline constexpr int comparison_schema_version = 1;
+
+/// Findings side by side, then the curves, then what could not be matched. Of more than a few runs
+/// only the range of each finding and who is furthest away, unless `style.all_points`, which also
+/// gives the reason of every verdict. No line is wider than `style.width`.
+std::string render_comparison_table(const Comparison& comparison, std::span<const RunDigest> runs,
+                                    const TableStyle& style);
+
+/// Everything, as one document with the schema name above; numbers are not rounded.
+std::string comparison_to_json(const Comparison& comparison, std::span<const RunDigest> runs);
+
+/// Long form: one row a finding and run, quoted and made safe as in `render_csv`.
+std::string render_comparison_csv(const Comparison& comparison, std::span<const RunDigest> runs);
+
+/// A table to paste into an issue: one row a finding, the runs as columns.
+std::string render_comparison_markdown(const Comparison& comparison,
+                                       std::span<const RunDigest> runs);
+
+}  // namespace clprobe

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "clprobe/compare.hpp"
+#include "clprobe/estimate.hpp"
+#include "clprobe/probe.hpp"
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+namespace {
+
+// What a point turned out to have; it says nothing about which point it is.
+constexpr std::array<std::string_view, 5> outcomes{"buffer_bytes", "huge_page_percent", "page_kind",
+                                                   imported_ns, imported_bytes_per_second};
+
+bool is_outcome(std::string_view name) {
+  return std::find(outcomes.begin(), outcomes.end(), name) != outcomes.end();
+}
+
+std::string text_of(const Value& value) {
+  return std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
+}
+
+/// Time of one access in seconds, or accesses (bytes) a second; nothing where neither is known.
+std::optional<double> value_of(const Point& point, const DeviceInfo& device, bool is_rate) {
+  if (!point.failure.empty()) return std::nullopt;
+  const std::optional<Estimate> time = estimate(point, device);
+  if (!time || !(time->ns > 0.0)) return std::nullopt;
+  return is_rate ? 1e9 / time->ns : time->ns * 1e-9;
+}
+
+/// Parameters that differ between points, and one point's worth of those that do not.
+void split_parameters(const std::vector<const Point*>& points, ComparedCurve& curve) {
+  for (const auto& [name, value] : points.front()->parameters) {
+    if (is_outcome(name)) continue;
+    const bool is_constant = std::all_of(points.begin(), points.end(),
+                                         [&, &name = name, &value = value](const Point* point) {
+                                           const Value* const other = point->parameters.find(name);
+                                           return other != nullptr && *other == value;
+                                         });
+    if (is_constant) {
+      curve.settings.set(name, value);
+    } else {
+      curve.varying.push_back(name);
+    }
+  }
+  std::sort(curve.varying.begin(), curve.varying.end());
+}
+
+ComparedCurve curve_of(const std::vector<const Point*>& points, const DeviceInfo& device,
+                       bool is_rate) {
+  ComparedCurve curve;
+  curve.series = points.front()->series;
+  curve.unit = is_rate ? "bytes_per_second" : "seconds";
+  split_parameters(points, curve);
+  for (const Point* const point : points) {
+    const std::optional<double> value = value_of(*point, device, is_rate);
+    if (!value) continue;
+    ComparedPoint compared{.value = *value};
+    for (const std::string& name : curve.varying) {
+      const Value* const parameter = point->parameters.find(name);
+      if (parameter == nullptr) continue;
+      if (!compared.key.empty()) compared.key += ", ";
+      compared.key += fmt::format("{} {}", name, text_of(*parameter));
+    }
+    curve.points.push_back(std::move(compared));
+  }
+  // Stable, so that a key that occurs twice keeps its first point in front.
+  std::stable_sort(curve.points.begin(), curve.points.end(),
+                   [](const ComparedPoint& a, const ComparedPoint& b) { return a.key < b.key; });
+  return curve;
+}
+
+std::vector<std::vector<const Point*>> points_by_series(const ProbeResult& result) {
+  std::vector<std::vector<const Point*>> groups;
+  std::map<std::string_view, std::size_t> places;
+  for (const Point& point : result.points) {
+    const auto [place, is_new] = places.emplace(point.series, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(&point);
+  }
+  return groups;
+}
+
+/// A time of one point, and by how much of it its samples spread.
+struct Spread {
+  double seconds{0.0};
+  double share{0.0};
+};
+
+std::vector<Spread> spreads_of(const std::vector<const Point*>& points, const DeviceInfo& device) {
+  std::vector<Spread> spreads;
+  for (const Point* const point : points) {
+    const std::optional<Estimate> time = estimate(*point, device);
+    if (!time || !(time->ns > 0.0)) continue;
+    spreads.push_back({time->ns * 1e-9, time->ns_interval.high / time->ns - 1.0});
+  }
+  return spreads;
+}
+
+/// Samples that differ from visit to visit will differ from run to run: the upper quartile of the
+/// spreads of those points that are as fast as the finding says.
+double spread_behind(const Finding& finding, double seconds, std::span<const Spread> spreads) {
+  constexpr double near = 0.05;
+  constexpr double quartile = 0.75;
+  const double scale = seconds / *finding.value;
+  const double low = finding.low.value_or(*finding.value) * scale * (1.0 - near);
+  const double high = finding.high.value_or(*finding.value) * scale * (1.0 + near);
+  std::vector<double> shares;
+  for (const Spread& each : spreads) {
+    if (each.seconds >= low && each.seconds <= high) shares.push_back(each.share);
+  }
+  return shares.empty() ? 0.0 : quantile(shares, quartile);
+}
+
+/// Half of the relative width of the interval of the clock's rate.
+double calibration_share(const DeviceInfo& device) {
+  const Clock& clock = device.clock;
+  if (device.timer != Timer::clock || !(clock.ticks_per_ns > 0.0)) return 0.0;
+  const double width = (clock.ticks_per_ns_high - clock.ticks_per_ns_low) / clock.ticks_per_ns;
+  return std::isfinite(width) ? std::max(0.0, width / 2.0) : 0.0;
+}
+
+double margin_of(const Finding& finding, const DeviceInfo& device,
+                 std::span<const Spread> spreads) {
+  if (!finding.value || !(*finding.value > 0.0)) return 0.0;
+  if (finding.unit == "seconds") {
+    return calibration_share(device) + spread_behind(finding, *finding.value, spreads);
+  }
+  // A rate: to first order its interval is as wide, relatively, as that of the time of one byte.
+  if (finding.unit == "bytes_per_second") {
+    return spread_behind(finding, 1.0 / *finding.value, spreads);
+  }
+  const double ticks_per_second = device.clock.ticks_per_ns * 1e9;
+  if (finding.unit == "cycles" && ticks_per_second > 0.0) {
+    return spread_behind(finding, *finding.value / ticks_per_second, spreads);
+  }
+  return 0.0;
+}
+
+ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device) {
+  ComparedResult compared{.probe = result.probe, .status = result.status, .reason = result.reason};
+  const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
+  std::map<std::string, std::vector<Spread>, std::less<>> spreads;
+  for (const std::vector<const Point*>& points : points_by_series(result)) {
+    ComparedCurve curve = curve_of(points, device, is_rate);
+    spreads[curve.series] = spreads_of(points, device);
+    if (!curve.points.empty()) compared.curves.push_back(std::move(curve));
+  }
+  for (const Finding& finding : result.findings) {
+    compared.findings.push_back({finding, margin_of(finding, device, spreads[finding.series])});
+  }
+  return compared;
+}
+
+}  // namespace
+
+RunDigest digest(const Run& run, std::string_view file) {
+  RunDigest result{.file = std::string(file),
+                   .device = run.device.name,
+                   .driver = run.device.driver,
+                   .started = run.started,
+                   .interrupted = run.interrupted};
+  result.tool = run.imported ? run.imported->tool
+                             : fmt::format("clprobe {} {}", run.tool.version, run.tool.commit);
+  for (const ProbeResult& each : run.results) {
+    result.results.push_back(digest_result(each, run.device));
+  }
+  return result;
+}
+
+}  // namespace clprobe

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verdicts. Everything in logarithms, so that swapping the runs swaps better and worse and no more.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "clprobe/compare.hpp"
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+namespace {
+
+// Beyond a factor of two from end to end an interval hides what the comparison looks for. Sizes are
+// brackets between two measured working sets, and are as wide as the plan was coarse.
+constexpr double widest_factor = 2.0;
+
+struct Direction {
+  std::string_view name;  // empty: any
+  std::string_view unit;
+  Better better;
+};
+
+constexpr std::array directions{Direction{"", "seconds", Better::less},
+                                Direction{"", "cycles", Better::less},
+                                Direction{"", "bytes_per_second", Better::more},
+                                Direction{"", "bytes_per_cycle", Better::more},
+                                Direction{"", "operations_per_second", Better::more},
+                                Direction{"capacity", "bytes", Better::more}};
+
+constexpr std::array verdict_words{std::string_view("same"), std::string_view("better"),
+                                   std::string_view("worse"), std::string_view("different"),
+                                   std::string_view("unclear")};
+
+/// Why there is no value, without the numbers of this one run behind the colon.
+std::string_view kind_of_reason(const Finding& finding) {
+  const std::string_view reason = finding.reason;
+  return reason.substr(0, reason.find(':'));
+}
+
+Judgement judge_words(const Finding& baseline, const Finding& other) {
+  if (baseline.label != other.label) {
+    const bool is_known = !baseline.label.empty() && !other.label.empty() &&
+                          baseline.label != "unknown" && other.label != "unknown";
+    const auto shown = [](const Finding& finding) {
+      return finding.label.empty() ? std::string_view("nothing") : std::string_view(finding.label);
+    };
+    return {is_known ? Verdict::different : Verdict::unclear, std::nullopt,
+            fmt::format("it says {}, the baseline {}", shown(other), shown(baseline))};
+  }
+  if (!baseline.label.empty() && baseline.label != "unknown") {
+    return {Verdict::same, std::nullopt, fmt::format("both say {}", baseline.label)};
+  }
+  if (kind_of_reason(baseline) == kind_of_reason(other)) {
+    return {Verdict::same, std::nullopt,
+            fmt::format("neither has a value: {}",
+                        other.reason.empty() ? "no reason given" : other.reason)};
+  }
+  return {Verdict::unclear, std::nullopt,
+          fmt::format("neither has a value: {}; the baseline: {}", other.reason, baseline.reason)};
+}
+
+Judgement judge_lone_value(const Finding& baseline, const Finding& other) {
+  const bool is_here = other.value.has_value();
+  const std::string& reason = is_here ? baseline.reason : other.reason;
+  return {Verdict::unclear, std::nullopt,
+          fmt::format("only {} has a value{}{}", is_here ? "this run" : "the baseline",
+                      reason.empty() ? "" : "; the other: ", reason)};
+}
+
+/// Natural logarithms of a finding's value and interval, margins included.
+struct LogInterval {
+  double value{0.0};
+  double low{0.0};
+  double high{0.0};
+  bool is_known{false};  // whether the finding has an interval at all
+};
+
+LogInterval log_interval(const ComparedFinding& compared) {
+  const Finding& finding = compared.finding;
+  LogInterval interval{.value = std::log(*finding.value)};
+  interval.low = interval.high = interval.value;
+  interval.is_known = finding.low.has_value() && finding.high.has_value();
+  // An end at or below 0 has no logarithm: the interval is open there.
+  if (finding.low) {
+    interval.low =
+        *finding.low > 0.0 ? std::min(interval.value, std::log(*finding.low)) : -HUGE_VAL;
+  }
+  if (finding.high && *finding.high > 0.0) {
+    interval.high = std::max(interval.value, std::log(*finding.high));
+  }
+  const double margin = std::log1p(compared.margin);
+  interval.low -= margin;
+  interval.high += margin;
+  return interval;
+}
+
+Verdict direction_of(const Finding& finding, bool is_more) {
+  switch (better_of(finding.name, finding.unit)) {
+    case Better::less:
+      return is_more ? Verdict::worse : Verdict::better;
+    case Better::more:
+      return is_more ? Verdict::better : Verdict::worse;
+    case Better::unknown:
+      break;
+  }
+  return Verdict::different;
+}
+
+double percent(double logarithm) { return 100.0 * std::expm1(std::fabs(logarithm)); }
+
+Judgement judge_values(const ComparedFinding& baseline, const ComparedFinding& other,
+                       double threshold) {
+  const LogInterval a = log_interval(baseline);
+  const LogInterval b = log_interval(other);
+  const double change = b.value - a.value;
+  const double gap = std::max(b.low - a.high, a.low - b.high);
+  const double bound = std::log1p(threshold);
+  const auto judged = [&](Verdict verdict, std::string reason) {
+    return Judgement{verdict, std::exp(change), std::move(reason)};
+  };
+  const bool is_bracket = baseline.finding.unit == "bytes";
+  const double width = std::max(a.high - a.low, b.high - b.low);
+  if (!is_bracket && width > std::log(widest_factor)) {
+    return judged(Verdict::unclear, "an interval is wider than a factor of 2");
+  }
+  if (std::fabs(change) <= bound) {
+    return judged(Verdict::same, fmt::format("{:.2g} % apart, within the threshold of {:.3g} %",
+                                             percent(change), 100.0 * threshold));
+  }
+  if (!a.is_known || !b.is_known) {
+    return judged(Verdict::unclear,
+                  fmt::format("{:.3g} % apart, but {} has no interval", percent(change),
+                              a.is_known ? "it" : "the baseline"));
+  }
+  if (gap > bound) {
+    return judged(direction_of(other.finding, change > 0.0),
+                  fmt::format("{:.3g} % apart, {:.3g} % between the nearest ends of the intervals",
+                              percent(change), percent(gap)));
+  }
+  if (is_bracket && gap <= 0.0) {
+    return judged(Verdict::same,
+                  fmt::format("{:.3g} % apart, but the brackets overlap", percent(change)));
+  }
+  const bool is_inside =
+      (a.low <= b.value && b.value <= a.high) || (b.low <= a.value && a.value <= b.high);
+  if (is_inside) {
+    return judged(
+        Verdict::same,
+        fmt::format("{:.3g} % apart, but one is within the other's interval", percent(change)));
+  }
+  return judged(Verdict::unclear,
+                gap > 0.0
+                    ? fmt::format("{:.3g} % apart, but only {:.2g} % between the nearest ends "
+                                  "of the intervals",
+                                  percent(change), percent(gap))
+                    : fmt::format("{:.3g} % apart, but the intervals overlap", percent(change)));
+}
+
+}  // namespace
+
+std::string_view to_word(Verdict verdict) {
+  return verdict_words.at(static_cast<std::size_t>(verdict));
+}
+
+Better better_of(std::string_view name, std::string_view unit) {
+  const auto* const found =
+      std::find_if(directions.begin(), directions.end(), [&](const Direction& each) {
+        return each.unit == unit && (each.name.empty() || each.name == name);
+      });
+  return found == directions.end() ? Better::unknown : found->better;
+}
+
+Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, double threshold) {
+  const Finding& a = baseline.finding;
+  const Finding& b = other.finding;
+  if (!a.value && !b.value) return judge_words(a, b);
+  if (!a.value || !b.value) return judge_lone_value(a, b);
+  if (a.unit != b.unit) {
+    return {Verdict::unclear, std::nullopt,
+            fmt::format("its unit is '{}', the baseline's '{}'", b.unit, a.unit)};
+  }
+  if (*a.value == *b.value) {
+    const bool has_ratio = *a.value > 0.0;
+    return {Verdict::same, has_ratio ? std::optional(1.0) : std::nullopt, "equal"};
+  }
+  if (!(*a.value > 0.0) || !(*b.value > 0.0)) {
+    return {Verdict::unclear, std::nullopt, "only values above 0 have a ratio"};
+  }
+  return judge_values(baseline, other, threshold);
+}
+
+}  // namespace clprobe

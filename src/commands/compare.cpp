@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <filesystem>
+#include <thread>
+
+#include "clprobe/compare.hpp"
+#include "clprobe/comparison_report.hpp"
+#include "commands/analyse_again.hpp"
+#include "commands/commands.hpp"
+#include "commands/provenance.hpp"
+#include "commands/read_runs.hpp"
+#include "commands/results.hpp"
+#include "terminal/text.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder stands for the run documents in it and below, in the order of their names.
+std::vector<std::string> files_of(const std::string& word) {
+  std::error_code error;
+  if (!fs::is_directory(word, error)) return {word};
+  std::vector<std::string> files;
+  fs::recursive_directory_iterator entries(word, error);
+  for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error)) {
+    if (entries->is_regular_file(error) && entries->path().extension() == ".json") {
+      files.push_back(entries->path().string());
+    }
+  }
+  if (error) {
+    throw RunFormatError(fmt::format("cannot read {}: {}; name a folder with JSON files",
+                                     terminal::quote(word), error.message()));
+  }
+  if (files.empty()) {
+    throw RunFormatError(
+        fmt::format("{} has no .json files: name one with what -o saved", terminal::quote(word)));
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// Findings of one version of the analysis alone can be compared: this one's.
+bool has_findings_of_this_version(const Run& run) {
+  static const ToolInfo here = tool_info();
+  const bool is_exact =
+      here.commit.find("dirty") == std::string::npos && here.commit != "unknown commit";
+  return is_exact && run.tool.version == here.version && run.tool.commit == here.commit;
+}
+
+/// The runs of one file, without their samples: a thousand runs have to fit into memory.
+std::vector<RunDigest> digest_file(const std::string& file) {
+  std::vector<RunDigest> digests;
+  std::vector<Run> runs = read_runs(file);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!has_findings_of_this_version(runs[i])) analyse_again(runs[i]);
+    const std::string name = runs.size() == 1 ? file : fmt::format("{}[{}]", file, i);
+    digests.push_back(digest(runs[i], name));
+    runs[i] = {};
+  }
+  return digests;
+}
+
+/// All files, by as many threads as there are processors. Throws what the first of the files that
+/// could not be read has thrown, whichever thread came to it.
+std::vector<std::vector<RunDigest>> digest_files(const std::vector<std::string>& files) {
+  std::vector<std::vector<RunDigest>> digests(files.size());
+  std::vector<std::exception_ptr> errors(files.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < files.size(); i = next++) {
+      try {
+        digests[i] = digest_file(files[i]);
+      } catch (...) {
+        errors[i] = std::current_exception();
+      }
+    }
+  };
+  constexpr std::size_t most_threads = 8;
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 1; i < std::min({most_threads, cores, files.size()}); ++i) {
+    threads.emplace_back(work);
+  }
+  work();
+  threads.clear();  // joins
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+  return digests;
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  return a == b || (fs::equivalent(a, b, error) && !error);
+}
+
+/// What is compared, and which of it is the baseline.
+struct Selection {
+  std::vector<RunDigest> runs{};
+  std::size_t baseline{0};
+};
+
+Selection select_runs(const cli::Options& options) {
+  std::vector<std::string> files;
+  for (const std::string& word : options.words) {
+    const std::vector<std::string> found = files_of(word);
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  std::size_t baseline_file = 0;
+  if (!options.baseline.empty()) {
+    const auto found = std::find_if(files.begin(), files.end(), [&](const std::string& file) {
+      return is_same_file(file, options.baseline);
+    });
+    baseline_file = static_cast<std::size_t>(found - files.begin());
+    if (found == files.end()) {
+      files.insert(files.begin(), options.baseline);
+      baseline_file = 0;
+    }
+  }
+  std::vector<std::vector<RunDigest>> digests = digest_files(files);
+  Selection selected;
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    if (i == baseline_file) selected.baseline = selected.runs.size();
+    if (i == baseline_file && digests[i].empty()) {
+      throw RunFormatError(fmt::format("{}: the baseline holds no run", terminal::quote(files[i])));
+    }
+    std::move(digests[i].begin(), digests[i].end(), std::back_inserter(selected.runs));
+  }
+  if (selected.runs.size() < 2) {
+    throw cli::UsageError(
+        fmt::format("compare needs two runs and got {}: name another file", selected.runs.size()));
+  }
+  return selected;
+}
+
+bool is_met(cli::FailOn condition, const VerdictCounts& counts) {
+  switch (condition) {
+    case cli::FailOn::never:
+      return false;
+    case cli::FailOn::worse:
+      return counts.worse > 0;
+    case cli::FailOn::changed:
+      return counts.worse + counts.better + counts.different > 0;
+  }
+  return false;
+}
+
+/// Pages and pictures are of runs, which `report` sets side by side.
+void refuse_pages(const cli::Options& options) {
+  const auto is_page = [](cli::Format format) {
+    return format == cli::Format::html || format == cli::Format::svg;
+  };
+  const bool is_wanted =
+      is_page(options.format) ||
+      std::any_of(options.outputs.begin(), options.outputs.end(),
+                  [&](const cli::Output& output) { return is_page(output.format); });
+  if (!is_wanted) return;
+  throw cli::UsageError(
+      "compare writes table, json, csv and markdown: for a page or a picture of the same files use "
+      "clprobe report");
+}
+
+}  // namespace
+
+int compare(const cli::Options& options) {
+  refuse_pages(options);
+  Results results(options);
+  const Selection selected = select_runs(options);
+  const Comparison comparison =
+      clprobe::compare(selected.runs, selected.baseline, options.threshold);
+  results.finish([&](cli::Format format, const TableStyle& style) {
+    switch (format) {
+      case cli::Format::json:
+        return comparison_to_json(comparison, selected.runs);
+      case cli::Format::csv:
+        return render_comparison_csv(comparison, selected.runs);
+      case cli::Format::markdown:
+        return render_comparison_markdown(comparison, selected.runs);
+      case cli::Format::table:
+      case cli::Format::html:  // refused above, as the next
+      case cli::Format::svg:
+        break;
+    }
+    return render_comparison_table(comparison, selected.runs, style);
+  });
+  return is_met(options.fail_on, total_counts(comparison)) ? exit_changed : exit_ok;
+}
+
+}  // namespace clprobe::commands

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "clprobe/import.hpp"
+#include "commands/analyse_again.hpp"
+#include "commands/commands.hpp"
+#include "commands/provenance.hpp"
+#include "commands/read_runs.hpp"
+#include "commands/results.hpp"
+#include "terminal/text.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+double bytes_of(cli::SizeUnit unit) {
+  constexpr double kibi = 1024.0;
+  switch (unit) {
+    case cli::SizeUnit::unknown:
+      return 0.0;
+    case cli::SizeUnit::bytes:
+      return 1.0;
+    case cli::SizeUnit::kibibytes:
+      return kibi;
+    case cli::SizeUnit::mebibytes:
+      return kibi * kibi;
+  }
+  return 0.0;
+}
+
+double ns_of(cli::TimeUnit unit) {
+  switch (unit) {
+    case cli::TimeUnit::unknown:
+      return 0.0;
+    case cli::TimeUnit::nanoseconds:
+      return 1.0;
+    case cli::TimeUnit::microseconds:
+      return 1e3;
+  }
+  return 0.0;
+}
+
+ImportHints hints_for(const cli::Options& options, const std::string& path) {
+  ImportHints hints;
+  hints.file = std::filesystem::path(path).filename().string();
+  hints.device_name = options.device_name;
+  if (options.limits.series.size() > 1) {
+    throw cli::UsageError("--series: a list is of one series: write one word");
+  }
+  if (!options.limits.series.empty()) hints.series = options.limits.series.front();
+  hints.bytes_per_size_unit = bytes_of(options.size_unit);
+  hints.ns_per_time_unit = ns_of(options.time_unit);
+  return hints;
+}
+
+std::vector<Run> import_file(const cli::Options& options, const std::string& path) {
+  const std::string text = read_file(path);
+  try {
+    return import_runs(text, hints_for(options, path));
+  } catch (const RunFormatError& error) {
+    throw RunFormatError(fmt::format("{}: {}", terminal::quote(path), error.what()));
+  }
+}
+
+}  // namespace
+
+int import(const cli::Options& options, const std::vector<std::string>& arguments) {
+  Results results(options);
+  std::vector<Run> runs;
+  for (const std::string& path : options.words) {
+    for (Run& run : import_file(options, path)) {
+      // When and where it was measured nobody knows; these say who made the document.
+      run.tool = tool_info();
+      run.arguments = arguments;
+      analyse_again(run);
+      runs.push_back(std::move(run));
+    }
+  }
+  results.finish(runs);
+  return exit_ok;
+}
+
+}  // namespace clprobe::commands

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// clpeak's files. 1.1 writes <clpeak><platform><device> with an element a test and one a metric,
+// 2 writes <clpeak format_version="2"><run><category><test><metric>, and the same as JSON.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <pugixml.hpp>
+
+#include "import/formats.hpp"
+#include "run/json.hpp"
+
+namespace clprobe::import {
+namespace {
+
+constexpr std::string_view probe = "clpeak";
+
+std::string text_at(const json::Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string series_of(std::string_view test, std::string_view metric) {
+  return fmt::format("{}{}{}", test, metric.empty() ? "" : " ", metric);
+}
+
+struct Identity {
+  std::string backend{};
+  std::string platform{};
+  std::string device{};
+  std::string driver{};
+
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+/// The run of a device, which is made when it is met first.
+class Runs {
+ public:
+  Runs(const ImportHints& hints, std::string tool, std::string_view format)
+      : hints_(hints), tool_(std::move(tool)), format_(format) {}
+
+  Run& of(const Identity& identity) {
+    for (std::size_t i = 0; i < identities_.size(); ++i) {
+      if (identities_[i] == identity) return runs_[i];
+    }
+    Run run = imported_run(hints_, tool_, format_);
+    run.device.index = static_cast<int>(runs_.size());
+    run.device.platform = identity.platform;
+    if (!identity.device.empty() && hints_.device_name.empty()) run.device.name = identity.device;
+    run.device.driver = identity.driver;
+    if (!identity.backend.empty()) run.device.reported.set("backend", identity.backend);
+    identities_.push_back(identity);
+    runs_.push_back(std::move(run));
+    return runs_.back();
+  }
+
+  void add(Run& run, std::string_view test, std::string_view metric, double value,
+           std::string_view unit) const {
+    // A map of a buffer that is no copy takes no time, and its rate means nothing.
+    if (!std::isfinite(value) || !(value > 0.0)) {
+      add_gap(run, test, metric, unit, "the tool gives 0 or no finite number");
+      return;
+    }
+    result_of(run, probe)
+        .findings.push_back(imported_finding(series_of(test, metric), value, unit, tool_));
+  }
+
+  void add_gap(Run& run, std::string_view test, std::string_view metric, std::string_view unit,
+               std::string_view reason) const {
+    result_of(run, probe)
+        .findings.push_back(imported_gap(series_of(test, metric), unit, reason, tool_));
+  }
+
+  std::vector<Run> take() {
+    if (runs_.empty()) {
+      throw RunFormatError("document: expected results of clpeak, found no device with any");
+    }
+    return std::move(runs_);
+  }
+
+ private:
+  const ImportHints& hints_;
+  std::string tool_;
+  std::string_view format_;
+  std::vector<Identity> identities_{};
+  std::vector<Run> runs_{};
+};
+
+double xml_number(const pugi::xml_node& node) {
+  const std::string_view text = trimmed(node.text().get());
+  const std::optional<double> number = positive_number(text);
+  if (number) return *number;
+  if (text.empty() || text.find_first_not_of("0.-+einfaINFA") != std::string_view::npos) {
+    throw RunFormatError(fmt::format("{}: expected a number, found '{}'",
+                                     excerpt(std::string_view(node.path('.')).substr(1)),
+                                     excerpt(text)));
+  }
+  return 0.0;
+}
+
+void read_test_of_1(Runs& runs, Run& run, const pugi::xml_node& test) {
+  const std::string_view unit = test.attribute("unit").value();
+  bool has_metrics = false;
+  for (const pugi::xml_node& metric : test.children()) {
+    if (metric.type() != pugi::node_element) continue;
+    has_metrics = true;
+    runs.add(run, test.name(), metric.name(), xml_number(metric), unit);
+  }
+  // A test with one result has no metrics: <kernel_launch_latency unit="us">8.4</...>.
+  if (!has_metrics && !trimmed(test.text().get()).empty()) {
+    runs.add(run, test.name(), "", xml_number(test), unit);
+  }
+}
+
+void read_device_of_1(Runs& runs, const pugi::xml_node& platform, const pugi::xml_node& device) {
+  Run& run = runs.of({"", platform.attribute("name").value(), device.attribute("name").value(),
+                      device.attribute("driver_version").value()});
+  for (const char* const name : {"compute_units", "clock_frequency"}) {
+    const std::string_view value = device.attribute(name).value();
+    if (!value.empty()) run.device.reported.set(name, std::string(value));
+  }
+  for (const pugi::xml_node& test : device.children()) {
+    if (test.type() == pugi::node_element) read_test_of_1(runs, run, test);
+  }
+}
+
+void read_run_of_2(Runs& runs, const pugi::xml_node& node) {
+  Run& run = runs.of({node.attribute("backend").value(), node.attribute("platform").value(),
+                      node.attribute("device").value(), node.attribute("driver").value()});
+  for (const pugi::xml_node& prop : node.children("prop")) {
+    run.device.reported.set(prop.attribute("name").value(),
+                            std::string(prop.attribute("value").value()));
+  }
+  for (const pugi::xml_node& category : node.children("category")) {
+    for (const pugi::xml_node& test : category.children("test")) {
+      for (const pugi::xml_node& metric : test.children("metric")) {
+        const std::string_view status = metric.attribute("status").value();
+        const char* const name = metric.attribute("name").value();
+        if (status.empty() || status == "ok") {
+          runs.add(run, test.attribute("name").value(), name, xml_number(metric),
+                   test.attribute("unit").value());
+        } else {
+          runs.add_gap(run, test.attribute("name").value(), name, test.attribute("unit").value(),
+                       fmt::format("{}: {}", status, metric.attribute("reason").value()));
+        }
+      }
+    }
+  }
+}
+
+std::string tool_text(std::string_view version) {
+  return version.empty() ? "clpeak" : fmt::format("clpeak {}", version);
+}
+
+void read_entry(Runs& runs, const json::Json& entry, std::size_t index) {
+  const auto refuse = [&](std::string_view expected) {
+    throw RunFormatError(fmt::format("entries[{}]: expected {}", index, expected));
+  };
+  if (!entry.is_object()) refuse("an object");
+  Run& run = runs.of({text_at(entry, "backend"), text_at(entry, "platform"),
+                      text_at(entry, "device"), text_at(entry, "driver")});
+  const std::string test = text_at(entry, "test");
+  const std::string metric = text_at(entry, "metric");
+  if (test.empty()) refuse("the name of a test");
+  const auto value = entry.find("value");
+  if (value != entry.end() && value->is_number()) {
+    runs.add(run, test, metric, value->get<double>(), text_at(entry, "unit"));
+  } else if (!text_at(entry, "status").empty()) {
+    runs.add_gap(run, test, metric, text_at(entry, "unit"),
+                 fmt::format("{}: {}", text_at(entry, "status"), text_at(entry, "reason")));
+  } else {
+    refuse("a value, or a status that says why there is none");
+  }
+}
+
+}  // namespace
+
+bool is_clpeak_json(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+}
+
+bool is_clpeak_xml(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '<';
+}
+
+std::vector<Run> import_clpeak_json(std::string_view text, const ImportHints& hints) {
+  const json::Json document = json::parse(text);
+  constexpr int known_version = 2;
+  const auto version = document.is_object() ? document.find("format_version") : document.end();
+  const auto entries = document.is_object() ? document.find("entries") : document.end();
+  if (version == document.end() || entries == document.end() || !entries->is_array()) {
+    throw RunFormatError("document: expected clpeak's \"format_version\" and \"entries\"");
+  }
+  if (!version->is_number_integer() || version->get<int>() != known_version) {
+    throw RunFormatError(fmt::format("format_version: expected {}, found {}", known_version,
+                                     excerpt(version->dump())));
+  }
+  Runs runs(hints, tool_text(text_at(document, "clpeak_version")), "clpeak-json");
+  std::size_t index = 0;
+  for (const json::Json& entry : *entries) read_entry(runs, entry, index++);
+  return runs.take();
+}
+
+std::vector<Run> import_clpeak_xml(std::string_view text, const ImportHints& hints) {
+  pugi::xml_document document;
+  const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
+  if (!parsed) {
+    throw RunFormatError(fmt::format("document: expected XML, found an error at byte {}: {}",
+                                     parsed.offset, parsed.description()));
+  }
+  const pugi::xml_node root = document.child("clpeak");
+  if (!root) throw RunFormatError("document: expected XML of clpeak, found another root");
+  Runs runs(hints, tool_text(root.attribute("clpeak_version").value()), "clpeak-xml");
+  for (const pugi::xml_node& platform : root.children("platform")) {
+    for (const pugi::xml_node& device : platform.children("device")) {
+      read_device_of_1(runs, platform, device);
+    }
+  }
+  for (const pugi::xml_node& run : root.children("run")) read_run_of_2(runs, run);
+  return runs.take();
+}
+
+}  // namespace clprobe::import

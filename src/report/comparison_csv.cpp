@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "clprobe/comparison_report.hpp"
+#include "report/comparison_text.hpp"
+#include "report/safe_text.hpp"
+
+namespace clprobe {
+namespace {
+
+// The shortest digits that read back as the same number, whatever the locale.
+std::string number_cell(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : std::string();
+}
+
+std::string level_cell(const std::optional<int>& level) {
+  return level ? fmt::format("{}", *level) : std::string();
+}
+
+/// A number, or the word that the finding concluded.
+std::string finding_cells(const ComparedFinding* compared) {
+  if (compared == nullptr) return ",,,";
+  const Finding& finding = compared->finding;
+  return fmt::format("{},{},{},{}", number_cell(finding.value), number_cell(finding.low),
+                     number_cell(finding.high), report::csv_cell(finding.label));
+}
+
+}  // namespace
+
+std::string render_comparison_csv(const Comparison& comparison, std::span<const RunDigest> runs) {
+  std::string csv =
+      "run,file,device,driver,started,probe,series,level,finding,unit,baseline_value,baseline_low,"
+      "baseline_high,baseline_label,value,low,high,label,ratio,verdict,reason\n";
+  for (const ComparedRow& row : comparison.rows) {
+    const Finding& finding = row.baseline->finding;
+    for (std::size_t run = 0; run < row.cells.size(); ++run) {
+      const ComparedCell& cell = row.cells[run];
+      if (run == comparison.baseline || cell.judgement.reason.empty()) continue;
+      csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", report::run_letter(run),
+                         report::csv_cell(runs[run].file), report::csv_cell(runs[run].device),
+                         report::csv_cell(runs[run].driver), report::csv_cell(runs[run].started),
+                         report::csv_cell(row.probe), report::csv_cell(finding.series),
+                         level_cell(finding.level), report::csv_cell(finding.name),
+                         report::csv_cell(finding.unit), finding_cells(row.baseline),
+                         finding_cells(cell.finding), number_cell(cell.judgement.ratio),
+                         to_word(cell.judgement.verdict), report::csv_cell(cell.judgement.reason));
+    }
+  }
+  return csv;
+}
+
+}  // namespace clprobe

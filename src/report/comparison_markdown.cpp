@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "clprobe/comparison_report.hpp"
+#include "report/comparison_text.hpp"
+#include "report/safe_text.hpp"
+
+namespace clprobe {
+namespace report {
+namespace {
+
+std::string markdown_cell(const ComparedCell& cell, bool is_baseline) {
+  const std::string value = cell_text(cell, "");
+  if (is_baseline || cell.judgement.reason.empty()) return escape_markdown(value);
+  std::string text = escape_markdown(value);
+  const std::string ratio = ratio_text(cell.judgement.ratio);
+  if (!ratio.empty()) text += fmt::format(" ({})", ratio);
+  const bool is_same = cell.judgement.verdict == Verdict::same;
+  return fmt::format("{} {}{}{}", text, is_same ? "" : "**", to_word(cell.judgement.verdict),
+                     is_same ? "" : "**");
+}
+
+std::string runs_list(const Comparison& comparison, std::span<const RunDigest> runs) {
+  std::string text;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const bool is_baseline = run == comparison.baseline;
+    text += fmt::format(
+        "- **{}**: {}{}\n", run_letter(run), escape_markdown(run_text(runs[run])),
+        is_baseline ? ", the baseline" : fmt::format(": {}", counts_text(comparison.counts[run])));
+  }
+  return text + '\n';
+}
+
+}  // namespace
+}  // namespace report
+
+std::string render_comparison_markdown(const Comparison& comparison,
+                                       std::span<const RunDigest> runs) {
+  std::string text = report::runs_list(comparison, runs);
+  std::vector<std::string> titles{"probe", "finding"};
+  for (std::size_t run = 0; run < runs.size(); ++run) titles.push_back(report::run_letter(run));
+  if (!comparison.rows.empty()) {
+    text += report::markdown_row(titles) + report::markdown_rule(titles.size(), 2);
+  }
+  for (const ComparedRow& row : comparison.rows) {
+    std::vector<std::string> cells{
+        report::escape_markdown(row.probe),
+        report::escape_markdown(report::finding_title(row.baseline->finding))};
+    for (std::size_t run = 0; run < row.cells.size(); ++run) {
+      cells.push_back(report::markdown_cell(row.cells[run], run == comparison.baseline));
+    }
+    text += report::markdown_row(cells);
+  }
+  if (!comparison.curves.empty()) text += "\nCurves beside the baseline:\n\n";
+  for (const CurveSummary& curve : comparison.curves) {
+    text += fmt::format("- **{}** {} {}\n", report::run_letter(curve.run),
+                        report::escape_markdown(curve.probe),
+                        report::escape_markdown(report::curve_text(curve)));
+  }
+  if (!comparison.unmatched.empty()) text += "\nNot matched:\n\n";
+  for (const Unmatched& each : comparison.unmatched) {
+    text += fmt::format("- {}\n", report::escape_markdown(report::unmatched_text(each)));
+  }
+  return text;
+}
+
+}  // namespace clprobe

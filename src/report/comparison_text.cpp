@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/comparison_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "clprobe/statistics.hpp"
+#include "report/findings.hpp"
+
+namespace clprobe::report {
+namespace {
+
+/// "working_set_bytes 65536, step_bytes 64" in words: "working set 64 KiB, step 64 B".
+std::string key_text(std::string_view key) {
+  std::string text;
+  while (!key.empty()) {
+    const std::size_t end = std::min(key.find(", "), key.size());
+    const std::string_view part = key.substr(0, end);
+    const std::size_t blank = part.find(' ');
+    const std::string_view name = part.substr(0, blank);
+    const std::string digits(blank == std::string_view::npos ? "" : part.substr(blank + 1));
+    const bool is_number = !digits.empty() &&
+                           digits.find_first_not_of("0123456789") == std::string::npos &&
+                           digits.size() < 18;
+    const Value value = is_number ? Value(std::int64_t{std::stoll(digits)}) : Value(digits);
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", parameter_title(name),
+                        is_number ? parameter_text(name, value) : digits);
+    key.remove_prefix(std::min(end + 2, key.size()));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string run_letter(std::size_t run) {
+  constexpr std::size_t letters = 26;
+  std::string text;
+  for (std::size_t rest = run + 1; rest > 0; rest = (rest - 1) / letters) {
+    text.insert(text.begin(), static_cast<char>('A' + (rest - 1) % letters));
+  }
+  return text;
+}
+
+std::string run_text(const RunDigest& run) {
+  std::string text = run.device;
+  if (!run.driver.empty()) text += fmt::format(", driver {}", run.driver);
+  if (!run.started.empty()) text += fmt::format(", {}", run.started);
+  text += fmt::format(" ({})", run.file);
+  if (run.interrupted) text += ", INTERRUPTED";
+  return text;
+}
+
+std::string counts_text(const VerdictCounts& counts) {
+  struct Part {
+    std::size_t count;
+    Verdict verdict;
+  };
+  const std::array parts{Part{counts.same, Verdict::same}, Part{counts.better, Verdict::better},
+                         Part{counts.worse, Verdict::worse},
+                         Part{counts.different, Verdict::different},
+                         Part{counts.unclear, Verdict::unclear}};
+  std::string text;
+  for (const Part& part : parts) {
+    if (part.count == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", part.count, to_word(part.verdict));
+  }
+  return text.empty() ? "nothing to compare" : text;
+}
+
+std::string ratio_text(const std::optional<double>& ratio) {
+  if (!ratio) return {};
+  const bool is_near = *ratio > 0.9 && *ratio < 1.1;
+  return is_near ? fmt::format("{:.3f}", *ratio) : fmt::format("{:.3g}", *ratio);
+}
+
+std::string finding_title(const Finding& finding) {
+  std::string text = finding.series;
+  if (finding.level) text += fmt::format(" {}", *finding.level);
+  return fmt::format("{}{}{}", text, text.empty() ? "" : " ", words(finding.name));
+}
+
+std::string cell_text(const ComparedCell& cell, std::string_view nothing) {
+  if (cell.finding == nullptr) return std::string(nothing);
+  const std::string value = value_text(cell.finding->finding);
+  return value.empty() ? short_reason(cell.finding->finding) : value;
+}
+
+std::string verdict_text(const ComparedCell& cell) {
+  return cell.judgement.reason.empty() ? std::string()
+                                       : std::string(to_word(cell.judgement.verdict));
+}
+
+std::string unmatched_text(const Unmatched& each) {
+  Finding finding{.name = each.name, .series = each.series, .level = each.level};
+  const std::string title = finding_title(finding);
+  return fmt::format("{}: {}{}{}: {}", run_letter(each.run), each.probe, title.empty() ? "" : " ",
+                     title, each.reason);
+}
+
+std::string curve_text(const CurveSummary& curve) {
+  std::string text = fmt::format("{}: ", curve.series);
+  if (curve.matched == 0) {
+    text += "no point has its like in the baseline";
+  } else {
+    text += fmt::format("{} point{}, ratio {} ({} to {})", curve.matched,
+                        curve.matched == 1 ? "" : "s", ratio_text(curve.median_ratio),
+                        ratio_text(curve.low_ratio), ratio_text(curve.high_ratio));
+    constexpr double shown_digits = 5e-4;
+    if (!curve.furthest.empty() && std::fabs(curve.furthest_ratio - 1.0) >= shown_digits) {
+      text += fmt::format(", furthest {} at {}", ratio_text(curve.furthest_ratio),
+                          key_text(curve.furthest));
+    }
+  }
+  if (curve.only_baseline + curve.only_here > 0) {
+    text += fmt::format("; not matched: {} of the baseline, {} of this run", curve.only_baseline,
+                        curve.only_here);
+  }
+  if (!curve.note.empty()) text += fmt::format("; {}", curve.note);
+  return text;
+}
+
+RatioRange ratio_range(const ComparedRow& row, std::size_t baseline) {
+  RatioRange range;
+  std::vector<double> ratios;
+  double furthest = -1.0;
+  for (std::size_t run = 0; run < row.cells.size(); ++run) {
+    const std::optional<double>& ratio = row.cells[run].judgement.ratio;
+    if (run == baseline || !ratio) continue;
+    ratios.push_back(*ratio);
+    if (std::fabs(std::log(*ratio)) <= furthest) continue;
+    furthest = std::fabs(std::log(*ratio));
+    range.furthest_run = run;
+  }
+  range.count = ratios.size();
+  if (ratios.empty()) return range;
+  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+  range.least = *least;
+  range.most = *most;
+  range.middle = median(ratios);
+  return range;
+}
+
+VerdictCounts row_counts(const ComparedRow& row, std::size_t baseline) {
+  VerdictCounts counts;
+  for (std::size_t run = 0; run < row.cells.size(); ++run) {
+    if (run == baseline || row.cells[run].judgement.reason.empty()) continue;
+    count(counts, row.cells[run].judgement.verdict);
+  }
+  return counts;
+}
+
+}  // namespace clprobe::report

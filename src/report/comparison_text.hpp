@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparisons in words: what the terminal's table and Markdown have in common.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "clprobe/compare.hpp"
+
+namespace clprobe::report {
+
+/// "A", "B", ... "Z", "AA": short names for the columns.
+std::string run_letter(std::size_t run);
+/// "NVIDIA H200, driver 580.159.04, 2026-11-20T10:00:00Z (a.json)"
+std::string run_text(const RunDigest& run);
+/// "28 same, 1 worse, 1 unclear"
+std::string counts_text(const VerdictCounts& counts);
+/// "1.02", or "1.000" near 1; empty without a ratio.
+std::string ratio_text(const std::optional<double>& ratio);
+/// "global 2 latency"
+std::string finding_title(const Finding& finding);
+/// What a cell shows: the value, else the reason in short, else `nothing`.
+std::string cell_text(const ComparedCell& cell, std::string_view nothing);
+/// The verdict as a word; empty where nothing was compared.
+std::string verdict_text(const ComparedCell& cell);
+/// "A: image latency: only in the baseline"
+std::string unmatched_text(const Unmatched& each);
+/// "global: 120 points, ratio 1.01 (0.98 to 1.05), furthest 1.2 at working_set_bytes 65536"
+std::string curve_text(const CurveSummary& curve);
+
+/// The ratios of a row over all runs but the baseline.
+struct RatioRange {
+  std::size_t count{0};
+  double least{0.0};
+  double middle{0.0};
+  double most{0.0};
+  std::size_t furthest_run{0};  ///< whose ratio is furthest from 1
+};
+
+RatioRange ratio_range(const ComparedRow& row, std::size_t baseline);
+VerdictCounts row_counts(const ComparedRow& row, std::size_t baseline);
+
+}  // namespace clprobe::report

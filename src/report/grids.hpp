@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points over two parameters: what a heat map shows.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/run.hpp"
+#include "report/chart.hpp"
+
+namespace clprobe::report {
+
+/// Two parameters whose values are combined with each other.
+struct GridAxes {
+  std::string x{};
+  std::string y{};
+};
+
+struct GridCell {
+  double y{0.0};
+  ChartPoint value{};  ///< its x is the grid's, its y the time or rate
+};
+
+/// One series of one result over two parameters.
+struct Grid {
+  std::string series{};
+  std::vector<GridCell> cells{};
+};
+
+/// The pair of numeric parameters that makes the fullest grid, by name where several do: at least
+/// half of its places are points, and each parameter has at least `least_values` values. The one
+/// with more values is x.
+std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t least_values);
+
+/// A grid for each series that has points with a time.
+std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
+                           const GridAxes& axes);
+
+/// How the points of a probe are drawn. A new way is a word here, a row in grids.cpp, and a
+/// function in html/report.js.
+enum class View { curve, heat_map };
+
+/// A probe's own view; else a heat map where two parameters form a grid of at least 4 by 4.
+View view_of(const ProbeResult& result);
+
+/// The axes of a result that is seen as a heat map; nothing for a curve.
+std::optional<GridAxes> heat_map_axes(const ProbeResult& result);
+
+/// The result that decides how a probe is drawn: the first that has points. Null without one.
+const ProbeResult* first_measured(std::span<const Run> runs, std::string_view probe);
+
+}  // namespace clprobe::report

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/heat_map.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "report/findings.hpp"
+#include "report/text.hpp"
+
+namespace clprobe::report {
+namespace {
+
+constexpr std::array unicode_shades{"·", "░", "▒", "▓", "█", "█"};
+constexpr std::array ascii_shades{".", ":", "+", "x", "#", "@"};
+// With colours the two darkest differ; without them one shade less is used.
+constexpr int unicode_levels = 5;
+constexpr int ascii_levels = 6;
+
+/// Shades from the least to the greatest value. A map that hardly varies has one shade.
+struct Scale {
+  double low{0.0};
+  double high{0.0};
+  int levels{1};
+
+  [[nodiscard]] int level_of(double value) const {
+    if (levels < 2) return 0;
+    const double share = std::log(value / low) / std::log(high / low);
+    return std::clamp(static_cast<int>(share * levels), 0, levels - 1);
+  }
+  /// Where a level begins.
+  [[nodiscard]] double begin_of(int level) const {
+    return low * std::pow(high / low, static_cast<double>(level) / levels);
+  }
+};
+
+Scale scale_of(const HeatMap& map, bool is_unicode) {
+  const auto [low, high] =
+      std::minmax_element(map.cells.begin(), map.cells.end(),
+                          [](const HeatCell& a, const HeatCell& b) { return a.value < b.value; });
+  // Less than this is noise, and shades would make a pattern of it.
+  constexpr double worth_showing = 1.1;
+  const bool varies = high->value > worth_showing * low->value;
+  return {low->value, high->value, !varies ? 1 : is_unicode ? unicode_levels : ascii_levels};
+}
+
+std::string shade_of(int level, bool is_unicode) {
+  const auto place = static_cast<std::size_t>(level);
+  return is_unicode ? unicode_shades.at(place) : ascii_shades.at(place);
+}
+
+/// Whole numbers without a point. A file may hold any number.
+std::string label_of(const std::string& name, double value) {
+  constexpr double most = 1e15;
+  const bool is_whole = std::fabs(value) < most && std::floor(value) == value;
+  return parameter_text(name, is_whole ? Value{static_cast<std::int64_t>(value)} : Value{value});
+}
+
+/// The columns in pieces that fit: leaving columns out would hide what differs between neighbours.
+std::vector<std::vector<double>> pieces_of(const std::set<double>& columns, int room) {
+  std::vector<std::vector<double>> pieces;
+  for (const double x : columns) {
+    if (pieces.empty() || static_cast<int>(pieces.back().size()) >= std::max(room, 1)) {
+      pieces.emplace_back();
+    }
+    pieces.back().push_back(x);
+  }
+  return pieces;
+}
+
+/// Labels below the columns: the first, and then every one that has room. Round numbers first.
+std::string axis_labels(const HeatMap& map, const std::vector<double>& columns, int margin) {
+  std::string labels = pad_right("", margin);
+  int free_from = margin;
+  constexpr double round = 8.0;
+  constexpr std::size_t few = 16;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const bool is_round = columns.size() < few || std::fmod(columns[i], round) == 0.0;
+    const std::string text = label_of(map.x_name, columns[i]);
+    const int first = margin + static_cast<int>(i);
+    if (!is_round || first < free_from) continue;
+    labels = pad_right(labels, first) + text;
+    free_from = first + display_width(text) + 1;
+  }
+  return labels;
+}
+
+void draw_rows(Page& page, const HeatMap& map, const Scale& scale,
+               const std::vector<double>& columns, const std::vector<double>& rows, int margin) {
+  for (const double y : rows) {
+    const std::string label = page.show(label_of(map.y_name, y));
+    std::vector<Span> spans{{pad_left(label, margin - 1) + " ", Ink::faint}};
+    for (const double x : columns) {
+      const auto cell =
+          std::find_if(map.cells.rbegin(), map.cells.rend(),
+                       [&](const HeatCell& each) { return each.x == x && each.y == y; });
+      if (cell == map.cells.rend()) {
+        spans.push_back({" "});
+        continue;
+      }
+      const int level = scale.level_of(cell->value);
+      const std::string shade = shade_of(level, page.is_unicode());
+      if (spans.back().ink == Ink::heat && spans.back().series == level) {
+        spans.back().text += shade;
+      } else {
+        spans.push_back({shade, Ink::heat, level});
+      }
+    }
+    page.line(spans);
+  }
+}
+
+void draw_scale(Page& page, const HeatMap& map, const Scale& scale, int margin) {
+  std::vector<Span> spans{{pad_right("", margin)}};
+  int used = margin;
+  for (int level = 0; level < scale.levels; ++level) {
+    const std::string text =
+        " " + page.show(quantity_text(scale.begin_of(level), map.unit)) + "   ";
+    const int width = 1 + display_width(text);
+    if (used + width > page.width() + 3 && level > 0) {
+      page.line(spans);
+      spans = {{pad_right("", margin)}};
+      used = margin;
+    }
+    used += width;
+    spans.push_back({shade_of(level, page.is_unicode()), Ink::heat, level});
+    spans.push_back({text, Ink::faint});
+  }
+  spans.push_back({page.show("to " + quantity_text(scale.high, map.unit)), Ink::faint});
+  page.line(spans);
+}
+
+}  // namespace
+
+void draw_heat_map(Page& page, const HeatMap& map) {
+  std::set<double> rows;
+  std::set<double> all_x;
+  int margin = 0;
+  for (const HeatCell& cell : map.cells) {
+    rows.insert(cell.y);
+    all_x.insert(cell.x);
+    const std::string label = label_of(map.y_name, cell.y);
+    margin = std::max(margin, display_width(page.show(label)) + 2);
+  }
+  if (all_x.size() < 2) return;
+  const Scale scale = scale_of(map, page.is_unicode());
+  page.blank();
+  page.prose(" ",
+             fmt::format("{}; across {}, down {}", map.title, parameter_title(map.x_name),
+                         parameter_title(map.y_name)),
+             Ink::plain);
+  for (const std::vector<double>& columns : pieces_of(all_x, page.width() - margin)) {
+    draw_rows(page, map, scale, columns, {rows.begin(), rows.end()}, margin);
+    page.line({{page.show(axis_labels(map, columns, margin)), Ink::faint}});
+  }
+  draw_scale(page, map, scale, margin);
+}
+
+}  // namespace clprobe::report

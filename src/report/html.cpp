@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// One self-contained page. What it says is decided by the parts that every report shares; here it
+// becomes elements. All text passes through html_text, all data through script_json.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "clprobe/embedded.hpp"
+#include "clprobe/report.hpp"
+#include "report/device_text.hpp"
+#include "report/findings.hpp"
+#include "report/html_findings.hpp"
+#include "report/html_text.hpp"
+#include "report/packed.hpp"
+#include "report/page_charts.hpp"
+#include "report/side_by_side.hpp"
+#include "report/svg.hpp"
+#include "report/text.hpp"
+
+namespace clprobe {
+namespace report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A name from a file becomes an id, which ends up in links, only when it is a probe's.
+std::string section_id(std::string_view probe, std::size_t number) {
+  const bool is_id = !probe.empty() && probe.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") ==
+                                           std::string_view::npos;
+  return is_id ? fmt::format("probe-{}", probe) : fmt::format("probe-{}", number);
+}
+
+std::string_view explanation_of(const std::string& probe) {
+  const std::string page = probe + ".md";
+  return has_embedded_file(page) ? embedded_file(page) : std::string_view();
+}
+
+/// The runs, and how each is called in this page.
+struct Named {
+  std::span<const Run> runs;
+  std::vector<std::string> titles{};
+};
+
+std::string device_name(const Named& named, std::size_t number) {
+  return fmt::format(R"(<span class="swatch c{}" aria-hidden="true"></span>{})", number % 8,
+                     html_text(named.titles[number]));
+}
+
+std::string list_item(std::string_view kind, std::string_view text) {
+  return fmt::format("<li class=\"{}\">{}</li>\n", kind, html_text(text));
+}
+
+std::string notices(const ProbeResult& result) {
+  std::string items;
+  if (result.status != Status::ok) items += list_item("failure", result_text(result));
+  if (const std::string failures = failures_text(result); !failures.empty()) {
+    items += list_item("caution", failures);
+  }
+  for (const Warning& warning : result.warnings) {
+    items += list_item("caution", describe_warning(warning));
+  }
+  for (const Advice& advice : advice_in(result.findings)) {
+    items += list_item("note", fmt::format("{}: {}", advice.series, advice.sentence));
+  }
+  return items;
+}
+
+std::string kernels_text(const ProbeResult& result) {
+  std::string items;
+  for (const KernelBuild& kernel : result.kernels) {
+    items += fmt::format("<li><code>{}</code> with <code>{}</code></li>\n",
+                         html_text(kernel.sha256.substr(0, 12)), html_text(kernel.options));
+  }
+  return items.empty() ? items : "<ul class=\"plain\">\n" + items + "</ul>\n";
+}
+
+/// What one device gave of one probe: how much, with what, and what to be wary of.
+std::string device_part(const Named& named, const ProbeResult& result, std::size_t number) {
+  const bool has_table = named.runs.size() > 1;
+  std::string html = fmt::format("<div class=\"part\">\n<h4>{}</h4>\n<p class=\"quiet\">{}</p>\n",
+                                 device_name(named, number), html_text(result_text(result)));
+  const std::string items = notices(result);
+  if (!items.empty()) html += "<ul class=\"notices\">\n" + items + "</ul>\n";
+  if (has_table && !result.findings.empty()) {
+    html += fmt::format("<details><summary>Findings of {} with intervals and reasons</summary>\n",
+                        html_text(named.titles[number]));
+    html += findings_html(result.findings, "Findings of " + named.titles[number]) + "</details>\n";
+  }
+  if (!result.kernels.empty()) {
+    html += fmt::format("<details><summary>Kernels, by SHA-256 and build options ({})</summary>\n",
+                        result.kernels.size());
+    html += kernels_text(result) + "</details>\n";
+  }
+  return html + "</div>\n";
+}
+
+std::string findings_part(const Named& named, const std::string& probe) {
+  if (named.runs.size() > 1) {
+    for (const SharedGrid& grid : compare_findings(named.runs)) {
+      if (grid.probe == probe && !grid.rows.empty()) {
+        return shared_findings_html(grid, named.titles);
+      }
+    }
+  }
+  for (std::size_t run = 0; run < named.runs.size(); ++run) {
+    const ProbeResult* const result = find_result(named.runs[run], probe);
+    if (result != nullptr && !result->findings.empty()) {
+      return findings_html(result->findings, "Findings of " + named.titles[run]);
+    }
+  }
+  return "<p>Nothing was found.</p>\n";
+}
+
+std::string probe_section(const Named& named, const std::string& probe, std::size_t number) {
+  const std::string id = section_id(probe, number);
+  const std::string_view page = explanation_of(probe);
+  std::string html = fmt::format(
+      "<section id=\"{0}\" class=\"probe\" aria-labelledby=\"{0}-title\">\n<h2 "
+      "id=\"{0}-title\">{1}</h2>\n",
+      id, html_text(words(probe)));
+  if (!page.empty()) {
+    html += fmt::format("<p class=\"lead\">{}</p>\n", html_text(question_of(page)));
+  }
+  html += fmt::format(
+      "<div class=\"chart\" data-chart=\"{}\">\n<figure class=\"picture\">\n{}</figure>\n</div>\n",
+      number, picture_of(named.runs, probe));
+  html += "<h3>Findings</h3>\n" + findings_part(named, probe);
+  html += "<h3>Measured on</h3>\n<div class=\"parts\">\n";
+  for (std::size_t run = 0; run < named.runs.size(); ++run) {
+    const ProbeResult* const result = find_result(named.runs[run], probe);
+    if (result != nullptr) html += device_part(named, *result, run);
+  }
+  html += "</div>\n";
+  if (!page.empty()) {
+    html += fmt::format(
+        "<details class=\"method\"><summary>Method: what is measured, and what can fool "
+        "it</summary>\n<div class=\"prose\">\n{}</div>\n</details>\n",
+        html_of_explanation(page));
+  }
+  return html + "</section>\n";
+}
+
+std::string term(std::string_view name, std::string_view text) {
+  if (text.empty()) return {};
+  return fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(name), html_text(text));
+}
+
+std::string provenance(const Run& run) {
+  std::string command = "clprobe";
+  for (const std::string& argument : run.arguments) command += ' ' + argument;
+  std::string html = "<dl class=\"facts\">\n";
+  html += term("measured", run.started);
+  html += term("by", fmt::format("clprobe {} ({}, {})", run.tool.version, run.tool.commit,
+                                 run.tool.compiler));
+  html += term("command", command);
+  html += term("seed", fmt::format("{}", run.seed));
+  html += term("timed by", timer_text(run.device));
+  html += term("host", fmt::format("{}, {}, {}", run.host.cpu, run.host.os, run.host.kernel));
+  html += term("UUID", run.device.uuid);
+  html += term("PCI", run.device.pci);
+  return html + "</dl>\n";
+}
+
+std::string reported(const DeviceInfo& device) {
+  if (device.reported.empty()) return {};
+  std::string html = "<details><summary>What the driver reported</summary>\n<dl class=\"facts\">\n";
+  for (const auto& [name, value] : device.reported) {
+    html += term(parameter_title(name), parameter_text(name, value));
+  }
+  return html + "</dl>\n</details>\n";
+}
+
+std::string device_card(const Named& named, std::size_t number) {
+  const Run& run = named.runs[number];
+  std::string html =
+      fmt::format("<article class=\"card\">\n<h3>{}</h3>\n", device_name(named, number));
+  for (const std::string& fact : device_facts(run.device)) {
+    html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(fact));
+  }
+  std::string items;
+  if (run.interrupted) {
+    items += list_item("failure", "interrupted: what was measured until then is shown");
+  }
+  for (const Warning& warning : run.warnings) {
+    items += list_item("caution", describe_warning(warning));
+  }
+  if (run.results.empty()) items += list_item("caution", "nothing was measured");
+  if (!items.empty()) html += "<ul class=\"notices\">\n" + items + "</ul>\n";
+  return html + provenance(run) + reported(run.device) + "</article>\n";
+}
+
+std::string navigation(const std::vector<std::string>& probes) {
+  std::string links;
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    links += fmt::format("<a href=\"#{}\">{}</a>", section_id(probes[i], i),
+                         html_text(words(probes[i])));
+  }
+  return links + R"(<a href="#devices">devices</a><a href="#data">data</a>)";
+}
+
+std::string heading_of(std::span<const Run> runs) {
+  if (runs.empty()) return "No runs";
+  if (runs.size() == 1) return runs.front().device.name;
+  return fmt::format("{} devices side by side", runs.size());
+}
+
+// "NVIDIA H200, Example GPU": each name once.
+std::string names_of(std::span<const Run> runs) {
+  std::vector<std::string> names;
+  for (const Run& run : runs) {
+    if (std::find(names.begin(), names.end(), run.device.name) == names.end()) {
+      names.push_back(run.device.name);
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string lead_of(std::span<const Run> runs) {
+  if (runs.empty()) return "The files hold nothing.";
+  const auto earlier = [](const Run& a, const Run& b) { return a.started < b.started; };
+  const auto [first, last] = std::minmax_element(runs.begin(), runs.end(), earlier);
+  const std::string from = first->started.substr(0, 10);
+  const std::string to = last->started.substr(0, 10);
+  std::string text =
+      runs.size() == 1 ? "How its memory system behaves, through OpenCL" : names_of(runs);
+  return text + fmt::format(". Measured {}{}.", from, from == to ? "" : " to " + to);
+}
+
+std::string charts_json(const Named& named, const std::vector<std::string>& probes) {
+  Json devices = Json::array();
+  for (const std::string& title : named.titles) devices.push_back(printable(title));
+  Json charts = Json::array();
+  for (const std::string& probe : probes) charts.push_back(page_chart(named.runs, probe));
+  const Json all{{"devices", std::move(devices)}, {"charts", std::move(charts)}};
+  return script_json(all.dump(-1, ' ', true));
+}
+
+std::string runs_json(std::span<const Run> runs) {
+  Json documents = Json::array();
+  // One by one, since a single run is no array.
+  for (const Run& run : runs) documents.push_back(pack(Json::parse(to_json(std::span(&run, 1)))));
+  return script_json(documents.dump(-1, ' ', true));
+}
+
+std::string page_of(std::span<const Run> runs) {
+  const Named named{runs, run_titles(runs)};
+  const std::vector<std::string> probes = probes_of(runs);
+  std::string sections;
+  for (std::size_t i = 0; i < probes.size(); ++i) sections += probe_section(named, probes[i], i);
+  std::string cards;
+  for (std::size_t i = 0; i < runs.size(); ++i) cards += device_card(named, i);
+  const std::string title = runs.empty() ? "clprobe" : "clprobe: " + names_of(runs);
+  const bool has_library = !embedded_file("chart.js").empty();
+  return fill(
+      embedded_file("page.html"),
+      {{"title", html_text(cut(printable(title), 120, "…"))},
+       {"heading", html_text(heading_of(runs))},
+       {"lead", html_text(lead_of(runs))},
+       {"navigation", navigation(probes)},
+       {"probes", sections},
+       {"devices", cards},
+       {"footer", has_library ? "Charts by Chart.js (MIT licence, its notice is in the page)."
+                              : "Made without Chart.js: the charts are pictures."},
+       {"charts", charts_json(named, probes)},
+       {"runs", runs_json(runs)},
+       {"library", std::string(embedded_file("chart.js"))},
+       {"library hash", std::string(content_hash("chart.js"))},
+       {"script", std::string(embedded_file("report.js"))},
+       {"script hash", std::string(content_hash("report.js"))},
+       {"style", std::string(embedded_file("report.css"))},
+       {"style hash", std::string(content_hash("report.css"))}});
+}
+
+}  // namespace
+}  // namespace report
+
+std::string render_html(std::span<const Run> runs) { return report::page_of(runs); }
+
+}  // namespace clprobe

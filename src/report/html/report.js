@@ -1,0 +1,668 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws the charts of a page and unpacks its raw data. All text of a file reaches the page as
+// textContent or on a canvas, never as markup.
+"use strict";
+
+(function () {
+  const parse = (id) => JSON.parse(document.getElementById(id).textContent);
+  const data = parse("charts");
+  const drawn = [];  // what must be drawn anew when the colours change
+
+  // Elements
+
+  function element(name, properties, ...children) {
+    const made = Object.assign(document.createElement(name), properties);
+    made.append(...children);
+    return made;
+  }
+
+  function colour(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+  }
+
+  // Numbers, as the rest of clprobe writes them
+
+  function digits(value) {
+    const size = Math.abs(value);
+    if (size >= 999.5) return value.toFixed(0);
+    if (size === 0) return "0";
+    return value.toFixed(Math.min(Math.max(0, 2 - Math.floor(Math.log10(size * 1.0005))), 20));
+  }
+
+  function scaled(value, base, prefixes, unit, first) {
+    let i = first;
+    while (i + 1 < prefixes.length && Math.abs(value) >= base * 0.9995) {
+      value /= base;
+      ++i;
+    }
+    while (i > 0 && Math.abs(value) < 0.9995) {
+      value *= base;
+      --i;
+    }
+    return { number: value, unit: prefixes[i] + unit };
+  }
+
+  const units = {
+    seconds: (value) => scaled(value * 1e9, 1000, ["p", "n", "\u00b5", "m", ""], "s", 1),
+    ns: (value) => units.seconds(value * 1e-9),
+    bytes: (value) => scaled(value, 1024, ["", "Ki", "Mi", "Gi", "Ti"], "B", 0),
+    bytes_per_second: (value) => scaled(value, 1000, ["", "k", "M", "G", "T", "P"], "B/s", 0),
+    share: (value) => ({ number: value * 100, unit: "%" }),
+  };
+
+  function text(value, unit) {
+    const show = units[unit];
+    if (!show) return Number.isInteger(value) ? String(value) : digits(value);
+    const parts = show(value);
+    const whole = parts.unit === "B" || (unit === "bytes" && Number.isInteger(parts.number));
+    return (whole ? String(parts.number) : digits(parts.number)) + "\u00a0" + parts.unit;
+  }
+
+  function tickText(value, unit) {
+    return text(value, unit).replace(/(\.\d*?)0+(?=\D|$)/, "$1").replace(/\.(?=\D|$)/, "");
+  }
+
+  const describe = (chart, curve, point) => {
+    const value = text(point.value, chart.value.unit);
+    const spread = point.high > point.low
+      ? ` (${text(point.low, chart.value.unit)} to ${text(point.high, chart.value.unit)})` : "";
+    const cycles = point.cycles ? `, ${digits(point.cycles)} cycles` : "";
+    return value + spread + cycles;
+  };
+
+  // Axes
+
+  const between = (values, axis) => values.filter((v) => v >= axis.min && v <= axis.max);
+
+  function octaves(axis) {
+    const powers = Array.from({ length: 63 }, (_, i) => 2 ** i);
+    const inside = between(powers, axis);
+    const room = Math.max(2, Math.floor(axis.chart.width / 90));
+    const step = [1, 2, 5, 10, 20].find((n) => inside.length / n <= room) || 20;
+    return inside.filter((v) => Math.log2(v) % step === 0);
+  }
+
+  function decades(axis) {
+    const from = Math.floor(Math.log10(axis.min));
+    const count = Math.ceil(Math.log10(axis.max)) - from + 1;
+    const powers = Array.from({ length: count }, (_, i) => 10 ** (from + i));
+    const fine = between(powers.flatMap((p) => [p, 2 * p, 5 * p]), axis);
+    return fine.length <= 12 ? fine : between(powers, axis);
+  }
+
+  function logAxis(about, ticks) {
+    return {
+      type: "logarithmic",
+      title: { display: true, text: about.title },
+      afterBuildTicks: (axis) => { axis.ticks = ticks(axis).map((value) => ({ value })); },
+      ticks: { callback: (value) => tickText(value, about.unit), maxRotation: 0, autoSkipPadding: 12 },
+    };
+  }
+
+  // Room above and below; a flat curve is not blown up until its noise looks like levels.
+  function bounds(values) {
+    let low = Infinity;
+    let high = 0;
+    for (const value of values) {
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+    if (!(high > 0)) return {};
+    low /= 1.35;
+    high *= 1.7;
+    const missing = Math.sqrt(Math.max(1, 10 / (high / low)));
+    return { min: low / missing, max: high * missing };
+  }
+
+  // Drawn on the canvas around the curves
+
+  function drawSpreads(chart) {
+    const { ctx, scales: { x, y }, chartArea: area } = chart;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(area.left, area.top, area.width, area.height);
+    ctx.clip();
+    chart.data.datasets.forEach((set, i) => {
+      if (!chart.isDatasetVisible(i)) return;
+      const points = set.data.filter((p) => p.low > 0 && p.high > 0);
+      ctx.beginPath();
+      points.forEach((p) => ctx.lineTo(x.getPixelForValue(p.x), y.getPixelForValue(p.high)));
+      points.reverse().forEach((p) => ctx.lineTo(x.getPixelForValue(p.x), y.getPixelForValue(p.low)));
+      ctx.globalAlpha = 0.22;
+      ctx.fillStyle = set.borderColor;
+      ctx.fill();
+    });
+    ctx.restore();
+  }
+
+  // The curves as dots close to each other, which texts should not cover.
+  function dotsOfCurves(chart) {
+    const dots = [];
+    chart.data.datasets.forEach((set, i) => {
+      if (!chart.isDatasetVisible(i)) return;
+      let last = null;
+      for (const { x, y } of chart.getDatasetMeta(i).data) {
+        const steps = last ? 1 + Math.floor(Math.hypot(x - last.x, y - last.y) / 5) : 0;
+        for (let k = 0; k < steps; ++k) {
+          dots.push({ x: last.x + (x - last.x) * k / steps, y: last.y + (y - last.y) * k / steps });
+        }
+        last = { x, y };
+      }
+    });
+    return dots;
+  }
+
+  const meet = (a, b) => a.right > b.left && a.left < b.right && a.bottom > b.top && a.top < b.bottom;
+  const holds = (box, dot) =>
+    dot.x > box.left && dot.x < box.right && dot.y > box.top && dot.y < box.bottom;
+
+  // Above or below the plateau where no curve is; else where at least no other text is; else null.
+  function placeOf(area, width, from, to, base, taken, dots) {
+    let secondBest = null;
+    for (const aside of [-9, 18, -24, 33]) {
+      for (const share of [0.5, 0.25, 0.75]) {
+        const left = Math.min(Math.max(from + share * (to - from) - width / 2, area.left + 3),
+                              area.right - width - 3);
+        const bottom = base + aside + 3;
+        const box = { left: left - 3, right: left + width + 3, top: bottom - 15, bottom };
+        if (box.top < area.top || bottom > area.bottom - 8) continue;
+        if (taken.some((other) => meet(box, other))) continue;
+        if (!dots.some((dot) => holds(box, dot))) return box;
+        secondBest = secondBest || box;
+      }
+    }
+    return secondBest;
+  }
+
+  // Where the texts of the levels go: found once for each change, since drawing follows the pointer.
+  function placeLevels(chart) {
+    const { ctx, scales: { x, y }, chartArea: area } = chart;
+    const taken = [];
+    const placed = [];
+    const written = [];  // of devices that are alike, one text is enough
+    const isWritten = (level) => written.some((other) => other.text === level.text &&
+      other.from < level.to && level.from < other.to);
+    const dots = dotsOfCurves(chart);
+    ctx.save();
+    ctx.font = levelFont();
+    chart.data.datasets.forEach((set, i) => {
+      if (!chart.isDatasetVisible(i)) return;
+      for (const level of set.levels.filter((each) => !isWritten(each))) {
+        const box = placeOf(area, ctx.measureText(level.text).width, x.getPixelForValue(level.from),
+                            x.getPixelForValue(level.to), y.getPixelForValue(level.value), taken, dots);
+        if (!box) continue;
+        taken.push(box);
+        written.push(level);
+        placed.push({ text: level.text, x: box.left + 3, y: box.bottom - 3, ink: set.borderColor });
+      }
+    });
+    ctx.restore();
+    return { placed, ground: colour("surface") };
+  }
+
+  const levelFont = () => "600 12px " + Chart.defaults.font.family;
+
+  function writeLevels(ctx, { placed, ground }) {
+    ctx.font = levelFont();
+    ctx.lineWidth = 4;
+    ctx.strokeStyle = ground;
+    for (const { text: words, x, y, ink } of placed) {
+      ctx.strokeText(words, x, y);
+      ctx.fillStyle = ink;
+      ctx.fillText(words, x, y);
+    }
+  }
+
+  // Each level as a line at its latency, its capacity as a bracket on the axis.
+  function drawLevels(chart, texts) {
+    const { ctx, scales: { x, y }, chartArea: area } = chart;
+    ctx.save();
+    chart.data.datasets.forEach((set, i) => {
+      if (!chart.isDatasetVisible(i)) return;
+      for (const level of set.levels) {
+        const at = y.getPixelForValue(level.value);
+        ctx.strokeStyle = set.borderColor;
+        ctx.globalAlpha = 0.4;
+        ctx.lineWidth = 6;
+        ctx.beginPath();
+        ctx.moveTo(x.getPixelForValue(level.from), at);
+        ctx.lineTo(x.getPixelForValue(level.to), at);
+        ctx.stroke();
+        if (level.endHigh) {
+          const from = x.getPixelForValue(level.endLow);
+          const to = x.getPixelForValue(level.endHigh);
+          ctx.globalAlpha = 0.6;
+          ctx.fillStyle = set.borderColor;
+          ctx.fillRect(from, area.bottom - 7, Math.max(2, to - from), 7);
+        }
+        ctx.globalAlpha = 1;
+      }
+    });
+    writeLevels(ctx, texts);
+    ctx.restore();
+  }
+
+  // Toggles
+
+  function toggle(label, isOn, look, changed) {
+    const input = element("input", { type: "checkbox", checked: isOn });
+    input.addEventListener("change", () => changed(input.checked));
+    return element("label", { className: "toggle" }, input, ...look,
+                   element("span", { className: "text", textContent: label }));
+  }
+
+  const swatch = (number) => element("span", { className: "swatch c" + number % 8, ariaHidden: "true" });
+
+  // A piece of the line of a series.
+  function dash(number) {
+    const make = (name, attributes) => {
+      const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+      for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+      return made;
+    };
+    const line = make("svg", { class: "line", width: 30, height: 6, "aria-hidden": "true" });
+    line.append(make("path", { d: "M0 3h30", "stroke-dasharray": dashOf(number).join(" ") }));
+    return line;
+  }
+
+  function group(title, toggles) {
+    return element("fieldset", {}, element("legend", { textContent: title }), ...toggles);
+  }
+
+  // The table behind a chart, made when it is opened
+
+  function pointsTable(columns, rows) {
+    const head = element("tr", {}, ...columns.map((name, i) =>
+      element("th", { scope: "col", textContent: name, className: i > 1 ? "number" : "" })));
+    const body = element("tbody");
+    for (const row of rows) {
+      body.append(element("tr", {}, ...row.map((cell, i) =>
+        element("td", { textContent: cell, className: i > 1 ? "number" : "" }))));
+    }
+    const caption = element("caption", { textContent: "The points that the chart shows" });
+    const box = element("div", { className: "scroll tall", tabIndex: 0 },
+                        element("table", {}, caption, element("thead", {}, head), body));
+    box.setAttribute("role", "region");
+    box.setAttribute("aria-label", "The points that the chart shows");
+    return box;
+  }
+
+  function tableBehind(columns, rows) {
+    const details = element("details", { className: "points" },
+                            element("summary", { textContent: "The same as a table" }));
+    const refresh = () => {
+      if (!details.open) return;
+      while (details.children.length > 1) details.lastChild.remove();
+      details.append(pointsTable(columns, rows()));
+    };
+    details.addEventListener("toggle", refresh);
+    return { details, refresh };
+  }
+
+  // Arrow keys do what the pointer does, and what is shown is also said.
+  function withKeys(canvas, graph, said, sentence) {
+    let set = 0;
+    let at = -1;
+    const visible = () => graph.data.datasets.map((_, i) => i).filter((i) => graph.isDatasetVisible(i));
+    canvas.addEventListener("keydown", (event) => {
+      const sets = visible();
+      if (!sets.length || !event.key.startsWith("Arrow")) return;
+      event.preventDefault();
+      const along = { ArrowRight: 1, ArrowLeft: -1 }[event.key] || 0;
+      const across = { ArrowDown: 1, ArrowUp: -1 }[event.key] || 0;
+      set = (Math.max(0, sets.indexOf(set)) + across + sets.length) % sets.length;
+      set = sets[set];
+      const length = graph.data.datasets[set].data.length;
+      at = Math.min(Math.max(at + along, 0), length - 1);
+      const element = graph.getDatasetMeta(set).data[at];
+      const active = [{ datasetIndex: set, index: at }];
+      graph.setActiveElements(active);
+      graph.tooltip.setActiveElements(active, { x: element.x, y: element.y });
+      graph.update("none");
+      said.textContent = sentence(graph.data.datasets[set], graph.data.datasets[set].data[at]);
+    });
+  }
+
+  function stage(label) {
+    const canvas = element("canvas", { tabIndex: 0 });
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", label);
+    const said = element("p", { className: "said" });
+    said.setAttribute("aria-live", "polite");
+    return { canvas, said, box: element("div", { className: "stage" }, canvas) };
+  }
+
+  function tooltipStyle() {
+    return {
+      backgroundColor: colour("ink"), titleColor: colour("surface"), bodyColor: colour("surface"),
+      padding: 10, cornerRadius: 6, boxPadding: 4, usePointStyle: true,
+    };
+  }
+
+  // Views: each draws `chart` into `place`. A probe's view is chosen in page_charts.cpp.
+
+  const dashes = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [1, 4]];
+  const dashOf = (number) => dashes[number % dashes.length];
+
+  function drawCurves(chart, place) {
+    const curves = chart.curves;
+    const devices = [...new Set(curves.map((c) => c.device))];
+    const series = [...new Set(curves.map((c) => c.series))];
+    const isOne = devices.length === 1;
+    const shown = {
+      devices: new Set(devices), series: new Set(isOne ? series : series.slice(0, 1)),
+      levels: true, spread: true,
+    };
+    let texts = null;
+    const hue = (c) => "c" + (isOne ? series.indexOf(c.series) : c.device) % 8;
+    const name = (c) => (isOne ? c.series : `${data.devices[c.device]}, ${c.series}`);
+    const isShown = (c) => shown.devices.has(c.device) && shown.series.has(c.series);
+    const points = (c) => c.points.map(([x, y, low, high, cycles]) =>
+      ({ x, y, value: y, low, high, cycles }));
+    const sets = curves.map((c) => ({
+      curve: c, label: name(c), data: points(c), levels: c.levels, hidden: !isShown(c),
+      borderWidth: 2, pointRadius: 0, pointHitRadius: 8, pointHoverRadius: 5,
+      borderDash: isOne ? [] : dashOf(series.indexOf(c.series)),
+    }));
+    const sentence = (set, p) =>
+      `${set.label}, ${text(p.x, chart.x.unit)}: ${describe(chart, set.curve, p)}`;
+    const { canvas, said, box } = stage(`${chart.value.title} by ${chart.x.title}, ` +
+      `${curves.length} curves on logarithmic axes. Arrow keys read the points; a table follows.`);
+    const visiblePoints = (key) => sets.filter((s) => !s.hidden).flatMap((s) => s.data.map((p) => p[key]));
+    const graph = new Chart(canvas, {
+      type: "line",
+      data: { datasets: sets },
+      options: {
+        animation: false, maintainAspectRatio: false, parsing: false, normalized: true,
+        interaction: { mode: "nearest", axis: "xy", intersect: false },
+        scales: {
+          x: logAxis(chart.x, chart.x.unit === "bytes" ? octaves : decades),
+          y: logAxis(chart.value, decades),
+        },
+        plugins: {
+          legend: { display: false },
+          tooltip: {
+            callbacks: {
+              title: ([item]) => item ? text(item.raw.x, chart.x.unit) : "",
+              label: (item) => [item.dataset.label, describe(chart, item.dataset.curve, item.raw)],
+            },
+          },
+        },
+      },
+      plugins: [{
+        afterUpdate: (each) => { texts = placeLevels(each); },
+        beforeDatasetsDraw: (each) => { if (shown.spread) drawSpreads(each); },
+        afterDatasetsDraw: (each) => { if (shown.levels) drawLevels(each, texts); },
+      }],
+    });
+
+    const table = tableBehind(
+      ["device", "series", chart.x.title, chart.value.title, "low", "high", "cycles"],
+      () => sets.filter((s) => !s.hidden).flatMap((s) => s.data.map((p) => [
+        data.devices[s.curve.device], s.curve.series, text(p.x, chart.x.unit),
+        text(p.value, chart.value.unit), text(p.low, chart.value.unit),
+        text(p.high, chart.value.unit), p.cycles ? digits(p.cycles) : ""])));
+
+    function refresh() {
+      for (const set of sets) {
+        set.hidden = !isShown(set.curve);
+        set.borderColor = set.backgroundColor = set.pointBackgroundColor = colour(hue(set.curve));
+      }
+      const { scales, plugins } = graph.options;
+      Object.assign(scales.y, bounds(visiblePoints("y")));
+      const xs = visiblePoints("x");
+      if (xs.length) {
+        scales.x.min = xs.reduce((a, b) => Math.min(a, b));
+        scales.x.max = xs.reduce((a, b) => Math.max(a, b));
+      }
+      for (const axis of [scales.x, scales.y]) {
+        axis.grid = { color: colour("grid"), borderColor: colour("quiet") };
+        axis.ticks.color = axis.title.color = colour("quiet");
+      }
+      Object.assign(plugins.tooltip, tooltipStyle());
+      graph.update("none");
+      table.refresh();
+    }
+
+    const change = (kind, value) => (isOn) => {
+      if (isOn) shown[kind].add(value);
+      else shown[kind].delete(value);
+      refresh();
+    };
+    const groups = [];
+    if (!isOne) {
+      groups.push(group("Devices", devices.map((d) => toggle(
+        data.devices[d], true, [swatch(d)], change("devices", d)))));
+    }
+    if (series.length > 1) {
+      groups.push(group("Series", series.map((s, i) => toggle(
+        s, shown.series.has(s), [isOne ? swatch(i) : dash(i)],
+        change("series", s)))));
+    }
+    const flag = (key) => (isOn) => { shown[key] = isOn; refresh(); };
+    const marks = [toggle("spread", true, [], flag("spread"))];
+    if (curves.some((c) => c.levels.length)) marks.unshift(toggle("levels", true, [], flag("levels")));
+    groups.push(group("Show", marks));
+
+    place.append(element("div", { className: "controls" }, ...groups), box, said, table.details);
+    withKeys(canvas, graph, said, sentence);
+    drawn.push(refresh);
+    refresh();
+    return graph;
+  }
+
+  // From dark to light, so that it also reads without colour (viridis).
+  const scale = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+
+  function onScale(share) {
+    const at = Math.min(Math.max(share, 0), 1) * (scale.length - 1);
+    const i = Math.min(Math.floor(at), scale.length - 2);
+    const mixed = scale[i].map((from, k) => Math.round(from + (scale[i + 1][k] - from) * (at - i)));
+    return `rgb(${mixed.join(",")})`;
+  }
+
+  function drawHeatMap(chart, place) {
+    const grids = chart.grids;
+    let grid = 0;
+    const isOne = new Set(grids.map((g) => g.device)).size === 1;
+    const name = (g) => (isOne ? g.series : `${data.devices[g.device]}, ${g.series}`);
+    const values = grids.flatMap((g) => g.points.map((p) => p[2]));
+    const low = Math.log(values.reduce((a, b) => Math.min(a, b)));
+    const high = Math.log(values.reduce((a, b) => Math.max(a, b)));
+    const sorted = (k) => [...new Set(grids.flatMap((g) => g.points.map((p) => p[k])))].sort((a, b) => a - b);
+    const [xs, ys] = [sorted(0), sorted(1)];
+    const set = { data: [], radius: 0, hitRadius: 0, hoverRadius: 0 };
+    const { canvas, said, box } = stage(`${chart.value.title} by ${chart.x.title} and ` +
+      `${chart.y.title}, as a heat map. Arrow keys read the cells; a table follows.`);
+    const category = (about, labels) => ({
+      type: "category", labels, offset: true, title: { display: true, text: about.title },
+      grid: { display: false },
+      ticks: { callback: (_, i) => tickText(labels[i], about.unit), maxRotation: 0, autoSkipPadding: 8 },
+    });
+    const graph = new Chart(canvas, {
+      type: "scatter",
+      data: { datasets: [set] },
+      options: {
+        animation: false, maintainAspectRatio: false, parsing: false,
+        interaction: { mode: "nearest", axis: "xy", intersect: false },
+        scales: { x: category(chart.x, xs), y: { ...category(chart.y, ys), reverse: true } },
+        plugins: {
+          legend: { display: false },
+          tooltip: {
+            displayColors: false,
+            callbacks: {
+              title: ([item]) => item ? where(item.raw) : "",
+              label: (item) => describe(chart, null, item.raw),
+            },
+          },
+        },
+      },
+      plugins: [{ beforeDatasetsDraw: drawCells }],
+    });
+
+    function where(p) {
+      return `${chart.x.title} ${text(xs[p.x], chart.x.unit)}, ` +
+             `${chart.y.title} ${text(ys[p.y], chart.y.unit)}`;
+    }
+
+    function drawCells(each) {
+      const { ctx, chartArea: area, scales: { x, y } } = each;
+      const width = area.width / xs.length;
+      const height = area.height / ys.length;
+      const gap = Math.min(width, height) > 12 ? 1 : 0;
+      for (const p of set.data) {
+        ctx.fillStyle = onScale(high > low ? (Math.log(p.value) - low) / (high - low) : 0.5);
+        const left = Math.round(x.getPixelForValue(p.x) - width / 2);
+        const top = Math.round(y.getPixelForValue(p.y) - height / 2);
+        const right = Math.round(x.getPixelForValue(p.x) + width / 2);
+        const bottom = Math.round(y.getPixelForValue(p.y) + height / 2);
+        ctx.fillRect(left, top, right - left - gap, bottom - top - gap);
+      }
+    }
+
+    const table = tableBehind(
+      ["device", "series", chart.x.title, chart.y.title, chart.value.title, "low", "high"],
+      () => set.data.map((p) => [
+        data.devices[grids[grid].device], grids[grid].series, text(xs[p.x], chart.x.unit),
+        text(ys[p.y], chart.y.unit), text(p.value, chart.value.unit),
+        text(p.low, chart.value.unit), text(p.high, chart.value.unit)]));
+
+    function refresh() {
+      set.data = grids[grid].points.map(([x, y, value, pointLow, pointHigh]) =>
+        ({ x: xs.indexOf(x), y: ys.indexOf(y), value, low: pointLow, high: pointHigh }));
+      for (const axis of [graph.options.scales.x, graph.options.scales.y]) {
+        axis.ticks.color = axis.title.color = colour("quiet");
+      }
+      Object.assign(graph.options.plugins.tooltip, tooltipStyle());
+      graph.update("none");
+      table.refresh();
+    }
+
+    if (grids.length > 1) {
+      const radios = grids.map((g, i) => {
+        const input = element("input", { type: "radio", name: "grid-" + chart.probe, checked: i === 0 });
+        input.addEventListener("change", () => { grid = i; refresh(); });
+        return element("label", { className: "toggle" }, input,
+                       element("span", { className: "text", textContent: name(g) }));
+      });
+      place.append(element("div", { className: "controls" }, group("Show", radios)));
+    }
+    const legend = element("div", { className: "scale" },
+      element("span", { textContent: text(Math.exp(low), chart.value.unit) }),
+      element("span", { className: "bar-of-colour" }),
+      element("span", { textContent: text(Math.exp(high), chart.value.unit) }));
+    place.append(box, legend, said, table.details);
+    withKeys(canvas, graph, said, (_, p) => `${where(p)}: ${describe(chart, null, p)}`);
+    drawn.push(refresh);
+    refresh();
+    return graph;
+  }
+
+  const views = { "curve": drawCurves, "heat map": drawHeatMap };
+
+  // Raw data: the inverse of packed.cpp
+
+  class RawNumber {
+    constructor(digitsOfIt) { this.digits = digitsOfIt; }
+  }
+
+  const unpackKey = (key) => (key.startsWith("$$") ? key.slice(1) : key);
+
+  function unpack(value) {
+    if (Array.isArray(value)) return value.map(unpack);
+    if (value === null || typeof value !== "object") return value;
+    if ("$number" in value) return new RawNumber(value.$number);
+    if ("$repeats" in value) {
+      const list = [];
+      for (let i = 0; i < value.$repeats.length; i += 2) {
+        for (let n = value.$repeats[i + 1]; n > 0; --n) list.push(unpack(value.$repeats[i]));
+      }
+      return list;
+    }
+    if ("$joined" in value) {
+      const all = unpack(value.$joined);
+      let at = 0;
+      return unpack(value.$lengths).map((length) => all.slice(at, at += length));
+    }
+    if ("$rows" in value) {
+      const rows = Array.from({ length: value.$rows }, () => []);
+      for (const [key, packed] of value.$columns) {
+        unpack(packed).forEach((each, i) => { if (each !== null) rows[i].push([unpackKey(key), each]); });
+      }
+      return rows.map(Object.fromEntries);
+    }
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [unpackKey(key), unpack(each)]));
+  }
+
+  function jsonText(value) {
+    if (value instanceof RawNumber) return value.digits;
+    if (Array.isArray(value)) return "[" + value.map(jsonText).join(",") + "]";
+    if (value === null || typeof value !== "object") return JSON.stringify(value);
+    return "{" + Object.entries(value).map(([key, each]) =>
+      JSON.stringify(key) + ":" + jsonText(each)).join(",") + "}";
+  }
+
+  function download(name, documents) {
+    const content = documents.length === 1 ? documents[0] : documents;
+    const blob = new Blob([jsonText(content) + "\n"], { type: "application/json" });
+    const link = element("a", { href: URL.createObjectURL(blob), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+
+  function offerDownloads() {
+    const place = document.getElementById("downloads");
+    const offer = (label, name, choose) => {
+      const button = element("button", { type: "button", textContent: label });
+      button.addEventListener("click", () => download(name, choose(parse("runs")).map(unpack)));
+      place.append(button);
+    };
+    offer(data.devices.length > 1 ? "Download all runs (JSON)" : "Download the run (JSON)",
+          "clprobe-runs.json", (all) => all);
+    if (data.devices.length < 2) return;
+    data.devices.forEach((device, i) => offer(device, `clprobe-run-${i}.json`, (all) => [all[i]]));
+  }
+
+  // Light and dark
+
+  function offerScheme() {
+    const button = document.getElementById("scheme");
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const root = document.documentElement;
+    const isDark = () => (root.dataset.scheme || (system.matches ? "dark" : "light")) === "dark";
+    const label = () => {
+      button.textContent = isDark() ? "Light" : "Dark";
+      button.setAttribute("aria-label", isDark() ? "Light colours" : "Dark colours");
+    };
+    const refresh = () => {
+      label();
+      drawn.forEach((draw) => draw());
+    };
+    button.addEventListener("click", () => {
+      root.dataset.scheme = isDark() ? "light" : "dark";
+      refresh();
+    });
+    system.addEventListener("change", refresh);
+    button.hidden = false;
+    label();
+  }
+
+  function drawAll() {
+    if (typeof Chart === "undefined") return;  // a build without the library: the pictures stay
+    Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+    Chart.defaults.font.size = 12;
+    for (const place of document.querySelectorAll("[data-chart]")) {
+      const chart = data.charts[Number(place.dataset.chart)];
+      const has = chart && (chart.curves || chart.grids || []).some((each) => each.points.length > 1);
+      if (!has) continue;
+      place.querySelector(".picture").hidden = true;
+      views[chart.view](chart, place);
+    }
+  }
+
+  drawAll();
+  offerDownloads();
+  offerScheme();
+  document.documentElement.dataset.ready = "yes";
+})();

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html_findings.hpp"
+
+#include <fmt/format.h>
+
+#include "report/findings.hpp"
+#include "report/html_text.hpp"
+
+namespace clprobe::report {
+namespace {
+
+// A wide table scrolls in a box of its own, which the keyboard can reach.
+std::string boxed(std::string_view caption, std::string_view kind, const std::string& table) {
+  return fmt::format(
+      "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">\n<table "
+      "class=\"{1}\">\n<caption>{0}</caption>\n{2}</table>\n</div>\n",
+      html_text(caption), kind, table);
+}
+
+// The value, its interval beside it, and the reason where there is no value.
+std::string cell_of(const Finding* finding) {
+  if (finding == nullptr) return "<td class=\"none\">&#183;</td>";
+  const std::string value = value_text(*finding);
+  const std::string reason = reason_text(*finding);
+  if (value.empty()) return fmt::format("<td class=\"reason\">{}</td>", html_text(reason));
+  const std::string aside = finding->value ? interval_text(*finding) : std::string();
+  std::string html = fmt::format("<td{}><span class=\"value\">{}</span>",
+                                 reason.empty() ? "" : " class=\"reason\"", html_text(value));
+  if (!aside.empty()) html += fmt::format(" <span class=\"spread\">{}</span>", html_text(aside));
+  if (!reason.empty()) html += fmt::format(" <span class=\"reason\">{}</span>", html_text(reason));
+  return html + "</td>";
+}
+
+std::string row_head(std::string_view text, std::size_t rows) {
+  const std::string span = rows > 1 ? fmt::format(" rowspan=\"{}\"", rows) : std::string();
+  return fmt::format("<th scope=\"row\"{}>{}</th>", span, html_text(text));
+}
+
+// The first finding stands out, the others follow it by name.
+std::string shared_cell(const SharedGrid& grid, const std::vector<const Finding*>& findings) {
+  std::string others;
+  for (std::size_t name = 1; name < grid.names.size(); ++name) {
+    const Finding* const finding = findings[name];
+    if (finding == nullptr) continue;
+    const std::string interval = interval_text(*finding);
+    const std::string text =
+        fmt::format("{} {}{}", words(grid.names[name]), shared_text(finding, ""),
+                    interval.empty() ? "" : " " + interval);
+    others += fmt::format("{}<span>{}</span>", others.empty() ? "" : ", ", html_text(text));
+  }
+  const bool has_any = findings[0] != nullptr || !others.empty();
+  if (!has_any) return "<td class=\"none\">&#183;</td>";
+  std::string html = "<td>";
+  if (const Finding* const first = findings[0]) {
+    html += fmt::format(R"(<span class="value">{}</span> <span class="spread">{}</span>)",
+                        html_text(shared_text(first, "")), html_text(interval_text(*first)));
+  }
+  if (!others.empty()) html += fmt::format("<br><span class=\"others\">{}</span>", others);
+  return html + "</td>";
+}
+
+}  // namespace
+
+std::string findings_html(const std::vector<Finding>& findings, std::string_view caption) {
+  const FindingGrid grid = arrange(findings);
+  std::string table = R"(<thead><tr><th scope="col">series</th><th scope="col">level</th>)";
+  for (const std::string& name : grid.names) {
+    table += fmt::format("<th scope=\"col\">{}</th>", html_text(words(name)));
+  }
+  table += "</tr></thead>\n";
+  for (std::size_t first = 0; first < grid.rows.size();) {
+    std::size_t last = first + 1;
+    while (last < grid.rows.size() && grid.rows[last].series == grid.rows[first].series) ++last;
+    table += "<tbody>\n";
+    for (std::size_t i = first; i < last; ++i) {
+      const LevelRow& row = grid.rows[i];
+      table += "<tr>" + (i == first ? row_head(row.series, last - first) : std::string());
+      table += fmt::format("<td class=\"level\">{}</td>", level_text(row.level));
+      for (const Finding* const finding : row.cells) table += cell_of(finding);
+      table += "</tr>\n";
+    }
+    table += "</tbody>\n";
+    first = last;
+  }
+  return boxed(caption, "findings", table);
+}
+
+std::string shared_findings_html(const SharedGrid& grid, std::span<const std::string> titles) {
+  if (grid.names.empty()) return "<p>No device has a finding with a value.</p>\n";
+  std::string table = R"(<thead><tr><th scope="col">series</th><th scope="col">level</th>)";
+  for (std::size_t run = 0; run < titles.size(); ++run) {
+    table +=
+        fmt::format(R"(<th scope="col"><span class="swatch c{}" aria-hidden="true"></span>{}</th>)",
+                    run % 8, html_text(titles[run]));
+  }
+  table += "</tr></thead>\n";
+  for (std::size_t first = 0; first < grid.rows.size();) {
+    std::size_t last = first + 1;
+    while (last < grid.rows.size() && grid.rows[last].series == grid.rows[first].series) ++last;
+    table += "<tbody>\n";
+    for (std::size_t i = first; i < last; ++i) {
+      const SharedRow& row = grid.rows[i];
+      table += "<tr>" + (i == first ? row_head(row.series, last - first) : std::string());
+      table += fmt::format("<td class=\"level\">{}</td>", level_text(row.level));
+      for (const auto& findings : row.cells) table += shared_cell(grid, findings);
+      table += "</tr>\n";
+    }
+    table += "</tbody>\n";
+    first = last;
+  }
+  return boxed("Findings, devices side by side", "findings shared", table);
+}
+
+}  // namespace clprobe::report

@@ -1,0 +1,166 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154,SC2016  # Bats and common.bash set the variables; bash -c expands its own
+# Saved runs side by side, and what other tools wrote. Nothing here measures.
+bats_require_minimum_version 1.5.0
+
+setup() {
+  load common
+  common_setup
+  source=$BATS_TEST_DIRNAME/../..
+  cp "$source/tests/golden/run.json" old.json
+}
+
+# slower FACTOR FILE: old.json with all its ticks that many times as large.
+slower() {
+  jq --argjson factor "$1" '
+    .results[].points[].samples[] |= (if .ticks then .ticks = (.ticks * $factor | floor) else . end)' \
+    old.json >"$2"
+}
+
+@test "a run beside itself is the same, and no reason to fail" {
+  cp old.json new.json
+  clprobe compare old.json new.json --fail-on changed
+  [ "$status" -eq 0 ]
+  [[ ${lines[-1]} == 'B: '*' same' ]]
+}
+
+@test "a slower run is worse: exit status 4, and only where it was asked for" {
+  slower 1.2 new.json
+  clprobe compare old.json new.json
+  [ "$status" -eq 0 ]
+  [[ $output == *worse* ]]
+  clprobe compare old.json new.json --fail-on worse
+  [ "$status" -eq 4 ]
+  [ -z "$stderr" ]
+  # The other way round it is better, which is a change too.
+  clprobe compare new.json old.json --fail-on worse
+  [ "$status" -eq 0 ]
+  clprobe compare new.json old.json --fail-on changed
+  [ "$status" -eq 4 ]
+  clprobe compare --baseline new.json old.json new.json --fail-on worse
+  [ "$status" -eq 0 ]
+  clprobe compare old.json new.json --fail-on changed --threshold 25%
+  [ "$status" -eq 0 ]
+}
+
+@test "every format, and files of -o" {
+  slower 1.2 new.json
+  clprobe compare old.json new.json --json -o c.csv -o c.md -o c.txt
+  [ "$status" -eq 0 ]
+  json_says '.schema == "clprobe-comparison" and .schema_version == 1'
+  json_says '[.findings[] | select(.name == "latency") | .runs[].verdict] | index("worse") != null'
+  json_says '.runs[1].verdicts.worse > 0 and .runs[1].file == "new.json"'
+  grep -q '^run,file,device' c.csv
+  grep -q '\*\*worse\*\*' c.md
+  grep -q worse c.txt
+}
+
+@test "-v gives the reason of every verdict" {
+  slower 1.2 new.json
+  clprobe compare -v old.json new.json
+  [ "$status" -eq 0 ]
+  [[ $output == *'between the nearest ends'* ]]
+}
+
+@test "folders stand for the files in them, and many runs become ranges" {
+  mkdir -p runs/deep
+  for i in 1 2 3 4 5 6 7 8 9; do cp old.json "runs/$i.json"; done
+  slower 1.2 runs/deep/slow.json
+  clprobe compare old.json runs --fail-on worse
+  [ "$status" -eq 4 ]
+  [[ $output == *'10 other runs'* ]]
+  [[ $output == *'deep/slow.json'* ]]
+}
+
+@test "what cannot be compared is said on one line" {
+  clprobe compare
+  fails_with 2 'compare FILE FILE'
+  clprobe compare old.json
+  fails_with 2 'needs two runs'
+  mkdir empty
+  clprobe compare old.json empty
+  fails_with 2 empty .json
+  clprobe compare old.json nosuch.json
+  fails_with 2 nosuch.json 'No such file'
+  clprobe compare old.json old.json --threshold 3
+  fails_with 2 threshold 3%
+  clprobe compare old.json old.json --fail-on sometimes
+  fails_with 2 fail-on worse
+  clprobe compare old.json old.json --seed 3
+  fails_with 2 seed
+}
+
+@test "hostile files: one line with the path, exit status 2, and nothing done" {
+  head -c 2000 old.json >cut.json
+  clprobe compare old.json cut.json
+  fails_with 2 cut.json 'cut short'
+  jq '.schema_version = 99' old.json >newer.json
+  clprobe compare old.json newer.json
+  fails_with 2 newer.json 'schema_version: expected at most'
+  echo hello >text.json
+  clprobe compare old.json text.json
+  fails_with 2 text.json 'expected JSON'
+  sed 's/"elapsed_seconds": [0-9.]*/"elapsed_seconds": NaN/' old.json >nan.json
+  clprobe compare old.json nan.json
+  fails_with 2 nan.json 'results[0].elapsed_seconds: expected JSON'
+  sed '0,/"seed": /s//"seed": 1, "seed": /' old.json >twice.json
+  clprobe compare old.json twice.json
+  fails_with 2 twice.json 'seed: expected this key only once'
+  head -c 100000000 /dev/zero | tr '\0' '[' >deep.json
+  clprobe compare old.json deep.json
+  fails_with 2 deep.json 'levels of nesting'
+  rm deep.json
+  clprobe compare old.json /dev/zero
+  fails_with 2 /dev/zero 'more than 128 MiB'
+}
+
+@test "an object with a million keys is refused at once" {
+  awk 'BEGIN { printf "{"; for (i = 0; i < 1000000; ++i) printf "\"%d\":1,", i; print "\"a\":1}" }' \
+    >keys.json
+  clprobe compare old.json keys.json
+  fails_with 2 keys.json 'expected'
+}
+
+@test "a device's name does nothing in any format" {
+  jq '.device.name = "<script>alert(1)</script>\u001b]0;owned\u0007=1+1"' old.json >script.json
+  for format in table json csv markdown; do
+    clprobe compare old.json script.json -f "$format"
+    [ "$status" -eq 0 ]
+    [[ $output != *$'\e'* && $output != *$'\a'* ]]
+  done
+  clprobe compare old.json script.json -f markdown
+  [[ $output != *'<script>'* ]]
+}
+
+@test "import: a list, clpeak and clmempatterns become runs that can be reported and compared" {
+  clprobe import "$source/tests/import/chase.csv" --device-name 'Some GPU' -o chase.json
+  [ "$status" -eq 0 ]
+  json_says '.imported.format == "size-latency" and .device.name == "Some GPU"' chase.json
+  json_says '[.results[0].findings[] | select(.name == "latency")] | length >= 2' chase.json
+  clprobe report chase.json
+  [ "$status" -eq 0 ]
+  [[ $output == *'another tool'* ]]
+  for file in clpeak-1.1.2.xml clpeak-2.json clpeak-2.xml clmempatterns-0.3.txt; do
+    clprobe import "$source/tests/import/$file" -o "$file.json"
+    [ "$status" -eq 0 ]
+    json_says '.imported.file != ""' "$file.json"
+    clprobe compare "$file.json" "$file.json" --fail-on changed
+    [ "$status" -eq 0 ]
+  done
+  clprobe compare chase.json old.json
+  [ "$status" -eq 0 ]
+}
+
+@test "import: what it cannot read is said with the line" {
+  printf '64,1\n128,2\n' >list.txt
+  clprobe import list.txt
+  fails_with 2 list.txt 'line 1' --size-unit
+  clprobe import list.txt --size-unit KiB --time-unit ns --series local -o list.json
+  [ "$status" -eq 0 ]
+  json_says '.results[0].points[0].series == "local"' list.json
+  clprobe import old.json
+  fails_with 2 old.json clpeak
+  clprobe import
+  fails_with 2 'import FILE'
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a run document: refused with one plain line, or read, and then the same whichever
+// parser read it, written and read again without a change, and fit for every report.
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "clprobe/compare.hpp"
+#include "clprobe/comparison_report.hpp"
+#include "clprobe/report.hpp"
+#include "clprobe/run.hpp"
+#include "run/json.hpp"
+
+namespace {
+
+[[noreturn]] void fail(std::string_view what, std::string_view detail) {
+  std::cerr << "FINDING: " << what << ": " << detail << '\n';
+  std::abort();
+}
+
+void check_one_plain_line(std::string_view message) {
+  for (const char c : message) {
+    if (c < 0x20 || c >= 0x7f) fail("the message is no plain line", message);
+  }
+  if (message.empty()) fail("the message is empty", "");
+}
+
+/// What nlohmann's parser makes of a text that the fast one accepted.
+std::vector<clprobe::Run> read_slowly(std::string_view text) {
+  const clprobe::json::Json document = clprobe::json::parse(text);
+  if (!document.is_array()) return {clprobe::json::decode<clprobe::Run>(document)};
+  std::vector<clprobe::Run> runs;
+  for (const clprobe::json::Json& each : document) {
+    runs.push_back(clprobe::json::decode<clprobe::Run>(each));
+  }
+  return runs;
+}
+
+void check_accepted(std::string_view text, const std::vector<clprobe::Run>& runs) {
+  try {
+    if (read_slowly(text) != runs) fail("the parsers differ", text);
+  } catch (const clprobe::RunFormatError& error) {
+    fail("only one parser accepts it", error.what());
+  }
+  const std::string written = clprobe::to_json(runs);
+  if (clprobe::runs_from_json(written) != runs && runs.size() != 1) {
+    fail("it does not survive writing", written);
+  }
+  static_cast<void>(clprobe::render_table(runs, {}));
+  static_cast<void>(clprobe::render_csv(runs));
+  static_cast<void>(clprobe::render_markdown(runs));
+  std::vector<clprobe::RunDigest> digests;
+  for (const clprobe::Run& run : runs) digests.push_back(clprobe::digest(run, "a.json"));
+  if (!runs.empty()) digests.push_back(clprobe::digest(runs.front(), "b.json"));
+  if (digests.empty()) return;
+  const clprobe::Comparison comparison = clprobe::compare(digests, 0, 0.03);
+  static_cast<void>(clprobe::render_comparison_table(comparison, digests, {.all_points = true}));
+  static_cast<void>(clprobe::comparison_to_json(comparison, digests));
+  static_cast<void>(clprobe::render_comparison_csv(comparison, digests));
+  static_cast<void>(clprobe::render_comparison_markdown(comparison, digests));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const std::string text(bytes, bytes + size);
+  std::vector<clprobe::Run> runs;
+  try {
+    runs = clprobe::runs_from_json(text);
+  } catch (const clprobe::RunFormatError& error) {
+    check_one_plain_line(error.what());
+    return 0;
+  }
+  check_accepted(text, runs);
+  return 0;
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Reads PTX as clang writes it and checks the loops that access shared (local) memory: each has a
+whole multiple of so many accesses of so many bits (clang unrolls), and no other.
+
+    ptx_assembly.py FILE.ptx KERNEL ld|st ACCESSES BITS
+"""
+
+import re
+import sys
+
+LABEL = re.compile(r"(\$?L\w+):")
+ACCESS = re.compile(r"(ld|st)(?:\.volatile)?\.shared((?:\.v[24])?)\.\w(\d+)")
+# Clang calls a function of that name, which a driver would bring.
+BARRIER = re.compile(r"bar(?:rier)?\.(?:cta\.)?sync|_Z7barrierj")
+JUMP = re.compile(r"bra(?:\.uni)?\s+(\$?L\w+);")
+
+
+class Unexpected(Exception):
+    """The code is not what the series promises."""
+
+
+def own_loops(ptx: str, kernel: str) -> list[str]:
+    """Pieces from a label to a jump back to it, behind the first barrier."""
+    entry = re.search(rf"\.entry {kernel}\b", ptx)
+    if not entry:
+        raise Unexpected(f"no kernel {kernel}")
+    body = re.split(r"\.entry ", ptx[entry.end():])[0]
+    # Before the first barrier the memory is filled.
+    lines = BARRIER.split(body, maxsplit=1)[-1].splitlines()
+    labels = {LABEL.match(line)[1]: n for n, line in enumerate(lines) if LABEL.match(line)}
+    loops = []
+    for n, line in enumerate(lines):
+        jump = JUMP.search(line)
+        begin = labels.get(jump[1]) if jump else None
+        inner = begin is not None and not any(begin < at < n for at in labels.values())
+        if inner and begin <= n:
+            loops.append("\n".join(lines[begin:n]))
+    return loops
+
+
+def check(ptx: str, kernel: str, kind: str, accesses: int, bits: int) -> None:
+    """Raises Unexpected with the reason when no loop is as promised, or one is not."""
+    found = False
+    for loop in own_loops(ptx, kernel):
+        widths = [(what, int(size) * int(vector[2:] or 1))
+                  for what, vector, size in ACCESS.findall(loop)]
+        if not widths:
+            continue
+        wrong = [each for each in widths if each != (kind, bits)]
+        if wrong:
+            raise Unexpected(f"{kernel}: {wrong[0][0]}.shared of {wrong[0][1]} bits in a loop and not "
+                             f"{kind} of {bits}")
+        if len(widths) % accesses != 0:
+            raise Unexpected(f"{kernel}: {len(widths)} accesses in a loop, no multiple of {accesses}")
+        found = True
+    if not found:
+        raise Unexpected(f"{kernel} has no loop with {kind}.shared of {bits} bits")
+
+
+def main() -> int:
+    if len(sys.argv) != 6:
+        print(__doc__, file=sys.stderr)
+        return 2
+    path, kernel, kind, accesses, bits = sys.argv[1:]
+    with open(path, encoding="utf-8") as file:
+        try:
+            check(file.read(), kernel, kind, int(accesses), int(bits))
+        except Unexpected as problem:
+            print(f"{path}: {problem}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// Verdicts, matching, and what the renderers make of them.
+#include "clprobe/compare.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "clprobe/comparison_report.hpp"
+#include "clprobe/estimate.hpp"
+#include "example_runs.hpp"
+#include "golden.hpp"
+#include "report/comparison_text.hpp"
+#include "report/text.hpp"
+#include "run/json.hpp"
+
+namespace clprobe {
+namespace {
+
+constexpr double threshold = 0.03;
+
+ComparedFinding time_of(double value, double low, double high, double margin = 0.0) {
+  Finding finding{.name = "latency", .series = "global", .level = 1, .unit = "seconds"};
+  finding.value = value;
+  finding.low = low;
+  finding.high = high;
+  return {finding, margin};
+}
+
+ComparedFinding capacity_of(double value, double low, double high) {
+  ComparedFinding compared = time_of(value, low, high);
+  compared.finding.name = "capacity";
+  compared.finding.unit = "bytes";
+  return compared;
+}
+
+ComparedFinding without_value(std::string_view reason, std::string_view label = "") {
+  Finding finding{.name = "step", .series = "global", .level = 1, .label = std::string(label)};
+  finding.reason = reason;
+  return {finding, 0.0};
+}
+
+Verdict verdict(const ComparedFinding& a, const ComparedFinding& b) {
+  return judge(a, b, threshold).verdict;
+}
+
+}  // namespace
+
+TEST_CASE("times are told apart only where the intervals leave no doubt") {
+  const ComparedFinding baseline = time_of(100, 99, 101);
+  CHECK(verdict(baseline, time_of(102.9, 102.8, 103)) == Verdict::same);  // below the threshold
+  CHECK(verdict(baseline, time_of(110, 109, 111)) == Verdict::worse);
+  CHECK(verdict(baseline, time_of(90, 89, 91)) == Verdict::better);
+  CHECK(verdict(baseline, time_of(105, 103, 106)) == Verdict::unclear);    // ends 2 % apart
+  CHECK(verdict(baseline, time_of(105, 100.5, 108)) == Verdict::unclear);  // overlap
+  CHECK(verdict(baseline, time_of(105, 99.5, 108)) == Verdict::same);      // holds the baseline
+  CHECK(verdict(baseline, time_of(150, 90, 200)) == Verdict::unclear);     // too wide to say
+  CHECK(judge(baseline, time_of(110, 109, 111), threshold).ratio == doctest::Approx(1.1));
+}
+
+TEST_CASE("the threshold counts between the nearest ends") {
+  CHECK(judge(time_of(100, 99, 101), time_of(110, 109, 111), 0.08).verdict == Verdict::unclear);
+  CHECK(judge(time_of(100, 99, 101), time_of(110, 109, 111), 0.12).verdict == Verdict::same);
+  CHECK(judge(time_of(100, 100, 100), time_of(100.1, 100.1, 100.1), 0.0).verdict == Verdict::worse);
+}
+
+TEST_CASE("a margin widens the interval") {
+  CHECK(verdict(time_of(100, 99, 101, 0.1), time_of(110, 109, 111)) == Verdict::same);
+  CHECK(verdict(time_of(100, 99, 101, 0.05), time_of(110, 109, 111)) == Verdict::unclear);
+}
+
+TEST_CASE("swapping two runs swaps better and worse, and nothing else") {
+  const std::array findings{time_of(100, 99, 101), time_of(104, 101, 107), time_of(110, 108, 111),
+                            time_of(90, 50, 130)};
+  for (const ComparedFinding& a : findings) {
+    for (const ComparedFinding& b : findings) {
+      const Verdict there = verdict(a, b);
+      const Verdict back = verdict(b, a);
+      if (there == Verdict::better) {
+        CHECK(back == Verdict::worse);
+      } else if (there == Verdict::worse) {
+        CHECK(back == Verdict::better);
+      } else {
+        CHECK(back == there);
+      }
+    }
+  }
+}
+
+TEST_CASE("capacities are brackets: only disjoint ones differ, and larger is better") {
+  const ComparedFinding baseline = capacity_of(100, 90, 150);
+  CHECK(verdict(baseline, capacity_of(145, 140, 200)) == Verdict::same);
+  CHECK(verdict(baseline, capacity_of(200, 180, 260)) == Verdict::better);
+  CHECK(verdict(baseline, capacity_of(50, 40, 60)) == Verdict::worse);
+  CHECK(verdict(baseline, capacity_of(155, 152, 200)) == Verdict::unclear);
+}
+
+TEST_CASE("what is better is known for some quantities only") {
+  CHECK(better_of("latency", "seconds") == Better::less);
+  CHECK(better_of("anything", "cycles") == Better::less);
+  CHECK(better_of("bandwidth", "bytes_per_second") == Better::more);
+  CHECK(better_of("capacity", "bytes") == Better::more);
+  CHECK(better_of("knee", "bytes") == Better::unknown);
+  CHECK(better_of("banks", "") == Better::unknown);
+  ComparedFinding banks = time_of(32, 32, 32);
+  banks.finding.unit = "";
+  ComparedFinding fewer = time_of(16, 16, 16);
+  fewer.finding.unit = "";
+  CHECK(verdict(banks, fewer) == Verdict::different);
+}
+
+TEST_CASE("without an interval a difference proves nothing") {
+  ComparedFinding one = time_of(100, 0, 0);
+  one.finding.low.reset();
+  one.finding.high.reset();
+  ComparedFinding other = one;
+  other.finding.value = 133.0;
+  CHECK(verdict(one, other) == Verdict::unclear);
+  other.finding.value = 101.0;
+  CHECK(verdict(one, other) == Verdict::same);
+}
+
+TEST_CASE("words, and findings without a value") {
+  CHECK(verdict(without_value("", "cache"), without_value("", "cache")) == Verdict::same);
+  CHECK(verdict(without_value("", "cache"), without_value("", "tlb")) == Verdict::different);
+  CHECK(verdict(without_value("", "cache"), without_value("", "unknown")) == Verdict::unclear);
+  CHECK(verdict(without_value("not reached: 1 GiB"), without_value("not reached: 2 GiB")) ==
+        Verdict::same);
+  CHECK(verdict(without_value("no images"), without_value("no plateau")) == Verdict::unclear);
+  CHECK(verdict(time_of(1, 1, 1), without_value("no plateau")) == Verdict::unclear);
+  CHECK(verdict(without_value("no plateau"), time_of(1, 1, 1)) == Verdict::unclear);
+}
+
+TEST_CASE("values that have no ratio, and other units") {
+  CHECK(verdict(time_of(0, 0, 0), time_of(0, 0, 0)) == Verdict::same);
+  CHECK(verdict(time_of(0, 0, 0), time_of(1, 1, 1)) == Verdict::unclear);
+  CHECK(verdict(time_of(-1, -2, 0), time_of(1, 1, 1)) == Verdict::unclear);
+  CHECK(verdict(time_of(2, -1, 3), time_of(2.5, 2.4, 2.6)) == Verdict::unclear);
+  ComparedFinding cycles = time_of(100, 99, 101);
+  cycles.finding.unit = "cycles";
+  CHECK(verdict(time_of(100, 99, 101), cycles) == Verdict::unclear);
+}
+
+namespace {
+
+RunDigest with_latencies(const std::vector<double>& latencies, std::string_view device = "GPU") {
+  RunDigest run{.file = "a.json", .device = std::string(device)};
+  ComparedResult result{.probe = "latency"};
+  int level = 0;
+  for (const double latency : latencies) {
+    ComparedFinding each = time_of(latency, latency * 0.999, latency * 1.001);
+    each.finding.level = ++level;
+    result.findings.push_back(each);
+  }
+  run.results.push_back(result);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("one level more does not shift those that come after it") {
+  const std::array runs{with_latencies({10, 100, 500}), with_latencies({10, 60, 100, 500})};
+  const Comparison more = compare(runs, 0, threshold);
+  CHECK(more.counts[1].same == 3);
+  REQUIRE(more.unmatched.size() == 1);
+  CHECK(report::unmatched_text(more.unmatched[0]) ==
+        "B: latency global 2 latency: not in the baseline");
+  const Comparison fewer = compare(runs, 1, threshold);
+  CHECK(fewer.counts[0].same == 3);
+  REQUIRE(fewer.unmatched.size() == 1);
+  CHECK(fewer.unmatched[0].reason == "only in the baseline");
+}
+
+TEST_CASE("of two devices the n-th level is set beside the n-th") {
+  const std::array runs{with_latencies({10, 100, 500}), with_latencies({90, 480}, "CPU")};
+  const Comparison made = compare(runs, 0, threshold);
+  CHECK(made.counts[1].worse == 2);
+  CHECK(made.unmatched.size() == 1);
+}
+
+TEST_CASE("a probe that fails now is a change; one that was not asked for is none") {
+  std::array runs{with_latencies({10}), with_latencies({10})};
+  runs[1].results[0].findings.clear();
+  CHECK(compare(runs, 0, threshold).counts[1].total() == 0);
+  runs[1].results[0].status = Status::failed;
+  runs[1].results[0].reason = "the driver crashed";
+  const Comparison made = compare(runs, 0, threshold);
+  CHECK(made.counts[1].different == 1);
+  CHECK(made.unmatched.size() == 1);
+  runs[1].results.clear();
+  CHECK(compare(runs, 0, threshold).counts[1].total() == 0);
+  CHECK(compare(runs, 0, threshold).unmatched.size() == 1);
+  CHECK_THROWS_AS(compare(runs, 2, threshold), std::out_of_range);
+}
+
+TEST_CASE("a series that the device has no more is a change") {
+  std::array runs{with_latencies({10, 20}), with_latencies({10})};
+  runs[1].results[0].findings[0] = without_value("the device has no images");
+  runs[1].results[0].findings[0].finding.source = Source::reported;
+  CHECK(compare(runs, 0, threshold).counts[1].different == 2);
+  runs[1].results[0].findings[0].finding.source = Source::derived;
+  CHECK(compare(runs, 0, threshold).counts[1].unclear == 2);
+}
+
+TEST_CASE("a run beside itself is the same in everything") {
+  for (const Run& run : {example_gpu_run(), example_cpu_run(), example_broken_run()}) {
+    const std::array runs{digest(run, "a.json"), digest(run, "b.json")};
+    const Comparison made = compare(runs, 0, threshold);
+    CHECK(made.counts[1].same == made.counts[1].total());
+    CHECK(made.unmatched.empty());
+    for (const CurveSummary& curve : made.curves) {
+      CHECK(curve.median_ratio == 1.0);
+      CHECK(curve.only_baseline + curve.only_here == 0);
+    }
+  }
+}
+
+TEST_CASE("curves are matched by the parameters that vary, whatever the order of the points") {
+  const Run run = example_gpu_run();
+  Run other = run;
+  std::vector<Point>& points = other.results[0].points;
+  std::reverse(points.begin(), points.end());
+  for (Point& point : points) {
+    point.parameters.set("step_bytes", std::int64_t{64});
+    for (Sample& sample : point.samples) sample.ticks = *sample.ticks * 2;
+  }
+  points.pop_back();  // the smallest working set of `global`
+  const std::array runs{digest(run, "a.json"), digest(other, "b.json")};
+  const Comparison made = compare(runs, 0, threshold);
+  const auto global =
+      std::find_if(made.curves.begin(), made.curves.end(),
+                   [](const CurveSummary& each) { return each.series == "global"; });
+  REQUIRE(global != made.curves.end());
+  CHECK(global->median_ratio == doctest::Approx(2.0).epsilon(0.001));
+  CHECK(global->only_baseline == 1);
+  CHECK(global->only_here == 0);
+  CHECK(global->note == "step_bytes 64, in the baseline 128");
+}
+
+TEST_CASE("the spread of the samples and the calibration widen what is compared") {
+  Run run = example_gpu_run();
+  const ComparedFinding& calm = digest(run, "a.json").results[0].findings[0];
+  CHECK(calm.margin > 0.0);
+  CHECK(calm.margin < 0.01);
+  run.device.clock.ticks_per_ns_low *= 0.95;
+  run.device.clock.ticks_per_ns_high *= 1.05;
+  CHECK(digest(run, "a.json").results[0].findings[0].margin > 0.05);
+  for (Point& point : run.results[0].points) {
+    for (std::size_t i = 1; i < point.samples.size(); ++i) {
+      point.samples[i].ticks = *point.samples[i].ticks * 3 / 2;
+    }
+  }
+  CHECK(digest(run, "a.json").results[0].findings[0].margin > 0.5);
+  // Cycles do not depend on the calibration.
+  CHECK(digest(run, "a.json").results[0].findings[1].margin == doctest::Approx(0.5).epsilon(0.02));
+}
+
+TEST_CASE("runs that differ by noise alone are the same, and a slower one is not") {
+  const Run run = example_gpu_run();
+  std::uint64_t state = 11;
+  const auto noise = [&](double most) {
+    state = state * 6364136223846793005U + 1442695040888963407U;  // Knuth's MMIX generator
+    return 1.0 + most * (static_cast<double>(state >> 40U) / 8388608.0 - 1.0);
+  };
+  std::vector<RunDigest> runs{digest(run, "0.json")};
+  for (int i = 1; i <= 100; ++i) {
+    Run other = run;
+    for (Finding& finding : other.results[0].findings) {
+      if (!finding.value) continue;
+      const double factor = (i == 100 ? 1.1 : 1.0) * noise(0.02);
+      finding.value = *finding.value * factor;
+      finding.low = *finding.low * factor;
+      finding.high = *finding.high * factor;
+    }
+    runs.push_back(digest(other, fmt::format("{}.json", i)));
+  }
+  const Comparison made = compare(runs, 0, threshold);
+  std::size_t same = 0;
+  std::size_t total = 0;
+  for (std::size_t i = 1; i < 100; ++i) {
+    same += made.counts[i].same;
+    total += made.counts[i].total();
+  }
+  CHECK(static_cast<double>(same) >= 0.95 * static_cast<double>(total));
+  CHECK(made.counts[100].worse > 10);
+  const std::string table = render_comparison_table(made, runs, {});
+  CHECK(table.find("and 100 other runs") != std::string::npos);
+  CHECK(table.find("CW: NVIDIA H200, driver 580.159.03") != std::string::npos);
+}
+
+namespace {
+
+/// A GPU, the same with another driver, and a CPU.
+struct Example {
+  std::vector<RunDigest> runs{};
+  Comparison comparison{};
+};
+
+Example example() {
+  Example made;
+  Run other = example_gpu_run();
+  other.device.driver = "590.10";
+  other.started = "2026-02-01T00:00:00Z";
+  for (Finding& finding : other.results[0].findings) {
+    const bool is_slower = finding.series == "global" && finding.level == 2 && finding.value;
+    if (!is_slower || finding.unit == "bytes") continue;
+    finding.value = *finding.value * 1.2;
+    finding.low = *finding.low * 1.2;
+    finding.high = *finding.high * 1.2;
+  }
+  made.runs = {digest(example_gpu_run(), "old.json"), digest(other, "new.json"),
+               digest(example_cpu_run(), "cpu.json")};
+  made.comparison = compare(made.runs, 0, threshold);
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("comparisons look as they did when they were read last") {
+  const Example made = example();
+  check_golden("compare.txt", render_comparison_table(made.comparison, made.runs, {}));
+  check_golden("compare-verbose.txt",
+               render_comparison_table(made.comparison, made.runs, {.all_points = true}));
+  check_golden("compare.json", comparison_to_json(made.comparison, made.runs));
+  check_golden("compare.csv", render_comparison_csv(made.comparison, made.runs));
+  check_golden("compare.md", render_comparison_markdown(made.comparison, made.runs));
+}
+
+TEST_CASE("no line is wider than the terminal, and no text of a file reaches it raw") {
+  const std::vector<RunDigest> runs{digest(example_gpu_run(), "a\x1b[31m.json"),
+                                    digest(example_hostile_run(), "=b.json"),
+                                    digest(example_cpu_run(), "c|d.json")};
+  for (std::size_t baseline = 0; baseline < runs.size(); ++baseline) {
+    const Comparison made = compare(runs, baseline, threshold);
+    for (const int width : {32, 60, 80, 200}) {
+      for (const bool is_unicode : {true, false}) {
+        std::string table = render_comparison_table(
+            made, runs, {.width = width, .unicode = is_unicode, .all_points = true});
+        std::string_view rest = table;
+        while (!rest.empty()) {
+          const std::string_view line = next_line(rest);
+          CHECK(report::display_width(line) <= width);
+          CHECK(report::printable(line) == line);
+        }
+      }
+    }
+    CHECK(render_comparison_csv(made, runs).find('\x1b') == std::string::npos);
+    CHECK(render_comparison_markdown(made, runs).find('\x1b') == std::string::npos);
+    CHECK(comparison_to_json(made, runs).find('\x1b') == std::string::npos);
+    CHECK(json::parse(comparison_to_json(made, runs)).at("runs").size() == 3);
+  }
+}
+
+TEST_CASE("columns have letters like a spreadsheet's") {
+  CHECK(report::run_letter(0) == "A");
+  CHECK(report::run_letter(25) == "Z");
+  CHECK(report::run_letter(26) == "AA");
+  CHECK(report::run_letter(701) == "ZZ");
+  CHECK(report::run_letter(702) == "AAA");
+}
+
+}  // namespace clprobe
