@@ -53,9 +53,7 @@ class Writer {
 
 class Reader {
  public:
-  explicit Reader(const Cursor& cursor) : cursor_(cursor) {
-    cursor_.expect_any_object();
-  }
+  explicit Reader(const Cursor& cursor) : cursor_(cursor) { cursor_.expect_any_object(); }
 
   void text(std::string_view key, std::string& value) { value = at(key).text(); }
   void natural(std::string_view key, std::uint64_t& value, Bounds bounds) {

@@ -203,19 +203,19 @@ class Search {
   };
   static constexpr std::uint32_t end_of_trace = ~std::uint32_t{0};
 
-  std::uint32_t lock(Warp& warp, Queue queue, Step then) {
+  static std::uint32_t lock(Warp& warp, Queue queue, Step then) {
     warp.queue = queue;
     warp.step = then;
     return Programs::lock(queue);
   }
-  std::uint32_t leave(Warp& warp, Step then) {
+  static std::uint32_t leave(Warp& warp, Step then) {
     warp.step = then;
     return Programs::leave(warp.queue);
   }
   std::uint32_t go_on(Warp& warp) {
     return lock(warp, first_, warp.pending.empty() ? Step::pops : Step::pushes);
   }
-  std::uint32_t work(Warp& warp) {
+  static std::uint32_t work(Warp& warp) {
     warp.step = Step::works;
     return Programs::work(warp.node);
   }
@@ -315,10 +315,10 @@ Trace make_tree_search(const Machine& machine, const TreeSearch& search) {
                     {.base = queue_base, .bytes = places * task_bytes + 4 * line_bytes},
                     {.base = queue_base + queue_distance, .bytes = places * task_bytes},
                     {.base = state_base, .bytes = search.warps * line_bytes}};
-  const auto state = std::make_shared<Search>(search);
+  const auto queues = std::make_shared<Search>(search);
   trace.groups = {make_group(machine, search.warps * machine.core.warp_width,
-                             Programs::lock(state->first_queue()))};
-  trace.next_program = [state](std::uint32_t warp, std::uint64_t) { return state->next(warp); };
+                             Programs::lock(queues->first_queue()))};
+  trace.next_program = [queues](std::uint32_t warp, std::uint64_t) { return queues->next(warp); };
   return trace;
 }
 
