@@ -45,6 +45,9 @@ TEST_CASE("one queue for all: synchronization is most of the time, and coherence
   // What others wrote last comes from them.
   CHECK(gsi(plain).of(Level::remote_l1) == 0.0);
   CHECK(gsi(owning).of(Level::remote_l1) > 0.0);
+  // And to own what they own takes longer, of which releases are longer.
+  CHECK(gsi(owning).of(SynchronizationStall::release) >
+        gsi(plain).of(SynchronizationStall::release));
 }
 
 TEST_CASE("a queue for each compute unit is a tenth of the time, less waiting and less spinning") {
