@@ -34,8 +34,9 @@ int rows_of_group(std::span<const std::uint32_t> offsets, std::uint32_t word,
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   std::vector<int> wanted(banks, 0);
-  for (const std::uint32_t row : rows) ++wanted[row % banks];
-  return *std::max_element(wanted.begin(), wanted.end());
+  int most = 0;
+  for (const std::uint32_t row : rows) most = std::max(most, ++wanted[row % banks]);
+  return most;
 }
 
 std::vector<int> rows_by_group(std::span<const std::uint32_t> offsets, int word_bytes,

@@ -73,6 +73,7 @@ class Measuring {
   void judge(std::size_t index);
   void remember(const KernelBuild& build);
   void report_refusals();
+  void warn_of(const Refusal& refusal);
   void report_width();
 
   [[nodiscard]] bool cancelled() const { return observer_.cancelled && observer_.cancelled(); }
@@ -230,13 +231,27 @@ void Measuring::drop_unvisited() {
   }
 }
 
+/// Points of a series that are refused for the same reason share a warning.
+void Measuring::warn_of(const Refusal& refusal) {
+  for (Warning& warning : result_.warnings) {
+    const bool is_same = warning.code == "point_refused" &&
+                         warning.facts.text_or("series", "") == refusal.series &&
+                         warning.facts.text_or("reason", "") == refusal.reason;
+    if (!is_same) continue;
+    warning.facts.set("points", warning.facts.integer_or("points", 1) + 1);
+    return;
+  }
+  result_.warnings.push_back(
+      {"point_refused",
+       {{"series", refusal.series}, {"reason", refusal.reason}, {"points", std::int64_t{1}}}});
+}
+
 /// A series of which all points were refused is a finding, one of which some were a warning.
 void Measuring::report_refusals() {
   for (const Refusal& refusal : refusals_) {
     const auto is_same = [&](const auto& each) { return each.series == refusal.series; };
     if (std::any_of(result_.points.begin(), result_.points.end(), is_same)) {
-      result_.warnings.push_back(
-          {"point_refused", {{"series", refusal.series}, {"reason", refusal.reason}}});
+      warn_of(refusal);
     } else if (std::none_of(result_.findings.begin(), result_.findings.end(), is_same)) {
       Finding finding;
       finding.name = probe_.id;

@@ -29,10 +29,14 @@ class RecordedBackend final : public Backend {
         plan.points.push_back(std::move(point));
       }
       for (const Warning& warning : result.warnings) {
-        // A point that left nothing but this warning; prepare() refuses it again.
+        // Points that left nothing but this warning; prepare() refuses them again.
         if (warning.code != "point_refused") continue;
-        plan.points.push_back({.series = warning.facts.text_or("series", ""),
-                               .parameters = {{"was_refused", std::int64_t{1}}}});
+        constexpr std::int64_t most = 100'000;  // a file may say anything
+        const auto refused = std::min(warning.facts.integer_or("points", 1), most);
+        for (std::int64_t i = 0; i < refused; ++i) {
+          plan.points.push_back({.series = warning.facts.text_or("series", ""),
+                                 .parameters = {{"was_refused", i + 1}}});
+        }
       }
       std::copy_if(result.findings.begin(), result.findings.end(),
                    std::back_inserter(plan.findings),

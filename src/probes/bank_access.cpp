@@ -70,10 +70,12 @@ std::vector<cl_uint> offset_table(const Shape& shape) {
 }
 
 /// NVIDIA's compiler takes as many registers as it likes for a group of 256 unless it is told what
-/// a whole group leaves for each work-item.
+/// a whole group leaves for each work-item. On CPUs the clock must do without assembly, since groups
+/// have several work-items.
 std::string options_for(const DeviceInfo& device, const Point& point) {
   const std::int64_t registers = device.reported.integer_or("nv_registers_per_block", 0);
   const std::string options = bank_options(point);
+  if (device.type == "cpu") return options + std::string(clock_without_asm);
   if (device.isa != "nvptx" || registers <= 0 || bank_series(point.series).is_chain) return options;
   constexpr std::int64_t least = 32;
   constexpr std::int64_t most = 255;

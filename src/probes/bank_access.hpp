@@ -45,6 +45,9 @@ BankPattern pattern_of(const Point& point);
 /// The build options of cl/banks.cl for a point.
 std::string bank_options(const Point& point);
 
+/// Behind them for a CPU (cl/clock.clh says why).
+inline constexpr std::string_view clock_without_asm = " -DCLOCK_WITHOUT_ASM";
+
 /// Every way to build cl/banks.cl for the default limits.
 std::vector<KernelVariant> bank_variants();
 

@@ -77,6 +77,8 @@ std::vector<KernelVariant> bank_variants() {
       }
     }
   }
+  // On CPUs all of them have this too, which changes the clock alone.
+  variants.push_back({variants.front().options + std::string(clock_without_asm), ""});
   return variants;
 }
 

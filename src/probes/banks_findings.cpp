@@ -179,7 +179,8 @@ void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& eac
       wavefronts[i] = wavefronts_of(offsets, each.curve.word_bytes, verdict.ranking.front().model);
     }
   }
-  const double least = *std::min_element(wavefronts.begin(), wavefronts.end());
+  double least = wavefronts.empty() ? 0.0 : wavefronts.front();
+  for (const double count : wavefronts) least = std::min(least, count);
   std::vector<double> free_times;
   for (std::size_t i = 0; i < wavefronts.size(); ++i) {
     if (wavefronts[i] == least) free_times.push_back(each.curve.times[i]);

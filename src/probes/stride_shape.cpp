@@ -35,8 +35,8 @@ Sums sums_below(std::uint64_t count) {
   std::array<std::uint64_t, 3> factors{count, count - 1, 2 * count - 1};
   factors.at(count % 2 == 0 ? 0 : 1) /= 2;
   const std::uint64_t first = factors[0] * factors[1];
-  *std::find_if(factors.begin(), factors.end(),
-                [](std::uint64_t factor) { return factor % 3 == 0; }) /= 3;
+  const std::size_t of_three = factors[0] % 3 == 0 ? 0 : factors[1] % 3 == 0 ? 1 : 2;
+  factors.at(of_three) /= 3;
   return {first, factors[0] * factors[1] * factors[2]};
 }
 

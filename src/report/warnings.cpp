@@ -43,7 +43,7 @@ constexpr std::array prose{
           "something else uses the device; close it, or repeat with --thorough"},
     Prose{"time_budget_short", "the time allowed {measured} of {planned point}",
           "give more with --time-budget, or measure fewer --sizes"},
-    Prose{"point_refused", "{series}: {reason}", "the sizes below were measured"},
+    Prose{"point_refused", "{series}: {reason}", "the other points were measured"},
     Prose{"device_failed", "the device could not be opened: {reason}",
           "clprobe list shows the devices that there are"},
     Prose{"small_pages", "the system gave pages of {page_bytes}, not huge ones",

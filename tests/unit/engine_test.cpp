@@ -357,6 +357,17 @@ TEST_CASE("refined points are visited in shuffled order, so that noise does not 
   CHECK_FALSE(std::is_sorted(backend.visited().begin() + 2, backend.visited().end()));
 }
 
+TEST_CASE("points that are refused for one reason share a warning") {
+  FakeBackend backend(steady());
+  backend.on_prepare([](const Point& point) {
+    if (id_of(point) >= 3) throw Unsupported("the driver runs no such group");
+  });
+  const ProbeResult result = measure_fake(backend, limits_of_points(5));
+  const auto warnings = warnings_called(result, "point_refused");
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].facts.integer("points") == 3);
+}
+
 TEST_CASE("few points are visited again until the least time, and what failed or was refused not") {
   FakeBackend backend(steady());
   backend.on_prepare([](const Point& point) {
