@@ -376,6 +376,16 @@ std::uint64_t MemorySystem::local_blocked_until(std::uint64_t warp, std::uint32_
   return until;
 }
 
+/// An engine that has just taken the last entry is as blocked as one that has found none: else
+/// every line that it sends would count as a cycle in which it is not.
+bool MemorySystem::copy_is_blocked() const {
+  if (copy_is_blocked_) return true;
+  if (next_copy_action_ == never || !table_.is_full()) return false;
+  const auto next = std::find_if(copies_.begin(), copies_.end(),
+                                 [](const Copy& each) { return each.done == never; });
+  return next != copies_.end() && next->is_inward;
+}
+
 void MemorySystem::copy_lines(std::uint64_t now) {
   copy_is_blocked_ = false;
   std::uint64_t left = machine_.copy.requests_per_cycle;

@@ -60,8 +60,8 @@ class MemorySystem {
   [[nodiscard]] std::uint64_t copies_until(std::uint64_t group, std::uint32_t id) const;
   /// The same for a local access that needs copy `id`, by the machine's granularity.
   [[nodiscard]] std::uint64_t local_blocked_until(std::uint64_t warp, std::uint32_t id) const;
-  /// Whether the copy engine waits for an entry of the pending table.
-  [[nodiscard]] bool copy_is_blocked() const { return copy_is_blocked_; }
+  /// Whether the copy engine waits for an entry of the pending table, or is about to.
+  [[nodiscard]] bool copy_is_blocked() const;
 
   /// Until when stores are held back by a release.
   [[nodiscard]] std::uint64_t stores_held_until() const { return stores_held_until_; }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the cycles of a simulated kernel go: GSI's one cause a cycle, and beside it all causes at
+// once. Source: Alsop, GSI: A GPU stall inspector, 2016, sections 4.1 to 4.4.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/machine.hpp"
+#include "clprobe/simulator.hpp"
+#include "clprobe/trace.hpp"
+
+namespace clprobe::simulator {
+
+/// GSI's stall types, in the order of its Algorithm 1, the strongest first.
+enum class Stall : std::uint8_t {
+  idle,
+  control,
+  synchronization,
+  memory_data,
+  memory_structural,
+  compute_data,
+  compute_structural,
+  none,  ///< an instruction was able to issue
+};
+inline constexpr std::size_t stall_count = 8;
+std::string_view to_word(Stall stall);
+
+/// What a synchronization stall waits for; GSI does not sub-classify these.
+enum class SynchronizationStall : std::uint8_t { barrier, acquire, release, copy_wait };
+inline constexpr std::size_t synchronization_stall_count = 4;
+std::string_view to_word(SynchronizationStall stall);
+
+/// Memory structural stalls in the order in which they are tested: a copy engine that waits for an
+/// MSHR is a full MSHR and no pending copy. `serial_requests` is ours: see `Causes`.
+enum class StructuralStall : std::uint8_t {
+  full_mshr,
+  full_store_buffer,
+  bank_conflict,
+  serial_requests,
+  pending_release,
+  pending_copy,
+};
+inline constexpr std::size_t structural_stall_count = 6;
+std::string_view to_word(StructuralStall stall);
+
+/// Several stall types: bit n stands for the n-th of `Stall`.
+using StallSet = std::uint8_t;
+constexpr StallSet bit_of(Stall stall) {
+  return static_cast<StallSet>(1U << static_cast<unsigned>(stall));
+}
+
+/// The conditions of Algorithm 1 that hold for an instruction with these causes.
+StallSet conditions_of(Causes causes);
+/// Algorithm 1: the strongest of the conditions that hold; `none` when none does.
+Stall classify_instruction(StallSet conditions);
+/// Algorithm 2: the weakest of the types that the instructions of a cycle were given. Without any
+/// instruction there is no active warp, which is idle.
+Stall classify_cycle(StallSet found);
+/// The first one that holds; `causes` has at least one of `cause::memory_structural`.
+StructuralStall classify_structural(Causes causes);
+
+/// Cycles by type, and the parts of those types that have parts.
+struct Breakdown {
+  std::array<double, stall_count> cycles{};
+  /// By where the load that was waited for got its value.
+  std::array<double, level_count> memory_data{};
+  std::array<double, structural_stall_count> memory_structural{};
+  std::array<double, synchronization_stall_count> synchronization{};
+
+  [[nodiscard]] double of(Stall stall) const { return cycles[static_cast<std::size_t>(stall)]; }
+  [[nodiscard]] double of(Level level) const {
+    return memory_data[static_cast<std::size_t>(level)];
+  }
+  [[nodiscard]] double of(StructuralStall stall) const {
+    return memory_structural[static_cast<std::size_t>(stall)];
+  }
+  [[nodiscard]] double of(SynchronizationStall stall) const {
+    return synchronization[static_cast<std::size_t>(stall)];
+  }
+  [[nodiscard]] double total() const { return std::accumulate(cycles.begin(), cycles.end(), 0.0); }
+};
+
+/// What one warp of the trace did while it was there, by Algorithm 1; `none` is when it issued or
+/// only lacked an issue slot. Warps with the same number are one.
+struct WarpStalls {
+  std::uint32_t number{0};
+  Breakdown cycles{};
+};
+
+struct StallAccount {
+  Result result{};
+  /// Algorithms 1 and 2. Their authors do not say to which sub-class a cycle belongs in which
+  /// several instructions have the cycle's type for different reasons: here these share it equally.
+  Breakdown gsi{};
+  /// All causes at once, in the manner of GCStack (IEEE CAL 23(2), 2024). A cycle has as many slots
+  /// as could issue, those of the machine or the warps that are there. Filled ones are no stall;
+  /// the others are shared equally by the warps that something blocks, and a warp's part by all
+  /// that blocks it. On a machine that issues one instruction a cycle, cycles with an instruction
+  /// are no stall, as in GSI's view.
+  Breakdown all_causes{};
+  std::vector<WarpStalls> warps{};  ///< by number
+  /// After the last warp has ended, for stores on their way: in no type of either view. The views
+  /// each add up to the cycles of the result without these.
+  std::uint64_t flush_cycles{0};
+};
+
+/// Adds up what an `Observer` sees. `observer` is valid as long as this object, which stays where
+/// it is.
+class StallAccountant {
+ public:
+  explicit StallAccountant(const Machine& machine);
+  ~StallAccountant();
+  StallAccountant(const StallAccountant&) = delete;
+  StallAccountant(StallAccountant&&) = delete;
+  StallAccountant& operator=(const StallAccountant&) = delete;
+  StallAccountant& operator=(StallAccountant&&) = delete;
+
+  [[nodiscard]] const Observer& observer() const;
+  /// What has been seen so far, `result` being that of the simulation.
+  [[nodiscard]] StallAccount account(Result result) const;
+
+ private:
+  struct Sums;
+  std::unique_ptr<Sums> sums_;
+  Observer observer_{};
+};
+
+/// Simulates and accounts. Throws what `simulate` throws.
+StallAccount account_stalls(const Machine& machine, const Trace& trace,
+                            const Options& options = {});
+
+}  // namespace clprobe::simulator

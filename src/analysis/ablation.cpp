@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/ablation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <random>
+
+namespace clprobe {
+namespace {
+
+/// In the order of their sets.
+std::vector<const std::vector<double>*> samples_by_set(std::span<const AblationBuild> builds,
+                                                       std::size_t factors,
+                                                       const AblationOptions& options) {
+  if (factors == 0 || factors > most_factors) {
+    throw AblationError(fmt::format("expected 1 to {} factors, found {}", most_factors, factors));
+  }
+  const std::size_t sets = std::size_t{1} << factors;
+  std::vector<const std::vector<double>*> samples(sets, nullptr);
+  for (const AblationBuild& each : builds) {
+    if (each.idealised >= sets) {
+      throw AblationError(fmt::format("build {} of {}", each.idealised, sets));
+    }
+    if (samples[each.idealised] != nullptr) {
+      throw AblationError(fmt::format("build {} of {} is there twice", each.idealised, sets));
+    }
+    samples[each.idealised] = &each.samples_ns;
+  }
+  for (std::size_t set = 0; set < sets; ++set) {
+    if (samples[set] == nullptr) {
+      throw AblationError(fmt::format("build {} of {} is missing", set, sets));
+    }
+    if (samples[set]->empty()) {
+      throw AblationError(fmt::format("build {} of {} has no samples", set, sets));
+    }
+    if (options.are_rounds && samples[set]->size() != samples[0]->size()) {
+      throw AblationError(fmt::format("build {} of {}: expected {} rounds, found {}", set, sets,
+                                      samples[0]->size(), samples[set]->size()));
+    }
+  }
+  return samples;
+}
+
+/// All that is computed from one set of times, in one row so that a bootstrap has one loop:
+/// T(none), T(all), Shapley values, costs alone, interactions of all pairs.
+std::vector<double> quantities_of(std::span<const double> times) {
+  const auto factors = static_cast<std::size_t>(std::countr_zero(times.size()));
+  std::vector<double> row{times.front(), times.back()};
+  const std::vector<double> shapley = shapley_values(times);
+  row.insert(row.end(), shapley.begin(), shapley.end());
+  for (std::size_t i = 0; i < factors; ++i) row.push_back(times[0] - times[std::size_t{1} << i]);
+  for (std::size_t i = 0; i < factors; ++i) {
+    for (std::size_t j = 0; j < factors; ++j) {
+      const std::size_t a = std::size_t{1} << i;
+      const std::size_t b = std::size_t{1} << j;
+      // cost(ab) - cost(a) - cost(b), in which one T(none) is left.
+      row.push_back(i == j ? 0.0 : times[a] + times[b] - times[a | b] - times[0]);
+    }
+  }
+  return row;
+}
+
+/// Resamples with replacement; the same draws everywhere.
+class Resampler {
+ public:
+  explicit Resampler(std::uint64_t seed) : generator_(seed) {}
+
+  void draw(std::size_t count, std::vector<std::size_t>& places) {
+    places.resize(count);
+    for (std::size_t& each : places) each = static_cast<std::size_t>(generator_() % count);
+  }
+
+ private:
+  std::mt19937_64 generator_;
+};
+
+double median_of(const std::vector<double>& samples, std::span<const std::size_t> places,
+                 std::vector<double>& room) {
+  room.clear();
+  for (const std::size_t each : places) room.push_back(samples[each]);
+  return median(room);
+}
+
+std::vector<double> medians_of(std::span<const std::vector<double>* const> samples) {
+  std::vector<double> medians;
+  medians.reserve(samples.size());
+  for (const std::vector<double>* const each : samples) medians.push_back(median(*each));
+  return medians;
+}
+
+/// Calls `use(medians)` for each resample.
+template <typename Use>
+void bootstrap(std::span<const std::vector<double>* const> samples, const AblationOptions& options,
+               Use use) {
+  Resampler resampler(options.seed);
+  std::vector<std::size_t> places;
+  std::vector<double> room;
+  std::vector<double> medians(samples.size());
+  for (int i = 0; i < options.resamples; ++i) {
+    if (options.are_rounds) resampler.draw(samples[0]->size(), places);
+    for (std::size_t set = 0; set < samples.size(); ++set) {
+      if (!options.are_rounds) resampler.draw(samples[set]->size(), places);
+      medians[set] = median_of(*samples[set], places, room);
+    }
+    use(medians);
+  }
+}
+
+Interval interval_of(std::span<const double> values, double confidence) {
+  const double tail = (1.0 - confidence) / 2.0;
+  return {quantile(values, tail), quantile(values, 1.0 - tail)};
+}
+
+double deviation_of(std::span<const double> values) {
+  if (values.size() < 2) return 0.0;
+  double mean = 0.0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  double squares = 0.0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+Cost cost_of(double ns, std::span<const double> resampled, double confidence) {
+  Cost cost;
+  cost.ns = ns;
+  cost.interval = {ns, ns};
+  if (!resampled.empty()) {
+    cost.interval = interval_of(resampled, confidence);
+    cost.sigma_ns = deviation_of(resampled);
+  }
+  cost.is_resolved = std::abs(ns) > 2.0 * cost.sigma_ns;
+  return cost;
+}
+
+}  // namespace
+
+std::vector<double> shapley_values(std::span<const double> times) {
+  const auto factors = static_cast<std::size_t>(std::countr_zero(times.size()));
+  // Of the k! orders, those in which the sets before and after a factor are given.
+  std::vector<double> factorial{1.0};
+  for (std::size_t n = 1; n <= factors; ++n) {
+    factorial.push_back(factorial.back() * static_cast<double>(n));
+  }
+  std::vector<double> values(factors, 0.0);
+  for (std::size_t set = 0; set < times.size(); ++set) {
+    const auto before = static_cast<std::size_t>(std::popcount(set));
+    for (std::size_t i = 0; i < factors; ++i) {
+      const std::size_t bit = std::size_t{1} << i;
+      if ((set & bit) != 0) continue;
+      const double weight =
+          factorial[before] * factorial[factors - before - 1] / factorial[factors];
+      values[i] += weight * (times[set] - times[set | bit]);
+    }
+  }
+  return values;
+}
+
+Ablation attribute_time(std::span<const AblationBuild> builds, std::size_t factors,
+                        const AblationOptions& options) {
+  const auto samples = samples_by_set(builds, factors, options);
+  const std::vector<double> row = quantities_of(medians_of(samples));
+  std::vector<std::vector<double>> resampled(row.size());
+  bootstrap(samples, options, [&](std::span<const double> medians) {
+    const std::vector<double> each = quantities_of(medians);
+    for (std::size_t i = 0; i < each.size(); ++i) resampled[i].push_back(each[i]);
+  });
+  std::size_t at = 0;
+  const auto next = [&] {
+    const Cost cost = cost_of(row[at], resampled[at], options.confidence);
+    ++at;
+    return cost;
+  };
+  Ablation ablation;
+  ablation.none = next();
+  ablation.all = next();
+  for (std::size_t i = 0; i < factors; ++i) ablation.factors.push_back(next());
+  for (std::size_t i = 0; i < factors; ++i) ablation.alone.push_back(next());
+  for (std::size_t i = 0; i < factors; ++i) {
+    ablation.interactions.emplace_back();
+    for (std::size_t j = 0; j < factors; ++j) ablation.interactions[i].push_back(next());
+  }
+  return ablation;
+}
+
+}  // namespace clprobe

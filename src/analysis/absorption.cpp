@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// Noise injection: what a kernel takes in without becoming slower, and whether that agrees with
+// its ablation.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <random>
+#include <string_view>
+
+#include "clprobe/ablation.hpp"
+
+namespace clprobe {
+namespace {
+
+/// Bends between the points; a finer grid finds nothing that medians of noisy times could show.
+constexpr int steps_between_points = 8;
+/// A rise over the whole range below this share of the time is none: within it no hinge can be told
+/// from a slow clock.
+constexpr double least_rise = 0.03;
+/// A kind of noise of which less than this share of the time is absorbed has found its resource
+/// in use all of the time.
+constexpr double saturated_share = 0.1;
+
+struct Hinge {
+  double level{0.0};
+  double bend{0.0};
+  double slope{0.0};
+  double error{std::numeric_limits<double>::infinity()};
+};
+
+/// Least squares of level + slope * max(0, x - bend) for one bend.
+Hinge fit_at(std::span<const double> x, std::span<const double> y, double bend) {
+  double mean_u = 0.0;
+  double mean_y = 0.0;
+  const auto count = static_cast<double>(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    mean_u += std::max(0.0, x[i] - bend) / count;
+    mean_y += y[i] / count;
+  }
+  double products = 0.0;
+  double squares = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double u = std::max(0.0, x[i] - bend) - mean_u;
+    products += u * (y[i] - mean_y);
+    squares += u * u;
+  }
+  Hinge hinge;
+  hinge.bend = bend;
+  hinge.slope = squares > 0.0 ? products / squares : 0.0;
+  hinge.level = mean_y - hinge.slope * mean_u;
+  hinge.error = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double off = y[i] - hinge.level - hinge.slope * std::max(0.0, x[i] - bend);
+    hinge.error += off * off;
+  }
+  return hinge;
+}
+
+/// The best of all bends that leave at least one point behind them. Of equally good ones the first:
+/// no more is claimed to be absorbed than has to be.
+Hinge fit_hinge(std::span<const double> x, std::span<const double> y) {
+  Hinge best;
+  for (std::size_t i = 0; i + 1 < x.size(); ++i) {
+    for (int step = 0; step < steps_between_points; ++step) {
+      const double bend =
+          x[i] + (x[i + 1] - x[i]) * static_cast<double>(step) / steps_between_points;
+      const Hinge hinge = fit_at(x, y, bend);
+      if (hinge.error < best.error * (1.0 - 1e-9)) best = hinge;
+    }
+  }
+  return best;
+}
+
+bool rises(const Hinge& hinge, double most_injected) {
+  return hinge.slope * (most_injected - hinge.bend) > least_rise * hinge.level;
+}
+
+double share_of(const Hinge& hinge) {
+  return hinge.level > 0.0 ? hinge.bend * hinge.slope / hinge.level : 0.0;
+}
+
+std::vector<const NoisePoint*> in_order(std::span<const NoisePoint> points) {
+  std::vector<const NoisePoint*> sorted;
+  for (const NoisePoint& each : points) {
+    if (each.samples_ns.empty()) {
+      throw AblationError(fmt::format("noise of {:g} has no samples", each.injected));
+    }
+    sorted.push_back(&each);
+  }
+  std::sort(sorted.begin(), sorted.end(),
+            [](const NoisePoint* a, const NoisePoint* b) { return a->injected < b->injected; });
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i]->injected > sorted[i - 1]->injected) continue;
+    throw AblationError(fmt::format("noise of {:g} is there twice", sorted[i]->injected));
+  }
+  if (sorted.size() < 3 || sorted.front()->injected != 0.0) {
+    throw AblationError("expected noise of three amounts or more, 0 among them");
+  }
+  return sorted;
+}
+
+std::string_view name_of(Resource resource) {
+  constexpr std::array<std::string_view, 5> names{"waiting", "arithmetic", "local memory", "cache",
+                                                  "memory"};
+  return names.at(static_cast<std::size_t>(resource));
+}
+
+/// The absorption of the kind of noise that loads `resource`, if there is one.
+const Absorption* absorption_of(std::span<const NoiseKind> noise, Resource resource) {
+  const auto found = std::find_if(noise.begin(), noise.end(),
+                                  [&](const NoiseKind& each) { return each.resource == resource; });
+  return found == noise.end() ? nullptr : &found->absorption;
+}
+
+/// The largest value, where it is resolved and above 0.
+std::optional<std::size_t> first_factor(const Ablation& ablation) {
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < ablation.factors.size(); ++i) {
+    const Cost& cost = ablation.factors[i];
+    if (!cost.is_resolved || cost.ns <= 0.0) continue;
+    if (!first || cost.ns > ablation.factors[*first].ns) first = i;
+  }
+  return first;
+}
+
+bool is_saturated(const Absorption& absorption) {
+  return absorption.is_found && absorption.share_interval.high < saturated_share;
+}
+
+}  // namespace
+
+Absorption find_absorption(std::span<const NoisePoint> points, const AblationOptions& options) {
+  const std::vector<const NoisePoint*> sorted = in_order(points);
+  std::vector<double> x;
+  std::vector<double> y;
+  for (const NoisePoint* const each : sorted) {
+    x.push_back(each->injected);
+    y.push_back(median(each->samples_ns));
+  }
+  Absorption found;
+  const Hinge hinge = fit_hinge(x, y);
+  if (!rises(hinge, x.back())) {
+    found.absorbed = x.back();
+    found.interval = {x.back(), x.back()};
+    return found;
+  }
+  found.is_found = true;
+  found.absorbed = hinge.bend;
+  found.slope_ns = hinge.slope;
+  found.share = share_of(hinge);
+  std::mt19937_64 generator(options.seed);
+  std::vector<double> bends;
+  std::vector<double> shares;
+  std::vector<double> room;
+  for (int i = 0; i < options.resamples; ++i) {
+    for (std::size_t p = 0; p < sorted.size(); ++p) {
+      const std::vector<double>& samples = sorted[p]->samples_ns;
+      room.clear();
+      for (std::size_t k = 0; k < samples.size(); ++k) {
+        room.push_back(samples[static_cast<std::size_t>(generator() % samples.size())]);
+      }
+      y[p] = median(room);
+    }
+    const Hinge again = fit_hinge(x, y);
+    const bool is_flat = !rises(again, x.back());
+    bends.push_back(is_flat ? x.back() : again.bend);
+    shares.push_back(is_flat ? 1.0 : share_of(again));
+  }
+  const double tail = (1.0 - options.confidence) / 2.0;
+  found.interval = {found.absorbed, found.absorbed};
+  found.share_interval = {found.share, found.share};
+  if (!bends.empty()) {
+    found.interval = {quantile(bends, tail), quantile(bends, 1.0 - tail)};
+    found.share_interval = {quantile(shares, tail), quantile(shares, 1.0 - tail)};
+  }
+  return found;
+}
+
+Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource> resources,
+                             std::span<const NoiseKind> noise) {
+  if (resources.size() != ablation.factors.size()) {
+    throw AblationError(fmt::format("expected the resources of {} factors, found {}",
+                                    ablation.factors.size(), resources.size()));
+  }
+  const std::optional<std::size_t> first = first_factor(ablation);
+  if (!first) return {Verdict::untested, "no factor is resolved"};
+  if (noise.empty()) return {Verdict::untested, "no noise was injected"};
+  const Resource loaded = resources[*first];
+  const Absorption* const own = absorption_of(noise, loaded);
+  for (const NoiseKind& each : noise) {
+    if (each.resource == loaded) continue;
+    const Absorption& other = each.absorption;
+    const bool is_tighter =
+        own == nullptr ? is_saturated(other)
+                       : other.is_found && other.share_interval.high < own->share_interval.low &&
+                             is_saturated(other);
+    if (!is_tighter) continue;
+    return {Verdict::inconclusive,
+            fmt::format("ablation puts {} first, but noise finds {} in use all of the time",
+                        name_of(loaded), name_of(each.resource))};
+  }
+  if (own == nullptr && loaded != Resource::waiting) {
+    return {Verdict::untested, fmt::format("no noise loads {}", name_of(loaded))};
+  }
+  if (own != nullptr && is_saturated(*own)) {
+    return {Verdict::agree, fmt::format("both find {} in use all of the time", name_of(loaded))};
+  }
+  return {Verdict::agree, "noise finds no other resource in use all of the time"};
+}
+
+}  // namespace clprobe

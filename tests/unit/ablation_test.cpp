@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapley values, interactions and absorption of made-up kernels whose answers are known in closed
+// form.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "clprobe/ablation.hpp"
+
+namespace clprobe {
+namespace {
+
+/// Normal by the sum of twelve uniforms, the same everywhere.
+class Noise {
+ public:
+  explicit Noise(std::uint64_t seed) : generator_(seed) {}
+  double next() {
+    double sum = -6.0;
+    for (int i = 0; i < 12; ++i) sum += static_cast<double>(generator_() >> 11U) * 0x1.0p-53;
+    return sum;
+  }
+
+ private:
+  std::mt19937_64 generator_;
+};
+
+using Time = std::function<double(std::uint32_t set)>;
+
+std::vector<AblationBuild> builds_of(std::size_t factors, const Time& time, int samples = 1,
+                                     double sigma = 0.0, std::uint64_t seed = 1) {
+  Noise noise(seed);
+  std::vector<AblationBuild> builds;
+  for (std::uint32_t set = 0; set < (1U << factors); ++set) {
+    AblationBuild build;
+    build.idealised = set;
+    for (int i = 0; i < samples; ++i) {
+      build.samples_ns.push_back(time(set) + sigma * noise.next());
+    }
+    builds.push_back(build);
+  }
+  // Their order is of no meaning.
+  std::reverse(builds.begin(), builds.end());
+  return builds;
+}
+
+bool has(std::uint32_t set, unsigned factor) { return ((set >> factor) & 1U) != 0; }
+
+double sum_of(const std::vector<Cost>& costs) {
+  return std::accumulate(costs.begin(), costs.end(), 0.0,
+                         [](double sum, const Cost& each) { return sum + each.ns; });
+}
+
+}  // namespace
+
+TEST_CASE("costs that add up are each their own, and do not interact") {
+  const std::vector<double> cost{300.0, 0.0, 70.0, 10.0, 120.0};
+  const auto time = [&](std::uint32_t set) {
+    double left = 1000.0;
+    for (unsigned i = 0; i < 5; ++i) left -= has(set, i) ? cost[i] : 0.0;
+    return left;
+  };
+  const Ablation found = attribute_time(builds_of(5, time), 5);
+  CHECK(found.none.ns == 1000.0);
+  CHECK(found.all.ns == 500.0);
+  for (std::size_t i = 0; i < 5; ++i) {
+    CHECK(found.factors[i].ns == doctest::Approx(cost[i]));
+    CHECK(found.alone[i].ns == doctest::Approx(cost[i]));
+    for (std::size_t j = 0; j < 5; ++j) CHECK(found.interactions[i][j].ns == doctest::Approx(0.0));
+  }
+}
+
+TEST_CASE("of costs that overlap either is worth nothing alone, and both share") {
+  // max(a, b) + rest, with a = b: only without both is there less to do.
+  const auto time = [](std::uint32_t set) {
+    return 100.0 + std::max(has(set, 0) ? 0.0 : 400.0, has(set, 1) ? 0.0 : 400.0);
+  };
+  const Ablation found = attribute_time(builds_of(2, time), 2);
+  CHECK(found.alone[0].ns == 0.0);
+  CHECK(found.factors[0].ns == 200.0);
+  CHECK(found.factors[1].ns == 200.0);
+  CHECK(found.interactions[0][1].ns == 400.0);
+  CHECK(found.interactions[1][0].ns == 400.0);
+  // Of unequal ones the first is worth the difference more: 100 + (400 - 100) and 100 over 2.
+  const auto unequal = [](std::uint32_t set) {
+    return 100.0 + std::max(has(set, 0) ? 0.0 : 400.0, has(set, 1) ? 0.0 : 100.0);
+  };
+  const Ablation other = attribute_time(builds_of(2, unequal), 2);
+  CHECK(other.factors[0].ns == 350.0);
+  CHECK(other.factors[1].ns == 50.0);
+  CHECK(other.interactions[0][1].ns == 100.0);
+}
+
+TEST_CASE("of costs in series, either of which takes both away, the interaction is below 0") {
+  const auto time = [](std::uint32_t set) { return set == 0 ? 500.0 : 200.0; };
+  const Ablation found = attribute_time(builds_of(2, time), 2);
+  CHECK(found.alone[0].ns == 300.0);
+  CHECK(found.factors[0].ns == 150.0);
+  CHECK(found.factors[1].ns == 150.0);
+  CHECK(found.interactions[0][1].ns == -300.0);
+}
+
+TEST_CASE("a product of savings is shared as its closed form says") {
+  // T = 1000 a b c with a = 1/2, b = 1/4, c = 1/5 where taken away. The Shapley value of a by the
+  // sets of the others: (1 - a) (1/3 + b/6 + c/6 + bc/3).
+  const double keep[] = {0.5, 0.25, 0.2};
+  const auto time = [&](std::uint32_t set) {
+    double left = 1000.0;
+    for (unsigned i = 0; i < 3; ++i) left *= has(set, i) ? keep[i] : 1.0;
+    return left;
+  };
+  const Ablation found = attribute_time(builds_of(3, time), 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double b = keep[(i + 1) % 3];
+    const double c = keep[(i + 2) % 3];
+    const double expected =
+        1000.0 * (1.0 - keep[i]) * (1.0 / 3.0 + b / 6.0 + c / 6.0 + b * c / 3.0);
+    CHECK(found.factors[i].ns == doctest::Approx(expected));
+  }
+}
+
+TEST_CASE("values always add up to what all factors save; one that does nothing is worth nothing") {
+  std::mt19937_64 generator(3);
+  for (std::size_t factors = 1; factors <= most_factors; ++factors) {
+    CAPTURE(factors);
+    std::vector<double> times;
+    for (std::uint32_t set = 0; set < (1U << factors); ++set) {
+      times.push_back(static_cast<double>(generator() % 100000));
+    }
+    const Ablation found =
+        attribute_time(builds_of(factors, [&](auto set) { return times[set]; }), factors);
+    CHECK(sum_of(found.factors) == doctest::Approx(times.front() - times.back()));
+    // The last factor changes nothing.
+    const std::uint32_t last = 1U << (factors - 1);
+    const Ablation other =
+        attribute_time(builds_of(factors, [&](auto set) { return times[set & ~last]; }), factors);
+    CHECK(other.factors.back().ns == doctest::Approx(0.0));
+    CHECK_FALSE(other.factors.back().is_resolved);
+  }
+}
+
+TEST_CASE("factors that change places change values") {
+  const auto time = [](std::uint32_t set) {
+    return 1000.0 - (has(set, 0) ? 100.0 : 0.0) - (has(set, 1) && has(set, 2) ? 300.0 : 0.0);
+  };
+  const auto rotated = [&](std::uint32_t set) { return time((set >> 1U) | ((set & 1U) << 2U)); };
+  const Ablation a = attribute_time(builds_of(3, time), 3);
+  const Ablation b = attribute_time(builds_of(3, rotated), 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(a.factors[i].ns == doctest::Approx(b.factors[(i + 1) % 3].ns));
+  }
+}
+
+TEST_CASE(
+    "what is within two sigma is not resolved, and intervals hold the truth as often as said") {
+  const auto time = [](std::uint32_t set) {
+    return 1000.0 - (has(set, 0) ? 200.0 : 0.0) - (has(set, 1) ? 0.5 : 0.0);
+  };
+  int held = 0;
+  int nothing_resolved = 0;
+  constexpr int rounds = 100;
+  for (int round = 0; round < rounds; ++round) {
+    AblationOptions options;
+    options.resamples = 200;
+    const auto builds = builds_of(2, time, 20, 10.0, static_cast<std::uint64_t>(round) + 1);
+    const Ablation found = attribute_time(builds, 2, options);
+    CHECK(found.factors[0].is_resolved);
+    if (found.factors[1].is_resolved) ++nothing_resolved;
+    const Interval& interval = found.factors[0].interval;
+    if (interval.low <= 200.0 && 200.0 <= interval.high) ++held;
+    CHECK(interval.low <= found.factors[0].ns);
+    CHECK(found.factors[0].ns <= interval.high);
+  }
+  CHECK(held >= 88);
+  CHECK(nothing_resolved <= 12);
+}
+
+TEST_CASE("what a round has in common is no noise when rounds are told") {
+  std::vector<AblationBuild> builds = builds_of(
+      1, [](std::uint32_t set) { return has(set, 0) ? 990.0 : 1000.0; }, 20, 0.1);
+  Noise drift(9);
+  for (std::size_t i = 0; i < 20; ++i) {
+    const double common = 100.0 * drift.next();
+    for (AblationBuild& each : builds) each.samples_ns[i] += common;
+  }
+  AblationOptions options;
+  CHECK_FALSE(attribute_time(builds, 1, options).factors[0].is_resolved);
+  options.are_rounds = true;
+  const Cost paired = attribute_time(builds, 1, options).factors[0];
+  CHECK(paired.is_resolved);
+  CHECK(std::abs(paired.ns - 10.0) < 1.0);
+}
+
+TEST_CASE("a set of builds that is not one is refused") {
+  const auto time = [](std::uint32_t) { return 1.0; };
+  CHECK_THROWS_AS(attribute_time(builds_of(6, time), 6), AblationError);
+  CHECK_THROWS_AS(attribute_time({}, 0), AblationError);
+  std::vector<AblationBuild> builds = builds_of(2, time);
+  builds.pop_back();
+  CHECK_THROWS_WITH(attribute_time(builds, 2), "build 0 of 4 is missing");
+  builds.push_back(builds.front());
+  CHECK_THROWS_WITH(attribute_time(builds, 2), "build 3 of 4 is there twice");
+  builds.back() = {.idealised = 0};
+  CHECK_THROWS_WITH(attribute_time(builds, 2), "build 0 of 4 has no samples");
+  builds.back() = {.idealised = 4, .samples_ns = {1.0}};
+  CHECK_THROWS_WITH(attribute_time(builds, 2), "build 4 of 4");
+  AblationOptions options;
+  options.are_rounds = true;
+  builds.back() = {.idealised = 0, .samples_ns = {1.0, 2.0}};
+  CHECK_THROWS_WITH(attribute_time(builds, 2, options), "build 1 of 4: expected 2 rounds, found 1");
+}
+
+namespace {
+
+std::vector<NoisePoint> hinge(double absorbed, double slope, double sigma, std::uint64_t seed) {
+  Noise noise(seed);
+  std::vector<NoisePoint> points;
+  for (const double injected : {0.0, 2.0, 4.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0}) {
+    NoisePoint point;
+    point.injected = injected;
+    for (int i = 0; i < 15; ++i) {
+      point.samples_ns.push_back(1000.0 + slope * std::max(0.0, injected - absorbed) +
+                                 sigma * noise.next());
+    }
+    points.push_back(point);
+  }
+  return points;
+}
+
+Absorption absorbing(double share, double half_width) {
+  Absorption absorption;
+  absorption.is_found = true;
+  absorption.share = share;
+  absorption.share_interval = {share - half_width, share + half_width};
+  return absorption;
+}
+
+Ablation with_values(const std::vector<double>& values) {
+  Ablation ablation;
+  for (const double value : values) {
+    ablation.factors.push_back({.ns = value, .is_resolved = value != 0.0});
+  }
+  return ablation;
+}
+
+}  // namespace
+
+TEST_CASE("what is absorbed is found where the line bends") {
+  for (const double absorbed : {0.0, 4.0, 10.0, 30.0}) {
+    CAPTURE(absorbed);
+    const Absorption exact = find_absorption(hinge(absorbed, 20.0, 0.0, 1));
+    CHECK(exact.is_found);
+    CHECK(exact.absorbed == doctest::Approx(absorbed));
+    CHECK(exact.slope_ns == doctest::Approx(20.0));
+    CHECK(exact.share == doctest::Approx(absorbed * 20.0 / 1000.0));
+    const Absorption noisy = find_absorption(hinge(absorbed, 20.0, 10.0, 2));
+    CHECK(std::abs(noisy.absorbed - absorbed) < 2.0);
+    CHECK(noisy.interval.low <= noisy.absorbed);
+    CHECK(noisy.absorbed <= noisy.interval.high);
+  }
+}
+
+TEST_CASE("a line that does not bend is all absorbed; one that is not a line is refused") {
+  const Absorption flat = find_absorption(hinge(100.0, 20.0, 5.0, 3));
+  CHECK_FALSE(flat.is_found);
+  CHECK(flat.absorbed == 64.0);
+  std::vector<NoisePoint> points = hinge(4.0, 1.0, 0.0, 1);
+  points.erase(points.begin());
+  CHECK_THROWS_AS(find_absorption(points), AblationError);
+  points.front().injected = 0.0;
+  CHECK_NOTHROW(find_absorption(points));
+  points.back().injected = 0.0;
+  CHECK_THROWS_WITH(find_absorption(points), "noise of 0 is there twice");
+  points.back().samples_ns.clear();
+  CHECK_THROWS_WITH(find_absorption(points), "noise of 0 has no samples");
+  points.resize(2);
+  CHECK_THROWS_WITH(find_absorption(points),
+                    "expected noise of three amounts or more, 0 among them");
+}
+
+TEST_CASE("noise speaks against a first factor only where another resource is saturated") {
+  const std::vector<Resource> resources{Resource::memory, Resource::waiting};
+  const auto verdict = [&](const std::vector<double>& values, const std::vector<NoiseKind>& noise) {
+    return compare_with_noise(with_values(values), resources, noise).verdict;
+  };
+  const NoiseKind fma_free{Resource::arithmetic, absorbing(0.9, 0.05)};
+  const NoiseKind fma_full{Resource::arithmetic, absorbing(0.02, 0.02)};
+  const NoiseKind memory_free{Resource::memory, absorbing(0.8, 0.05)};
+  const NoiseKind memory_full{Resource::memory, absorbing(0.01, 0.02)};
+  // Bound by bandwidth, and by latency.
+  CHECK(verdict({500.0, 100.0}, {fma_free, memory_full}) == Verdict::agree);
+  CHECK(verdict({500.0, 100.0}, {fma_free, memory_free}) == Verdict::agree);
+  CHECK(verdict({100.0, 500.0}, {fma_free, memory_free}) == Verdict::agree);
+  // Memory first, but the arithmetic units are busy; a barrier first, but memory is.
+  CHECK(verdict({500.0, 100.0}, {fma_full, memory_free}) == Verdict::inconclusive);
+  CHECK(verdict({100.0, 500.0}, {fma_free, memory_full}) == Verdict::inconclusive);
+  // Both are busy: nothing to tell them apart by.
+  CHECK(verdict({500.0, 100.0}, {fma_full, memory_full}) == Verdict::agree);
+  CHECK(verdict({0.0, 0.0}, {fma_free, memory_free}) == Verdict::untested);
+  CHECK(verdict({500.0, 0.0}, {fma_free}) == Verdict::untested);
+  CHECK(verdict({500.0, 0.0}, {fma_full}) == Verdict::inconclusive);
+  CHECK(verdict({500.0, 0.0}, {}) == Verdict::untested);
+  CHECK_THROWS_AS(compare_with_noise(with_values({1.0}), resources, {}), AblationError);
+}
+
+}  // namespace clprobe

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines and traces made up for property tests; the seed decides.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <random>
+
+#include "clprobe/machine.hpp"
+#include "clprobe/trace.hpp"
+
+namespace clprobe::simulator {
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : generator_(seed) {}
+
+  /// From 0 to bound - 1; the bias is of no concern.
+  std::uint64_t below(std::uint64_t bound) { return (generator_() >> 11U) % bound; }
+  std::uint64_t from_to(std::uint64_t low, std::uint64_t high) {
+    return low + below(high - low + 1);
+  }
+  std::uint64_t one_of(std::initializer_list<std::uint64_t> values) {
+    return values.begin()[below(values.size())];
+  }
+  bool chance(double probability) {
+    return static_cast<double>(generator_() >> 11U) * 0x1.0p-53 < probability;
+  }
+
+ private:
+  std::mt19937_64 generator_;
+};
+
+Machine random_machine(Random& random);
+Lanes random_lanes(Random& random);
+/// Loads, stores, local accesses, locks, copies, barriers, in loops.
+Trace random_trace(Random& random, const Machine& machine);
+
+}  // namespace clprobe::simulator

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every sign and ordering that the thesis reports of its two case studies, and that they compute
+// what they should.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "clprobe/stall_cases.hpp"
+
+namespace clprobe::simulator {
+namespace {
+
+// Smaller than the default, for the tests' time.
+constexpr TreeSearch small_search{.nodes = 150};
+
+const std::vector<CaseRun>& searches() {
+  static const std::vector<CaseRun> runs = run_tree_searches(small_search);
+  return runs;
+}
+const std::vector<CaseRun>& implicit_runs() {
+  static const std::vector<CaseRun> runs = run_implicit();
+  return runs;
+}
+double time_of(const CaseRun& run) { return static_cast<double>(run.account.result.cycles); }
+const Breakdown& gsi(const CaseRun& run) { return run.account.gsi; }
+
+/// Runs of `implicit`: scratchpad, DMA, stash; with 32, 64, 128, 256 MSHRs.
+const Breakdown& implicit_gsi(std::size_t copy, std::size_t size) {
+  return gsi(implicit_runs().at(copy * 4 + size));
+}
+
+}  // namespace
+
+TEST_CASE("one queue for all: synchronization is most of the time, and coherence makes no odds") {
+  const CaseRun& plain = searches()[0];
+  const CaseRun& owning = searches()[1];
+  CHECK(plain.name == "uts, GPU coherence");
+  for (const CaseRun* run : {&plain, &owning}) {
+    CHECK(gsi(*run).of(Stall::synchronization) > 0.5 * time_of(*run));
+  }
+  CHECK(std::abs(time_of(owning) / time_of(plain) - 1.0) < 0.25);
+  // What others wrote last comes from them.
+  CHECK(gsi(plain).of(Level::remote_l1) == 0.0);
+  CHECK(gsi(owning).of(Level::remote_l1) > 0.0);
+  // And to own what they own takes longer, of which releases are longer.
+  CHECK(gsi(owning).of(SynchronizationStall::release) >
+        gsi(plain).of(SynchronizationStall::release));
+}
+
+TEST_CASE("a queue for each compute unit is a tenth of the time, less waiting and less spinning") {
+  for (const std::size_t coherence : {0U, 1U}) {
+    const CaseRun& one = searches()[coherence];
+    const CaseRun& each = searches()[coherence + 2];
+    CAPTURE(each.name);
+    CHECK(time_of(each) < 0.2 * time_of(one));
+    CHECK(gsi(each).of(Stall::synchronization) < gsi(one).of(Stall::synchronization));
+    CHECK(gsi(each).of(Stall::none) < gsi(one).of(Stall::none));
+    const auto memory_share = [](const CaseRun& run) {
+      return (gsi(run).of(Stall::memory_data) + gsi(run).of(Stall::memory_structural)) /
+             time_of(run);
+    };
+    CHECK(memory_share(each) > memory_share(one));
+  }
+  const auto changes = compare_tree_searches(searches());
+  // Ownership gains more: -94 % against -91 %.
+  CHECK(changes[1].here < changes[0].here);
+}
+
+TEST_CASE("with a queue for each, ownership has less of everything that coherence costs") {
+  const CaseRun& plain = searches()[2];
+  const CaseRun& owning = searches()[3];
+  CHECK(time_of(owning) < time_of(plain));
+  CHECK(gsi(owning).of(Stall::memory_data) < gsi(plain).of(Stall::memory_data));
+  CHECK(gsi(owning).of(Stall::memory_structural) < gsi(plain).of(Stall::memory_structural));
+  CHECK(gsi(owning).of(StructuralStall::pending_release) / time_of(owning) <
+        gsi(plain).of(StructuralStall::pending_release) / time_of(plain));
+  // The fall in data stalls is mostly the second level's; main memory's stay, give or take.
+  const auto fall = [&](Level level) { return gsi(plain).of(level) - gsi(owning).of(level); };
+  CHECK(fall(Level::l2) >
+        0.5 * (gsi(plain).of(Stall::memory_data) - gsi(owning).of(Stall::memory_data)));
+  CHECK(std::abs(fall(Level::memory)) < 0.3 * gsi(plain).of(Level::memory));
+  // Hardly anything comes from other compute units.
+  CHECK(gsi(owning).of(Level::remote_l1) < 0.1 * time_of(owning));
+}
+
+TEST_CASE("a search visits every node once, on any machine, and anew each time") {
+  for (const TaskQueues queues : {TaskQueues::one, TaskQueues::per_unit}) {
+    for (const std::uint64_t warps : {1U, 3U, 8U}) {
+      for (const std::uint64_t nodes : {1U, 2U, 60U}) {
+        CAPTURE(warps);
+        CAPTURE(nodes);
+        const Machine machine = make_case_machine(Coherence::gpu);
+        const TreeSearch search{.queues = queues, .nodes = nodes, .warps = warps};
+        Trace trace = make_tree_search(machine, search);
+        // Every program that loads from the tree is the work on one node.
+        std::multiset<std::uint32_t> visited;
+        trace.next_program = [&, inner = trace.next_program](std::uint32_t warp,
+                                                             std::uint64_t cycle) {
+          const std::uint32_t next = inner(warp, cycle);
+          const bool is_work = next < trace.programs.size() &&
+                               trace.programs[next][0].operation == Operation::load &&
+                               trace.programs[next].size() > 4;
+          if (is_work) visited.insert(next);
+          return next;
+        };
+        const Result first = simulate(machine, trace);
+        CHECK(visited.size() == nodes);
+        CHECK(std::set<std::uint32_t>(visited.begin(), visited.end()).size() == nodes);
+        CHECK(simulate(machine, make_tree_search(machine, search)) == first);
+      }
+    }
+  }
+}
+
+TEST_CASE("implicit: both kinds of copy save instructions and time, and stall more for structure") {
+  const auto& scratchpad = implicit_gsi(0, 0);
+  const auto& dma = implicit_gsi(1, 0);
+  const auto& stash = implicit_gsi(2, 0);
+  CHECK(dma.of(Stall::none) < stash.of(Stall::none));
+  CHECK(stash.of(Stall::none) < scratchpad.of(Stall::none));
+  CHECK(dma.of(Stall::memory_structural) > stash.of(Stall::memory_structural));
+  CHECK(stash.of(Stall::memory_structural) > scratchpad.of(Stall::memory_structural));
+  CHECK(time_of(implicit_runs()[4]) < time_of(implicit_runs()[0]));
+  CHECK(time_of(implicit_runs()[8]) < time_of(implicit_runs()[0]));
+  // The engine bypasses cache and pipeline: no store buffer, no banks in the way.
+  CHECK(dma.of(StructuralStall::pending_copy) > 0.0);
+  CHECK(dma.of(StructuralStall::full_store_buffer) == 0.0);
+  CHECK(stash.of(StructuralStall::pending_copy) == 0.0);
+  CHECK(scratchpad.of(StructuralStall::pending_copy) == 0.0);
+}
+
+TEST_CASE("implicit: more MSHRs make all faster, and other stalls take the place of full ones") {
+  for (const std::size_t copy : {0U, 1U, 2U}) {
+    CAPTURE(copy);
+    CHECK(time_of(implicit_runs()[copy * 4 + 3]) < time_of(implicit_runs()[copy * 4]));
+    for (std::size_t size = 1; size < 4; ++size) {
+      CHECK(implicit_gsi(copy, size).of(StructuralStall::full_mshr) <=
+            implicit_gsi(copy, size - 1).of(StructuralStall::full_mshr));
+    }
+  }
+  CHECK(implicit_gsi(0, 0).of(StructuralStall::full_mshr) > 0.0);
+  CHECK(implicit_gsi(0, 3).of(StructuralStall::full_mshr) == 0.0);
+  const auto changes = compare_implicit(implicit_runs());
+  const double scratchpad_data = changes[5].here;
+  const double pending_dma = changes[6].here;
+  const double stash_data = changes[7].here;
+  CHECK(pending_dma > 1.0);
+  CHECK(stash_data > 1.0);
+  CHECK(scratchpad_data > stash_data);
+}
+
+TEST_CASE("the sizes beside the thesis's") {
+  for (const auto& changes :
+       {compare_tree_searches(searches()), compare_implicit(implicit_runs())}) {
+    for (const CaseChange& each : changes) {
+      MESSAGE(each.what << ": thesis " << each.thesis << ", here " << each.here);
+      CHECK(std::isfinite(each.here));
+      // The same side of 1, that is the same sign of the change.
+      CHECK((each.thesis < 1.0) == (each.here < 1.0));
+    }
+  }
+}
+
+}  // namespace clprobe::simulator
