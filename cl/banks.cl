@@ -110,9 +110,9 @@ typedef uint chain;
 #ifdef GROUP
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
-kernel void banks_access(global const uint* offsets, uint lanes, uint footprint, uint hop,
-                         uint lead, uint rounds, uint iterations, ulong never, uint slot,
-                         global ulong* restrict out) {
+kernel void
+banks_access(global const uint* offsets, uint lanes, uint footprint, uint hop, uint lead,
+             uint rounds, uint iterations, ulong never, uint slot, global ulong* restrict out) {
   local uchar memory[LOCAL_BYTES] __attribute__((aligned(64)));
   local ulong base;
   local uint first;

@@ -11,8 +11,8 @@ _clprobe_words() {
 }
 _clprobe() {
   _arguments -s \
-    '--device=[devices\: an index, P\:D, part of a name, all, or a comma list of those]:SEL: ' \
-    '-d[devices\: an index, P\:D, part of a name, all, or a comma list of those]:SEL: ' \
+    '--device=[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL: ' \
+    '-d[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL: ' \
     '--sizes=[working sets\: 64KiB, 1KiB-1GiB, 1KiB-1GiB*2 or a comma list of those]:RANGE: ' \
     '--series=[series of points to measure]:LIST:_sequence compadd - global global-scalar global-pages constant-argument constant-program local image load-latency load-throughput store-throughput load-model store-model' \
     '--step=[bytes from one access to its neighbour, a multiple of 8]:SIZE: ' \
@@ -32,6 +32,10 @@ _clprobe() {
     '--operation=[what is done with the elements]:LIST:_sequence compadd - read write copy update' \
     '--buffer=[where the buffers lie]:LIST:_sequence compadd - device host svm' \
     '--timer=[what times a launch]:WORD:(event host)' \
+    '--work-items=[work-items of the group\: 2-64 or 32,64,128]:LIST: ' \
+    '--loads=[independent loads of a work-item\: 1-4 or 1,2,8]:LIST: ' \
+    '--mergers=[work-items, and sub-groups, that share a line\: 1,2,4]:LIST: ' \
+    '--target=[what answers the loads]:LIST:_sequence compadd - cache memory host' \
     '--time-budget=[time for all probes of a device\: 500ms, 30s, 2min, 1h]:TIME: ' \
     '--quick[fewer sizes and samples\: a first look]' \
     '--thorough[more sizes and samples\: for publication]' \
