@@ -49,6 +49,10 @@ void read_attributes(const cl::Device& device, DeviceInfo& info);
 /// "clFinish: CL_OUT_OF_RESOURCES (-5)".
 std::string describe(const cl::Error& error);
 
+/// Whether drivers say so when they have not the memory or the resources that a launch needs, and
+/// not when something is broken.
+bool is_refusal(cl_int code);
+
 /// How long one launch took.
 struct LaunchTimes {
   std::optional<std::uint64_t> event_ns{};

@@ -33,8 +33,7 @@ struct Level {
   /// Absent for the last level, unless the curve still rises behind it: then `high` and `bytes`
   /// rest on the last point's latency, which is less than that of the next level.
   std::optional<Capacity> capacity{};
-  double confidence{0.0};  ///< 0 to 1: tightness x separation x support
-  bool is_shelf{false};    ///< a gentle slope between two steep ones, no flat plateau
+  bool is_shelf{false};  ///< a gentle slope between two steep ones, no flat plateau
 };
 
 /// Splits the curve into flat and sloped pieces by optimal partitioning in (ln size, ln latency)
@@ -46,8 +45,9 @@ std::vector<Level> find_levels(std::span<const CurvePoint> points);
 /// around every knee of the curve, rising. Not rounded; none when `ratio` is not above 1.
 std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, double ratio);
 
-/// What makes the latency rise from one level to the next.
-enum class StepKind { cache, translation, unknown };
+/// What makes the latency rise from one level to the next. `cache_or_far`: a cache ends, or only
+/// the near half of one.
+enum class StepKind { cache, cache_or_far, translation, unknown };
 
 /// Tells a cache from a translation (TLB) step by a second curve with one node per page: a step at
 /// the same byte footprint although far fewer lines are touched is translation reach.
@@ -56,6 +56,11 @@ enum class StepKind { cache, translation, unknown };
 /// same unit, with `working_set_bytes` as the bytes spanned, not the bytes touched.
 StepKind classify_step(double step_bytes, double before, double after,
                        std::span<const CurvePoint> one_node_per_page);
+
+/// Whether a level and the next one may be the near and the far half of one cache: then the next
+/// one ends at twice the size, within the brackets, or beyond `largest_bytes`, the largest working
+/// set, and takes at most 3 times as long. A curve alone cannot tell such halves from two caches.
+bool may_be_halves(const Level& here, const Level& next, double largest_bytes);
 
 std::string_view to_word(StepKind kind);
 

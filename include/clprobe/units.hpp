@@ -26,7 +26,8 @@ constexpr Bytes kibibytes(std::uint64_t n) { return {n << 10U}; }
 constexpr Bytes mebibytes(std::uint64_t n) { return {n << 20U}; }
 constexpr Bytes gibibytes(std::uint64_t n) { return {n << 30U}; }
 
-/// Reads "4096", "64K", "64KiB", "1.5MiB" or "1G" (K = KiB = 1024; kB, MB, GB = powers of 1000).
+/// Reads "4096", "64K", "64KiB", "1.5MiB" or "1T" (K = KiB = 1024; kB, MB, GB, TB = powers of
+/// 1000).
 /// Case does not matter for the binary forms. Nothing when the text is not a size, or above 2^63.
 std::optional<Bytes> parse_bytes(std::string_view text);
 
@@ -41,5 +42,8 @@ std::string format_rate(double bytes_per_second);
 
 /// A bare number with three significant digits and no exponent: "32.0", "281", "0.512".
 std::string format_number(double value);
+
+/// "1 point", "3 points": a number and its noun, of which "s" makes the plural.
+std::string format_count(std::uint64_t count, std::string_view noun);
 
 }  // namespace clprobe

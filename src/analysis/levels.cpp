@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 #include "analysis/segmentation.hpp"
 
@@ -230,20 +229,6 @@ double first_height(const LogCurve& curve, const Plateau& plateau) {
   return median_of_range(curve, member.first, std::min(member.last, member.first + near - 1));
 }
 
-/// 0 to 1: how flat the plateau is, how far from its neighbours, and on how many points it rests.
-double confidence_of(const LogCurve& curve, std::span<const Plateau> plateaus, std::size_t k) {
-  const std::vector<double> values = latencies(curve, plateaus[k]);
-  const double tightness = 1.0 - std::min(1.0, 3.0 * scaled_mad(values) / 1.4826);
-  const double support = 1.0 - std::exp(-static_cast<double>(values.size()) / 3.0);
-  double distance = std::numeric_limits<double>::infinity();
-  const double own = median(values);
-  if (k > 0) distance = own - height(curve, plateaus[k - 1]);
-  if (k + 1 < plateaus.size()) {
-    distance = std::min(distance, height(curve, plateaus[k + 1]) - own);
-  }
-  return tightness * support * (1.0 - std::exp(-std::max(0.0, distance) / 0.1));
-}
-
 Level to_level(const LogCurve& curve, const Plateau& plateau) {
   std::vector<double> values = latencies(curve, plateau);
   for (double& value : values) value = std::exp(value);
@@ -281,7 +266,6 @@ std::vector<Level> find_levels(std::span<const CurvePoint> points) {
   std::vector<Level> levels;
   for (std::size_t k = 0; k < plateaus.size(); ++k) {
     Level level = to_level(curve, plateaus[k]);
-    level.confidence = confidence_of(curve, plateaus, k);
     if (k + 1 < plateaus.size()) {
       level.capacity =
           find_capacity(curve, rising, plateaus[k], first_height(curve, plateaus[k + 1]), sigma);
@@ -338,10 +322,23 @@ StepKind classify_step(double step_bytes, double before, double after,
   return rise <= 0.2 ? StepKind::cache : StepKind::unknown;
 }
 
+bool may_be_halves(const Level& here, const Level& next, double largest_bytes) {
+  // The way to the far half costs about as much as the near one: 1.8 to 2 times the latency on
+  // NVIDIA's A100 to H200.
+  constexpr double most_ratio = 3.0;
+  if (!here.capacity || next.latency > most_ratio * here.latency) return false;
+  // Not measured far enough to see the whole end.
+  if (!next.capacity) return largest_bytes < 2.0 * here.capacity->high;
+  return next.capacity->low <= 2.0 * here.capacity->high &&
+         next.capacity->high >= 2.0 * here.capacity->low;
+}
+
 std::string_view to_word(StepKind kind) {
   switch (kind) {
     case StepKind::cache:
       return "cache";
+    case StepKind::cache_or_far:
+      return "cache-or-far";
     case StepKind::translation:
       return "translation";
     case StepKind::unknown:

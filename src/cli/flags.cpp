@@ -34,7 +34,7 @@ constexpr std::array flag_rows{
          .details =
              "Working sets: one size (`64KiB`), a range (`1KiB-1GiB`), a range in which each "
              "size is so many times the one before (`1KiB-1GiB*2`), or a comma list of "
-             "those. K, KiB and so on are powers of 1024; kB, MB and GB powers of 1000. "
+             "those. K, KiB and so on are powers of 1024; kB, MB, GB and TB powers of 1000. "
              "Without it, what the probe chooses for the device.",
          .update = update_sizes},
     Flag{.name = "series",

@@ -199,7 +199,8 @@ int show_plan(const cli::Options& options) {
               return size(a) < size(b);
             });
         const auto bytes = largest->parameters.integer_or("working_set_bytes", 0);
-        text += fmt::format("  {} {}: {} points up to {}\n", probe->id, name, points,
+        text += fmt::format("  {} {}: {} up to {}\n", probe->id, name,
+                            format_count(static_cast<std::uint64_t>(points), "point"),
                             format_bytes({static_cast<std::uint64_t>(bytes)}));
       }
       for (const Finding& finding : plan.findings) {

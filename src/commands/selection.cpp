@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
+#include <iterator>
 
 #include "cli/options.hpp"
 #include "terminal/text.hpp"
@@ -43,9 +43,42 @@ const DeviceInfo& best_of(const std::vector<DeviceInfo>& devices) {
                            });
 }
 
+bool is_digit(unsigned char c) { return std::isdigit(c) != 0; }
+
 bool is_index(std::string_view word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(),
-                                      [](unsigned char c) { return std::isdigit(c) != 0; });
+  return !word.empty() && std::all_of(word.begin(), word.end(), is_digit);
+}
+
+/// Whether `number` stands in the name, with no digit beside it: 4090, but not 4, in "RTX 4090".
+bool has_number(std::string_view name, std::string_view number) {
+  for (auto at = name.find(number); at != std::string_view::npos; at = name.find(number, at + 1)) {
+    const std::size_t end = at + number.size();
+    const bool begins = at == 0 || !is_digit(static_cast<unsigned char>(name[at - 1]));
+    const bool ends = end == name.size() || !is_digit(static_cast<unsigned char>(name[end]));
+    if (begins && ends) return true;
+  }
+  return false;
+}
+
+/// The devices of that index, platform and index, or part of a name. A number is a part of a name
+/// only where there is no such index.
+std::vector<DeviceInfo> matches(const DeviceList& list, std::string_view word) {
+  std::vector<DeviceInfo> found;
+  const auto take = [&](const auto& is_meant) {
+    std::copy_if(list.devices.begin(), list.devices.end(), std::back_inserter(found), is_meant);
+  };
+  if (!is_index(word)) {
+    take([&](const DeviceInfo& device) {
+      return device.platform_index == word ||
+             lower(device.name).find(lower(word)) != std::string::npos;
+    });
+    return found;
+  }
+  take([&](const DeviceInfo& device) { return fmt::to_string(device.index) == word; });
+  if (found.empty()) {
+    take([&](const DeviceInfo& device) { return has_number(device.name, word); });
+  }
+  return found;
 }
 
 /// One word of the comma list.
@@ -55,13 +88,7 @@ std::vector<DeviceInfo> select_word(const DeviceList& list, std::string_view wor
     throw cli::UsageError("--device: a word of the list is empty: write one between commas");
   }
   if (word == "all") return list.devices;
-  std::vector<DeviceInfo> found;
-  for (const DeviceInfo& device : list.devices) {
-    const bool by_index = is_index(word) && fmt::to_string(device.index) == word;
-    const bool by_name = !word.empty() && !is_index(word) &&
-                         lower(device.name).find(lower(word)) != std::string::npos;
-    if (by_index || device.platform_index == word || by_name) found.push_back(device);
-  }
+  std::vector<DeviceInfo> found = matches(list, word);
   if (found.empty()) {
     throw NoDevice(fmt::format("no device {}: choose one of {} (clprobe list)",
                                terminal::quote(word), candidates(list.devices)));

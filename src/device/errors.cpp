@@ -52,6 +52,16 @@ constexpr std::array code_names{
 
 }  // namespace
 
+bool is_refusal(cl_int code) {
+  // In a group of one the sizes can be at fault only where the kernel's resources leave room for no
+  // work-item at all. The build errors are those of drivers that compile at the first launch.
+  constexpr std::array refusals{
+      CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_RESOURCES,   CL_OUT_OF_HOST_MEMORY,
+      CL_BUILD_PROGRAM_FAILURE,         CL_INVALID_ARG_SIZE,   CL_INVALID_KERNEL_ARGS,
+      CL_INVALID_WORK_GROUP_SIZE,       CL_INVALID_BUFFER_SIZE};
+  return std::find(refusals.begin(), refusals.end(), code) != refusals.end();
+}
+
 std::string describe(const cl::Error& error) {
   const auto* const found =
       std::find_if(code_names.begin(), code_names.end(),

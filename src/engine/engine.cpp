@@ -190,8 +190,11 @@ void Measuring::follow_sentinel() {
     if (const auto ns = sentinel_time_ns(probe_point, backend_.device())) {
       sentinel_ns_.push_back(*ns);
     }
-  } catch (const DeviceError&) {
-    sentinel_.reset();  // the point itself records why it fails
+  } catch (const DeviceError& error) {
+    sentinel_.reset();
+    // The point may have been done before, and would not tell.
+    if (cancelled()) return;
+    result_.warnings.push_back({"drift_not_followed", {{"reason", std::string(error.what())}}});
   }
 }
 
@@ -286,8 +289,8 @@ void Measuring::finish(std::vector<Finding> known) {
     const auto first = std::find_if(result_.points.begin(), result_.points.end(),
                                     [](const Point& point) { return !point.failure.empty(); });
     result_.status = Status::failed;
-    result_.reason =
-        fmt::format("{} of {} points failed, the first: {}", failed, all, first->failure);
+    result_.reason = fmt::format("{} of {} failed, the first: {}", failed,
+                                 format_count(result_.points.size(), "point"), first->failure);
   } else if (all == 0) {
     result_.status = Status::unsupported;
     const auto why = std::find_if(result_.findings.begin(), result_.findings.end(),

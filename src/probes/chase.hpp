@@ -26,6 +26,9 @@ const ChaseSeries& chase_series(std::string_view name);
 /// The build options of cl/latency.cl for a point.
 std::string chase_options(const Point& point);
 
+/// A table for a chase through program constants that every compiler should take.
+constexpr std::string_view smallest_table = "constant uint table[4] = {0};";
+
 /// Every way to build cl/latency.cl for the default unrolling.
 std::vector<KernelVariant> chase_variants();
 

@@ -67,8 +67,7 @@ std::vector<KernelVariant> chase_variants() {
                             {"address", std::string(form)},
                             {"unroll", std::int64_t{16}}};
         const bool has_table = series.space == Space::constant_program;
-        variants.push_back(
-            {chase_options(point), has_table ? "constant uint table[4] = {0};" : ""});
+        variants.push_back({chase_options(point), has_table ? std::string(smallest_table) : ""});
       }
     }
   }

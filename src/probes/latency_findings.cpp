@@ -42,12 +42,19 @@ Finding capacity_finding(std::string_view series, int number, const Level& level
 }
 
 Finding step_finding(std::string_view series, int number, const Level& level, const Level& next,
-                     std::span<const CurvePoint> pages) {
+                     std::span<const CurvePoint> pages, double largest_bytes) {
   Finding finding = of_level("step", series, number, "");
   finding.method = "one node per page";
-  const StepKind kind =
-      pages.empty() ? StepKind::unknown
-                    : classify_step(level.capacity->bytes, level.latency, next.latency, pages);
+  StepKind kind = pages.empty()
+                      ? StepKind::unknown
+                      : classify_step(level.capacity->bytes, level.latency, next.latency, pages);
+  if (kind == StepKind::cache && may_be_halves(level, next, largest_bytes)) {
+    kind = StepKind::cache_or_far;
+    finding.reason = fmt::format(
+        "the next level {} twice this size: it may be another cache, or the far half of this one; "
+        "latency by working set does not tell which",
+        next.capacity ? "ends at about" : "was not measured up to");
+  }
   finding.label = to_word(kind);
   if (pages.empty()) {
     finding.reason = "the chase with one node per page was not measured";
@@ -62,7 +69,8 @@ void add_levels(Findings& found, std::string_view series, const DeviceInfo& devi
   const std::vector<Level> levels = find_levels(curve);
   if (levels.empty()) {
     found.findings.push_back(not_measured(
-        series, fmt::format("no plateau in {} points: measure more sizes", curve.size())));
+        series,
+        fmt::format("no plateau in {}: measure more sizes", format_count(curve.size(), "point"))));
     found.findings.back().method = "segmentation";
     found.findings.back().source = Source::derived;
     return;
@@ -85,7 +93,8 @@ void add_levels(Findings& found, std::string_view series, const DeviceInfo& devi
     found.findings.push_back(
         capacity_finding(series, number, level, curve.back().working_set_bytes));
     if (level.capacity && i + 1 < levels.size() && series.starts_with("global")) {
-      found.findings.push_back(step_finding(series, number, level, levels[i + 1], pages));
+      found.findings.push_back(step_finding(series, number, level, levels[i + 1], pages,
+                                            curve.back().working_set_bytes));
     }
   }
 }

@@ -45,10 +45,6 @@ std::string clock_text(const Clock& clock) {
   return name;
 }
 
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 }  // namespace
 
 std::string device_title(const DeviceInfo& device) {
@@ -56,10 +52,14 @@ std::string device_title(const DeviceInfo& device) {
 }
 
 std::vector<std::string> device_facts(const DeviceInfo& device) {
-  return {fmt::format("{}, driver {}, {}", device.platform, device.driver, device.version),
-          fmt::format("{}, {} compute units, {} memory, {} local, {} constant", device.type,
-                      device.compute_units, format_bytes(device.global_memory),
-                      format_bytes(device.local_memory), format_bytes(device.constant_buffer))};
+  return {
+      fmt::format("{}, driver {}, {}", device.platform, device.driver, device.version),
+      fmt::format(
+          "{}, {}, {} memory, {} local, {} constant", device.type,
+          format_count(static_cast<std::uint64_t>(std::max<std::int64_t>(0, device.compute_units)),
+                       "compute unit"),
+          format_bytes(device.global_memory), format_bytes(device.local_memory),
+          format_bytes(device.constant_buffer))};
 }
 
 std::string timer_text(const DeviceInfo& device) {
@@ -78,8 +78,8 @@ std::string result_text(const ProbeResult& result) {
   std::size_t samples = 0;
   for (const Point& point : result.points) samples += point.samples.size();
   std::string amount =
-      fmt::format("{}, {} in {}", counted(result.points.size(), "point"),
-                  counted(samples, "sample"), format_seconds(result.elapsed_seconds));
+      fmt::format("{}, {} in {}", format_count(result.points.size(), "point"),
+                  format_count(samples, "sample"), format_seconds(result.elapsed_seconds));
   if (result.status == Status::ok) return amount;
   const std::string so_far = result.points.empty() ? "" : fmt::format(" ({})", amount);
   const std::string reason = result.reason.empty() ? "no reason is given" : result.reason;
@@ -104,7 +104,7 @@ std::string failures_text(const ProbeResult& result) {
   if (first == result.points.end()) return {};
   const auto count = std::count_if(result.points.begin(), result.points.end(), has_failed);
   return fmt::format("{} of {} could not be measured; the first, in {}: {}", count,
-                     counted(result.points.size(), "point"), first->series, first->failure);
+                     format_count(result.points.size(), "point"), first->series, first->failure);
 }
 
 }  // namespace clprobe::report

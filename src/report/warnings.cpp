@@ -13,8 +13,8 @@
 namespace clprobe {
 namespace {
 
-/// `{fact}` is replaced by the fact, in its unit. A template of which a fact is missing is not
-/// used.
+/// `{fact}` is replaced by the fact, in its unit; `{fact noun}` by a whole number and the noun, in
+/// the plural where it is not 1. A template of which a fact is missing is not used.
 struct Prose {
   std::string_view code;
   std::string_view seen;
@@ -35,10 +35,13 @@ constexpr std::array prose{
           "the nanoseconds may be wrong by as much; repeat when nothing else runs"},
     Prose{"clock_drift", "the device's speed changed by {drift_share} during the run",
           "close other programs, lock the clocks, or repeat with --thorough"},
+    Prose{"drift_not_followed",
+          "the point that is repeated to see the device's speed change failed: {reason}",
+          "a change of speed would not be told"},
     Prose{"wide_intervals",
-          "{points} of {of_points} points did not settle; the widest interval is {widest_share}",
+          "{points} of {of_points point} did not settle; the widest interval is {widest_share}",
           "something else uses the device; close it, or repeat with --thorough"},
-    Prose{"time_budget_short", "the time allowed {measured} of {planned} points",
+    Prose{"time_budget_short", "the time allowed {measured} of {planned point}",
           "give more with --time-budget, or measure fewer --sizes"},
     Prose{"point_refused", "{series}: {reason}", "the sizes below were measured"},
     Prose{"device_failed", "the device could not be opened: {reason}",
@@ -64,10 +67,16 @@ std::optional<std::string> filled(std::string_view text, const Parameters& facts
     result += text.substr(0, open);
     if (open == std::string_view::npos) return result;
     const std::size_t close = text.find('}', open);
-    const std::string_view name = text.substr(open + 1, close - open - 1);
+    const std::string_view inside = text.substr(open + 1, close - open - 1);
+    const std::string_view name = inside.substr(0, inside.find(' '));
     const Value* const value = facts.find(name);
     if (value == nullptr) return std::nullopt;
-    result += report::parameter_text(name, *value);
+    const auto* const count = std::get_if<std::int64_t>(value);
+    if (name.size() < inside.size() && count != nullptr && *count >= 0) {
+      result += format_count(static_cast<std::uint64_t>(*count), inside.substr(name.size() + 1));
+    } else {
+      result += report::parameter_text(name, *value);
+    }
     text.remove_prefix(close + 1);
   }
 }

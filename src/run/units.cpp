@@ -28,9 +28,12 @@ constexpr std::array suffixes{
     Suffix{"mib", kibi* kibi},
     Suffix{"g", kibi* kibi* kibi},
     Suffix{"gib", kibi* kibi* kibi},
+    Suffix{"t", kibi* kibi* kibi* kibi},
+    Suffix{"tib", kibi* kibi* kibi* kibi},
     Suffix{"kb", kilo},
     Suffix{"mb", kilo* kilo},
     Suffix{"gb", kilo* kilo* kilo},
+    Suffix{"tb", kilo* kilo* kilo* kilo},
 };
 
 }  // namespace
@@ -71,6 +74,10 @@ std::string format_bytes(Bytes size) {
   }
   std::string number = value >= 99.95 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
   return fmt::format("{} {}", number, units[unit]);
+}
+
+std::string format_count(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string format_seconds(double seconds) {

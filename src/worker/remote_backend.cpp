@@ -14,14 +14,29 @@ namespace {
 
 using json::Json;
 
-/// Asks and reads the answer. Throws DeviceError for the driver's errors, ChildLost for its end.
-Json request(ChildProcess& child, const Json& question, const WorkerSettings& settings) {
-  Json answer =
-      json::parse(child.ask(json::one_line(question), settings.timeout, settings.cancelled));
-  if (answer.contains("unsupported")) {
-    throw Unsupported(answer.at("unsupported").get<std::string>());
+/// Reads an answer. One that cannot be read, such as half of one after a driver's stray write, is
+/// like none: what the child says next cannot be believed either.
+template <typename Action>
+auto reading(Action action) -> decltype(action()) {
+  try {
+    return action();
+  } catch (const RunFormatError& error) {
+    throw ChildLost(fmt::format("the driver's process gave a broken answer: {}", error.what()));
+  } catch (const Json::exception& error) {
+    throw ChildLost(fmt::format("the driver's process gave a broken answer: {}", error.what()));
   }
-  if (answer.contains("error")) throw DeviceError(answer.at("error").get<std::string>());
+}
+
+/// Asks and parses the answer. Throws DeviceError for the driver's errors, ChildLost for its end.
+Json request(ChildProcess& child, const Json& question, const WorkerSettings& settings) {
+  const std::string line =
+      child.ask(json::one_line(question), settings.timeout, settings.cancelled);
+  Json answer = reading([&] { return json::parse(line); });
+  const auto text_of = [&](const char* key) {
+    return reading([&] { return answer.at(key).get<std::string>(); });
+  };
+  if (answer.contains("unsupported")) throw Unsupported(text_of("unsupported"));
+  if (answer.contains("error")) throw DeviceError(text_of("error"));
   return answer;
 }
 
@@ -33,7 +48,7 @@ class RemoteBackend final : public Backend {
       if (child_ == nullptr) child_ = std::make_shared<ChildProcess>();
       const Json opened = ask({{"do", "open"}, {"device", index_}, {"seed", settings_.seed}});
       take_device(opened);
-      climb_clock_ladder(opened.at("clocks"));
+      climb_clock_ladder(reading([&] { return opened.at("clocks"); }));
       try_step("try-pointers", "pointers_refused");
       calibrate();
     } catch (const ChildLost& lost) {
@@ -54,7 +69,7 @@ class RemoteBackend final : public Backend {
       const Json answer = ask({{"do", "prepare"},
                                {"probe", probe.id},
                                {"point", json::encode(without_samples(point))}});
-      Work work = json::decode<Work>(answer.at("work"));
+      Work work = reading([&] { return json::decode<Work>(answer.at("work")); });
       work.run = [this](std::uint64_t iterations) { return run(iterations); };
       return work;
     });
@@ -72,7 +87,9 @@ class RemoteBackend final : public Backend {
 
   Json ask(const Json& question) { return request(*child_, question, settings_); }
 
-  void take_device(const Json& answer) { device_ = json::decode<DeviceInfo>(answer.at("device")); }
+  void take_device(const Json& answer) {
+    device_ = reading([&] { return json::decode<DeviceInfo>(answer.at("device")); });
+  }
 
   /// An error may leave the driver's context unusable for all that follows, so that the next point
   /// gets a new process.
@@ -102,8 +119,10 @@ class RemoteBackend final : public Backend {
     return giving_up_child_on_error([&] {
       if (child_ == nullptr) throw DeviceError("the driver's process is gone");
       const Json answer = ask({{"do", "run"}, {"iterations", iterations}});
+      const Measurement measurement =
+          reading([&] { return json::decode<Measurement>(answer.at("measurement")); });
       lost_in_a_row_ = 0;
-      return json::decode<Measurement>(answer.at("measurement"));
+      return measurement;
     });
   }
 
@@ -116,7 +135,7 @@ class RemoteBackend final : public Backend {
       const Json answer = ask(question);
       take_device(answer);
       if (answer.contains("problem")) {
-        facts.set("reason", answer.at("problem").get<std::string>());
+        facts.set("reason", reading([&] { return answer.at("problem").get<std::string>(); }));
         warnings_.push_back({warning, std::move(facts)});
       }
       return true;
@@ -139,7 +158,7 @@ class RemoteBackend final : public Backend {
       if (*settings_.clock != ClockKind::none) kinds.push_back(to_word(*settings_.clock));
     }
     for (const Json& kind : kinds) {
-      const std::string word = kind.get<std::string>();
+      const auto word = reading([&] { return kind.get<std::string>(); });
       if (try_step("try-clock", "clock_refused", {{"clock", word}}, {{"clock", word}})) return;
     }
   }
@@ -170,13 +189,15 @@ DeviceList list_devices(const WorkerSettings& settings) {
     DeviceList list;
     list.child = std::make_shared<ChildProcess>();
     const Json answer = request(*list.child, {{"do", "list"}}, settings);
-    for (const Json& device : answer.at("devices")) {
-      list.devices.push_back(json::decode<DeviceInfo>(device));
-    }
-    for (const Json& problem : answer.at("problems")) {
-      list.problems.push_back(
-          {problem.at("platform").get<std::string>(), problem.at("problem").get<std::string>()});
-    }
+    reading([&] {
+      for (const Json& device : answer.at("devices")) {
+        list.devices.push_back(json::decode<DeviceInfo>(device));
+      }
+      for (const Json& problem : answer.at("problems")) {
+        list.problems.push_back(
+            {problem.at("platform").get<std::string>(), problem.at("problem").get<std::string>()});
+      }
+    });
     return list;
   } catch (const ChildLost& lost) {
     throw DeviceError(fmt::format("listing the devices: {}", lost.what()));

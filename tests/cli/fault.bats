@@ -20,8 +20,8 @@ with_fault() {
 }
 
 # Fewer than eight points: the engine then follows no sentinel, which could meet a fault that happens
-# once in the place of a point. And global memory alone: a first launch that fails with constants or
-# local memory is a refusal and no failure. They need more than 20 launches.
+# once in the place of a point. And global memory alone: a first launch that fails for want of resources
+# with constants or local memory is a refusal and no failure. They need more than 20 launches.
 few_points=(--sizes "16KiB-64KiB*1.4" --series global --quick --time-budget 60s)
 
 # Faults in the middle of the measuring: counted from the first chase on.
@@ -108,6 +108,36 @@ failed_points() {
   [ -e once ]
   failed_points '. == 1' a.json
   [[ $stderr == *'clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES (-5) in latency ('*'KiB)'* ]]
+}
+
+@test "what a driver says when it refuses local memory is no failure, all else is one" {
+  local local_points=(--sizes "16KiB-64KiB*1.4" --series local --quick --time-budget 60s)
+  CLPROBE_FAULT_ONCE=$PWD/once while_measuring error=-5@clEnqueueNDRangeKernel latency \
+    "${local_points[@]}" -o a.json
+  [ -e once ]
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"' a.json
+  json_says '[.results[0].warnings[] | select(.code == "point_refused") | .facts.reason] |
+    length == 1 and (.[0] | contains("CL_OUT_OF_RESOURCES"))' a.json
+  rm once
+  CLPROBE_FAULT_ONCE=$PWD/once while_measuring error=-36@clEnqueueNDRangeKernel latency \
+    "${local_points[@]}" -o a.json
+  [ -e once ]
+  failed_points '. == 1' a.json
+  [[ $stderr == *'CL_INVALID_COMMAND_QUEUE (-36)'* ]]
+}
+
+@test "a table that is too large is refused, a chase that builds with no table has failed" {
+  local tables=(--sizes "4KiB-16KiB*1.4" --series constant-program --quick --time-budget 60s)
+  CLPROBE_FAULT_ONCE=$PWD/once while_measuring error=-11@clBuildProgram latency "${tables[@]}" \
+    -o a.json
+  [ -e once ]
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].warnings[] | select(.code == "point_refused") | .facts.reason] |
+    length == 1 and (.[0] | contains("takes no table of"))' a.json
+  while_measuring fail@clBuildProgram latency "${tables[@]}" -o a.json
+  failed_points '. > 0' a.json
+  [[ $stderr == *'latency.cl does not build'* ]]
 }
 
 @test "a kernel that does not build: exit 1, with the compiler's words" {

@@ -64,6 +64,27 @@ setup() {
   fails_with 2 --sizes
 }
 
+@test "sizes of less than two steps: the least is named" {
+  clprobe latency --sizes 16
+  fails_with 2 --sizes '16 B' 'choose at least 128 B'
+  clprobe latency --sizes 16 --dry-run
+  fails_with 2 'choose at least 128 B'
+  clprobe latency --sizes 128KiB --step 1MiB --series global
+  fails_with 2 'choose at least 2 MiB' --step
+}
+
+@test "steps that are none, or leave no memory two nodes" {
+  local step
+  for step in 0 -8 9 100 x 4294967297GiB; do
+    clprobe latency --step "$step"
+    fails_with 2 --step
+  done
+  clprobe latency --step 512GiB
+  fails_with 2 --step '512 GiB' 'choose at most'
+  clprobe latency --step 1GiB
+  fails_with 2 --step 'choose at most'
+}
+
 @test "an unroll that is no number, 0, or too great" {
   local unroll
   for unroll in x 0 -1 100000; do

@@ -242,7 +242,7 @@ cl_int clBuildProgram(cl_program program, cl_uint num_devices, const cl_device_i
   static Interposer interposer("clBuildProgram");
   const cl_int error = on_device_call(interposer, CL_BUILD_PROGRAM_FAILURE);
   const auto build = interposer.next<decltype(&clBuildProgram)>();
-  if (interposer.is("fail")) {
+  if (interposer.is("fail") || error == CL_BUILD_PROGRAM_FAILURE) {
     // A true failure, so that there is a log to read: `kernel` becomes a word that nobody knows.
     const std::string broken = std::string(options == nullptr ? "" : options) + " -Dkernel=broken";
     return build(program, num_devices, device_list, broken.c_str(), notify, user);

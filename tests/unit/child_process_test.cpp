@@ -13,9 +13,15 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <thread>
+
+#include "clprobe/engine.hpp"
+#include "clprobe/worker.hpp"
+#include "run/json.hpp"
 
 namespace clprobe {
 namespace {
@@ -94,7 +100,12 @@ void play(std::string line) {
   }
 }
 
+/// What a test has the worker answer, whatever it is asked: a line each, the last one for ever.
+constexpr const char* answers_variable = "CLPROBE_TEST_ANSWERS";
+
 int be_the_worker() {
+  const char* const script = std::getenv(answers_variable);
+  std::string answers = script == nullptr ? "" : script;
   std::string unread;
   std::array<char, 65536> bytes{};
   for (;;) {
@@ -104,7 +115,13 @@ int be_the_worker() {
     for (auto end = unread.find('\n'); end != std::string::npos; end = unread.find('\n')) {
       const std::string line = unread.substr(0, end);
       unread.erase(0, end + 1);
-      play(line);
+      if (script == nullptr) {
+        play(line);
+        continue;
+      }
+      const auto first = answers.find('\n');
+      answer(answers.substr(0, first));
+      if (first != std::string::npos) answers.erase(0, first + 1);
     }
   }
 }
@@ -283,6 +300,92 @@ TEST_CASE("many children one after another leave no descriptors behind") {
   }
   CHECK(free_descriptor() == before);
   CHECK(has_no_children());
+}
+
+/// The answers of the workers that are started while it lives.
+class Answers {
+ public:
+  explicit Answers(const std::string& lines) { setenv(answers_variable, lines.c_str(), 1); }
+  Answers(const Answers&) = delete;
+  Answers& operator=(const Answers&) = delete;
+  Answers(Answers&&) = delete;
+  Answers& operator=(Answers&&) = delete;
+  ~Answers() { unsetenv(answers_variable); }
+};
+
+WorkerSettings patient() {
+  WorkerSettings settings;
+  settings.timeout = ample;
+  return settings;
+}
+
+constexpr std::array broken_answers{"no JSON",
+                                    "{\"cut\": ",
+                                    "[]",
+                                    "3",
+                                    "null",
+                                    "{}",
+                                    "{\"device\": 7}",
+                                    "{\"error\": 7}",
+                                    "{\"error\": {}}",
+                                    "{\"devices\": [{}], \"problems\": []}"};
+
+/// What a worker says that has opened a device and tried it.
+std::string opened() {
+  json::Json answer;
+  DeviceInfo device;
+  device.name = "Device";
+  answer["device"] = json::encode(device);
+  answer["clocks"] = json::Json::array();
+  return json::one_line(answer);
+}
+
+std::string complaint(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+  return "(none)";
+}
+
+TEST_CASE("answers that cannot be read are the device's error, when it is listed and opened") {
+  for (const char* const text : broken_answers) {
+    CAPTURE(text);
+    const Answers answers(text);
+    CHECK(has(complaint([] { list_devices(patient()); }), "gave a broken answer"));
+    CHECK(has(complaint([] { remote_backend(0, patient(), nullptr); }), "gave a broken answer"));
+  }
+}
+
+TEST_CASE("answers that cannot be read while a device is tried cost a warning each") {
+  const Answers answers(opened() + "\nno JSON");
+  const auto backend = remote_backend(0, patient(), nullptr);
+  CHECK(backend->device().name == "Device");
+  const auto warnings = backend->warnings();
+  REQUIRE(warnings.size() == 3);
+  CHECK(warnings[0].code == "event_times_false");
+  CHECK(has(warnings[0].facts.text_or("reason", ""), "gave a broken answer"));
+}
+
+TEST_CASE("answers that cannot be read while measuring are the point's failure") {
+  const std::string tried = opened() + '\n' + opened() + '\n' + opened() + '\n' + opened() + '\n';
+  for (const char* const text : {"no JSON", "[]", "{}", "{\"work\": []}", "{\"error\": []}"}) {
+    CAPTURE(text);
+    const Answers answers(tried + text);
+    const auto backend = remote_backend(0, patient(), nullptr);
+    REQUIRE(backend->warnings().empty());
+    CHECK(has(complaint([&] { backend->prepare(Probe{}, Point{}); }), "gave a broken answer"));
+  }
+  const std::string prepared = json::one_line({{"work", json::encode(Work{})}});
+  for (const char* const text : {"no JSON", "{}", "{\"measurement\": {\"ticks\": \"many\"}}"}) {
+    CAPTURE(text);
+    const Answers answers(tried + prepared + '\n' + text);
+    const auto backend = remote_backend(0, patient(), nullptr);
+    const Work work = backend->prepare(Probe{}, Point{});
+    CHECK(has(complaint([&] { work.run(1); }), "gave a broken answer"));
+    CHECK(has_no_children());
+  }
 }
 
 }  // namespace

@@ -402,6 +402,21 @@ TEST_CASE("a sentinel that fails is given up") {
   CHECK(result.reason.starts_with("1 of 50 points failed"));
 }
 
+TEST_CASE("a sentinel that fails when its point is done is told, since the point does not tell") {
+  FakeBackend backend(steady());
+  backend.on_prepare([visited = false](const Point& point) mutable {
+    if (id_of(point) != 1) return;
+    if (visited && point.samples.empty()) throw DeviceError("lost on the way");
+    visited = true;
+  });
+  const ProbeResult result = measure_fake(backend, limits_of_points(50));
+  CHECK(find_point(result, 1)->failure.empty());
+  CHECK(result.status == Status::ok);
+  const auto warnings = warnings_called(result, "drift_not_followed");
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].facts.text_or("reason", "") == "lost on the way");
+}
+
 TEST_CASE("progress is a share that reaches the end, and the time that is left") {
   FakeBackend backend(steady());
   std::vector<double> shares;

@@ -124,7 +124,7 @@ void add_levels(ProbeResult& result, const std::string& series,
     if (level.bytes > 0.0) {
       add("capacity", level.bytes, "bytes", 0.06, 0.09);
       Finding step{.name = "step", .series = series, .level = number, .label = level.step};
-      step.reason = level.step == "unknown" ? level.reason : "";
+      step.reason = level.reason;
       step.method = "one node per page";
       result.findings.push_back(step);
     } else {
@@ -163,7 +163,9 @@ ProbeResult gpu_latency() {
   add_levels(
       result, "global",
       {{16.16, 32.0, 192.0 * kib, "cache", ""},
-       {141.7, 280.6, 24.6 * mib, "far-partition", ""},
+       {141.7, 280.6, 24.6 * mib, "cache-or-far",
+        "the next level ends at about twice this size: it may be another cache, or the far half of "
+        "this one; latency by working set does not tell which"},
        {262.6, 520.0, 50.2 * mib, "unknown", "the curve with one node per page is too short"},
        {457.1, 905.0, 0.0, "", "not reached: the largest size that was measured is 1 GiB"}});
   const std::string end = "not reached: the largest size that was measured is 64 KiB";

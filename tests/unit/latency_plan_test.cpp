@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clprobe/levels.hpp"
@@ -262,6 +264,52 @@ TEST_CASE("what a device has not is a finding that says so") {
         std::set<std::string>{"constant-argument", "constant-program", "local", "image"});
 }
 
+TEST_CASE("limits that leave nothing to measure are a mistake, with what to choose instead") {
+  Limits limits;
+  limits.sizes = {{Bytes{16}, Bytes{16}, 0.0}};
+  const auto mistake = [&](const DeviceInfo& device) {
+    return latency_probe().check(device, limits);
+  };
+  CHECK(plan_of(big_gpu(), limits).points.empty());
+  CHECK(mistake(big_gpu()) ==
+        "--sizes: 16 B is less than two steps of 128 B: choose at least 256 B");
+  limits.sizes = {{Bytes{256}, Bytes{256}, 0.0}};
+  CHECK(plan_of(big_gpu(), limits).points.size() == 5);  // all but one node per page
+  CHECK(mistake(big_gpu()).empty());
+  limits.step = Bytes{1024};
+  CHECK(mistake(big_gpu()) ==
+        "--sizes: 256 B is less than two steps of 1 KiB: choose at least 2 KiB, or a smaller "
+        "--step");
+
+  limits = {};
+  limits.step = gibibytes(1);
+  CHECK(mistake(big_gpu()) ==
+        "--step: two steps of 1 GiB fit into none of the memories: choose at most 512 MiB");
+  limits.step = mebibytes(512);
+  CHECK(sizes_of(plan_of(big_gpu(), limits).points, "global") ==
+        std::vector<std::uint64_t>{gibibytes(1).count});
+  CHECK(mistake(big_gpu()).empty());
+  limits.step = gibibytes(8'000'000'000);
+  CHECK(mistake(phone()).ends_with("choose at most 8 MiB"));
+  // What the device has not is no mistake of the person's.
+  limits = {};
+  limits.series = {"local"};
+  CHECK(mistake(bare()).empty());
+  limits.sizes = {{mebibytes(1), mebibytes(1), 0.0}};
+  CHECK(mistake(big_gpu()).empty());
+}
+
+TEST_CASE("with a step of a page or more there is no other chase with one node per page") {
+  Limits limits;
+  limits.step = kibibytes(4);
+  CHECK(series_of(plan_of(big_gpu(), limits).points).contains("global-pages"));
+  const Plan plan = plan_of(cpu(), limits);
+  CHECK_FALSE(series_of(plan.points).contains("global-pages"));
+  CHECK(std::any_of(plan.findings.begin(), plan.findings.end(), [](const Finding& finding) {
+    return finding.series == "global-pages" && finding.reason == "a step is a page or more";
+  }));
+}
+
 TEST_CASE("a device that has everything is asked everything") {
   const std::set<std::string> usual{"global",           "global-pages", "constant-argument",
                                     "constant-program", "local",        "image"};
@@ -323,17 +371,34 @@ double time_at(const std::vector<Plateau>& plateaus, double size) {
 
 /// Gives every point of `series` samples, by the clock of big_gpu() (2 ticks a nanosecond).
 void take_samples(std::vector<Point>& points, std::string_view series,
-                  const std::vector<Plateau>& plateaus) {
+                  const std::function<double(double)>& time_of) {
   constexpr std::uint64_t accesses = 100'000;
   for (Point& point : points) {
     if (point.series != series) continue;
-    const double ns = time_at(plateaus, static_cast<double>(number(point, "working_set_bytes")));
+    const double ns = time_of(static_cast<double>(number(point, "working_set_bytes")));
     Sample sample{.accesses = accesses};
     sample.ticks = static_cast<std::uint64_t>(2.0 * ns * static_cast<double>(accesses));
     sample.event_ns = *sample.ticks / 2;
     sample.host_ns = *sample.ticks / 2;
     point.samples = {sample, sample, sample};
   }
+}
+
+void take_samples(std::vector<Point>& points, std::string_view series,
+                  const std::vector<Plateau>& plateaus) {
+  take_samples(points, series, [&](double size) { return time_at(plateaus, size); });
+}
+
+/// Plateaus whose knees end at 1.15 times the capacity, so that even near ones stay apart.
+std::function<double(double)> sharp(std::vector<Plateau> plateaus) {
+  return [plateaus = std::move(plateaus)](double size) {
+    double time = plateaus.front().ns;
+    for (std::size_t i = 1; i < plateaus.size(); ++i) {
+      const double beyond = (size / plateaus[i - 1].capacity_bytes - 1.0) / 0.15;
+      time += (plateaus[i].ns - plateaus[i - 1].ns) * std::clamp(beyond, 0.0, 1.0);
+    }
+    return time;
+  };
 }
 
 std::vector<Plateau> three_levels() {
@@ -440,6 +505,45 @@ TEST_CASE("a curve of three levels gives three of each finding") {
   REQUIRE(steps.size() == 2);
   CHECK(steps[0].label == "cache");
   CHECK(steps[1].label == "cache");
+}
+
+TEST_CASE("a cache whose next level ends at twice its size is not said to be one for sure") {
+  std::vector<Point> points = plan_of(big_gpu()).points;
+  const auto halves =
+      sharp({{16.0, 192.0 * 1024}, {140.0, 32.0 * 1048576}, {260.0, 64.0 * 1048576}, {450.0, 0.0}});
+  take_samples(points, "global", halves);
+  for (Point& point : latency_probe().refine(big_gpu(), {}, points)) {
+    points.push_back(std::move(point));
+  }
+  take_samples(points, "global", halves);
+  take_samples(points, "global-pages", {{16.0, 0.0}});
+  const Findings found = latency_probe().analyse(big_gpu(), points);
+  const auto steps = findings_of(found, "global", "step");
+  REQUIRE(steps.size() == 3);
+  CHECK(steps[0].label == "cache");
+  CHECK(steps[0].reason.empty());
+  CHECK(steps[1].label == "cache-or-far");
+  CHECK(steps[1].reason.find("ends at about twice this size") != std::string::npos);
+  CHECK(steps[2].label == "cache");
+}
+
+TEST_CASE("a curve that ends too early to exclude a far half says so") {
+  Limits limits;
+  const auto second_step = [&](Bytes most) {
+    limits.max_memory = most;
+    std::vector<Point> points = plan_of(big_gpu(), limits).points;
+    take_samples(points, "global",
+                 sharp({{16.0, 192.0 * 1024}, {140.0, 32.0 * 1048576}, {260.0, 0.0}}));
+    take_samples(points, "global-pages", {{16.0, 0.0}});
+    const auto steps = findings_of(latency_probe().analyse(big_gpu(), points), "global", "step");
+    REQUIRE(steps.size() == 2);
+    CHECK(steps[0].label == "cache");
+    return steps[1];
+  };
+  const Finding early = second_step(mebibytes(64));
+  CHECK(early.label == "cache-or-far");
+  CHECK(early.reason.find("was not measured up to twice this size") != std::string::npos);
+  CHECK(second_step(mebibytes(128)).label == "cache");
 }
 
 TEST_CASE("where nothing was measured with one node per page, the step is unknown and says why") {

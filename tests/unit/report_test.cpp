@@ -211,6 +211,12 @@ TEST_CASE("warnings are sentences, also those that nobody has written yet") {
   CHECK(describe_warning({"very_odd", {{"size_bytes", std::int64_t{65536}}, {"why", "rain"}}}) ==
         "very odd: size 64 KiB, why rain");
   CHECK(describe_warning({"odd", {}}) == "odd");
+  const auto short_time = [](std::int64_t planned) {
+    return describe_warning(
+        {"time_budget_short", {{"measured", std::int64_t{0}}, {"planned", planned}}});
+  };
+  CHECK(short_time(1).starts_with("the time allowed 0 of 1 point; "));
+  CHECK(short_time(30).starts_with("the time allowed 0 of 30 points; "));
 }
 
 TEST_CASE("the locale of the program changes no report") {

@@ -85,11 +85,29 @@ TEST_CASE("an index, a platform and index, and a part of a name in any case") {
   CHECK(indexes("EPYC 9v") == Indexes{0});
 }
 
-TEST_CASE("an index is never part of a name") {
+TEST_CASE("a number is an index first, and a number of a name where there is no such index") {
   // "2" is in "NVIDIA A2" and "NVIDIA H200", too.
   CHECK(indexes("2") == Indexes{2});
-  CHECK(complaint("200").starts_with("no device '200'"));
+  CHECK(indexes("200") == Indexes{2});
+  CHECK(indexes("74") == Indexes{0});
+  CHECK(indexes("200,0") == Indexes{2, 0});
+  // Digits within a number are no part of a name: one more index than there are devices is a slip.
   CHECK(complaint("4").starts_with("no device '4'"));
+  CHECK(complaint("20").starts_with("no device '20'"));
+  CHECK(complaint("2000").starts_with("no device '2000'"));
+}
+
+TEST_CASE("a number that several names have is answered by those") {
+  DeviceList list;
+  list.devices = {device(0, "0:0", "GeForce RTX 4090", "gpu", 128),
+                  device(1, "0:1", "GeForce RTX 4090", "gpu", 128),
+                  device(2, "0:2", "GeForce RTX 3090", "gpu", 82)};
+  CHECK(indexes(list, "3090") == Indexes{2});
+  const std::string text = complaint(list, "4090");
+  CHECK(text.find("'4090' means several devices") != std::string::npos);
+  CHECK(text.find("1 'GeForce RTX 4090'") != std::string::npos);
+  CHECK(text.find("3090'") == std::string::npos);
+  CHECK(is_one_plain_line(text));
 }
 
 TEST_CASE("a comma list keeps its order and has nothing twice") {

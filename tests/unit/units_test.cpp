@@ -12,6 +12,9 @@ TEST_CASE("sizes are read in binary and decimal units") {
   CHECK(parse_bytes("64kb") == Bytes{64000});
   CHECK(parse_bytes("1.5MiB") == Bytes{1572864});
   CHECK(parse_bytes("8g") == gibibytes(8));
+  CHECK(parse_bytes("64TiB") == gibibytes(64 * 1024));
+  CHECK(parse_bytes("1.5t") == gibibytes(1536));
+  CHECK(parse_bytes("2TB") == Bytes{2'000'000'000'000});
 }
 
 TEST_CASE("what is no size is refused") {
@@ -28,6 +31,14 @@ TEST_CASE("sizes are shown with at most three digits") {
   CHECK(format_bytes(kibibytes(1023)) == "1023 KiB");
   CHECK(format_bytes(Bytes{28941000}) == "27.6 MiB");
   CHECK(format_bytes(gibibytes(1)) == "1 GiB");
+  CHECK(format_bytes(gibibytes(64 * 1024)) == "64 TiB");
+  CHECK(format_bytes(gibibytes(1536)) == "1.5 TiB");
+}
+
+TEST_CASE("one is not many") {
+  CHECK(format_count(0, "point") == "0 points");
+  CHECK(format_count(1, "point") == "1 point");
+  CHECK(format_count(2, "compute unit") == "2 compute units");
 }
 
 TEST_CASE("numbers and times keep three significant digits") {
