@@ -479,8 +479,9 @@ double harmonic_mean(std::span<const double> values) {
   if (values.empty()) throw std::invalid_argument("harmonic mean of nothing");
   double sum = 0.0;
   for (const double value : values) {
-    if (!(value > 0.0))
+    if (!(value > 0.0)) {
       throw std::invalid_argument("harmonic mean of a value that is not positive");
+    }
     sum += 1.0 / value;
   }
   return static_cast<double>(values.size()) / sum;
