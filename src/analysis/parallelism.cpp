@@ -132,33 +132,33 @@ std::optional<Knee> find_knee(std::span<const LoadedPoint> points, double latenc
 
 }  // namespace
 
-std::optional<Saturation> fit_saturation(const ThroughputCurve& given) {
-  const Curve curve = usable(given);
-  if (curve.asked.size() < 3) return std::nullopt;
-  const double seen = curve.ln_rate.back();
+std::optional<Saturation> fit_saturation(const ThroughputCurve& curve) {
+  const Curve used = usable(curve);
+  if (used.asked.size() < 3) return std::nullopt;
+  const double seen = used.ln_rate.back();
   const double low = seen - std::log(2.0);
   const double high = seen + std::log(100.0);
   Fit fit;
   for (const double p : exponents) {
-    const double ln_rate = best_rate(curve, p, low, high);
-    const double sum = squares(curve, std::exp(ln_rate), p);
+    const double ln_rate = best_rate(used, p, low, high);
+    const double sum = squares(used, std::exp(ln_rate), p);
     if (sum < fit.squares) fit = {ln_rate, p, sum};
   }
-  const auto freedom = static_cast<double>(curve.asked.size() - 2);
+  const auto freedom = static_cast<double>(used.asked.size() - 2);
   const double variance = std::max(least_sigma * least_sigma, fit.squares / freedom);
-  const Interval ln = profile(curve, fit, fit.squares + 4.0 * variance, low, high);
+  const Interval ln = profile(used, fit, fit.squares + 4.0 * variance, low, high);
   Saturation found;
-  found.latency = curve.latency;
+  found.latency = used.latency;
   found.exponent = fit.p;
   found.most_rate = std::exp(fit.ln_rate);
   found.most_rate_interval = {std::exp(ln.low), std::exp(ln.high)};
-  found.knee = found.most_rate * curve.latency;
-  found.knee_interval = {found.most_rate_interval.low * curve.latency,
-                         found.most_rate_interval.high * curve.latency};
-  found.is_reached = curve.asked.back() >= knee_margin * found.knee;
+  found.knee = found.most_rate * used.latency;
+  found.knee_interval = {found.most_rate_interval.low * used.latency,
+                         found.most_rate_interval.high * used.latency};
+  found.is_reached = used.asked.back() >= knee_margin * found.knee;
   if (!found.is_reached) {
     // By Little's law with the unloaded latency, and never more than was asked for.
-    found.knee = std::min(std::exp(seen) * curve.latency, curve.asked.back());
+    found.knee = std::min(std::exp(seen) * used.latency, used.asked.back());
     found.knee_interval = {found.knee, found.knee};
     found.reason = "the rate still rises with the loads asked for";
   }

@@ -170,6 +170,13 @@ Step step_at(const Sweep& sweep, std::size_t begin, std::size_t i) {
   return best;
 }
 
+/// Windows see a part of a jump before they reach it: among clear ones the highest is the place.
+bool is_clearer(const Step& a, const Step& b) {
+  const double score_a = std::min(a.score, clear_score);
+  const double score_b = std::min(b.score, clear_score);
+  return score_a > score_b || (score_a == score_b && a.height > b.height);
+}
+
 /// Slopes differ a little along a curve (banks, pages, drift): what the neighbourhood does as well
 /// is no jump. The lesser of what windows of the same size and what single gaps rise by: the former
 /// are exact, the latter survive jumps that come again soon.
@@ -246,7 +253,7 @@ std::optional<FoundSpike> next_spike(const Sweep& sweep, std::size_t begin, std:
     const std::size_t end = std::min(gaps, i + window_points.back());
     for (std::size_t j = i + 1; j < end; ++j) {
       const Step step = step_at(sweep, begin, j);
-      if (step.score > best.score) best = step;
+      if (is_clearer(step, best)) best = step;
     }
     const double height = best.height - drift_at(sweep, best);
     const double score = best.score * height / best.height;
@@ -472,8 +479,9 @@ double harmonic_mean(std::span<const double> values) {
   if (values.empty()) throw std::invalid_argument("harmonic mean of nothing");
   double sum = 0.0;
   for (const double value : values) {
-    if (!(value > 0.0))
+    if (!(value > 0.0)) {
       throw std::invalid_argument("harmonic mean of a value that is not positive");
+    }
     sum += 1.0 / value;
   }
   return static_cast<double>(values.size()) / sum;

@@ -4,8 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -68,8 +70,8 @@ TEST_CASE("A lone step gives a third of its square at both of its sides") {
 }
 
 TEST_CASE("A ramp gives the square of its slope, ends give nothing") {
-  std::vector<double> values;
-  for (int i = 0; i < 9; ++i) values.push_back(300.0 + 7.0 * i);
+  std::array<double, 9> values{};
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 300.0 + 7.0 * static_cast<double>(i);
   const std::vector<double> variance = three_point_variance(values);
   for (std::size_t i = 1; i + 1 < values.size(); ++i) CHECK(variance[i] == doctest::Approx(49.0));
   CHECK(variance.front() == 0.0);
@@ -277,6 +279,47 @@ TEST_CASE("A full pool makes the time jump by what is left of the latency") {
   CHECK(*limit.requests == CountRange{128, 129});
   REQUIRE(limit.expected_jump_cycles);
   CHECK(*limit.expected_jump_cycles == doctest::Approx(jump).epsilon(0.05));
+}
+
+TEST_CASE("A pool that is full all the time bounds itself closely") {
+  constexpr int capacity = 128;
+  ThreadLatencyCurve curve = unlimited(4, 500.0, 1.0);
+  for (ThreadLatencyPoint& point : curve.points) {
+    const int full = (point.work_items * 4 - 1) / capacity;
+    for (double& cycles : point.runs_cycles) cycles += full * (500.0 - capacity);
+  }
+  const auto found = find_spikes(std::vector{curve}, warp);
+  CHECK(found[0].least_requests <= capacity);
+  CHECK(found[0].least_requests >= 0.9 * capacity);
+}
+
+TEST_CASE("A jump to less than 2 latencies is no limit, and hides none behind it") {
+  std::vector<ThreadLatencyCurve> curves{unlimited(1, 400.0, 0.5)};
+  const auto raise = [&](int from, double step) {
+    for (ThreadLatencyPoint& point : curves[0].points) {
+      for (double& cycles : point.runs_cycles) cycles += point.work_items > from ? step : 0.0;
+    }
+  };
+  raise(100, 100.0);
+  auto found = find_spikes(curves, warp);
+  CHECK_FALSE(found[0].spike);
+  CHECK(mentions(found[0].reason, "2 latencies"));
+  raise(300, 150.0);
+  found = find_spikes(curves, warp);
+  REQUIRE(found[0].spike);
+  CHECK(found[0].spike->gap == Gap{300, 302});
+}
+
+TEST_CASE("Merged requests that take their turn step at groups of sub-groups: no limit") {
+  ThreadLatencyCurve curve;
+  curve.pattern = {1, 4, MergerMode::across, ""};
+  constexpr int group = 4 * warp;
+  for (int n = 2; n <= 512; n += 2) {
+    const int before = (n - 1) / group * group;
+    const double cycles = 400.0 + before + std::min(n - before, warp) - 1;
+    curve.points.push_back({n, {cycles, cycles, cycles}});
+  }
+  CHECK_FALSE(find_spikes(std::vector{curve}, warp)[0].spike);
 }
 
 TEST_CASE("Too few points say so") {
