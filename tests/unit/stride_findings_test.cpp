@@ -53,8 +53,8 @@ const Finding* find(const Findings& found, const std::string& name) {
   return nullptr;
 }
 
-const std::vector<double> coalescing{0.25e12, 0.5e12, 1e12, 2e12, 3e12, 4e12, 4e12,
-                                     4.1e12,  4e12,   4e12, 4e12, 4e12, 3e12};
+const std::vector<double> coalescing{0.25e12, 0.5e12, 1e12, 2e12, 2.1e12, 4e12, 4e12,
+                                     4.1e12,  4e12,   4e12, 4e12, 4e12,   3e12};
 
 TEST_CASE("a GPU: bandwidth, knee, sector, sub-group, droop, and one sentence") {
   const Findings found = stride_findings(gpu(), points_of(coalescing));
@@ -70,12 +70,22 @@ TEST_CASE("a GPU: bandwidth, knee, sector, sub-group, droop, and one sentence") 
   CHECK(*find(found, "knee")->value == 128.0);
   CHECK(*find(found, "knee")->low == 64.0);
   CHECK(*find(found, "sector")->value == 32.0);
-  CHECK(*find(found, "sub_group")->value == 16.0);  // it grows most, by a half, at 64 bytes
+  CHECK(find(found, "sub_group")->value == 32.0);  // it doubles once more at 128 bytes
   CHECK(*find(found, "end_droop")->value == doctest::Approx(0.25).epsilon(0.01));
   const std::string& advice = find(found, "advice")->label;
   CHECK(advice.find("neighbouring work-items read neighbouring elements") != std::string::npos);
   CHECK(advice.find("128 B") != std::string::npos);
   CHECK(advice.find("below 16 KiB") != std::string::npos);
+}
+
+TEST_CASE("a curve that rises ever more slowly, as caches make it, tells no sub-group") {
+  // int reads of an H200, 4 bytes to 4 KiB.
+  const Findings found =
+      stride_findings(gpu(), points_of({0.979e12, 1.909e12, 2.861e12, 3.641e12, 4.048e12, 4.216e12,
+                                        4.066e12, 4.106e12, 4.153e12, 4.207e12, 4.237e12}));
+  CHECK(find(found, "class")->label == "gpu-coalescing");
+  CHECK_FALSE(find(found, "sub_group")->value.has_value());
+  CHECK(find(found, "sub_group")->reason.find("without a step") != std::string::npos);
 }
 
 TEST_CASE("a CPU: no knee and no hints, with the reason") {
