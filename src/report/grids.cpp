@@ -23,7 +23,7 @@ struct ViewRow {
 };
 
 // Probes whose view does not follow from their points.
-constexpr std::array view_rows{ViewRow{"latency"}, ViewRow{"stride"},
+constexpr std::array view_rows{ViewRow{"latency"}, ViewRow{"stride"}, ViewRow{"inflight"},
                                ViewRow{"banks", "stride_words", "word_bytes"}};
 
 std::set<double> values_of(const std::vector<Point>& points, std::string_view name) {
