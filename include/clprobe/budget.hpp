@@ -20,7 +20,26 @@ struct Budget {
   std::uint64_t seed{42};
 };
 
+/// One budget for each effort.
+struct Budgets {
+  Budget quick{};
+  Budget normal{};
+  Budget thorough{};
+
+  [[nodiscard]] constexpr const Budget& of(Effort effort) const {
+    if (effort == Effort::quick) return quick;
+    return effort == Effort::thorough ? thorough : normal;
+  }
+};
+
 /// What suits a probe that does not say otherwise.
-Budget budget_for(Effort effort);
+inline constexpr Budgets usual_budgets{
+    .quick = {.probe_time = std::chrono::seconds(4), .min_visits = 1, .max_visits = 2},
+    .normal = {.probe_time = std::chrono::seconds(14), .least_time = std::chrono::seconds(1)},
+    .thorough = {.probe_time = std::chrono::seconds(120),
+                 .relative_interval = 0.003,
+                 .least_time = std::chrono::seconds(5),
+                 .max_visits = 20,
+                 .samples_per_visit = 5}};
 
 }  // namespace clprobe

@@ -143,8 +143,7 @@ struct Probe {
   /// nearest valid value ("--grid: 1000 is no power of two: choose 512 or 1024"). Empty when all is
   /// well.
   std::string (*check)(const DeviceInfo&, const Limits&){nullptr};
-  /// Pure, may be null: how long and how often, where budget_for() does not suit.
-  Budget (*budget)(Effort){nullptr};
+  Budgets budgets{usual_budgets};  ///< how long and how often
   /// Pure. Points in any order; the engine shuffles them.
   Plan (*plan)(const DeviceInfo&, const Limits&){nullptr};
   /// Pure, may be null: more points, seen what the first ones say (sizes around a knee).

@@ -49,7 +49,7 @@ WorkerSettings worker_settings(const cli::Options& options) {
 
 Budget budget_of(const Probe& probe, const cli::Options& options, std::size_t probes) {
   const Effort effort = options.limits.effort;
-  Budget budget = probe.budget == nullptr ? budget_for(effort) : probe.budget(effort);
+  Budget budget = probe.budgets.of(effort);
   budget.seed = options.limits.seed;
   if (options.time_budget) {
     budget.probe_time =

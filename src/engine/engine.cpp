@@ -316,29 +316,6 @@ void Measuring::finish(std::vector<Finding> known) {
 
 }  // namespace
 
-Budget budget_for(Effort effort) {
-  Budget budget;
-  switch (effort) {
-    case Effort::quick:
-      budget.probe_time = std::chrono::seconds(4);
-      budget.max_visits = 2;
-      budget.min_visits = 1;
-      break;
-    case Effort::normal:
-      budget.probe_time = std::chrono::seconds(14);
-      budget.least_time = std::chrono::seconds(1);
-      break;
-    case Effort::thorough:
-      budget.probe_time = std::chrono::seconds(120);
-      budget.least_time = std::chrono::seconds(5);
-      budget.max_visits = 20;
-      budget.samples_per_visit = 5;
-      budget.relative_interval = 0.003;
-      break;
-  }
-  return budget;
-}
-
 ProbeResult measure(const Probe& probe, Backend& backend, const Limits& limits,
                     const Budget& budget, const Observer& observer) {
   return Measuring(probe, backend, limits, budget, observer).run();

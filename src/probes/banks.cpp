@@ -267,28 +267,14 @@ std::string check(const DeviceInfo& device, const Limits& limits) {
   return {};
 }
 
-/// Some hundreds of short points: one visit is enough where time is short.
-Budget budget(Effort effort) {
-  Budget result;
-  switch (effort) {
-    case Effort::quick:
-      result.probe_time = std::chrono::seconds(2);
-      result.min_visits = 1;
-      result.max_visits = 1;
-      break;
-    case Effort::normal:
-      result.probe_time = std::chrono::milliseconds(2800);
-      result.max_visits = 3;
-      break;
-    case Effort::thorough:
-      result.probe_time = std::chrono::seconds(60);
-      result.max_visits = 20;
-      result.samples_per_visit = 5;
-      result.relative_interval = 0.003;
-      break;
-  }
-  return result;
-}
+// Some hundreds of short points: one visit is enough where time is short.
+constexpr Budgets budgets{
+    .quick = {.probe_time = std::chrono::seconds(2), .min_visits = 1, .max_visits = 1},
+    .normal = {.probe_time = std::chrono::milliseconds(2800), .max_visits = 3},
+    .thorough = {.probe_time = std::chrono::seconds(60),
+                 .relative_interval = 0.003,
+                 .max_visits = 20,
+                 .samples_per_visit = 5}};
 
 }  // namespace
 
@@ -298,7 +284,7 @@ const Probe banks{
     .question = "How many banks has the local memory, and what does a conflict cost?",
     .quantity = Quantity::seconds_per_access,
     .check = check,
-    .budget = budget,
+    .budgets = budgets,
     .plan = plan,
     .refine = refine,
     .prepare = prepare_bank_access,

@@ -260,27 +260,13 @@ std::string check(const DeviceInfo& device, const Limits& limits) {
   return {};
 }
 
-/// Thousands of short points: two visits of each are enough where they agree.
-Budget budget(Effort effort) {
-  Budget result;
-  switch (effort) {
-    case Effort::quick:
-      result.probe_time = std::chrono::seconds(2);
-      result.min_visits = 1;
-      result.max_visits = 1;
-      break;
-    case Effort::normal:
-      result.probe_time = std::chrono::seconds(8);  // a GPU needs less, a processor's builds do not
-      result.max_visits = 2;
-      break;
-    case Effort::thorough:
-      result.probe_time = std::chrono::seconds(60);
-      result.max_visits = 6;
-      result.relative_interval = 0.003;
-      break;
-  }
-  return result;
-}
+// Thousands of short points: two visits of each are enough where they agree. A GPU needs less time
+// than is given, a processor's builds do not.
+constexpr Budgets budgets{
+    .quick = {.probe_time = std::chrono::seconds(2), .min_visits = 1, .max_visits = 1},
+    .normal = {.probe_time = std::chrono::seconds(8), .max_visits = 2},
+    .thorough = {
+        .probe_time = std::chrono::seconds(60), .relative_interval = 0.003, .max_visits = 6}};
 
 }  // namespace
 
@@ -290,7 +276,7 @@ const Probe inflight{
     .question = "How many loads can a compute unit have outstanding?",
     .quantity = Quantity::seconds_per_access,
     .check = check,
-    .budget = budget,
+    .budgets = budgets,
     .plan = plan,
     .refine = refine,
     .prepare = prepare_inflight,

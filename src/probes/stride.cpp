@@ -338,29 +338,14 @@ std::string check(const DeviceInfo& device, const Limits& limits) {
   return problem;
 }
 
-/// A launch moves enough to be its own mean, so that few are enough where they agree.
-Budget budget(Effort effort) {
-  Budget result;
-  switch (effort) {
-    case Effort::quick:
-      result.probe_time = std::chrono::seconds(2);
-      result.min_visits = 1;
-      result.max_visits = 2;
-      result.relative_interval = 0.05;
-      break;
-    case Effort::normal:
-      result.probe_time = std::chrono::seconds(7);
-      result.max_visits = 5;
-      result.relative_interval = 0.02;
-      break;
-    case Effort::thorough:
-      result.probe_time = std::chrono::seconds(60);
-      result.max_visits = 20;
-      result.relative_interval = 0.01;
-      break;
-  }
-  return result;
-}
+// A launch moves enough to be its own mean, so that few are enough where they agree.
+constexpr Budgets budgets{
+    .quick = {.probe_time = std::chrono::seconds(2),
+              .relative_interval = 0.05,
+              .min_visits = 1,
+              .max_visits = 2},
+    .normal = {.probe_time = std::chrono::seconds(7), .relative_interval = 0.02},
+    .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
 }  // namespace
 
@@ -370,7 +355,7 @@ const Probe stride{
     .question = "Which stride between a work-item's elements reaches the bandwidth of memory?",
     .quantity = Quantity::bytes_per_second,
     .check = check,
-    .budget = budget,
+    .budgets = budgets,
     .plan = plan,
     .prepare = prepare_stride,
     .trace = trace_stride,

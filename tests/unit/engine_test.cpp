@@ -314,9 +314,9 @@ TEST_CASE("a budget that names no time takes the effort's") {
 }
 
 TEST_CASE("more effort takes more visits, for narrower intervals") {
-  const Budget quick = budget_for(Effort::quick);
-  const Budget normal = budget_for(Effort::normal);
-  const Budget thorough = budget_for(Effort::thorough);
+  const Budget quick = usual_budgets.of(Effort::quick);
+  const Budget normal = usual_budgets.of(Effort::normal);
+  const Budget thorough = usual_budgets.of(Effort::thorough);
   CHECK(quick.probe_time < normal.probe_time);
   CHECK(normal.probe_time < thorough.probe_time);
   CHECK(quick.max_visits < normal.max_visits);
