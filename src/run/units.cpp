@@ -58,6 +58,7 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
 std::string format_number(double value) {
   const double magnitude = std::fabs(value);
   if (magnitude == 0.0) return "0";
+  if (!std::isfinite(value)) return fmt::format("{}", value);
   // 0.9996 is shown as 1.00, and must be counted as that.
   constexpr double half_a_digit = 1.0005;
   const int digits_before = static_cast<int>(std::floor(std::log10(magnitude * half_a_digit))) + 1;

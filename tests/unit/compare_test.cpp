@@ -242,7 +242,7 @@ TEST_CASE("curves are matched by the parameters that vary, whatever the order of
 
 TEST_CASE("the spread of the samples and the calibration widen what is compared") {
   Run run = example_gpu_run();
-  const ComparedFinding& calm = digest(run, "a.json").results[0].findings[0];
+  const ComparedFinding calm = digest(run, "a.json").results[0].findings[0];
   CHECK(calm.margin > 0.0);
   CHECK(calm.margin < 0.01);
   run.device.clock.ticks_per_ns_low *= 0.95;

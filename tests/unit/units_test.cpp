@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 namespace clprobe {
 
 TEST_CASE("sizes are read in binary and decimal units") {
@@ -46,6 +48,7 @@ TEST_CASE("numbers and times keep three significant digits") {
   CHECK(format_number(280.64) == "281");
   CHECK(format_number(0.5124) == "0.512");
   CHECK(format_number(0.0) == "0");
+  CHECK(format_number(std::numeric_limits<double>::infinity()) == "inf");
   CHECK(format_seconds(16.2e-9) == "16.2 ns");
   CHECK(format_seconds(1.354e-6) == "1.35 µs");
   CHECK(format_seconds(2.0) == "2.00 s");
