@@ -9,8 +9,9 @@
 #include <cmath>
 #include <map>
 #include <numeric>
-#include <random>
 #include <vector>
+
+#include "random.hpp"
 
 namespace clprobe {
 namespace {
@@ -20,20 +21,6 @@ constexpr int lanes_32 = 32;
 int stride_ways(int stride, int word, const BankModel& model) {
   return wavefronts_of(offsets_of({PatternKind::stride, stride}, word, lanes_32), word, model);
 }
-
-/// Normal noise that is the same everywhere (Box and Muller).
-class Noise {
- public:
-  explicit Noise(std::uint64_t seed) : random_(seed) {}
-  double uniform() { return static_cast<double>(random_() >> 11U) / 9007199254740992.0; }
-  double normal() {
-    const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform()));
-    return radius * std::cos(6.283185307179586 * uniform());
-  }
-
- private:
-  std::mt19937_64 random_;
-};
 
 /// The curves that the probe has the banks from: chains and independent loads of 4 and 8 bytes.
 std::vector<BankCurve> empty_curves(int lanes) {
@@ -67,7 +54,7 @@ struct Costs {
 };
 
 std::vector<BankCurve> generated(const BankModel& model, int lanes, const Costs& costs,
-                                 double noise_share, Noise& noise) {
+                                 double noise_share, Random& noise) {
   const BankCandidates& candidates = candidates_for(lanes);
   const auto& wavefronts = candidates.wavefronts[place_of(candidates, model)];
   std::vector<BankCurve> curves = empty_curves(lanes);
@@ -162,7 +149,7 @@ TEST_CASE("offsets are whole words within the footprint, which is whole blocks")
 }
 
 TEST_CASE("banks, width and cost are found again in 99 of 100 generated memories") {
-  Noise noise(2026);
+  Random noise(2026);
   int cases = 0;
   int right = 0;
   constexpr double noise_share = 0.03;
@@ -172,11 +159,11 @@ TEST_CASE("banks, width and cost are found again in 99 of 100 generated memories
         for (const int width : {4, 8}) {
           // No more lanes together than there are, and than the banks deliver.
           const std::array<int, 3> choices{16, 32, 64};
-          const int together = choices.at(static_cast<std::size_t>(noise.uniform() * 3));
+          const int together = choices.at(static_cast<std::size_t>(noise.uniform(0.0, 1.0) * 3));
           const BankModel model{banks, width, std::min({together, lanes, banks * width / 4})};
           Costs costs;
-          costs.base = {20.0 + 40.0 * noise.uniform(), 0.1 + noise.uniform()};
-          costs.way = {1.0 + 2.0 * noise.uniform(), 0.9 + noise.uniform()};
+          costs.base = {20.0 + 40.0 * noise.uniform(0.0, 1.0), 0.1 + noise.uniform(0.0, 1.0)};
+          costs.way = {1.0 + 2.0 * noise.uniform(0.0, 1.0), 0.9 + noise.uniform(0.0, 1.0)};
           const auto curves = generated(model, lanes, costs, noise_share, noise);
           const BankVerdict verdict = judge_banks(curves, candidates_for(lanes));
           ++cases;
@@ -192,7 +179,7 @@ TEST_CASE("banks, width and cost are found again in 99 of 100 generated memories
 }
 
 TEST_CASE("flat times have no banks, at any noise") {
-  Noise noise(7);
+  Random noise(7);
   for (int round = 0; round < 200; ++round) {
     const int lanes = std::array<int, 4>{8, 16, 32, 64}.at(static_cast<std::size_t>(round % 4));
     const double share =
@@ -208,7 +195,7 @@ TEST_CASE("flat times have no banks, at any noise") {
 }
 
 TEST_CASE("a cost that is there, but adds less than 2 %, is not called banks") {
-  Noise noise(8);
+  Random noise(8);
   const Costs costs{{1000.0, 1000.0}, {0.3, 0.3}};
   const BankVerdict verdict =
       judge_banks(generated({32, 4, 32}, 32, costs, 0.0, noise), candidates_for(32));
@@ -216,11 +203,11 @@ TEST_CASE("a cost that is there, but adds less than 2 %, is not called banks") {
 }
 
 TEST_CASE("times that differ without any order are no banks either") {
-  Noise noise(9);
+  Random noise(9);
   std::vector<BankCurve> curves = empty_curves(32);
   for (BankCurve& curve : curves) {
     for (std::size_t i = 0; i < curve.patterns.size(); ++i) {
-      curve.times.push_back(10.0 + 90.0 * noise.uniform());
+      curve.times.push_back(10.0 + 90.0 * noise.uniform(0.0, 1.0));
     }
   }
   CHECK_FALSE(judge_banks(curves, candidates_for(32)).is_visible);
@@ -244,7 +231,7 @@ TEST_CASE("the model's own figures: a GTX 780 Ti, 64-bit loads") {
 
 TEST_CASE("the model is found again from points that obey it, and says how far others are") {
   std::vector<CongestionPoint> points;
-  Noise noise(3);
+  Random noise(3);
   for (const double w : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0}) {
     for (const double l : {1.0, 4.0, 16.0, 32.0}) {
       for (const double k : {1.0, 8.0, 32.0}) {

@@ -8,9 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
-#include <numbers>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -18,34 +16,13 @@
 #include "clprobe/registry.hpp"
 #include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
+#include "random.hpp"
 
 namespace clprobe {
 namespace {
 
 using simulator::Machine;
 using simulator::PendingKind;
-
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : generator_(seed) {}
-  double uniform(double low, double high) {
-    return low + static_cast<double>(generator_() >> 11U) * 0x1.0p-53 * (high - low);
-  }
-  std::uint64_t log_uniform(double low, double high) {
-    return static_cast<std::uint64_t>(std::exp(uniform(std::log(low), std::log(high + 1))));
-  }
-  template <typename Choices>
-  auto one_of(const Choices& choices) {
-    return choices[static_cast<std::size_t>(uniform(0.0, static_cast<double>(std::size(choices))))];
-  }
-  double normal() {  // Box and Muller 1958
-    const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform(0.0, 1.0)));
-    return radius * std::cos(2.0 * std::numbers::pi * uniform(0.0, 1.0));
-  }
-
- private:
-  std::mt19937_64 generator_;
-};
 
 /// A simulated device whose clock scatters.
 class NoisyBackend final : public Backend {
@@ -163,8 +140,11 @@ Trial random_trial(Random& random) {
   machine.memory.latency_cycles = {latency + 300, latency + 300};
   machine.l1.bytes = std::uint64_t{1} << 20U;
   machine.pending.kind = is_table ? PendingKind::prt : PendingKind::mshr;
-  machine.pending.entries = is_table ? random.log_uniform(8, 128) : random.log_uniform(16, 2048);
-  machine.pending.mergers = is_table ? 0 : random.log_uniform(1, 16);
+  const int entries =
+      is_table ? random.whole_log_uniform(8, 128) : random.whole_log_uniform(16, 2048);
+  machine.pending.entries = static_cast<std::uint64_t>(entries);
+  machine.pending.mergers =
+      is_table ? 0 : static_cast<std::uint64_t>(random.whole_log_uniform(1, 16));
   trial.noise = random.uniform(0.0, 1.0) < 0.2 ? 0.0 : random.uniform(0.0, 0.03);
   return trial;
 }

@@ -8,36 +8,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <numbers>
-#include <random>
 #include <vector>
 
 #include "clprobe/levels.hpp"
+#include "random.hpp"
 
 namespace clprobe {
 namespace {
-
-/// The standard's distributions differ between libraries; these give the same curves everywhere.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : generator_(seed) {}
-
-  double uniform(double low, double high) {
-    const double unit = static_cast<double>(generator_() >> 11U) * 0x1.0p-53;
-    return low + unit * (high - low);
-  }
-  double log_uniform(double low, double high) {
-    return std::exp(uniform(std::log(low), std::log(high)));
-  }
-  bool chance(double probability) { return uniform(0.0, 1.0) < probability; }
-  double normal() {  // Box and Muller 1958
-    const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform(0.0, 1.0)));
-    return radius * std::cos(2.0 * std::numbers::pi * uniform(0.0, 1.0));
-  }
-
- private:
-  std::mt19937_64 generator_;
-};
 
 /// Miss fraction of a cyclic chase over `w` times the capacity.
 enum class MissModel { cliff, random_replacement, hashed_sets };

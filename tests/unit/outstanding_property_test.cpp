@@ -8,45 +8,17 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <numbers>
 #include <queue>
-#include <random>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "clprobe/outstanding.hpp"
+#include "random.hpp"
 
 namespace clprobe {
 namespace {
-
-/// The standard's distributions differ between libraries; these give the same curves everywhere.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : generator_(seed) {}
-
-  double uniform(double low, double high) {
-    const double unit = static_cast<double>(generator_() >> 11U) * 0x1.0p-53;
-    return low + unit * (high - low);
-  }
-  int log_uniform(int low, int high) {
-    const double value = std::exp(uniform(std::log(low), std::log(high + 1)));
-    return std::clamp(static_cast<int>(value), low, high);
-  }
-  bool chance(double probability) { return uniform(0.0, 1.0) < probability; }
-  template <std::size_t N>
-  int one_of(const std::array<int, N>& values) {
-    return values[static_cast<std::size_t>(uniform(0.0, static_cast<double>(N)))];
-  }
-  double normal() {  // Box and Muller 1958
-    const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform(0.0, 1.0)));
-    return radius * std::cos(2.0 * std::numbers::pi * uniform(0.0, 1.0));
-  }
-
- private:
-  std::mt19937_64 generator_;
-};
 
 struct Machine {
   bool is_pool{true};
@@ -69,8 +41,9 @@ struct Machine {
 Machine random_machine(Random& random) {
   Machine machine;
   machine.is_pool = random.chance(0.6);
-  machine.capacity = machine.is_pool ? random.log_uniform(16, 2048) : random.log_uniform(8, 128);
-  machine.merges = random.log_uniform(1, 16);
+  machine.capacity =
+      machine.is_pool ? random.whole_log_uniform(16, 2048) : random.whole_log_uniform(8, 128);
+  machine.merges = random.whole_log_uniform(1, 16);
   machine.warp = random.one_of(std::array{16, 32, 64});
   machine.most_items = random.one_of(std::array{256, 512, 1024});
   machine.latency = random.uniform(200.0, 900.0);
@@ -482,7 +455,7 @@ TEST_CASE("Latencies of a range: a pool is found, and the bound is kept") {
   constexpr int warp = 32;
   int right = 0;
   for (int i = 0; i < machines; ++i) {
-    const int capacity = random.log_uniform(40, 120);
+    const int capacity = random.whole_log_uniform(40, 120);
     const double latency = random.uniform(200.0, 900.0);
     const double spread = random.uniform(0.0, 0.12);
     const double interval = random.uniform(0.1, 0.4) * latency / capacity;

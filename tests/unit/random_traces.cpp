@@ -139,4 +139,22 @@ Trace random_trace(Random& random, const Machine& machine) {
   return trace;
 }
 
+Trace two_kinds_of_warps(const Machine& machine) {
+  Trace trace;
+  trace.programs = {
+      {load(1, {.lane_step = 64, .warp_step = 4096, .turn_step = 1 << 16}), alu(2, {1}),
+       repeat(0, 30)},
+      {alu(1, {1}), special(2, {1}), repeat(0, 40)},
+  };
+  trace.groups = {make_group(machine, 16 * 32)};
+  for (std::uint32_t w = 0; w < 16; ++w) trace.groups[0].warps[w].program = w % 2;
+  return trace;
+}
+
+void permute(Random& random, Group& group) {
+  for (std::size_t i = group.warps.size() - 1; i > 0; --i) {
+    std::swap(group.warps[i], group.warps[random.below(i + 1)]);
+  }
+}
+
 }  // namespace clprobe::simulator

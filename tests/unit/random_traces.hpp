@@ -36,4 +36,9 @@ Lanes random_lanes(Random& random);
 /// Loads, stores, local accesses, locks, copies, barriers, in loops.
 Trace random_trace(Random& random, const Machine& machine);
 
+/// 16 warps of 32, of two kinds in turn: loads that a value waits for, and arithmetic.
+Trace two_kinds_of_warps(const Machine& machine);
+/// The same warps in another order.
+void permute(Random& random, Group& group);
+
 }  // namespace clprobe::simulator

@@ -193,19 +193,10 @@ TEST_CASE("the order of equal warps makes no difference, that of others hardly a
   for (int round = 0; round < 30; ++round) {
     CAPTURE(round);
     Machine machine = preset("gsi");
-    Trace trace;
-    trace.programs = {
-        {load(1, {.lane_step = 64, .warp_step = 4096, .turn_step = 1 << 16}), alu(2, {1}),
-         repeat(0, 30)},
-        {alu(1, {1}), special(2, {1}), repeat(0, 40)},
-    };
-    trace.groups = {make_group(machine, 16 * 32)};
-    for (std::uint32_t w = 0; w < 16; ++w) trace.groups[0].warps[w].program = w % 2;
+    const Trace trace = two_kinds_of_warps(machine);
     const Result before = simulate(machine, trace);
     Trace permuted = trace;
-    for (std::size_t i = 15; i > 0; --i) {
-      std::swap(permuted.groups[0].warps[i], permuted.groups[0].warps[random.below(i + 1)]);
-    }
+    permute(random, permuted.groups[0]);
     const Result after = simulate(machine, permuted);
     CHECK(after.warp_instructions == before.warp_instructions);
     CHECK(after.served_by == before.served_by);

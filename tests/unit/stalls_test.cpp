@@ -259,18 +259,9 @@ TEST_CASE("the order of the warps leaves the sums where they are") {
   const Machine machine = preset("gsi");
   for (int round = 0; round < 10; ++round) {
     CAPTURE(round);
-    Trace trace;
-    trace.programs = {
-        {load(1, {.lane_step = 64, .warp_step = 4096, .turn_step = 1 << 16}), alu(2, {1}),
-         repeat(0, 30)},
-        {alu(1, {1}), special(2, {1}), repeat(0, 40)},
-    };
-    trace.groups = {make_group(machine, 16 * 32)};
-    for (std::uint32_t w = 0; w < 16; ++w) trace.groups[0].warps[w].program = w % 2;
+    Trace trace = two_kinds_of_warps(machine);
     const StallAccount before = account_stalls(machine, trace);
-    for (std::size_t i = 15; i > 0; --i) {
-      std::swap(trace.groups[0].warps[i], trace.groups[0].warps[random.below(i + 1)]);
-    }
+    permute(random, trace.groups[0]);
     const StallAccount after = account_stalls(machine, trace);
     const double twentieth = before.gsi.total() / 20.0;
     for (std::size_t i = 0; i < stall_count; ++i) {
