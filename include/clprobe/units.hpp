@@ -10,6 +10,8 @@
 
 namespace clprobe {
 
+inline constexpr double ns_per_second = 1e9;
+
 /// A number of bytes: a size, an offset, a capacity. 64-bit everywhere, since buffers pass 4 GiB.
 struct Bytes {
   std::uint64_t count{0};

@@ -9,8 +9,6 @@
 namespace clprobe {
 namespace {
 
-constexpr double ns_per_second = 1e9;
-
 std::vector<double> times_by_clock(const Point& point, const Clock& clock) {
   std::vector<double> times;
   if (!(clock.ticks_per_ns > 0.0)) return times;

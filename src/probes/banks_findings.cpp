@@ -14,7 +14,6 @@
 namespace clprobe {
 namespace {
 
-constexpr double ns_per_second = 1e9;
 constexpr std::string_view of_memory = "local memory";
 
 /// The curve of one series and word, with what its points were.

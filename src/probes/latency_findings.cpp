@@ -14,8 +14,6 @@
 namespace clprobe {
 namespace {
 
-constexpr double ns_per_second = 1e9;
-
 Finding of_level(std::string name, std::string_view series, int level, std::string unit) {
   Finding finding;
   finding.name = std::move(name);

@@ -14,7 +14,6 @@
 namespace clprobe {
 namespace {
 
-constexpr double ns_per_second = 1e9;
 constexpr double lane_bytes = 4.0;
 
 /// One series, its points in ascending order of their strides.

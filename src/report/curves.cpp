@@ -12,8 +12,6 @@
 namespace clprobe::report {
 namespace {
 
-constexpr double ns_per_second = 1e9;
-
 const Finding* find(const ProbeResult& result, const Finding& beside, std::string_view name) {
   for (const Finding& each : result.findings) {
     const bool is_same = each.series == beside.series && each.level == beside.level;

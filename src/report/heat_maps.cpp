@@ -13,8 +13,6 @@
 namespace clprobe::report {
 namespace {
 
-constexpr double ns_per_second = 1e9;
-
 std::string title_of(const std::string& series, std::string_view unit) {
   return words(series) + (unit == "cycles" ? ": cycles of an access" : ": time of an access");
 }
