@@ -59,6 +59,26 @@ std::string shared_cell(const SharedGrid& grid, const std::vector<const Finding*
   return html + "</td>";
 }
 
+/// A body for each series, whose name stands once before its rows; `cells_of` writes what follows
+/// the level in a row.
+template <typename Row, typename CellsOf>
+std::string bodies(const std::vector<Row>& rows, CellsOf cells_of) {
+  std::string table;
+  for (std::size_t first = 0; first < rows.size();) {
+    std::size_t last = first + 1;
+    while (last < rows.size() && rows[last].series == rows[first].series) ++last;
+    table += "<tbody>\n";
+    for (std::size_t i = first; i < last; ++i) {
+      table += "<tr>" + (i == first ? row_head(rows[i].series, last - first) : std::string());
+      table += fmt::format("<td class=\"level\">{}</td>", level_text(rows[i].level));
+      table += cells_of(rows[i]) + "</tr>\n";
+    }
+    table += "</tbody>\n";
+    first = last;
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string findings_html(const std::vector<Finding>& findings, std::string_view caption) {
@@ -68,20 +88,11 @@ std::string findings_html(const std::vector<Finding>& findings, std::string_view
     table += fmt::format("<th scope=\"col\">{}</th>", html_text(words(name)));
   }
   table += "</tr></thead>\n";
-  for (std::size_t first = 0; first < grid.rows.size();) {
-    std::size_t last = first + 1;
-    while (last < grid.rows.size() && grid.rows[last].series == grid.rows[first].series) ++last;
-    table += "<tbody>\n";
-    for (std::size_t i = first; i < last; ++i) {
-      const LevelRow& row = grid.rows[i];
-      table += "<tr>" + (i == first ? row_head(row.series, last - first) : std::string());
-      table += fmt::format("<td class=\"level\">{}</td>", level_text(row.level));
-      for (const Finding* const finding : row.cells) table += cell_of(finding);
-      table += "</tr>\n";
-    }
-    table += "</tbody>\n";
-    first = last;
-  }
+  table += bodies(grid.rows, [](const LevelRow& row) {
+    std::string cells;
+    for (const Finding* const finding : row.cells) cells += cell_of(finding);
+    return cells;
+  });
   return boxed(caption, "findings", table);
 }
 
@@ -94,20 +105,11 @@ std::string shared_findings_html(const SharedGrid& grid, std::span<const std::st
                     run % 8, html_text(titles[run]));
   }
   table += "</tr></thead>\n";
-  for (std::size_t first = 0; first < grid.rows.size();) {
-    std::size_t last = first + 1;
-    while (last < grid.rows.size() && grid.rows[last].series == grid.rows[first].series) ++last;
-    table += "<tbody>\n";
-    for (std::size_t i = first; i < last; ++i) {
-      const SharedRow& row = grid.rows[i];
-      table += "<tr>" + (i == first ? row_head(row.series, last - first) : std::string());
-      table += fmt::format("<td class=\"level\">{}</td>", level_text(row.level));
-      for (const auto& findings : row.cells) table += shared_cell(grid, findings);
-      table += "</tr>\n";
-    }
-    table += "</tbody>\n";
-    first = last;
-  }
+  table += bodies(grid.rows, [&](const SharedRow& row) {
+    std::string cells;
+    for (const auto& findings : row.cells) cells += shared_cell(grid, findings);
+    return cells;
+  });
   return boxed("Findings, devices side by side", "findings shared", table);
 }
 
