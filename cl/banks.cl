@@ -103,10 +103,23 @@ typedef uint chain;
 #define LOOP_HINT
 #endif
 
+// Accesses made once are in no loop, which would take as long as they do.
+#if STEPS == 1
+#define TIMED BLOCK
+#else
+#define TIMED                             \
+  LOOP_HINT                               \
+  for (uint i = 0; i < iterations; ++i) { \
+    BLOCK                                 \
+  }
+#endif
+
 // One work-group of whole sub-groups. `offsets` has a row of `lanes` for each chain. With `lead`
 // one access of each chain comes first; then `rounds` times a barrier and `iterations` between two
-// clock reads, of which the last round is told: its code is in the instruction cache. out: at 2 *
-// slot the ticks from the first start to the last end of all work-items, then the witness.
+// clock reads (one where STEPS is 1), of which the last round is told: its code is in the
+// instruction cache. Nothing but the clock stands behind a round's barrier, so that all start at
+// once. out: at 2 * slot the ticks from the first start to the last end of all work-items, then the
+// witness.
 #ifdef GROUP
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
@@ -139,15 +152,12 @@ banks_access(global const uint* offsets, uint lanes, uint footprint, uint hop, u
     last = 0;
     witness = 0;
   }
-  ulong before = 0;
+  ulong before = clock_after(OFFSETS, never);
   ulong after = 0;
   for (uint round = 0; round < rounds; ++round) {
     barrier(CLK_LOCAL_MEM_FENCE);
-    before = clock_after(OFFSETS, never);
-    LOOP_HINT
-    for (uint i = 0; i < iterations; ++i) {
-      BLOCK
-    }
+    before = clock_now();
+    TIMED
     after = clock_after(DONE, never);
   }
   barrier(CLK_LOCAL_MEM_FENCE);

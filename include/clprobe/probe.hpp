@@ -79,11 +79,11 @@ struct Limits {
   Bytes step{};                       ///< 0: the larger of 64 bytes and the reported line
   int unroll{16};                     ///< loads in one iteration of the chase
   AddressForm address{AddressForm::automatic};
-  std::vector<int> word_bytes{};    ///< of one access to local memory: 4, 8, 16; empty: all
-  std::vector<int> strides{};       ///< in words, between the lanes of a sub-group; empty: 0 to 65
-  std::vector<int> ways{};          ///< lanes that meet in one bank; empty: 1, 2, 4 to a sub-group
-  std::vector<int> sub_groups{};    ///< of one work-group; empty: 1, 2, 4 to what it takes
-  std::vector<int> instructions{};  ///< accesses that do not wait; empty: 1, 2, 4 to 32
+  std::vector<int> word_bytes{};  ///< of one access to local memory: 4, 8, 16; empty: all
+  std::vector<int> strides{};     ///< in words, between the lanes of a sub-group; empty: 0 to 65
+  std::vector<int> ways{};  ///< lanes that meet in one bank; empty: powers of two to a sub-group
+  std::vector<int> sub_groups{};    ///< of one work-group; empty: powers of two
+  std::vector<int> instructions{};  ///< accesses that do not wait; empty: powers of two to 32
   Effort effort{Effort::normal};
   std::uint64_t seed{42};
   StreamLimits stream{};

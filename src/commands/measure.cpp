@@ -67,8 +67,9 @@ void check_limits(const cli::Options& options, const DeviceInfo& device) {
                                       format_bytes(device.max_allocation)));
   };
   const bool is_known = device.max_allocation.count != 0;
-  if (is_known && limits.max_memory > device.max_allocation)
+  if (is_known && limits.max_memory > device.max_allocation) {
     refuse("max-memory", limits.max_memory);
+  }
   for (const SizeRange& range : limits.sizes) {
     if (is_known && range.last > device.max_allocation) refuse("sizes", range.last);
   }

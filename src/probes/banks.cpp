@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clprobe/probe.hpp"
@@ -191,6 +192,18 @@ bool fits(const BankPattern& pattern, int word, const DeviceInfo& device, std::u
   return footprint_of(pattern, word, lanes) + behind_footprint_bytes <= local;
 }
 
+/// The model is a line through products of three numbers: some of each, and the largest, say as
+/// much as all.
+std::vector<int> thinned_for(Effort effort, std::vector<int> numbers) {
+  const std::size_t step = effort == Effort::quick ? 3 : 2;
+  if (effort == Effort::thorough || numbers.size() <= step) return numbers;
+  std::vector<int> some{numbers.front()};
+  for (std::size_t i = (numbers.size() - 1) % step; i < numbers.size(); i += step) {
+    if (i != 0) some.push_back(numbers[i]);
+  }
+  return some;
+}
+
 /// Exactly k lanes on k rows of one bank, now that it is known which places share a bank.
 std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
                           std::span<const Point> points) {
@@ -204,10 +217,8 @@ std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
   const int word = words_of(limits).front();
   const std::int64_t lanes = lanes_of(device);
   const std::uint64_t local = array_bytes(device, limits, word);
-  const bool is_quick = limits.effort == Effort::quick;
   const auto thinned = [&](std::vector<int> numbers) {
-    const std::vector<int> ends{numbers.front(), numbers[numbers.size() / 2], numbers.back()};
-    return is_quick && numbers.size() > ends.size() ? ends : numbers;
+    return thinned_for(limits.effort, std::move(numbers));
   };
   const auto ways = chosen(limits.ways, thinned(powers_of_two(lanes)));
   const auto sub_groups = chosen(limits.sub_groups, thinned(powers_of_two(sub_groups_of(device))));

@@ -145,26 +145,49 @@ def may_be_under_way(code: Code, kind: str, loads: list[int]) -> list[bool]:
     return under_way
 
 
-def check(assembly: str, kernel: str, kind: str, hops: int, bits: int | None = None) -> None:
-    """Raises Unexpected with the reason when the timed loop is not a chase of that kind."""
+def timed_stretch(code: Code, clocks: list[int]) -> set[int]:
+    """What is run after the last clock read but one and before the last."""
+    start, end = clocks[-2:]
+    ahead = reachable(code.successors, code.successors[start], barred=end)
+    return ahead & reachable(predecessors(code), [end], barred=start) - {end}
+
+
+def check_accesses(code: Code, kernel: str, body: set[int], kind: str, hops: int,
+                   bits: int | None) -> None:
+    """Raises Unexpected unless the body has so many accesses of the kind, and no other."""
+    kinds = [kind_of(code.instructions[n]) for n in sorted(body)]
+    for other in LOADS:
+        count, expected = kinds.count(other), hops if other == kind else 0
+        if count != expected:
+            raise Unexpected(f"{kernel}: {count} {other} loads in the timed code and not {expected}")
+    for n in sorted(body):
+        words = code.instructions[n].split()
+        is_right = re.search(rf"(read|load|write|store)_b{bits}$", words[0])
+        if bits is not None and kind_of(words[0]) == kind and not is_right:
+            raise Unexpected(f"{kernel}: {words[0]} in the timed code, not {bits} bits at a time")
+
+
+def check(assembly: str, kernel: str, kind: str, hops: int, bits: int | None = None,
+          once: bool = False) -> None:
+    """Raises Unexpected with the reason when the timed loop is not a chase of that kind, or without
+    a loop the timed code."""
     code = read_code(assembly, kernel)
     clocks = [n for n, text in enumerate(code.instructions) if CLOCK.match(text)]
     if len(clocks) < 2:
         raise Unexpected(f"{kernel} reads the clock {len(clocks)} times")
-    loops = timed_loops(code, clocks)
-    if not loops:
-        raise Unexpected(f"{kernel} has no loop with loads between two clock reads")
-    for body in loops:
-        kinds = [kind_of(code.instructions[n]) for n in sorted(body)]
-        for other in LOADS:
-            count, expected = kinds.count(other), hops if other == kind else 0
-            if count != expected:
-                raise Unexpected(f"{kernel}: {count} {other} loads in the timed loop and not {expected}")
-        for n in sorted(body):
-            words = code.instructions[n].split()
-            is_right = re.search(rf"(read|load|write|store)_b{bits}$", words[0])
-            if bits is not None and kind_of(words[0]) == kind and not is_right:
-                raise Unexpected(f"{kernel}: {words[0]} in the timed loop, not {bits} bits at a time")
+    if once:
+        body = timed_stretch(code, clocks)
+        # The load behind stores, which waits for them, and arguments that are fetched late.
+        last = [n for n in sorted(body) if kind_of(code.instructions[n]) == "local"][-1:]
+        body -= set(last) if kind == "local-store" else set()
+        body = {n for n in body if kind_of(code.instructions[n]) != "scalar"}
+        check_accesses(code, kernel, body, kind, hops, bits)
+    else:
+        loops = timed_loops(code, clocks)
+        if not loops:
+            raise Unexpected(f"{kernel} has no loop with loads between two clock reads")
+        for body in loops:
+            check_accesses(code, kernel, body, kind, hops, bits)
     # Scalar loads outside of loops fetch the kernel's arguments, for which no clock need wait.
     looping = set().union(*natural_loops(code))
     waited = [n for n, text in enumerate(code.instructions)

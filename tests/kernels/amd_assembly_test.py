@@ -45,10 +45,10 @@ class Reader(unittest.TestCase):
         amd_assembly.check(GOOD, "chase", "vector", 2)
 
     def test_wants_one_load_a_hop(self) -> None:
-        self.refuse(GOOD, "2 vector loads in the timed loop and not 4", hops=4)
+        self.refuse(GOOD, "2 vector loads in the timed code and not 4", hops=4)
 
     def test_tells_vector_from_scalar(self) -> None:
-        self.refuse(GOOD, "2 vector loads in the timed loop and not 0", kind="scalar")
+        self.refuse(GOOD, "2 vector loads in the timed code and not 0", kind="scalar")
 
     def test_wants_the_last_load_waited_for(self) -> None:
         self.refuse(GOOD.replace("; %bb.2:\n\ts_waitcnt vmcnt(0)\n", ""), "does not wait")
@@ -82,7 +82,7 @@ class LocalReader(unittest.TestCase):
                                    "local-store", 2, 64)
 
     def test_tells_loads_from_stores(self) -> None:
-        with self.assertRaisesRegex(amd_assembly.Unexpected, "local loads in the timed loop and not 0"):
+        with self.assertRaisesRegex(amd_assembly.Unexpected, "local loads in the timed code and not 0"):
             amd_assembly.check(STORES.replace("ds_write_b64 v0, v[2:3]", "ds_read_b64 v[2:3], v0"),
                                "chase", "local-store", 2, 64)
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Reads PTX as clang writes it and checks the loops that access shared (local) memory: each has a
-whole multiple of so many accesses of so many bits (clang unrolls), and no other.
+whole multiple of so many accesses of so many bits (clang unrolls), and no other. Accesses that are
+made once, in no loop, are all that lies between the last two clock reads.
 
     ptx_assembly.py FILE.ptx KERNEL ld|st ACCESSES BITS
 """
@@ -13,6 +14,7 @@ LABEL = re.compile(r"(\$?L\w+):")
 ACCESS = re.compile(r"(ld|st)(?:\.volatile)?\.shared((?:\.v[24])?)\.\w(\d+)")
 # Clang calls a function of that name, which a driver would bring.
 BARRIER = re.compile(r"bar(?:rier)?\.(?:cta\.)?sync|_Z7barrierj")
+CLOCK = re.compile(r"%clock64")
 JUMP = re.compile(r"bra(?:\.uni)?\s+(\$?L\w+);")
 
 
@@ -20,14 +22,18 @@ class Unexpected(Exception):
     """The code is not what the series promises."""
 
 
-def own_loops(ptx: str, kernel: str) -> list[str]:
-    """Pieces from a label to a jump back to it, behind the first barrier."""
+def lines_of(ptx: str, kernel: str) -> list[str]:
+    """The kernel behind its first barrier, before which the memory is filled."""
     entry = re.search(rf"\.entry {kernel}\b", ptx)
     if not entry:
         raise Unexpected(f"no kernel {kernel}")
     body = re.split(r"\.entry ", ptx[entry.end():])[0]
-    # Before the first barrier the memory is filled.
-    lines = BARRIER.split(body, maxsplit=1)[-1].splitlines()
+    return BARRIER.split(body, maxsplit=1)[-1].splitlines()
+
+
+def own_loops(ptx: str, kernel: str) -> list[str]:
+    """Pieces from a label to a jump back to it."""
+    lines = lines_of(ptx, kernel)
     labels = {LABEL.match(line)[1]: n for n, line in enumerate(lines) if LABEL.match(line)}
     loops = []
     for n, line in enumerate(lines):
@@ -56,6 +62,22 @@ def check(ptx: str, kernel: str, kind: str, accesses: int, bits: int) -> None:
         found = True
     if not found:
         raise Unexpected(f"{kernel} has no loop with {kind}.shared of {bits} bits")
+
+
+def check_once(ptx: str, kernel: str, kind: str, accesses: int, bits: int) -> None:
+    """Raises Unexpected unless that is what lies between the last two clock reads. Behind stores
+    there may be one load, which waits for them."""
+    lines = lines_of(ptx, kernel)
+    clocks = [n for n, line in enumerate(lines) if CLOCK.search(line)]
+    if len(clocks) < 2:
+        raise Unexpected(f"{kernel} reads the clock {len(clocks)} times")
+    timed = "\n".join(lines[clocks[-2]:clocks[-1]])
+    found = [(what, int(size) * int(vector[2:] or 1)) for what, vector, size in ACCESS.findall(timed)]
+    if kind == "st" and found[-1:] == [("ld", bits)]:
+        found.pop()
+    if found != [(kind, bits)] * accesses:
+        raise Unexpected(f"{kernel}: between two clock reads not {accesses} {kind}.shared of {bits} "
+                         f"bits but {found}")
 
 
 def main() -> int:

@@ -48,6 +48,17 @@ class Reader(unittest.TestCase):
         self.refuse(GOOD.replace("@%p2 bra 	$L__BB0_2;", ""), "no loop")
         self.refuse(GOOD.replace(".entry banks(", ".entry other("), "no kernel")
 
+    def test_accesses_that_are_made_once_lie_between_clocks(self) -> None:
+        once = GOOD.replace("$L__BB0_2:", "mov.u64 %rd5, %clock64;").replace(
+            "@%p2 bra 	$L__BB0_2;", "mov.u64 %rd6, %clock64;")
+        ptx_assembly.check_once(once, "banks", "ld", 2, 64)
+        with self.assertRaisesRegex(ptx_assembly.Unexpected, "not 3 ld.shared of 64"):
+            ptx_assembly.check_once(once, "banks", "ld", 3, 64)
+        with self.assertRaisesRegex(ptx_assembly.Unexpected, "not 2 st.shared"):
+            ptx_assembly.check_once(once, "banks", "st", 2, 64)
+        with self.assertRaisesRegex(ptx_assembly.Unexpected, "reads the clock 0 times"):
+            ptx_assembly.check_once(GOOD, "banks", "ld", 2, 64)
+
 
 if __name__ == "__main__":
     unittest.main()
