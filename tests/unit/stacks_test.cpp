@@ -54,6 +54,12 @@ Run stacks_run() {
   Finding lump = part("uts", stack_view_shapley, "waiting for memory", 0.25, 0.02);
   Finding unresolved = part("uts", stack_view_shapley, "control", 0.01, 0.03);
   unresolved.reason = "not resolved: within two sigma of 0";
+  Finding absorbed = part("uts", "noise", "arithmetic", 0.4, 0.1);
+  absorbed.name = stack_absorbed_name;
+  Finding both = part("uts", "interaction cost", "control + waiting for memory", -0.02, 0.01);
+  both.name = stack_interaction_name;
+  Finding first = part("uts", stack_view_shapley, "waiting for memory", 0.8, 0.1);
+  first.name = stack_first_name;
   Finding other;
   other.name = "here";
   other.series = "time, utsd against uts";
@@ -71,6 +77,9 @@ Run stacks_run() {
                      lump,
                      part("uts", stack_view_shapley, "memory structural: full MSHR", -0.05, 0.02),
                      unresolved,
+                     absorbed,
+                     both,
+                     first,
                      other};
   return run;
 }
