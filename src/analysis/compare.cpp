@@ -225,8 +225,10 @@ class Comparing {
 
   void leave(std::size_t run, const std::string& probe, const Finding& finding,
              std::string_view reason) {
+    std::string name = finding.name;
+    if (is_told_by_label(finding)) name += fmt::format(" {} ({})", finding.label, finding.method);
     made_.unmatched.push_back(
-        {run, probe, finding.series, finding.name, finding.level, std::string(reason)});
+        {run, probe, finding.series, std::move(name), finding.level, std::string(reason)});
   }
 
   void match_curves(std::size_t run, const ComparedResult& baseline, const ComparedResult& other) {

@@ -54,7 +54,7 @@ void add_result(Page& page, const ProbeResult& result, const DeviceInfo& device,
     page.prose(" ! ", failures, Ink::caution);
   }
   if (style.advice) add_warnings(page, result.warnings);
-  const std::vector<HeatMap> maps = heat_maps_of(result, device);
+  const auto maps = has_stacks ? std::vector<HeatMap>{} : heat_maps_of(result, device);
   for (const HeatMap& map : maps) draw_heat_map(page, map);
   const Chart chart = maps.empty() && !has_stacks ? chart_of(result, device) : Chart{};
   if (!chart.series.empty()) {
