@@ -71,6 +71,13 @@ struct InflightLimits {
   friend bool operator==(const InflightLimits&, const InflightLimits&) = default;
 };
 
+/// What is asked for of kernels whose stalls are shown; empty: all that the device can run.
+struct StallLimits {
+  std::vector<std::string> cases{};  ///< "uts", "utsd", "implicit"
+
+  friend bool operator==(const StallLimits&, const StallLimits&) = default;
+};
+
 /// What the user allows and asks for; every field that is not set is the probe's choice.
 struct Limits {
   Bytes max_memory{};                 ///< 0: the least of 1 GiB, max allocation, memory / 4
@@ -88,6 +95,7 @@ struct Limits {
   std::uint64_t seed{42};
   StreamLimits stream{};
   InflightLimits in_flight{};
+  StallLimits stalls{};
   Bytes last_cache{};  ///< what `latency` found in the same run; 0: not known
 
   friend bool operator==(const Limits&, const Limits&) = default;
@@ -148,11 +156,13 @@ struct Probe {
   Plan (*plan)(const DeviceInfo&, const Limits&){nullptr};
   /// Pure, may be null: more points, seen what the first ones say (sizes around a knee).
   std::vector<Point> (*refine)(const DeviceInfo&, const Limits&, std::span<const Point>){nullptr};
-  /// The only one that sees OpenCL. Throws DeviceError.
+  /// The only one that sees OpenCL; null for a probe of simulated machines alone. Throws
+  /// DeviceError.
   Work (*prepare)(Session&, const Point&){nullptr};
   /// Pure, may be null: the same work as streams of warp instructions, for a simulated machine.
   SimulatedWork (*trace)(const simulator::Machine&, const Point&){nullptr};
-  /// Pure. Every way in which `prepare` can build the kernel, for the tests that compile them all.
+  /// Pure. Every way in which `prepare` can build the kernel, for the tests that compile them all;
+  /// null without `prepare`.
   std::vector<KernelVariant> (*variants)(){nullptr};
   /// Pure.
   Findings (*analyse)(const DeviceInfo&, std::span<const Point>){nullptr};

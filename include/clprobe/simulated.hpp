@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "clprobe/engine.hpp"
 #include "clprobe/machine.hpp"
 #include "clprobe/probe.hpp"
+#include "clprobe/stalls.hpp"
 #include "clprobe/trace.hpp"
 
 namespace clprobe {
@@ -22,6 +24,14 @@ struct SimulatedWork {
   /// A launch of so many iterations. What lies between the first clock read 0 of any warp and the
   /// last clock read 1 is timed; without these, only the launch as a whole is.
   std::function<simulator::Trace(std::uint64_t iterations)> trace{};
+  /// What is simulated in place of the device: it with some fields changed. Nothing: the device.
+  std::optional<simulator::Machine> machine{};
+  /// May be empty: facts of the point about where the cycles of a launch of `iterations` go.
+  std::function<Parameters(const simulator::StallAccount&)> account{};
+  /// May be empty. For traces whose instructions cannot be counted beforehand: what the trace that
+  /// was made last has computed, asked when it has run; it must be `expected_witness`.
+  std::function<std::uint64_t()> witness{};
+  std::uint64_t expected_witness{0};
 };
 
 /// Warp instructions that the trace must issue, counted from its programs. Not for traces that
@@ -30,9 +40,9 @@ std::uint64_t instructions_of(const simulator::Trace& trace);
 
 /// Measures by simulating. A sample's ticks are cycles, its event time the cycles of the whole
 /// launch by the machine's clock, its host time the same (no host takes part). Its witness is the
-/// number of warp instructions that were issued, expected is instructions_of(). A launch is
-/// simulated once: it is the same each time. `prepare` throws Unsupported for probes without a
-/// trace. Throws MachineError for a machine that cannot be.
+/// number of warp instructions that were issued, expected is instructions_of(), where the work has
+/// none of its own. A launch is simulated once: it is the same each time. `prepare` throws
+/// Unsupported for probes without a trace. Throws MachineError for a machine that cannot be.
 std::unique_ptr<Backend> simulated_backend(simulator::Machine machine, std::uint64_t seed);
 
 }  // namespace clprobe

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,10 @@ struct TreeSearch {
 /// The share of one compute unit in a search by all of them. The trace keeps the state of its
 /// queues: it is good for one simulation.
 Trace make_tree_search(const Machine& machine, const TreeSearch& search);
+
+/// The node that a program of the trace works on: 0 to nodes - 1, each at some time. Nothing for
+/// programs that go to a queue.
+std::optional<std::uint64_t> node_of(const TreeSearch& search, std::uint32_t program);
 
 /// The defaults fill the 16 KiB of local memory once.
 struct Implicit {

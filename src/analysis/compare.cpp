@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
@@ -69,8 +70,10 @@ LevelMap align_levels(const std::vector<std::pair<int, double>>& baseline,
   return map;
 }
 
-/// What makes a finding the same one in two runs. The last is the how-manieth of its kind.
-using Key = std::tuple<std::string_view, int, std::string_view, int>;
+/// What makes a finding the same one in two runs: series, level, name, for a part of a stack its
+/// view and label, and the how-manieth of its kind it is.
+using Key =
+    std::tuple<std::string_view, int, std::string_view, std::string_view, std::string_view, int>;
 
 std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result,
                                             const std::map<std::string_view, LevelMap>& levels) {
@@ -84,7 +87,13 @@ std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result,
       level = mapped == map->second.end() ? -level : mapped->second;
     }
     int repeat = 0;
-    while (!found.emplace(Key{finding.series, level, finding.name, repeat}, &each).second) ++repeat;
+    const bool is_part = is_stack_part(finding);
+    const std::string_view view = is_part ? finding.method : std::string_view();
+    const std::string_view label = is_part ? finding.label : std::string_view();
+    while (!found.emplace(Key{finding.series, level, finding.name, view, label, repeat}, &each)
+                .second) {
+      ++repeat;
+    }
   }
   return found;
 }

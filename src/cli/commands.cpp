@@ -60,6 +60,8 @@ std::string_view title_of(Category category) {
       return "Patterns of access (stride)";
     case Category::inflight:
       return "Loads in flight (inflight)";
+    case Category::stalls:
+      return "Where the cycles go (stalls)";
     case Category::effort:
       return "How long and how well";
     case Category::comparing:

@@ -266,6 +266,18 @@ constexpr std::array flag_rows{
              "default.",
          .choices = target_words,
          .update = update_target},
+    Flag{.name = "case",
+         .value_name = "LIST",
+         .kind = ValueKind::choices,
+         .category = Category::stalls,
+         .commands = measuring,
+         .summary = "kernels whose stalls are shown",
+         .details = "Kernels whose stalls are shown, as a comma list: a tree search with one queue "
+                    "(`uts`), with a queue for each compute unit (`utsd`), and a pass over an "
+                    "array by way of local memory (`implicit`). Without it, all that the device "
+                    "can run.",
+         .choices = case_words,
+         .update = update_case},
     Flag{.name = "time-budget",
          .value_name = "TIME",
          .kind = ValueKind::text,

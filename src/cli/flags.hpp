@@ -27,6 +27,7 @@ enum class Category {
   selection,
   stride,
   inflight,
+  stalls,
   effort,
   comparing,
   importing,
@@ -36,8 +37,9 @@ enum class Category {
 };
 
 inline constexpr std::array visible_categories{
-    Category::selection, Category::stride,    Category::inflight, Category::effort,
-    Category::comparing, Category::importing, Category::results,  Category::about};
+    Category::selection, Category::stride,  Category::inflight,
+    Category::stalls,    Category::effort,  Category::comparing,
+    Category::importing, Category::results, Category::about};
 
 struct Flag {
   std::string_view name{};        ///< without the dashes

@@ -44,6 +44,13 @@ void choose_all(std::vector<Enum>& chosen, std::string_view list) {
   }
 }
 
+/// Each word of a comma list once, as it is; the parser has checked them.
+void add_words(std::vector<std::string>& words, std::string_view list) {
+  for (const std::string_view word : split_list(list)) {
+    if (std::find(words.begin(), words.end(), word) == words.end()) words.emplace_back(word);
+  }
+}
+
 }  // namespace
 
 void update_device(Options& options, std::string_view value) {
@@ -243,12 +250,11 @@ void update_mergers(Options& options, std::string_view value) {
 }
 
 void update_target(Options& options, std::string_view value) {
-  std::vector<std::string>& targets = options.limits.in_flight.targets;
-  for (const std::string_view word : split_list(value)) {
-    if (std::find(targets.begin(), targets.end(), word) == targets.end()) {
-      targets.emplace_back(word);
-    }
-  }
+  add_words(options.limits.in_flight.targets, value);
+}
+
+void update_case(Options& options, std::string_view value) {
+  add_words(options.limits.stalls.cases, value);
 }
 
 void update_timer(Options& options, std::string_view value) {

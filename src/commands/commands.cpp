@@ -42,6 +42,7 @@ int show_version() {
 int show_builds() {
   std::string text = "facts.cl\t\t\nclock.cl\t\t\n";
   for (const Probe* const probe : all_probes()) {
+    if (probe->variants == nullptr) continue;
     for (const KernelVariant& variant : probe->variants()) {
       text += fmt::format("{}.cl\t{}\t{}\n", probe->id, variant.options, variant.preamble);
     }

@@ -32,6 +32,7 @@ class OpenClBackend final : public Backend {
 
   Work prepare(const Probe& probe, const Point& point) override {
     const std::string where = place(probe, point);
+    if (probe.prepare == nullptr) throw Unsupported(fmt::format("{} has no kernel", where));
     Work work = translated(where, [&] { return probe.prepare(session_, point); });
     work.run = [run = std::move(work.run), where](std::uint64_t iterations) {
       return translated(where, [&] { return run(iterations); });

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -60,49 +62,78 @@ class SimulatedBackend final : public Backend {
     work.iterations = simulated.iterations;
     work.max_iterations = simulated.max_iterations;
     work.facts = simulated.facts;
-    work.run = [this, key = key_of(probe, point), accesses = simulated.accesses_per_iteration,
-                trace = std::move(simulated.trace)](std::uint64_t iterations) {
-      auto& known = launches_[key];
-      const auto found = known.find(iterations);
-      if (found != known.end()) return found->second;
-      const Measurement measurement = run(trace(iterations), iterations * accesses);
-      known.emplace(iterations, measurement);
-      return measurement;
+    const std::string key = key_of(probe, point);
+    if (simulated.account) {
+      for (const auto& [name, value] : launched(key, simulated, work.iterations).account) {
+        work.facts.set(name, value);
+        accounted_.insert(name);
+      }
+    }
+    work.run = [this, key, simulated = std::move(simulated)](std::uint64_t iterations) {
+      return launched(key, simulated, iterations).measurement;
     };
     return work;
   }
 
  private:
-  static std::string key_of(const Probe& probe, const Point& point) {
+  struct Launch {
+    Measurement measurement{};
+    Parameters account{};
+  };
+
+  /// Simulates what was not yet.
+  const Launch& launched(const std::string& key, const SimulatedWork& work,
+                         std::uint64_t iterations) {
+    auto& known = launches_[key];
+    const auto found = known.find(iterations);
+    if (found != known.end()) return found->second;
+    return known.emplace(iterations, run(work, iterations)).first->second;
+  }
+
+  /// By what was planned: accounts of an earlier visit stand among the parameters.
+  [[nodiscard]] std::string key_of(const Probe& probe, const Point& point) const {
     std::string key = fmt::format("{} {}", probe.id, point.series);
     for (const auto& [name, value] : point.parameters) {
+      if (accounted_.contains(name)) continue;
       key += " " + name + "=";
       key += std::visit([](const auto& each) { return fmt::format("{}", each); }, value);
     }
     return key;
   }
 
-  [[nodiscard]] Measurement run(const Trace& trace, std::uint64_t accesses) const {
-    Measurement measurement;
+  [[nodiscard]] Launch run(const SimulatedWork& work, std::uint64_t iterations) const {
+    const Machine& machine = work.machine ? *work.machine : machine_;
+    Launch launch;
+    Measurement& measurement = launch.measurement;
     try {
-      const simulator::Result result = simulate(machine_, trace, {.seed = seed_});
-      measurement.sample.accesses = accesses;
+      const Trace trace = work.trace(iterations);
+      simulator::Result result;
+      if (work.account) {
+        const simulator::StallAccount account = account_stalls(machine, trace, {.seed = seed_});
+        launch.account = work.account(account);
+        result = account.result;
+      } else {
+        result = simulate(machine, trace, {.seed = seed_});
+      }
+      measurement.sample.accesses = iterations * work.accesses_per_iteration;
       measurement.sample.ticks = timed_cycles(result);
-      const double ns = static_cast<double>(result.cycles) / machine_.core.clock_ghz;
+      const double ns = static_cast<double>(result.cycles) / machine.core.clock_ghz;
       measurement.sample.event_ns = static_cast<std::uint64_t>(std::llround(ns));
       measurement.sample.host_ns = *measurement.sample.event_ns;
-      measurement.sample.witness = result.warp_instructions;
-      measurement.expected_witness = clprobe::instructions_of(trace);
-    } catch (const std::runtime_error& error) {  // TraceError, Deadlock
+      measurement.sample.witness = work.witness ? work.witness() : result.warp_instructions;
+      measurement.expected_witness =
+          work.witness ? work.expected_witness : clprobe::instructions_of(trace);
+    } catch (const std::runtime_error& error) {  // MachineError, TraceError, Deadlock
       throw DeviceError(fmt::format("simulating: {}", error.what()));
     }
-    return measurement;
+    return launch;
   }
 
   Machine machine_;
   DeviceInfo device_;
   std::uint64_t seed_;
-  std::map<std::string, std::map<std::uint64_t, Measurement>> launches_{};
+  std::map<std::string, std::map<std::uint64_t, Launch>> launches_{};
+  std::set<std::string> accounted_{};  // names of what accounts gave
 };
 
 }  // namespace

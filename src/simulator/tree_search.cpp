@@ -297,6 +297,12 @@ std::uint64_t measure_turn(const Machine& machine) {
 
 }  // namespace
 
+std::optional<std::uint64_t> node_of(const TreeSearch& search, std::uint32_t program) {
+  const std::uint32_t first = Programs::work(0);
+  if (program < first || program - first >= search.nodes) return std::nullopt;
+  return program - first;
+}
+
 Trace make_tree_search(const Machine& machine, const TreeSearch& search) {
   Trace trace;
   trace.programs = Programs(search).make();

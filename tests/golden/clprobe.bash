@@ -52,6 +52,10 @@ _clprobe() {
     _clprobe_offer 'cache memory host' "$word"
     return
     ;;
+  --case)
+    _clprobe_offer 'uts utsd implicit' "$word"
+    return
+    ;;
   --clock)
     _clprobe_offer 'auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter' "$word"
     return
@@ -98,7 +102,7 @@ _clprobe() {
     esac
   done
   if [[ $word == -* ]]; then
-    _clprobe_offer '--device -d --sizes --series --step --unroll --address --words --strides --ways --sub-groups --instructions --max-memory --elements --grid --work-group --type --vector --operation --buffer --timer --work-items --loads --mergers --target --time-budget --quick --thorough --timeout --clock --seed --dry-run --baseline --threshold --fail-on --device-name --size-unit --time-unit --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' "$word"
+    _clprobe_offer '--device -d --sizes --series --step --unroll --address --words --strides --ways --sub-groups --instructions --max-memory --elements --grid --work-group --type --vector --operation --buffer --timer --work-items --loads --mergers --target --case --time-budget --quick --thorough --timeout --clock --seed --dry-run --baseline --threshold --fail-on --device-name --size-unit --time-unit --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' "$word"
   elif [[ $command == report || $command == compare || $command == import ]]; then
     _clprobe_files "$word"
   elif [[ $command == explain ]]; then

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks: where the time of a kernel goes, as findings. A bar is a series. A part of it is a
+// finding "stall" whose label is GSI's category with the sub-class behind a colon ("memory data:
+// L2"), whose value is its share of the bar's time, 0 to 1, with an interval, and whose method is
+// the view that it belongs to. The whole bar is a finding "time" in cycles or seconds. The parts of
+// one bar in one view add up to 1; those that are nothing are left out. Two parts are the same one
+// in two runs when series, method and label are.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/run.hpp"
+
+namespace clprobe {
+
+inline constexpr std::string_view stack_part_name = "stall";
+inline constexpr std::string_view stack_time_name = "time";
+
+/// The views, in the order in which they are shown. `gsi`: one cause a cycle. `all-causes`: each
+/// cycle shared by all that blocks. `shapley`: what taking causes away saves.
+inline constexpr std::string_view stack_view_gsi = "gsi";
+inline constexpr std::string_view stack_view_all_causes = "all-causes";
+inline constexpr std::string_view stack_view_shapley = "shapley";
+
+struct StackPart {
+  std::string label{};  ///< "memory data: L2"
+  double share{0.0};    ///< of the bar's time; below 0 for what costs time to take away
+  std::optional<double> low{};
+  std::optional<double> high{};
+  std::string reason{};  ///< what to be wary of: "not resolved"
+};
+
+/// One bar in one view.
+struct Stack {
+  std::string bar{};   ///< the series
+  std::string view{};  ///< the method
+  std::vector<StackPart> parts{};
+  std::optional<double> time{};
+  std::string time_unit{};  ///< "cycles" or "seconds"
+};
+
+/// Whether the finding is a part of a stack.
+bool is_stack_part(const Finding& finding);
+
+/// The stacks, by view in the order of the constants above, and within a view as they come.
+std::vector<Stack> stacks_in(std::span<const Finding> findings);
+
+/// The label up to the colon: "memory data".
+std::string_view stack_category(std::string_view label);
+
+/// The labels of all parts, each once: categories in GSI's order, from no stall to idle, then
+/// others as they come; within a category as they come.
+std::vector<std::string> stack_labels(std::span<const Stack> stacks);
+
+}  // namespace clprobe

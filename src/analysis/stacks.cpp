@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/stacks.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace clprobe {
+namespace {
+
+constexpr std::array views{stack_view_gsi, stack_view_all_causes, stack_view_shapley};
+
+// What a kernel is for first, then what GSI's figures put on top of it.
+constexpr std::array<std::string_view, 8> categories{
+    "no stall",    "compute structural", "compute data", "memory structural",
+    "memory data", "synchronization",    "control",      "idle"};
+
+template <std::size_t size>
+std::size_t place_in(const std::array<std::string_view, size>& words, std::string_view word) {
+  return static_cast<std::size_t>(std::find(words.begin(), words.end(), word) - words.begin());
+}
+
+Stack& stack_of(std::vector<Stack>& stacks, const Finding& finding) {
+  const auto found = std::find_if(stacks.begin(), stacks.end(), [&](const Stack& each) {
+    return each.bar == finding.series && each.view == finding.method;
+  });
+  if (found != stacks.end()) return *found;
+  stacks.push_back({.bar = finding.series, .view = finding.method});
+  return stacks.back();
+}
+
+}  // namespace
+
+bool is_stack_part(const Finding& finding) {
+  return finding.name == stack_part_name && finding.value && !finding.label.empty();
+}
+
+std::vector<Stack> stacks_in(std::span<const Finding> findings) {
+  std::vector<Stack> stacks;
+  for (const Finding& finding : findings) {
+    if (!is_stack_part(finding)) continue;
+    stack_of(stacks, finding)
+        .parts.push_back({.label = finding.label,
+                          .share = *finding.value,
+                          .low = finding.low,
+                          .high = finding.high,
+                          .reason = finding.reason});
+  }
+  for (Stack& stack : stacks) {
+    const auto time = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
+      return each.name == stack_time_name && each.series == stack.bar && each.value;
+    });
+    if (time == findings.end()) continue;
+    stack.time = time->value;
+    stack.time_unit = time->unit;
+  }
+  std::stable_sort(stacks.begin(), stacks.end(), [](const Stack& a, const Stack& b) {
+    return place_in(views, a.view) < place_in(views, b.view);
+  });
+  return stacks;
+}
+
+std::string_view stack_category(std::string_view label) { return label.substr(0, label.find(':')); }
+
+std::vector<std::string> stack_labels(std::span<const Stack> stacks) {
+  std::vector<std::string> labels;
+  for (const Stack& stack : stacks) {
+    for (const StackPart& part : stack.parts) {
+      const auto found = std::find(labels.begin(), labels.end(), part.label);
+      if (found == labels.end()) labels.push_back(part.label);
+    }
+  }
+  std::stable_sort(labels.begin(), labels.end(), [](const auto& a, const auto& b) {
+    return place_in(categories, stack_category(a)) < place_in(categories, stack_category(b));
+  });
+  return labels;
+}
+
+}  // namespace clprobe
