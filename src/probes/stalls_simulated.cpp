@@ -131,6 +131,10 @@ Trace trace_of(const Machine& machine, const Point& point) {
 
 /// Why the machine cannot run a case; empty when it can.
 std::string misfit(const Machine& machine, std::string_view name) {
+  if (std::find(all_cases.begin(), all_cases.end(), name) == all_cases.end()) {
+    return fmt::format("a kernel for devices, and not for simulated machines: choose {}",
+                       fmt::join(all_cases, ", "));
+  }
   const Point point = points_of(machine, name).front();
   try {
     if (is_implicit(point)) {
