@@ -6,6 +6,7 @@
 
 #include "report/findings.hpp"
 #include "report/side_by_side.hpp"
+#include "report/stacks.hpp"
 #include "report/table_sections.hpp"
 
 namespace clprobe::report {
@@ -161,7 +162,9 @@ void add_grid(Page& page, const FindingGrid& grid) {
 }  // namespace
 
 void add_findings(Page& page, const std::vector<Finding>& findings) {
-  for (const std::vector<Finding>& block : blocks_of(findings)) add_grid(page, arrange(block));
+  for (const std::vector<Finding>& block : blocks_of(without_stacks(findings))) {
+    add_grid(page, arrange(block));
+  }
   for (const Advice& advice : advice_in(findings)) {
     page.prose(fmt::format(" {}: ", page.show(advice.series)), page.show(advice.sentence),
                Ink::plain);

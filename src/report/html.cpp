@@ -13,10 +13,12 @@
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/html_findings.hpp"
+#include "report/html_stacks.hpp"
 #include "report/html_text.hpp"
 #include "report/packed.hpp"
 #include "report/page_charts.hpp"
 #include "report/side_by_side.hpp"
+#include "report/stacks.hpp"
 #include "report/svg.hpp"
 #include "report/text.hpp"
 
@@ -77,6 +79,14 @@ std::string kernels_text(const ProbeResult& result) {
   return items.empty() ? items : "<ul class=\"plain\">\n" + items + "</ul>\n";
 }
 
+/// The shares of stacks, and the other findings.
+std::string tables_of(const ProbeResult& result, const std::string& title) {
+  const std::vector<Finding> others = without_stacks(result.findings);
+  std::string html = stacks_html(result.findings, title);
+  if (!others.empty()) html += findings_html(others, "Findings of " + title);
+  return html;
+}
+
 /// What one device gave of one probe: how much, with what, and what to be wary of.
 std::string device_part(const Named& named, const ProbeResult& result, std::size_t number) {
   const bool has_table = named.runs.size() > 1;
@@ -87,7 +97,7 @@ std::string device_part(const Named& named, const ProbeResult& result, std::size
   if (has_table && !result.findings.empty()) {
     html += fmt::format("<details><summary>Findings of {} with intervals and reasons</summary>\n",
                         html_text(named.titles[number]));
-    html += findings_html(result.findings, "Findings of " + named.titles[number]) + "</details>\n";
+    html += tables_of(result, named.titles[number]) + "</details>\n";
   }
   if (!result.kernels.empty()) {
     html += fmt::format("<details><summary>Kernels, by SHA-256 and build options ({})</summary>\n",
@@ -108,7 +118,7 @@ std::string findings_part(const Named& named, const std::string& probe) {
   for (std::size_t run = 0; run < named.runs.size(); ++run) {
     const ProbeResult* const result = find_result(named.runs[run], probe);
     if (result != nullptr && !result->findings.empty()) {
-      return findings_html(result->findings, "Findings of " + named.titles[run]);
+      return tables_of(*result, named.titles[run]);
     }
   }
   return "<p>Nothing was found.</p>\n";

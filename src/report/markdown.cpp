@@ -9,6 +9,7 @@
 #include "report/findings.hpp"
 #include "report/safe_text.hpp"
 #include "report/side_by_side.hpp"
+#include "report/stacks.hpp"
 
 namespace clprobe {
 namespace report {
@@ -36,6 +37,20 @@ std::string findings_table(const std::vector<Finding>& findings) {
   return text + '\n';
 }
 
+std::string shares_table(const ShareTable& table) {
+  const auto row_of = [](const std::vector<std::string>& texts) {
+    std::vector<std::string> cells;
+    for (const std::string& text : texts) cells.push_back(escape_markdown(text));
+    return markdown_row(cells);
+  };
+  std::string text = escape_markdown(table.title) + ":\n\n";
+  text += row_of(table.head) + markdown_rule(table.head.size(), 1);
+  for (const std::vector<std::string>& row : table.rows) text += row_of(row);
+  text += '\n';
+  for (const std::string& remark : table.remarks) text += escape_markdown(remark) + "\n\n";
+  return text;
+}
+
 std::string advice_list(const std::vector<Finding>& findings) {
   std::string text;
   for (const Advice& advice : advice_in(findings)) {
@@ -56,8 +71,10 @@ std::string warnings_list(const std::vector<Warning>& warnings) {
 std::string result_section(const ProbeResult& result) {
   std::string text = fmt::format("### {}\n\n{}\n\n", escape_markdown(result.probe),
                                  escape_markdown(result_text(result)));
-  for (const std::vector<Finding>& block : blocks_of(result.findings))
+  for (const ShareTable& table : share_tables(result.findings)) text += shares_table(table);
+  for (const std::vector<Finding>& block : blocks_of(without_stacks(result.findings))) {
     text += findings_table(block);
+  }
   text += advice_list(result.findings);
   const std::string failures = failures_text(result);
   if (!failures.empty()) text += fmt::format("- **Warning:** {}\n\n", escape_markdown(failures));

@@ -15,6 +15,7 @@
 #include "report/curves.hpp"
 #include "report/findings.hpp"
 #include "report/grids.hpp"
+#include "report/html_stacks.hpp"
 #include "report/side_by_side.hpp"
 #include "report/text.hpp"
 
@@ -96,6 +97,7 @@ void add_grids(Json& grids, const ProbeResult& result, const DeviceInfo& device,
 }  // namespace
 
 Json page_chart(std::span<const Run> runs, std::string_view probe) {
+  if (Json stacks = stacks_chart(runs, probe); !stacks.is_null()) return stacks;
   const ProbeResult* const first = first_measured(runs, probe);
   if (first == nullptr) return nullptr;
   const std::optional<GridAxes> axes = heat_map_axes(*first);

@@ -337,6 +337,18 @@ std::string description_of(const Chart& chart) {
   return text;
 }
 
+std::string description_of(std::span<const Stack> stacks) {
+  std::string text = fmt::format("Bars of {} kernels, each the whole of its time.", stacks.size());
+  for (const Stack& stack : stacks) {
+    const auto most =
+        std::max_element(stack.parts.begin(), stack.parts.end(),
+                         [](const StackPart& a, const StackPart& b) { return a.share < b.share; });
+    text += fmt::format(" {}: {} {} %.", printable(stack.bar), printable(most->label),
+                        share_text(*most));
+  }
+  return text;
+}
+
 std::string picture_of_curves(std::span<const Run> runs, std::string_view probe) {
   std::string series;
   const Chart chart = shared_chart(runs, probe, series);
@@ -352,12 +364,25 @@ std::string picture_of_curves(std::span<const Run> runs, std::string_view probe)
   return draw_picture(chart, text);
 }
 
+/// Of the first run that has any, in its first view.
+std::optional<std::string> picture_of_stacks(const Run& run, const ProbeResult& result) {
+  const std::vector<std::vector<Stack>> views = views_of(result.findings);
+  if (views.empty()) return std::nullopt;
+  const std::string view = view_title(views.front().front().view);
+  PictureText text{device_title_of(run, printable(words(result.probe))),
+                   fmt::format("{}. {}", cut(printable(view), 60, "…"), provenance_of(run)),
+                   description_of(views.front())};
+  text.subtitle = cut(text.subtitle, 108, "…");
+  return draw_stacks(views.front(), text);
+}
+
 }  // namespace
 
 std::string picture_of(std::span<const Run> runs, std::string_view probe) {
   for (const Run& run : runs) {
     const ProbeResult* const result = find_result(run, probe);
     if (result == nullptr) continue;
+    if (const auto stacks = picture_of_stacks(run, *result)) return *stacks;
     const std::optional<GridAxes> axes = heat_map_axes(*result);
     if (!axes) continue;
     const std::vector<Grid> grids = grids_of(*result, run.device, *axes);

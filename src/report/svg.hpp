@@ -9,6 +9,7 @@
 #include "clprobe/run.hpp"
 #include "report/chart.hpp"
 #include "report/grids.hpp"
+#include "report/stacks.hpp"
 
 namespace clprobe::report {
 
@@ -27,8 +28,12 @@ std::string draw_picture(const Chart& chart, const PictureText& text);
 std::string draw_heat_map(const Grid& grid, const GridAxes& axes, std::string_view unit,
                           const PictureText& text);
 
-/// The picture of a probe in these runs, with its texts. Of curves on several devices it shows the
-/// first run's first series on each that has it; of heat maps the first one.
+/// The same of stacks: a bar each, in colours by category, with what they stand for.
+std::string draw_stacks(std::span<const Stack> stacks, const PictureText& text);
+
+/// The picture of a probe in these runs, with its texts. Of stacks it shows the first run's. Of
+/// curves on several devices it shows the first run's first series on each that has it; of heat
+/// maps the first one.
 std::string picture_of(std::span<const Run> runs, std::string_view probe);
 
 /// The beginning of every picture, up to its titles.

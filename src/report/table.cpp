@@ -7,6 +7,7 @@
 #include "report/device_text.hpp"
 #include "report/heat_map.hpp"
 #include "report/page.hpp"
+#include "report/stacks.hpp"
 #include "report/table_sections.hpp"
 #include "report/text.hpp"
 
@@ -45,6 +46,7 @@ void add_result(Page& page, const ProbeResult& result, const DeviceInfo& device,
                 const TableStyle& style) {
   page.blank();
   add_result_heading(page, result);
+  draw_stacks(page, result.findings, style.all_points);
   add_findings(page, result.findings);
   if (const std::string failures = failures_text(result); !failures.empty()) {
     page.prose(" ! ", failures, Ink::caution);
@@ -52,7 +54,8 @@ void add_result(Page& page, const ProbeResult& result, const DeviceInfo& device,
   if (style.advice) add_warnings(page, result.warnings);
   const std::vector<HeatMap> maps = heat_maps_of(result, device);
   for (const HeatMap& map : maps) draw_heat_map(page, map);
-  const Chart chart = maps.empty() ? chart_of(result, device) : Chart{};
+  const bool has_stacks = !views_of(result.findings).empty();
+  const Chart chart = maps.empty() && !has_stacks ? chart_of(result, device) : Chart{};
   if (!chart.series.empty()) {
     page.blank();
     draw_chart(page, chart);

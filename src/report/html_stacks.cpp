@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/html_stacks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "report/html_text.hpp"
+#include "report/side_by_side.hpp"
+#include "report/stacks.hpp"
+#include "report/text.hpp"
+
+namespace clprobe::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string row_of(const std::vector<std::string>& cells, bool is_head) {
+  std::string html = "<tr>";
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (is_head || i == 0) {
+      html += fmt::format("<th scope=\"{}\">{}</th>", is_head ? "col" : "row", html_text(cells[i]));
+    } else {
+      html += fmt::format("<td>{}</td>", html_text(cells[i]));
+    }
+  }
+  return html + "</tr>\n";
+}
+
+template <typename Text>
+std::size_t place_in(std::vector<std::string>& words, const Text& word) {
+  const auto found = std::find(words.begin(), words.end(), word);
+  if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
+  words.emplace_back(word);
+  return words.size() - 1;
+}
+
+struct DeviceStack {
+  std::size_t device{0};
+  Stack stack{};
+};
+
+std::vector<DeviceStack> all_stacks(std::span<const Run> runs, std::string_view probe) {
+  std::vector<DeviceStack> all;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const ProbeResult* const result = find_result(runs[run], probe);
+    if (result == nullptr) continue;
+    for (Stack& stack : stacks_in(result->findings)) all.push_back({run, std::move(stack)});
+  }
+  return all;
+}
+
+Json points_of(const Stack& stack, std::vector<std::string>& labels) {
+  Json points = Json::array();
+  for (const StackPart& part : stack.parts) {
+    Json point{place_in(labels, part.label), part.share, nullptr, nullptr};
+    if (part.low && part.high && *part.high > *part.low) {
+      point[2] = *part.low;
+      point[3] = *part.high;
+    }
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+}  // namespace
+
+std::string stacks_html(std::span<const Finding> findings, std::string_view title) {
+  std::string html;
+  for (const ShareTable& table : share_tables(findings)) {
+    const std::string caption = html_text(fmt::format("{}: {}", title, table.title));
+    std::string rows;
+    for (const auto& row : table.rows) rows += row_of(row, false);
+    html += fmt::format(
+        "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">\n<table "
+        "class=\"findings\">\n<caption>{0}</caption>\n<thead>\n{1}</thead>\n<tbody>\n{2}"
+        "</tbody>\n</table>\n</div>\n",
+        caption, row_of(table.head, true), rows);
+    for (const std::string& remark : table.remarks) {
+      html += fmt::format("<p class=\"quiet\">{}</p>\n", html_text(remark));
+    }
+  }
+  return html;
+}
+
+Json stacks_chart(std::span<const Run> runs, std::string_view probe) {
+  const std::vector<DeviceStack> all = all_stacks(runs, probe);
+  if (all.empty()) return nullptr;
+  std::vector<Stack> stacks;
+  for (const DeviceStack& each : all) stacks.push_back(each.stack);
+  std::vector<std::string> labels = stack_labels(stacks);
+  std::vector<std::string> names;
+  std::vector<std::string> views;
+  Json categories = Json::array();
+  Json shown_labels = Json::array();
+  for (const std::string& label : labels) {
+    categories.push_back(place_in(names, stack_category(label)));
+    shown_labels.push_back(printable(label));
+  }
+  Json bars = Json::array();
+  for (const DeviceStack& each : all) {
+    bars.push_back({{"device", each.device},
+                    {"series", printable(each.stack.bar)},
+                    {"view", place_in(views, each.stack.view)},
+                    {"time", printable(time_text(each.stack))},
+                    {"points", points_of(each.stack, labels)}});
+  }
+  Json titles = Json::array();
+  for (const std::string& view : views) titles.push_back(printable(view_title(view)));
+  return {{"probe", printable(probe)}, {"view", "stack"}, {"labels", shown_labels},
+          {"categories", categories},  {"views", titles}, {"stacks", bars}};
+}
+
+}  // namespace clprobe::report

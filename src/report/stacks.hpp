@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacked bars: where the time of kernels goes, one bar a kernel.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/run.hpp"
+#include "clprobe/stacks.hpp"
+#include "report/page.hpp"
+
+namespace clprobe::report {
+
+/// What tables of other findings show: those that are neither parts of stacks nor their times.
+std::vector<Finding> without_stacks(std::span<const Finding> findings);
+
+/// What a view is, in a few words.
+std::string view_title(std::string_view view);
+
+/// The stacks of each view, in the order of stacks_in().
+std::vector<std::vector<Stack>> views_of(std::span<const Finding> findings);
+
+/// In percent: "12.3", with the interval where there is one: "12.3 ±0.4". Marked by a star where
+/// there is something to be wary of.
+std::string share_text(const StackPart& part);
+/// The part with this label; null where the bar has none.
+const StackPart* part_of(const Stack& stack, std::string_view label);
+/// "3038637 cycles", "1.23 ms"; empty where it is not known.
+std::string time_text(const Stack& stack);
+/// What the stars stand for, each once.
+std::vector<std::string> remarks_of(std::span<const Stack> stacks);
+
+/// A category, and its share of a bar: the sum of its parts, at least 0.
+struct CategoryShare {
+  std::string category{};
+  double share{0.0};
+};
+/// In the order of stack_labels(); the same categories in the same order for each bar.
+std::vector<CategoryShare> categories_of(const Stack& stack, std::span<const std::string> labels);
+
+/// A line a bar, a letter a category; what the letters stand for; the shares as a table, of the
+/// first view or of all.
+void draw_stacks(Page& page, std::span<const Finding> findings, bool has_all_tables);
+
+/// A table of shares for each view, for Markdown and HTML: a heading row and rows of as many cells.
+struct ShareTable {
+  std::string title{};
+  std::vector<std::string> head{};
+  std::vector<std::vector<std::string>> rows{};
+  std::vector<std::string> remarks{};
+};
+/// Bars down and parts across would be too wide: a row is a part, a column a bar.
+std::vector<ShareTable> share_tables(std::span<const Finding> findings);
+
+}  // namespace clprobe::report
