@@ -137,8 +137,7 @@ Work prepare_copy(Session& session, const Point& point) {
   const bool is_cpu = session.info().type == "cpu";
   Work work;
   work.iterations =
-      std::clamp<std::uint64_t>(iterations_for(is_cpu ? cpu_launch_ns : gpu_launch_ns, few,
-                                               sample.event_ns.value_or(sample.host_ns)),
+      std::clamp<std::uint64_t>(iterations_for(is_cpu ? cpu_launch_ns : gpu_launch_ns, few, sample),
                                 few, most_iterations / 8);
   // A phase that takes no time does not take more in a longer launch.
   work.max_iterations = CopyShape::of(point).phase >= 0 ? 4 * work.iterations : most_iterations;

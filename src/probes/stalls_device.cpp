@@ -26,9 +26,13 @@ std::string part_options(int part, bool has_clock, const DeviceInfo& device) {
   return fmt::format("-DPART={}{}", part, is_without ? clock_without_asm : "");
 }
 
-std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t few, std::uint64_t taken_ns) {
-  if (taken_ns == 0) return few;
-  return target_ns * few / taken_ns;
+std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t few, const Sample& sample) {
+  // An event that says less than this of what the host waited is none of the launch.
+  constexpr std::uint64_t least_share = 16;
+  const std::uint64_t event_ns = sample.event_ns.value_or(0);
+  const std::uint64_t taken_ns =
+      event_ns > sample.host_ns / least_share ? event_ns : sample.host_ns;
+  return taken_ns == 0 ? few : target_ns * few / taken_ns;
 }
 
 std::vector<KernelVariant> variants() {

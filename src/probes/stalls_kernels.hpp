@@ -17,8 +17,8 @@ inline constexpr std::string_view stalls_file = "stalls.cl";
 /// several work-items, which on CPUs must do without assembly.
 std::string part_options(int part, bool has_clock, const DeviceInfo& device);
 
-/// As many iterations as take `target_ns`, when `few` of them took `taken_ns`.
-std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t few, std::uint64_t taken_ns);
+/// As many iterations as take `target_ns`, when `few` of them took what the sample says.
+std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t few, const Sample& sample);
 
 /// The buffer that all points share, of at least so many words, each of which says in which line it
 /// is. Throws cl::Error.

@@ -79,6 +79,10 @@ constexpr std::uint32_t turns_of_lanes = 8;
 
 bool is_gpu(const DeviceInfo& device) { return device.type == "gpu"; }
 
+/// NVIDIA's driver runs no more of a kernel that does not say how many it takes. A processor does
+/// them one after another.
+std::int64_t most_items_of(const DeviceInfo& device) { return is_gpu(device) ? 256 : 64; }
+
 std::uint32_t lanes_of(const DeviceInfo& device) {
   const std::int64_t said = device.sub_group_size;
   const bool is_usable = said >= 8 && said <= 64 && std::has_single_bit(std::uint64_t(said));
@@ -111,7 +115,8 @@ Point point_of(const MicroCase& micro, const DeviceInfo& device, const Limits& l
   // A processor's compute unit does one group after another.
   const std::int64_t per_unit = is_gpu(device) ? micro.groups_per_unit : 1;
   point.parameters.set("groups", std::max<std::int64_t>(device.compute_units, 1) * per_unit);
-  const std::int64_t items = group_of(device, micro.work_items);
+  const std::int64_t items =
+      group_of(device, std::min<std::int64_t>(micro.work_items, most_items_of(device)));
   point.parameters.set("work_items", items);
   point.parameters.set("workers", items);
   point.parameters.set("far_bytes", static_cast<std::int64_t>(footprints.far_bytes));
@@ -343,8 +348,8 @@ std::vector<Point> micro_points(const MicroCase& micro, const DeviceInfo& device
   }
   // Noise is made by as many work-items again, in the same groups: what waits goes on waiting
   // meanwhile, in whatever order the device takes sub-groups.
-  const std::int64_t most = is_gpu(device) ? 256 : 64;
-  const std::int64_t items = group_of(device, std::min<std::int64_t>(most, 2 * micro.work_items));
+  const std::int64_t items =
+      group_of(device, std::min<std::int64_t>(2 * micro.work_items, most_items_of(device)));
   if (items < 2) return points;
   const std::vector<std::int64_t> amounts = limits.effort == Effort::quick
                                                 ? std::vector<std::int64_t>{0, 2, 8}

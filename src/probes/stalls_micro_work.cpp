@@ -129,8 +129,7 @@ Work prepare_micro(Session& session, const Point& point) {
   const bool is_cpu = session.info().type == "cpu";
   Work work;
   work.iterations =
-      std::clamp<std::uint64_t>(iterations_for(is_cpu ? cpu_launch_ns : gpu_launch_ns, few,
-                                               sample.event_ns.value_or(sample.host_ns)),
+      std::clamp<std::uint64_t>(iterations_for(is_cpu ? cpu_launch_ns : gpu_launch_ns, few, sample),
                                 few, most_iterations / 8);
   work.max_iterations = most_iterations;
   work.build = session.build_of(stalls_file, part_options(0, false, session.info()));
