@@ -46,12 +46,24 @@ kernel void stalls_fill(global uint* data) {
     const uint word3 = data[line3 * LINE_WORDS + lane]; \
     sum += (word0 + word1) + (word2 + word3);           \
   }
+// Eight: what is loaded is not waited for before the last is on its way.
+#define PLACE(j)                                                    \
+  const uint place##j = LINE_OF(far, far_mask) * LINE_WORDS + lane; \
+  far = NEXT(far);
+#define WORD(j) const uint word##j = data[place##j];
+#define LOAD_FAR_8                                                                                 \
+  {                                                                                                \
+    PLACE(0)                                                                                       \
+    PLACE(1) PLACE(2) PLACE(3) PLACE(4) PLACE(5) PLACE(6) PLACE(7) WORD(0) WORD(1) WORD(2) WORD(3) \
+        WORD(4) WORD(5) WORD(6) WORD(7) sum +=                                                     \
+        ((word0 + word1) + (word2 + word3)) + ((word4 + word5) + (word6 + word7));                 \
+  }
 #define TILE_4(place, at, sum)                                                                  \
   sum += tile[(place + at) & (TILE_WORDS - 1)] + tile[(place + at + 1) & (TILE_WORDS - 1)] +    \
          tile[(place + at + 2) & (TILE_WORDS - 1)] + tile[(place + at + 3) & (TILE_WORDS - 1)]; \
   at += 4;
 
-// One iteration of a work-item: 4 * far_loads independent loads of one stream (or far_loads, each
+// One iteration of a work-item: 8 * far_loads independent loads of one stream (or far_loads, each
 // of which waits for the one before), 4 * near_loads of another, 4 * tile_loads of local memory,
 // 4 * chain_steps operations, 4 * turn_steps more of those whose turn it is, a barrier. Work-items
 // from `workers` on only make noise: 4 * noise operations or loads, which nothing waits for.
@@ -82,7 +94,7 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
           far = NEXT(far + data[LINE_OF(far, far_mask) * LINE_WORDS + lane]);
         }
       } else {
-        for (uint k = 0; k < far_loads; ++k) LOAD_4(far, far_mask, sum)
+        for (uint k = 0; k < far_loads; ++k) LOAD_FAR_8
       }
       for (uint k = 0; k < near_loads; ++k) LOAD_4(near, near_mask, sum)
       for (uint k = 0; k < tile_loads; ++k) {

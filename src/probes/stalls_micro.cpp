@@ -36,12 +36,39 @@ const CauseRow& row_of(Cause cause) { return cause_rows.at(static_cast<std::size
 // numbers put the large one at some times the rest on a GPU whose compute unit runs 4 sub-groups at
 // once, loads from main memory in 700 cycles and from its second cache in 280.
 constexpr std::array micro_cases{
-    MicroCase{
-        "memory", Cause::main_memory, 8, 256, 2, false, 0, 1, 2, 1, 0, false, false, {16, 8, 2, 1}},
-    MicroCase{
-        "latency", Cause::main_memory, 1, 32, 1, true, 0, 1, 2, 1, 0, false, false, {16, 4, 4, 1}},
+    MicroCase{"memory",
+              Cause::main_memory,
+              4,
+              4,
+              256,
+              1,
+              false,
+              0,
+              1,
+              2,
+              1,
+              0,
+              false,
+              false,
+              {16, 8, 2, 1}},
+    MicroCase{"latency",
+              Cause::main_memory,
+              1,
+              1,
+              32,
+              1,
+              true,
+              0,
+              1,
+              2,
+              1,
+              0,
+              false,
+              false,
+              {16, 4, 4, 1}},
     MicroCase{"banks",
               Cause::bank_conflict,
+              2,
               4,
               256,
               0,
@@ -54,12 +81,27 @@ constexpr std::array micro_cases{
               true,
               false,
               {64, 16, 8, 1}},
+    MicroCase{"barrier",
+              Cause::barrier,
+              1,
+              2,
+              256,
+              0,
+              false,
+              1,
+              1,
+              2,
+              1,
+              128,
+              true,
+              false,
+              {32, 8, 8, 1}},
     MicroCase{
-        "barrier", Cause::barrier, 1, 256, 0, false, 1, 1, 2, 1, 128, true, false, {32, 8, 8, 1}},
-    MicroCase{"chain", Cause::chain, 1, 32, 0, false, 1, 1, 2, 64, 0, true, false, {32, 8, 8, 1}},
+        "chain", Cause::chain, 1, 1, 32, 0, false, 1, 1, 2, 64, 0, true, false, {32, 8, 8, 1}},
     MicroCase{"divergence",
               Cause::divergence,
               2,
+              4,
               256,
               0,
               false,
@@ -100,6 +142,12 @@ std::vector<Cause> causes_of(const MicroCase& micro, bool is_lumped) {
   return causes;
 }
 
+/// A processor's compute unit does one group after another.
+std::int64_t groups_of(const DeviceInfo& device, std::uint32_t per_unit) {
+  const std::int64_t units = std::max<std::int64_t>(device.compute_units, 1);
+  return is_gpu(device) ? units * per_unit : units;
+}
+
 Point point_of(const MicroCase& micro, const DeviceInfo& device, const Limits& limits) {
   const Footprints footprints = footprints_of(device, limits);
   Point point;
@@ -112,9 +160,7 @@ Point point_of(const MicroCase& micro, const DeviceInfo& device, const Limits& l
   point.parameters.set("factors", joined(causes_of(micro, footprints.is_lumped)));
   point.parameters.set("idealised", std::int64_t{0});
   point.parameters.set("lanes", std::int64_t{lanes_of(device)});
-  // A processor's compute unit does one group after another.
-  const std::int64_t per_unit = is_gpu(device) ? micro.groups_per_unit : 1;
-  point.parameters.set("groups", std::max<std::int64_t>(device.compute_units, 1) * per_unit);
+  point.parameters.set("groups", groups_of(device, micro.groups_per_unit));
   const std::int64_t items =
       group_of(device, std::min<std::int64_t>(micro.work_items, most_items_of(device)));
   point.parameters.set("work_items", items);
@@ -136,10 +182,10 @@ std::uint32_t place_of_noise(std::string_view word) {
   return static_cast<std::uint32_t>(found - std::begin(all_noise));
 }
 
-/// The four loads of LOAD_4.
-std::uint32_t load_4(std::uint32_t& state, std::uint32_t mask) {
+/// Independent loads: LOAD_4 and LOAD_FAR_8.
+std::uint32_t load(std::uint32_t& state, std::uint32_t mask, int count) {
   std::uint32_t sum = 0;
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < count; ++k) {
     sum += mixed((state >> 8U) & mask);
     state = state * 1664525 + 1013904223;
   }
@@ -175,11 +221,11 @@ void work(const MicroShape& shape, std::uint32_t number, std::uint32_t i, Item& 
       item.far += mixed((item.far >> 8U) & shape.far_mask);
       item.far = item.far * 1664525 + 1013904223;
     } else {
-      item.sum += load_4(item.far, shape.far_mask);
+      item.sum += load(item.far, shape.far_mask, 8);
     }
   }
   for (std::uint32_t k = 0; k < shape.near_loads; ++k) {
-    item.sum += load_4(item.near, shape.near_mask);
+    item.sum += load(item.near, shape.near_mask, 4);
   }
   for (std::uint32_t k = 0; k < shape.tile_loads; ++k) {
     item.sum += tile_4(lane * shape.tile_stride, item.turned);
@@ -201,7 +247,7 @@ void make_noise(const MicroShape& shape, std::uint32_t number, Item& item) {
   }
   for (std::uint32_t k = 0; k < shape.noise; ++k) {
     item.sum += shape.noise_kind == 1 ? tile_4(number % line_words, item.turned)
-                                      : load_4(item.near, shape.noise_mask);
+                                      : load(item.near, shape.noise_mask, 4);
   }
 }
 
@@ -357,6 +403,7 @@ std::vector<Point> micro_points(const MicroCase& micro, const DeviceInfo& device
   for (const std::string_view kind : all_noise) {
     for (const std::int64_t amount : amounts) {
       Point point = usual;
+      point.parameters.set("groups", groups_of(device, micro.noisy_groups_per_unit));
       point.parameters.set("work_items", items);
       point.parameters.set("workers", items / 2);
       point.parameters.set("noise", std::string(kind));

@@ -41,9 +41,10 @@ std::vector<Cause> causes_in(std::string_view words);
 struct MicroCase {
   std::string_view name;
   Cause built_for;
-  std::uint32_t groups_per_unit;
-  std::uint32_t work_items;  ///< of a group, at most
-  std::uint32_t far_loads;   ///< single loads where it is a chase
+  std::uint32_t groups_per_unit;        ///< of a GPU; no more than it holds at once
+  std::uint32_t noisy_groups_per_unit;  ///< where half of a group's work-items make noise
+  std::uint32_t work_items;             ///< of a group, at most
+  std::uint32_t far_loads;              ///< of eight, or single ones where it is a chase
   bool is_chase;
   std::uint32_t near_loads;
   std::uint32_t tile_loads;
