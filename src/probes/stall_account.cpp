@@ -82,8 +82,10 @@ std::string fact_name(const View& view, const StallPart& part) {
 }
 
 std::optional<std::uint64_t> count_in(const Parameters& facts, std::string_view name) {
-  const std::int64_t count = facts.integer_or(name, -1);
-  return count < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(count));
+  const Value* const value = facts.find(name);
+  const auto* const count = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
+  if (count == nullptr || *count < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(*count);
 }
 
 double number_in(const Parameters& facts, const std::string& name) {

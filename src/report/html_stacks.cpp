@@ -74,9 +74,10 @@ std::string stacks_html(std::span<const Finding> findings, std::string_view titl
     const std::string caption = html_text(fmt::format("{}: {}", title, table.title));
     std::string rows;
     for (const auto& row : table.rows) rows += row_of(row, false);
+    html += fmt::format("<h4>{}</h4>\n", html_text(table.title));
     html += fmt::format(
         "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">\n<table "
-        "class=\"findings\">\n<caption>{0}</caption>\n<thead>\n{1}</thead>\n<tbody>\n{2}"
+        "class=\"findings shares\">\n<caption>{0}</caption>\n<thead>\n{1}</thead>\n<tbody>\n{2}"
         "</tbody>\n</table>\n</div>\n",
         caption, row_of(table.head, true), rows);
     for (const std::string& remark : table.remarks) {

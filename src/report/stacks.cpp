@@ -286,9 +286,11 @@ void draw_stacks(Page& page, std::span<const Finding> findings, bool has_all_tab
     page.prose(" ", page.show(heading_of(stacks.front())), Ink::plain);
     draw_bars(page, stacks, labels, marks);
     draw_legend(page, categories, marks);
-    if (is_first || has_all_tables) draw_table(page, stacks, labels);
-    for (const std::string& remark : remarks_of(stacks)) {
-      page.prose(" * ", page.show(remark), Ink::faint);
+    if (is_first || has_all_tables) {
+      draw_table(page, stacks, labels);
+      for (const std::string& remark : remarks_of(stacks)) {
+        page.prose(" * ", page.show(remark), Ink::faint);
+      }
     }
     is_first = false;
   }

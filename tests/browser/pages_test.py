@@ -158,6 +158,13 @@ def heat_map_run():
     return run
 
 
+def stacks_run():
+    """Bars with parts, in two views."""
+    made = subprocess.run([OPTIONS.program, "--device", "sim:gsi", "stalls", "--case", "implicit",
+                           "--json"], check=True, stdout=subprocess.PIPE)
+    return json.loads(made.stdout)
+
+
 def eight_runs():
     runs = []
     for i in range(8):
@@ -260,8 +267,8 @@ class Pages(unittest.TestCase):
 
     def test_every_width_and_scheme(self):
         pages = {"one": [run_of("H200")], "several": real_runs(), "heat": [heat_map_run()],
-                 "hostile": [hostile_run(), run_of("H200")]}
-        charts = {"one": 1, "several": 1, "heat": 1, "hostile": 2}
+                 "stacks": [stacks_run()], "hostile": [hostile_run(), run_of("H200")]}
+        charts = {"one": 1, "several": 1, "heat": 1, "stacks": 1, "hostile": 2}
         for name, runs in pages.items():
             page, _ = self.page(name, runs)
             for width in WIDTHS:
@@ -327,6 +334,33 @@ class Pages(unittest.TestCase):
         opacity, text = self.hover(self.canvases(1)[0], 0, 50)
         self.assertEqual(opacity, 1)
         self.assertRegex(text, r"stride words \d+, word \d+\sB \| .*ns \(.*ns to .*ns\)")
+        self.check_quiet()
+
+    def test_stacks_have_views_parts_and_a_table(self):
+        run = stacks_run()
+        page, _ = self.page("stacks", [run])
+        self.open(page)
+        canvas = self.canvases(1)[0]
+        opacity, text = self.hover(canvas, 0, 0)
+        self.assertEqual(opacity, 1)
+        self.assertRegex(text, r"implicit, scratchpad, 32 MSHRs \(\d+ cycles\) \| no stall: \S+\s%")
+        # Every part of a bar in its place: the ends of the last ones are where all the time is.
+        ends = self.js("const c = Chart.getChart(arguments[0]); const ends = {}; "
+                       "c.data.datasets.forEach((set, i) => c.getDatasetMeta(i).data.forEach((bar, k) "
+                       "=> { const y = set.data[k].y; ends[y] = Math.max(ends[y] || 0, "
+                       "c.scales.x.getValueForPixel(bar.x)); })); return Object.values(ends)", canvas)
+        self.assertEqual(len(ends), 12)
+        for end in ends:
+            self.assertAlmostEqual(end, 1.0, places=3)
+        image = self.js("return arguments[0].toDataURL()", canvas)
+        self.all(".toggle input")[1].click()
+        self.assertNotEqual(self.js("return arguments[0].toDataURL()", canvas), image)
+        self.all(".points summary")[0].click()
+        time.sleep(0.2)
+        rows = self.js("return document.querySelectorAll('.points tbody tr').length")
+        parts = [f for f in run["results"][0]["findings"]
+                 if f["name"] == "stall" and f["method"] == "all-causes"]
+        self.assertEqual(rows, len(parts))
         self.check_quiet()
 
     def test_keyboard_and_table_say_what_the_chart_shows(self):
@@ -446,7 +480,8 @@ class Pages(unittest.TestCase):
         self.check_quiet()
 
     def test_pictures_stand_alone(self):
-        cases = {"latency": real_runs(), "banks": [heat_map_run()]}
+        cases = {"latency": real_runs(), "banks": [heat_map_run()],
+                 "stalls": [stacks_run()]}
         for name, runs in cases.items():
             with self.subTest(picture=name):
                 document = self.folder / f"{name}-picture.json"

@@ -558,7 +558,103 @@
     return graph;
   }
 
-  const views = { "curve": drawCurves, "heat map": drawHeatMap };
+  // Sub-classes of a category are lighter and lighter.
+  const tints = ["ff", "c4", "94", "6c", "4c"];
+
+  // Long names in lines, where the bars would have no room beside them.
+  const narrow = 700;
+  const inLines = (name, width) => (width < narrow ? name.split(/, /).map((word, i, all) =>
+    word + (i + 1 < all.length ? "," : "")) : name);
+
+  function drawStacks(chart, place) {
+    const isOne = new Set(chart.stacks.map((s) => s.device)).size === 1;
+    const name = (s) => (isOne ? s.series : `${data.devices[s.device]}, ${s.series}`);
+    let bars = [];
+    const tintOf = (i) => tints[Math.min(
+      chart.categories.slice(0, i).filter((c) => c === chart.categories[i]).length, tints.length - 1)];
+    const sets = chart.labels.map((label) => ({ label, data: [], borderWidth: 0.5, stack: "all" }));
+    const where = (p) => `${name(bars[p.y])}${bars[p.y].time ? " (" + bars[p.y].time + ")" : ""}`;
+    const shown = (p) => text(p.x, "share") +
+      (p.high === null ? "" : ` (${text(p.low, "share")} to ${text(p.high, "share")})`);
+    const { canvas, said, box } = stage(`Where the time of ${chart.stacks.length} bars goes, ` +
+      "stacked by cause. Arrow keys read the parts; a table follows.");
+    const graph = new Chart(canvas, {
+      type: "bar",
+      data: { datasets: sets },
+      options: {
+        animation: false, maintainAspectRatio: false, parsing: false, indexAxis: "y",
+        interaction: { mode: "nearest", axis: "xy", intersect: true },
+        scales: {
+          x: { stacked: true, ticks: { callback: (value) => tickText(value, "share"), maxRotation: 0 } },
+          y: {
+            type: "category", stacked: true, grid: { display: false },
+            ticks: { autoSkip: false, callback: (_, i) => inLines(name(bars[i]), canvas.clientWidth) },
+          },
+        },
+        plugins: {
+          legend: { display: false },
+          tooltip: {
+            callbacks: {
+              title: ([item]) => item ? where(item.raw) : "",
+              label: (item) => `${item.dataset.label}: ${shown(item.raw)}`,
+            },
+          },
+        },
+      },
+    });
+
+    let view = 0;
+    const table = tableBehind(
+      ["bar", "cause", "share", "low", "high"],
+      () => bars.flatMap((bar) => bar.points.map(([label, share, low, high]) => [
+        name(bar), chart.labels[label], text(share, "share"),
+        high === null ? "" : text(low, "share"), high === null ? "" : text(high, "share")])));
+
+    function refresh() {
+      bars = chart.stacks.filter((s) => s.view === view);
+      const points = (label) => bars.flatMap((bar, y) => bar.points
+        .filter((p) => p[0] === label).map(([, x, low, high]) => ({ x, y, low, high })));
+      sets.forEach((set, i) => {
+        set.data = points(i);
+        set.backgroundColor = colour("c" + chart.categories[i] % 8) + tintOf(i);
+        set.borderColor = colour("surface");
+      });
+      const sums = (sign) => bars.map((bar) =>
+        bar.points.reduce((sum, p) => sum + Math.max(0, sign * p[1]), 0)).reduce((a, b) => Math.max(a, b));
+      const { x, y } = graph.options.scales;
+      x.min = -sums(-1);
+      x.max = Math.max(1, Math.round(sums(1) * 1e6) / 1e6);
+      graph.data.labels = bars.map(name);
+      for (const axis of [x, y]) axis.ticks.color = colour("quiet");
+      x.grid = { color: colour("grid"), borderColor: colour("quiet") };
+      Object.assign(graph.options.plugins.tooltip, tooltipStyle());
+      const row = place.clientWidth < narrow ? 46 : 30;
+      box.style.height = `${60 + row * Math.max(bars.length, 4)}px`;
+      graph.update("none");
+      table.refresh();
+    }
+
+    if (chart.views.length > 1) {
+      const radios = chart.views.map((title, i) => {
+        const input = element("input", { type: "radio", name: "view-" + chart.probe, checked: i === 0 });
+        input.addEventListener("change", () => { view = i; refresh(); });
+        return element("label", { className: "toggle" }, input,
+                       element("span", { className: "text", textContent: title }));
+      });
+      place.append(element("div", { className: "controls" }, group("Show", radios)));
+    }
+    const categories = [...new Set(chart.categories)];
+    const legend = element("ul", { className: "legend" }, ...categories.map((c) => element(
+      "li", {}, swatch(c),
+      element("span", { textContent: chart.labels[chart.categories.indexOf(c)].split(":")[0] }))));
+    place.append(box, legend, said, table.details);
+    withKeys(canvas, graph, said, (set, p) => `${where(p)}, ${set.label}: ${shown(p)}`);
+    drawn.push(refresh);
+    refresh();
+    return graph;
+  }
+
+  const views = { "curve": drawCurves, "heat map": drawHeatMap, "stack": drawStacks };
 
   // Raw data: the inverse of packed.cpp
 
@@ -654,7 +750,8 @@
     Chart.defaults.font.size = 12;
     for (const place of document.querySelectorAll("[data-chart]")) {
       const chart = data.charts[Number(place.dataset.chart)];
-      const has = chart && (chart.curves || chart.grids || []).some((each) => each.points.length > 1);
+      const has = chart && (chart.curves || chart.grids || chart.stacks || [])
+        .some((each) => each.points.length > 1);
       if (!has) continue;
       place.querySelector(".picture").hidden = true;
       views[chart.view](chart, place);

@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # Bats and common.bash set the variables
+# The probe stalls: the thesis's cases on simulated machines, and what is refused.
+bats_require_minimum_version 1.5.0
+
+setup() {
+  load common
+  common_setup
+}
+
+@test "an unknown case shows the nearest, and all of them" {
+  clprobe --device sim:gsi stalls --case implict
+  fails_with 2 --case implict "did you mean 'implicit'" 'uts, utsd or implicit'
+  clprobe --device sim:gsi stalls --case uts,
+  fails_with 2 --case
+}
+
+@test "a case that a machine cannot run is a mistake where it was asked for, else a reason" {
+  clprobe --device sim:gsi stalls --case implicit --json
+  [ "$status" -eq 0 ]
+  jq -r '.device.reported.machine' <<<"$output" |
+    jq '.name = "small" | .local.bytes = 8192 | .core.compute_units = 2' >small.json
+  clprobe --device sim:small.json stalls --case implicit
+  fails_with 2 --case implicit '16 KiB of local memory, of which small has 8 KiB'
+  clprobe --device sim:small.json stalls --dry-run
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"stalls utsd, ownership: 1 point"* ]]
+  [[ "$output" == *"stalls implicit: not measured: it needs 16 KiB"* ]]
+}
+
+@test "implicit on GSI's machine: every bar is whole, and stands beside the thesis" {
+  OCL_ICD_VENDORS=/nonexistent clprobe --device sim:gsi stalls --case implicit -o run.json
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"full MSHR"* && "$output" == *"pending DMA"* ]]
+  [[ "$output" == *"12 implicit, stash, 256 MSHRs"* ]]
+  json_says '.results[0].status == "ok" and (.results[0].points | length) == 12' run.json
+  json_says '[.results[0].findings[] | select(.name == "stall")]
+    | group_by([.series, .method]) | length == 24
+      and all(.[]; (map(.value) | add) as $all | $all > 0.999999 and $all < 1.000001)' run.json
+  json_says '[.results[0].findings[] | select(.name == "thesis") | .value]
+    == [0.64, 0.69, 1.67, 1.34, 0, 13, 8.9, 2.1]' run.json
+}
+
+@test "bars fit the terminal and need neither colour nor Unicode" {
+  clprobe --device sim:gsi stalls --case implicit -o run.json
+  [ "$status" -eq 0 ]
+  LC_ALL=C clprobe report run.json
+  [ "$status" -eq 0 ]
+  [ "$(LC_ALL=C awk 'length > 80' <<<"$output" | wc -l)" -eq 0 ]
+  [[ "$output" != *$'\x1b'* ]]
+  [[ "$output" == *"# no stall"* && "$output" == *"M memory structural"* ]]
+}
+
+@test "every format has the shares, and a report makes them anew from the document" {
+  clprobe --device sim:gsi stalls --case implicit -o run.json
+  [ "$status" -eq 0 ]
+  jq '.results[0].findings = []' run.json >bare.json
+  clprobe report bare.json -o again.json -o again.md -o again.csv -o again.html -o again.svg
+  [ "$status" -eq 0 ]
+  [ "$(jq -c '.results[0].findings' run.json)" = "$(jq -c '.results[0].findings' again.json)" ]
+  grep -q '| memory structural: full MSHR | 15.8 |' again.md
+  grep -q 'gsi_memory_structural_full_mshr_cycles' again.csv
+  grep -q '"view":"stack"' again.html
+  grep -q '<title>memory structural: full MSHR: 15.8 %</title>' again.svg
+}
+
+@test "a document whose account was edited says that it does not add up" {
+  clprobe --device sim:gsi stalls --case implicit -o run.json
+  [ "$status" -eq 0 ]
+  jq '.results[0].points[].parameters.gsi_no_stall_cycles = 7' run.json >edited.json
+  clprobe report edited.json --json
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].findings[] | select(.reason | strings | test("does not add up"))]
+    | length == 12'
+  json_says '[.results[0].findings[] | select(.name == "time")] == []'
+}
+
+@test "the same machine gives the same run, and another one is told from it" {
+  clprobe --device sim:gsi stalls --case implicit -o one.json
+  clprobe --device sim:gsi stalls --case implicit --seed 42 -o two.json
+  clprobe compare one.json two.json --fail-on changed
+  [ "$status" -eq 0 ]
+  clprobe --device sim:fermi-m2070 stalls --case implicit -o other.json
+  [ "$status" -eq 0 ]
+  clprobe compare one.json other.json --fail-on changed
+  [ "$status" -eq 4 ]
+}
+
+@test "a machine without MSHRs has no sweep, and says why" {
+  clprobe --device sim:kepler-k20-prt stalls --case implicit --json
+  [ "$status" -eq 0 ]
+  json_says '(.results[0].points | length) == 3'
+  json_says '[.results[0].findings[] | select(.method == "plan") | .reason]
+    | length == 1 and (.[0] | test("no sweep of MSHRs: kepler-k20-prt has none"))'
+}
+
+@test "explain tells the method and GSI's names" {
+  clprobe explain stalls
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"Algorithm 1"* && "$output" == *"pending release"* ]]
+}
+
+@test "the picture in README is what its command draws" {
+  root=$BATS_TEST_DIRNAME/../..
+  command=$(grep --only-matching 'clprobe --device .* -o docs/images/.*' "$root/README.md")
+  read -ra words <<<"$command"
+  clprobe "${words[@]:1:${#words[@]}-2}" stalls.svg
+  [ "$status" -eq 0 ]
+  # All but the line with the day of the run.
+  diff <(grep -v 'clprobe simulator' stalls.svg) \
+    <(grep -v 'clprobe simulator' "$root/${words[-1]}")
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks in reports and comparisons, on a made-up run.
+#include "clprobe/stacks.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "clprobe/compare.hpp"
+#include "clprobe/report.hpp"
+#include "example_runs.hpp"
+#include "golden.hpp"
+#include "report/stacks.hpp"
+#include "report/text.hpp"
+
+namespace clprobe {
+namespace {
+
+Finding part(std::string_view bar, std::string_view view, std::string_view label, double share,
+             double aside = 0.0) {
+  Finding finding;
+  finding.name = stack_part_name;
+  finding.series = bar;
+  finding.method = view;
+  finding.label = label;
+  finding.value = share;
+  finding.low = share - aside;
+  finding.high = share + aside;
+  finding.unit = "share";
+  return finding;
+}
+
+Finding time_of(std::string_view bar, double value, std::string_view unit) {
+  Finding finding;
+  finding.name = stack_time_name;
+  finding.series = bar;
+  finding.value = finding.low = finding.high = value;
+  finding.unit = unit;
+  return finding;
+}
+
+/// Two kernels in two views; a part that costs time, one that is not resolved, one that GSI does
+/// not know.
+Run stacks_run() {
+  Run run = example_gpu_run();
+  run.results.resize(1);
+  ProbeResult& result = run.results.front();
+  result.probe = "stalls";
+  result.warnings.clear();
+  result.points.resize(1);
+  Finding lump = part("uts", stack_view_shapley, "waiting for memory", 0.25, 0.02);
+  Finding unresolved = part("uts", stack_view_shapley, "control", 0.01, 0.03);
+  unresolved.reason = "not resolved: within two sigma of 0";
+  Finding other;
+  other.name = "here";
+  other.series = "time, utsd against uts";
+  other.value = 0.09;
+  result.findings = {time_of("uts", 3038637, "cycles"),
+                     part("uts", stack_view_gsi, "idle", 0.0625),
+                     part("uts", stack_view_gsi, "synchronization: acquire", 0.5),
+                     part("uts", stack_view_gsi, "memory data: L2", 0.25),
+                     part("uts", stack_view_gsi, "memory data: main memory", 0.0625),
+                     part("uts", stack_view_gsi, "no stall", 0.125),
+                     time_of("utsd", 120101, "cycles"),
+                     part("utsd", stack_view_gsi, "memory data: L1 coalescing", 0.25),
+                     part("utsd", stack_view_gsi, "no stall", 0.75),
+                     part("uts", stack_view_shapley, "no stall", 0.79, 0.04),
+                     lump,
+                     part("uts", stack_view_shapley, "memory structural: full MSHR", -0.05, 0.02),
+                     unresolved,
+                     other};
+  return run;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
+    lines.push_back(text.substr(at, text.find('\n', at) - at));
+  }
+  return lines;
+}
+
+std::size_t count_of(const std::string& text, char letter) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), letter));
+}
+
+}  // namespace
+
+TEST_CASE("findings become stacks by bar and view, parts in GSI's order") {
+  const Run run = stacks_run();
+  const auto stacks = stacks_in(run.results[0].findings);
+  REQUIRE(stacks.size() == 3);
+  CHECK(stacks[0].bar == "uts");
+  CHECK(stacks[0].view == stack_view_gsi);
+  CHECK(stacks[0].time == 3038637.0);
+  CHECK(stacks[0].time_unit == "cycles");
+  CHECK(stacks[1].bar == "utsd");
+  CHECK(stacks[2].view == stack_view_shapley);
+  CHECK(stack_labels(std::span(stacks).first(2)) ==
+        std::vector<std::string>{"no stall", "memory data: L2", "memory data: main memory",
+                                 "memory data: L1 coalescing", "synchronization: acquire", "idle"});
+  CHECK(stack_category("memory data: L2") == "memory data");
+  CHECK(stack_category("idle") == "idle");
+}
+
+TEST_CASE("a finding without a value or a label is no part") {
+  Finding finding = part("uts", stack_view_gsi, "idle", 1.0);
+  CHECK(is_stack_part(finding));
+  finding.label.clear();
+  CHECK_FALSE(is_stack_part(finding));
+  finding.label = "idle";
+  finding.value.reset();
+  CHECK_FALSE(is_stack_part(finding));
+  CHECK(stacks_in(std::span(&finding, 1)).empty());
+}
+
+TEST_CASE("the time of a stack is not told twice, that of others is kept") {
+  const std::vector<Finding> findings{time_of("uts", 1.0, "cycles"),
+                                      part("uts", stack_view_gsi, "idle", 1.0),
+                                      time_of("imported", 1.0, "seconds")};
+  const auto others = report::without_stacks(findings);
+  REQUIRE(others.size() == 1);
+  CHECK(others[0].series == "imported");
+}
+
+TEST_CASE("bars are as long as their shares, on pages of any width") {
+  const Run run = stacks_run();
+  for (const int width : {40, 60, 80, 200}) {
+    for (const bool is_unicode : {false, true}) {
+      const std::string text =
+          render_table(std::span(&run, 1), {.width = width, .unicode = is_unicode});
+      for (const std::string& line : lines_of(text)) {
+        CHECK(report::display_width(line) <= width);
+      }
+    }
+  }
+  const std::string text = render_table(std::span(&run, 1), {.width = 80});
+  const auto lines = lines_of(text);
+  const auto bar = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find(" utsd ") != std::string::npos;
+  });
+  REQUIRE(bar != lines.end());
+  const auto cells = static_cast<double>(count_of(*bar, '#') + count_of(*bar, 'D'));
+  CHECK(cells > 40);
+  CHECK(std::abs(static_cast<double>(count_of(*bar, '#')) - 0.75 * cells) <= 1.0);
+}
+
+TEST_CASE("what reports say of stacks") {
+  const Run run = stacks_run();
+  const std::span<const Run> runs(&run, 1);
+  check_golden("stacks.txt", render_table(runs, {.width = 80, .all_points = true}));
+  check_golden("stacks-ascii-60.txt", render_table(runs, {.width = 60, .unicode = false}));
+  check_golden("stacks.md", render_markdown(runs));
+  check_golden("stacks.svg", render_svg(runs, "stalls"));
+}
+
+TEST_CASE("text of a file is text in stacks") {
+  Run run = stacks_run();
+  const std::string evil = "</script><script>alert(1)</script>\x1b[31m";
+  for (Finding& finding : run.results[0].findings) {
+    if (finding.series == "utsd") finding.series = evil;
+    if (finding.label == "idle") finding.label = evil;
+  }
+  const std::span<const Run> runs(&run, 1);
+  for (const std::string& text : {render_html(runs), render_svg(runs, "stalls"),
+                                  render_table(runs, {}), render_markdown(runs)}) {
+    CHECK(text.find('\x1b') == std::string::npos);
+  }
+  CHECK(render_html(runs).find("<script>alert") == std::string::npos);
+  CHECK(render_svg(runs, "stalls").find("<script>") == std::string::npos);
+}
+
+TEST_CASE("a bar of nothing, and one of nothing but what costs time, are drawn as empty") {
+  Run run = stacks_run();
+  for (const double share : {0.0, -0.5}) {
+    run.results[0].findings = {part("uts", stack_view_shapley, "idle", share)};
+    const std::span<const Run> runs(&run, 1);
+    CHECK(render_table(runs, {}).find("idle") != std::string::npos);
+    CHECK(render_svg(runs, "stalls").find("nan") == std::string::npos);
+    CHECK_FALSE(render_html(runs).empty());
+  }
+}
+
+TEST_CASE("compare matches parts by view and label, whatever their order") {
+  const Run before = stacks_run();
+  Run after = before;
+  std::vector<Finding>& findings = after.results[0].findings;
+  std::reverse(findings.begin(), findings.end());
+  const auto changed = std::find_if(findings.begin(), findings.end(), [](const Finding& each) {
+    return each.label == "synchronization: acquire";
+  });
+  changed->value = changed->low = changed->high = 0.25;
+  const std::vector<RunDigest> digests{digest(before, "a"), digest(after, "b")};
+  const Comparison made = compare(digests, 0, 0.03);
+  CHECK(made.unmatched.empty());
+  for (const ComparedRow& row : made.rows) {
+    const Finding& finding = row.baseline->finding;
+    CAPTURE(finding.label);
+    REQUIRE(row.cells[1].finding != nullptr);
+    CHECK(row.cells[1].finding->finding.label == finding.label);
+    const bool is_changed = finding.label == "synchronization: acquire";
+    CHECK((row.cells[1].judgement.verdict == Verdict::same) != is_changed);
+  }
+}
+
+}  // namespace clprobe

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probe `stalls` on simulated machines, from its plan to its findings.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clprobe/registry.hpp"
+#include "clprobe/simulated.hpp"
+#include "clprobe/simulator.hpp"
+#include "clprobe/stacks.hpp"
+#include "clprobe/stall_cases.hpp"
+#include "probes/stall_account.hpp"
+
+namespace clprobe {
+namespace {
+
+using simulator::Machine;
+
+const Probe& stalls_probe() { return *find_probe("stalls"); }
+
+Limits limits_of(std::vector<std::string> cases) {
+  Limits limits;
+  limits.stalls.cases = std::move(cases);
+  return limits;
+}
+
+ProbeResult measured(const Machine& machine, std::vector<std::string> cases) {
+  // The seed of the pure functions' own runs.
+  const std::unique_ptr<Backend> backend = simulated_backend(machine, 1);
+  Budget budget;
+  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
+  return measure(stalls_probe(), *backend, limits_of(std::move(cases)), budget, {});
+}
+
+/// Simulated once for all tests.
+const ProbeResult& implicit_on(std::string_view name) {
+  static std::map<std::string_view, ProbeResult> results;
+  const auto found = results.find(name);
+  if (found != results.end()) return found->second;
+  return results.emplace(name, measured(simulator::preset(name), {"implicit"})).first->second;
+}
+
+const ProbeResult& implicit_result() { return implicit_on("gsi"); }
+
+const Finding* find(const ProbeResult& result, std::string_view name, std::string_view series) {
+  for (const Finding& each : result.findings) {
+    if (each.name == name && each.series == series) return &each;
+  }
+  return nullptr;
+}
+
+/// A point of a search that is small enough for a test.
+Point small_search(std::string_view queues, std::string_view coherence) {
+  Point point;
+  point.series = queues;
+  point.parameters = {{"case", std::string(queues)},
+                      {"coherence", std::string(coherence)},
+                      {"timer", std::string("event")},
+                      {"nodes", std::int64_t{20}}};
+  return point;
+}
+
+}  // namespace
+
+TEST_CASE("the command's bars are those of the pure functions, to the cycle") {
+  const ProbeResult& result = implicit_result();
+  CHECK(result.status == Status::ok);
+  CHECK(result.warnings.empty());
+  const auto runs = simulator::run_implicit();
+  CHECK(result.points.size() == runs.size());
+  for (const simulator::CaseRun& run : runs) {
+    CAPTURE(run.name);
+    const Finding* const time = find(result, stack_time_name, run.name);
+    REQUIRE(time != nullptr);
+    CHECK(*time->value == static_cast<double>(run.account.result.cycles));
+    for (const Stack& stack : stacks_in(result.findings)) {
+      if (stack.bar != run.name) continue;
+      const auto& breakdown =
+          stack.view == stack_view_gsi ? run.account.gsi : run.account.all_causes;
+      double all = 0.0;
+      for (const StackPart& part : stack.parts) all += part.share;
+      CHECK(all == doctest::Approx(1.0).epsilon(1e-9));
+      for (const StallPart& each : stall_parts()) {
+        const auto part =
+            std::find_if(stack.parts.begin(), stack.parts.end(),
+                         [&](const StackPart& other) { return other.label == each.label; });
+        const double share = part == stack.parts.end() ? 0.0 : part->share;
+        CHECK(share * *time->value == doctest::Approx(cycles_of(breakdown, each)));
+      }
+    }
+  }
+  CHECK(stacks_in(result.findings).size() == 2 * runs.size());
+}
+
+TEST_CASE("the sizes of changes stand beside the thesis's where all bars are there") {
+  const auto changes = compare_implicit(simulator::run_implicit());
+  for (const simulator::CaseChange& each : changes) {
+    CAPTURE(each.what);
+    const Finding* const here = find(implicit_result(), "here", each.what);
+    const Finding* const thesis = find(implicit_result(), "thesis", each.what);
+    const bool has_both = here != nullptr && thesis != nullptr;
+    REQUIRE(has_both);
+    CHECK(*here->value == doctest::Approx(each.here));
+    CHECK(*thesis->value == each.thesis);
+  }
+  // A sweep with a hole in it is compared with nothing.
+  std::vector<Point> points = implicit_result().points;
+  points.erase(points.begin() + 3);
+  const auto fewer = stalls_probe().analyse(describe_device(simulator::preset("gsi")), points);
+  CHECK(std::none_of(fewer.findings.begin(), fewer.findings.end(),
+                     [](const Finding& each) { return each.name == "thesis"; }));
+}
+
+TEST_CASE("findings are made anew from a document") {
+  Run run;
+  run.device = describe_device(simulator::preset("gsi"));
+  run.results = {implicit_result()};
+  const Run loaded = runs_from_json(to_json(std::span(&run, 1))).at(0);
+  const auto found = stalls_probe().analyse(loaded.device, loaded.results[0].points);
+  CHECK(found.findings == implicit_result().findings);
+}
+
+TEST_CASE("an account that does not add up is no account") {
+  Point point = implicit_result().points.front();
+  REQUIRE(account_in(point.parameters));
+  for (const char* const name : {"cycles", "flush_cycles", "gsi_no_stall_cycles"}) {
+    CAPTURE(name);
+    Parameters edited = point.parameters;
+    edited.set(name, std::int64_t{1234567});
+    CHECK_FALSE(account_in(edited));
+    edited.set(name, std::string("many"));
+    CHECK_FALSE(account_in(edited));
+  }
+  CHECK_FALSE(account_in({}));
+  point.parameters.set("cycles", std::int64_t{-1});
+  const auto found = stalls_probe().analyse(describe_device(simulator::preset("gsi")), {&point, 1});
+  REQUIRE(found.findings.size() == 1);
+  CHECK_FALSE(found.findings[0].value);
+  CHECK(found.findings[0].reason.find("add up") != std::string::npos);
+}
+
+TEST_CASE("a search proves that it worked on every node once, on any preset") {
+  struct Search {
+    std::string_view machine;
+    std::string_view queues;
+    std::string_view coherence;
+  };
+  std::vector<Search> searches;
+  // One queue for hundreds of compute units is mostly waiting, and takes long to simulate.
+  for (const std::string_view name : simulator::preset_names()) {
+    searches.push_back({name, "utsd", "gpu"});
+  }
+  searches.push_back({"gsi", "utsd", "ownership"});
+  searches.push_back({"gsi", "uts", "gpu"});
+  searches.push_back({"gsi", "uts", "ownership"});
+  for (const Search& search : searches) {
+    CAPTURE(search.machine);
+    CAPTURE(search.queues);
+    const auto backend = simulated_backend(simulator::preset(search.machine), 1);
+    const Work work =
+        backend->prepare(stalls_probe(), small_search(search.queues, search.coherence));
+    const Measurement measurement = work.run(1);
+    CHECK(measurement.sample.witness == measurement.expected_witness);
+    CHECK(measurement.sample.witness != 0);
+    const auto account = account_in(work.facts);
+    REQUIRE(account);
+    CHECK(account->gsi.of(simulator::Stall::none) > 0.0);
+  }
+}
+
+TEST_CASE("the witness of a search is another one with a node less or more") {
+  const Machine machine = simulator::preset("gsi");
+  const SimulatedWork work = stalls_probe().trace(machine, small_search("utsd", "gpu"));
+  const simulator::Trace trace = work.trace(1);
+  CHECK(work.witness() == 0);  // before anything has run
+  CHECK(simulate(machine, trace).cycles > 0);
+  CHECK(work.witness() == work.expected_witness);
+  for (const std::int64_t nodes : {19, 21}) {
+    Point point = small_search("utsd", "gpu");
+    point.parameters.set("nodes", nodes);
+    CHECK(stalls_probe().trace(machine, point).expected_witness != work.expected_witness);
+  }
+}
+
+TEST_CASE("visits that come again simulate nothing again") {
+  static int simulated = 0;
+  Probe counting = stalls_probe();
+  counting.trace = [](const Machine& machine, const Point& point) {
+    SimulatedWork work = stalls_probe().trace(machine, point);
+    work.trace = [trace = work.trace](std::uint64_t iterations) {
+      ++simulated;
+      return trace(iterations);
+    };
+    return work;
+  };
+  const auto backend = simulated_backend(simulator::preset("gsi"), 1);
+  Budget budget;
+  budget.min_visits = budget.max_visits = 3;
+  budget.probe_time = std::chrono::hours(1);
+  const auto result = measure(counting, *backend, limits_of({"implicit"}), budget, {});
+  CHECK(result.points.size() == 12);
+  CHECK(result.points.front().samples.size() == 9);
+  CHECK(simulated == 12);
+}
+
+TEST_CASE("machines that a case does not fit, and why") {
+  Machine small = simulator::preset("gsi");
+  small.name = "small";
+  small.local.bytes = 8192;
+  const DeviceInfo device = describe_device(small);
+  const std::string problem = stalls_probe().check(device, limits_of({"implicit"}));
+  CHECK(problem.starts_with("--case: implicit: "));
+  CHECK(problem.find("16 KiB of local memory, of which small has 8 KiB") != std::string::npos);
+  CHECK(stalls_probe().check(device, limits_of({"uts", "utsd"})).empty());
+  // Nobody asked for it: then it is no mistake.
+  CHECK(stalls_probe().check(device, {}).empty());
+  const Plan plan = stalls_probe().plan(device, {});
+  CHECK(plan.points.size() == 4);
+  REQUIRE(plan.findings.size() == 1);
+  CHECK(plan.findings[0].series == "implicit");
+
+  Machine narrow = simulator::preset("gsi");
+  narrow.core.warp_contexts = 2;
+  narrow.core.max_work_group_size = 64;
+  CHECK_FALSE(stalls_probe().check(describe_device(narrow), limits_of({"uts"})).empty());
+  CHECK(stalls_probe().plan(describe_device(narrow), {}).points.empty());
+}
+
+TEST_CASE("every preset has the cases, and a sweep where it has MSHRs") {
+  const std::map<std::string_view, std::size_t> bars{{"fermi-m2070", 16},
+                                                     {"kepler-k20-pool", 7},
+                                                     {"kepler-k20-prt", 7},
+                                                     {"gsi", 16},
+                                                     {"hopper-like", 19}};
+  for (const auto& [name, count] : bars) {
+    CAPTURE(name);
+    const Machine machine = simulator::preset(name);
+    const Plan plan = stalls_probe().plan(describe_device(machine), {});
+    CHECK(plan.points.size() == count);
+    const bool has_mshrs = machine.pending.kind == simulator::PendingKind::mshr;
+    CHECK(plan.findings.empty() == has_mshrs);
+    CHECK(stalls_probe().check(describe_device(machine), {}).empty());
+    const ProbeResult& result = implicit_on(name);
+    CHECK(result.status == Status::ok);
+    CHECK(stacks_in(result.findings).size() == 2 * (count - 4));
+  }
+}
+
+TEST_CASE("more MSHRs stall less for them, on every machine that has them") {
+  for (const auto* const name : {"fermi-m2070", "gsi", "hopper-like"}) {
+    CAPTURE(name);
+    const ProbeResult& result = implicit_on(name);
+    for (const auto* const copy : {"scratchpad", "stash"}) {
+      CAPTURE(copy);
+      double last = 1.0;
+      for (const int entries : {32, 64, 128, 256}) {
+        const std::string bar =
+            "implicit, " + std::string(copy) + ", " + std::to_string(entries) + " MSHRs";
+        double share = 0.0;
+        for (const Finding& each : result.findings) {
+          const bool is_full = each.series == bar && each.method == stack_view_gsi &&
+                               each.label == "memory structural: full MSHR";
+          if (is_full) share = *each.value;
+        }
+        CHECK(share <= last);
+        last = share;
+      }
+    }
+  }
+}
+
+}  // namespace clprobe
