@@ -159,7 +159,7 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
   const auto largest = std::max_element(ablation.factors.begin(), ablation.factors.end(),
                                         [](const Cost& a, const Cost& b) { return a.ns < b.ns; });
   const double removable_ns = ablation.none.ns - ablation.all.ns;
-  Finding first = finding_of("first cause", bar, "share of removable time", stack_view_shapley);
+  Finding first = finding_of("first cause", bar, "share", stack_view_shapley);
   first.label = label_of(causes[static_cast<std::size_t>(largest - ablation.factors.begin())]);
   if (largest->is_resolved && largest->ns > 0.0 && removable_ns > 0.0) {
     first.value = largest->ns / removable_ns;

@@ -35,6 +35,8 @@ constexpr std::array coherences{Coherence::gpu, Coherence::ownership};
 constexpr std::array copies{LocalCopy::scratchpad, LocalCopy::scratchpad_dma, LocalCopy::stash};
 // Of the thesis.
 constexpr std::array<std::uint64_t, 4> mshr_sweep{32, 64, 128, 256};
+// Of the tree, of which a compute unit works on its share; so the program of the thesis's authors.
+constexpr std::uint64_t all_nodes = 8192;
 constexpr std::string_view flush_label = "end-of-kernel flush";
 
 std::string bar_of(std::string_view queues, Coherence coherence) {
@@ -65,11 +67,12 @@ Point point_of(std::string bar, std::string_view name, Coherence coherence) {
   return point;
 }
 
-std::vector<Point> searches(std::string_view queues) {
+std::vector<Point> searches(const Machine& machine, std::string_view queues) {
+  const std::uint64_t nodes = std::max<std::uint64_t>(1, all_nodes / machine.core.compute_units);
   std::vector<Point> points;
   for (const Coherence coherence : coherences) {
     points.push_back(point_of(bar_of(queues, coherence), queues, coherence));
-    points.back().parameters.set("nodes", static_cast<std::int64_t>(TreeSearch{}.nodes));
+    points.back().parameters.set("nodes", static_cast<std::int64_t>(nodes));
   }
   return points;
 }
@@ -101,7 +104,7 @@ std::vector<Point> copies_of(const Machine& machine) {
 }
 
 std::vector<Point> points_of(const Machine& machine, std::string_view name) {
-  return name == "implicit" ? copies_of(machine) : searches(name);
+  return name == "implicit" ? copies_of(machine) : searches(machine, name);
 }
 
 TreeSearch search_of(const Point& point) {
@@ -132,7 +135,7 @@ Trace trace_of(const Machine& machine, const Point& point) {
 /// Why the machine cannot run a case; empty when it can.
 std::string misfit(const Machine& machine, std::string_view name) {
   if (std::find(all_cases.begin(), all_cases.end(), name) == all_cases.end()) {
-    return fmt::format("a kernel for devices, and not for simulated machines: choose {}",
+    return fmt::format("simulated machines do not have it: choose among {}",
                        fmt::join(all_cases, ", "));
   }
   const Point point = points_of(machine, name).front();

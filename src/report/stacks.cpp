@@ -200,17 +200,31 @@ void draw_table(Page& page, const std::vector<Stack>& stacks,
   }
 }
 
+/// Of a cause, a pair of causes or a kind of noise: a number that says little without its label.
+bool is_about_part(const Finding& finding) {
+  constexpr std::array<std::string_view, 3> names{"first cause", "interaction", "absorbed"};
+  return finding.value && !finding.label.empty() &&
+         std::find(names.begin(), names.end(), finding.name) != names.end();
+}
+
+/// Tables have no room for all pairs; documents and CSV do.
+bool is_unresolved_pair(const Finding& finding) {
+  return finding.name == "interaction" && !finding.reason.empty();
+}
+
 }  // namespace
 
 std::vector<Finding> without_stacks(std::span<const Finding> findings) {
   std::vector<Finding> others;
   for (const Finding& finding : findings) {
-    if (is_stack_part(finding)) continue;
+    if (is_stack_part(finding) || is_unresolved_pair(finding)) continue;
     const bool is_time = finding.name == stack_time_name &&
                          std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
                            return is_stack_part(each) && each.series == finding.series;
                          });
-    if (!is_time) others.push_back(finding);
+    if (is_time) continue;
+    others.push_back(finding);
+    if (is_about_part(finding)) others.back().series += ": " + finding.label;
   }
   return others;
 }

@@ -126,6 +126,24 @@ TEST_CASE("the time of a stack is not told twice, that of others is kept") {
   CHECK(others[0].series == "imported");
 }
 
+TEST_CASE("tables say what a number is about, and leave out pairs of which nothing is resolved") {
+  std::vector<Finding> findings{part("banks", stack_view_shapley, "control", 1.0)};
+  for (const char* const reason : {"", "not resolved"}) {
+    Finding pair = part("banks", "interaction cost", "control + idle", 0.2);
+    pair.name = "interaction";
+    pair.reason = reason;
+    findings.push_back(pair);
+  }
+  Finding verdict = part("banks", "noise", "agree", 0.0);
+  verdict.name = "noise";
+  verdict.value.reset();
+  findings.push_back(verdict);
+  const auto others = report::without_stacks(findings);
+  REQUIRE(others.size() == 2);
+  CHECK(others[0].series == "banks: control + idle");
+  CHECK(others[1].series == "banks");
+}
+
 TEST_CASE("bars are as long as their shares, on pages of any width") {
   const Run run = stacks_run();
   for (const int width : {40, 60, 80, 200}) {

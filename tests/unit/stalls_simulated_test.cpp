@@ -232,6 +232,25 @@ TEST_CASE("machines that a case does not fit, and why") {
   CHECK(stalls_probe().plan(describe_device(narrow), {}).points.empty());
 }
 
+TEST_CASE("a case of other devices is none of simulated machines") {
+  const DeviceInfo device = describe_device(simulator::preset("gsi"));
+  const Limits limits = limits_of({"chain"});
+  CHECK(stalls_probe().check(device, limits) ==
+        "--case: chain: simulated machines do not have it: choose among uts, utsd, implicit");
+  CHECK(stalls_probe().plan(device, limits).points.empty());
+  CHECK(stalls_probe().plan(device, limits).findings.size() == 1);
+}
+
+TEST_CASE("a compute unit searches its share of the nodes") {
+  for (const auto& [name, nodes] : {std::pair("gsi", 546), {"hopper-like", 62}}) {
+    const Machine machine = simulator::preset(name);
+    const Plan plan = stalls_probe().plan(describe_device(machine), limits_of({"uts"}));
+    CHECK(plan.points.size() == 2);
+    CHECK(plan.points.front().parameters.integer("nodes") == nodes);
+  }
+  CHECK(simulator::TreeSearch{}.nodes == 546);
+}
+
 TEST_CASE("every preset has the cases, and a sweep where it has MSHRs") {
   const std::map<std::string_view, std::size_t> bars{{"fermi-m2070", 16},
                                                      {"kepler-k20-pool", 7},
