@@ -51,15 +51,14 @@ kernel void stalls_fill(global uint* data) {
   const uint place##j = LINE_OF(far, far_mask) * LINE_WORDS + lane; \
   far = NEXT(far);
 #define WORD(j) const uint word##j = data[place##j];
-#define LOAD_FAR_8                                                                               \
-  {                                                                                              \
-    PLACE(0)                                                                                     \
-    PLACE(1)                                                                                     \
-    PLACE(2)                                                                                     \
-    PLACE(3) PLACE(4) PLACE(5) PLACE(6) PLACE(7) WORD(0) WORD(1) WORD(2) WORD(3) WORD(4) WORD(5) \
-        WORD(6) WORD(7) sum +=                                                                   \
-        ((word0 + word1) + (word2 + word3)) + ((word4 + word5) + (word6 + word7));               \
+// clang-format off
+#define LOAD_FAR_8                                                                      \
+  {                                                                                     \
+    PLACE(0) PLACE(1) PLACE(2) PLACE(3) PLACE(4) PLACE(5) PLACE(6) PLACE(7)             \
+    WORD(0) WORD(1) WORD(2) WORD(3) WORD(4) WORD(5) WORD(6) WORD(7)                     \
+    sum += ((word0 + word1) + (word2 + word3)) + ((word4 + word5) + (word6 + word7));   \
   }
+// clang-format on
 #define TILE_4(place, at, sum)                                                                  \
   sum += tile[(place + at) & (TILE_WORDS - 1)] + tile[(place + at + 1) & (TILE_WORDS - 1)] +    \
          tile[(place + at + 2) & (TILE_WORDS - 1)] + tile[(place + at + 3) & (TILE_WORDS - 1)]; \
