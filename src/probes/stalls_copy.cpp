@@ -116,21 +116,21 @@ std::vector<Point> copy_points(const DeviceInfo& device, const Limits& limits) {
 std::vector<std::uint32_t> copied_chunk(const CopyShape& shape, std::uint32_t number,
                                         std::uint32_t addend) {
   const std::uint64_t begin = std::uint64_t{number & shape.from_mask} * chunk_words;
-  const std::uint32_t items = shape.work_items;
+  const std::uint64_t items = shape.work_items;
   std::vector<std::uint32_t> words(chunk_words);
   const auto stepped = [&](std::uint32_t x, std::uint32_t steps) {
     for (std::uint32_t k = 0; k < steps; ++k) x = (x * step_multiplier) ^ addend;
     return x;
   };
-  for (std::uint32_t base = 0; base < chunk_words; base += 4 * items) {
-    for (std::uint32_t item = 0; item < items; ++item) {
+  for (std::uint64_t base = 0; base < chunk_words; base += 4 * items) {
+    for (std::uint64_t item = 0; item < items; ++item) {
       std::array<std::uint32_t, 4> x{};
-      for (std::uint32_t k = 0; k < 4; ++k) {
+      for (std::uint64_t k = 0; k < 4; ++k) {
         x.at(k) = mixed(static_cast<std::uint32_t>((begin + base + item + k * items) / line_words));
         if (!shape.is_chain) x.at(k) = stepped(x.at(k), shape.steps);
       }
       if (shape.is_chain) x[0] = stepped(x[0], 4 * shape.steps);
-      for (std::uint32_t k = 0; k < 4; ++k) {
+      for (std::uint64_t k = 0; k < 4; ++k) {
         words[base + item + k * items] = k == 0 ? x[0] : x.at(k) ^ x[0];
       }
     }

@@ -200,8 +200,8 @@ std::uint32_t tile_4(std::uint32_t place, std::uint32_t& turned) {
 
 /// The variables of a work-item.
 struct Item {
-  std::uint32_t far;
-  std::uint32_t near;
+  std::uint32_t far{0};
+  std::uint32_t near{0};
   std::uint32_t turned{0};
   std::uint32_t sum{0};
   std::array<std::uint32_t, 4> x{};
@@ -395,7 +395,7 @@ std::vector<Point> micro_points(const MicroCase& micro, const DeviceInfo& device
   // Noise is made by as many work-items again, in the same groups: what waits goes on waiting
   // meanwhile, in whatever order the device takes sub-groups.
   const std::int64_t items =
-      group_of(device, std::min<std::int64_t>(2 * micro.work_items, most_items_of(device)));
+      group_of(device, std::min(std::int64_t{2} * micro.work_items, most_items_of(device)));
   if (items < 2) return points;
   const std::vector<std::int64_t> amounts = limits.effort == Effort::quick
                                                 ? std::vector<std::int64_t>{0, 2, 8}
