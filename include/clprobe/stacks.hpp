@@ -5,6 +5,10 @@
 // the view that it belongs to. The whole bar is a finding "time" in cycles or seconds. The parts of
 // one bar in one view add up to 1; those that are nothing are left out. Two parts are the same one
 // in two runs when series, method and label are.
+//
+// Beside the parts there may be shares of the same bars of other kinds, told by their labels too:
+// what two causes do together ("interaction"), the noise that fits in ("absorbed"), and the largest
+// cause's part of what all take away ("first cause").
 #pragma once
 
 #include <optional>
@@ -26,6 +30,10 @@ inline constexpr std::string_view stack_view_gsi = "gsi";
 inline constexpr std::string_view stack_view_all_causes = "all-causes";
 inline constexpr std::string_view stack_view_shapley = "shapley";
 
+inline constexpr std::string_view stack_interaction_name = "interaction";
+inline constexpr std::string_view stack_absorbed_name = "absorbed";
+inline constexpr std::string_view stack_first_name = "first cause";
+
 struct StackPart {
   std::string label{};  ///< "memory data: L2"
   double share{0.0};    ///< of the bar's time; below 0 for what costs time to take away
@@ -46,8 +54,15 @@ struct Stack {
 /// Whether the finding is a part of a stack.
 bool is_stack_part(const Finding& finding);
 
+/// Whether findings of this series and name are told from each other by method and label: parts of
+/// stacks, and the shares beside them.
+bool is_told_by_label(const Finding& finding);
+
 /// The stacks, by view in the order of the constants above, and within a view as they come.
 std::vector<Stack> stacks_in(std::span<const Finding> findings);
+
+/// The same of the shares beside them that have this name: a bar each, without times.
+std::vector<Stack> shares_called(std::string_view name, std::span<const Finding> findings);
 
 /// The label up to the colon: "memory data".
 std::string_view stack_category(std::string_view label);

@@ -70,8 +70,8 @@ LevelMap align_levels(const std::vector<std::pair<int, double>>& baseline,
   return map;
 }
 
-/// What makes a finding the same one in two runs: series, level, name, for a part of a stack its
-/// view and label, and the how-manieth of its kind it is.
+/// What makes a finding the same one in two runs: series, level, name, for shares of a bar
+/// their view and label, and the how-manieth of its kind it is.
 using Key =
     std::tuple<std::string_view, int, std::string_view, std::string_view, std::string_view, int>;
 
@@ -87,7 +87,7 @@ std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result,
       level = mapped == map->second.end() ? -level : mapped->second;
     }
     int repeat = 0;
-    const bool is_part = is_stack_part(finding);
+    const bool is_part = is_told_by_label(finding);
     const std::string_view view = is_part ? finding.method : std::string_view();
     const std::string_view label = is_part ? finding.label : std::string_view();
     while (!found.emplace(Key{finding.series, level, finding.name, view, label, repeat}, &each)
@@ -225,8 +225,10 @@ class Comparing {
 
   void leave(std::size_t run, const std::string& probe, const Finding& finding,
              std::string_view reason) {
+    std::string name = finding.name;
+    if (is_told_by_label(finding)) name += fmt::format(" {} ({})", finding.label, finding.method);
     made_.unmatched.push_back(
-        {run, probe, finding.series, finding.name, finding.level, std::string(reason)});
+        {run, probe, finding.series, std::move(name), finding.level, std::string(reason)});
   }
 
   void match_curves(std::size_t run, const ComparedResult& baseline, const ComparedResult& other) {

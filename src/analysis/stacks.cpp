@@ -34,10 +34,17 @@ bool is_stack_part(const Finding& finding) {
   return finding.name == stack_part_name && finding.value && !finding.label.empty();
 }
 
-std::vector<Stack> stacks_in(std::span<const Finding> findings) {
+bool is_told_by_label(const Finding& finding) {
+  constexpr std::array names{stack_part_name, stack_interaction_name, stack_absorbed_name,
+                             stack_first_name};
+  return finding.value && !finding.label.empty() &&
+         std::find(names.begin(), names.end(), finding.name) != names.end();
+}
+
+std::vector<Stack> shares_called(std::string_view name, std::span<const Finding> findings) {
   std::vector<Stack> stacks;
   for (const Finding& finding : findings) {
-    if (!is_stack_part(finding)) continue;
+    if (finding.name != name || !is_told_by_label(finding)) continue;
     stack_of(stacks, finding)
         .parts.push_back({.label = finding.label,
                           .share = *finding.value,
@@ -45,6 +52,11 @@ std::vector<Stack> stacks_in(std::span<const Finding> findings) {
                           .high = finding.high,
                           .reason = finding.reason});
   }
+  return stacks;
+}
+
+std::vector<Stack> stacks_in(std::span<const Finding> findings) {
+  std::vector<Stack> stacks = shares_called(stack_part_name, findings);
   for (Stack& stack : stacks) {
     const auto time = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
       return each.name == stack_time_name && each.series == stack.bar && each.value;

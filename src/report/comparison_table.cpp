@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "clprobe/comparison_report.hpp"
+#include "clprobe/stacks.hpp"
 #include "report/comparison_text.hpp"
+#include "report/findings.hpp"
 #include "report/page.hpp"
 #include "report/text.hpp"
 
@@ -94,6 +96,11 @@ class ComparisonPage {
     return {shown_cell(cell), ratio_text(cell.judgement.ratio), verdict_text(cell)};
   }
 
+  /// A title that would take what the values need stands as two lines.
+  [[nodiscard]] bool is_long(const Finding& finding) const {
+    return display_width(page_.show(finding_title(finding))) > page_.width() / 2;
+  }
+
   void add_groups(const std::string& probe) {
     const std::vector<const ComparedRow*> rows = rows_of(probe);
     std::vector<std::size_t> others;
@@ -103,14 +110,27 @@ class ComparisonPage {
     for (std::size_t first = 0; first < others.size();) {
       std::vector<Column> columns{{}, {letter(comparison_.baseline), true}};
       std::vector<Row> lines;
+      std::vector<std::size_t> places;  // of the rows among the lines
+      std::string heading;
       for (const ComparedRow* const row : rows) {
-        lines.push_back({{page_.show(finding_title(row->baseline->finding)),
+        const Finding& finding = row->baseline->finding;
+        const bool is_share = is_told_by_label(finding);
+        const bool is_below = is_share || is_long(finding);
+        const std::string above =
+            is_share ? fmt::format("{}, {}", finding.series, finding.method) : finding.series;
+        if (is_below && heading != above) lines.push_back({{}, page_.show(above)});
+        heading = is_below ? above : "";
+        places.push_back(lines.size());
+        const std::string below = is_share ? finding.label : words(finding.name);
+        lines.push_back({{page_.show(is_below ? "  " + below : finding_title(finding)),
                           shown_cell(row->cells[comparison_.baseline])},
                          ""});
       }
       std::size_t last = first;
-      while (last < others.size() && fits(columns, lines, rows, others[last], last == first))
-        ++last;
+      const auto fits_too = [&] {
+        return fits(columns, lines, rows, places, others[last], last == first);
+      };
+      while (last < others.size() && fits_too()) ++last;
       page_.table(columns, lines, indent);
       first = last;
       if (first < others.size()) page_.blank();
@@ -119,14 +139,16 @@ class ComparisonPage {
 
   /// Adds the columns of `run` when the page has room for them, or when it is the `first` one.
   bool fits(std::vector<Column>& columns, std::vector<Row>& lines,
-            const std::vector<const ComparedRow*>& rows, std::size_t run, bool is_first) const {
+            const std::vector<const ComparedRow*>& rows, const std::vector<std::size_t>& places,
+            std::size_t run, bool is_first) const {
     std::vector<Column> wider = columns;
     std::vector<Row> longer = lines;
     const std::vector<Column> added = run_columns(run);
     wider.insert(wider.end(), added.begin(), added.end());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::vector<std::string> cells = run_cells(*rows[i], run);
-      longer[i].cells.insert(longer[i].cells.end(), cells.begin(), cells.end());
+      std::vector<std::string>& line = longer[places[i]].cells;
+      line.insert(line.end(), cells.begin(), cells.end());
     }
     if (!is_first && Page::table_width(wider, longer, indent) > page_.width()) return false;
     columns = std::move(wider);

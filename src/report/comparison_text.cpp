@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/comparison_text.hpp"
+#include "clprobe/stacks.hpp"
 
 #include <fmt/format.h>
 
@@ -79,7 +80,13 @@ std::string ratio_text(const std::optional<double>& ratio) {
 std::string finding_title(const Finding& finding) {
   std::string text = finding.series;
   if (finding.level) text += fmt::format(" {}", *finding.level);
-  return fmt::format("{}{}{}", text, text.empty() ? "" : " ", words(finding.name));
+  return fmt::format("{}{}{}", text, text.empty() ? "" : " ", finding_words(finding));
+}
+
+std::string finding_words(const Finding& finding) {
+  if (!is_told_by_label(finding)) return words(finding.name);
+  const std::string name = finding.name == stack_part_name ? "" : words(finding.name) + " ";
+  return fmt::format("{}{} ({})", name, finding.label, finding.method);
 }
 
 std::string cell_text(const ComparedCell& cell, std::string_view nothing) {

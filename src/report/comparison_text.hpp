@@ -20,6 +20,8 @@ std::string counts_text(const VerdictCounts& counts);
 std::string ratio_text(const std::optional<double>& ratio);
 /// "global 2 latency"
 std::string finding_title(const Finding& finding);
+/// The finding without its series: its name, or for shares of a bar "memory data: L2 (gsi)".
+std::string finding_words(const Finding& finding);
 /// What a cell shows: the value, else the reason in short, else `nothing`.
 std::string cell_text(const ComparedCell& cell, std::string_view nothing);
 /// The verdict as a word; empty where nothing was compared.

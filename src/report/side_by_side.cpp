@@ -34,7 +34,7 @@ SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
     const ProbeResult* const result = find_result(run, probe);
     if (result == nullptr) continue;
     for (const Finding& each : result->findings) {
-      if (is_stack_part(each)) continue;  // they have tables of their own
+      if (is_told_by_label(each)) continue;  // they have tables of their own
       const bool is_new = std::none_of(all.begin(), all.end(), [&](const Finding& other) {
         return other.name == each.name && other.series == each.series && other.level == each.level;
       });
@@ -56,7 +56,7 @@ SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
       const ProbeResult* const result = find_result(run, probe);
       if (result == nullptr) continue;
       for (const Finding& each : result->findings) {
-        if (is_stack_part(each)) continue;
+        if (is_told_by_label(each)) continue;
         const auto name = std::find(grid.names.begin(), grid.names.end(), each.name);
         if (name == grid.names.end() || each.series != row.series || each.level != row.level) {
           continue;

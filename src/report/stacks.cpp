@@ -24,6 +24,23 @@ constexpr std::array view_titles{
     ViewTitle{stack_view_gsi, "one cause a cycle (GSI)"},
     ViewTitle{stack_view_all_causes, "all causes at once, each cycle shared among them"},
     ViewTitle{stack_view_shapley, "what taking causes away saves, in the mean over all orders"},
+    ViewTitle{"clock", "what clocks in the kernel say"},
+};
+
+struct Beside {
+  std::string_view name;
+  std::string_view title;
+  bool is_long;  ///< so that a terminal shows it when all is asked for
+};
+
+constexpr std::array shares_beside{
+    Beside{stack_first_name, "largest cause; % of what all together take away", false},
+    Beside{stack_absorbed_name, "noise absorbed; % of the time in which what it needs is free",
+           false},
+    Beside{stack_interaction_name,
+           "two causes together: above 0 they overlap, below 0 one does what the other does; % of "
+           "the time",
+           true},
 };
 
 struct Letter {
@@ -41,6 +58,7 @@ constexpr std::array letters{
     Letter{"control", 'b'},
     Letter{"idle", '.'},
     Letter{"end-of-kernel flush", 'f'},
+    Letter{"unattributed", 'u'},
 };
 
 std::vector<std::string> category_names(std::span<const std::string> labels) {
@@ -170,17 +188,33 @@ std::string cell_text(const Stack& stack, const std::string& label) {
   return part == nullptr ? "" : share_text(*part);
 }
 
+/// The number of each bar in the first view that has it, above its column.
+std::vector<std::string> numbers_of(const std::vector<Stack>& shares,
+                                    const std::vector<std::vector<Stack>>& views) {
+  std::vector<std::string> numbers;
+  for (const Stack& each : shares) {
+    std::string number = each.bar;
+    for (auto view = views.rbegin(); view != views.rend(); ++view) {
+      for (std::size_t i = 0; i < view->size(); ++i) {
+        if ((*view)[i].bar == each.bar) number = fmt::format("{}", i + 1);
+      }
+    }
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
 /// As many bars as fit beside the labels, then the next ones below.
 void draw_table(Page& page, const std::vector<Stack>& stacks,
-                const std::vector<std::string>& labels) {
+                const std::vector<std::string>& labels, const std::vector<std::string>& numbers) {
   for (std::size_t first = 0; first < stacks.size();) {
-    std::vector<Column> columns{{page.show("% of the time")}};
+    std::vector<Column> columns{{"%"}};
     std::vector<Row> rows;
     for (const std::string& label : labels) rows.push_back({{page.show(label)}, {}});
     std::size_t last = first;
     for (; last < stacks.size(); ++last) {
       std::vector<Column> wider = columns;
-      wider.push_back({fmt::format("{}", last + 1), true, 1});
+      wider.push_back({page.show(numbers[last]), true, 1});
       std::vector<Row> longer = rows;
       for (std::size_t i = 0; i < labels.size(); ++i) {
         longer[i].cells.push_back(page.show(cell_text(stacks[last], labels[i])));
@@ -194,22 +228,28 @@ void draw_table(Page& page, const std::vector<Stack>& stacks,
       return std::all_of(row.cells.begin() + 1, row.cells.end(),
                          [](const std::string& cell) { return cell.empty(); });
     });
-    page.blank();
+    if (first > 0) page.blank();
     page.table(columns, rows, 1);
     first = last;
   }
 }
 
-/// Of a cause, a pair of causes or a kind of noise: a number that says little without its label.
-bool is_about_part(const Finding& finding) {
-  constexpr std::array<std::string_view, 3> names{"first cause", "interaction", "absorbed"};
-  return finding.value && !finding.label.empty() &&
-         std::find(names.begin(), names.end(), finding.name) != names.end();
+void draw_remarks(Page& page, const std::vector<Stack>& stacks) {
+  for (const std::string& remark : remarks_of(stacks)) {
+    page.prose(" * ", page.show(remark), Ink::faint);
+  }
 }
 
-/// Tables have no room for all pairs; documents and CSV do.
-bool is_unresolved_pair(const Finding& finding) {
-  return finding.name == "interaction" && !finding.reason.empty();
+ShareTable table_of(std::string title, const std::vector<Stack>& stacks) {
+  ShareTable table{.title = std::move(title), .head = {""}};
+  for (const Stack& stack : stacks) table.head.push_back(stack.bar);
+  for (const std::string& label : stack_labels(stacks)) {
+    std::vector<std::string> row{label};
+    for (const Stack& stack : stacks) row.push_back(cell_text(stack, label));
+    table.rows.push_back(std::move(row));
+  }
+  for (const std::string& remark : remarks_of(stacks)) table.remarks.push_back("* " + remark);
+  return table;
 }
 
 }  // namespace
@@ -217,14 +257,12 @@ bool is_unresolved_pair(const Finding& finding) {
 std::vector<Finding> without_stacks(std::span<const Finding> findings) {
   std::vector<Finding> others;
   for (const Finding& finding : findings) {
-    if (is_stack_part(finding) || is_unresolved_pair(finding)) continue;
+    if (is_told_by_label(finding)) continue;
     const bool is_time = finding.name == stack_time_name &&
                          std::any_of(findings.begin(), findings.end(), [&](const Finding& each) {
                            return is_stack_part(each) && each.series == finding.series;
                          });
-    if (is_time) continue;
-    others.push_back(finding);
-    if (is_about_part(finding)) others.back().series += ": " + finding.label;
+    if (!is_time) others.push_back(finding);
   }
   return others;
 }
@@ -292,7 +330,8 @@ std::vector<CategoryShare> categories_of(const Stack& stack, std::span<const std
 
 void draw_stacks(Page& page, std::span<const Finding> findings, bool has_all_tables) {
   bool is_first = true;
-  for (const std::vector<Stack>& stacks : views_of(findings)) {
+  const std::vector<std::vector<Stack>> views = views_of(findings);
+  for (const std::vector<Stack>& stacks : views) {
     const std::vector<std::string> labels = stack_labels(stacks);
     const std::vector<std::string> categories = category_names(labels);
     const std::string marks = letters_of(categories);
@@ -301,33 +340,33 @@ void draw_stacks(Page& page, std::span<const Finding> findings, bool has_all_tab
     draw_bars(page, stacks, labels, marks);
     draw_legend(page, categories, marks);
     if (is_first || has_all_tables) {
-      draw_table(page, stacks, labels);
-      for (const std::string& remark : remarks_of(stacks)) {
-        page.prose(" * ", page.show(remark), Ink::faint);
-      }
+      page.blank();
+      draw_table(page, stacks, labels, numbers_of(stacks, {stacks}));
+      draw_remarks(page, stacks);
     }
     is_first = false;
+  }
+  for (const Beside& beside : shares_beside) {
+    const std::vector<Stack> shares = shares_called(beside.name, findings);
+    if (shares.empty() || (beside.is_long && !has_all_tables)) continue;
+    page.blank();
+    page.prose(" ", page.show(beside.title), Ink::plain);
+    draw_table(page, shares, stack_labels(shares), numbers_of(shares, views));
+    draw_remarks(page, shares);
   }
 }
 
 std::vector<ShareTable> share_tables(std::span<const Finding> findings) {
   std::vector<ShareTable> tables;
   for (const std::vector<Stack>& stacks : views_of(findings)) {
-    ShareTable table{.title = view_title(stacks.front().view) + ", % of the time"};
-    table.head = {""};
+    tables.push_back(table_of(view_title(stacks.front().view) + ", % of the time", stacks));
     std::vector<std::string> times{"time"};
-    for (const Stack& stack : stacks) {
-      table.head.push_back(stack.bar);
-      times.push_back(time_text(stack));
-    }
-    table.rows.push_back(std::move(times));
-    for (const std::string& label : stack_labels(stacks)) {
-      std::vector<std::string> row{label};
-      for (const Stack& stack : stacks) row.push_back(cell_text(stack, label));
-      table.rows.push_back(std::move(row));
-    }
-    for (const std::string& remark : remarks_of(stacks)) table.remarks.push_back("* " + remark);
-    tables.push_back(std::move(table));
+    for (const Stack& stack : stacks) times.push_back(time_text(stack));
+    tables.back().rows.insert(tables.back().rows.begin(), std::move(times));
+  }
+  for (const Beside& beside : shares_beside) {
+    const std::vector<Stack> shares = shares_called(beside.name, findings);
+    if (!shares.empty()) tables.push_back(table_of(std::string(beside.title), shares));
   }
   return tables;
 }

@@ -13,8 +13,7 @@
 
 namespace clprobe::report {
 
-/// What tables of other findings show: those that are neither parts of stacks nor their times, nor
-/// pairs of causes of which nothing is resolved. One about a part of a bar has it in its series.
+/// What tables of other findings show: those that are neither shares of bars nor their times.
 std::vector<Finding> without_stacks(std::span<const Finding> findings);
 
 /// What a view is, in a few words.

@@ -47,14 +47,15 @@ void add_result(Page& page, const ProbeResult& result, const DeviceInfo& device,
   page.blank();
   add_result_heading(page, result);
   draw_stacks(page, result.findings, style.all_points);
+  const bool has_stacks = !views_of(result.findings).empty();
+  if (has_stacks && !without_stacks(result.findings).empty()) page.blank();
   add_findings(page, result.findings);
   if (const std::string failures = failures_text(result); !failures.empty()) {
     page.prose(" ! ", failures, Ink::caution);
   }
   if (style.advice) add_warnings(page, result.warnings);
-  const std::vector<HeatMap> maps = heat_maps_of(result, device);
+  const auto maps = has_stacks ? std::vector<HeatMap>{} : heat_maps_of(result, device);
   for (const HeatMap& map : maps) draw_heat_map(page, map);
-  const bool has_stacks = !views_of(result.findings).empty();
   const Chart chart = maps.empty() && !has_stacks ? chart_of(result, device) : Chart{};
   if (!chart.series.empty()) {
     page.blank();

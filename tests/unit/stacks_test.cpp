@@ -54,6 +54,12 @@ Run stacks_run() {
   Finding lump = part("uts", stack_view_shapley, "waiting for memory", 0.25, 0.02);
   Finding unresolved = part("uts", stack_view_shapley, "control", 0.01, 0.03);
   unresolved.reason = "not resolved: within two sigma of 0";
+  Finding absorbed = part("uts", "noise", "arithmetic", 0.4, 0.1);
+  absorbed.name = stack_absorbed_name;
+  Finding both = part("uts", "interaction cost", "control + waiting for memory", -0.02, 0.01);
+  both.name = stack_interaction_name;
+  Finding first = part("uts", stack_view_shapley, "waiting for memory", 0.8, 0.1);
+  first.name = stack_first_name;
   Finding other;
   other.name = "here";
   other.series = "time, utsd against uts";
@@ -71,6 +77,9 @@ Run stacks_run() {
                      lump,
                      part("uts", stack_view_shapley, "memory structural: full MSHR", -0.05, 0.02),
                      unresolved,
+                     absorbed,
+                     both,
+                     first,
                      other};
   return run;
 }
@@ -124,24 +133,6 @@ TEST_CASE("the time of a stack is not told twice, that of others is kept") {
   const auto others = report::without_stacks(findings);
   REQUIRE(others.size() == 1);
   CHECK(others[0].series == "imported");
-}
-
-TEST_CASE("tables say what a number is about, and leave out pairs of which nothing is resolved") {
-  std::vector<Finding> findings{part("banks", stack_view_shapley, "control", 1.0)};
-  for (const char* const reason : {"", "not resolved"}) {
-    Finding pair = part("banks", "interaction cost", "control + idle", 0.2);
-    pair.name = "interaction";
-    pair.reason = reason;
-    findings.push_back(pair);
-  }
-  Finding verdict = part("banks", "noise", "agree", 0.0);
-  verdict.name = "noise";
-  verdict.value.reset();
-  findings.push_back(verdict);
-  const auto others = report::without_stacks(findings);
-  REQUIRE(others.size() == 2);
-  CHECK(others[0].series == "banks: control + idle");
-  CHECK(others[1].series == "banks");
 }
 
 TEST_CASE("bars are as long as their shares, on pages of any width") {
@@ -200,6 +191,18 @@ TEST_CASE("a bar of nothing, and one of nothing but what costs time, are drawn a
     CHECK(render_svg(runs, "stalls").find("nan") == std::string::npos);
     CHECK_FALSE(render_html(runs).empty());
   }
+}
+
+TEST_CASE("what an account counted is no setting of the point") {
+  Run before = stacks_run();
+  Run after = before;
+  before.results[0].points[0].parameters.set("gsi_no_stall_cycles", 12.5);
+  after.results[0].points[0].parameters.set("gsi_no_stall_cycles", 13.5);
+  const std::vector<RunDigest> digests{digest(before, "a"), digest(after, "b")};
+  const Comparison made = compare(digests, 0, 0.03);
+  REQUIRE(made.curves.size() == 1);
+  CHECK(made.curves[0].note.empty());
+  CHECK(made.curves[0].matched == 1);
 }
 
 TEST_CASE("compare matches parts by view and label, whatever their order") {
