@@ -241,7 +241,8 @@ void add_change(const CaseChange& change, std::vector<Finding>& findings) {
   if (std::isfinite(change.here)) {
     findings.push_back(exactly("here", change.what, change.here, ""));
   } else {
-    findings.push_back(unknown("here", change.what, "there is nothing to compare with: it was 0"));
+    findings.push_back(unknown("here", change.what, "it was 0 before"));
+    findings.back().label = "no ratio";
   }
   findings.back().method = "ratio of two bars";
 }

@@ -98,7 +98,8 @@ class ComparisonPage {
 
   /// A title that would take what the values need stands as two lines.
   [[nodiscard]] bool is_long(const Finding& finding) const {
-    return display_width(page_.show(finding_title(finding))) > page_.width() / 2;
+    constexpr int values = 44;  // two of them, their ratio and a verdict
+    return display_width(page_.show(finding_title(finding))) > page_.width() - values;
   }
 
   void add_groups(const std::string& probe) {
@@ -122,7 +123,7 @@ class ComparisonPage {
         heading = is_below ? above : "";
         places.push_back(lines.size());
         const std::string below = is_share ? finding.label : words(finding.name);
-        lines.push_back({{page_.show(is_below ? "  " + below : finding_title(finding)),
+        lines.push_back({{page_.show(is_below ? " " + below : finding_title(finding)),
                           shown_cell(row->cells[comparison_.baseline])},
                          ""});
       }

@@ -191,16 +191,16 @@ std::string cell_text(const Stack& stack, const std::string& label) {
 /// The number of each bar in the first view that has it, above its column.
 std::vector<std::string> numbers_of(const std::vector<Stack>& shares,
                                     const std::vector<std::vector<Stack>>& views) {
-  std::vector<std::string> numbers;
-  for (const Stack& each : shares) {
-    std::string number = each.bar;
-    for (auto view = views.rbegin(); view != views.rend(); ++view) {
-      for (std::size_t i = 0; i < view->size(); ++i) {
-        if ((*view)[i].bar == each.bar) number = fmt::format("{}", i + 1);
-      }
+  const auto number_of = [&](const Stack& share) {
+    for (const std::vector<Stack>& view : views) {
+      const auto found = std::find_if(view.begin(), view.end(),
+                                      [&](const Stack& each) { return each.bar == share.bar; });
+      if (found != view.end()) return fmt::format("{}", found - view.begin() + 1);
     }
-    numbers.push_back(number);
-  }
+    return share.bar;
+  };
+  std::vector<std::string> numbers(shares.size());
+  std::transform(shares.begin(), shares.end(), numbers.begin(), number_of);
   return numbers;
 }
 
@@ -209,8 +209,8 @@ void draw_table(Page& page, const std::vector<Stack>& stacks,
                 const std::vector<std::string>& labels, const std::vector<std::string>& numbers) {
   for (std::size_t first = 0; first < stacks.size();) {
     std::vector<Column> columns{{"%"}};
-    std::vector<Row> rows;
-    for (const std::string& label : labels) rows.push_back({{page.show(label)}, {}});
+    std::vector<Row> rows(labels.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) rows[i].cells = {page.show(labels[i])};
     std::size_t last = first;
     for (; last < stacks.size(); ++last) {
       std::vector<Column> wider = columns;
