@@ -273,9 +273,10 @@ constexpr std::array flag_rows{
          .commands = measuring,
          .summary = "kernels whose stalls are shown",
          .details = "Kernels whose stalls are shown, as a comma list: a tree search with one queue "
-                    "(`uts`), with a queue for each compute unit (`utsd`), and a pass over an "
-                    "array by way of local memory (`implicit`). Without it, all that the device "
-                    "can run.",
+                    "(`uts`), with a queue for each compute unit (`utsd`), a pass over an array by "
+                    "way of local memory (`implicit`), and on devices kernels that are built to "
+                    "wait for one thing (`memory`, `latency`, `banks`, `barrier`, `chain`, "
+                    "`divergence`). Without it, all that the device can run.",
          .choices = case_words,
          .update = update_case},
     Flag{.name = "time-budget",

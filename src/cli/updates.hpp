@@ -34,7 +34,8 @@ inline constexpr std::array<std::string_view, 5> vector_words{"1", "2", "4", "8"
 inline constexpr std::array<std::string_view, 4> operation_words{"read", "write", "copy", "update"};
 inline constexpr std::array<std::string_view, 3> buffer_words{"device", "host", "svm"};
 inline constexpr std::array<std::string_view, 3> target_words{"cache", "memory", "host"};
-inline constexpr std::array<std::string_view, 3> case_words{"uts", "utsd", "implicit"};
+inline constexpr std::array<std::string_view, 9> case_words{
+    "memory", "latency", "banks", "barrier", "chain", "divergence", "uts", "utsd", "implicit"};
 inline constexpr std::array<std::string_view, 2> timer_words{"event", "host"};
 
 /// Each stores `value`, or throws UsageError without the flag's name.

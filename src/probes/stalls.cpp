@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "clprobe/probe.hpp"
-#include "clprobe/stacks.hpp"
+#include "probes/stalls_device.hpp"
 #include "probes/stalls_simulated.hpp"
 
 namespace clprobe {
@@ -21,25 +21,18 @@ std::string check(const DeviceInfo& device, const Limits& limits) {
 
 Plan plan(const DeviceInfo& device, const Limits& limits) {
   if (is_simulated(device)) return stalls_simulated::plan(device, limits);
-  Finding finding;
-  finding.name = stack_part_name;
-  finding.series = "all";
-  finding.source = Source::reported;
-  finding.method = "plan";
-  finding.reason =
-      "without a vendor's counters only simulated machines (--device sim:gsi) tell "
-      "where each cycle goes";
-  return {{}, {finding}};
+  return stalls_device::plan(device, limits);
 }
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
-  return is_simulated(device) ? stalls_simulated::analyse(points) : Findings{};
+  return is_simulated(device) ? stalls_simulated::analyse(points)
+                              : stalls_device::analyse(device, points);
 }
 
 // Few points, of which each is a kernel as a whole: a search with one queue takes seconds to
 // simulate.
 constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(20), .max_visits = 1},
-                          .normal = {.probe_time = std::chrono::seconds(60), .max_visits = 2},
+                          .normal = {.probe_time = std::chrono::seconds(60), .max_visits = 3},
                           .thorough = {.probe_time = std::chrono::seconds(180), .max_visits = 6}};
 
 }  // namespace
@@ -52,7 +45,9 @@ const Probe stalls{
     .check = check,
     .budgets = budgets,
     .plan = plan,
+    .prepare = stalls_device::prepare,
     .trace = stalls_simulated::trace,
+    .variants = stalls_device::variants,
     .analyse = analyse,
 };
 

@@ -53,7 +53,7 @@ _clprobe() {
     return
     ;;
   --case)
-    _clprobe_offer 'uts utsd implicit' "$word"
+    _clprobe_offer 'memory latency banks barrier chain divergence uts utsd implicit' "$word"
     return
     ;;
   --clock)

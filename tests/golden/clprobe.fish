@@ -32,7 +32,7 @@ complete -c clprobe -l work-items -x -d 'work-items of the group: 2-64 or 32,64,
 complete -c clprobe -l loads -x -d 'independent loads of a work-item: 1-4 or 1,2,8'
 complete -c clprobe -l mergers -x -d 'work-items, and sub-groups, that share a line: 1,2,4'
 complete -c clprobe -l target -x -a 'cache memory host' -d 'what answers the loads'
-complete -c clprobe -l case -x -a 'uts utsd implicit' -d 'kernels whose stalls are shown'
+complete -c clprobe -l case -x -a 'memory latency banks barrier chain divergence uts utsd implicit' -d 'kernels whose stalls are shown'
 complete -c clprobe -l time-budget -x -d 'time for all probes of a device: 500ms, 30s, 2min, 1h'
 complete -c clprobe -l quick -d 'fewer sizes and samples: a first look'
 complete -c clprobe -l thorough -d 'more sizes and samples: for publication'

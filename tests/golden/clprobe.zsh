@@ -36,7 +36,7 @@ _clprobe() {
     '--loads=[independent loads of a work-item\: 1-4 or 1,2,8]:LIST: ' \
     '--mergers=[work-items, and sub-groups, that share a line\: 1,2,4]:LIST: ' \
     '--target=[what answers the loads]:LIST:_sequence compadd - cache memory host' \
-    '--case=[kernels whose stalls are shown]:LIST:_sequence compadd - uts utsd implicit' \
+    '--case=[kernels whose stalls are shown]:LIST:_sequence compadd - memory latency banks barrier chain divergence uts utsd implicit' \
     '--time-budget=[time for all probes of a device\: 500ms, 30s, 2min, 1h]:TIME: ' \
     '--quick[fewer sizes and samples\: a first look]' \
     '--thorough[more sizes and samples\: for publication]' \

@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # Bats and common.bash set the variables
+# The probe stalls on a device: every kernel ends, proves itself, and is made into a bar.
+bats_require_minimum_version 1.5.0
+
+setup() {
+  load common
+  common_setup
+}
+
+small=(--quick --max-memory 4MiB --json)
+
+@test "kernels that are built to wait for one thing: all sets of causes, and noise" {
+  clprobe stalls "${small[@]}" --case latency,barrier
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"'
+  # 3 causes (memory and L2 are one here) and 4 kinds of noise in 3 amounts; 4 for barrier.
+  json_says '[.results[0].points[] | select(.series == "latency" and (.samples | length) > 0)] | length == 8 + 12'
+  json_says '[.results[0].points[] | select(.series == "barrier" and (.samples | length) > 0)] | length == 16 + 12'
+  # The parts of each bar, what is left among them, are all of it.
+  json_says '[.results[0].findings[] | select(.name == "stall" and .method == "shapley")]
+    | group_by(.series) | length == 2 and all((map(.value) | add) - 1 | fabs < 1e-6)'
+  json_says '[.results[0].findings[] | select(.name == "noise") | .label]
+    | length == 2 and all(. == "agree" or . == "inconclusive" or . == "untested")'
+  json_says 'any(.results[0].findings[]; .label == "memory data: L2 or main memory")'
+}
+
+@test "an array by way of local memory, by an asynchronous copy, and where it is" {
+  clprobe stalls "${small[@]}" --case implicit
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[] | select((.samples | length) > 0).series] | unique
+    == ["implicit, async copy", "implicit, direct", "implicit, local memory"]'
+  json_says '[.results[0].findings[] | select(.name == "stall" and .method == "clock")]
+    | group_by(.series) | length == 2 and all((map(.value) | add) - 1 | fabs < 1e-6)'
+}
+
+@test "tree searches end on a single thread, where nobody else goes on, and count every node" {
+  POCL_MAX_PTHREAD_COUNT=1 clprobe stalls "${small[@]}" --case uts,utsd
+  [ "$status" -eq 0 ]
+  # Each sample's nodes were compared with those of the tree.
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[] | select((.samples | length) > 0)] | length >= 2'
+  json_says '[.results[0].findings[] | select(.name == "thesis" or .name == "here") | .name]
+    | sort == ["here", "thesis"]'
+}
+
+@test "without a clock there are no phases, and it says so" {
+  clprobe stalls "${small[@]}" --case uts,utsd --clock none
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].points[] | select(.parameters.phase)] == []'
+  json_says 'any(.results[0].findings[]; .name == "stall" and .value == null and (.reason | contains("clock")))'
+}
+
+@test "a kernel for devices is none for simulated machines" {
+  clprobe --device sim:gsi stalls --case memory
+  fails_with 2 --case memory 'uts, utsd, implicit'
+}
