@@ -13,6 +13,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/parallelism.hpp"
+#include "probes/inflight_loaded.hpp"
 #include "probes/inflight_shape.hpp"
 
 namespace clprobe {
@@ -219,6 +220,17 @@ void add_chains(Findings& found, const DeviceInfo& device, std::span<const Point
   }
   const auto near = fits.find("cache-chains");
   const auto far = fits.find("memory-chains");
+  // Chains of one work-item on a processor: what its core has outstanding.
+  if (device.type == "cpu" && far != fits.end()) {
+    const Saturation& fit = far->second;
+    Finding parallelism =
+        finding_of(fit.is_reached ? "memory_parallelism" : "memory_parallelism_at_least",
+                   unit_series, "count", "saturation");
+    parallelism.value = fit.knee;
+    parallelism.low = fit.knee_interval.low;
+    if (fit.is_reached) parallelism.high = fit.knee_interval.high;
+    found.findings.push_back(std::move(parallelism));
+  }
   if (near != fits.end() && far != fits.end()) {
     add_comparison(found, compare_latencies(near->second, far->second));
   }
@@ -237,7 +249,8 @@ std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> poi
   const double overhead = overhead_of(points);
   for (const Point& point : points) {
     const std::vector<double> rounds = rounds_of(point);
-    if (rounds.empty() || is_chain(point) || point.series == overhead_series) continue;
+    const bool is_other = is_chain(point) || is_loaded(point) || point.series == overhead_series;
+    if (rounds.empty() || is_other) continue;
     const InflightShape shape = InflightShape::of(point);
     const auto place = std::find(series.begin(), series.end(), point.series) - series.begin();
     if (place == static_cast<std::ptrdiff_t>(series.size())) {
@@ -263,6 +276,7 @@ Findings inflight_findings(const DeviceInfo& device, std::span<const Point> poin
     for (std::size_t i = 0; i < each.size(); ++i) add_curve(found, series[i], each[i]);
   }
   add_chains(found, device, points);
+  add_loaded_findings(device, points, found);
   return found;
 }
 
