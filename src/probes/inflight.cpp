@@ -28,6 +28,8 @@ constexpr std::array usual_targets{"cache", "memory"};
 // Where a spike is seen, what tells a pool of requests from a table of instructions.
 constexpr std::array telling_mergers{2, 4, 8};
 constexpr std::array telling_loads{1, 2};
+constexpr int list_merger = 16;
+constexpr std::array list_loads{2, 3, 4};
 // More than the nearest caches hold, so that a launch does not find what the one before left.
 constexpr Bytes usual_cache = mebibytes(4);
 constexpr Bytes least_cache = kibibytes(256);
@@ -280,6 +282,11 @@ std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
   }
   if (!limits.in_flight.mergers.empty() || !limits.in_flight.loads.empty()) return more;
   for (const std::string& target : jumping) {
+    // More sub-groups than any list of an entry takes: where lists are full, it jumps as well.
+    for (const int loads : list_loads) {
+      add_curve(device, limits, {loads, list_merger, MergerMode::across, target},
+                work_items_of(device, limits), more);
+    }
     for (const LoadPattern& each : patterns_of(target, {telling_loads.begin(), telling_loads.end()},
                                                {telling_mergers.begin(), telling_mergers.end()})) {
       add_curve(device, limits, each, work_items_of(device, limits), more);
