@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
 
@@ -115,7 +116,53 @@ std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFin
              : "Requests issue so slowly that the first answers come before any limit is reached";
 }
 
+/// A spike of a published curve without mergers.
+struct PublishedSpike {
+  int loads;
+  int work_items;
+};
+
+struct Published {
+  std::array<PublishedSpike, 2> spikes;
+  std::string_view source;
+  OutstandingKind kind;
+  std::int64_t at_least;
+};
+
+constexpr std::array all_published{
+    Published{
+        {{{1, 128}, {2, 64}}},
+        "Lashgar et al. 2015, of a Tesla M2070 with spikes at the same numbers of work-items,",
+        OutstandingKind::request_pool,
+        128},
+    Published{{{{2, 680}, {3, 454}}},
+              "Lashgar et al. 2015, of a Tesla K20 with spikes at the same numbers of work-items,",
+              OutstandingKind::request_table,
+              45}};
+
+/// Whether a jump may be just behind so many work-items.
+bool has_spike(std::span<const CurveFinding> curves, const PublishedSpike& published) {
+  return std::any_of(curves.begin(), curves.end(), [&](const CurveFinding& curve) {
+    if (!curve.spike || curve.pattern.loads != published.loads || curve.pattern.merger != 1) {
+      return false;
+    }
+    const std::vector<Gap>& possible = curve.spike->possible;
+    return std::any_of(possible.begin(), possible.end(), [&](const Gap& gap) {
+      return gap.before <= published.work_items && published.work_items < gap.after;
+    });
+  });
+}
+
 }  // namespace
+
+std::optional<OutstandingClaim> claim_of_paper(std::span<const CurveFinding> curves) {
+  for (const Published& each : all_published) {
+    const bool is_like = std::all_of(each.spikes.begin(), each.spikes.end(),
+                                     [&](const auto& spike) { return has_spike(curves, spike); });
+    if (is_like) return OutstandingClaim{std::string(each.source), each.kind, each.at_least};
+  }
+  return std::nullopt;
+}
 
 std::vector<std::string> reasons_of(const OutstandingLimit& limit,
                                     std::span<const CurveFinding> all,

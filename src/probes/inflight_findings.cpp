@@ -81,7 +81,10 @@ void add_curve(Findings& found, const std::string& series, const CurveFinding& c
     }
     found.findings.push_back(std::move(spike));
   } else {
-    found.findings.push_back(without_value("spike", series, method, curve.reason));
+    Finding none = without_value("spike", series, method, curve.reason);
+    // It was looked for: there is none, or none that can be used.
+    if (curve.latency_cycles > 0.0) none.label = "none";
+    found.findings.push_back(std::move(none));
   }
   Finding latency = finding_of("cycles", series, "cycles", method);
   latency.value = curve.latency_cycles;
@@ -117,7 +120,8 @@ void add_limit(Findings& found, const OutstandingLimit& limit) {
     add_range(found, "instructions", limit.instructions, reason);
   }
   if (limit.kind == OutstandingKind::request_pool && limit.mergers) {
-    Finding mergers = finding_of("mergers", unit_series, "count", method);
+    const char* const name = limit.mergers->at_most ? "mergers" : "mergers_at_least";
+    Finding mergers = finding_of(name, unit_series, "count", method);
     mergers.value = limit.mergers->at_least;
     mergers.low = limit.mergers->at_least;
     if (limit.mergers->at_most) mergers.high = *limit.mergers->at_most;
@@ -160,7 +164,8 @@ void add_saturation(Findings& found, const std::string& series,
                                      fit->knee_interval.high));
     return;
   }
-  found.findings.push_back(without_value("in_flight", series, method, fit->reason));
+  found.findings.push_back(
+      without_value("in_flight", series, method, "not reached: " + fit->reason));
   Finding least = finding_of("in_flight_at_least", series, "count", method);
   least.value = fit->knee;
   least.low = fit->knee_interval.low;
@@ -272,7 +277,13 @@ Findings inflight_findings(const DeviceInfo& device, std::span<const Point> poin
     const auto sub_group = static_cast<int>(sub_group_of(device));
     std::vector<CurveFinding> each = find_spikes(curves, sub_group);
     take_mean_latencies(device, points, each);
-    add_limit(found, infer_limit(each, sub_group));
+    const OutstandingLimit limit = infer_limit(each, sub_group);
+    add_limit(found, limit);
+    if (const auto claim = claim_of_paper(each)) {
+      Finding beside = finding_of("advice", unit_series, "", "thread-latency");
+      beside.label = set_beside(limit, *claim);
+      found.findings.push_back(std::move(beside));
+    }
     for (std::size_t i = 0; i < each.size(); ++i) add_curve(found, series[i], each[i]);
   }
   add_chains(found, device, points);
