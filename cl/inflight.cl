@@ -162,23 +162,22 @@ inline uint wait_for(uint value, uint delay) {
   return value;
 }
 
-// Work-group 0 chases by one work-item: `lead` loads of 4 bytes again and again until the others are
-// seen to stream, `most_leads` times at most, and twice more; then `hops` loads, which are timed.
-// Every work-item of the others loads turns x 4 vectors of 16 bytes a round, with `delay` between two
-// rounds. Nobody waits for anybody without a bound, since work-groups may run one after another:
-// the chase has its hops, the others stop when they see that it has ended, after `rounds`, or after
-// `most_ticks`.
-// progress[0] counts the rounds of all groups, progress[64] says that the chase has ended: lines of
-// their own. What was streamed beside the chase is the difference of the former, in two halves:
-// where one of them is nothing, the groups did not run side by side.
-// out: ticks of the hops, ticks from the first to the last reading of progress[0], the rounds of
-// both halves, the leads, the line at which the chase ended; then for each other group its rounds
-// and the words that it loaded.
-kernel void
-inflight_loaded(global const uint* data, uint line_words, uint start, uint lead, uint most_leads,
-                uint hops, global const uint4* words, uint mask, uint first, uint turns,
-                uint rounds, uint delay, ulong most_ticks, ulong never,
-                volatile global uint* progress, global ulong* restrict out) {
+// Work-group 0 chases by one work-item: `lead` loads of 4 bytes again and again until the others
+// are seen to stream, `most_leads` times at most, and twice more; then `hops` loads, which are
+// timed. Every work-item of the others loads turns x 4 vectors of 16 bytes a round, with `delay`
+// between two rounds. Nobody waits for anybody without a bound, since work-groups may run one after
+// another: the chase has its hops, the others stop when they see that it has ended, after `rounds`,
+// or after `most_ticks`. progress[0] counts the rounds of all groups, progress[64] says that the
+// chase has ended: lines of their own. What was streamed beside the chase is the difference of the
+// former, in two halves: where one of them is nothing, the groups did not run side by side. out:
+// ticks of the hops, ticks from the first to the last reading of progress[0], the rounds of both
+// halves, the leads, the line at which the chase ended; then for each other group its rounds and
+// the words that it loaded.
+kernel void inflight_loaded(global const uint* data, uint line_words, uint start, uint lead,
+                            uint most_leads, uint hops, global const uint4* words, uint mask,
+                            uint first, uint turns, uint rounds, uint delay, ulong most_ticks,
+                            ulong never, volatile global uint* progress,
+                            global ulong* restrict out) {
   local uint seen[2];
   local uint total;
   const uint item = (uint)get_local_id(0);
