@@ -234,8 +234,9 @@ std::optional<MergeCapacity> find_mergers(std::span<const CurveFinding> curves, 
     break;
   }
   const std::optional<int> length = find_list_length(curves, sub_group, pool);
-  if (length && (!mergers || *length >= mergers->at_least))
+  if (length && (!mergers || *length >= mergers->at_least)) {
     mergers = MergeCapacity{*length, *length};
+  }
   return mergers;
 }
 

@@ -93,8 +93,8 @@ void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, Curve
 void drop_waiting(std::map<std::string, double>& latency, std::vector<CurveFinding>& found) {
   constexpr double most_latencies = 1.5;
   for (CurveFinding& each : found) {
-    if (!each.spike || each.latency_cycles < most_latencies * latency[each.pattern.target])
-      continue;
+    const double least = latency[each.pattern.target];
+    if (!each.spike || each.latency_cycles < most_latencies * least) continue;
     each.spike.reset();
     each.reason = "the loads of a few work-items alone already wait for one another";
     // Nor would it have shown a limit elsewhere.

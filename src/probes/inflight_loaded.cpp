@@ -223,6 +223,7 @@ void add_loaded_findings(const DeviceInfo& device, std::span<const Point> points
   const LoadedShape shape = LoadedShape::of(*any);
   const auto line_bytes = static_cast<double>(shape.chase.line_bytes);
   std::vector<LoadedPoint> pairs;
+  pairs.reserve(times.size());
   for (const auto& [delay, time] : times) {
     pairs.push_back(
         {line_bytes / time.ns_per_line * ns_per_second, time.latency_ns / ns_per_second});
