@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many loads one work-group can have outstanding. clock.clh is put before this file.
 // inflight_block: each work-item makes LOADS independent loads of 4 bytes a round, (rounds + 1) x
-// LOADS in all; inflight_chains: CHAINS x hops dependent loads of 4 bytes a work-item.
+// LOADS in all; inflight_chains: CHAINS x hops dependent loads of 4 bytes a work-item;
+// inflight_loaded: one chase beside work-groups that stream vectors of 16 bytes.
 // Parameters:
 //   LOADS    independent loads of a work-item in a round, 0 to 16
 //   CHAINS   chases of a work-item side by side, 1 to 32
+//   GROUP    work-items of the group, where there are more than compilers expect
 // The first word of each line names another line, so that all lines are a single cycle.
 
 // A congruential generator of full period (Hull and Dobell 1962): lines are a power of two.
@@ -40,12 +42,22 @@ inline uint place_of(uint item, uint merger, uint is_across, uint sub_group) {
 
 // One work-group. Each round lies between two barriers and touches lines of its own: lines
 // first + round * LOADS * per_load + load * per_load + place. Round 0 is not timed: it fetches the
-// instructions. out: ticks of the rounds as the first work-item sees them, then what each
-// work-item has loaded, summed.
-kernel void inflight_block(global const uint* data, uint mask, uint line_words, uint first,
-                           uint per_load, uint rounds, uint merger, uint is_across, uint sub_group,
-                           ulong never, global ulong* restrict out) {
+// instructions. A large group has as many work-items as it was built for, of which those from
+// `items` on only meet the others at the barriers. out: ticks of the rounds as the first work-item
+// sees them, then what each work-item has loaded, summed.
+#ifdef GROUP
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#endif
+kernel void
+inflight_block(global const uint* data, uint mask, uint line_words, uint first, uint per_load,
+               uint rounds, uint merger, uint is_across, uint sub_group, ulong never, uint items,
+               global ulong* restrict out) {
   const uint item = (uint)get_local_id(0);
+#ifdef GROUP
+  const uint is_idle = item >= items;
+#else
+  const uint is_idle = 0;
+#endif
   ulong sum = 0;
   ulong ticks = 0;
   for (uint round = 0; round <= rounds; ++round) {
@@ -54,15 +66,17 @@ kernel void inflight_block(global const uint* data, uint mask, uint line_words, 
     // Loads must not be made before the clock is read: their addresses depend on it.
     const uint late = before == never ? 1 : 0;
 #if LOADS > 0
-    const uint place = place_of(item, merger, is_across, sub_group);
-    const uint base = first + round * LOADS * per_load + place + late;
-    uint loaded[LOADS];
+    if (!is_idle) {
+      const uint place = place_of(item, merger, is_across, sub_group);
+      const uint base = first + round * LOADS * per_load + place + late;
+      uint loaded[LOADS];
 #pragma unroll
-    for (uint k = 0; k < LOADS; ++k) {
-      loaded[k] = data[(ulong)((base + k * per_load) & mask) * line_words];
+      for (uint k = 0; k < LOADS; ++k) {
+        loaded[k] = data[(ulong)((base + k * per_load) & mask) * line_words];
+      }
+#pragma unroll
+      for (uint k = 0; k < LOADS; ++k) sum += loaded[k];
     }
-#pragma unroll
-    for (uint k = 0; k < LOADS; ++k) sum += loaded[k];
 #endif
     // A barrier does not wait for loads, but what may be stored before it does.
     if (sum + late == never) out[0] = sum;
@@ -71,13 +85,17 @@ kernel void inflight_block(global const uint* data, uint mask, uint line_words, 
     if (round > 0) ticks += after - before;
   }
   if (item == 0) out[0] = ticks;
-  out[1 + item] = sum;
+  if (!is_idle) out[1 + item] = sum;
 }
 
 // One work-group; chain c of work-item i starts at starts[i + c * work-items]. out: ticks of all
 // hops as the first work-item sees them, then the sum of the lines at which each work-item ended.
-kernel void inflight_chains(global const uint* data, uint line_words, global const uint* starts,
-                            uint hops, ulong never, global ulong* restrict out) {
+#ifdef GROUP
+__attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#endif
+kernel void
+inflight_chains(global const uint* data, uint line_words, global const uint* starts, uint hops,
+                ulong never, global ulong* restrict out) {
   const uint item = (uint)get_local_id(0);
   const uint items = (uint)get_local_size(0);
   uint at[CHAINS];
@@ -101,4 +119,126 @@ kernel void inflight_chains(global const uint* data, uint line_words, global con
   const ulong after = clock_after(sum, never);
   if (item == 0) out[0] = after - before;
   out[1 + item] = sum;
+}
+
+// What the streaming work-groups read: word i holds stream_word(i) + 1, so that the difference of
+// each word loaded is 1, and sums of them are counts that no loop without loads can have.
+inline uint stream_word(uint index) { return index * 2654435761u; }
+
+// One store of 4 bytes a word.
+kernel void inflight_fill_stream(global uint* words, uint mask) {
+  for (ulong i = get_global_id(0); i <= mask; i += get_global_size(0)) {
+    words[i] = stream_word((uint)i) + 1;
+  }
+}
+
+inline uint count_of(uint4 found, uint vector) {
+  const uint4 index = vector * 4 + (uint4)(0, 1, 2, 3);
+  const uint4 ones = found - index * 2654435761u;
+  return ones.x + ones.y + ones.z + ones.w;
+}
+
+// How many of `turns` x 4 vectors of 16 bytes were loaded by a work-item: 4 loads at a time.
+inline uint stream_round(global const uint4* words, uint mask, uint first, uint items, uint item,
+                         uint turns) {
+  uint sum = 0;
+  for (uint turn = 0; turn < turns; ++turn) {
+    uint4 found[4];
+#pragma unroll
+    for (uint k = 0; k < 4; ++k) {
+      found[k] = words[(first + (turn * 4 + k) * items + item) & mask];
+    }
+#pragma unroll
+    for (uint k = 0; k < 4; ++k) {
+      sum += count_of(found[k], (first + (turn * 4 + k) * items + item) & mask);
+    }
+  }
+  return sum;
+}
+
+// So many multiplications, each of which waits for the one before.
+inline uint wait_for(uint value, uint delay) {
+  for (uint i = 0; i < delay; ++i) value = value * 1664525u + 1013904223u;
+  return value;
+}
+
+// Work-group 0 chases by one work-item: `lead` loads of 4 bytes again and again until the others
+// are seen to stream, `most_leads` times at most, and twice more; then `hops` loads, which are
+// timed. Every work-item of the others loads turns x 4 vectors of 16 bytes a round, with `delay`
+// between two rounds. Nobody waits for anybody without a bound, since work-groups may run one after
+// another: the chase has its hops, the others stop when they see that it has ended, after `rounds`,
+// or after `most_ticks`. progress[0] counts the rounds of all groups, progress[64] says that the
+// chase has ended: lines of their own. What was streamed beside the chase is the difference of the
+// former, in two halves: where one of them is nothing, the groups did not run side by side. out:
+// ticks of the hops, ticks from the first to the last reading of progress[0], the rounds of both
+// halves, the leads, the line at which the chase ended; then for each other group its rounds and
+// the words that it loaded.
+kernel void inflight_loaded(global const uint* data, uint line_words, uint start, uint lead,
+                            uint most_leads, uint hops, global const uint4* words, uint mask,
+                            uint first, uint turns, uint rounds, uint delay, ulong most_ticks,
+                            ulong never, volatile global uint* progress,
+                            global ulong* restrict out) {
+  local uint seen[2];
+  local uint total;
+  const uint item = (uint)get_local_id(0);
+  const uint items = (uint)get_local_size(0);
+  const uint group = (uint)get_group_id(0);
+  if (group == 0) {
+    if (item == 0) {
+      uint at = start;
+      uint leads = 0;
+      uint more = most_leads;
+      while (leads < more) {
+        for (uint hop = 0; hop < lead; ++hop) at = data[(ulong)at * line_words];
+        ++leads;
+        const uint is_streaming = atomic_add(&progress[0], at == ~0u ? 1u : 0u) != 0;
+        if (is_streaming && more == most_leads) more = leads + 2;
+      }
+      const uint count0 = atomic_add(&progress[0], 0u);
+      const ulong begin = clock_after((ulong)at + count0, never);
+      at += begin == never ? 1 : 0;
+      for (uint hop = 0; hop < hops / 2; ++hop) at = data[(ulong)at * line_words];
+      const ulong pause = clock_after(at, never);
+      const uint count1 = atomic_add(&progress[0], pause == never ? 1u : 0u);
+      const ulong resume = clock_after(count1, never);
+      at += resume == never ? 1 : 0;
+      for (uint hop = hops / 2; hop < hops; ++hop) at = data[(ulong)at * line_words];
+      const ulong end = clock_after(at, never);
+      const uint count2 = atomic_add(&progress[0], end == never ? 1u : 0u);
+      const ulong last = clock_after(count2, never);
+      atomic_xchg(&progress[64], 1u);
+      out[0] = pause - begin + (end - resume);
+      out[1] = last - begin;
+      out[2] = count1 - count0;
+      out[3] = count2 - count1;
+      out[4] = leads;
+      out[5] = at;
+    }
+  } else {
+    const uint others = (uint)get_num_groups(0) - 1;
+    const ulong begin = clock_after(item, never);
+    uint sum = 0;
+    uint round = 0;
+    uint is_over = 0;
+    if (item == 0) total = 0;
+    for (; round < rounds && is_over == 0; ++round) {
+      const uint place = first + (round * others + group - 1) * items * turns * 4;
+      sum += stream_round(words, mask, place, items, item, turns);
+      const uint waited = wait_for(sum, delay);
+      if (item == 0) {
+        atomic_inc(&progress[0]);
+        const ulong now = clock_after(waited, never);
+        seen[round & 1] = progress[64] != 0 || now - begin > most_ticks;
+      }
+      if (waited == never) out[0] = waited;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      is_over = seen[round & 1];
+    }
+    atomic_add(&total, sum);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item == 0) {
+      out[4 + 2 * group] = round;
+      out[5 + 2 * group] = total;
+    }
+  }
 }

@@ -158,6 +158,10 @@ struct OutstandingClaim {
   std::int64_t at_least{0};
 };
 
+/// The conclusion of Lashgar, Salehi and Baniasadi on a GPU of theirs whose spikes without mergers
+/// are where these curves have them; nothing where they are elsewhere.
+std::optional<OutstandingClaim> claim_of_paper(std::span<const CurveFinding> curves);
+
 /// One or two sentences: the claim, and whether the limit agrees with it.
 std::string set_beside(const OutstandingLimit& limit, const OutstandingClaim& claim);
 

@@ -42,10 +42,21 @@ enum class TimeUnit { unknown, nanoseconds, microseconds };
 using ColourMode = terminal::ColourMode;
 
 /// The words that --series takes: every series that any probe has.
-inline constexpr std::array<std::string_view, 12> series_words{
-    "global",     "global-scalar", "global-pages", "constant-argument", "constant-program",
-    "local",      "image",         "load-latency", "load-throughput",   "store-throughput",
-    "load-model", "store-model"};
+inline constexpr std::array<std::string_view, 15> series_words{"global",
+                                                               "global-scalar",
+                                                               "global-pages",
+                                                               "constant-argument",
+                                                               "constant-program",
+                                                               "local",
+                                                               "image",
+                                                               "load-latency",
+                                                               "load-throughput",
+                                                               "store-throughput",
+                                                               "load-model",
+                                                               "store-model",
+                                                               "thread-latency",
+                                                               "chains",
+                                                               "loaded"};
 
 /// Where one rendering goes: a path, or "-" for stdout.
 struct Output {

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "clprobe/device.hpp"
+#include "probes/work_group.hpp"
 
 namespace clprobe {
 namespace {

@@ -45,12 +45,6 @@ BankPattern pattern_of(const Point& point);
 /// The build options of cl/banks.cl for a point.
 std::string bank_options(const Point& point);
 
-/// Behind them for a CPU (cl/clock.clh says why).
-inline constexpr std::string_view clock_without_asm = " -DCLOCK_WITHOUT_ASM";
-/// Behind them for a group of more work-items than compilers expect.
-inline constexpr std::uint64_t usual_group = 256;
-std::string large_group(std::uint64_t work_items);
-
 /// Every way to build cl/banks.cl for the default limits.
 std::vector<KernelVariant> bank_variants();
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "probes/bank_access.hpp"
+#include "probes/work_group.hpp"
 
 namespace clprobe {
 namespace {
@@ -60,8 +61,6 @@ std::string bank_options(const Point& point) {
                     static_cast<int>(point.parameters.integer("instructions")),
                     static_cast<std::uint64_t>(point.parameters.integer("local_bytes")));
 }
-
-std::string large_group(std::uint64_t work_items) { return fmt::format(" -DGROUP={}", work_items); }
 
 std::vector<KernelVariant> bank_variants() {
   std::vector<KernelVariant> variants;

@@ -6,12 +6,15 @@
 #include <array>
 #include <bit>
 #include <chrono>
+#include <iterator>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clprobe/probe.hpp"
 #include "probes/inflight_findings.hpp"
+#include "probes/inflight_loaded.hpp"
 #include "probes/inflight_shape.hpp"
 
 namespace clprobe {
@@ -25,6 +28,8 @@ constexpr std::array usual_targets{"cache", "memory"};
 // Where a spike is seen, what tells a pool of requests from a table of instructions.
 constexpr std::array telling_mergers{2, 4, 8};
 constexpr std::array telling_loads{1, 2};
+constexpr int list_merger = 16;
+constexpr std::array list_loads{2, 3, 4};
 // More than the nearest caches hold, so that a launch does not find what the one before left.
 constexpr Bytes usual_cache = mebibytes(4);
 constexpr Bytes least_cache = kibibytes(256);
@@ -185,27 +190,68 @@ void add_chains(const DeviceInfo& device, const Limits& limits, Plan& plan) {
   }
 }
 
-Plan plan(const DeviceInfo& device, const Limits& limits) {
-  Plan result;
-  Finding missing;
-  missing.name = "limit";
-  missing.series = unit_series;
-  missing.method = "plan";
-  const InflightLimits& asked = limits.in_flight;
-  const bool is_asked = !asked.work_items.empty() || !asked.loads.empty() || !asked.mergers.empty();
+Finding not_measured(const char* name, const char* series, std::string reason) {
+  Finding finding;
+  finding.name = name;
+  finding.series = series;
+  finding.method = "plan";
+  finding.reason = std::move(reason);
+  return finding;
+}
+
+/// Whether --series asks for it, or for nothing.
+bool is_wanted(const Limits& limits, std::string_view word) {
+  const std::vector<std::string>& words = limits.series;
+  return words.empty() || std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_narrowed(const InflightLimits& asked) {
+  return !asked.work_items.empty() || !asked.loads.empty() || !asked.mergers.empty();
+}
+
+void plan_blocks(const DeviceInfo& device, const Limits& limits, Plan& result) {
   // What was asked for is timed all the same: the kernel proves itself.
+  const bool is_asked = is_narrowed(limits.in_flight);
   if (is_asked) add_blocks(device, limits, result);
   if (is_cpu(device)) {
-    missing.reason =
+    result.findings.push_back(not_measured(
+        "limit", unit_series,
         "a processor runs the work-items of a group one after another; its loads in flight are "
-        "those of chains side by side";
+        "those of chains side by side"));
   } else if (device.timer != Timer::clock) {
-    missing.reason = "the time of one work-group needs a clock in the kernel";
+    result.findings.push_back(not_measured(
+        "limit", unit_series, "the time of one work-group needs a clock in the kernel"));
   } else if (!is_asked) {
     add_blocks(device, limits, result);
   }
-  if (!missing.reason.empty()) result.findings.push_back(std::move(missing));
-  add_chains(device, limits, result);
+}
+
+/// Two buffers of the size: what is chased through and what is streamed.
+void plan_loaded(const DeviceInfo& device, const Limits& limits, Plan& result) {
+  const auto targets = targets_of(limits);
+  const bool is_here = std::find(targets.begin(), targets.end(), "memory") != targets.end();
+  if (!is_here || is_narrowed(limits.in_flight)) return;
+  std::string reason;
+  if (device.type == "simulated") {
+    reason = "a simulated machine is a single compute unit";
+  } else if (device.timer != Timer::clock) {
+    reason = "a chase beside other work-groups needs a clock in the kernel";
+  } else {
+    Limits half = limits;
+    half.max_memory = limits.max_memory / 2;
+    std::vector<Point> points = loaded_points(device, point_of(device, half, "memory"));
+    if (points.empty()) reason = "there is too little memory to stream through";
+    std::move(points.begin(), points.end(), std::back_inserter(result.points));
+  }
+  if (reason.empty()) return;
+  result.findings.push_back(not_measured("memory_parallelism", device_series, std::move(reason)));
+}
+
+Plan plan(const DeviceInfo& device, const Limits& limits) {
+  Plan result;
+  if (is_wanted(limits, "thread-latency")) plan_blocks(device, limits, result);
+  if (is_wanted(limits, "chains")) add_chains(device, limits, result);
+  if (is_wanted(limits, "loaded")) plan_loaded(device, limits, result);
   return result;
 }
 
@@ -215,6 +261,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
                           std::span<const Point> points) {
   std::vector<Point> more;
   if (limits.effort == Effort::quick || !limits.in_flight.work_items.empty()) return more;
+  more = refine_loaded(device, points);
   std::vector<std::string> series;
   const auto curves = thread_latency_curves(points, series);
   const auto found = find_spikes(curves, static_cast<int>(sub_group_of(device)));
@@ -235,6 +282,11 @@ std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
   }
   if (!limits.in_flight.mergers.empty() || !limits.in_flight.loads.empty()) return more;
   for (const std::string& target : jumping) {
+    // More sub-groups than any list of an entry takes: where lists are full, it jumps as well.
+    for (const int loads : list_loads) {
+      add_curve(device, limits, {loads, list_merger, MergerMode::across, target},
+                work_items_of(device, limits), more);
+    }
     for (const LoadPattern& each : patterns_of(target, {telling_loads.begin(), telling_loads.end()},
                                                {telling_mergers.begin(), telling_mergers.end()})) {
       add_curve(device, limits, each, work_items_of(device, limits), more);

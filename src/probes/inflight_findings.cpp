@@ -13,6 +13,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/parallelism.hpp"
+#include "probes/inflight_loaded.hpp"
 #include "probes/inflight_shape.hpp"
 
 namespace clprobe {
@@ -80,7 +81,10 @@ void add_curve(Findings& found, const std::string& series, const CurveFinding& c
     }
     found.findings.push_back(std::move(spike));
   } else {
-    found.findings.push_back(without_value("spike", series, method, curve.reason));
+    Finding none = without_value("spike", series, method, curve.reason);
+    // It was looked for: there is none, or none that can be used.
+    if (curve.latency_cycles > 0.0) none.label = "none";
+    found.findings.push_back(std::move(none));
   }
   Finding latency = finding_of("cycles", series, "cycles", method);
   latency.value = curve.latency_cycles;
@@ -116,7 +120,8 @@ void add_limit(Findings& found, const OutstandingLimit& limit) {
     add_range(found, "instructions", limit.instructions, reason);
   }
   if (limit.kind == OutstandingKind::request_pool && limit.mergers) {
-    Finding mergers = finding_of("mergers", unit_series, "count", method);
+    const char* const name = limit.mergers->at_most ? "mergers" : "mergers_at_least";
+    Finding mergers = finding_of(name, unit_series, "count", method);
     mergers.value = limit.mergers->at_least;
     mergers.low = limit.mergers->at_least;
     if (limit.mergers->at_most) mergers.high = *limit.mergers->at_most;
@@ -159,7 +164,8 @@ void add_saturation(Findings& found, const std::string& series,
                                      fit->knee_interval.high));
     return;
   }
-  found.findings.push_back(without_value("in_flight", series, method, fit->reason));
+  found.findings.push_back(
+      without_value("in_flight", series, method, "not reached: " + fit->reason));
   Finding least = finding_of("in_flight_at_least", series, "count", method);
   least.value = fit->knee;
   least.low = fit->knee_interval.low;
@@ -219,6 +225,17 @@ void add_chains(Findings& found, const DeviceInfo& device, std::span<const Point
   }
   const auto near = fits.find("cache-chains");
   const auto far = fits.find("memory-chains");
+  // Chains of one work-item on a processor: what its core has outstanding.
+  if (device.type == "cpu" && far != fits.end()) {
+    const Saturation& fit = far->second;
+    Finding parallelism =
+        finding_of(fit.is_reached ? "memory_parallelism" : "memory_parallelism_at_least",
+                   unit_series, "count", "saturation");
+    parallelism.value = fit.knee;
+    parallelism.low = fit.knee_interval.low;
+    if (fit.is_reached) parallelism.high = fit.knee_interval.high;
+    found.findings.push_back(std::move(parallelism));
+  }
   if (near != fits.end() && far != fits.end()) {
     add_comparison(found, compare_latencies(near->second, far->second));
   }
@@ -237,7 +254,8 @@ std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> poi
   const double overhead = overhead_of(points);
   for (const Point& point : points) {
     const std::vector<double> rounds = rounds_of(point);
-    if (rounds.empty() || is_chain(point) || point.series == overhead_series) continue;
+    const bool is_other = is_chain(point) || is_loaded(point) || point.series == overhead_series;
+    if (rounds.empty() || is_other) continue;
     const InflightShape shape = InflightShape::of(point);
     const auto place = std::find(series.begin(), series.end(), point.series) - series.begin();
     if (place == static_cast<std::ptrdiff_t>(series.size())) {
@@ -259,10 +277,17 @@ Findings inflight_findings(const DeviceInfo& device, std::span<const Point> poin
     const auto sub_group = static_cast<int>(sub_group_of(device));
     std::vector<CurveFinding> each = find_spikes(curves, sub_group);
     take_mean_latencies(device, points, each);
-    add_limit(found, infer_limit(each, sub_group));
+    const OutstandingLimit limit = infer_limit(each, sub_group);
+    add_limit(found, limit);
+    if (const auto claim = claim_of_paper(each)) {
+      Finding beside = finding_of("advice", unit_series, "", "thread-latency");
+      beside.label = set_beside(limit, *claim);
+      found.findings.push_back(std::move(beside));
+    }
     for (std::size_t i = 0; i < each.size(); ++i) add_curve(found, series[i], each[i]);
   }
   add_chains(found, device, points);
+  add_loaded_findings(device, points, found);
   return found;
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "probes/work_group.hpp"
+
 namespace clprobe {
 namespace {
 
@@ -105,6 +107,9 @@ std::vector<KernelVariant> inflight_variants() {
     variants.push_back({fmt::format("-DLOADS={} -DCHAINS=1", loads), ""});
   for (const int chains : {2, 4, 8, 16, 32})
     variants.push_back({fmt::format("-DLOADS=0 -DCHAINS={}", chains), ""});
+  variants.push_back({"-DLOADS=4 -DCHAINS=1" + large_group(1024), ""});
+  variants.push_back({"-DLOADS=0 -DCHAINS=8" + large_group(1024), ""});
+  variants.push_back({"-DLOADS=4 -DCHAINS=1" + std::string(clock_without_asm), ""});
   return variants;
 }
 

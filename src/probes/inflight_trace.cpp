@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "clprobe/simulated.hpp"
+#include "probes/inflight_loaded.hpp"
 #include "probes/inflight_shape.hpp"
 
 namespace clprobe {
@@ -88,6 +89,7 @@ Trace chains_of(const Machine& machine, const InflightShape& shape, std::uint64_
 }  // namespace
 
 SimulatedWork trace_inflight(const Machine& machine, const Point& point) {
+  if (is_loaded(point)) throw Unsupported("a simulated machine is a single compute unit");
   const InflightShape shape = InflightShape::of(point);
   if (shape.pattern.target == "host") throw Unsupported("the simulator has no memory of a host");
   SimulatedWork work;

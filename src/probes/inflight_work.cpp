@@ -3,58 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <numeric>
+#include <string>
 
 #include "clprobe/device.hpp"
 #include "probes/chase_memory.hpp"
+#include "probes/inflight_lines.hpp"
+#include "probes/inflight_loaded.hpp"
 #include "probes/inflight_shape.hpp"
+#include "probes/work_group.hpp"
 
 namespace clprobe {
 namespace {
-
-/// What the loads go to, filled and touched once; and how far they have got in it.
-struct Lines {
-  std::unique_ptr<HostMemory> host{};  // before the buffer that uses it, so that it outlives it
-  cl::Buffer buffer{};
-  std::uint64_t position{0};
-};
-
-cl_uint as_uint(std::uint64_t value) { return static_cast<cl_uint>(value); }
-
-void run_over_lines(Session& session, cl::Kernel kernel, const Lines& lines,
-                    const InflightShape& shape) {
-  kernel.setArg(0, lines.buffer);
-  kernel.setArg(1, as_uint(shape.lines - 1));
-  kernel.setArg(2, as_uint(shape.line_bytes / sizeof(cl_uint)));
-  const Spread spread = spread_over(session.info(), shape.lines);
-  session.launch(kernel, cl::NDRange(spread.items), cl::NDRange(spread.group));
-}
-
-Lines make_lines(Session& session, const InflightShape& shape) {
-  Lines lines;
-  const std::uint64_t bytes = shape.lines * shape.line_bytes;
-  if (session.info().type == "cpu") {
-    lines.host = std::make_unique<HostMemory>(Bytes{bytes});
-    lines.buffer = cl::Buffer(session.context(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes,
-                              lines.host->begin());
-  } else {
-    const cl_mem_flags place = shape.pattern.target == "host" ? CL_MEM_ALLOC_HOST_PTR : 0;
-    lines.buffer = cl::Buffer(session.context(), CL_MEM_READ_WRITE | place, bytes);
-  }
-  run_over_lines(session, session.kernel("inflight.cl", "inflight_fill", shape.options()), lines,
-                 shape);
-  return lines;
-}
-
-/// The lines of a target, made once for all of its points.
-Lines& lines_of(Session& session, const InflightShape& shape) {
-  using Kept = std::shared_ptr<Lines>;
-  const std::string name =
-      fmt::format("inflight {} {} {}", shape.pattern.target, shape.lines, shape.line_bytes);
-  return *session.keep<Kept>(name,
-                             [&] { return std::make_shared<Lines>(make_lines(session, shape)); });
-}
 
 /// A prepared point.
 class InFlight {
@@ -63,21 +25,20 @@ class InFlight {
       : session_(session),
         shape_(InflightShape::of(point)),
         lines_(lines_of(session, shape_)),
-        out_(kept_buffer(session, "inflight out", (1 + shape_.work_items) * sizeof(cl_ulong))),
-        kernel_(session.kernel("inflight.cl", is_block() ? "inflight_block" : "inflight_chains",
-                               shape_.options())) {
-    check_group();
+        out_(kept_buffer(session, "inflight out", (1 + shape_.work_items) * sizeof(cl_ulong))) {
     if (shape_.pattern.target == "cache") touch();
-    is_block() ? bind_block() : bind_chains();
+    build();
   }
 
   Measurement run(std::uint64_t iterations);
   [[nodiscard]] const InflightShape& shape() const { return shape_; }
   [[nodiscard]] bool is_block() const { return shape_.kind == InflightKind::block; }
+  [[nodiscard]] const std::string& options() const { return options_; }
 
  private:
-  void check_group();
   void touch();
+  void build();
+  void build_with(const std::string& options, std::uint64_t group);
   void bind_block();
   void bind_chains();
   std::uint64_t aim_block(std::uint64_t rounds);
@@ -87,15 +48,43 @@ class InFlight {
   InflightShape shape_;
   Lines& lines_;
   cl::Buffer out_;
-  cl::Kernel kernel_;
+  std::string options_{};
+  std::uint64_t group_{1};  ///< work-items that are launched
+  cl::Kernel kernel_{};
   cl::Buffer starts_{};
 };
 
-void InFlight::check_group() {
+void InFlight::build_with(const std::string& options, std::uint64_t group) {
+  options_ = options;
+  group_ = group;
+  kernel_ =
+      session_.kernel("inflight.cl", is_block() ? "inflight_block" : "inflight_chains", options_);
+  is_block() ? bind_block() : bind_chains();
+}
+
+/// And launches once: drivers compile then, and the first launch of all finds cold translations. A
+/// large group is built as such and tried, whatever the driver says of it: NVIDIA's says 256 of
+/// what it runs with 1024. Built for powers of two alone, since each size takes a build of its own.
+void InFlight::build() {
+  const bool is_cpu = session_.info().type == "cpu";
+  if (shape_.work_items > usual_group && !is_cpu) {
+    try {
+      const std::uint64_t group = std::bit_ceil(shape_.work_items);
+      build_with(shape_.options() + large_group(group), group);
+      static_cast<void>(run(1));
+      return;
+    } catch (const cl::Error&) {
+      // Then the usual kernel, if the driver says that it takes so many.
+    }
+  }
+  const bool has_loop = is_cpu && shape_.work_items > 1;
+  build_with(shape_.options() + std::string(has_loop ? clock_without_asm : ""), shape_.work_items);
   const auto most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
-  if (shape_.work_items <= most) return;
-  throw Unsupported(fmt::format("the driver takes this kernel with at most {} work-items, not {}",
-                                most, shape_.work_items));
+  if (shape_.work_items > most) {
+    throw Unsupported(fmt::format("the driver takes this kernel with at most {} work-items, not {}",
+                                  most, shape_.work_items));
+  }
+  static_cast<void>(run(1));
 }
 
 /// What the launches since have brought to caches is not the target's.
@@ -114,7 +103,8 @@ void InFlight::bind_block() {
   kernel_.setArg(7, cl_uint{shape_.pattern.mode == MergerMode::across ? 1U : 0U});
   kernel_.setArg(8, as_uint(shape_.sub_group));
   kernel_.setArg(9, never);
-  kernel_.setArg(10, out_);
+  kernel_.setArg(10, as_uint(shape_.work_items));
+  kernel_.setArg(11, out_);
 }
 
 void InFlight::bind_chains() {
@@ -156,8 +146,7 @@ Measurement InFlight::run(std::uint64_t iterations) {
   const std::uint64_t bytes = out.size() * sizeof(cl_ulong);
   // A launch that stores nothing must not find the result of the one before.
   session_.queue().enqueueWriteBuffer(out_, CL_FALSE, 0, bytes, out.data());
-  const LaunchTimes times =
-      session_.launch(kernel_, cl::NDRange(shape_.work_items), cl::NDRange(shape_.work_items));
+  const LaunchTimes times = session_.launch(kernel_, cl::NDRange(group_), cl::NDRange(group_));
   session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, bytes, out.data());
   const std::uint64_t each = is_block() ? 1 : shape_.work_items * shape_.chains;
   measurement.sample.accesses = iterations * each;
@@ -176,6 +165,7 @@ constexpr std::uint64_t usual_hops_of_cpu = 16384;
 }  // namespace
 
 Work prepare_inflight(Session& session, const Point& point) {
+  if (is_loaded(point)) return prepare_loaded(session, point);
   auto prepared = std::make_shared<InFlight>(session, point);
   const InflightShape& shape = prepared->shape();
   Work work;
@@ -189,10 +179,8 @@ Work prepare_inflight(Session& session, const Point& point) {
     work.iterations = session.info().type == "cpu" ? usual_hops_of_cpu : usual_hops;
     work.max_iterations = most_iterations;
   }
-  work.build = session.build_of("inflight.cl", shape.options());
+  work.build = session.build_of("inflight.cl", prepared->options());
   work.run = [prepared](std::uint64_t iterations) { return prepared->run(iterations); };
-  // Drivers compile at the first launch, and the first launch of all finds cold translations.
-  static_cast<void>(work.run(1));
   return work;
 }
 

@@ -18,6 +18,7 @@
 #include "report/html_stacks.hpp"
 #include "report/side_by_side.hpp"
 #include "report/text.hpp"
+#include "report/thread_latency.hpp"
 
 namespace clprobe::report {
 namespace {
@@ -64,9 +65,18 @@ Json levels_json(const Chart& chart, int series) {
   return levels;
 }
 
+Json variance_json(const ChartSeries& series) {
+  Json points = Json::array();
+  for (const ChartPoint& point : sorted(series)) {
+    points.push_back({exact(point.x), rounded(point.y)});
+  }
+  return points;
+}
+
 void add_curves(Json& curves, const ProbeResult& result, const DeviceInfo& device,
                 std::size_t run) {
   const Chart chart = chart_of(result, device);
+  const Chart variance = variance_chart(result);
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     Json points = Json::array();
     for (const ChartPoint& point : sorted(chart.series[i])) {
@@ -78,6 +88,9 @@ void add_curves(Json& curves, const ProbeResult& result, const DeviceInfo& devic
                       {"series", printable(chart.series[i].name)},
                       {"points", std::move(points)},
                       {"levels", levels_json(chart, static_cast<int>(i))}});
+    for (const ChartSeries& each : variance.series) {
+      if (each.name == chart.series[i].name) curves.back()["variance"] = variance_json(each);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include "report/stacks.hpp"
 #include "report/table_sections.hpp"
 #include "report/text.hpp"
+#include "report/thread_latency.hpp"
 
 namespace clprobe {
 namespace report {
@@ -61,7 +62,13 @@ void add_result(Page& page, const ProbeResult& result, const DeviceInfo& device,
     page.blank();
     draw_chart(page, chart);
   }
-  if (style.all_points) add_points(page, result, device);
+  if (!style.all_points) return;
+  if (const Chart variance = variance_chart(result); !variance.series.empty()) {
+    page.blank();
+    page.prose(" ", "variance of each point and its two neighbours, in square cycles", Ink::faint);
+    draw_chart(page, variance);
+  }
+  add_points(page, result, device);
 }
 
 void add_run(Page& page, const Run& run, const TableStyle& style) {

@@ -313,6 +313,30 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.js(shown, canvas), len(runs))
         self.check_quiet()
 
+    def test_thread_latency_curves_have_their_variance_on_a_second_axis(self):
+        measured = subprocess.run(
+            [OPTIONS.program, "--device", "sim:fermi-m2070", "inflight", "--series",
+             "thread-latency", "--loads", "1,2", "--target", "cache", "--quick", "--json"],
+            check=True, stdout=subprocess.PIPE)
+        run = json.loads(measured.stdout)
+        page, _ = self.page("thread-latency", [run[0] if isinstance(run, list) else run])
+        self.open(page)
+        canvas = self.canvases(1)[0]
+        shown = "return Chart.getChart(arguments[0]).getVisibleDatasetCount()"
+        axis = "return Chart.getChart(arguments[0]).options.scales.variance.display"
+        curves = self.js(shown, canvas)
+        self.assertFalse(self.js(axis, canvas))
+        boxes = {box.text: box for box in self.all(".toggle")}
+        boxes["variance"].click()
+        self.assertEqual(self.js(shown, canvas), 2 * curves)
+        self.assertTrue(self.js(axis, canvas))
+        boxes["cache-x1"].click()
+        self.assertEqual(self.js(shown, canvas), 2 * curves - 2)
+        canvas.send_keys(Keys.ARROW_DOWN, Keys.ARROW_RIGHT)
+        self.assertIn("square cycles", self.all(".said")[0].text)
+        self.keep("thread-latency-variance")
+        self.check_quiet()
+
     def hover(self, canvas, dataset, index):
         at = self.js("const p = Chart.getChart(arguments[0]).getDatasetMeta(arguments[1])"
                      ".data[arguments[2]]; return [p.x, p.y]", canvas, dataset, index)

@@ -78,8 +78,46 @@ setup() {
     | length == 1 and (.[0] | test("one after another"))'
 }
 
+@test "work-groups that run one after another are told, not measured" {
+  POCL_MAX_PTHREAD_COUNT=1 clprobe --device 0 inflight --series loaded --max-memory 64MiB --quick \
+    --json
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].points[] | select(.failure)] == []'
+  json_says '[.results[0].findings[] | select(.name | startswith("memory_parallelism"))] == []'
+  json_says '[.results[0].findings[].reason] | any(test("did not run beside"))'
+}
+
+@test "streams beside a chase prove themselves, whether they ran side by side or not" {
+  POCL_MAX_PTHREAD_COUNT=2 clprobe --device 0 inflight --series loaded --max-memory 64MiB --quick \
+    --time-budget 60s --json
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].points[] | select(.failure)] == []'
+  json_says '[.results[0].points[].series] | unique - ["loaded-latency", "loaded-traffic"] == []'
+  json_says '([.results[0].findings[] | select((.name | startswith("memory_parallelism")) and .value > 0)]
+    + [.results[0].findings[] | select((.reason // "") | test("did not run beside"))]
+    + [.results[0].warnings[]? | select(.code == "point_refused")]) | length > 0'
+}
+
+@test "series of the probe are chosen by words, and a word of another probe leaves nothing" {
+  clprobe --device sim:fermi-m2070 inflight --series chains --target cache --json
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].points[].series] | unique == ["cache-chains"]'
+  clprobe --device sim:fermi-m2070 inflight --series global
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"nothing to measure"* ]]
+  clprobe --device sim:fermi-m2070 inflight --series nosuch
+  fails_with 2 --series nosuch
+}
+
+@test "the paper's conclusion is beside that of its own spikes" {
+  clprobe --device sim:fermi-m2070 inflight --loads 1,2 --target cache --quick --time-budget 60s
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"Lashgar et al. 2015"* ]]
+}
+
 @test "explain tells the method" {
   clprobe explain inflight
   [ "$status" -eq 0 ]
   [[ "$output" == *"Thread-Latency"* ]]
+  [[ "$output" == *"loaded latency"* ]]
 }

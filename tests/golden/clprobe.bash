@@ -17,7 +17,7 @@ _clprobe() {
   fi
   case $before in
   --series)
-    _clprobe_offer 'global global-scalar global-pages constant-argument constant-program local image load-latency load-throughput store-throughput load-model store-model' "$word"
+    _clprobe_offer 'global global-scalar global-pages constant-argument constant-program local image load-latency load-throughput store-throughput load-model store-model thread-latency chains loaded' "$word"
     return
     ;;
   --address)

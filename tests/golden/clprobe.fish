@@ -10,7 +10,7 @@ complete -c clprobe -n 'not __fish_seen_subcommand_from list report compare impo
 complete -c clprobe -n '__fish_seen_subcommand_from report compare import' -F
 complete -c clprobe -l device -s d -x -d 'an index, P:D, part of a name, all, sim:PRESET, or a comma list of those'
 complete -c clprobe -l sizes -x -d 'working sets: 64KiB, 1KiB-1GiB, 1KiB-1GiB*2 or a comma list of those'
-complete -c clprobe -l series -x -a 'global global-scalar global-pages constant-argument constant-program local image load-latency load-throughput store-throughput load-model store-model' -d 'series of points to measure'
+complete -c clprobe -l series -x -a 'global global-scalar global-pages constant-argument constant-program local image load-latency load-throughput store-throughput load-model store-model thread-latency chains loaded' -d 'series of points to measure'
 complete -c clprobe -l step -x -d 'bytes from one access to its neighbour, a multiple of 8'
 complete -c clprobe -l unroll -x -d 'loads in one iteration of a chase, 1 to 64 (16)'
 complete -c clprobe -l address -x -a 'auto pointer index offset' -d 'how a load is addressed'

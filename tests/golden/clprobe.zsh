@@ -14,7 +14,7 @@ _clprobe() {
     '--device=[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL: ' \
     '-d[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL: ' \
     '--sizes=[working sets\: 64KiB, 1KiB-1GiB, 1KiB-1GiB*2 or a comma list of those]:RANGE: ' \
-    '--series=[series of points to measure]:LIST:_sequence compadd - global global-scalar global-pages constant-argument constant-program local image load-latency load-throughput store-throughput load-model store-model' \
+    '--series=[series of points to measure]:LIST:_sequence compadd - global global-scalar global-pages constant-argument constant-program local image load-latency load-throughput store-throughput load-model store-model thread-latency chains loaded' \
     '--step=[bytes from one access to its neighbour, a multiple of 8]:SIZE: ' \
     '--unroll=[loads in one iteration of a chase, 1 to 64 (16)]:N: ' \
     '--address=[how a load is addressed]:FORM:(auto pointer index offset)' \

@@ -10,6 +10,7 @@
 #include "clprobe/registry.hpp"
 #include "clprobe/simulated.hpp"
 #include "probes/inflight_findings.hpp"
+#include "probes/inflight_loaded.hpp"
 #include "probes/inflight_shape.hpp"
 
 namespace clprobe {
@@ -58,14 +59,16 @@ Point block(int loads, int merger, const char* mode, int items) {
 TEST_CASE("a GPU with a clock gets curves of both targets, and chains") {
   const Plan plan = probe().plan(gpu(), {});
   const std::set<std::string> series = series_of(plan);
-  for (const char* const name : {"overhead", "cache-x1", "cache-x8", "memory-x1", "memory-x4",
-                                 "cache-chains", "memory-chains"}) {
+  for (const char* const name :
+       {"overhead", "cache-x1", "cache-x8", "memory-x1", "memory-x4", "cache-chains",
+        "memory-chains", "loaded-latency", "loaded-traffic"}) {
     CAPTURE(name);
     CHECK(series.contains(name));
   }
   CHECK_FALSE(series.contains("host-x1"));
   CHECK(plan.findings.empty());
   for (const Point& each : plan.points) {
+    if (is_loaded(each)) continue;
     const InflightShape shape = InflightShape::of(each);
     CHECK(shape.work_items <= 1024);
     CHECK(shape.lines_per_round() * 2 <= shape.lines);
@@ -73,18 +76,71 @@ TEST_CASE("a GPU with a clock gets curves of both targets, and chains") {
   }
 }
 
-TEST_CASE("without a clock, and on processors, chains alone are measured, and why is said") {
+TEST_CASE("processors have no curves, and it is said why") {
+  const Plan plan = probe().plan(cpu(), {});
+  CHECK(series_of(plan) ==
+        std::set<std::string>{"cache-chains", "memory-chains", "loaded-latency", "loaded-traffic"});
+  REQUIRE(plan.findings.size() == 1);
+  CHECK(plan.findings.front().name == "limit");
+  CHECK_FALSE(plan.findings.front().reason.empty());
+  for (const Point& each : plan.points) {
+    if (!is_loaded(each)) CHECK(InflightShape::of(each).work_items == 1);
+  }
+}
+
+TEST_CASE("without a clock chains alone are measured, and it is said why") {
   DeviceInfo blind = gpu();
   blind.timer = Timer::event;
-  for (const DeviceInfo& device : {blind, cpu()}) {
-    const Plan plan = probe().plan(device, {});
-    CHECK(series_of(plan) == std::set<std::string>{"cache-chains", "memory-chains"});
-    REQUIRE(plan.findings.size() == 1);
-    CHECK(plan.findings.front().name == "limit");
-    CHECK_FALSE(plan.findings.front().reason.empty());
+  const Plan plan = probe().plan(blind, {});
+  CHECK(series_of(plan) == std::set<std::string>{"cache-chains", "memory-chains"});
+  REQUIRE(plan.findings.size() == 2);
+  CHECK(plan.findings[0].name == "limit");
+  CHECK(plan.findings[1].name == "memory_parallelism");
+  for (const Finding& each : plan.findings) CHECK(each.reason.find("clock") != std::string::npos);
+}
+
+TEST_CASE("--series narrows the plan, and a word of another probe leaves nothing") {
+  const auto of = [](std::vector<std::string> words) {
+    Limits limits;
+    limits.series = std::move(words);
+    return probe().plan(gpu(), limits);
+  };
+  CHECK(series_of(of({"chains"})) == std::set<std::string>{"cache-chains", "memory-chains"});
+  CHECK(series_of(of({"loaded"})) == std::set<std::string>{"loaded-latency", "loaded-traffic"});
+  const std::set<std::string> curves = series_of(of({"thread-latency"}));
+  CHECK(curves.contains("overhead"));
+  CHECK(curves.contains("memory-x8"));
+  CHECK_FALSE(curves.contains("cache-chains"));
+  const Plan other = of({"global"});
+  CHECK(other.points.empty());
+  CHECK(other.findings.empty());
+}
+
+TEST_CASE("streams and the chase together keep to the memory that is allowed") {
+  Limits limits;
+  limits.max_memory = mebibytes(64);
+  for (const Point& each : probe().plan(gpu(), limits).points) {
+    if (!is_loaded(each)) continue;
+    const LoadedShape shape = LoadedShape::of(each);
+    CHECK(2 * each.parameters.integer("buffer_bytes") <= 64 << 20);
+    CHECK(shape.vectors() * 16 ==
+          static_cast<std::uint64_t>(each.parameters.integer("buffer_bytes")));
+    CHECK(shape.items <= 256);
   }
-  for (const Point& each : probe().plan(cpu(), {}).points) {
-    CHECK(InflightShape::of(each).work_items == 1);
+}
+
+TEST_CASE("a processor keeps a core for the chase, and one core is tried all the same") {
+  for (const std::int64_t cores : {1, 2, 64}) {
+    DeviceInfo device = cpu();
+    device.compute_units = cores;
+    for (const Point& each : probe().plan(device, {}).points) {
+      if (!is_loaded(each)) continue;
+      const LoadedShape shape = LoadedShape::of(each);
+      CHECK(shape.items == 1);
+      if (shape.groups > 0) {
+        CHECK(shape.groups == static_cast<std::uint64_t>(std::max<std::int64_t>(1, cores - 1)));
+      }
+    }
   }
 }
 
@@ -180,6 +236,114 @@ TEST_CASE("jumps at as many requests are a pool, through the probe's own finding
   REQUIRE(requests != found.findings.end());
   CHECK(*requests->low <= 200);
   CHECK(*requests->high >= 200);
+}
+
+/// Samples of a device whose memory gives 3000 bytes a ns at most, with an idle latency of 500 ns:
+/// what is asked for beyond waits in a queue.
+std::vector<Point> loaded_samples(std::vector<Point> points, double least_asked) {
+  for (Point& point : points) {
+    const LoadedShape shape = LoadedShape::of(point);
+    const double asked =
+        shape.groups == 0
+            ? 0.0
+            : std::max(least_asked, 24000.0 / (1.0 + static_cast<double>(shape.delay) / 16.0));
+    constexpr double most = 3000.0;
+    const double used = most * asked / (most + asked);
+    const double latency = 500.0 / (1.0 - used / most);
+    // By a clock of 2 ticks a ns.
+    point.samples.assign(3, {.accesses = 100, .host_ns = 1000});
+    const double ns = shape.counts_traffic ? 128.0 / used : latency;
+    for (Sample& sample : point.samples) {
+      sample.accesses = 1'000'000;
+      sample.ticks = static_cast<std::uint64_t>(2e6 * ns);
+    }
+  }
+  return points;
+}
+
+std::vector<Point> loaded_plan() {
+  Limits limits;
+  limits.series = {"loaded"};
+  return probe().plan(gpu(), limits).points;
+}
+
+const Finding* found_of(const Findings& found, std::string_view name, std::string_view series) {
+  for (const Finding& each : found.findings) {
+    if (each.name == name && each.series == series) return &each;
+  }
+  return nullptr;
+}
+
+TEST_CASE("pairs of traffic and latency give what is in flight where the latency has doubled") {
+  std::vector<Point> points = loaded_samples(loaded_plan(), 0.0);
+  const std::vector<Point> more = probe().refine(gpu(), {}, points);
+  CHECK(more.size() == 6);  // three delays, in both series
+  for (const Point& each : more) CHECK(is_loaded(each));
+  for (Point& each : loaded_samples(more, 0.0)) points.push_back(std::move(each));
+  const Findings found = probe().analyse(gpu(), points);
+  const Finding* const all = found_of(found, "memory_parallelism", "device");
+  REQUIRE(all != nullptr);
+  // Half of the bandwidth is used there: 1500 bytes a ns, 1000 ns, lines of 128 bytes.
+  constexpr double truth = 1500.0 * 1000.0 / 128.0;
+  CHECK(*all->value == doctest::Approx(truth).epsilon(0.1));
+  CHECK(*all->low < truth);
+  CHECK(*all->high > truth);
+  const Finding* const each = found_of(found, "memory_parallelism", "compute-unit");
+  REQUIRE(each != nullptr);
+  CHECK(*each->value == doctest::Approx(*all->value / 132.0));
+  const Finding* const bytes = found_of(found, "bytes_in_flight", "device");
+  REQUIRE(bytes != nullptr);
+  CHECK(*bytes->value == doctest::Approx(*all->value * 128.0));
+  const Finding* const idle = found_of(found, "latency", "loaded");
+  REQUIRE(idle != nullptr);
+  CHECK(*idle->value == doctest::Approx(500e-9));
+}
+
+TEST_CASE("a latency that never doubles gives a bound below what was in flight") {
+  std::vector<Point> few;
+  for (Point& each : loaded_plan()) {
+    const LoadedShape shape = LoadedShape::of(each);
+    if (shape.groups == 0 || shape.delay >= 1024) few.push_back(std::move(each));
+  }
+  const std::vector<Point> points = loaded_samples(std::move(few), 0.0);
+  CHECK(probe().refine(gpu(), {}, points).empty());
+  const Findings found = probe().analyse(gpu(), points);
+  CHECK(found_of(found, "memory_parallelism", "device") == nullptr);
+  const Finding* const least = found_of(found, "memory_parallelism_at_least", "device");
+  REQUIRE(least != nullptr);
+  const double asked = 24000.0 / (1.0 + 1024.0 / 16.0);
+  const double used = 3000.0 * asked / (3000.0 + asked);
+  CHECK(*least->value == doctest::Approx(used * 500.0 / 128.0));
+  const Finding* const knee = found_of(found, "knee_bandwidth", "loaded");
+  REQUIRE(knee != nullptr);
+  CHECK_FALSE(knee->value);
+  CHECK_FALSE(knee->reason.empty());
+}
+
+TEST_CASE("a chase beside which nothing was streamed says nothing of parallelism") {
+  std::vector<Point> points = loaded_samples(loaded_plan(), 0.0);
+  std::erase_if(points, [](const Point& each) { return LoadedShape::of(each).groups > 0; });
+  REQUIRE(points.size() == 1);
+  CHECK(probe().analyse(gpu(), points).findings.empty());
+}
+
+TEST_CASE("what one core of a processor has outstanding is told as its parallelism") {
+  std::vector<Point> points;
+  Limits limits;
+  limits.series = {"chains"};
+  for (Point& each : probe().plan(cpu(), limits).points) {
+    const auto chains = static_cast<double>(InflightShape::of(each).chains);
+    const double ns = 100.0 / std::min(chains, 10.0);
+    each.samples.assign(
+        3, {.accesses = 1000, .ticks = static_cast<std::uint64_t>(2000 * ns), .host_ns = 1000});
+    points.push_back(std::move(each));
+  }
+  const Findings found = probe().analyse(cpu(), points);
+  const Finding* const core = found_of(found, "memory_parallelism", "compute-unit");
+  REQUIRE(core != nullptr);
+  CHECK(*core->value == doctest::Approx(10.0).epsilon(0.1));
+  CHECK(*core->low <= 10.0);
+  CHECK(*core->high >= 10.0);
 }
 
 TEST_CASE("without points nothing is found, and a failed point counts for nothing") {

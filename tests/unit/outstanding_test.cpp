@@ -195,6 +195,80 @@ TEST_CASE("Merge lists that are full before the pool bound what a line takes") {
   CHECK(limit.mergers->at_most == std::optional(8));
 }
 
+TEST_CASE("Lists that are full behind as many sub-groups with any loads have that length") {
+  // The pool is seen with up to 4 sub-groups a line; with 8 it would be full after a latency.
+  std::vector<CurveFinding> curves = m2070_unique();
+  curves.push_back(spike_after(256, 1, 2, MergerMode::across));
+  curves.push_back(spike_after(256, 2, 4, MergerMode::across));
+  curves.push_back(silent(2, 8, MergerMode::across));
+  curves.push_back(spike_after(8 * warp, 2, 16, MergerMode::across));
+  const auto mergers = [&] { return infer_limit(curves, warp).mergers; };
+  // One number of loads: entries of their own for each 4 sub-groups would fill the pool there too.
+  REQUIRE(mergers());
+  CHECK(mergers()->at_least == 4);
+  curves.push_back(spike_after(8 * warp, 3, 16, MergerMode::across));
+  REQUIRE(mergers());
+  CHECK(mergers()->at_least == 8);
+  CHECK(mergers()->at_most == std::optional(8));
+  // Loads that disagree say nothing of it.
+  curves.back() = spike_after(4 * warp, 3, 16, MergerMode::across);
+  REQUIRE(mergers());
+  CHECK(mergers()->at_least == 4);
+}
+
+TEST_CASE("Where the spikes of one target agree on nothing, the other decides") {
+  std::vector<CurveFinding> curves = m2070_unique();
+  curves.push_back(spike_after(42, 3, 1, MergerMode::within));
+  for (CurveFinding& each : curves) each.pattern.target = "memory";
+  for (const int items : {100, 310, 74, 236}) {
+    curves.push_back(spike_after(items, static_cast<int>(curves.size()), 1, MergerMode::within));
+    curves.back().pattern.target = "cache";
+  }
+  const OutstandingLimit limit = infer_limit(curves, warp);
+  CHECK(limit.kind == OutstandingKind::request_pool);
+  REQUIRE(limit.requests);
+  CHECK(*limit.requests == CountRange{128, 129});
+  CHECK(std::any_of(limit.reasons.begin(), limit.reasons.end(), [](const std::string& reason) {
+    return mentions(reason, "cache agree on nothing");
+  }));
+}
+
+TEST_CASE("The paper's conclusion is told where the spikes are its own") {
+  const auto fermi = claim_of_paper(m2070(MergerMode::across));
+  REQUIRE(fermi);
+  CHECK(fermi->kind == OutstandingKind::request_pool);
+  CHECK(fermi->at_least == 128);
+  CHECK(mentions(fermi->source, "M2070"));
+  const auto kepler = claim_of_paper(k20());
+  REQUIRE(kepler);
+  CHECK(kepler->kind == OutstandingKind::request_table);
+  CHECK(kepler->at_least == 45);
+  const std::string text = set_beside(infer_limit(k20(), warp), *kepler);
+  CHECK(mentions(text, "K20"));
+  CHECK(mentions(text, "The spikes exclude it: they fit a pool of 1362 to 1363 requests."));
+  // One of its two spikes is not enough, nor is one beside.
+  CHECK_FALSE(claim_of_paper(std::vector{spike_after(128, 1, 1, MergerMode::within)}));
+  CHECK_FALSE(claim_of_paper(std::vector{spike_after(130, 1, 1, MergerMode::within),
+                                         spike_after(64, 2, 1, MergerMode::within)}));
+  CHECK_FALSE(claim_of_paper({}));
+}
+
+TEST_CASE("Loads that wait for each other from the first on are no witnesses") {
+  constexpr double latency = 400.0;
+  std::vector<ThreadLatencyCurve> curves(2);
+  curves[1].pattern.loads = 8;
+  for (int n = 2; n <= 256; n += 2) {
+    // A pool of 128, and a scoreboard that lets 4 loads go before it waits.
+    curves[0].points.push_back({n, {latency * (n > 128 ? 2.0 : 1.0) + 0.3 * n}});
+    curves[1].points.push_back({n, {2.0 * latency * (n > 48 ? 2.0 : 1.0) + 2.4 * n}});
+  }
+  const std::vector<CurveFinding> found = find_spikes(curves, warp);
+  CHECK(found[0].spike);
+  CHECK_FALSE(found[1].spike);
+  CHECK(mentions(found[1].reason, "wait for one another"));
+  CHECK(found[1].visible_requests.high < found[1].visible_requests.low);
+}
+
 TEST_CASE("Spikes without a common count are neither") {
   const std::vector<CurveFinding> curves{spike_after(100, 1, 1, MergerMode::within),
                                          spike_after(300, 2, 1, MergerMode::within),

@@ -351,7 +351,7 @@
     const isOne = devices.length === 1;
     const shown = {
       devices: new Set(devices), series: new Set(isOne ? series : series.slice(0, 1)),
-      levels: true, spread: true,
+      levels: true, spread: true, variance: false,
     };
     let texts = null;
     const hue = (c) => "c" + (isOne ? series.indexOf(c.series) : c.device) % 8;
@@ -364,27 +364,40 @@
       borderWidth: 2, pointRadius: 0, pointHitRadius: 8, pointHoverRadius: 5,
       borderDash: isOne ? [] : dashOf(series.indexOf(c.series)),
     }));
-    const sentence = (set, p) =>
-      `${set.label}, ${text(p.x, chart.x.unit)}: ${describe(chart, set.curve, p)}`;
+    // Of Thread-Latency curves: a second axis, which is there when it is asked for.
+    const variances = curves.filter((c) => c.variance).map((c) => ({
+      curve: c, label: `${name(c)}, variance`, data: c.variance.map(([x, y]) => ({ x, y })),
+      levels: [], yAxisID: "variance", hidden: true, isVariance: true,
+      borderWidth: 1, pointRadius: 0, pointHitRadius: 8, pointHoverRadius: 5, borderDash: [2, 2],
+    }));
+    const tell = (set, p) =>
+      (set.isVariance ? `${digits(p.y)} square cycles` : describe(chart, set.curve, p));
+    const sentence = (set, p) => `${set.label}, ${text(p.x, chart.x.unit)}: ${tell(set, p)}`;
+    const scales = {
+      x: logAxis(chart.x, chart.x.unit === "bytes" ? octaves : decades),
+      y: logAxis(chart.value, decades),
+    };
+    if (variances.length) {
+      scales.variance = logAxis({ title: "variance of three points, in square cycles" }, decades);
+      scales.variance.position = "right";
+      Object.assign(scales.variance, bounds(variances.flatMap((s) => s.data.map((p) => p.y))));
+    }
     const { canvas, said, box } = stage(`${chart.value.title} by ${chart.x.title}, ` +
       `${curves.length} curves on logarithmic axes. Arrow keys read the points; a table follows.`);
     const visiblePoints = (key) => sets.filter((s) => !s.hidden).flatMap((s) => s.data.map((p) => p[key]));
     const graph = new Chart(canvas, {
       type: "line",
-      data: { datasets: sets },
+      data: { datasets: [...sets, ...variances] },
       options: {
         animation: false, maintainAspectRatio: false, parsing: false, normalized: true,
         interaction: { mode: "nearest", axis: "xy", intersect: false },
-        scales: {
-          x: logAxis(chart.x, chart.x.unit === "bytes" ? octaves : decades),
-          y: logAxis(chart.value, decades),
-        },
+        scales,
         plugins: {
           legend: { display: false },
           tooltip: {
             callbacks: {
               title: ([item]) => item ? text(item.raw.x, chart.x.unit) : "",
-              label: (item) => [item.dataset.label, describe(chart, item.dataset.curve, item.raw)],
+              label: (item) => [item.dataset.label, tell(item.dataset, item.raw)],
             },
           },
         },
@@ -408,7 +421,16 @@
         set.hidden = !isShown(set.curve);
         set.borderColor = set.backgroundColor = set.pointBackgroundColor = colour(hue(set.curve));
       }
+      for (const set of variances) {
+        set.hidden = !shown.variance || !isShown(set.curve);
+        set.borderColor = set.backgroundColor = set.pointBackgroundColor = colour(hue(set.curve));
+      }
       const { scales, plugins } = graph.options;
+      if (scales.variance) {
+        scales.variance.display = shown.variance;
+        scales.variance.grid = { drawOnChartArea: false, borderColor: colour("quiet") };
+        scales.variance.ticks.color = scales.variance.title.color = colour("quiet");
+      }
       Object.assign(scales.y, bounds(visiblePoints("y")));
       const xs = visiblePoints("x");
       if (xs.length) {
@@ -442,6 +464,7 @@
     const flag = (key) => (isOn) => { shown[key] = isOn; refresh(); };
     const marks = [toggle("spread", true, [], flag("spread"))];
     if (curves.some((c) => c.levels.length)) marks.unshift(toggle("levels", true, [], flag("levels")));
+    if (variances.length) marks.push(toggle("variance", false, [], flag("variance")));
     groups.push(group("Show", marks));
 
     place.append(element("div", { className: "controls" }, ...groups), box, said, table.details);

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Thread-Latency plot of the paper, and what a point of it asks for.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <stdexcept>
+
+#include "clprobe/outstanding.hpp"
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+
+double harmonic_mean(std::span<const double> values) {
+  if (values.empty()) throw std::invalid_argument("harmonic mean of nothing");
+  double sum = 0.0;
+  for (const double value : values) {
+    if (!(value > 0.0)) {
+      throw std::invalid_argument("harmonic mean of a value that is not positive");
+    }
+    sum += 1.0 / value;
+  }
+  return static_cast<double>(values.size()) / sum;
+}
+
+std::vector<double> three_point_variance(std::span<const double> values) {
+  std::vector<double> variance(values.size(), 0.0);
+  for (std::size_t i = 1; i + 1 < values.size(); ++i) {
+    const double mu = (values[i - 1] + values[i] + values[i + 1]) / 3.0;
+    for (std::size_t j = i - 1; j <= i + 1; ++j) {
+      variance[i] += (values[j] - mu) * (values[j] - mu) / 2.0;
+    }
+  }
+  return variance;
+}
+
+ThreadLatencyPlot plot_of(const ThreadLatencyCurve& curve) {
+  std::map<int, std::vector<double>> runs;
+  for (const ThreadLatencyPoint& point : curve.points) {
+    const bool usable =
+        point.work_items > 0 && !point.runs_cycles.empty() &&
+        std::all_of(point.runs_cycles.begin(), point.runs_cycles.end(),
+                    [](double cycles) { return cycles > 0.0 && std::isfinite(cycles); });
+    if (!usable) continue;
+    std::vector<double>& all = runs[point.work_items];
+    all.insert(all.end(), point.runs_cycles.begin(), point.runs_cycles.end());
+  }
+  ThreadLatencyPlot plot;
+  for (const auto& [items, cycles] : runs) {
+    plot.work_items.push_back(items);
+    plot.harmonic_mean.push_back(harmonic_mean(cycles));
+    plot.robust.push_back(quantile(cycles, cycles.size() < 9 ? 0.0 : 0.25));
+  }
+  plot.variance = three_point_variance(plot.harmonic_mean);
+  return plot;
+}
+
+std::int64_t unique_requests(int work_items, const LoadPattern& pattern, int sub_group) {
+  const std::int64_t n = work_items;
+  const std::int64_t warp = sub_group;
+  const std::int64_t m = pattern.merger;
+  if (pattern.mode == MergerMode::within || m == 1) {
+    // Neighbours of another sub-group are coalesced apart.
+    const std::int64_t of_warp = (warp + m - 1) / m;
+    return pattern.loads * (n / warp * of_warp + (n % warp + m - 1) / m);
+  }
+  const std::int64_t group = warp * m;
+  return pattern.loads * (n / group * warp + std::min(n % group, warp));
+}
+
+std::int64_t load_instructions(int work_items, const LoadPattern& pattern, int sub_group) {
+  return static_cast<std::int64_t>(pattern.loads) * ((work_items + sub_group - 1) / sub_group);
+}
+
+}  // namespace clprobe
