@@ -117,6 +117,13 @@ void add_bandwidth(Findings& found, const Series& series, const StridePattern& p
   found.findings.push_back(std::move(bandwidth));
   Finding stride = about(series, "best_stride", "bytes", "largest median");
   stride.value = best.stride_bytes;
+  // Every stride of which the samples do not say that it is slower might be the best in another
+  // run.
+  for (const StridePoint& point : series.points) {
+    if (point.high < best.low) continue;
+    stride.low = std::min(stride.low.value_or(*stride.value), point.stride_bytes);
+    stride.high = std::max(stride.high.value_or(*stride.value), point.stride_bytes);
+  }
   found.findings.push_back(std::move(stride));
 }
 
