@@ -104,6 +104,17 @@ def real_runs():
     return [run for run in runs if [result["probe"] for result in run["results"]] == ["latency"]]
 
 
+def all_probes_runs():
+    """Of each device of results/ with several probes the run that has the most."""
+    best = {}
+    for path in sorted((OPTIONS.root / "results").glob("*/*/*.json")):
+        for run in read(path):
+            name, probes = run["device"]["name"], len(run["results"])
+            if probes > max(1, len(best.get(name, {"results": []})["results"])):
+                best[name] = run
+    return list(best.values())
+
+
 def run_of(part):
     """A real run whose device's name contains `part`."""
     return copy.deepcopy(next(run for run in real_runs() if part in run["device"]["name"]))
@@ -159,9 +170,10 @@ def heat_map_run():
 
 
 def eight_runs():
+    """Of all probes where results/ has them: the devices over and over."""
     runs = []
     for i in range(8):
-        run = copy.deepcopy(real_runs()[i % 3])
+        run = copy.deepcopy(all_probes_runs()[i % len(all_probes_runs())])
         run["device"]["index"] = i
         runs.append(run)
     return runs
@@ -251,7 +263,16 @@ class Pages(unittest.TestCase):
             "clip": {"x": 0, "y": 0, "width": size[0], "height": min(size[1], 6000), "scale": 1}})
         (self.folder / f"{name}.png").write_bytes(base64.b64decode(picture["data"]))
 
+    def await_ready(self):
+        """Charts are drawn one after the other."""
+        for _ in range(200):
+            if self.js("return document.documentElement.dataset.ready") == "yes":
+                return
+            time.sleep(0.05)
+        self.fail("the page is not ready")
+
     def canvases(self, count):
+        self.await_ready()
         found = self.all(".stage canvas")
         self.assertEqual(len(found), count)
         for canvas in found:
@@ -259,17 +280,15 @@ class Pages(unittest.TestCase):
         return found
 
     def test_every_width_and_scheme(self):
-        pages = {"one": [run_of("H200")], "several": real_runs(), "heat": [heat_map_run()],
-                 "hostile": [hostile_run(), run_of("H200")]}
-        charts = {"one": 1, "several": 1, "heat": 1, "hostile": 2}
+        pages = {"one": [run_of("H200")], "several": real_runs(),
+                 "hostile": [hostile_run(), run_of("H200")], "all": all_probes_runs()}
+        charts = {"one": 1, "several": 1, "hostile": 2, "all": 4}
         for name, runs in pages.items():
             page, _ = self.page(name, runs)
             for width in WIDTHS:
                 for scheme in SCHEMES:
                     with self.subTest(page=name, width=width, scheme=scheme):
                         self.open(page, width, scheme)
-                        self.assertEqual(self.js("return document.documentElement.dataset.ready"),
-                                         "yes")
                         self.canvases(charts[name])
                         self.check_layout()
                         self.assertEqual(self.js(CONTRAST), [])
@@ -327,6 +346,64 @@ class Pages(unittest.TestCase):
         opacity, text = self.hover(self.canvases(1)[0], 0, 50)
         self.assertEqual(opacity, 1)
         self.assertRegex(text, r"stride words \d+, word \d+\sB \| .*ns \(.*ns to .*ns\)")
+        self.check_quiet()
+
+    def chart_of(self, probe):
+        self.await_ready()
+        return self.all(f"#probe-{probe} canvas")[0]
+
+    def controls(self, probe):
+        return {box.text: box for box in self.all(f"#probe-{probe} .toggle, "
+                                                  f"#probe-{probe} .controls button")}
+
+    def image(self, canvas):
+        return self.js("return arguments[0].toDataURL()", canvas)
+
+    def test_heat_maps_by_device_and_series(self):
+        runs = all_probes_runs()
+        page, _ = self.page("all", runs)
+        self.open(page)
+        canvas = self.chart_of("banks")
+        controls = self.controls("banks")
+        scale = "return document.querySelector('#probe-banks .scale').textContent"
+        images, scales = [self.image(canvas)], [self.js(scale)]
+        for label in ("load-throughput", "NVIDIA H200", "store-throughput", "load-latency"):
+            next(box for text, box in controls.items() if label in text).click()
+            images.append(self.image(canvas))
+            scales.append(self.js(scale))
+        self.assertEqual(len(set(images)), len(images))
+        # Colours mean the same on all devices, and not the same for latencies and throughputs.
+        self.assertEqual(scales[1], scales[2])
+        self.assertEqual(scales[0], scales[4])
+        self.assertNotEqual(scales[0], scales[1])
+        opacity, text = self.hover(canvas, 0, 50)
+        self.assertEqual(opacity, 1)
+        self.assertRegex(text, r"stride words \d+, word \d+\sB \| .*ns")
+        self.check_quiet()
+
+    def test_thread_latency_curves(self):
+        run = max(all_probes_runs(), key=lambda each: len(each["results"]))
+        curves = {point["series"] for result in run["results"] if result["probe"] == "inflight"
+                  for point in result["points"] if "-x" in point["series"]}
+        self.assertGreater(len(curves), 10)
+        page, _ = self.page("inflight", [run])
+        self.open(page)
+        canvas = self.chart_of("inflight")
+        controls = self.controls("inflight")
+        shown = "return Chart.getChart(arguments[0]).getVisibleDatasetCount()"
+        self.assertEqual(self.js(shown, canvas), 5)  # more cannot be told apart
+        image = self.image(canvas)
+        controls["spread"].click()
+        self.assertNotEqual(self.image(canvas), image)
+        controls["none"].click()
+        self.assertEqual(self.js(shown, canvas), 0)
+        controls["memory-x1"].click()
+        self.assertEqual(self.js(shown, canvas), 1)
+        controls["all"].click()
+        self.assertEqual(self.js(shown, canvas), len(curves))
+        opacity, text = self.hover(canvas, 0, 10)
+        self.assertEqual(opacity, 1)
+        self.assertRegex(text, r"\d+ \| .*-x\d.* \| .*ns.*, \d+ cycles")
         self.check_quiet()
 
     def test_keyboard_and_table_say_what_the_chart_shows(self):
@@ -400,7 +477,7 @@ class Pages(unittest.TestCase):
         self.fail(f"{name} was not downloaded")
 
     def test_raw_data_is_the_run_document(self):
-        cases = {"one": [run_of("H200")], "several": real_runs(), "hostile": [hostile_run()]}
+        cases = {"one": [run_of("H200")], "all": all_probes_runs(), "hostile": [hostile_run()]}
         for name, runs in cases.items():
             with self.subTest(page=name):
                 page, expected = self.page(name, runs)
@@ -437,7 +514,7 @@ class Pages(unittest.TestCase):
         size = page.stat().st_size
         self.assertLess(size, 3_000_000)
         self.open(page)
-        self.canvases(1)
+        self.canvases(4)
         titles = self.js("return [...document.querySelectorAll('#devices h3')].map(e => e.textContent)")
         self.assertEqual(len(set(titles)), 8)
         ready = self.js("return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
