@@ -51,7 +51,7 @@ void measure(const Mix& mix) {
 }
 
 void measure_all() {
-  const Lanes stream{.lane_step = 4, .warp_step = 128, .turn_step = 32 * 128};
+  const Lanes stream{.lane_step = 4, .warp_step = 128, .turn_step = std::int64_t{32} * 128};
   const Mix mixes[] = {
       {"arithmetic, 32 warps", "hopper-like", 1024, base_turns, {alu(1, {1}), alu(2, {2})}},
       {"chase through memory, one lane",

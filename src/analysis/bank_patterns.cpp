@@ -85,6 +85,7 @@ std::vector<int> survey_strides(bool is_whole) {
 
 std::vector<BankPattern> survey_patterns(const std::vector<int>& strides) {
   std::vector<BankPattern> patterns;
+  patterns.reserve(strides.size());
   for (const int stride : strides) patterns.push_back({PatternKind::stride, stride});
   patterns.push_back({PatternKind::pairs, 2});
   for (const PatternKind kind : {PatternKind::rows, PatternKind::blocks}) {

@@ -24,6 +24,8 @@ constexpr double droops_by_deviations = 4.0;
 constexpr double dips = 0.8;
 // A doubling that grows by less than 1.7 is no doubling; noise of 3 % moves a ratio by 4 %.
 constexpr double grows_along = 0.85;
+// Nor is a doubling one that follows a leap, which would count for those behind it.
+constexpr double grows_still = 1.45;
 constexpr double grows_clearly = 1.15;
 // A knee further behind the width of a sub-group is not its own doing.
 constexpr double most_octaves_behind = 6.0;
@@ -154,7 +156,7 @@ void find_sector(const Curve& curve, StridePattern& pattern) {
   }
   std::size_t end = 0;
   double expected = 1.0;
-  while (end < curve.last()) {
+  while (end < curve.last() && curve.growth(end + 1) >= grows_still) {
     expected *= 2.0;
     if (curve.at(end + 1) / curve.at(0) < grows_along * expected) break;
     ++end;
@@ -166,6 +168,16 @@ void find_sector(const Curve& curve, StridePattern& pattern) {
     return;
   }
   pattern.sector = end;
+}
+
+/// Where caches serve what other work-items leave of a sector, the growth fades before its end. A
+/// sector is believed that nearly gives the bandwidth, or behind which a sub-group is seen.
+void doubt_sector(const Curve& curve, StridePattern& pattern) {
+  if (!pattern.sector || pattern.sub_group) return;
+  if (curve.at(*pattern.sector) >= reaches_most * pattern.best) return;
+  pattern.sector.reset();
+  pattern.no_sector_reason =
+      "not visible: the growth fades far below the bandwidth, as where caches serve it";
 }
 
 void find_sub_group(const Curve& curve, StridePattern& pattern) {
@@ -246,6 +258,7 @@ StridePattern read_stride_pattern(std::span<const StridePoint> points, double su
   classify(curve, sub_group, pattern);
   find_sector(curve, pattern);
   find_sub_group(curve, pattern);
+  doubt_sector(curve, pattern);
   pattern.last_share = curve.at(curve.last()) / pattern.best;
   const double noise = pattern.knee ? curve.noise_at(pattern.best, *pattern.knee) : 0.0;
   pattern.has_end_droop = pattern.last_share < std::min(droops, 1.0 - droops_by_deviations * noise);

@@ -150,6 +150,20 @@ TEST_CASE("made GPUs: class, knee, sector and sub-group for every vector, under 
           wrong_sub_groups, " sub-groups, ", wrong_droops, " droops, ", wrong_dips, " dips");
 }
 
+TEST_CASE("growth that caches end is no sector; a leap is none of several doublings") {
+  // Shares of the best on an NVIDIA H200: reads of int, copies of int4.
+  const StridePattern reads = read_stride_pattern(
+      curve_of({0.22, 0.44, 0.68, 0.85, 0.95, 0.99, 0.97, 0.98, 0.99, 1.0}), 32);
+  CHECK(reads.kind == StrideClass::gpu_coalescing);
+  CHECK_FALSE(reads.sector.has_value());
+  CHECK(reads.no_sector_reason.find("caches") != std::string::npos);
+  const auto copy_points =
+      curve_of({0.15, 0.63, 0.81, 0.91, 0.98, 0.98, 0.98, 0.98, 0.97, 0.99, 1.0}, 16.0);
+  const StridePattern copies = read_stride_pattern(copy_points, 32);
+  REQUIRE(copies.sector);
+  CHECK(copy_points[*copies.sector].stride_bytes == 32.0);
+}
+
 TEST_CASE("a sub-group no wider than a sector is not visible, and is said to be so") {
   const MadeGpu gpu{16.0, 128.0, 1.0};
   std::vector<double> bandwidths;
