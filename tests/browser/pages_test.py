@@ -9,6 +9,7 @@ and dark. The pages are made by the program from the runs in results/ and from m
 import argparse
 import base64
 import copy
+import functools
 import json
 import os
 import pathlib
@@ -92,7 +93,9 @@ return d.reduce((n, v) => n + (v !== d[0]), 0);
 """
 
 
+@functools.cache
 def read(path):
+    """The runs of a file, which many tests want; whoever changes one copies it."""
     found = json.loads(path.read_text(encoding="utf-8"))
     return found if isinstance(found, list) else [found]
 
@@ -171,9 +174,10 @@ def heat_map_run():
 
 def eight_runs():
     """Of all probes where results/ has them: the devices over and over."""
+    devices = all_probes_runs()
     runs = []
     for i in range(8):
-        run = copy.deepcopy(all_probes_runs()[i % len(all_probes_runs())])
+        run = copy.deepcopy(devices[i % len(devices)])
         run["device"]["index"] = i
         runs.append(run)
     return runs
