@@ -54,6 +54,7 @@ struct ComparedResult {
   std::string probe{};
   Status status{Status::ok};
   std::string reason{};
+  bool is_cut_short{false};  ///< its time was used up before all of its points were measured
   std::vector<ComparedFinding> findings{};
   std::vector<ComparedCurve> curves{};
 };

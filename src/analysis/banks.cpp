@@ -19,23 +19,29 @@ constexpr std::array candidate_lanes{8, 16, 32, 64};
 // The 97.5 % quantile of the normal distribution; curves have enough points for it.
 constexpr double z_95 = 1.959963985;
 
+/// What counting rows writes to: kept from group to group, of which a run has a hundred thousand.
+struct RowCounts {
+  std::vector<std::uint32_t> rows{};
+  std::vector<int> wanted{};
+};
+
 /// Rows that a group of lanes wants, by the bank that has them: the most of one bank.
 int rows_of_group(std::span<const std::uint32_t> offsets, std::uint32_t word,
-                  const BankModel& model) {
+                  const BankModel& model, RowCounts& counts) {
   const auto width = static_cast<std::uint32_t>(model.width_bytes);
   const auto banks = static_cast<std::uint32_t>(model.banks);
-  std::vector<std::uint32_t> rows;
-  rows.reserve(offsets.size() * 4);
+  std::vector<std::uint32_t>& rows = counts.rows;
+  rows.clear();
   for (const std::uint32_t offset : offsets) {
     for (std::uint32_t row = offset / width; row <= (offset + word - 1) / width; ++row) {
       rows.push_back(row);
     }
   }
-  std::sort(rows.begin(), rows.end());
+  if (!std::is_sorted(rows.begin(), rows.end())) std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  std::vector<int> wanted(banks, 0);
+  counts.wanted.assign(banks, 0);
   int most = 0;
-  for (const std::uint32_t row : rows) most = std::max(most, ++wanted[row % banks]);
+  for (const std::uint32_t row : rows) most = std::max(most, ++counts.wanted[row % banks]);
   return most;
 }
 
@@ -45,10 +51,11 @@ std::vector<int> rows_by_group(std::span<const std::uint32_t> offsets, int word_
   const auto together =
       static_cast<std::size_t>(std::clamp(delivered, 1, std::max(model.lanes_together, 1)));
   std::vector<int> groups;
+  RowCounts counts;
   for (std::size_t first = 0; first < offsets.size(); first += together) {
     groups.push_back(
         rows_of_group(offsets.subspan(first, std::min(together, offsets.size() - first)),
-                      static_cast<std::uint32_t>(word_bytes), model));
+                      static_cast<std::uint32_t>(word_bytes), model, counts));
   }
   return groups;
 }
@@ -112,6 +119,31 @@ Fit fit_model(std::span<const BankCurve> curves, std::span<const std::vector<dou
   return fit;
 }
 
+/// What every candidate says of one pattern.
+struct PatternCounts {
+  int word_bytes{4};
+  int lanes{32};
+  BankPattern pattern{};
+  std::vector<double> wavefronts{};  // by model
+};
+
+/// Counted once: chains and independent accesses, loads and stores mostly have the same patterns.
+const PatternCounts& counts_of(const BankPattern& pattern, const BankCurve& curve,
+                               std::span<const BankModel> models,
+                               std::vector<PatternCounts>& known) {
+  const auto same = std::find_if(known.begin(), known.end(), [&](const PatternCounts& each) {
+    return each.word_bytes == curve.word_bytes && each.lanes == curve.lanes &&
+           each.pattern == pattern;
+  });
+  if (same != known.end()) return *same;
+  PatternCounts counts{curve.word_bytes, curve.lanes, pattern, {}};
+  const auto offsets = offsets_of(pattern, curve.word_bytes, curve.lanes);
+  for (const BankModel& model : models) {
+    counts.wavefronts.push_back(wavefronts_of(offsets, curve.word_bytes, model));
+  }
+  return known.emplace_back(std::move(counts));
+}
+
 std::string no_banks(const char* why, double share) {
   return fmt::format("not visible: {} (at most {:.1f} % of an access)", why, 100.0 * share);
 }
@@ -143,23 +175,14 @@ BankCandidates tabulate_candidates(std::span<const BankCurve> curves) {
       }
     }
   }
-  for (const BankModel& model : candidates.models) {
-    auto& of_model = candidates.wavefronts.emplace_back();
-    for (const BankCurve& curve : curves) {
-      // Chains and independent accesses mostly have the same patterns.
-      const auto same = std::find_if(curves.begin(), curves.end(), [&](const BankCurve& each) {
-        return each.word_bytes == curve.word_bytes && each.lanes == curve.lanes &&
-               each.patterns == curve.patterns;
-      });
-      const auto known = static_cast<std::size_t>(same - curves.begin());
-      if (known < of_model.size()) {
-        of_model.push_back(std::vector<double>(of_model[known]));
-        continue;
-      }
-      auto& of_curve = of_model.emplace_back();
-      for (const BankPattern& pattern : curve.patterns) {
-        const auto offsets = offsets_of(pattern, curve.word_bytes, curve.lanes);
-        of_curve.push_back(wavefronts_of(offsets, curve.word_bytes, model));
+  candidates.wavefronts.resize(candidates.models.size());
+  std::vector<PatternCounts> known;
+  for (const BankCurve& curve : curves) {
+    for (auto& of_model : candidates.wavefronts) of_model.emplace_back();
+    for (const BankPattern& pattern : curve.patterns) {
+      const PatternCounts& counts = counts_of(pattern, curve, candidates.models, known);
+      for (std::size_t model = 0; model < candidates.models.size(); ++model) {
+        candidates.wavefronts[model].back().push_back(counts.wavefronts[model]);
       }
     }
   }

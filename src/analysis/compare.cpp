@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
@@ -128,6 +130,28 @@ const Finding* lost_series(const ComparedResult& result, std::string_view series
   return lost;
 }
 
+/// All points that have a value, by series and parameters.
+std::set<std::pair<std::string_view, std::string_view>> point_keys(const ComparedResult& result) {
+  std::set<std::pair<std::string_view, std::string_view>> keys;
+  for (const ComparedCurve& curve : result.curves) {
+    for (const ComparedPoint& point : curve.points) keys.emplace(curve.series, point.key);
+  }
+  return keys;
+}
+
+/// Why findings of the two may differ although the device is the same; empty where nothing says so.
+/// Time that runs out leaves points by chance: findings of other points are other findings.
+std::string doubt_of(const ComparedResult& baseline, const ComparedResult& other) {
+  if (!baseline.is_cut_short && !other.is_cut_short) return {};
+  const auto theirs = point_keys(baseline);
+  const auto ours = point_keys(other);
+  const auto same = static_cast<std::size_t>(std::count_if(
+      ours.begin(), ours.end(), [&](const auto& key) { return theirs.contains(key); }));
+  if (2 * same >= std::max(theirs.size(), ours.size())) return {};
+  return fmt::format("; but time ran out, and of {} and {} points only {} are the same",
+                     theirs.size(), ours.size(), same);
+}
+
 class Comparing {
  public:
   Comparing(std::span<const RunDigest> runs, std::size_t baseline, double threshold)
@@ -199,10 +223,16 @@ class Comparing {
     const bool is_same_device = runs_[run].device == baseline_.device;
     const auto ours = keyed(other, is_same_device ? level_maps(baseline, other)
                                                   : std::map<std::string_view, LevelMap>{});
+    const std::string doubt = doubt_of(baseline, other);
     for (const auto& [key, finding] : keyed(baseline, {})) {
       const auto found = ours.find(key);
       if (found != ours.end()) {
-        settle(run, *finding, found->second, judge(*finding, *found->second, made_.threshold));
+        Judgement judged = judge(*finding, *found->second, made_.threshold);
+        if (!doubt.empty() && judged.verdict != Verdict::same) {
+          judged.verdict = Verdict::unclear;
+          judged.reason += doubt;
+        }
+        settle(run, *finding, found->second, std::move(judged));
         continue;
       }
       const Finding* const lost = lost_series(other, finding->finding.series);

@@ -18,6 +18,15 @@ namespace {
 constexpr std::array<std::string_view, 5> outcomes{"buffer_bytes", "huge_page_percent", "page_kind",
                                                    imported_ns, imported_bytes_per_second};
 
+// Remarks about a run and not what was found of its device: a sentence, how well a model fits, and
+// which model would have been next. They have no interval, and nothing is better or worse.
+constexpr std::array<std::string_view, 7> remarks{
+    "advice", "runner_up", "behind", "line_r2", "model_r2", "as_share", "largest_deviation"};
+
+bool is_remark(std::string_view name) {
+  return std::find(remarks.begin(), remarks.end(), name) != remarks.end();
+}
+
 // The accounts of simulated launches among them: "cycles", "gsi_no_stall_cycles".
 bool is_outcome(std::string_view name) {
   return name.ends_with("cycles") ||
@@ -28,23 +37,27 @@ std::string text_of(const Value& value) {
   return std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
 }
 
+/// A point, and the time of its access where it has one that is above 0.
+struct TimedPoint {
+  const Point* point{nullptr};
+  std::optional<Estimate> time{};
+};
+
 /// Time of one access in seconds, or accesses (bytes) a second; nothing where neither is known.
-std::optional<double> value_of(const Point& point, const DeviceInfo& device, bool is_rate) {
-  if (!point.failure.empty()) return std::nullopt;
-  const std::optional<Estimate> time = estimate(point, device);
-  if (!time || !(time->ns > 0.0)) return std::nullopt;
-  return is_rate ? 1e9 / time->ns : time->ns * 1e-9;
+std::optional<double> value_of(const TimedPoint& timed, bool is_rate) {
+  if (!timed.point->failure.empty() || !timed.time) return std::nullopt;
+  return is_rate ? 1e9 / timed.time->ns : timed.time->ns * 1e-9;
 }
 
 /// Parameters that differ between points, and one point's worth of those that do not.
-void split_parameters(const std::vector<const Point*>& points, ComparedCurve& curve) {
-  for (const auto& [name, value] : points.front()->parameters) {
+void split_parameters(const std::vector<TimedPoint>& points, ComparedCurve& curve) {
+  for (const auto& [name, value] : points.front().point->parameters) {
     if (is_outcome(name)) continue;
-    const bool is_constant = std::all_of(points.begin(), points.end(),
-                                         [&, &name = name, &value = value](const Point* point) {
-                                           const Value* const other = point->parameters.find(name);
-                                           return other != nullptr && *other == value;
-                                         });
+    const bool is_constant = std::all_of(
+        points.begin(), points.end(), [&, &name = name, &value = value](const TimedPoint& timed) {
+          const Value* const other = timed.point->parameters.find(name);
+          return other != nullptr && *other == value;
+        });
     if (is_constant) {
       curve.settings.set(name, value);
     } else {
@@ -54,21 +67,22 @@ void split_parameters(const std::vector<const Point*>& points, ComparedCurve& cu
   std::sort(curve.varying.begin(), curve.varying.end());
 }
 
-ComparedCurve curve_of(const std::vector<const Point*>& points, const DeviceInfo& device,
-                       bool is_rate) {
+ComparedCurve curve_of(const std::vector<TimedPoint>& points, bool is_rate) {
   ComparedCurve curve;
-  curve.series = points.front()->series;
+  curve.series = points.front().point->series;
   curve.unit = is_rate ? "bytes_per_second" : "seconds";
   split_parameters(points, curve);
-  for (const Point* const point : points) {
-    const std::optional<double> value = value_of(*point, device, is_rate);
+  for (const TimedPoint& timed : points) {
+    const std::optional<double> value = value_of(timed, is_rate);
     if (!value) continue;
     ComparedPoint compared{.value = *value};
     for (const std::string& name : curve.varying) {
-      const Value* const parameter = point->parameters.find(name);
+      const Value* const parameter = timed.point->parameters.find(name);
       if (parameter == nullptr) continue;
       if (!compared.key.empty()) compared.key += ", ";
-      compared.key += fmt::format("{} {}", name, text_of(*parameter));
+      compared.key += name;
+      compared.key += ' ';
+      compared.key += text_of(*parameter);
     }
     curve.points.push_back(std::move(compared));
   }
@@ -78,13 +92,16 @@ ComparedCurve curve_of(const std::vector<const Point*>& points, const DeviceInfo
   return curve;
 }
 
-std::vector<std::vector<const Point*>> points_by_series(const ProbeResult& result) {
-  std::vector<std::vector<const Point*>> groups;
+std::vector<std::vector<TimedPoint>> points_by_series(const ProbeResult& result,
+                                                      const DeviceInfo& device) {
+  std::vector<std::vector<TimedPoint>> groups;
   std::map<std::string_view, std::size_t> places;
   for (const Point& point : result.points) {
     const auto [place, is_new] = places.emplace(point.series, groups.size());
     if (is_new) groups.emplace_back();
-    groups[place->second].push_back(&point);
+    TimedPoint timed{&point, estimate(point, device)};
+    if (timed.time && !(timed.time->ns > 0.0)) timed.time.reset();
+    groups[place->second].push_back(std::move(timed));
   }
   return groups;
 }
@@ -95,12 +112,10 @@ struct Spread {
   double share{0.0};
 };
 
-std::vector<Spread> spreads_of(const std::vector<const Point*>& points, const DeviceInfo& device) {
+std::vector<Spread> spreads_of(const std::vector<TimedPoint>& points) {
   std::vector<Spread> spreads;
-  for (const Point* const point : points) {
-    const std::optional<Estimate> time = estimate(*point, device);
-    if (!time || !(time->ns > 0.0)) continue;
-    spreads.push_back({time->ns * 1e-9, time->ns_interval.high / time->ns - 1.0});
+  for (const auto& [point, time] : points) {
+    if (time) spreads.push_back({time->ns * 1e-9, time->ns_interval.high / time->ns - 1.0});
   }
   return spreads;
 }
@@ -149,12 +164,16 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
   ComparedResult compared{.probe = result.probe, .status = result.status, .reason = result.reason};
   const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
   std::map<std::string, std::vector<Spread>, std::less<>> spreads;
-  for (const std::vector<const Point*>& points : points_by_series(result)) {
-    ComparedCurve curve = curve_of(points, device, is_rate);
-    spreads[curve.series] = spreads_of(points, device);
+  for (const std::vector<TimedPoint>& points : points_by_series(result, device)) {
+    ComparedCurve curve = curve_of(points, is_rate);
+    spreads[curve.series] = spreads_of(points);
     if (!curve.points.empty()) compared.curves.push_back(std::move(curve));
   }
+  compared.is_cut_short =
+      std::any_of(result.warnings.begin(), result.warnings.end(),
+                  [](const Warning& warning) { return warning.code == "time_budget_short"; });
   for (const Finding& finding : result.findings) {
+    if (is_remark(finding.name)) continue;
     compared.findings.push_back({finding, margin_of(finding, device, spreads[finding.series])});
   }
   return compared;

@@ -33,10 +33,11 @@ constexpr std::array verdict_words{std::string_view("same"), std::string_view("b
                                    std::string_view("worse"), std::string_view("different"),
                                    std::string_view("unclear")};
 
-/// Why there is no value, without the numbers of this one run behind the colon.
-std::string_view kind_of_reason(const Finding& finding) {
-  const std::string_view reason = finding.reason;
-  return reason.substr(0, reason.find(':'));
+/// Why there is no value, without the numbers of this one run: those behind the colon, and others.
+std::string kind_of_reason(const Finding& finding) {
+  std::string kind = finding.reason.substr(0, finding.reason.find(':'));
+  std::erase_if(kind, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return kind;
 }
 
 Judgement judge_words(const Finding& baseline, const Finding& other) {

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "clprobe/units.hpp"
 #include "terminal/text.hpp"
@@ -29,6 +32,9 @@ std::string read_file(const std::string& path) {
   if (!file) refuse(path, std::strerror(errno));
   // Read in pieces: a pipe has no size, and /dev/zero has no end.
   std::string text;
+  std::error_code error;
+  const std::uintmax_t expected = std::filesystem::file_size(path, error);
+  if (!error && expected <= most_bytes.count) text.reserve(expected);
   std::string piece(1U << 18U, '\0');
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
     text.append(piece, 0, static_cast<std::size_t>(file.gcount()));

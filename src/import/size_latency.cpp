@@ -19,10 +19,18 @@ struct UnitWord {
 
 constexpr double kibi = 1024.0;
 // In headers KB means 1024 bytes with every tool that was looked at.
-constexpr std::array size_words{
-    UnitWord{"bytes", 1.0},      UnitWord{"byte", 1.0},      UnitWord{"b", 1.0},
-    UnitWord{"kib", kibi},       UnitWord{"kb", kibi},       UnitWord{"k", kibi},
-    UnitWord{"mib", kibi* kibi}, UnitWord{"mb", kibi* kibi}, UnitWord{"m", kibi* kibi}};
+constexpr std::array size_words{UnitWord{"bytes", 1.0},
+                                UnitWord{"byte", 1.0},
+                                UnitWord{"b", 1.0},
+                                UnitWord{"kib", kibi},
+                                UnitWord{"kb", kibi},
+                                UnitWord{"k", kibi},
+                                UnitWord{"mib", kibi* kibi},
+                                UnitWord{"mb", kibi* kibi},
+                                UnitWord{"m", kibi* kibi},
+                                UnitWord{"gib", kibi* kibi* kibi},
+                                UnitWord{"gb", kibi* kibi* kibi},
+                                UnitWord{"g", kibi* kibi* kibi}};
 constexpr std::array time_words{UnitWord{"ns", 1.0}, UnitWord{"nanoseconds", 1.0},
                                 UnitWord{"us", 1e3}, UnitWord{"microseconds", 1e3}};
 
@@ -36,20 +44,6 @@ std::pair<std::string_view, std::string_view> columns_of(std::string_view line) 
   const std::size_t next = line.find_first_not_of(separators, end);
   if (next == std::string_view::npos) return {line.substr(0, end), {}};
   return {line.substr(0, end), line.substr(next)};
-}
-
-struct Pair {
-  double size{0.0};
-  double latency{0.0};
-};
-
-std::optional<Pair> pair_of(std::string_view line) {
-  const auto [first, rest] = columns_of(line);
-  const auto [second, more] = columns_of(rest);
-  const std::optional<double> size = positive_number(first);
-  const std::optional<double> latency = positive_number(second);
-  if (!size || !latency || !more.empty()) return std::nullopt;
-  return Pair{*size, *latency};
 }
 
 /// The first word of the header that is a unit; 0 without one.
@@ -71,6 +65,45 @@ double unit_in(std::string_view header, const Words& words) {
   return 0.0;
 }
 
+/// A number, and what one of its unit is; 0 where none stands with it.
+struct Quantity {
+  double value{0.0};
+  double factor{0.0};
+};
+
+/// Takes "4", "4K" or "4 KiB" from the front of `rest`; nothing where something else stands there.
+template <typename Words>
+std::optional<Quantity> take_quantity(std::string_view& rest, const Words& words) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const auto [first, others] = columns_of(rest);
+  rest = others;
+  if (const std::optional<double> value = positive_number(first)) {
+    const auto [word, behind] = columns_of(rest);
+    const bool is_word = !word.empty() && word.find_first_not_of(letters) == std::string_view::npos;
+    const double factor = is_word ? unit_in(word, words) : 0.0;
+    if (factor > 0.0) rest = behind;
+    return Quantity{*value, factor};
+  }
+  const std::size_t end = first.find_last_not_of(letters) + 1;
+  const std::optional<double> value = positive_number(first.substr(0, end));
+  const double factor = unit_in(first.substr(end), words);
+  if (!value || !(factor > 0.0)) return std::nullopt;
+  return Quantity{*value, factor};
+}
+
+struct Pair {
+  Quantity size{};
+  Quantity latency{};
+};
+
+std::optional<Pair> pair_of(std::string_view line) {
+  const std::optional<Quantity> size = take_quantity(line, size_words);
+  if (!size) return std::nullopt;
+  const std::optional<Quantity> latency = take_quantity(line, time_words);
+  if (!latency || !line.empty()) return std::nullopt;
+  return Pair{*size, *latency};
+}
+
 /// A header is a line with words before the first pair: "Size (KiB),Latency (ns)".
 class Reader {
  public:
@@ -82,6 +115,7 @@ class Reader {
     while (!text.empty()) {
       const std::string_view line = trimmed(next_line(text));
       ++number;
+      if (line.starts_with('#') && pairs_.empty()) read_comment(line);
       if (line.empty() || line.starts_with('#')) continue;
       const std::optional<Pair> pair = pair_of(line);
       if (pair) {
@@ -115,6 +149,14 @@ class Reader {
     return letters >= letters_of_prose;
   }
 
+  // "# size(KiB) latency_ns" is a header; of other comments a unit may be one of something else.
+  void read_comment(std::string_view line) {
+    const bool has_both = unit_in(line, size_words) > 0.0 && unit_in(line, time_words) > 0.0;
+    constexpr std::array names{UnitWord{"size", 1.0}, UnitWord{"region", 1.0},
+                               UnitWord{"footprint", 1.0}};
+    if (has_both && unit_in(line, names) > 0.0) read_header(line);
+  }
+
   void read_header(std::string_view line) {
     const std::size_t middle = std::min(line.find_first_of(",;\t"), line.size());
     if (bytes_per_unit_ == 0.0) bytes_per_unit_ = unit_in(line.substr(0, middle), size_words);
@@ -123,15 +165,18 @@ class Reader {
   }
 
   void add(const Pair& pair, int line) {
-    if (bytes_per_unit_ == 0.0) refuse(line, "no header gives the sizes' unit: add --size-unit");
-    if (ns_per_unit_ == 0.0) refuse(line, "no header gives the latencies' unit: add --time-unit");
-    const double bytes = std::round(pair.size * bytes_per_unit_);
+    const double size_unit = pair.size.factor > 0.0 ? pair.size.factor : bytes_per_unit_;
+    const double time_unit = pair.latency.factor > 0.0 ? pair.latency.factor : ns_per_unit_;
+    if (size_unit == 0.0) refuse(line, "no header gives the sizes' unit: add --size-unit");
+    if (time_unit == 0.0) refuse(line, "no header gives the latencies' unit: add --time-unit");
+    const double bytes = std::round(pair.size.value * size_unit);
+    const double ns = pair.latency.value * time_unit;
     constexpr double most_bytes = 1e18;
     constexpr double most_ns = 1e15;
-    if (bytes < 1.0 || bytes > most_bytes || pair.latency * ns_per_unit_ > most_ns) {
+    if (bytes < 1.0 || bytes > most_bytes || ns > most_ns) {
       refuse(line, "expected a size from 1 byte to 10^18 and a latency below a week");
     }
-    pairs_.emplace_back(bytes, pair.latency * ns_per_unit_);
+    pairs_.emplace_back(bytes, ns);
   }
 
   double bytes_per_unit_;

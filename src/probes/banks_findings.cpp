@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "clprobe/estimate.hpp"
+#include "clprobe/units.hpp"
 #include "probes/bank_access.hpp"
 
 namespace clprobe {
@@ -203,8 +204,17 @@ void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& eac
       times.push_back(each.curve.times[i]);
     }
     if (times.empty()) return;
-    const ConflictLine line = fit_conflicts(fronts, times);
     Finding cost = finding_of("cost_a_way", name, time_unit(device), "least squares");
+    constexpr std::size_t fewest = 3;  // a line through two points leaves nothing to doubt it by
+    const std::set<double> different(fronts.begin(), fronts.end());
+    if (times.size() < fewest || different.size() < 2) {
+      cost.reason = fmt::format("not known: {} with {} of ways say nothing of it",
+                                format_count(times.size(), "pattern"),
+                                format_count(different.size(), "number"));
+      found.findings.push_back(std::move(cost));
+      return;
+    }
+    const ConflictLine line = fit_conflicts(fronts, times);
     cost.value = line.cost;
     cost.low = line.cost_interval.low;
     cost.high = line.cost_interval.high;

@@ -23,5 +23,8 @@ std::string timer_text(const DeviceInfo& device);
 std::string result_text(const ProbeResult& result);
 /// Which points failed and why, as "3 of 81 points could not be measured: ..."; empty when none.
 std::string failures_text(const ProbeResult& result);
+/// Each warning as a sentence. Of more than three that differ in numbers alone, as a driver that
+/// refuses every work-group above its limit makes, only the first, with how many others there are.
+std::vector<std::string> warning_sentences(std::span<const Warning> warnings);
 
 }  // namespace clprobe::report

@@ -166,7 +166,10 @@ std::string reason_text(const Finding& finding) {
   if (finding.value || finding.reason.empty()) return {};
   const bool says_what =
       finding.level.has_value() || !finding.label.empty() || finding.reason.starts_with("not ");
-  return says_what ? finding.reason : "not measured: " + finding.reason;
+  if (says_what) return finding.reason;
+  // What the plan left out was not measured; what the analysis could not find, was.
+  const bool is_missing = finding.source != Source::derived || finding.method == "plan";
+  return fmt::format("not {}: {}", is_missing ? "measured" : "known", finding.reason);
 }
 
 std::string short_reason(const Finding& finding) {

@@ -61,8 +61,8 @@ std::string notices(const ProbeResult& result) {
   if (const std::string failures = failures_text(result); !failures.empty()) {
     items += list_item("caution", failures);
   }
-  for (const Warning& warning : result.warnings) {
-    items += list_item("caution", describe_warning(warning));
+  for (const std::string& sentence : warning_sentences(result.warnings)) {
+    items += list_item("caution", sentence);
   }
   for (const Advice& advice : advice_in(result.findings)) {
     items += list_item("note", fmt::format("{}: {}", advice.series, advice.sentence));
@@ -194,8 +194,8 @@ std::string device_card(const Named& named, std::size_t number) {
   if (run.interrupted) {
     items += list_item("failure", "interrupted: what was measured until then is shown");
   }
-  for (const Warning& warning : run.warnings) {
-    items += list_item("caution", describe_warning(warning));
+  for (const std::string& sentence : warning_sentences(run.warnings)) {
+    items += list_item("caution", sentence);
   }
   if (run.results.empty()) items += list_item("caution", "nothing was measured");
   if (!items.empty()) html += "<ul class=\"notices\">\n" + items + "</ul>\n";

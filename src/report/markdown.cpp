@@ -62,8 +62,8 @@ std::string advice_list(const std::vector<Finding>& findings) {
 
 std::string warnings_list(const std::vector<Warning>& warnings) {
   std::string text;
-  for (const Warning& warning : warnings) {
-    text += fmt::format("- **Warning:** {}\n", escape_markdown(describe_warning(warning)));
+  for (const std::string& sentence : warning_sentences(warnings)) {
+    text += fmt::format("- **Warning:** {}\n", escape_markdown(sentence));
   }
   return text.empty() ? text : text + '\n';
 }

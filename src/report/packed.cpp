@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace clprobe::report {
@@ -55,6 +59,44 @@ Json pack_joined(const std::vector<Json>& lists) {
   return {{"$lengths", pack_list(lengths)}, {"$joined", pack_list(joined)}};
 }
 
+/// The 85 characters that need no escape in JSON or HTML.
+constexpr std::string_view digits =
+    "#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|";
+
+constexpr char no_digit = '~';  // in the place of null
+
+/// Natural numbers with as many digits each as the largest needs. Samples are most of a page.
+Json pack_naturals(const std::vector<Json>& values) {
+  std::uint64_t largest = 0;
+  for (const Json& value : values) {
+    if (!value.is_null()) largest = std::max(largest, value.get<std::uint64_t>());
+  }
+  std::size_t width = 1;
+  for (std::uint64_t rest = largest; rest >= digits.size(); rest /= digits.size()) ++width;
+  std::string text(values.size() * width, digits.front());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].is_null()) text.replace(i * width, width, width, no_digit);
+    auto rest = values[i].is_null() ? std::uint64_t{0} : values[i].get<std::uint64_t>();
+    for (std::size_t place = (i + 1) * width; rest > 0; rest /= digits.size()) {
+      text[--place] = digits[rest % digits.size()];
+    }
+  }
+  return {{"$base85", std::move(text)}, {"$width", width}};
+}
+
+Json pack_words(const std::vector<Json>& values) {
+  std::vector<Json> at;
+  at.reserve(values.size());
+  Json words = Json::array();
+  std::map<Json, std::size_t> places;
+  for (const Json& value : values) {
+    const auto [place, is_new] = places.emplace(value, words.size());
+    if (is_new) words.push_back(pack(value));
+    at.emplace_back(place->second);
+  }
+  return {{"$words", std::move(words)}, {"$at", pack_naturals(at)}};
+}
+
 Json pack_values(const std::vector<Json>& values) {
   Json repeats = Json::array();
   Json all = Json::array();
@@ -67,8 +109,21 @@ Json pack_values(const std::vector<Json>& values) {
     repeats.push_back(i + 1 - first);
     first = i + 1;
   }
-  if (repeats.size() < all.size()) return {{"$repeats", std::move(repeats)}};
-  return all;
+  Json shortest =
+      repeats.size() < all.size() ? Json{{"$repeats", std::move(repeats)}} : std::move(all);
+  const auto offer = [&](Json other) {
+    if (other.dump().size() < shortest.dump().size()) shortest = std::move(other);
+  };
+  const auto are_all = [&](auto is_kind) {
+    return std::all_of(values.begin(), values.end(), is_kind);
+  };
+  constexpr std::size_t few = 8;  // which are better readable
+  if (values.size() < few) return shortest;
+  if (are_all([](const Json& each) { return each.is_number_unsigned() || each.is_null(); })) {
+    offer(pack_naturals(values));
+  }
+  if (are_all([](const Json& each) { return each.is_primitive(); })) offer(pack_words(values));
+  return shortest;
 }
 
 Json pack_list(const std::vector<Json>& values) {

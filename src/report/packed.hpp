@@ -16,6 +16,8 @@ namespace clprobe::report {
 ///     {"$lengths": values, "$joined": values}          lists, one behind the other
 ///     {"$repeats": [value, count, value, count, ...]}  a list
 ///     {"$number": "18446744073709551615"}              a number
+///     {"$base85": "...", "$width": n}                  natural numbers, n digits each; ~ is null
+///     {"$words": [value, ...], "$at": numbers}         values, each once, and which of them
 nlohmann::ordered_json pack(const nlohmann::ordered_json& document);
 
 }  // namespace clprobe::report

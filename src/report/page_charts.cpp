@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "clprobe/statistics.hpp"
 #include "report/curves.hpp"
 #include "report/findings.hpp"
 #include "report/grids.hpp"
@@ -43,9 +45,29 @@ Json axis_json(std::string_view name) {
   return {{"title", printable(parameter_title(name))}, {"unit", parameter_unit(name)}};
 }
 
+/// Of the numbers in `points`: they are short in ns and GB/s, and of those a page has thousands.
+double scale_of(const ProbeResult& result) {
+  return unit_of(result) == "seconds" ? 1.0 / ns_per_second : ns_per_second;
+}
+
 Json value_json(const ProbeResult& result) {
-  const std::string_view unit = unit_of(result);
-  return {{"title", unit == "seconds" ? "time of an access" : "bandwidth"}, {"unit", unit}};
+  const bool is_time = unit_of(result) == "seconds";
+  // A sample of a Thread-Latency curve is a round of a whole work-group.
+  const bool is_round = result.probe == "inflight";
+  const char* const time = is_round ? "time of a round" : "time of an access";
+  return {{"title", is_time ? time : "bandwidth"},
+          {"unit", unit_of(result)},
+          {"scale", scale_of(result)}};
+}
+
+/// Appends the value, its upper end where that is another, and its lower end likewise.
+void add_value(Json& row, const ChartPoint& point, double scale) {
+  const Json value = rounded(point.y / scale);
+  const Json high = rounded(point.high / scale);
+  const Json low = rounded(point.low / scale);
+  row.push_back(value);
+  if (high != value || low != value) row.push_back(high);
+  if (low != value) row.push_back(low);
 }
 
 Json levels_json(const Chart& chart, int series) {
@@ -80,14 +102,19 @@ void add_curves(Json& curves, const ProbeResult& result, const DeviceInfo& devic
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     Json points = Json::array();
     for (const ChartPoint& point : sorted(chart.series[i])) {
-      Json row{exact(point.x), rounded(point.y), rounded(point.low), rounded(point.high)};
-      if (point.cycles) row.push_back(rounded(*point.cycles));
+      Json row = Json::array({exact(point.x)});
+      add_value(row, point, scale_of(result));
       points.push_back(std::move(row));
     }
     curves.push_back({{"device", run},
                       {"series", printable(chart.series[i].name)},
                       {"points", std::move(points)},
                       {"levels", levels_json(chart, static_cast<int>(i))}});
+    const std::vector<ChartPoint>& drawn = chart.series[i].points;
+    if (std::all_of(drawn.begin(), drawn.end(),
+                    [](const ChartPoint& point) { return point.cycles.has_value(); })) {
+      curves.back()["cyclesPerSecond"] = device.clock.ticks_per_ns * ns_per_second;
+    }
     for (const ChartSeries& each : variance.series) {
       if (each.name == chart.series[i].name) curves.back()["variance"] = variance_json(each);
     }
@@ -99,8 +126,9 @@ void add_grids(Json& grids, const ProbeResult& result, const DeviceInfo& device,
   for (const Grid& grid : grids_of(result, device, axes)) {
     Json points = Json::array();
     for (const GridCell& cell : grid.cells) {
-      points.push_back({exact(cell.value.x), exact(cell.y), rounded(cell.value.y),
-                        rounded(cell.value.low), rounded(cell.value.high)});
+      Json row = Json::array({exact(cell.value.x), exact(cell.y)});
+      add_value(row, cell.value, scale_of(result));
+      points.push_back(std::move(row));
     }
     grids.push_back(
         {{"device", run}, {"series", printable(grid.series)}, {"points", std::move(points)}});

@@ -123,6 +123,9 @@ class Picture {
         for (const ChartPoint& point : series.points) values.push_back(point.x);
       }
       std::sort(values.begin(), values.end());
+      values.erase(std::unique(values.begin(), values.end()), values.end());
+      constexpr std::size_t most_own = 12;  // more of them say nothing about where the points are
+      if (values.size() > most_own) values = round_values();
     }
     std::vector<double> kept;
     constexpr double rounding = 1e-9;
@@ -133,6 +136,16 @@ class Picture {
       }
     }
     return kept;
+  }
+
+  /// 1, 2 and 5 of every power of ten on the axis.
+  [[nodiscard]] std::vector<double> round_values() const {
+    std::vector<double> values;
+    for (double power = std::floor(x_.low / std::log(10.0)); power * std::log(10.0) <= x_.high;
+         power += 1.0) {
+      for (const double digit : {1.0, 2.0, 5.0}) values.push_back(digit * std::pow(10.0, power));
+    }
+    return values;
   }
 
   void draw_axes() {
@@ -349,14 +362,30 @@ std::string description_of(std::span<const Stack> stacks) {
   return text;
 }
 
+/// Of more curves than can be told apart the first; returns how many there were.
+std::size_t keep_first_curves(Chart& chart) {
+  constexpr std::size_t most = 10;
+  constexpr std::size_t few = 5;
+  const std::size_t count = chart.series.size();
+  if (count <= most) return count;
+  chart.series.resize(few);
+  std::erase_if(chart.notes,
+                [](const ChartNote& note) { return note.series >= static_cast<int>(few); });
+  return count;
+}
+
 std::string picture_of_curves(std::span<const Run> runs, std::string_view probe) {
   std::string series;
-  const Chart chart = shared_chart(runs, probe, series);
+  Chart chart = shared_chart(runs, probe, series);
+  const std::size_t count = runs.size() == 1 ? keep_first_curves(chart) : chart.series.size();
   const std::string what = printable(words(probe));
   PictureText text{.description = description_of(chart)};
   if (runs.size() == 1) {
     text.title = device_title_of(runs.front(), what);
     text.subtitle = provenance_of(runs.front());
+    if (chart.series.size() < count) {
+      text.subtitle = fmt::format("{} of {} curves. {}", chart.series.size(), count, text.subtitle);
+    }
   } else {
     text.title = fmt::format("{} of {} devices", what, chart.series.size());
     text.subtitle = cut(printable(series), 60, "…");

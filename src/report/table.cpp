@@ -38,8 +38,8 @@ void add_result_heading(Page& page, const ProbeResult& result) {
 }
 
 void add_warnings(Page& page, const std::vector<Warning>& warnings) {
-  for (const Warning& warning : warnings) {
-    page.prose(" ! ", describe_warning(warning), Ink::caution);
+  for (const std::string& sentence : warning_sentences(warnings)) {
+    page.prose(" ! ", sentence, Ink::caution);
   }
 }
 

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 
 #include "clprobe/report.hpp"
+#include "report/device_text.hpp"
 #include "report/findings.hpp"
 
 namespace clprobe {
@@ -92,7 +94,43 @@ std::string listed(std::string_view code, const Parameters& facts) {
   return text;
 }
 
+/// A sentence whose numbers are all the same.
+std::string without_numbers(std::string_view sentence) {
+  std::string text;
+  for (const char c : sentence) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (!is_digit) text += c;
+    if (is_digit && !text.ends_with('#')) text += '#';
+  }
+  return text;
+}
+
 }  // namespace
+
+namespace report {
+
+std::vector<std::string> warning_sentences(std::span<const Warning> warnings) {
+  constexpr std::size_t most_alike = 3;
+  std::vector<std::string> all;
+  std::map<std::string, std::vector<std::size_t>> alike;
+  for (const Warning& warning : warnings) {
+    all.push_back(describe_warning(warning));
+    alike[without_numbers(all.back())].push_back(all.size() - 1);
+  }
+  std::vector<bool> is_left_out(all.size(), false);
+  for (const auto& [sentence, places] : alike) {
+    if (places.size() <= most_alike) continue;
+    for (const std::size_t place : places) is_left_out[place] = place != places.front();
+    all[places.front()] += fmt::format(" (and {} more like this)", places.size() - 1);
+  }
+  std::vector<std::string> sentences;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!is_left_out[i]) sentences.push_back(std::move(all[i]));
+  }
+  return sentences;
+}
+
+}  // namespace report
 
 std::string describe_warning(const Warning& warning) {
   const std::string code = normalised(warning.code);

@@ -101,6 +101,14 @@ void Cursor::expect_object(std::initializer_list<std::string_view> known) const 
   });
 }
 
+std::size_t Cursor::size_hint() const {
+  // A hostile file can say little of much; what a file does hold, it has in its text.
+  if (!is_element_) return value_ != nullptr && value_->is_structured() ? value_->size() : 0;
+  if (simdjson::dom::array array; element_.get(array) == simdjson::SUCCESS) return array.size();
+  if (simdjson::dom::object object; element_.get(object) == simdjson::SUCCESS) return object.size();
+  return 0;
+}
+
 bool Cursor::is_text() const {
   return is_element_ ? element_.is_string() : value_ != nullptr && value_->is_string();
 }

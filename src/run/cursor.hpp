@@ -3,6 +3,9 @@
 #pragma once
 
 #include <simdjson.h>
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -33,6 +36,7 @@ std::string path_step(std::string_view key);
 /// that says nothing: the caller asks again with nlohmann's.
 class Cursor {
  public:
+  Cursor() = default;  ///< missing, and nobody knows where
   explicit Cursor(const Json& value) : value_(&value) {}
   explicit Cursor(simdjson::dom::element element) : element_(element), is_element_(true) {}
   Cursor(const Cursor& parent, std::string_view key);
@@ -44,6 +48,11 @@ class Cursor {
   void expect_any_object() const;
   /// Throws when this is no object, also where it has a key that is not among `known`.
   void expect_object(std::initializer_list<std::string_view> known) const;
+  /// The members called `keys`, some of which may be missing, of an object that has no others. In
+  /// one pass: a run has ten thousand samples, and to look for each key is most of reading them.
+  template <std::size_t count>
+  [[nodiscard]] std::array<Cursor, count> members(
+      const std::array<std::string_view, count>& keys) const;
   [[nodiscard]] std::uint64_t natural() const;
   [[nodiscard]] std::int64_t integer() const;
   [[nodiscard]] std::int64_t integer_from(std::int64_t least) const;
@@ -57,6 +66,8 @@ class Cursor {
   /// Calls `visit(cursor)` for each element of an array.
   template <typename Visit>
   void for_each_element(Visit visit) const;
+  /// How many elements an array, or members an object, is known to have; 0 where that is not known.
+  [[nodiscard]] std::size_t size_hint() const;
 
   /// Throws RunFormatError: "results[0].points[3].samples: expected an array, found nothing".
   [[noreturn]] void refuse(std::string_view expected) const;
@@ -113,10 +124,38 @@ void Cursor::for_each_element(Visit visit) const {
   for (const Json& each : array()) visit(Cursor(*this, index++, each));
 }
 
+template <std::size_t count>
+std::array<Cursor, count> Cursor::members(const std::array<std::string_view, count>& keys) const {
+  std::array<Cursor, count> found;
+  if (!is_element_) {
+    for_each_member([&](std::string_view key, const Cursor& value) {
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+        value.refuse("no key of this name");
+      }
+    });
+    for (std::size_t i = 0; i < count; ++i) found[i] = Cursor(*this, keys[i]);
+    return found;
+  }
+  std::size_t next = 0;  // as clprobe writes them, keys come in the order in which they are known
+  for_each_member([&](std::string_view key, const Cursor& value) {
+    std::size_t place = next;
+    while (place < count && keys[place] != key) ++place;
+    if (place == count) {
+      place = static_cast<std::size_t>(std::find(keys.begin(), keys.end(), key) - keys.begin());
+    }
+    if (place == count) value.refuse("no key of this name");
+    if (found[place].is_element_) value.refuse("this key only once");
+    found[place] = value;
+    next = place + 1;
+  });
+  return found;
+}
+
 /// Every element of an array, read by `read(Cursor)`.
 template <typename Read>
 auto read_each(const Cursor& array, Read read) {
   std::vector<decltype(read(array))> values;
+  values.reserve(array.size_hint());
   array.for_each_element([&](const Cursor& each) { values.push_back(read(each)); });
   return values;
 }

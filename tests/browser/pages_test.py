@@ -9,6 +9,7 @@ and dark. The pages are made by the program from the runs in results/ and from m
 import argparse
 import base64
 import copy
+import functools
 import json
 import os
 import pathlib
@@ -92,7 +93,9 @@ return d.reduce((n, v) => n + (v !== d[0]), 0);
 """
 
 
+@functools.cache
 def read(path):
+    """The runs of a file, which many tests want; whoever changes one copies it."""
     found = json.loads(path.read_text(encoding="utf-8"))
     return found if isinstance(found, list) else [found]
 
@@ -102,6 +105,17 @@ def real_runs():
     files = sorted((OPTIONS.root / "results").glob("*/*/*.json"))
     runs = [run for path in files for run in read(path)]
     return [run for run in runs if [result["probe"] for result in run["results"]] == ["latency"]]
+
+
+def all_probes_runs():
+    """Of each device of results/ with several probes the run that has the most."""
+    best = {}
+    for path in sorted((OPTIONS.root / "results").glob("*/*/*.json")):
+        for run in read(path):
+            name, probes = run["device"]["name"], len(run["results"])
+            if probes > max(1, len(best.get(name, {"results": []})["results"])):
+                best[name] = run
+    return list(best.values())
 
 
 def run_of(part):
@@ -166,9 +180,11 @@ def stacks_run():
 
 
 def eight_runs():
+    """Of all probes where results/ has them: the devices over and over."""
+    devices = all_probes_runs()
     runs = []
     for i in range(8):
-        run = copy.deepcopy(real_runs()[i % 3])
+        run = copy.deepcopy(devices[i % len(devices)])
         run["device"]["index"] = i
         runs.append(run)
     return runs
@@ -258,7 +274,16 @@ class Pages(unittest.TestCase):
             "clip": {"x": 0, "y": 0, "width": size[0], "height": min(size[1], 6000), "scale": 1}})
         (self.folder / f"{name}.png").write_bytes(base64.b64decode(picture["data"]))
 
+    def await_ready(self):
+        """Charts are drawn one after the other."""
+        for _ in range(200):
+            if self.js("return document.documentElement.dataset.ready") == "yes":
+                return
+            time.sleep(0.05)
+        self.fail("the page is not ready")
+
     def canvases(self, count):
+        self.await_ready()
         found = self.all(".stage canvas")
         self.assertEqual(len(found), count)
         for canvas in found:
@@ -266,17 +291,15 @@ class Pages(unittest.TestCase):
         return found
 
     def test_every_width_and_scheme(self):
-        pages = {"one": [run_of("H200")], "several": real_runs(), "heat": [heat_map_run()],
-                 "stacks": [stacks_run()], "hostile": [hostile_run(), run_of("H200")]}
-        charts = {"one": 1, "several": 1, "heat": 1, "stacks": 1, "hostile": 2}
+        pages = {"one": [run_of("H200")], "several": real_runs(), "stacks": [stacks_run()],
+                 "hostile": [hostile_run(), run_of("H200")], "all": all_probes_runs()}
+        charts = {"one": 1, "several": 1, "stacks": 1, "hostile": 2, "all": 4}
         for name, runs in pages.items():
             page, _ = self.page(name, runs)
             for width in WIDTHS:
                 for scheme in SCHEMES:
                     with self.subTest(page=name, width=width, scheme=scheme):
                         self.open(page, width, scheme)
-                        self.assertEqual(self.js("return document.documentElement.dataset.ready"),
-                                         "yes")
                         self.canvases(charts[name])
                         self.check_layout()
                         self.assertEqual(self.js(CONTRAST), [])
@@ -385,6 +408,63 @@ class Pages(unittest.TestCase):
         parts = [f for f in run["results"][0]["findings"]
                  if f["name"] == "stall" and f["method"] == "all-causes"]
         self.assertEqual(rows, len(parts))
+
+    def chart_of(self, probe):
+        self.await_ready()
+        return self.all(f"#probe-{probe} canvas")[0]
+
+    def controls(self, probe):
+        return {box.text: box for box in self.all(f"#probe-{probe} .toggle, "
+                                                  f"#probe-{probe} .controls button")}
+
+    def image(self, canvas):
+        return self.js("return arguments[0].toDataURL()", canvas)
+
+    def test_heat_maps_by_device_and_series(self):
+        runs = all_probes_runs()
+        page, _ = self.page("all", runs)
+        self.open(page)
+        canvas = self.chart_of("banks")
+        controls = self.controls("banks")
+        scale = "return document.querySelector('#probe-banks .scale').textContent"
+        images, scales = [self.image(canvas)], [self.js(scale)]
+        for label in ("load-throughput", "NVIDIA H200", "store-throughput", "load-latency"):
+            next(box for text, box in controls.items() if label in text).click()
+            images.append(self.image(canvas))
+            scales.append(self.js(scale))
+        self.assertEqual(len(set(images)), len(images))
+        # Colours mean the same on all devices, and not the same for latencies and throughputs.
+        self.assertEqual(scales[1], scales[2])
+        self.assertEqual(scales[0], scales[4])
+        self.assertNotEqual(scales[0], scales[1])
+        opacity, text = self.hover(canvas, 0, 50)
+        self.assertEqual(opacity, 1)
+        self.assertRegex(text, r"stride words \d+, word \d+\sB \| .*ns")
+        self.check_quiet()
+
+    def test_thread_latency_curves(self):
+        run = max(all_probes_runs(), key=lambda each: len(each["results"]))
+        curves = {point["series"] for result in run["results"] if result["probe"] == "inflight"
+                  for point in result["points"] if "-x" in point["series"]}
+        self.assertGreater(len(curves), 10)
+        page, _ = self.page("inflight", [run])
+        self.open(page)
+        canvas = self.chart_of("inflight")
+        controls = self.controls("inflight")
+        shown = "return Chart.getChart(arguments[0]).getVisibleDatasetCount()"
+        self.assertEqual(self.js(shown, canvas), 5)  # more cannot be told apart
+        image = self.image(canvas)
+        controls["spread"].click()
+        self.assertNotEqual(self.image(canvas), image)
+        controls["none"].click()
+        self.assertEqual(self.js(shown, canvas), 0)
+        controls["memory-x1"].click()
+        self.assertEqual(self.js(shown, canvas), 1)
+        controls["all"].click()
+        self.assertEqual(self.js(shown, canvas), len(curves))
+        opacity, text = self.hover(canvas, 0, 10)
+        self.assertEqual(opacity, 1)
+        self.assertRegex(text, r"\d+ \| .*-x\d.* \| .*ns.*, \d+ cycles")
         self.check_quiet()
 
     def test_keyboard_and_table_say_what_the_chart_shows(self):
@@ -458,7 +538,7 @@ class Pages(unittest.TestCase):
         self.fail(f"{name} was not downloaded")
 
     def test_raw_data_is_the_run_document(self):
-        cases = {"one": [run_of("H200")], "several": real_runs(), "hostile": [hostile_run()]}
+        cases = {"one": [run_of("H200")], "all": all_probes_runs(), "hostile": [hostile_run()]}
         for name, runs in cases.items():
             with self.subTest(page=name):
                 page, expected = self.page(name, runs)
@@ -495,7 +575,7 @@ class Pages(unittest.TestCase):
         size = page.stat().st_size
         self.assertLess(size, 3_000_000)
         self.open(page)
-        self.canvases(1)
+        self.canvases(4)
         titles = self.js("return [...document.querySelectorAll('#devices h3')].map(e => e.textContent)")
         self.assertEqual(len(set(titles)), 8)
         ready = self.js("return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2154,SC2016  # Bats and common.bash set the variables; bash -c expands its own
+# shellcheck disable=SC2154,SC2016,SC2046,SC2086  # README's words, split; Bats and common.bash set the variables; bash -c expands its own
 # Saved runs side by side, and what other tools wrote. Nothing here measures.
 bats_require_minimum_version 1.5.0
 
@@ -94,13 +94,13 @@ slower() {
 @test "hostile files: one line with the path, exit status 2, and nothing done" {
   head -c 2000 old.json >cut.json
   clprobe compare old.json cut.json
-  fails_with 2 cut.json 'cut short'
+  fails_with 2 cut.json 'results[0].findings[' 'cut short'
   jq '.schema_version = 99' old.json >newer.json
   clprobe compare old.json newer.json
   fails_with 2 newer.json 'schema_version: expected at most'
   echo hello >text.json
   clprobe compare old.json text.json
-  fails_with 2 text.json 'expected JSON'
+  fails_with 2 text.json 'document: expected JSON'
   sed 's/"elapsed_seconds": [0-9.]*/"elapsed_seconds": NaN/' old.json >nan.json
   clprobe compare old.json nan.json
   fails_with 2 nan.json 'results[0].elapsed_seconds: expected JSON'
@@ -109,7 +109,7 @@ slower() {
   fails_with 2 twice.json 'seed: expected this key only once'
   head -c 100000000 /dev/zero | tr '\0' '[' >deep.json
   clprobe compare old.json deep.json
-  fails_with 2 deep.json 'levels of nesting'
+  fails_with 2 deep.json ': [0][0]' 'levels of nesting'
   rm deep.json
   clprobe compare old.json /dev/zero
   fails_with 2 /dev/zero 'more than 128 MiB'
@@ -131,6 +131,28 @@ slower() {
   done
   clprobe compare old.json script.json -f markdown
   [[ $output != *'<script>'* ]]
+}
+
+@test "the commands of README: two files, a check that fails, a folder, and an import" {
+  cp "$source/README.md" .
+  ln -s "$source/results" results
+  clprobe $(sed -n 's/^    clprobe \(compare results.*\)/\1/p' README.md)
+  [ "$status" -eq 0 ]
+  [[ ${lines[-1]} == 'B: '*same* ]]
+  cp old.json good.json
+  slower 1.2 new.json
+  check=$(sed -n 's/^    clprobe \(compare good.json.*\) || .*/\1/p' README.md)
+  [[ $check == *--fail-on* ]]
+  clprobe $check
+  [ "$status" -eq 4 ]
+  mkdir runs && cp new.json runs
+  clprobe compare good.json runs/
+  [ "$status" -eq 0 ]
+  printf 'Size (KiB),Latency (ns)\n4,1.2\n8,1.2\n16,1.2\n64,4\n128,4\n256,4\n' >chase.csv
+  clprobe import chase.csv --device-name "Some GPU" -o chase.json
+  [ "$status" -eq 0 ]
+  clprobe compare chase.json new.json
+  [ "$status" -eq 0 ]
 }
 
 @test "import: a list, clpeak and clmempatterns become runs that can be reported and compared" {

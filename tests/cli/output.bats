@@ -45,6 +45,16 @@ setup() {
   diff <(printf '%s\n' "$output") a.svg
 }
 
+@test "the table in README is what its command writes" {
+  root=$BATS_TEST_DIRNAME/../..
+  command=$(sed -n 's/^\$ clprobe //p' "$root/README.md" | head -n 1)
+  awk '/^\$ clprobe /{on = 1; next} on && /^```/{exit} on' "$root/README.md" >expected.txt
+  [ -s expected.txt ]
+  # shellcheck disable=SC2086  # the words of the command
+  (cd "$root" && COLUMNS=80 LC_ALL=C.UTF-8 "$CLPROBE" $command) >found.txt
+  diff expected.txt found.txt
+}
+
 @test "the picture in README is what its command writes" {
   root=$BATS_TEST_DIRNAME/../..
   command=$(grep --only-matching 'clprobe report .* -o docs/images/.*' "$root/README.md")

@@ -46,7 +46,7 @@ void check_accepted(std::string_view text, const std::vector<clprobe::Run>& runs
     fail("only one parser accepts it", error.what());
   }
   const std::string written = clprobe::to_json(runs);
-  if (clprobe::runs_from_json(written) != runs && runs.size() != 1) {
+  if (clprobe::runs_from_json(written) != runs) {
     fail("it does not survive writing", written);
   }
   static_cast<void>(clprobe::render_table(runs, {}));

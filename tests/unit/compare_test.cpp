@@ -130,6 +130,8 @@ TEST_CASE("words, and findings without a value") {
   CHECK(verdict(without_value("not reached: 1 GiB"), without_value("not reached: 2 GiB")) ==
         Verdict::same);
   CHECK(verdict(without_value("no images"), without_value("no plateau")) == Verdict::unclear);
+  CHECK(verdict(without_value("no jump of 48 cycles"), without_value("no jump of 7.5 cycles")) ==
+        Verdict::same);
   CHECK(verdict(time_of(1, 1, 1), without_value("no plateau")) == Verdict::unclear);
   CHECK(verdict(without_value("no plateau"), time_of(1, 1, 1)) == Verdict::unclear);
 }
@@ -194,6 +196,35 @@ TEST_CASE("a probe that fails now is a change; one that was not asked for is non
   CHECK(compare(runs, 0, threshold).counts[1].total() == 0);
   CHECK(compare(runs, 0, threshold).unmatched.size() == 1);
   CHECK_THROWS_AS(compare(runs, 2, threshold), std::out_of_range);
+}
+
+TEST_CASE("where time ran out and other points were measured, nothing is a change") {
+  std::array runs{with_latencies({10}), with_latencies({20})};
+  for (int i = 0; i < 10; ++i) {
+    for (std::size_t run = 0; run < 2; ++run) {
+      auto& curves = runs[run].results[0].curves;
+      if (curves.empty()) curves.push_back({.series = "global", .unit = "seconds"});
+      // Of ten points each the last five of one are the first five of the other.
+      curves[0].points.push_back({fmt::format("size {}", 10 + i + 5 * static_cast<int>(run)), 1.0});
+    }
+  }
+  CHECK(compare(runs, 0, threshold).counts[1].worse == 1);
+  runs[1].results[0].is_cut_short = true;
+  CHECK(compare(runs, 0, threshold).counts[1].worse == 1);
+  runs[1].results[0].curves[0].points[0].key = "size 99";
+  const Comparison made = compare(runs, 0, threshold);
+  CHECK(made.counts[1].unclear == 1);
+  CHECK(made.rows[0].cells[1].judgement.reason.ends_with(
+      "; but time ran out, and of 10 and 10 points only 4 are the same"));
+}
+
+TEST_CASE("remarks about a run are not compared") {
+  Run run = example_gpu_run();
+  const std::size_t findings = digest(run, "a.json").results[0].findings.size();
+  for (const char* const name : {"advice", "runner_up", "behind", "line_r2"}) {
+    run.results[0].findings.push_back({.name = name, .series = "global", .label = "words"});
+  }
+  CHECK(digest(run, "a.json").results[0].findings.size() == findings);
 }
 
 TEST_CASE("a series that the device has no more is a change") {

@@ -175,8 +175,10 @@ ProbeResult gpu_latency() {
              {{17.2, 34.0, 2.0 * kib, "cache", ""}, {52.5, 104.0, 0.0, "", end}});
   add_levels(result, "local",
              {{11.6, 23.0, 0.0, "", "not reached: the largest size that was measured is 48 KiB"}});
-  result.findings.push_back(
-      {.name = "latency", .series = "image", .reason = "the device has no images"});
+  result.findings.push_back({.name = "latency",
+                             .series = "image",
+                             .method = "plan",
+                             .reason = "the device has no images"});
   result.warnings = {{"clock_drift", {{"drift_share", 0.041}}}};
   return result;
 }

@@ -82,6 +82,22 @@ TEST_CASE("units are read or given, never guessed") {
             .parameters.integer("working_set_bytes") == 1);
 }
 
+TEST_CASE("units in a comment that names the columns, and beside the numbers") {
+  const auto point_of = [](std::string_view text) {
+    const std::vector<Run> runs = import_runs(text, hints());
+    const Point point = runs.at(0).results.at(0).points.back();
+    return std::pair(point.parameters.integer("working_set_bytes"),
+                     estimate(point, runs[0].device)->ns);
+  };
+  CHECK(point_of("# chase -s 128\n# size(KiB) latency_ns\n4\t1.24\n# 9\n8\t1.25\n") ==
+        std::pair(std::int64_t{8192}, 1.25));
+  CHECK(point_of("4K 1.24ns\n1.5 MiB, 14 ns\n") == std::pair(std::int64_t{1572864}, 14.0));
+  CHECK(point_of("2GB;0.5us\n") == std::pair(std::int64_t{1} << 31, 500.0));
+  // A comment about something else gives no units, and a unit that nobody knows is none.
+  CHECK(refusal("# pages of 4 KB, 10 ns a step\n4 1\n").starts_with("line 2: no header"));
+  CHECK(refusal("4K 1.24 parsecs\n").starts_with("document: expected"));
+}
+
 TEST_CASE("lines that are no pair are refused with their number") {
   CHECK(refusal("B,ns\n64,1\n128,x\n") ==
         "line 3: expected a size and a latency above 0, found '128,x'");

@@ -2,6 +2,7 @@
 #include "clprobe/report.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include "example_runs.hpp"
 #include "golden.hpp"
 #include "report/chart.hpp"
+#include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/heat_map.hpp"
 #include "report/text.hpp"
@@ -225,6 +227,27 @@ TEST_CASE("warnings are sentences, also those that nobody has written yet") {
   };
   CHECK(short_time(1).starts_with("the time allowed 0 of 1 point; "));
   CHECK(short_time(30).starts_with("the time allowed 0 of 30 points; "));
+}
+
+TEST_CASE("warnings that differ in numbers alone are one sentence") {
+  std::vector<Warning> warnings;
+  const auto refuse = [&](std::string_view series, int work_items) {
+    warnings.push_back({"point_refused",
+                        {{"series", std::string(series)},
+                         {"reason", fmt::format("at most 256 work-items, not {}", work_items)}}});
+  };
+  for (int i = 0; i < 3; ++i) refuse("cache-x1", 300 + i);
+  CHECK(report::warning_sentences(warnings).size() == 3);
+  warnings.push_back({"odd", {}});
+  for (int i = 0; i < 40; ++i) refuse("cache-x2", 1000 + i);
+  refuse("memory-x1", 300);
+  const std::vector<std::string> sentences = report::warning_sentences(warnings);
+  REQUIRE(sentences.size() == 3);
+  CHECK(sentences[0] ==
+        "cache-x1: at most 256 work-items, not 300; the other points were measured (and 42 more "
+        "like this)");
+  CHECK(sentences[1] == "odd");
+  CHECK(sentences[2].starts_with("memory-x1: "));
 }
 
 TEST_CASE("the locale of the program changes no report") {

@@ -65,7 +65,10 @@ TEST_CASE("a GPU: bandwidth, knee, sector, sub-group, droop, and one sentence") 
   CHECK(*bandwidth->high > *bandwidth->value);
   CHECK(bandwidth->unit == "bytes_per_second");
   CHECK(bandwidth->source == Source::measured);
-  CHECK(*find(found, "best_stride")->value == 512.0);
+  const Finding* const best = find(found, "best_stride");
+  CHECK(*best->value == 512.0);
+  CHECK(*best->low <= 512.0);  // which of those that are as fast is chance
+  CHECK(*best->high < 16384.0);
   CHECK(find(found, "class")->label == "gpu-coalescing");
   CHECK(*find(found, "knee")->value == 128.0);
   CHECK(*find(found, "knee")->low == 64.0);

@@ -66,9 +66,17 @@
     const value = text(point.value, chart.value.unit);
     const spread = point.high > point.low
       ? ` (${text(point.low, chart.value.unit)} to ${text(point.high, chart.value.unit)})` : "";
-    const cycles = point.cycles ? `, ${digits(point.cycles)} cycles` : "";
-    return value + spread + cycles;
+    return value + spread + cyclesText(point, ", ", " cycles");
   };
+
+  const cyclesText = (point, before = "", after = "") =>
+    (point.cycles ? before + digits(point.cycles) + after : "");
+
+  // The inverse of add_value in page_charts.cpp.
+  function valueOf(chart, [value, high = value, low = value]) {
+    const { scale } = chart.value;
+    return { value: value * scale, high: high * scale, low: low * scale };
+  }
 
   // Axes
 
@@ -254,14 +262,15 @@
   const swatch = (number) => element("span", { className: "swatch c" + number % 8, ariaHidden: "true" });
 
   // A piece of the line of a series.
-  function dash(number) {
+  function dash(pattern, hue) {
     const make = (name, attributes) => {
       const made = document.createElementNS("http://www.w3.org/2000/svg", name);
       for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
       return made;
     };
     const line = make("svg", { class: "line", width: 30, height: 6, "aria-hidden": "true" });
-    line.append(make("path", { d: "M0 3h30", "stroke-dasharray": dashOf(number).join(" ") }));
+    if (hue !== null) line.classList.add("coloured", "c" + hue % 8);
+    line.append(make("path", { d: "M0 3h30", "stroke-dasharray": pattern.join(" ") }));
     return line;
   }
 
@@ -344,25 +353,37 @@
   const dashes = [[], [7, 4], [2, 3], [10, 3, 2, 3], [4, 2], [1, 4]];
   const dashOf = (number) => dashes[number % dashes.length];
 
+  // More curves than these cannot be told apart: the first ones are shown, the others when wanted.
+  const mostSeries = 10;
+  const fewSeries = 5;
+
   function drawCurves(chart, place) {
     const curves = chart.curves;
     const devices = [...new Set(curves.map((c) => c.device))];
     const series = [...new Set(curves.map((c) => c.series))];
     const isOne = devices.length === 1;
+    const isCrowded = series.length > mostSeries;
+    const first = isOne ? (isCrowded ? fewSeries : series.length) : 1;
     const shown = {
-      devices: new Set(devices), series: new Set(isOne ? series : series.slice(0, 1)),
+      devices: new Set(devices), series: new Set(series.slice(0, first)),
       levels: true, spread: true, variance: false,
     };
     let texts = null;
     const hue = (c) => "c" + (isOne ? series.indexOf(c.series) : c.device) % 8;
+    // Of one device each round of the eight colours has a line of its own.
+    const line = (number) => dashOf(isOne ? Math.floor(number / 8) : number);
     const name = (c) => (isOne ? c.series : `${data.devices[c.device]}, ${c.series}`);
     const isShown = (c) => shown.devices.has(c.device) && shown.series.has(c.series);
-    const points = (c) => c.points.map(([x, y, low, high, cycles]) =>
-      ({ x, y, value: y, low, high, cycles }));
+    const points = (c) => c.points.map(([x, ...rest]) => {
+      const point = { x, ...valueOf(chart, rest) };
+      point.y = point.value;
+      point.cycles = c.cyclesPerSecond ? point.value * c.cyclesPerSecond : 0;
+      return point;
+    });
     const sets = curves.map((c) => ({
       curve: c, label: name(c), data: points(c), levels: c.levels, hidden: !isShown(c),
       borderWidth: 2, pointRadius: 0, pointHitRadius: 8, pointHoverRadius: 5,
-      borderDash: isOne ? [] : dashOf(series.indexOf(c.series)),
+      borderDash: line(series.indexOf(c.series)),
     }));
     // Of Thread-Latency curves: a second axis, which is there when it is asked for.
     const variances = curves.filter((c) => c.variance).map((c) => ({
@@ -387,7 +408,7 @@
     const visiblePoints = (key) => sets.filter((s) => !s.hidden).flatMap((s) => s.data.map((p) => p[key]));
     const graph = new Chart(canvas, {
       type: "line",
-      data: { datasets: [...sets, ...variances] },
+      data: { datasets: [] },  // which refresh gives, so that nothing is drawn twice
       options: {
         animation: false, maintainAspectRatio: false, parsing: false, normalized: true,
         interaction: { mode: "nearest", axis: "xy", intersect: false },
@@ -414,7 +435,7 @@
       () => sets.filter((s) => !s.hidden).flatMap((s) => s.data.map((p) => [
         data.devices[s.curve.device], s.curve.series, text(p.x, chart.x.unit),
         text(p.value, chart.value.unit), text(p.low, chart.value.unit),
-        text(p.high, chart.value.unit), p.cycles ? digits(p.cycles) : ""])));
+        text(p.high, chart.value.unit), cyclesText(p)])));
 
     function refresh() {
       for (const set of sets) {
@@ -425,6 +446,7 @@
         set.hidden = !shown.variance || !isShown(set.curve);
         set.borderColor = set.backgroundColor = set.pointBackgroundColor = colour(hue(set.curve));
       }
+      graph.data.datasets = [...sets, ...variances];
       const { scales, plugins } = graph.options;
       if (scales.variance) {
         scales.variance.display = shown.variance;
@@ -457,9 +479,21 @@
         data.devices[d], true, [swatch(d)], change("devices", d)))));
     }
     if (series.length > 1) {
-      groups.push(group("Series", series.map((s, i) => toggle(
-        s, shown.series.has(s), [isOne ? swatch(i) : dash(i)],
-        change("series", s)))));
+      const toggles = series.map((s, i) => toggle(
+        s, shown.series.has(s), isOne && i < 8 ? [swatch(i)] : [dash(line(i), isOne ? i : null)],
+        change("series", s)));
+      const setAll = (isOn) => () => {
+        shown.series = new Set(isOn ? series : []);
+        for (const each of toggles) each.querySelector("input").checked = isOn;
+        refresh();
+      };
+      const all = [["all", true], ["none", false]].map(([label, isOn]) => {
+        const button = element("button", { type: "button", className: "small", textContent: label });
+        button.addEventListener("click", setAll(isOn));
+        return button;
+      });
+      groups.push(group("Series", isCrowded ? [...all, ...toggles] : toggles));
+      groups[groups.length - 1].classList.toggle("many", isCrowded);
     }
     const flag = (key) => (isOn) => { shown[key] = isOn; refresh(); };
     const marks = [toggle("spread", true, [], flag("spread"))];
@@ -487,11 +521,10 @@
   function drawHeatMap(chart, place) {
     const grids = chart.grids;
     let grid = 0;
-    const isOne = new Set(grids.map((g) => g.device)).size === 1;
-    const name = (g) => (isOne ? g.series : `${data.devices[g.device]}, ${g.series}`);
-    const values = grids.flatMap((g) => g.points.map((p) => p[2]));
-    const low = Math.log(values.reduce((a, b) => Math.min(a, b)));
-    const high = Math.log(values.reduce((a, b) => Math.max(a, b)));
+    let low = 0;   // of the series that is shown, on all devices: logarithms
+    let high = 0;
+    const devices = [...new Set(grids.map((g) => g.device))];
+    const series = [...new Set(grids.map((g) => g.series))];
     const sorted = (k) => [...new Set(grids.flatMap((g) => g.points.map((p) => p[k])))].sort((a, b) => a - b);
     const [xs, ys] = [sorted(0), sorted(1)];
     const set = { data: [], radius: 0, hitRadius: 0, hoverRadius: 0 };
@@ -550,9 +583,20 @@
         text(ys[p.y], chart.y.unit), text(p.value, chart.value.unit),
         text(p.low, chart.value.unit), text(p.high, chart.value.unit)]));
 
+    const ends = [element("span"), element("span")];
+
+    function rescale() {
+      const values = grids.filter((g) => g.series === grids[grid].series)
+        .flatMap((g) => g.points.map(([, , ...rest]) => valueOf(chart, rest).value));
+      const range = [Math.min, Math.max].map((pick) => values.reduce((a, b) => pick(a, b)));
+      [low, high] = range.map(Math.log);
+      range.forEach((value, i) => { ends[i].textContent = text(value, chart.value.unit); });
+    }
+
     function refresh() {
-      set.data = grids[grid].points.map(([x, y, value, pointLow, pointHigh]) =>
-        ({ x: xs.indexOf(x), y: ys.indexOf(y), value, low: pointLow, high: pointHigh }));
+      rescale();
+      set.data = grids[grid].points.map(([x, y, ...rest]) =>
+        ({ x: xs.indexOf(x), y: ys.indexOf(y), ...valueOf(chart, rest) }));
       for (const axis of [graph.options.scales.x, graph.options.scales.y]) {
         axis.ticks.color = axis.title.color = colour("quiet");
       }
@@ -561,19 +605,38 @@
       table.refresh();
     }
 
-    if (grids.length > 1) {
-      const radios = grids.map((g, i) => {
-        const input = element("input", { type: "radio", name: "grid-" + chart.probe, checked: i === 0 });
-        input.addEventListener("change", () => { grid = i; refresh(); });
+    // A device and a series: where a device lacks the series, its first one is shown instead.
+    const radios = { device: new Map(), series: new Map() };
+    function choose(device, wanted) {
+      const exact = grids.findIndex((g) => g.device === device && g.series === wanted);
+      grid = exact >= 0 ? exact : grids.findIndex((g) => g.device === device);
+      radios.series.get(grids[grid].series).checked = true;
+      refresh();
+    }
+    function radioGroup(title, kind, values, label, changed) {
+      return group(title, values.map((value) => {
+        const input = element("input", { type: "radio", name: `${kind}-${chart.probe}`,
+                                         checked: value === grids[0][kind] });
+        input.addEventListener("change", () => changed(value));
+        radios[kind].set(value, input);
         return element("label", { className: "toggle" }, input,
-                       element("span", { className: "text", textContent: name(g) }));
-      });
-      place.append(element("div", { className: "controls" }, group("Show", radios)));
+                       element("span", { className: "text", textContent: label(value) }));
+      }));
+    }
+    const ofDevices = radioGroup("Device", "device", devices, (d) => data.devices[d],
+                                 (d) => choose(d, grids[grid].series));
+    const ofSeries = radioGroup("Series", "series", series, (s) => s, (s) => {
+      const has = grids.some((g) => g.device === grids[grid].device && g.series === s);
+      const device = has ? grids[grid].device : grids.find((g) => g.series === s).device;
+      radios.device.get(device).checked = true;
+      choose(device, s);
+    });
+    const controls = [devices.length > 1 ? ofDevices : null, series.length > 1 ? ofSeries : null];
+    if (controls.some(Boolean)) {
+      place.append(element("div", { className: "controls" }, ...controls.filter(Boolean)));
     }
     const legend = element("div", { className: "scale" },
-      element("span", { textContent: text(Math.exp(low), chart.value.unit) }),
-      element("span", { className: "bar-of-colour" }),
-      element("span", { textContent: text(Math.exp(high), chart.value.unit) }));
+      ends[0], element("span", { className: "bar-of-colour" }), ends[1]);
     place.append(box, legend, said, table.details);
     withKeys(canvas, graph, said, (_, p) => `${where(p)}: ${describe(chart, null, p)}`);
     drawn.push(refresh);
@@ -685,12 +748,35 @@
     constructor(digitsOfIt) { this.digits = digitsOfIt; }
   }
 
+  const base85 = new Map([..."#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`" +
+    "abcdefghijklmnopqrstuvwxyz{|"].map((c, i) => [c, i]));
+
+  function naturals(digitsOfAll, width) {
+    const numbers = [];
+    for (let at = 0; at < digitsOfAll.length; at += width) {
+      if (digitsOfAll[at] === "~") {
+        numbers.push(null);
+        continue;
+      }
+      const own = [...digitsOfAll.slice(at, at + width)].map((c) => base85.get(c));
+      const near = own.reduce((sum, digit) => sum * 85 + digit, 0);
+      numbers.push(near <= Number.MAX_SAFE_INTEGER ? near : new RawNumber(
+        own.reduce((sum, digit) => sum * 85n + BigInt(digit), 0n).toString()));
+    }
+    return numbers;
+  }
+
   const unpackKey = (key) => (key.startsWith("$$") ? key.slice(1) : key);
 
   function unpack(value) {
     if (Array.isArray(value)) return value.map(unpack);
     if (value === null || typeof value !== "object") return value;
     if ("$number" in value) return new RawNumber(value.$number);
+    if ("$base85" in value) return naturals(value.$base85, value.$width);
+    if ("$words" in value) {
+      const known = value.$words.map(unpack);
+      return unpack(value.$at).map((i) => known[i]);
+    }
     if ("$repeats" in value) {
       const list = [];
       for (let i = 0; i < value.$repeats.length; i += 2) {
@@ -767,22 +853,32 @@
     label();
   }
 
-  function drawAll() {
-    if (typeof Chart === "undefined") return;  // a build without the library: the pictures stay
+  function drawAll(done) {
+    if (typeof Chart === "undefined") {  // a build without the library: the pictures stay
+      done();
+      return;
+    }
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
     Chart.defaults.font.size = 12;
-    for (const place of document.querySelectorAll("[data-chart]")) {
+    const draw = (place) => {
       const chart = data.charts[Number(place.dataset.chart)];
       const has = chart && (chart.curves || chart.grids || chart.stacks || [])
         .some((each) => each.points.length > 1);
-      if (!has) continue;
+      if (!has) return;
       place.querySelector(".picture").hidden = true;
       views[chart.view](chart, place);
-    }
+    };
+    const places = [...document.querySelectorAll("[data-chart]")];
+    const drawNext = () => {
+      if (places.length) draw(places.shift());
+      if (places.length) setTimeout(drawNext);
+      else done();
+    };
+    drawNext();
   }
 
-  drawAll();
   offerDownloads();
   offerScheme();
-  document.documentElement.dataset.ready = "yes";
+  // One after the other, so that the page answers in between.
+  drawAll(() => { document.documentElement.dataset.ready = "yes"; });
 })();
