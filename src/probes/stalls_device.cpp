@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "probes/bank_access.hpp"
 #include "probes/stalls_copy.hpp"
 #include "probes/stalls_kernels.hpp"
 #include "probes/stalls_micro.hpp"
 #include "probes/stalls_search.hpp"
+#include "probes/work_group.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
