@@ -146,13 +146,13 @@ banks_access(global const uint* offsets, uint lanes, uint footprint, uint hop, u
   if (lead != 0) {
     ALL
   }
+  ulong before = clock_after(DONE, never);
   if (item == 0) {
-    base = clock_after(DONE, never);
+    base = before;
     first = ~0u;
     last = 0;
     witness = 0;
   }
-  ulong before = clock_after(OFFSETS, never);
   ulong after = 0;
   for (uint round = 0; round < rounds; ++round) {
     barrier(CLK_LOCAL_MEM_FENCE);

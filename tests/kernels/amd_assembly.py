@@ -30,6 +30,7 @@ WAITS = {
     "image": re.compile(r"s_waitcnt.*\bvmcnt\(0\)|s_wait_(load|sample)cnt 0x0$"),
 }
 CLOCK = re.compile(r"s_mem(real)?time|s_getreg_b32 .*SHADER_CYCLES|s_sendmsg_rtn_b64")
+BARRIER = re.compile(r"s_barrier")
 LABEL = re.compile(r"([.\w$]+):")
 END = re.compile(r"s_endpgm|s_setpc|s_trap")
 
@@ -146,10 +147,16 @@ def may_be_under_way(code: Code, kind: str, loads: list[int]) -> list[bool]:
 
 
 def timed_stretch(code: Code, clocks: list[int]) -> set[int]:
-    """What is run after the last clock read but one and before the last."""
-    start, end = clocks[-2:]
-    ahead = reachable(code.successors, code.successors[start], barred=end)
-    return ahead & reachable(predecessors(code), [end], barred=start) - {end}
+    """What is run between two clock reads without a barrier between them."""
+    walls = set(clocks) | {n for n, text in enumerate(code.instructions) if BARRIER.match(text)}
+    open_edges = [[] if n in walls else after for n, after in enumerate(code.successors)]
+    found: set[int] = set()
+    for start in clocks:
+        ahead = reachable(open_edges, code.successors[start])
+        ends = [clock for clock in clocks if clock in ahead and clock != start]
+        behind = reachable(predecessors(Code(code.instructions, open_edges)), ends)
+        found |= (ahead & behind) - walls
+    return found
 
 
 def check_accesses(code: Code, kernel: str, body: set[int], kind: str, hops: int,

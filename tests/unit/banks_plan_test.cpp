@@ -262,7 +262,12 @@ TEST_CASE("congestion is of the banks that were found, w, l and k swept") {
   take_samples(points, {32, 4, 32});
   const std::vector<Point> more = banks_probe().refine(gpu(), {}, points);
   CHECK(series_of(more) == std::set<std::string>{"load-model", "store-model"});
-  CHECK(more.size() == 2 * 6 * 6 * 6);
+  CHECK(more.size() == 2 * 4 * 4 * 4);
+  CHECK(more.back().parameters.integer("ways") == 32);
+  CHECK(more.back().parameters.integer("sub_groups") == 32);
+  CHECK(more.back().parameters.integer("instructions") == 32);
+  const Limits thorough{.effort = Effort::thorough};
+  CHECK(banks_probe().refine(gpu(), thorough, points).size() == 2 * 6 * 6 * 6);
   for (const Point& point : more) {
     const int k = static_cast<int>(point.parameters.integer("ways"));
     CHECK(ways_of(offsets_of(pattern_of(point), 4, 32), 4, {32, 4, 32}) == k);

@@ -158,7 +158,8 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"--series", "global,loacl"},
        "unknown word after --series 'loacl': did you mean 'local'? choose global, "
        "global-scalar, global-pages, constant-argument, constant-program, local, image, "
-       "load-latency, load-throughput, store-throughput, load-model or store-model"},
+       "load-latency, load-throughput, store-throughput, load-model, store-model, thread-latency, "
+       "chains or loaded"},
       {{"--generate", "tcsh"},
        "unknown word after --generate 'tcsh': choose man, bash, zsh or fish"},
       {{"-o", "run.jsn"},
