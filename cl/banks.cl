@@ -6,6 +6,7 @@
 //   STORE   1: stores, else loads
 //   CHAINS  accesses that do not wait for each other, 1 to 32
 //   STEPS   accesses of one chain in one iteration, 1 or 32
+//   ONCE    1: one iteration, without a loop, which would take as long as few accesses do
 //   LOCAL_BYTES  bytes of local memory, at least the footprint and 16 more
 //   GROUP   work-items of the group, where there are more than compilers expect
 //
@@ -103,8 +104,7 @@ typedef uint chain;
 #define LOOP_HINT
 #endif
 
-// Accesses made once are in no loop, which would take as long as they do.
-#if STEPS == 1
+#ifdef ONCE
 #define TIMED BLOCK
 #else
 #define TIMED                             \
@@ -114,12 +114,19 @@ typedef uint chain;
   }
 #endif
 
+// Sums of offsets alone are multiples of large powers of two, and many of them end at 0.
+uint mixed(uint value) {
+  value *= 0x9e3779b1u;
+  value ^= value >> 15;
+  value *= 0x85ebca77u;
+  return value ^ (value >> 13);
+}
+
 // One work-group of whole sub-groups. `offsets` has a row of `lanes` for each chain. With `lead`
 // one access of each chain comes first; then `rounds` times a barrier and `iterations` between two
-// clock reads (one where STEPS is 1), of which the last round is told: its code is in the
-// instruction cache. Nothing but the clock stands behind a round's barrier, so that all start at
-// once. out: at 2 * slot the ticks from the first start to the last end of all work-items, then the
-// witness.
+// clock reads, of which the last round is told: its code is in the instruction cache. Nothing but
+// the clock stands behind a round's barrier, so that all start at once. out: at 2 * slot the ticks
+// from the first start to the last end of all work-items, then the witness.
 #ifdef GROUP
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
@@ -164,7 +171,7 @@ banks_access(global const uint* offsets, uint lanes, uint footprint, uint hop, u
   atomic_min(&first, (uint)(before - base));
   atomic_max(&last, (uint)(after - base));
   const uint result = RESULT;
-  atomic_add(&witness, result * (2 * item + 1));
+  atomic_add(&witness, mixed(result + item));
   barrier(CLK_LOCAL_MEM_FENCE);
   if (item == 0) {
     out[2 * slot] = last - first;

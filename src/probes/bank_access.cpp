@@ -53,6 +53,14 @@ struct Shape {
   }
 };
 
+/// As in cl/banks.cl.
+cl_uint mixed(cl_uint value) {
+  value *= 0x9e3779b1U;
+  value ^= value >> 15U;
+  value *= 0x85ebca77U;
+  return value ^ (value >> 13U);
+}
+
 /// Where an offset is after so many accesses, as MOVED in cl/banks.cl.
 std::uint32_t moved(std::uint32_t offset, std::uint32_t accesses) {
   constexpr std::uint32_t within = pattern_block_bytes - 1;
@@ -184,7 +192,7 @@ cl_ulong Accesses::witness_after(std::uint64_t accesses) const {
     for (std::uint64_t chain = 0; chain < shape_.chains; ++chain) {
       of_item += moved(table_[chain * lanes + item % lanes], static_cast<std::uint32_t>(last % 8));
     }
-    sum += of_item * static_cast<cl_uint>(2 * item + 1);
+    sum += mixed(of_item + static_cast<cl_uint>(item));
   }
   return sum;
 }

@@ -22,9 +22,10 @@ constexpr std::array series_rows{
 
 std::string options_of(const BankSeries& series, int word_bytes, int chains,
                        std::uint64_t local_bytes) {
-  return fmt::format("-DWORD={} -DSTORE={} -DCHAINS={} -DSTEPS={} -DLOCAL_BYTES={}", word_bytes,
+  return fmt::format("-DWORD={} -DSTORE={} -DCHAINS={} -DSTEPS={} -DLOCAL_BYTES={}{}", word_bytes,
                      series.is_store ? 1 : 0, series.is_chain ? 1 : chains,
-                     series.is_chain ? chain_steps : 1, local_bytes);
+                     series.is_chain ? chain_steps : 1, local_bytes,
+                     series.is_single ? " -DONCE=1" : "");
 }
 
 }  // namespace
@@ -69,6 +70,7 @@ std::vector<KernelVariant> bank_variants() {
     for (const int word : {4, 8, 16}) {
       // 3 stands for any number that is no power of two.
       for (const int chains : {1, 3, 16, most_instructions}) {
+        if (series.is_single && chains == 16) continue;
         const std::string options =
             options_of(series, word, chains, footprint + behind_footprint_bytes);
         const bool is_known = std::any_of(variants.begin(), variants.end(), [&](const auto& each) {

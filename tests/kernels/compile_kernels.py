@@ -193,7 +193,7 @@ def amdgcn(clang: str, device: str, clock: int) -> Variant:
 
 def is_made_once(kernel: Kernel) -> bool:
     """Whether banks.cl makes its accesses once, in no loop."""
-    return kernel.option("STEPS", "1") == "1"
+    return kernel.option("ONCE", "0") == "1"
 
 
 def bank_accesses(kernel: Kernel) -> tuple[bool, int, int]:
