@@ -101,7 +101,7 @@ std::vector<std::vector<TimedPoint>> points_by_series(const ProbeResult& result,
     if (is_new) groups.emplace_back();
     TimedPoint timed{&point, estimate(point, device)};
     if (timed.time && !(timed.time->ns > 0.0)) timed.time.reset();
-    groups[place->second].push_back(std::move(timed));
+    groups[place->second].push_back(timed);
   }
   return groups;
 }
