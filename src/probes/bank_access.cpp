@@ -86,6 +86,9 @@ std::string options_for(const DeviceInfo& device, const Shape& shape, const Poin
   return bank_options(point) + large_group(shape.items);
 }
 
+/// Chains come back after 8 accesses: a kernel that does nothing must not end where they do.
+std::uint64_t lead_for(std::uint64_t accesses) { return accesses % 2 == 0 ? 1 : 0; }
+
 /// The group's accesses, ready to be launched.
 class Accesses {
  public:
@@ -104,7 +107,6 @@ class Accesses {
   void set_arguments();
   [[nodiscard]] cl_ulong witness_after(std::uint64_t accesses) const;
   void set_launch(std::uint64_t rounds, std::uint64_t iterations);
-  [[nodiscard]] std::uint64_t lead_for(std::uint64_t accesses) const;
   Measurement run_long(std::uint64_t iterations);
   Measurement run_single(std::uint64_t launches);
 
@@ -196,9 +198,6 @@ cl_ulong Accesses::witness_after(std::uint64_t accesses) const {
   }
   return sum;
 }
-
-/// Chains come back after 8 accesses: a kernel that does nothing must not end where they do.
-std::uint64_t Accesses::lead_for(std::uint64_t accesses) const { return accesses % 2 == 0 ? 1 : 0; }
 
 void Accesses::set_launch(std::uint64_t rounds, std::uint64_t iterations) {
   kernel_.setArg(4, static_cast<cl_uint>(lead_for(rounds * iterations * shape_.steps)));

@@ -49,7 +49,7 @@ std::vector<int> powers_of_two(std::int64_t last) {
   return numbers;
 }
 
-std::vector<int> chosen(const std::vector<int>& asked, std::vector<int> usual) {
+std::vector<int> chosen(const std::vector<int>& asked, const std::vector<int>& usual) {
   return asked.empty() ? usual : asked;
 }
 

@@ -103,10 +103,12 @@ std::string InflightShape::options() const {
 
 std::vector<KernelVariant> inflight_variants() {
   std::vector<KernelVariant> variants;
-  for (const int loads : {0, 1, 2, 3, 4, 8})
+  for (const int loads : {0, 1, 2, 3, 4, 8}) {
     variants.push_back({fmt::format("-DLOADS={} -DCHAINS=1", loads), ""});
-  for (const int chains : {2, 4, 8, 16, 32})
+  }
+  for (const int chains : {2, 4, 8, 16, 32}) {
     variants.push_back({fmt::format("-DLOADS=0 -DCHAINS={}", chains), ""});
+  }
   variants.push_back({"-DLOADS=4 -DCHAINS=1" + large_group(1024), ""});
   variants.push_back({"-DLOADS=0 -DCHAINS=8" + large_group(1024), ""});
   variants.push_back({"-DLOADS=4 -DCHAINS=1" + std::string(clock_without_asm), ""});

@@ -121,7 +121,7 @@ Measurement Copies::run(std::uint64_t iterations) {
     for (std::size_t group = 0; group < shape_.groups; ++group) {
       sum += ticks[group * std::size(all_copy_phases) + static_cast<std::size_t>(shape_.phase)];
     }
-    measurement.sample.ticks = sum / shape_.groups;
+    measurement.sample.ticks = sum / std::max<std::uint64_t>(shape_.groups, 1);
   }
   prove(first, count, addend, measurement);
   return measurement;

@@ -191,8 +191,8 @@ Finding unknown(std::string_view name, std::string_view series, std::string reas
 }
 
 /// What is known before anything runs.
-Finding planned(std::string_view name, std::string reason) {
-  Finding finding = unknown(stack_part_name, name, std::move(reason));
+Finding planned(std::string_view bar, std::string reason) {
+  Finding finding = unknown(stack_part_name, bar, std::move(reason));
   finding.source = Source::reported;
   finding.method = "plan";
   return finding;

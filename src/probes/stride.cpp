@@ -27,7 +27,7 @@ constexpr Bytes least_cpu_buffer = mebibytes(64);
 // Of what one pass leaves in the last cache the next pass should find nothing.
 constexpr std::uint64_t caches = 4;
 // Work-items that a GPU's compute unit holds at once; twice as many, so that none runs dry.
-constexpr std::uint64_t gpu_items_per_unit = 2 * 2048;
+constexpr std::uint64_t gpu_items_per_unit = std::uint64_t{2} * 2048;
 // A CPU runs the items of a group one after another; many groups, so that its threads end together.
 constexpr std::uint64_t cpu_items_per_unit = 2048;
 

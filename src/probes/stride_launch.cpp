@@ -208,7 +208,7 @@ void Stream::bind() {
   if (target_) target_->bind(kernel_, index++);
   const std::uint64_t out_bytes = (most_samples + 1) * sizeof(cl_ulong);
   out_ = session_.keep<cl::Buffer>("stride out", [&] {
-    const cl::Buffer out(session_.context(), CL_MEM_READ_WRITE, out_bytes);
+    cl::Buffer out(session_.context(), CL_MEM_READ_WRITE, out_bytes);
     const std::vector<char> nothing(out_bytes, 0);
     session_.queue().enqueueWriteBuffer(out, CL_TRUE, 0, out_bytes, nothing.data());
     return out;
