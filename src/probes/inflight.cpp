@@ -78,8 +78,8 @@ Bytes buffer_of(const DeviceInfo& device, const Limits& limits, std::string_view
   return {std::bit_floor(std::max(std::min(size, most), line_of_inflight(device)).count)};
 }
 
-/// Larger groups take another build (work_group.hpp), whose own cost looks like a jump: on an NVIDIA
-/// H200 it is 400 cycles. They are measured where they are asked for.
+/// Larger groups take another build (work_group.hpp), whose own cost looks like a jump: on an
+/// NVIDIA H200 it is 400 cycles. They are measured where they are asked for.
 std::int64_t usual_items(const DeviceInfo& device) {
   if (device.type == "simulated") return most_items(device);
   return std::min(most_items(device), static_cast<std::int64_t>(usual_group));

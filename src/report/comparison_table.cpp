@@ -48,11 +48,9 @@ class ComparisonPage {
   }
 
  private:
-  [[nodiscard]] std::string letter(std::size_t run) const { return run_letter(run); }
-
   void add_run(std::size_t run) {
     const std::string role = run == comparison_.baseline ? "baseline: " : "";
-    page_.prose(fmt::format(" {}  ", letter(run)), role + run_text(runs_[run]), Ink::plain);
+    page_.prose(fmt::format(" {}  ", run_letter(run)), role + run_text(runs_[run]), Ink::plain);
   }
 
   void add_runs(bool is_crowd) {
@@ -68,8 +66,9 @@ class ComparisonPage {
   [[nodiscard]] std::vector<std::string> probes() const {
     std::vector<std::string> names;
     for (const ComparedRow& row : comparison_.rows) {
-      if (std::find(names.begin(), names.end(), row.probe) == names.end())
+      if (std::find(names.begin(), names.end(), row.probe) == names.end()) {
         names.push_back(row.probe);
+      }
     }
     return names;
   }
@@ -88,7 +87,7 @@ class ComparisonPage {
 
   /// The columns of one run beside the baseline's.
   [[nodiscard]] std::vector<Column> run_columns(std::size_t run) const {
-    return {{letter(run), true, group_gap}, {"ratio", true, 1}, {"", false, 1}};
+    return {{run_letter(run), true, group_gap}, {"ratio", true, 1}, {"", false, 1}};
   }
 
   [[nodiscard]] std::vector<std::string> run_cells(const ComparedRow& row, std::size_t run) const {
@@ -109,7 +108,7 @@ class ComparisonPage {
       if (run != comparison_.baseline) others.push_back(run);
     }
     for (std::size_t first = 0; first < others.size();) {
-      std::vector<Column> columns{{}, {letter(comparison_.baseline), true}};
+      std::vector<Column> columns{{}, {run_letter(comparison_.baseline), true}};
       std::vector<Row> lines;
       std::vector<std::size_t> places;  // of the rows among the lines
       std::string heading;
@@ -159,7 +158,7 @@ class ComparisonPage {
 
   void add_ranges(const std::string& probe) {
     const std::vector<Column> columns{{},
-                                      {letter(comparison_.baseline), true},
+                                      {run_letter(comparison_.baseline), true},
                                       {"least", true},
                                       {"median", true, 1},
                                       {"most", true, 1},
@@ -174,7 +173,7 @@ class ComparisonPage {
       lines.push_back(
           {{page_.show(finding_title(row->baseline->finding)),
             shown_cell(row->cells[comparison_.baseline]), shown(range.least), shown(range.middle),
-            shown(range.most), range.count == 0 ? std::string() : letter(range.furthest_run)},
+            shown(range.most), range.count == 0 ? std::string() : run_letter(range.furthest_run)},
            page_.show(counts_text(row_counts(*row, comparison_.baseline)))});
     }
     page_.table(columns, lines, indent);
@@ -186,7 +185,7 @@ class ComparisonPage {
       if (curve.probe != probe) continue;
       if (is_first) page_.prose(" ", "curves, point by point, beside the baseline:", Ink::faint);
       is_first = false;
-      page_.prose(fmt::format(" {}  ", letter(curve.run)), curve_text(curve), Ink::plain);
+      page_.prose(fmt::format(" {}  ", run_letter(curve.run)), curve_text(curve), Ink::plain);
     }
   }
 
@@ -201,7 +200,8 @@ class ComparisonPage {
             fmt::format("{} {}: {}: {}", row.probe, finding_title(row.baseline->finding),
                         to_word(judgement.verdict), judgement.reason);
         const bool is_same = judgement.verdict == Verdict::same;
-        page_.prose(fmt::format(" {}  ", letter(run)), text, is_same ? Ink::plain : Ink::caution);
+        page_.prose(fmt::format(" {}  ", run_letter(run)), text,
+                    is_same ? Ink::plain : Ink::caution);
       }
     }
   }
@@ -241,7 +241,7 @@ class ComparisonPage {
     const std::string name = style_.all_points || runs_.size() <= few_runs
                                  ? std::string()
                                  : fmt::format("{}: ", run_text(runs_[run]));
-    page_.prose(fmt::format("{}: ", letter(run)), name + counts_text(counts),
+    page_.prose(fmt::format("{}: ", run_letter(run)), name + counts_text(counts),
                 is_bad ? Ink::caution : Ink::plain);
   }
 

@@ -82,7 +82,8 @@ std::string axis_labels(const HeatMap& map, const std::vector<double>& columns, 
     const std::string text = label_of(map.x_name, columns[i]);
     const int first = margin + static_cast<int>(i);
     if (!is_round || first < free_from) continue;
-    labels = pad_right(labels, first) + text;
+    labels = pad_right(labels, first);
+    labels += text;
     free_from = first + display_width(text) + 1;
   }
   return labels;

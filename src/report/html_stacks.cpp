@@ -91,6 +91,7 @@ Json stacks_chart(std::span<const Run> runs, std::string_view probe) {
   const std::vector<DeviceStack> all = all_stacks(runs, probe);
   if (all.empty()) return nullptr;
   std::vector<Stack> stacks;
+  stacks.reserve(all.size());
   for (const DeviceStack& each : all) stacks.push_back(each.stack);
   std::vector<std::string> labels = stack_labels(stacks);
   std::vector<std::string> names;

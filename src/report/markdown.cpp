@@ -40,6 +40,7 @@ std::string findings_table(const std::vector<Finding>& findings) {
 std::string shares_table(const ShareTable& table) {
   const auto row_of = [](const std::vector<std::string>& texts) {
     std::vector<std::string> cells;
+    cells.reserve(texts.size());
     for (const std::string& text : texts) cells.push_back(escape_markdown(text));
     return markdown_row(cells);
   };

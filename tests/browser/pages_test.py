@@ -118,6 +118,15 @@ def all_probes_runs():
     return list(best.values())
 
 
+def probes_of(runs):
+    return {result["probe"] for run in runs for result in run["results"]}
+
+
+def thread_latency_series(run):
+    return {point["series"] for result in run["results"] if result["probe"] == "inflight"
+            for point in result["points"] if "-x" in point["series"]}
+
+
 def run_of(part):
     """A real run whose device's name contains `part`."""
     return copy.deepcopy(next(run for run in real_runs() if part in run["device"]["name"]))
@@ -293,7 +302,7 @@ class Pages(unittest.TestCase):
     def test_every_width_and_scheme(self):
         pages = {"one": [run_of("H200")], "several": real_runs(), "stacks": [stacks_run()],
                  "hostile": [hostile_run(), run_of("H200")], "all": all_probes_runs()}
-        charts = {"one": 1, "several": 1, "stacks": 1, "hostile": 2, "all": 4}
+        charts = {"one": 1, "several": 1, "stacks": 1, "hostile": 2, "all": len(probes_of(pages["all"]))}
         for name, runs in pages.items():
             page, _ = self.page(name, runs)
             for width in WIDTHS:
@@ -443,9 +452,8 @@ class Pages(unittest.TestCase):
         self.check_quiet()
 
     def test_thread_latency_curves(self):
-        run = max(all_probes_runs(), key=lambda each: len(each["results"]))
-        curves = {point["series"] for result in run["results"] if result["probe"] == "inflight"
-                  for point in result["points"] if "-x" in point["series"]}
+        curves, run = max(((thread_latency_series(each), each) for each in all_probes_runs()),
+                          key=lambda pair: len(pair[0]))
         self.assertGreater(len(curves), 10)
         page, _ = self.page("inflight", [run])
         self.open(page)
@@ -571,11 +579,12 @@ class Pages(unittest.TestCase):
         self.check_quiet()
 
     def test_eight_devices(self):
-        page, _ = self.page("eight", eight_runs())
+        runs = eight_runs()
+        page, _ = self.page("eight", runs)
         size = page.stat().st_size
         self.assertLess(size, 3_000_000)
         self.open(page)
-        self.canvases(4)
+        self.canvases(len(probes_of(runs)))
         titles = self.js("return [...document.querySelectorAll('#devices h3')].map(e => e.textContent)")
         self.assertEqual(len(set(titles)), 8)
         ready = self.js("return performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
