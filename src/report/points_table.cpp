@@ -99,8 +99,9 @@ void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device)
     }
     std::vector<Row> rows;
     rows.reserve(points.size());
-    for (const Point* point : points)
+    for (const Point* point : points) {
       rows.push_back(point_row(page, *point, names, device, is_rate));
+    }
     page.blank();
     page.line({{" " + page.show(series), Ink::heading}});
     if (!same.empty()) page.prose(" ", same, Ink::faint);

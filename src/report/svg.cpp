@@ -141,8 +141,8 @@ class Picture {
   /// 1, 2 and 5 of every power of ten on the axis.
   [[nodiscard]] std::vector<double> round_values() const {
     std::vector<double> values;
-    for (double power = std::floor(x_.low / std::log(10.0)); power * std::log(10.0) <= x_.high;
-         power += 1.0) {
+    const auto first = static_cast<int>(std::floor(x_.low / std::log(10.0)));
+    for (int power = first; power * std::log(10.0) <= x_.high; ++power) {
       for (const double digit : {1.0, 2.0, 5.0}) values.push_back(digit * std::pow(10.0, power));
     }
     return values;

@@ -76,9 +76,9 @@ std::string draw_stacks(std::span<const Stack> stacks, const PictureText& text) 
   constexpr std::size_t legend_columns = 4;
   constexpr double legend_row = 22;
   const double bottom = picture::top + row_height * static_cast<double>(stacks.size());
-  const auto legend_rows =
-      static_cast<double>((categories.size() + legend_columns - 1) / legend_columns);
-  std::string svg = picture_head(text, bottom + 40 + legend_row * legend_rows + 8);
+  const std::size_t legend_rows = (categories.size() + legend_columns - 1) / legend_columns;
+  std::string svg =
+      picture_head(text, bottom + 40 + legend_row * static_cast<double>(legend_rows) + 8);
   double y = picture::top;
   for (const Stack& stack : stacks) {
     const std::string time = time_text(stack);
@@ -95,7 +95,8 @@ std::string draw_stacks(std::span<const Stack> stacks, const PictureText& text) 
   const double column = (picture::width - picture::left) / static_cast<double>(legend_columns);
   for (std::size_t i = 0; i < categories.size(); ++i) {
     const double x = 24 + column * static_cast<double>(i % legend_columns);
-    const double row = bottom + 40 + legend_row * static_cast<double>(i / legend_columns);
+    const std::size_t line = i / legend_columns;
+    const double row = bottom + 40 + legend_row * static_cast<double>(line);
     svg += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"14\" fill=\"{}\"/>\n<text "
         "x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#1a1d21\">{}</text>\n",
