@@ -221,7 +221,7 @@ void ComputeUnit::find_data_hazards(Warp& warp, std::uint64_t registers, std::ui
   }
 }
 
-void ComputeUnit::find_scoreboard_hazard(Warp& warp, std::uint64_t now, Blockage& found) {
+void ComputeUnit::find_scoreboard_hazard(Warp& warp, std::uint64_t now, Blockage& found) const {
   const std::uint64_t most = machine_.core.pending_loads_per_warp;
   if (most == 0 || static_cast<std::uint64_t>(std::popcount(warp.pending_loads)) < most) return;
   std::uint64_t first_ready = never;

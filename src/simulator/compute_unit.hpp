@@ -75,8 +75,9 @@ class ComputeUnit {
 
   template <bool all>
   Blockage find_blockage(Warp& warp, std::uint64_t now);
-  void find_data_hazards(Warp& warp, std::uint64_t registers, std::uint64_t now, Blockage& found);
-  void find_scoreboard_hazard(Warp& warp, std::uint64_t now, Blockage& found);
+  static void find_data_hazards(Warp& warp, std::uint64_t registers, std::uint64_t now,
+                                Blockage& found);
+  void find_scoreboard_hazard(Warp& warp, std::uint64_t now, Blockage& found) const;
   void find_memory_hazards(const Warp& warp, const Instruction& instruction, std::uint64_t now,
                            Blockage& found) const;
   [[nodiscard]] bool is_at_end(const Warp& warp) const {
@@ -89,8 +90,8 @@ class ComputeUnit {
   bool try_issue(std::uint32_t context, std::uint64_t now);
   void execute(std::uint32_t context, const Instruction& instruction, std::uint64_t now);
   void send_to_memory(std::uint32_t context, const Instruction& instruction, std::uint64_t now);
-  void compute(Warp& warp, const Instruction& instruction, const FunctionUnits& units,
-               std::vector<std::uint64_t>& free, std::uint64_t now);
+  static void compute(Warp& warp, const Instruction& instruction, const FunctionUnits& units,
+                      std::vector<std::uint64_t>& free, std::uint64_t now);
   void advance(Warp& warp, std::uint64_t now);
   [[nodiscard]] static Execution execution_of(const Warp& warp) {
     return {.lanes = warp.lanes, .warp = warp.number, .turn = warp.turns[warp.at]};

@@ -12,7 +12,7 @@ constexpr std::uint64_t fraction = 1024;
 
 std::uint64_t cost_of(std::uint64_t bytes, double bytes_per_cycle) {
   const double cycles = static_cast<double>(bytes) / bytes_per_cycle;
-  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(cycles * fraction + 0.5));
+  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(cycles * fraction)));
 }
 
 /// The finaliser of splitmix64 (Steele, Lea, Flood 2014).
@@ -70,7 +70,7 @@ Service FarMemory::read(std::uint64_t now, std::uint64_t line, std::uint32_t sec
   const std::uint64_t l2_ready = start + draw(l2_latency_, line, seed_);
   CacheLine* found = l2_.find(line);
   const std::uint32_t missing = found == nullptr ? sectors : sectors & ~found->sectors;
-  if (missing == 0) {
+  if (found != nullptr && missing == 0) {
     const bool is_on_its_way = found->ready > l2_ready;
     return {std::max(l2_ready, found->ready), is_on_its_way ? Level::memory : Level::l2};
   }

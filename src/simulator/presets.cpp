@@ -209,8 +209,8 @@ std::vector<std::string_view> preset_names() {
 }
 
 Machine preset(std::string_view name) {
-  const auto found = std::find_if(presets.begin(), presets.end(),
-                                  [&](const Preset& each) { return each.name == name; });
+  const auto* const found = std::find_if(presets.begin(), presets.end(),
+                                         [&](const Preset& each) { return each.name == name; });
   if (found != presets.end()) return found->make();
   const std::vector<std::string_view> names = preset_names();
   const std::optional<std::string_view> meant = nearest(name, names);

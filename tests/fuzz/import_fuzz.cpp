@@ -9,6 +9,7 @@
 #include "clprobe/import.hpp"
 #include "clprobe/report.hpp"
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer asks for it
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string text(bytes, bytes + size);
   clprobe::ImportHints hints;

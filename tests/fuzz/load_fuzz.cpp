@@ -65,6 +65,7 @@ void check_accepted(std::string_view text, const std::vector<clprobe::Run>& runs
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer asks for it
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string text(bytes, bytes + size);
   std::vector<clprobe::Run> runs;

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer asks for it
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size);
 
 int main(int argc, char** argv) {

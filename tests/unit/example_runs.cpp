@@ -301,7 +301,7 @@ Run example_banks_run() {
   Noise noise(11);
   const auto ways = [](std::int64_t stride, std::int64_t word) {
     const std::int64_t together = 128 / word;
-    return static_cast<double>(word / 4 * (stride == 0 ? 1 : std::gcd(stride, together)));
+    return static_cast<double>((stride == 0 ? 1 : std::gcd(stride, together)) * word) / 4.0;
   };
   const auto add = [&](const char* series, std::int64_t stride, std::int64_t word, double cycles) {
     Point point{

@@ -124,8 +124,9 @@ Trace random_trace(Random& random, const Machine& machine) {
     program.push_back(release(0));
   }
   if (random.chance(0.3)) program.push_back(copy_out(2, random_lanes(random), 777));
-  if (random.chance(0.5))
+  if (random.chance(0.5)) {
     program.push_back(copy_wait(static_cast<std::uint32_t>(random.from_to(1, 2))));
+  }
   some(4);
   trace.programs = {program};
   const std::uint64_t groups = random.from_to(1, 4);

@@ -257,7 +257,10 @@ TEST_CASE("every preset has the cases, and a sweep where it has MSHRs") {
                                                      {"kepler-k20-prt", 7},
                                                      {"gsi", 16},
                                                      {"hopper-like", 19}};
-  for (const auto& [name, count] : bars) {
+  for (const auto& bar : bars) {
+    // Clang 14 does not capture the parts of a structured binding.
+    const std::string_view name = bar.first;
+    const std::size_t count = bar.second;
     CAPTURE(name);
     const Machine machine = simulator::preset(name);
     const Plan plan = stalls_probe().plan(describe_device(machine), {});

@@ -242,7 +242,7 @@ TEST_CASE("each kind of trace stalls for its own reason") {
     const StallAccount account = account_stalls(machine, of_program(machine, program, items));
     check_account(account);
     const auto& cycles = account.gsi.cycles;
-    const auto end = cycles.end() - 1;  // but for "no stall"
+    const auto* const end = cycles.end() - 1;  // but for "no stall"
     return to_word(static_cast<Stall>(std::max_element(cycles.begin(), end) - cycles.begin()));
   };
   CHECK(first_cause({alu(1, {1}), repeat(0, 50)}, 32) == "compute data");

@@ -214,8 +214,9 @@ TEST_CASE("too few strides and gaps are said") {
 
 TEST_CASE("a single slow stride is a dip, unless its samples say that it is noise") {
   std::vector<double> bandwidths(16, 10.0);
-  for (std::size_t i = 0; i < 5; ++i)
+  for (std::size_t i = 0; i < 5; ++i) {
     bandwidths[i] = 10.0 / std::pow(2.0, 5.0 - static_cast<double>(i));
+  }
   bandwidths[11] = 6.0;
   const std::vector<StridePoint> points = curve_of(bandwidths);
   const StridePattern found = read_stride_pattern(points, 32.0);
