@@ -86,7 +86,7 @@ class ComparisonPage {
   }
 
   /// The columns of one run beside the baseline's.
-  [[nodiscard]] std::vector<Column> run_columns(std::size_t run) const {
+  [[nodiscard]] static std::vector<Column> run_columns(std::size_t run) {
     return {{run_letter(run), true, group_gap}, {"ratio", true, 1}, {"", false, 1}};
   }
 
