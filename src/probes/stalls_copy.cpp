@@ -58,12 +58,9 @@ CopyShape CopyShape::of(const Point& point) {
   const auto number = [&](std::string_view name) {
     return static_cast<std::uint32_t>(point.parameters.integer(name));
   };
-  const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
-  const std::uint32_t set = number("idealised");
+  const std::vector<Cause> taken = taken_causes(point);
   const auto is_taken = [&](Cause cause) {
-    const auto at = std::find(causes.begin(), causes.end(), cause);
-    return at != causes.end() &&
-           ((set >> static_cast<std::uint32_t>(at - causes.begin())) & 1U) != 0;
+    return std::find(taken.begin(), taken.end(), cause) != taken.end();
   };
   const std::uint32_t far = chunks_in(number("far_bytes")) - 1;
   const std::uint32_t near = chunks_in(number("near_bytes")) - 1;

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::uint64_t gpu_launch_ns = 1'000'000;
 constexpr std::uint64_t cpu_launch_ns = 5'000'000;
-constexpr std::uint64_t most_iterations = 60000;
 constexpr std::uint32_t checked_chunks = 3;
 
 class Copies {
@@ -39,10 +38,7 @@ class Copies {
                                         })),
         launches_(session.keep<std::shared_ptr<cl_uint>>(
             "stalls copy launches", [] { return std::make_shared<cl_uint>(0); })) {
-    const auto most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
-    if (shape_.work_items > most) {
-      throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel", most));
-    }
+    require_group(session, kernel_, shape_.work_items);
     cl_uint index = 0;
     kernel_.setArg(index++, from_);
     kernel_.setArg(index++, to_);

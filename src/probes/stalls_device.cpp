@@ -24,6 +24,12 @@ std::string part_options(int part, bool has_clock, const DeviceInfo& device) {
   return fmt::format("-DPART={}{}", part, is_without ? clock_without_asm : "");
 }
 
+void require_group(const Session& session, const cl::Kernel& kernel, std::uint64_t work_items) {
+  const auto most = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
+  if (work_items <= most) return;
+  throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel", most));
+}
+
 std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t few, const Sample& sample) {
   // An event that says less than this of what the host waited is none of the launch.
   constexpr std::uint64_t least_share = 16;

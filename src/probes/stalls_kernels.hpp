@@ -3,6 +3,7 @@
 // of `prepare`: sees OpenCL.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,12 @@ inline constexpr std::string_view stalls_file = "stalls.cl";
 /// The build options of a part of cl/stalls.cl. `has_clock`: it reads the clock in groups of
 /// several work-items, which on CPUs must do without assembly.
 std::string part_options(int part, bool has_clock, const DeviceInfo& device);
+
+/// Throws Unsupported where the driver does not run so many work-items of the kernel in a group.
+void require_group(const Session& session, const cl::Kernel& kernel, std::uint64_t work_items);
+
+// Below 65,535: llvmpipe ends all loops of a launch after so many iterations, silently.
+inline constexpr std::uint64_t most_iterations = 60000;
 
 /// As many iterations as take `target_ns`, when `few` of them took what the sample says.
 std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t few, const Sample& sample);

@@ -333,18 +333,25 @@ bool is_wanted(std::string_view name, const Limits& limits) {
   return asked.empty() || std::find(asked.begin(), asked.end(), name) != asked.end();
 }
 
+std::vector<Cause> taken_causes(const Point& point) {
+  const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
+  const auto set = static_cast<std::uint32_t>(point.parameters.integer("idealised"));
+  std::vector<Cause> taken;
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    if (((set >> i) & 1U) != 0) taken.push_back(causes[i]);
+  }
+  return taken;
+}
+
 MicroShape MicroShape::of(const Point& point) {
   const MicroCase* const micro = find_micro_case(point.parameters.text("case"));
   if (micro == nullptr) throw std::out_of_range("case");
   const auto number = [&](std::string_view name) {
     return static_cast<std::uint32_t>(point.parameters.integer(name));
   };
-  const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
-  const std::uint32_t set = number("idealised");
+  const std::vector<Cause> taken = taken_causes(point);
   const auto is_taken = [&](Cause cause) {
-    const auto at = std::find(causes.begin(), causes.end(), cause);
-    return at != causes.end() &&
-           ((set >> static_cast<std::uint32_t>(at - causes.begin())) & 1U) != 0;
+    return std::find(taken.begin(), taken.end(), cause) != taken.end();
   };
   const std::uint32_t first = mask_of(point, "first_bytes");
   const std::uint32_t near = is_taken(Cause::second_cache) || is_taken(Cause::beyond_first)

@@ -36,6 +36,10 @@ Resource resource_of(Cause cause);
 /// "main-memory,chain" of a point's parameter `factors`. Throws std::out_of_range.
 std::vector<Cause> causes_in(std::string_view words);
 
+/// The causes that a point has taken away. Throws std::out_of_range for one without `factors` or
+/// `idealised`.
+std::vector<Cause> taken_causes(const Point& point);
+
 /// One iteration of a work-item, in units of four operations or loads (cl/stalls.cl), and the work-
 /// items that do it.
 struct MicroCase {

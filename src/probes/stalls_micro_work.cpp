@@ -16,8 +16,6 @@ namespace {
 // Long against the start of a launch, short enough for some hundreds of points.
 constexpr std::uint64_t gpu_launch_ns = 1'000'000;
 constexpr std::uint64_t cpu_launch_ns = 3'000'000;
-// Below 65,535: llvmpipe ends all loops of a launch after so many iterations, silently.
-constexpr std::uint64_t most_iterations = 60000;
 // Of which the results are computed again.
 constexpr std::uint32_t checked_items = 8;
 
@@ -36,10 +34,7 @@ class Mixed {
                                       })),
         launches_(session.keep<std::shared_ptr<cl_uint>>(
             "stalls launches", [] { return std::make_shared<cl_uint>(0); })) {
-    const auto most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
-    if (shape_.work_items > most) {
-      throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel", most));
-    }
+    require_group(session, kernel_, shape_.work_items);
     set_arguments();
   }
 

@@ -76,10 +76,7 @@ Search::Search(Session& session, const Point& point)
   for (std::size_t k = 0; k < std::size(all_search_phases); ++k) {
     if (all_search_phases[k] == phase) phase_ = static_cast<int>(k);
   }
-  const auto most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
-  if (most < front) {
-    throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel", most));
-  }
+  require_group(session, kernel_, front);
   const cl::Context& context = session.context();
   const auto words = [&](std::uint64_t count) {
     return cl::Buffer(context, CL_MEM_READ_WRITE, count * sizeof(cl_uint));
