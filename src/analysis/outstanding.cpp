@@ -152,6 +152,7 @@ OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group
   for (const CurveFinding& curve : curves) {
     limit.least_requests = std::max(limit.least_requests, curve.least_requests);
     limit.least_instructions = std::max(limit.least_instructions, curve.least_instructions);
+    limit.fastest_requests = std::max(limit.fastest_requests, curve.fastest_requests);
   }
   const Judgement judgement = judge_witnesses(curves, sub_group);
   limit.kind = judgement.kind;

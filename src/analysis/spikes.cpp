@@ -310,13 +310,21 @@ std::string count_multiples(const Sweep& sweep, FoundSpike& first) {
   return {};
 }
 
-double slope_between(const Sweep& sweep, std::size_t first, std::size_t last) {
-  if (last < first + 2) return 0.0;
+struct Slope {
+  double cycles{0.0};
+  Interval interval{};
+};
+
+/// Cycles per request: nothing is faster than at once.
+Slope slope_between(const Sweep& sweep, std::size_t first, std::size_t last) {
+  if (last < first + 2) return {};
   const std::span<const double> x(sweep.requests);
   const std::span<const double> y(sweep.y);
-  if (x[last] <= x[first]) return 0.0;
+  if (x[last] <= x[first]) return {};
   const std::size_t count = last - first + 1;
-  return std::max(0.0, fit_least_squares(x.subspan(first, count), y.subspan(first, count)).slope);
+  const Line line = fit_least_squares(x.subspan(first, count), y.subspan(first, count));
+  return {std::max(0.0, line.slope),
+          {std::max(0.0, line.slope_interval.low), std::max(0.0, line.slope_interval.high)}};
 }
 
 std::size_t first_beyond(std::span<const int> n, int items) {
@@ -341,7 +349,7 @@ std::optional<Sweep> sweep_of(const ThreadLatencyCurve& curve, const ThreadLaten
   drop_outliers(sweep);
   sweep.latency = *std::min_element(sweep.y.begin(), sweep.y.end());
   const std::size_t warp_end = first_beyond(sweep.n, sub_group);
-  if (warp_end >= 1) sweep.first_slope = slope_between(sweep, 0, warp_end - 1);
+  if (warp_end >= 1) sweep.first_slope = slope_between(sweep, 0, warp_end - 1).cycles;
   flatten(sweep);
   return sweep;
 }
@@ -395,6 +403,8 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
     return found;
   }
   found.latency_cycles = sweep->latency;
+  found.latency_interval = {
+      sweep->latency, std::max(sweep->latency, high_end_of_least(curve) - curve.overhead_cycles)};
   found.noise = sweep->noise;
   find_visible(*sweep, found);
   const std::size_t from = first_beyond(sweep->n, sub_group + 1);
@@ -405,7 +415,9 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
     first = next_spike(*sweep, first->gap + 1, first->gap + 1);
   }
   const std::size_t last = first ? first->gap : sweep->n.size() - 1;
-  found.cycles_per_request = slope_between(*sweep, 0, last);
+  const Slope slope = slope_between(*sweep, 0, last);
+  found.cycles_per_request = slope.cycles;
+  found.request_interval = slope.interval;
   if (!first) {
     if (found.reason.empty()) found.reason = why_silent(*sweep, found);
     return found;

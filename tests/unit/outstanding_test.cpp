@@ -99,6 +99,20 @@ TEST_CASE("A plot sorts, drops what is no time, and keeps a robust curve beside 
   CHECK(plot.robust == std::vector{200.0, 300.0});
 }
 
+TEST_CASE("The least of a curve has the end that its runs allow in 95 of 100 bootstraps") {
+  ThreadLatencyCurve curve;
+  // All six draws miss the least with (5/6)^6 = 0.33, the three least with 0.016.
+  curve.points = {{2, {405.0, 400.0, 410.0, 420.0, 430.0, 440.0}}};
+  CHECK(high_end_of_least(curve) == 410.0);
+  // Another point that is nearly as low leaves less room.
+  curve.points.push_back({4, {402.0, 402.0, 402.0, 500.0, 500.0, 500.0}});
+  CHECK(high_end_of_least(curve) == 402.0);
+  CHECK(high_end_of_least(ThreadLatencyCurve{}) == 0.0);
+  // Of nine runs the curve takes the third: 0, 1 or 2 draws up to the end leave it beyond.
+  curve.points = {{2, {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0}}};
+  CHECK(high_end_of_least(curve) == 5.0);
+}
+
 TEST_CASE("Unique requests and load instructions are counted as patterns share lines") {
   const auto within = [](int n, int loads, int merger) {
     return unique_requests(n, {loads, merger, MergerMode::within, ""}, warp);
