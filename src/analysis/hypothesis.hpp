@@ -47,14 +47,19 @@ Hypothesis weigh_table(std::span<const CurveFinding> curves, int sub_group);
 /// since a full pool or table moves with the loads.
 std::optional<Hypothesis> weigh_group(std::span<const CurveFinding> curves, int sub_group);
 
+/// Work-items behind which the work-group has a step of its own, and how many spikes were that.
+struct GroupStep {
+  CountRange work_items{};
+  std::size_t spikes{0};
+};
+
 /// What curves say of both kinds of limit.
 struct Judgement {
   std::vector<CurveFinding> curves{};  ///< as judged: without the spikes that are the group's own
   Hypothesis pool{};
   Hypothesis table{};
   std::size_t spikes{0};
-  std::optional<CountRange> group{};  ///< work-items behind which the group has a step of its own
-  std::size_t of_group{0};            ///< spikes that were that step
+  std::vector<GroupStep> steps{};
   OutstandingKind kind{OutstandingKind::unobservable};
 };
 

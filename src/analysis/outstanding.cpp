@@ -81,17 +81,19 @@ void set_aside(CurveFinding& curve, int sub_group) {
   curve.spike.reset();
 }
 
-/// Both limits; and where neither explains the spikes, what is left of them without those that are
-/// the work-group's own.
+/// Both limits; and while neither explains the spikes, what is left of them without those that are
+/// the work-group's own, of which there may be some with steps at different places.
 Judgement judge(std::span<const CurveFinding> curves, int sub_group) {
   Judgement judgement = weigh_both({curves.begin(), curves.end()}, sub_group);
-  if (judgement.pool.holds() || judgement.table.holds()) return judgement;
-  const std::optional<Hypothesis> group = weigh_group(curves, sub_group);
-  if (!group) return judgement;
-  for (const std::size_t i : group->supporters) set_aside(judgement.curves[i], sub_group);
-  judgement = weigh_both(std::move(judgement.curves), sub_group);
-  judgement.group = group->range;
-  judgement.of_group = group->supporters.size();
+  while (!judgement.pool.holds() && !judgement.table.holds()) {
+    const std::optional<Hypothesis> group = weigh_group(judgement.curves, sub_group);
+    if (!group) break;
+    for (const std::size_t i : group->supporters) set_aside(judgement.curves[i], sub_group);
+    std::vector<GroupStep> steps = std::move(judgement.steps);
+    steps.push_back({*group->range, group->supporters.size()});
+    judgement = weigh_both(std::move(judgement.curves), sub_group);
+    judgement.steps = std::move(steps);
+  }
   return judgement;
 }
 

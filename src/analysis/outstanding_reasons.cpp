@@ -89,10 +89,8 @@ std::string describe_bound(std::int64_t requests, std::int64_t instructions) {
          std::to_string(instructions) + " load instructions are outstanding at once";
 }
 
-std::string describe_group(const Judgement& judgement) {
-  const std::size_t all = judgement.spikes + judgement.of_group;
-  return of_curves(judgement.of_group, all) + (judgement.of_group == 1 ? " is" : " are") +
-         " behind " + words(*judgement.group) +
+std::string describe_step(const GroupStep& step, std::size_t spikes) {
+  return of_curves(step.spikes, spikes) + " are behind " + words(step.work_items) +
          " work-items whatever these load: what the work-group itself costs there";
 }
 
@@ -125,7 +123,7 @@ std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFin
   if (!is_anywhere_visible) {
     return "Requests issue so slowly that the first answers come before any limit is reached";
   }
-  return std::string(judgement.group ? "No jump is that of a limit" : "No curve jumps") +
+  return std::string(judgement.steps.empty() ? "No curve jumps" : "No jump is that of a limit") +
          ": the limit was not reached, or requests issue too slowly to reach it within one latency";
 }
 
@@ -180,12 +178,14 @@ std::optional<OutstandingClaim> claim_of_paper(std::span<const CurveFinding> cur
 std::vector<std::string> reasons_of(const OutstandingLimit& limit,
                                     std::span<const CurveFinding> all, const Judgement& judgement,
                                     int sub_group) {
-  const auto& [curves, pool, table, spikes, group, of_group, kind] = judgement;
+  const auto& [curves, pool, table, spikes, steps, kind] = judgement;
   std::vector<std::string> reasons;
   if (std::string reason = first_reason(limit, all, judgement); !reason.empty()) {
     reasons.push_back(std::move(reason));
   }
-  if (group) reasons.push_back(describe_group(judgement));
+  std::size_t all_spikes = spikes;
+  for (const GroupStep& step : steps) all_spikes += step.spikes;
+  for (const GroupStep& step : steps) reasons.push_back(describe_step(step, all_spikes));
   if (spikes > 0) {
     reasons.push_back(describe_pool(curves, pool, spikes));
     reasons.push_back(describe_table(curves, sub_group, table, spikes));

@@ -313,6 +313,15 @@ TEST_CASE("Spikes behind the same work-items whatever these load are the work-gr
   CHECK_FALSE(limit.instructions);
   REQUIRE(limit.reasons.size() >= 2);
   CHECK(mentions(limit.reasons[1], "3 of 3 spikes are behind 128 to 129 work-items"));
+  // Every such step, and behind them no limit is denied or claimed.
+  std::vector<CurveFinding> two_steps = curves;
+  two_steps.push_back(spike_after(256, 1, 1, MergerMode::within));
+  two_steps.push_back(spike_after(256, 4, 1, MergerMode::within));
+  const OutstandingLimit open = infer_limit(two_steps, warp);
+  CHECK(open.kind == OutstandingKind::unobservable);
+  REQUIRE(open.reasons.size() >= 3);
+  CHECK(mentions(open.reasons[1], "3 of 5 spikes are behind 128 to 129 work-items"));
+  CHECK(mentions(open.reasons[2], "2 of 5 spikes are behind 256 to 257 work-items"));
   // A small table rounds down to as many sub-groups: there the place does not tell.
   const std::vector<CurveFinding> table{spike_after(64, 3, 1, MergerMode::within),
                                         spike_after(64, 4, 1, MergerMode::within)};
