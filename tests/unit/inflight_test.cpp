@@ -183,6 +183,40 @@ TEST_CASE("the cycle of lines visits each line once and can be entered anywhere"
   }
 }
 
+TEST_CASE("chains meet no line that a launch of more or fewer chains has read before them") {
+  InflightShape shape;
+  shape.kind = InflightKind::chains;
+  shape.lines = 1U << 14U;
+  std::set<std::uint32_t> read;
+  std::uint64_t position = 0;
+  std::uint64_t all = 0;
+  for (const auto& [chains, hops] : {std::pair(1U, 128U),
+                                     {16U, 1U},
+                                     {16U, 128U},
+                                     {4U, 128U},
+                                     {8U, 31U},
+                                     {1U, 128U},
+                                     {64U, 100U},
+                                     {2U, 128U}}) {
+    shape.chains = chains;
+    const std::uint64_t distance = shape.chain_distance(hops);
+    for (std::uint32_t line : shape.chain_lines(position, distance)) {
+      for (std::uint32_t hop = 0; hop < hops; ++hop) {
+        read.insert(line);
+        line = shape.cycle().after(line);
+        ++all;
+      }
+    }
+    position += shape.chain_positions(hops);
+  }
+  REQUIRE(position <= shape.lines);
+  CHECK(read.size() == all);
+  // More than there are lines: they divide the cycle, and go on.
+  shape.chains = 64;
+  CHECK(shape.chain_distance(1024) == (1U << 14U) / 64);
+  CHECK(shape.chain_positions(1024) == 1024);
+}
+
 TEST_CASE("mergers share lines within a sub-group or across") {
   const InflightShape within = InflightShape::of(block(1, 4, "within", 64));
   CHECK(within.place_of(0) == within.place_of(3));
