@@ -39,6 +39,9 @@ class MemorySystem {
   // Its parts refer to each other.
   MemorySystem(const MemorySystem&) = delete;
   MemorySystem& operator=(const MemorySystem&) = delete;
+  MemorySystem(MemorySystem&&) = delete;
+  MemorySystem& operator=(MemorySystem&&) = delete;
+  ~MemorySystem() = default;
 
   /// Does what is due at `now`. To be called with every cycle that `next_event` names.
   void process(std::uint64_t now);
