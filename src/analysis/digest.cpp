@@ -174,17 +174,12 @@ struct TimedBy {
   bool launches{false};
 };
 
-/// Of a series; of all of the probe's points where the series has none of its own.
-TimedBy timed_by(std::string_view series, const ProbeResult& result, const DeviceInfo& device) {
-  TimedBy own;
-  TimedBy all;
-  for (const Point& point : result.points) {
-    const bool is_clock = timer_of(point, device) == Timer::clock;
-    for (TimedBy* const each : {&all, point.series == series ? &own : nullptr}) {
-      if (each != nullptr) (is_clock ? each->clock : each->launches) = true;
-    }
+TimedBy timed_by(const std::vector<TimedPoint>& points, const DeviceInfo& device) {
+  TimedBy timed;
+  for (const TimedPoint& each : points) {
+    (timer_of(*each.point, device) == Timer::clock ? timed.clock : timed.launches) = true;
   }
-  return own.clock || own.launches ? own : all;
+  return timed;
 }
 
 ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& device,
@@ -201,21 +196,24 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
   ComparedResult compared{.probe = result.probe, .status = result.status, .reason = result.reason};
   const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
   std::map<std::string, std::vector<Spread>, std::less<>> spreads;
+  std::map<std::string, TimedBy, std::less<>> timed;
+  TimedBy all;  // which speaks for findings whose series has no points of its own
   for (const std::vector<TimedPoint>& points : points_by_series(result, device)) {
     ComparedCurve curve = curve_of(points, is_rate);
     spreads[curve.series] = spreads_of(points);
+    const TimedBy own = timed[curve.series] = timed_by(points, device);
+    all.clock |= own.clock;
+    all.launches |= own.launches;
     if (!curve.points.empty()) compared.curves.push_back(std::move(curve));
   }
   compared.is_cut_short =
       std::any_of(result.warnings.begin(), result.warnings.end(),
                   [](const Warning& warning) { return warning.code == "time_budget_short"; });
-  std::map<std::string_view, TimedBy> timed;  // by series
   for (const Finding& finding : result.findings) {
     if (is_remark(finding.name)) continue;
-    const auto [place, is_new] = timed.emplace(finding.series, TimedBy{});
-    if (is_new) place->second = timed_by(finding.series, result, device);
-    compared.findings.push_back(
-        compared_finding(finding, device, place->second, spreads[finding.series]));
+    const auto own = timed.find(finding.series);
+    compared.findings.push_back(compared_finding(
+        finding, device, own == timed.end() ? all : own->second, spreads[finding.series]));
   }
   return compared;
 }
