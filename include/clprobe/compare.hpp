@@ -37,8 +37,8 @@ struct CoreClock {
 /// A finding, and what its own interval does not hold.
 struct ComparedFinding {
   Finding finding{};
-  /// Share of the value by which the interval is wider on both sides: the spread of the samples
-  /// behind it.
+  /// By which share of the value the interval is wider on both sides: the spread of the samples
+  /// behind it. Of a value that is a share: by which share of its whole.
   double margin{0.0};
   /// Another such share, of what was made from ticks by the calibrated rate of the clock: how
   /// uncertain that rate is. All such findings of a run are off by the same factor.

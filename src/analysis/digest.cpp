@@ -135,6 +135,14 @@ double spread_behind(const Finding& finding, double seconds, std::span<const Spr
   return shares.empty() ? 0.0 : quantile(shares, quartile);
 }
 
+/// Of a share, which is a difference of the times of a series' points: in shares of the whole.
+double spread_of_all(std::span<const Spread> spreads) {
+  constexpr double quartile = 0.75;
+  std::vector<double> shares;
+  for (const Spread& each : spreads) shares.push_back(each.share);
+  return shares.empty() ? 0.0 : quantile(shares, quartile);
+}
+
 /// Half of the relative width of the interval of the clock's rate.
 double calibration_share(const DeviceInfo& device) {
   const Clock& clock = device.clock;
@@ -155,6 +163,7 @@ std::optional<CoreClock> core_clock(const DeviceInfo& device) {
 /// The spread of the samples behind a finding, which its own interval need not hold.
 double margin_of(const Finding& finding, const DeviceInfo& device,
                  std::span<const Spread> spreads) {
+  if (finding.value && finding.unit == "share") return spread_of_all(spreads);
   if (!finding.value || !(*finding.value > 0.0)) return 0.0;
   if (finding.unit == "seconds") return spread_behind(finding, *finding.value, spreads);
   // A rate: to first order its interval is as wide, relatively, as that of the time of one byte.

@@ -165,13 +165,18 @@ Judgement judge_values(const ComparedFinding& baseline, const ComparedFinding& o
 
 /// Parts of one whole, some of them 0 or below: what counts is how much of the whole they differ
 /// by. A hundredth that doubles is a hundredth.
-Judgement judge_shares(const Finding& baseline, const Finding& other, double threshold) {
+Judgement judge_shares(const ComparedFinding& compared_baseline,
+                       const ComparedFinding& compared_other, double threshold) {
+  const Finding& baseline = compared_baseline.finding;
+  const Finding& other = compared_other.finding;
   const double a = *baseline.value;
   const double b = *other.value;
   const bool has_a = baseline.low && baseline.high;
   const bool has_b = other.low && other.high;
-  const auto [a_low, a_high] = std::pair(baseline.low.value_or(a), baseline.high.value_or(a));
-  const auto [b_low, b_high] = std::pair(other.low.value_or(b), other.high.value_or(b));
+  const double a_low = baseline.low.value_or(a) - compared_baseline.margin;
+  const double a_high = baseline.high.value_or(a) + compared_baseline.margin;
+  const double b_low = other.low.value_or(b) - compared_other.margin;
+  const double b_high = other.high.value_or(b) + compared_other.margin;
   const double apart = std::fabs(b - a);
   const double gap = std::max(b_low - a_high, a_low - b_high);
   const auto judged = [&](Verdict verdict, std::string_view reason) {
@@ -229,7 +234,7 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
     const bool has_ratio = *a.value > 0.0;
     return {Verdict::same, has_ratio ? std::optional(1.0) : std::nullopt, "equal"};
   }
-  if (a.unit == "share") return judge_shares(a, b, threshold);
+  if (a.unit == "share") return judge_shares(baseline, other, threshold);
   if (!(*a.value > 0.0) || !(*b.value > 0.0)) {
     return {Verdict::unclear, std::nullopt, "only values above 0 have a ratio"};
   }

@@ -197,12 +197,13 @@ def eight_runs():
         numbers = random.Random(i)
         run = copy.deepcopy(original)
         run["device"]["index"] = i
-        for sample in (sample for result in run["results"] for point in result["points"]
-                       for sample in point.get("samples", [])):
+        for probe, sample in ((result["probe"], sample) for result in run["results"]
+                              for point in result["points"] for sample in point.get("samples", [])):
             for key, share in (("ticks", 0.01), ("event_ns", 0.02), ("host_ns", 0.03)):
                 if sample.get(key):
                     sample[key] = max(1, round(sample[key] * (1 + numbers.uniform(-share, share))))
-            sample["witness"] = numbers.getrandbits(max(1, sample["witness"].bit_length()))
+            if probe in ("inflight", "stalls"):  # of the others it follows from the iterations
+                sample["witness"] = numbers.getrandbits(max(1, sample["witness"].bit_length()))
         runs.append(run)
     return runs
 

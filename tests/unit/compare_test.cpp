@@ -111,6 +111,10 @@ TEST_CASE("shares are parts of one whole: what counts is how much of it they dif
   CHECK(verdict(share_of(0.5, 0.01), share_of(0.54, 0.01)) == Verdict::unclear);
   CHECK(verdict(share_of(0.5, 0.06), share_of(0.55, 0.01)) == Verdict::same);
   CHECK(verdict(share_of(0.5, 0.2), share_of(0.5001, 0.01)) == Verdict::unclear);  // too wide
+  ComparedFinding noisy = share_of(0.5, 0.01);
+  noisy.margin = 0.05;
+  CHECK(verdict(noisy, share_of(0.6, 0.01)) == Verdict::unclear);
+  CHECK(verdict(noisy, share_of(0.55, 0.01)) == Verdict::same);
   CHECK_FALSE(judge(share_of(0.0, 0.001), share_of(0.1, 0.001), threshold).ratio.has_value());
   ComparedFinding bare = share_of(0.5, 0.0);
   bare.finding.low.reset();
