@@ -44,10 +44,16 @@ std::string kind_of_reason(const Finding& finding) {
   return kind;
 }
 
+/// Some words say that nothing can be said.
+bool says_something(std::string_view label) {
+  constexpr std::array<std::string_view, 6> nothing{"",          "unknown",      "unobservable",
+                                                    "ambiguous", "inconclusive", "untested"};
+  return std::find(nothing.begin(), nothing.end(), label) == nothing.end();
+}
+
 Judgement judge_words(const Finding& baseline, const Finding& other) {
   if (baseline.label != other.label) {
-    const bool is_known = !baseline.label.empty() && !other.label.empty() &&
-                          baseline.label != "unknown" && other.label != "unknown";
+    const bool is_known = says_something(baseline.label) && says_something(other.label);
     const auto shown = [](const Finding& finding) {
       return finding.label.empty() ? std::string_view("nothing") : std::string_view(finding.label);
     };

@@ -168,6 +168,8 @@ TEST_CASE("words, and findings without a value") {
   CHECK(verdict(without_value("", "cache"), without_value("", "cache")) == Verdict::same);
   CHECK(verdict(without_value("", "cache"), without_value("", "tlb")) == Verdict::different);
   CHECK(verdict(without_value("", "cache"), without_value("", "unknown")) == Verdict::unclear);
+  CHECK(verdict(without_value("", "neither"), without_value("", "unobservable")) ==
+        Verdict::unclear);
   CHECK(verdict(without_value("not reached: 1 GiB"), without_value("not reached: 2 GiB")) ==
         Verdict::same);
   CHECK(verdict(without_value("no images"), without_value("no plateau")) == Verdict::unclear);
