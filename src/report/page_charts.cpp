@@ -103,12 +103,14 @@ Json levels_json(const Chart& chart, int series) {
   return levels;
 }
 
-Json variance_json(const ChartSeries& series) {
-  Json points = Json::array();
+Json variance_json(Json& page, const ChartSeries& series) {
+  Json places = Json::array();
+  Json values = Json::array();
   for (const ChartPoint& point : sorted(series)) {
-    points.push_back({exact(point.x), rounded(point.y)});
+    places.push_back(exact(point.x));
+    values.push_back(rounded(point.y));
   }
-  return points;
+  return {{"at", number_of_places(page, std::move(places))}, {"values", std::move(values)}};
 }
 
 void add_curves(Json& page, const ProbeResult& result, const DeviceInfo& device, std::size_t run) {
@@ -130,7 +132,7 @@ void add_curves(Json& page, const ProbeResult& result, const DeviceInfo& device,
       curves.back()["cyclesPerSecond"] = device.clock.ticks_per_ns * ns_per_second;
     }
     for (const ChartSeries& each : variance.series) {
-      if (each.name == chart.series[i].name) curves.back()["variance"] = variance_json(each);
+      if (each.name == chart.series[i].name) curves.back()["variance"] = variance_json(page, each);
     }
   }
 }

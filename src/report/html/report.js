@@ -79,6 +79,10 @@
       const { values, highs = [], lows = [] } = part;
       part.points = chart.places[part.at].map((place, i) =>
         [place, values[i], highs[i] || values[i], lows[i] || values[i]].flat());
+      if (part.variance) {
+        const { at, values: ys } = part.variance;
+        part.variance = chart.places[at].map((x, i) => ({ x, y: ys[i] }));
+      }
     }
     return chart;
   }
@@ -397,7 +401,7 @@
     }));
     // Of Thread-Latency curves: a second axis, which is there when it is asked for.
     const variances = curves.filter((c) => c.variance).map((c) => ({
-      curve: c, label: `${name(c)}, variance`, data: c.variance.map(([x, y]) => ({ x, y })),
+      curve: c, label: `${name(c)}, variance`, data: c.variance,
       levels: [], yAxisID: "variance", hidden: true, isVariance: true,
       borderWidth: 1, pointRadius: 0, pointHitRadius: 8, pointHoverRadius: 5, borderDash: [2, 2],
     }));
