@@ -86,9 +86,10 @@ std::vector<int> work_items_of(const DeviceInfo& device, const Limits& limits) {
   const auto most = static_cast<int>(most_items(device));
   const int fine = limits.effort == Effort::quick ? 4 : 2;
   const int coarse = limits.effort == Effort::thorough ? 2 : 4 * fine;
-  // Simulated groups are all alike, and their capacities are told by these steps.
-  const int of_large = device.type == "simulated" ? coarse : 2 * coarse;
   const auto first = static_cast<int>(2 * sub_group_of(device));
+  // Simulated groups are all alike, and their capacities are told by these steps.
+  const bool is_fine = device.type == "simulated" || limits.effort == Effort::thorough;
+  const int of_large = is_fine ? coarse : std::max(coarse, first);
   std::vector<int> items;
   int n = fine;
   while (n <= most) {
