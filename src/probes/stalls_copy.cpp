@@ -5,6 +5,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "probes/mixed.hpp"
 #include "probes/stalls_micro.hpp"
 
 namespace clprobe::stalls_device {

@@ -9,6 +9,7 @@
 
 #include "clprobe/device.hpp"
 #include "clprobe/probe.hpp"
+#include "probes/work_group.hpp"
 
 namespace clprobe::stalls_device {
 
@@ -20,9 +21,6 @@ std::string part_options(int part, bool has_clock, const DeviceInfo& device);
 
 /// Throws Unsupported where the driver does not run so many work-items of the kernel in a group.
 void require_group(const Session& session, const cl::Kernel& kernel, std::uint64_t work_items);
-
-// Below 65,535: llvmpipe ends all loops of a launch after so many iterations, silently.
-inline constexpr std::uint64_t most_iterations = 60000;
 
 /// As many iterations as take `target_ns`, when `few` of them took what the sample says.
 std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t few, const Sample& sample);

@@ -8,6 +8,8 @@
 #include <bit>
 #include <stdexcept>
 
+#include "probes/mixed.hpp"
+
 namespace clprobe::stalls_device {
 namespace {
 
@@ -320,12 +322,6 @@ Resource resource_of_noise(std::string_view word) {
   constexpr std::array resources{Resource::arithmetic, Resource::local_memory, Resource::cache,
                                  Resource::memory};
   return resources.at(place_of_noise(word));
-}
-
-std::uint32_t mixed(std::uint32_t x) {
-  x = (x ^ (x >> 16U)) * 0x7feb352d;
-  x = (x ^ (x >> 15U)) * 0x846ca68b;
-  return x ^ (x >> 16U);
 }
 
 bool is_wanted(std::string_view name, const Limits& limits) {

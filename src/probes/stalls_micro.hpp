@@ -106,8 +106,6 @@ inline constexpr std::uint32_t tile_words = 1024;
 inline constexpr std::uint32_t step_multiplier = 747796405;
 inline constexpr std::uint32_t step_addend = 0x9e3779b9;
 
-/// As `mixed` in cl/stalls.cl.
-std::uint32_t mixed(std::uint32_t x);
 inline std::uint32_t step(std::uint32_t x) { return (x * step_multiplier) ^ step_addend; }
 
 /// What work-item `item` of group `group` stores.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "probes/mixed.hpp"
 #include "probes/stalls_micro.hpp"
 
 namespace clprobe::stalls_device {
