@@ -3,10 +3,12 @@
 // strides and branches are arguments, and no compiler knows them. clock.clh is put before this
 // file. Parameters:
 //   PART  0: stalls_fill and stalls_mixed, 1: stalls_copy, 2: stalls_search
+//   STAMPS  of stalls_mixed, 1: it reads clocks when sub-groups begin, end, and meet
 //
 // What every kernel computes the host computes again for some work-items (src/probes/stalls_*.cpp).
 
 #include "mixed.clh"
+#include "stamps.clh"
 
 #define LINE_WORDS 32u
 #define TILE_WORDS 1024u

@@ -7,6 +7,7 @@
 
 #include "probes/mixed.hpp"
 #include "probes/stalls_micro.hpp"
+#include "probes/stalls_stamps.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
@@ -55,6 +56,13 @@ bool has_phase(std::uint32_t way, std::size_t phase) {
 
 }  // namespace
 
+std::optional<std::size_t> place_of_copy_phase(std::string_view phase) {
+  const auto* const found =
+      std::find(std::begin(all_copy_phases), std::end(all_copy_phases), phase);
+  if (found == std::end(all_copy_phases)) return std::nullopt;
+  return static_cast<std::size_t>(found - std::begin(all_copy_phases));
+}
+
 CopyShape CopyShape::of(const Point& point) {
   const auto number = [&](std::string_view name) {
     return static_cast<std::uint32_t>(point.parameters.integer(name));
@@ -80,12 +88,7 @@ CopyShape CopyShape::of(const Point& point) {
   shape.steps = steps_of_word;
   shape.is_chain = !is_taken(Cause::chain);
   shape.words = std::uint64_t{far + 1} * chunk_words;
-  const std::string phase = point.parameters.text_or("phase", "");
-  const auto* const found =
-      std::find(std::begin(all_copy_phases), std::end(all_copy_phases), phase);
-  shape.phase = found == std::end(all_copy_phases)
-                    ? -1
-                    : static_cast<int>(found - std::begin(all_copy_phases));
+  shape.phase = point.parameters.text_or("phase", "");
   return shape;
 }
 
@@ -101,12 +104,9 @@ std::vector<Point> copy_points(const DeviceInfo& device, const Limits& limits) {
     }
     if (device.timer != Timer::clock) continue;
     for (std::size_t phase = 0; phase < std::size(all_copy_phases); ++phase) {
-      if (!has_phase(way, phase)) continue;
-      Point point = usual;
-      point.parameters.set("timer", std::string(to_word(Timer::clock)));
-      point.parameters.set("phase", std::string(all_copy_phases[phase]));
-      points.push_back(std::move(point));
+      if (has_phase(way, phase)) points.push_back(phase_of_point(usual, all_copy_phases[phase]));
     }
+    add_tail(points, usual, device);
   }
   return points;
 }

@@ -3,7 +3,10 @@
 // async_work_group_copy, or where it is. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +25,9 @@ inline constexpr std::string_view all_copies[]{"implicit, local memory", "implic
 /// waited for, worked on, and brought back.
 inline constexpr std::string_view all_copy_phases[]{"start", "copy", "work", "copy back"};
 
+/// Its place among them; nothing for another word.
+std::optional<std::size_t> place_of_copy_phase(std::string_view phase);
+
 /// What a point asks of stalls_copy.
 struct CopyShape {
   std::uint32_t way;
@@ -32,7 +38,7 @@ struct CopyShape {
   std::uint32_t steps;
   bool is_chain;
   std::uint64_t words;  ///< of each of the two buffers
-  int phase;            ///< whose ticks count, or -1: the launch as a whole
+  std::string phase;    ///< whose ticks count, or empty: the launch as a whole
 
   /// Throws std::out_of_range for a point without the parameters.
   static CopyShape of(const Point& point);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the case `implicit`, and checks chunks of what it stored.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "clprobe/device.hpp"
@@ -11,13 +11,16 @@
 #include "probes/stalls_copy.hpp"
 #include "probes/stalls_kernels.hpp"
 #include "probes/stalls_micro.hpp"
+#include "probes/stalls_stamps.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
 
-constexpr std::uint64_t gpu_launch_ns = 1'000'000;
 constexpr std::uint64_t cpu_launch_ns = 5'000'000;
+constexpr std::uint64_t few_iterations = 2;
 constexpr std::uint32_t checked_chunks = 3;
+// Of a group, as cl/stalls_copy.clh stores them: its phases, its beginning and its end.
+constexpr std::size_t ticks_of_group = std::size(all_copy_phases) + 2;
 
 class Copies {
  public:
@@ -27,18 +30,9 @@ class Copies {
         options_(part_options(1, true, session.info())),
         kernel_(session.kernel(stalls_file, "stalls_copy", options_)),
         from_(stalls_data(session, shape_.words)),
-        to_(session.keep<cl::Buffer>(fmt::format("stalls copies {}", shape_.words),
-                                     [&] {
-                                       return cl::Buffer(session.context(), CL_MEM_READ_WRITE,
-                                                         shape_.words * sizeof(cl_uint));
-                                     })),
-        ticks_(session.keep<cl::Buffer>(fmt::format("stalls copy ticks {}", shape_.groups),
-                                        [&] {
-                                          return cl::Buffer(session.context(), CL_MEM_READ_WRITE,
-                                                            tick_words() * sizeof(cl_ulong));
-                                        })),
-        launches_(session.keep<std::shared_ptr<cl_uint>>(
-            "stalls copy launches", [] { return std::make_shared<cl_uint>(0); })) {
+        to_(kept_buffer(session, "stalls copies", shape_.words * sizeof(cl_uint))),
+        ticks_(kept_buffer(session, "stalls copy ticks", tick_words() * sizeof(cl_ulong))),
+        launches_(session, "stalls copy launches") {
     require_group(session, kernel_, shape_.work_items);
     cl_uint index = 0;
     kernel_.setArg(index++, from_);
@@ -58,9 +52,8 @@ class Copies {
   Measurement run(std::uint64_t iterations);
 
  private:
-  [[nodiscard]] std::size_t tick_words() const {
-    return std::size(all_copy_phases) * shape_.groups;
-  }
+  [[nodiscard]] std::size_t tick_words() const { return ticks_of_group * shape_.groups; }
+  [[nodiscard]] std::uint64_t ticks() const;
   void prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& measurement);
 
   Session& session_;
@@ -70,7 +63,7 @@ class Copies {
   cl::Buffer from_;
   cl::Buffer to_;
   cl::Buffer ticks_;
-  std::shared_ptr<cl_uint> launches_;
+  LaunchNumbers launches_;
   cl_uint addend_argument_{0};
   cl_uint next_{0};
 };
@@ -94,8 +87,28 @@ void Copies::prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& me
   }
 }
 
+/// Of the phase, in the mean over groups.
+std::uint64_t Copies::ticks() const {
+  std::vector<cl_ulong> words(tick_words());
+  session_.queue().enqueueReadBuffer(ticks_, CL_TRUE, 0, words.size() * sizeof(cl_ulong),
+                                     words.data());
+  std::vector<Stamp> stamps;
+  std::uint64_t sum = 0;
+  const std::optional<std::size_t> place = place_of_copy_phase(shape_.phase);
+  for (std::size_t group = 0; group < shape_.groups; ++group) {
+    const cl_ulong* const own = &words[group * ticks_of_group];
+    if (place) sum += own[*place];
+    stamps.push_back({.shared_began = own[std::size(all_copy_phases)],
+                      .shared_ended = own[std::size(all_copy_phases) + 1]});
+  }
+  if (place) return sum / std::max<std::uint64_t>(shape_.groups, 1);
+  return static_cast<std::uint64_t>(
+      std::llround(ticks_of_shared(session_.info()) *
+                   phase_ticks(shape_.phase, stamps, 1, has_shared_clock(session_.info()))));
+}
+
 Measurement Copies::run(std::uint64_t iterations) {
-  const cl_uint addend = step_addend + ++*launches_;
+  const cl_uint addend = step_addend + launches_.next();
   const auto count = static_cast<cl_uint>(iterations);
   // Goes on where the launch before ended, so that its data are in no cache.
   const cl_uint first = next_;
@@ -110,16 +123,7 @@ Measurement Copies::run(std::uint64_t iterations) {
   measurement.sample.accesses = iterations;
   measurement.sample.event_ns = times.event_ns;
   measurement.sample.host_ns = times.host_ns;
-  if (shape_.phase >= 0) {
-    std::vector<cl_ulong> ticks(tick_words());
-    session_.queue().enqueueReadBuffer(ticks_, CL_TRUE, 0, ticks.size() * sizeof(cl_ulong),
-                                       ticks.data());
-    std::uint64_t sum = 0;
-    for (std::size_t group = 0; group < shape_.groups; ++group) {
-      sum += ticks[group * std::size(all_copy_phases) + static_cast<std::size_t>(shape_.phase)];
-    }
-    measurement.sample.ticks = sum / std::max<std::uint64_t>(shape_.groups, 1);
-  }
+  if (!shape_.phase.empty()) measurement.sample.ticks = ticks();
   prove(first, count, addend, measurement);
   return measurement;
 }
@@ -127,20 +131,12 @@ Measurement Copies::run(std::uint64_t iterations) {
 }  // namespace
 
 Work prepare_copy(Session& session, const Point& point) {
-  auto copies = std::make_shared<Copies>(session, point);
-  copies->run(1);  // some drivers compile only now
-  constexpr std::uint64_t few = 2;
-  const Sample sample = copies->run(few).sample;
-  const bool is_cpu = session.info().type == "cpu";
-  Work work;
-  work.iterations =
-      std::clamp<std::uint64_t>(iterations_for(is_cpu ? cpu_launch_ns : gpu_launch_ns, few, sample),
-                                few, most_iterations / 8);
-  // A phase that takes no time does not take more in a longer launch.
-  work.max_iterations = CopyShape::of(point).phase >= 0 ? 4 * work.iterations : most_iterations;
-  work.build = session.build_of(stalls_file, part_options(1, true, session.info()));
-  work.run = [copies](std::uint64_t iterations) { return copies->run(iterations); };
-  return work;
+  const auto copies = std::make_shared<Copies>(session, point);
+  const LaunchSize size{.few = few_iterations,
+                        .cpu_launch_ns = cpu_launch_ns,
+                        .is_phase = !CopyShape::of(point).phase.empty(),
+                        .options = part_options(1, true, session.info())};
+  return work_of(session, size, [copies](std::uint64_t count) { return copies->run(count); });
 }
 
 }  // namespace clprobe::stalls_device

@@ -12,17 +12,14 @@
 #include "probes/stalls_copy.hpp"
 #include "probes/stalls_device.hpp"
 #include "probes/stalls_micro.hpp"
-#include "probes/stalls_search.hpp"
+#include "probes/stalls_phases.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
 
-constexpr std::string_view remainder = "unattributed";
 constexpr std::string_view not_resolved = "not resolved: within two sigma of nothing";
 // Alsop 2016, section 6.1: UTSD takes 91 % less time than UTS under plain GPU coherence.
 constexpr double utsd_of_thesis = 0.09;
-
-using Points = std::vector<const Point*>;
 
 /// The series of which something was measured, in the order in which they come.
 std::vector<std::string> bars_of(std::span<const Point> points) {
@@ -36,23 +33,6 @@ std::vector<std::string> bars_of(std::span<const Point> points) {
   return bars;
 }
 
-Finding finding_of(std::string_view name, std::string_view series, std::string_view unit,
-                   std::string_view method) {
-  Finding finding;
-  finding.name = name;
-  finding.series = series;
-  finding.unit = unit;
-  finding.method = method;
-  return finding;
-}
-
-Finding without_value(std::string_view name, std::string_view series, std::string_view method,
-                      std::string reason) {
-  Finding finding = finding_of(name, series, "share", method);
-  finding.reason = std::move(reason);
-  return finding;
-}
-
 /// A share of `all_ns`.
 Finding share_of(std::string_view series, std::string_view label, const Cost& cost, double all_ns) {
   Finding finding = finding_of(stack_part_name, series, "share", stack_view_shapley);
@@ -64,16 +44,7 @@ Finding share_of(std::string_view series, std::string_view label, const Cost& co
   return finding;
 }
 
-Finding time_of(std::string_view series, const Cost& cost, std::string_view method) {
-  Finding time = finding_of(stack_time_name, series, "seconds", method);
-  time.value = cost.ns / ns_per_second;
-  time.low = cost.interval.low / ns_per_second;
-  time.high = cost.interval.high / ns_per_second;
-  return time;
-}
-
 bool is_noise(const Point& point) { return !point.parameters.text_or("noise", "").empty(); }
-bool is_phase(const Point& point) { return !point.parameters.text_or("phase", "").empty(); }
 
 /// The faster half: what else a host does only adds, to whole visits at a time, and differences of
 /// builds are small against it.
@@ -195,99 +166,6 @@ void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& 
   }
 }
 
-/// What a phase took by the group's own clock, in ns. Nothing where it was not seen to take time.
-std::optional<Estimate> phase_of(const Points& points, std::string_view phase,
-                                 const DeviceInfo& device) {
-  for (const Point* const point : points) {
-    if (point->parameters.text_or("phase", "") != phase || !point->failure.empty()) continue;
-    return estimate(*point, device);
-  }
-  return std::nullopt;
-}
-
-struct PhaseLabel {
-  std::string_view phase;
-  std::string_view label;
-};
-
-/// The phases as shares of `least_all_ns`, or of their sum where that is more: they are of
-/// different launches, of which a busy host delays some. What is left is the remainder.
-void add_phases(std::string_view bar, const Points& points, const DeviceInfo& device,
-                std::span<const PhaseLabel> labels, double least_all_ns,
-                std::vector<Finding>& findings) {
-  double all_ns = 0.0;
-  for (const PhaseLabel& each : labels) {
-    if (const auto time = phase_of(points, each.phase, device)) all_ns += time->ns;
-  }
-  all_ns = std::max(all_ns, least_all_ns);
-  if (!(all_ns > 0.0)) return;
-  double seen = 0.0;
-  for (const PhaseLabel& each : labels) {
-    const auto time = phase_of(points, each.phase, device);
-    if (!time) continue;
-    Finding part = finding_of(stack_part_name, bar, "share", view_clock);
-    part.label = each.label;
-    part.value = time->ns / all_ns;
-    part.low = time->ns_interval.low / all_ns;
-    part.high = time->ns_interval.high / all_ns;
-    seen += *part.value;
-    findings.push_back(std::move(part));
-  }
-  Finding rest = finding_of(stack_part_name, bar, "share", view_clock);
-  rest.label = remainder;
-  rest.value = 1.0 - seen;
-  if (std::abs(*rest.value) > 1e-6) findings.push_back(std::move(rest));
-}
-
-/// Copies by direct clocks: where an asynchronous copy is made while it is started, nothing is
-/// pending afterwards.
-void add_copy_phases(std::string_view bar, const Points& points, const DeviceInfo& device,
-                     std::vector<Finding>& findings) {
-  const bool has_phases = std::any_of(points.begin(), points.end(),
-                                      [](const Point* point) { return is_phase(*point); });
-  if (!has_phases) return;
-  const auto started = phase_of(points, "start", device);
-  const auto waited = phase_of(points, "copy", device);
-  const bool is_async = bar == all_copies[1];
-  const bool is_pending = is_async && waited && (!started || waited->ns > started->ns);
-  const std::vector<PhaseLabel> labels{{"start", "memory data: copy to local memory, start"},
-                                       {"copy", is_pending ? "memory structural: pending copy"
-                                                           : "memory data: copy to local memory"},
-                                       {"work", "no stall: work on local memory"},
-                                       {"copy back", "memory data: copy back"}};
-  add_phases(bar, points, device, labels, 0.0, findings);
-  if (!is_async) return;
-  Finding engine = finding_of("copy engine", bar, "", view_clock);
-  engine.label = is_pending ? "waited for" : "emulated";
-  engine.reason = is_pending ? "the wait for a copy takes longer than its start"
-                             : "the copy is made while it is started, and nothing is pending";
-  findings.push_back(std::move(engine));
-}
-
-void add_search(std::string_view bar, const Points& points, const DeviceInfo& device,
-                std::vector<Finding>& findings) {
-  constexpr PhaseLabel labels[]{{"lock", "synchronization: lock"},
-                                {"queue", "memory data: queue"},
-                                {"nodes", "no stall: nodes"},
-                                {"nothing to do", "idle: no work"}};
-  for (const Point* const point : points) {
-    if (is_phase(*point) || !point->failure.empty()) continue;
-    if (const auto time = estimate(*point, device)) {
-      Cost cost;
-      cost.ns = time->ns;
-      cost.interval = time->ns_interval;
-      findings.push_back(time_of(bar, cost, "median"));
-    }
-  }
-  const auto all = phase_of(points, "all", device);
-  if (all) {
-    add_phases(bar, points, device, labels, all->ns, findings);
-    return;
-  }
-  findings.push_back(without_value(stack_part_name, bar, view_clock,
-                                   "only a clock in the kernel tells waiting from work"));
-}
-
 /// The speed-up of queues for each group, beside the thesis's.
 void add_speed_up(std::vector<Finding>& findings) {
   const auto time_in = [&](std::string_view bar) -> const Finding* {
@@ -325,7 +203,11 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
       continue;
     }
     add_ablation(bar, own, device, found.findings);
-    add_copy_phases(bar, own, device, found.findings);
+    if (find_micro_case(own.front()->parameters.text("case")) != nullptr) {
+      add_micro_phases(bar, own, device, found.findings);
+    } else {
+      add_copy_phases(bar, own, device, found.findings);
+    }
   }
   add_speed_up(found.findings);
   return found;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "probes/mixed.hpp"
+#include "probes/stalls_stamps.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
@@ -171,6 +172,22 @@ Point point_of(const MicroCase& micro, const DeviceInfo& device, const Limits& l
   point.parameters.set("near_bytes", static_cast<std::int64_t>(footprints.near_bytes));
   point.parameters.set("first_bytes", static_cast<std::int64_t>(footprints.first_bytes));
   return point;
+}
+
+/// Clocks where groups end, and of a GPU's sub-groups where they meet: a processor's core runs the
+/// work-items of a group one after another, and nobody waits.
+void add_phases(std::vector<Point>& points, const Point& usual, const MicroCase& micro,
+                const DeviceInfo& device) {
+  if (device.timer != Timer::clock) return;
+  if (micro.has_barrier && is_gpu(device)) {
+    points.push_back(phase_of_point(usual, phase_barrier));
+    points.push_back(phase_of_point(usual, phase_all));
+  }
+  // Where groups share no clock, sub-groups are compared with those of their own group.
+  const bool is_alone = usual.parameters.integer("work_items") <= line_words;
+  if (is_alone && !has_shared_clock(device)) return;
+  points.push_back(phase_of_point(usual, phase_tail));
+  points.push_back(phase_of_point(usual, phase_span));
 }
 
 std::uint32_t mask_of(const Point& point, std::string_view bytes) {
@@ -395,6 +412,7 @@ std::vector<Point> micro_points(const MicroCase& micro, const DeviceInfo& device
     point.parameters.set("idealised", set);
     points.push_back(std::move(point));
   }
+  add_phases(points, usual, micro, device);
   // Noise is made by as many work-items again, in the same groups: what waits goes on waiting
   // meanwhile, in whatever order the device takes sub-groups.
   const std::int64_t items =

@@ -10,11 +10,13 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include "clprobe/stacks.hpp"
 #include "probes/stalls_copy.hpp"
 #include "probes/stalls_micro.hpp"
 #include "probes/stalls_search.hpp"
+#include "probes/stalls_stamps.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
@@ -48,6 +50,16 @@ void set_time(Point& point, double ns) {
     sample.accesses = 1000;
     sample.event_ns = static_cast<std::uint64_t>(std::llround(ns * factor * 1000.0));
     sample.host_ns = *sample.event_ns;
+    point.samples.push_back(sample);
+  }
+}
+
+void set_ticks(Point& point, std::uint64_t ticks) {
+  for (int k = 0; k < 3; ++k) {
+    Sample sample;
+    sample.accesses = 1;
+    sample.ticks = ticks;
+    sample.host_ns = ticks;
     point.samples.push_back(sample);
   }
 }
@@ -101,6 +113,7 @@ TEST_CASE("every case has all sets of its causes once, and noise that begins wit
       factors = causes.size();
       CHECK(std::find(causes.begin(), causes.end(), micro.built_for) != causes.end());
       const std::string kind = point.parameters.text_or("noise", "");
+      if (!point.parameters.text_or("phase", "").empty()) continue;
       if (kind.empty()) {
         CHECK(sets.insert(point.parameters.integer("idealised")).second);
       } else {
@@ -304,20 +317,11 @@ TEST_CASE("points of another version are told, and not guessed") {
   CHECK(find(found, "stall", "chain")->reason == "not this version's points: cause weather");
 }
 
-void set_ticks(Point& point, std::uint64_t ticks) {
-  for (int k = 0; k < 3; ++k) {
-    Sample sample;
-    sample.accesses = 1;
-    sample.ticks = ticks;
-    sample.host_ns = ticks;
-    point.samples.push_back(sample);
-  }
-}
-
 TEST_CASE("phases of a search are shares of all of it, and the speed-up stands by the thesis's") {
   Plan planned = plan_of({"uts", "utsd"});
   const std::map<std::string, std::uint64_t> ticks{
-      {"lock", 5000}, {"queue", 2000}, {"nodes", 2000}, {"nothing to do", 500}, {"all", 10000}};
+      {"lock", 5000}, {"queue", 2000}, {"nodes", 2000}, {"nothing to do", 500},
+      {"all", 10000}, {"tail", 3000},  {"span", 15000}};
   for (Point& point : planned.points) {
     const std::string phase = point.parameters.text_or("phase", "");
     if (phase.empty()) {
@@ -327,11 +331,93 @@ TEST_CASE("phases of a search are shares of all of it, and the speed-up stands b
     }
   }
   const Findings found = analyse(gpu(), planned.points);
-  CHECK(value_of(found, "stall", "uts", "synchronization: lock") == doctest::Approx(0.5));
-  CHECK(value_of(found, "stall", "uts", "idle: no work") == doctest::Approx(0.05));
-  CHECK(value_of(found, "stall", "uts", "unattributed") == doctest::Approx(0.05));
+  // A fifth of the span comes behind a group's end, and what its own clock said before it.
+  CHECK(value_of(found, "stall", "uts", "idle: tail") == doctest::Approx(0.2));
+  CHECK(value_of(found, "stall", "uts", "synchronization: lock") == doctest::Approx(0.4));
+  CHECK(value_of(found, "stall", "uts", "idle: no work") == doctest::Approx(0.04));
+  CHECK(value_of(found, "stall", "uts", "unattributed") == doctest::Approx(0.04));
   CHECK(value_of(found, "here", "utsd, time, against uts") == doctest::Approx(0.2).epsilon(0.01));
   CHECK(value_of(found, "thesis", "utsd, time, against uts") == doctest::Approx(0.09));
+}
+
+TEST_CASE("barriers and tails by clocks stand beside the ablation, as far as clocks reach") {
+  DeviceInfo device = gpu();
+  device.clock.overhead_ticks = 10;
+  std::vector<Point> points = plan_of({"barrier"}, device).points;
+  // Of each iteration, with the pair of clock reads in it.
+  const std::map<std::string, std::uint64_t> ticks{
+      {"barrier", 310}, {"all", 1010}, {"tail", 0}, {"span", 1000}};
+  for (Point& point : points) {
+    const std::string phase = point.parameters.text_or("phase", "");
+    if (phase.empty()) {
+      set_time(point, 500);
+    } else {
+      CHECK(point.parameters.text("timer") == "clock");
+      CHECK(point.parameters.integer("idealised") == 0);
+      set_ticks(point, ticks.at(phase));
+    }
+  }
+  const auto clocks_of = [&](const Findings& found) {
+    const std::vector<Stack> stacks = stacks_in(found.findings);
+    const auto stack = std::find_if(stacks.begin(), stacks.end(),
+                                    [](const Stack& each) { return each.view == view_clock; });
+    REQUIRE(stack != stacks.end());
+    return *stack;
+  };
+  const Findings found = analyse(device, points);
+  CHECK(value_of(found, "stall", "barrier", "idle: tail") == 0.0);
+  const Stack stack = clocks_of(found);
+  CHECK(stack.parts.at(0).label == "synchronization: barrier");
+  CHECK(stack.parts.at(0).share == doctest::Approx(0.3));
+  // A quarter of the launch is behind the end of its parts: of the rest 30 % are barriers.
+  for (Point& point : points) {
+    if (point.parameters.text_or("phase", "") != "tail") continue;
+    point.samples.clear();
+    set_ticks(point, 250);
+  }
+  CHECK(clocks_of(analyse(device, points)).parts.at(0).share == doctest::Approx(0.225));
+  // Intel's clocks are those of each compute unit: ends are compared within groups.
+  device.clock.kind = ClockKind::intel;
+  CHECK(value_of(analyse(device, points), "stall", "barrier", "idle: tail within groups") ==
+        doctest::Approx(0.25));
+  const auto phases_of = [](const DeviceInfo& on, const char* name) {
+    std::set<std::string> phases;
+    for (const Point& point : plan_of({name}, on).points) {
+      phases.insert(point.parameters.text_or("phase", ""));
+    }
+    return phases;
+  };
+  CHECK(phases_of(device, "barrier") ==
+        std::set<std::string>{"", "all", "barrier", "span", "tail"});
+  CHECK(phases_of(device, "uts").contains("tail") == false);
+  // One sub-group of a group has nobody to compare itself with.
+  CHECK(phases_of(device, "chain") == std::set<std::string>{"", "all", "barrier"});
+  CHECK(phases_of(gpu(), "chain").contains("tail"));
+  // A processor's core runs the work-items of a group one after another: nobody waits.
+  device.type = "cpu";
+  device.clock.kind = ClockKind::cpu;
+  CHECK(phases_of(device, "barrier") == std::set<std::string>{"", "span", "tail"});
+}
+
+TEST_CASE("a tail is the mean wait for the last end, by the clock that its parts share") {
+  // Two groups of two parts, of which the second began on a clock that is far ahead.
+  const std::vector<Stamp> stamps{
+      {.began = 10, .ended = 110, .waited = 20, .shared_began = 10, .shared_ended = 110},
+      {.began = 30, .ended = 70, .waited = 0, .shared_began = 30, .shared_ended = 70},
+      {.began = 5000, .ended = 5160, .waited = 80, .shared_began = 20, .shared_ended = 180},
+      {.began = 5000, .ended = 5100, .waited = 20, .shared_began = 20, .shared_ended = 120}};
+  CHECK(phase_ticks("span", stamps, 2, true) == 170.0);
+  CHECK(phase_ticks("tail", stamps, 2, true) == (70.0 + 110.0 + 0.0 + 60.0) / 4);
+  CHECK(phase_ticks("span", stamps, 2, false) == (100.0 + 160.0) / 2);
+  CHECK(phase_ticks("tail", stamps, 2, false) == ((0.0 + 40.0) / 2 + (0.0 + 60.0) / 2) / 2);
+  CHECK(phase_ticks("all", stamps, 2, true) == (100.0 + 40.0 + 160.0 + 100.0) / 4);
+  CHECK(phase_ticks("barrier", stamps, 2, false) == 30.0);
+  CHECK(phase_ticks("weather", stamps, 2, true) == 0.0);
+  CHECK(phase_ticks("span", {}, 2, true) == 0.0);
+  const Stamp one = as_one(std::span(stamps).first(2));
+  CHECK(one.began == 10);
+  CHECK(one.ended == 110);
+  CHECK(one.waited == 10);
 }
 
 TEST_CASE("an asynchronous copy that is made while it is started is emulated") {
@@ -387,7 +473,7 @@ TEST_CASE("all ways to copy leave the same words, and those of a chunk come from
   CHECK(chunks.size() >= 3);
 }
 
-TEST_CASE("the builds that prepare may ask for are few") { CHECK(variants().size() <= 6); }
+TEST_CASE("the builds that prepare may ask for are few") { CHECK(variants().size() <= 7); }
 
 }  // namespace
 }  // namespace clprobe::stalls_device
