@@ -255,6 +255,31 @@ TEST_CASE("costs that do not depend on each other are found again, in GSI's name
   CHECK(pairs == 6);
 }
 
+TEST_CASE("a first cause is no more than the whole, and what costs time to take away is told") {
+  std::vector<Point> points = plan_of({"memory"}).points;
+  measure(points,
+          {{"memory data: main memory", 600},
+           {"memory data: L2", 200},
+           {"memory structural: bank conflict", -300},
+           {"compute data", 0}},
+          500);
+  const Findings found = analyse(gpu(), points);
+  // All together take away 500 of 1000, of which 600 would be more than the whole.
+  CHECK(value_of(found, "first cause", "memory", "memory data: main memory") ==
+        doctest::Approx(0.75).epsilon(0.02));
+  const Finding* const first = find(found, "first cause", "memory");
+  CHECK(*first->high <= 1.0);
+  CHECK(*first->low <= *first->value);
+  CHECK(first->reason == "taking memory structural: bank conflict away costs 30.0 % of the time");
+  // It is shown as what it is, and the parts still add up to the time.
+  CHECK(value_of(found, "stall", "memory", "memory structural: bank conflict") ==
+        doctest::Approx(-0.3).epsilon(0.02));
+  const Stack stack = stacks_in(found.findings).at(0);
+  CHECK(std::accumulate(stack.parts.begin(), stack.parts.end(), 0.0,
+                        [](double total, const StackPart& part) { return total + part.share; }) ==
+        doctest::Approx(1.0).epsilon(1e-9));
+}
+
 TEST_CASE("causes that hide each other interact, and share what both save") {
   std::vector<Point> points = plan_of({"chain"}).points;
   for (Point& point : points) {
