@@ -18,6 +18,8 @@
 namespace clprobe::stalls_device {
 namespace {
 
+// Shares of absorbed noise below this say that a resource is in use, if they say anything.
+constexpr double little = 0.1;
 constexpr std::string_view not_resolved = "not resolved: within two sigma of nothing";
 // Alsop 2016, section 6.1: UTSD takes 91 % less time than UTS under plain GPU coherence.
 constexpr double utsd_of_thesis = 0.09;
@@ -101,7 +103,11 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
     absorbed.value = kind.absorption.share;
     absorbed.low = kind.absorption.share_interval.low;
     absorbed.high = kind.absorption.share_interval.high;
-    if (!kind.absorption.is_found) absorbed.reason = "all that was made is absorbed";
+    if (!kind.absorption.is_found) {
+      absorbed.reason = "all that was made is absorbed";
+    } else if (!kind.absorption.is_decisive && kind.absorption.share_interval.high < little) {
+      absorbed.reason = "too little noise, or a delay of its own: no proof that nothing was free";
+    }
     findings.push_back(std::move(absorbed));
   }
   const Agreement agreement = compare_with_noise(ablation, resources, kinds);

@@ -41,7 +41,7 @@ const CauseRow& row_of(Cause cause) { return cause_rows.at(static_cast<std::size
 constexpr std::array micro_cases{
     MicroCase{"memory",
               Cause::main_memory,
-              4,
+              2,
               4,
               256,
               1,
@@ -53,7 +53,7 @@ constexpr std::array micro_cases{
               0,
               false,
               false,
-              {16, 8, 2, 1}},
+              {16, 8, 8, 1}},
     MicroCase{"latency",
               Cause::main_memory,
               1,
@@ -420,7 +420,7 @@ std::vector<Point> micro_points(const MicroCase& micro, const DeviceInfo& device
   if (items < 2) return points;
   const std::vector<std::int64_t> amounts = limits.effort == Effort::quick
                                                 ? std::vector<std::int64_t>{0, 2, 8}
-                                                : std::vector<std::int64_t>{0, 1, 2, 4, 8};
+                                                : std::vector<std::int64_t>{0, 1, 2, 4, 8, 16};
   for (const std::string_view kind : all_noise) {
     for (const std::int64_t amount : amounts) {
       Point point = usual;

@@ -156,6 +156,17 @@ TEST_CASE("taking a cause away changes its arguments alone, and never how much i
   }
 }
 
+TEST_CASE("noise is made beside as many work-items as the kernel has without it") {
+  for (const MicroCase& micro : all_micro_cases()) {
+    CAPTURE(micro.name);
+    const std::vector<Point> points = plan_of({std::string(micro.name)}).points;
+    const auto workers_of = [](const Point& point) {
+      return point.parameters.integer("groups") * point.parameters.integer("workers");
+    };
+    CHECK(workers_of(points.back()) == workers_of(points.front()));
+  }
+}
+
 TEST_CASE("a GPU of 132 units loads from memory that no cache holds, and tells its caches apart") {
   const MicroShape shape = MicroShape::of(plan_of({"memory"}).points.front());
   CHECK(shape.words * 4 == mebibytes(512).count);
