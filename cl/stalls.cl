@@ -17,6 +17,10 @@
 #define LINE_OF(state, mask) (((state) >> 8) & (mask))
 #define STEP(x) x = ((x)*multiplier) ^ addend;
 
+#if PART < 2
+#include "stalls_noise.clh"
+#endif
+
 #if PART == 0
 #include "stalls_mixed.clh"
 #elif PART == 1

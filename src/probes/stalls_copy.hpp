@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "probes/stalls_noise.hpp"
 
 namespace clprobe::stalls_device {
 
@@ -37,6 +38,8 @@ struct CopyShape {
   std::uint32_t to_mask;
   std::uint32_t steps;
   bool is_chain;
+  std::uint32_t noise_groups;  ///< that do nothing else, behind the others
+  Noise noise;
   std::uint64_t words;  ///< of each of the two buffers
   std::string phase;    ///< whose ticks count, or empty: the launch as a whole
 
@@ -44,11 +47,15 @@ struct CopyShape {
   static CopyShape of(const Point& point);
 };
 
-/// All sets of causes of each bar and, by a clock, its phases.
+/// All sets of causes of each bar, noise and, by a clock, its phases.
 std::vector<Point> copy_points(const DeviceInfo& device, const Limits& limits);
 
 /// The words that a launch leaves in chunk `number` of its target.
 std::vector<std::uint32_t> copied_chunk(const CopyShape& shape, std::uint32_t number,
                                         std::uint32_t addend);
+
+/// What work-item `item` of the `group`-th group that makes noise leaves behind.
+std::uint32_t noise_result(const CopyShape& shape, std::uint32_t addend, std::uint32_t iterations,
+                           std::uint32_t group, std::uint32_t item);
 
 }  // namespace clprobe::stalls_device

@@ -32,6 +32,7 @@ class Copies {
         from_(stalls_data(session, shape_.words)),
         to_(kept_buffer(session, "stalls copies", shape_.words * sizeof(cl_uint))),
         ticks_(kept_buffer(session, "stalls copy ticks", tick_words() * sizeof(cl_ulong))),
+        sums_(kept_buffer(session, "stalls copy sums", sum_words() * sizeof(cl_uint))),
         launches_(session, "stalls copy launches") {
     require_group(session, kernel_, shape_.work_items);
     cl_uint index = 0;
@@ -46,14 +47,23 @@ class Copies {
     kernel_.setArg(index++, step_multiplier);
     addend_argument_ = index++;
     kernel_.setArg(index++, never);
-    kernel_.setArg(index, ticks_);
+    kernel_.setArg(index++, ticks_);
+    for (const cl_uint value :
+         {shape_.groups, shape_.noise.kind, shape_.noise.amount, shape_.noise.mask}) {
+      kernel_.setArg(index++, value);
+    }
+    kernel_.setArg(index, sums_);
   }
 
   Measurement run(std::uint64_t iterations);
 
  private:
   [[nodiscard]] std::size_t tick_words() const { return ticks_of_group * shape_.groups; }
+  [[nodiscard]] std::size_t sum_words() const {
+    return std::size_t{std::max(shape_.noise_groups, 1U)} * shape_.work_items;
+  }
   [[nodiscard]] std::uint64_t ticks() const;
+  void prove_noise(cl_uint count, cl_uint addend, Measurement& measurement) const;
   void prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& measurement);
 
   Session& session_;
@@ -63,6 +73,7 @@ class Copies {
   cl::Buffer from_;
   cl::Buffer to_;
   cl::Buffer ticks_;
+  cl::Buffer sums_;
   LaunchNumbers launches_;
   cl_uint addend_argument_{0};
   cl_uint next_{0};
@@ -84,6 +95,21 @@ void Copies::prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& me
       measurement.sample.witness = measurement.sample.witness * 31 + found[at];
       measurement.expected_witness = measurement.expected_witness * 31 + expected[at];
     }
+  }
+}
+
+/// The same of work-items that made noise.
+void Copies::prove_noise(cl_uint count, cl_uint addend, Measurement& measurement) const {
+  if (shape_.noise_groups == 0) return;
+  std::vector<cl_uint> sums(sum_words());
+  session_.queue().enqueueReadBuffer(sums_, CL_TRUE, 0, sums.size() * sizeof(cl_uint), sums.data());
+  for (std::uint32_t k = 0; k < checked_chunks; ++k) {
+    const std::uint32_t group = mixed(addend + k) % shape_.noise_groups;
+    const std::uint32_t item = mixed(addend * checked_chunks + k) % shape_.work_items;
+    measurement.sample.witness =
+        measurement.sample.witness * 31 + sums[group * shape_.work_items + item];
+    measurement.expected_witness =
+        measurement.expected_witness * 31 + noise_result(shape_, addend, count, group, item);
   }
 }
 
@@ -116,15 +142,17 @@ Measurement Copies::run(std::uint64_t iterations) {
   kernel_.setArg(3, first);
   kernel_.setArg(4, count);
   kernel_.setArg(addend_argument_, addend);
-  const LaunchTimes times =
-      session_.launch(kernel_, cl::NDRange(std::uint64_t{shape_.groups} * shape_.work_items),
-                      cl::NDRange(shape_.work_items));
+  const LaunchTimes times = session_.launch(
+      kernel_,
+      cl::NDRange((std::uint64_t{shape_.groups} + shape_.noise_groups) * shape_.work_items),
+      cl::NDRange(shape_.work_items));
   Measurement measurement;
   measurement.sample.accesses = iterations;
   measurement.sample.event_ns = times.event_ns;
   measurement.sample.host_ns = times.host_ns;
   if (!shape_.phase.empty()) measurement.sample.ticks = ticks();
   prove(first, count, addend, measurement);
+  prove_noise(count, addend, measurement);
   return measurement;
 }
 

@@ -73,7 +73,7 @@ void Mixed::set_arguments() {
        {shape_.workers, shape_.far_loads, shape_.far_mask, flag(shape_.is_chase), shape_.near_loads,
         shape_.near_mask, shape_.tile_loads, shape_.tile_stride, shape_.chain_steps,
         flag(shape_.is_chain), shape_.turn_steps, shape_.turn_shift, shape_.turn_mask,
-        flag(shape_.has_barrier), shape_.noise_kind, shape_.noise, shape_.noise_mask,
+        flag(shape_.has_barrier), shape_.noise.kind, shape_.noise.amount, shape_.noise.mask,
         step_multiplier, step_addend}) {
     kernel_.setArg(index++, value);
   }

@@ -204,7 +204,9 @@ TEST_CASE("a tiny device is planned for, too") {
   device.launch_timer = Timer::host;
   for (const Point& point : plan(device, {}).points) {
     CHECK(point.parameters.text("timer") == "host");
-    CHECK(point.parameters.text_or("noise", "").empty());  // nobody is left to make it
+    // Nobody is left in a group of one to make it; groups of their own are.
+    const bool has_noise = !point.parameters.text_or("noise", "").empty();
+    CHECK((point.parameters.text("case") == "implicit" || !has_noise));
     CHECK(point.parameters.text_or("phase", "").empty());
     CHECK(point.parameters.integer_or("far_bytes", 0) <= 256 << 10);
   }
@@ -475,6 +477,26 @@ TEST_CASE("an asynchronous copy that is made while it is started is emulated") {
            nullptr) == is_emulated);
     CHECK(find(found, "copy engine", "implicit, direct") == nullptr);
   }
+}
+
+TEST_CASE("copies have noise of every kind, made by as many groups again") {
+  std::map<std::string, std::set<std::int64_t>> amounts;
+  std::set<std::uint32_t> results;
+  for (const Point& point : plan_of({"implicit"}).points) {
+    const CopyShape shape = CopyShape::of(point);
+    const std::string kind = point.parameters.text_or("noise", "");
+    CHECK((shape.noise_groups != 0) == !kind.empty());
+    if (kind.empty()) continue;
+    CHECK(shape.noise_groups == shape.groups);
+    CHECK(point.parameters.integer("idealised") == 0);
+    CHECK(all_noise[shape.noise.kind] == kind);
+    amounts[kind].insert(point.parameters.integer("noise_amount"));
+    // The same for every way to copy; of no amount always the same.
+    results.insert(noise_result(shape, 7, 3, 2, 5));
+  }
+  CHECK(amounts.size() == std::size(all_noise));
+  for (const auto& [kind, each] : amounts) CHECK(each == std::set<std::int64_t>{0, 1, 2, 4, 8, 16});
+  CHECK(results.size() == 1 + 4 * 5);
 }
 
 TEST_CASE("a tree has the nodes that were asked for, each with one parent") {
