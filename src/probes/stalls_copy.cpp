@@ -59,6 +59,8 @@ bool has_phase(std::uint32_t way, std::size_t phase) {
 
 }  // namespace
 
+std::string way_option(std::uint32_t way) { return " -DWAY=" + std::to_string(way); }
+
 std::optional<std::size_t> place_of_copy_phase(std::string_view phase) {
   const auto* const found =
       std::find(std::begin(all_copy_phases), std::end(all_copy_phases), phase);

@@ -26,6 +26,9 @@ inline constexpr std::string_view all_copies[]{"implicit, local memory", "implic
 /// waited for, worked on, and brought back.
 inline constexpr std::string_view all_copy_phases[]{"start", "copy", "work", "copy back"};
 
+/// The build option for the way of a bar, by its place among all_copies.
+std::string way_option(std::uint32_t way);
+
 /// Its place among them; nothing for another word.
 std::optional<std::size_t> place_of_copy_phase(std::string_view phase);
 

@@ -22,12 +22,16 @@ constexpr std::uint32_t checked_chunks = 3;
 // Of a group, as cl/stalls_copy.clh stores them: its phases, its beginning and its end.
 constexpr std::size_t ticks_of_group = std::size(all_copy_phases) + 2;
 
+std::string copy_options(std::uint32_t way, const DeviceInfo& device) {
+  return part_options(1, true, device) + way_option(way);
+}
+
 class Copies {
  public:
   Copies(Session& session, const Point& point)
       : session_(session),
         shape_(CopyShape::of(point)),
-        options_(part_options(1, true, session.info())),
+        options_(copy_options(shape_.way, session.info())),
         kernel_(session.kernel(stalls_file, "stalls_copy", options_)),
         from_(stalls_data(session, shape_.words)),
         to_(kept_buffer(session, "stalls copies", shape_.words * sizeof(cl_uint))),
@@ -38,8 +42,8 @@ class Copies {
     cl_uint index = 0;
     kernel_.setArg(index++, from_);
     kernel_.setArg(index++, to_);
-    kernel_.setArg(index, cl_uint{shape_.way});
-    index += 3;  // first, iterations
+    first_argument_ = index;
+    index += 2;  // with the number of iterations behind it
     kernel_.setArg(index++, cl_uint{shape_.from_mask});
     kernel_.setArg(index++, cl_uint{shape_.to_mask});
     kernel_.setArg(index++, cl_uint{shape_.steps});
@@ -75,6 +79,7 @@ class Copies {
   cl::Buffer ticks_;
   cl::Buffer sums_;
   LaunchNumbers launches_;
+  cl_uint first_argument_{0};
   cl_uint addend_argument_{0};
   cl_uint next_{0};
 };
@@ -139,8 +144,8 @@ Measurement Copies::run(std::uint64_t iterations) {
   // Goes on where the launch before ended, so that its data are in no cache.
   const cl_uint first = next_;
   next_ += count;
-  kernel_.setArg(3, first);
-  kernel_.setArg(4, count);
+  kernel_.setArg(first_argument_, first);
+  kernel_.setArg(first_argument_ + 1, count);
   kernel_.setArg(addend_argument_, addend);
   const LaunchTimes times = session_.launch(
       kernel_,
@@ -163,7 +168,7 @@ Work prepare_copy(Session& session, const Point& point) {
   const LaunchSize size{.few = few_iterations,
                         .cpu_launch_ns = cpu_launch_ns,
                         .is_phase = !CopyShape::of(point).phase.empty(),
-                        .options = part_options(1, true, session.info())};
+                        .options = copy_options(CopyShape::of(point).way, session.info())};
   return work_of(session, size, [copies](std::uint64_t count) { return copies->run(count); });
 }
 

@@ -20,13 +20,15 @@ void append(std::vector<Point>& points, std::vector<Point> more) {
 }  // namespace
 
 std::vector<KernelVariant> variants() {
-  return {{"-DPART=0", ""},
-          {"-DPART=1", ""},
-          {"-DPART=2", ""},
-          {fmt::format("-DPART=0{}", with_stamps), ""},
-          {fmt::format("-DPART=0{}{}", clock_without_asm, with_stamps), ""},
-          {fmt::format("-DPART=1{}", clock_without_asm), ""},
-          {fmt::format("-DPART=2{}", clock_without_asm), ""}};
+  std::vector<KernelVariant> all{{"-DPART=0", ""}};
+  for (const std::string_view clock : {std::string_view(), clock_without_asm}) {
+    all.push_back({fmt::format("-DPART=0{}{}", clock, with_stamps), ""});
+    for (std::uint32_t way = 0; way < std::size(all_copies); ++way) {
+      all.push_back({fmt::format("-DPART=1{}{}", clock, way_option(way)), ""});
+    }
+    all.push_back({fmt::format("-DPART=2{}", clock), ""});
+  }
+  return all;
 }
 
 Plan plan(const DeviceInfo& device, const Limits& limits) {
