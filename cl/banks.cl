@@ -14,8 +14,8 @@
 // of 8 KiB. So the address of a load comes from the load before it in its chain, and no compiler
 // can merge, drop or move one; and since `hop` is a multiple of all banks together, a chain stays
 // in its bank. The parts of a word beside the first hold 0 and are added, so that a wide load
-// cannot become a narrow one. A store writes the offset where it goes, and goes the same way: a
-// compiler that does not know `hop` cannot see which store would overwrite another.
+// cannot become a narrow one. A store writes the offset where it goes, and goes on to another word
+// of its bank by one instruction: with more of them the stores would wait for arithmetic.
 
 #include "mixed.clh"
 
@@ -46,11 +46,13 @@ typedef uint4 word;
 typedef word chain;
 #define CHAIN_OF(offset) WORD_OF(offset)
 #define OFFSET_OF(c) FIRST(c)
-#define ACCESS(c)                            \
-  {                                          \
-    WORD_AT(OFFSET_OF(c)) = c;               \
-    OFFSET_OF(c) = MOVED(OFFSET_OF(c), hop); \
+#define ACCESS(c)              \
+  {                            \
+    WORD_AT(OFFSET_OF(c)) = c; \
+    OFFSET_OF(c) ^= flip;      \
   }
+// After hop twice hop, and hop again: back after four stores, which no compiler looks through.
+#define ADVANCE flip ^= 3 * hop;
 #else
 typedef uint chain;
 #define CHAIN_OF(offset) (offset)
@@ -60,6 +62,7 @@ typedef uint chain;
     const word seen = WORD_AT(c); \
     c = SUM(seen);                \
   }
+#define ADVANCE
 #endif
 
 // clang-format off
@@ -77,9 +80,9 @@ typedef uint chain;
 #define DECLARE(j) chain c##j = CHAIN_OF(j < CHAINS ? offsets[j * lanes + lane] : 0u);
 #define STEP(j) if (j < CHAINS) ACCESS(c##j)
 #define ADD(j) + (j < CHAINS ? OFFSET_OF(c##j) : 0u)
-#define ADD_STORED(j) + (j < CHAINS ? SUM(WORD_AT(MOVED(OFFSET_OF(c##j), 0u - hop))) : 0u)
+#define ADD_STORED(j) + (j < CHAINS ? SUM(WORD_AT(OFFSET_OF(c##j) ^ flip ^ (3 * hop))) : 0u)
 // clang-format on
-#define ALL EACH(STEP)
+#define ALL EACH(STEP) ADVANCE
 #define ALL_4 ALL ALL ALL ALL
 #define ALL_16 ALL_4 ALL_4 ALL_4 ALL_4
 #if STEPS == 1
@@ -143,6 +146,9 @@ banks_access(global const uint* offsets, uint lanes, uint footprint, uint hop, u
     *(local uint*)(memory + at) = content;
   }
   EACH(DECLARE)
+#if STORE
+  uint flip = hop;
+#endif
   barrier(CLK_LOCAL_MEM_FENCE);
   if (lead != 0) {
     ALL

@@ -58,30 +58,37 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
 #else
   const uint is_idle = 0;
 #endif
+  const uint place = place_of(item, merger, is_across, sub_group);
   ulong sum = 0;
   ulong ticks = 0;
   for (uint round = 0; round <= rounds; ++round) {
+#if LOADS > 0
+    // Addresses are ready before the clock is read: what is timed are the loads alone.
+    global const uint* at[LOADS];
+    ulong ready = sum;
+#pragma unroll
+    for (uint k = 0; k < LOADS; ++k) {
+      const uint line = (first + (round * LOADS + k) * per_load + place) & mask;
+      at[k] = data + (ulong)line * line_words;
+      ready += (ulong)at[k];
+    }
+    if (ready == never) out[0] = ready;
+#endif
     barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong before = clock_after(sum, never);
-    // Loads must not be made before the clock is read: their addresses depend on it.
-    const uint late = before == never ? 1 : 0;
+    const ulong before = clock_now();
 #if LOADS > 0
     if (!is_idle) {
-      const uint place = place_of(item, merger, is_across, sub_group);
-      const uint base = first + round * LOADS * per_load + place + late;
       uint loaded[LOADS];
 #pragma unroll
-      for (uint k = 0; k < LOADS; ++k) {
-        loaded[k] = data[(ulong)((base + k * per_load) & mask) * line_words];
-      }
+      for (uint k = 0; k < LOADS; ++k) loaded[k] = *(at[k] + CLOCK_LATE(before, never));
 #pragma unroll
       for (uint k = 0; k < LOADS; ++k) sum += loaded[k];
     }
 #endif
     // A barrier does not wait for loads, but what may be stored before it does.
-    if (sum + late == never) out[0] = sum;
+    if (sum == never) out[0] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong after = clock_after(sum, never);
+    const ulong after = clock_now();
     if (round > 0) ticks += after - before;
   }
   if (item == 0) out[0] = ticks;

@@ -40,6 +40,8 @@ test_needs=(
   "Clang 14's sanitizers|file /usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.asan-*|libclang-rt-14-dev"
   "clang-format 14|program clang-format-14|clang-format-14"
   "clang-tidy 14|program clang-tidy-14|clang-tidy-14"
+  "Clang 14's headers, for clang-tidy's plugin|file /usr/lib/llvm-14/include/clang/AST/AST.h|libclang-14-dev"
+  "LLVM 14's headers, likewise|file /usr/include/llvm-14/llvm/ADT/StringRef.h|llvm-14-dev"
   "Clang 15, the LLVM of AMD's device libraries|program clang-15|clang-15"
   "Clang 19, for newer AMD devices|program clang-19|clang-19"
   "Chromium|program chromium|chromium"

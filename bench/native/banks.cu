@@ -59,8 +59,9 @@ __device__ uint4 word_of<uint4>(Word offset) {
 
 /// `count` chains, `length` accesses of each in one turn; a load's result is the next address.
 template <typename Type, bool stores, unsigned count, unsigned length>
-__global__ void access(const Word* offsets, unsigned footprint, unsigned hop, unsigned turns,
-                       Word never, Span* spans, Word* ends) {
+__global__ void __launch_bounds__(1024)
+    access(const Word* offsets, unsigned footprint, unsigned hop, unsigned turns, Word never,
+           Span* spans, Word* ends) {
   extern __shared__ __align__(16) char memory[];
   for (unsigned at = threadIdx.x * 4; at < footprint + 16; at += blockDim.x * 4) {
     *reinterpret_cast<Word*>(memory + at) = at % sizeof(Type) == 0 ? moved(at, hop) : 0;
@@ -75,6 +76,7 @@ __global__ void access(const Word* offsets, unsigned footprint, unsigned hop, un
   if (total == never) return;
   __syncthreads();
   const long long begin = clock64();
+  unsigned flip = hop;
 #pragma unroll 1
   for (unsigned turn = 0; turn < turns; ++turn) {
 #pragma unroll
@@ -83,11 +85,12 @@ __global__ void access(const Word* offsets, unsigned footprint, unsigned hop, un
       for (unsigned j = 0; j < count; ++j) {
         if (stores) {
           *reinterpret_cast<Type*>(memory + at[j]) = word_of<Type>(at[j]);
-          at[j] = moved(at[j], hop);
+          at[j] ^= flip;  // the cheapest way elsewhere: two instructions a store
         } else {
           at[j] = sum(*reinterpret_cast<const Type*>(memory + at[j]));
         }
       }
+      flip ^= 3 * hop;
     }
   }
   total = 0;

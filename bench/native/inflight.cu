@@ -39,18 +39,24 @@ __global__ void touch(const char* buffer, unsigned long long* sink) {
 }
 
 template <int loads>
-__global__ void block(const char* buffer, std::uint64_t first, long long* cycles,
-                      unsigned long long* sums) {
+__global__ void __launch_bounds__(1024)
+    block(const char* buffer, std::uint64_t first, unsigned long long never, long long* cycles,
+          unsigned long long* sums) {
   unsigned long long sum = 0;
   long long total = 0;
+  // Unrolled, each round would have code of its own, which no round before has fetched.
+#pragma unroll 1
   for (int round = 0; round <= timed_rounds; ++round) {
     const char* at[loads];
+    unsigned long long ready = sum;
 #pragma unroll
     for (int k = 0; k < loads; ++k) {
       const std::uint64_t line =
           first + (std::uint64_t)(round * loads + k) * blockDim.x + threadIdx.x;
       at[k] = buffer + line % lines * line_bytes;
+      ready += (unsigned long long)at[k];
     }
+    if (ready == never) *sums = ready;  // else addresses are made behind the barrier
     __syncthreads();
     const long long begin = clock64();
     unsigned value[loads];
@@ -58,7 +64,9 @@ __global__ void block(const char* buffer, std::uint64_t first, long long* cycles
     for (int k = 0; k < loads; ++k) value[k] = load(at[k]);
 #pragma unroll
     for (int k = 0; k < loads; ++k) sum += value[k];
-    if (sum == ~0ull) *sums = sum;  // a barrier does not wait for loads, but a store before it does
+    // A barrier does not wait for loads, but a store before it does. Of a constant the compiler
+    // would know that the sum of a few words cannot reach it.
+    if (sum == never) *sums = sum;
     __syncthreads();
     const long long end = clock64();
     if (round > 0) total += end - begin;
@@ -70,11 +78,21 @@ __global__ void block(const char* buffer, std::uint64_t first, long long* cycles
 void launch(int loads, int threads, const char* buffer, std::uint64_t first, long long* cycles,
             unsigned long long* sums) {
   switch (loads) {
-    case 1: block<1><<<1, threads>>>(buffer, first, cycles, sums); break;
-    case 2: block<2><<<1, threads>>>(buffer, first, cycles, sums); break;
-    case 4: block<4><<<1, threads>>>(buffer, first, cycles, sums); break;
-    case most_loads: block<most_loads><<<1, threads>>>(buffer, first, cycles, sums); break;
-    default: std::fprintf(stderr, "inflight: 1, 2, 4 or 8 loads\n"); std::exit(2);
+    case 1:
+      block<1><<<1, threads>>>(buffer, first, ~0ull, cycles, sums);
+      break;
+    case 2:
+      block<2><<<1, threads>>>(buffer, first, ~0ull, cycles, sums);
+      break;
+    case 4:
+      block<4><<<1, threads>>>(buffer, first, ~0ull, cycles, sums);
+      break;
+    case most_loads:
+      block<most_loads><<<1, threads>>>(buffer, first, ~0ull, cycles, sums);
+      break;
+    default:
+      std::fprintf(stderr, "inflight: 1, 2, 4 or 8 loads\n");
+      std::exit(2);
   }
   check(cudaGetLastError(), "launch");
 }
@@ -98,11 +116,14 @@ int main(int count, char** words) {
   std::vector<unsigned> contents(buffer_bytes / sizeof(unsigned));
   for (std::size_t i = 0; i < contents.size(); ++i) contents[i] = (unsigned)i * 2654435761u;
   check(cudaMemcpy(buffer, contents.data(), buffer_bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-  touch<<<256, 256>>>(buffer, sums);
   std::uint64_t first = 0;
   std::printf("{\"cycles\": [");
   constexpr int warm = 3;
+  // As often as clprobe does it: translations that this multiprocessor has, and copies of lines in
+  // its half of the cache, come and go with it.
+  constexpr int between_touches = 4;
   for (int repeat = -warm; repeat < repeats; ++repeat) {
+    if ((repeat + warm) % between_touches == 0) touch<<<256, 256>>>(buffer, sums);
     launch(loads, threads, buffer, first, cycles, sums);
     first += (std::uint64_t)(timed_rounds + 1) * loads * threads;
     long long found = 0;

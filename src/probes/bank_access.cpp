@@ -58,6 +58,12 @@ std::uint32_t moved(std::uint32_t offset, std::uint32_t accesses) {
   return (offset & ~within) | ((offset + accesses * all_banks_bytes) & within);
 }
 
+/// Where a store goes after so many before it, as `flip` in cl/banks.cl has it.
+std::uint32_t flipped(std::uint32_t offset, std::uint64_t stores) {
+  constexpr std::array<std::uint32_t, 4> hops{0, 1, 3, 2};
+  return offset ^ hops[stores % hops.size()] * all_banks_bytes;
+}
+
 /// A row of offsets for each chain: the pattern, moved on so that no two chains begin alike.
 std::vector<cl_uint> offset_table(const Shape& shape) {
   const std::vector<std::uint32_t> pattern =
@@ -177,13 +183,14 @@ void Accesses::set_arguments() {
 
 /// What banks_access adds up: where every chain of every item is, or what it stored last.
 cl_ulong Accesses::witness_after(std::uint64_t accesses) const {
-  const std::uint64_t last = shape_.series.is_store ? accesses - 1 : accesses;
   const auto lanes = static_cast<std::uint64_t>(shape_.lanes);
   cl_uint sum = 0;
   for (std::uint64_t item = 0; item < shape_.items; ++item) {
     cl_uint of_item = 0;
     for (std::uint64_t chain = 0; chain < shape_.chains; ++chain) {
-      of_item += moved(table_[chain * lanes + item % lanes], static_cast<std::uint32_t>(last % 8));
+      const cl_uint begin = table_[chain * lanes + item % lanes];
+      of_item += shape_.series.is_store ? flipped(begin, accesses - 1)
+                                        : moved(begin, static_cast<std::uint32_t>(accesses % 8));
     }
     sum += mixed(of_item + static_cast<cl_uint>(item));
   }

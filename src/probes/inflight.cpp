@@ -78,23 +78,22 @@ Bytes buffer_of(const DeviceInfo& device, const Limits& limits, std::string_view
   return {std::bit_floor(std::max(std::min(size, most), line_of_inflight(device)).count)};
 }
 
-/// Larger groups take another build (work_group.hpp), whose own cost looks like a jump: on an
-/// NVIDIA H200 it is 400 cycles. They are measured where they are asked for.
-std::int64_t usual_items(const DeviceInfo& device) {
-  if (device.type == "simulated") return most_items(device);
-  return std::min(most_items(device), static_cast<std::int64_t>(usual_group));
-}
-
 /// Every second number of work-items of the first two sub-groups, where caches and barriers have
-/// their steps; then fewer, until a jump is seen.
+/// their steps; then fewer, and of large groups fewer still, until a jump is seen.
 std::vector<int> work_items_of(const DeviceInfo& device, const Limits& limits) {
   if (!limits.in_flight.work_items.empty()) return limits.in_flight.work_items;
-  const auto most = static_cast<int>(usual_items(device));
+  const auto most = static_cast<int>(most_items(device));
   const int fine = limits.effort == Effort::quick ? 4 : 2;
   const int coarse = limits.effort == Effort::thorough ? 2 : 4 * fine;
+  // Simulated groups are all alike, and their capacities are told by these steps.
+  const int of_large = device.type == "simulated" ? coarse : 2 * coarse;
   const auto first = static_cast<int>(2 * sub_group_of(device));
   std::vector<int> items;
-  for (int n = fine; n <= most; n += n < first ? fine : coarse) items.push_back(n);
+  int n = fine;
+  while (n <= most) {
+    items.push_back(n);
+    n += n < first ? fine : n < static_cast<int>(usual_group) ? coarse : of_large;
+  }
   return items;
 }
 
@@ -283,7 +282,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
     std::vector<int> items;
     for (const Gap& gap : found[i].spike->possible) {
       for (int n = std::max(2, gap.before - around); n <= gap.after + around; n += 2) {
-        if (n <= usual_items(device) && known.insert(n).second) items.push_back(n);
+        if (n <= most_items(device) && known.insert(n).second) items.push_back(n);
       }
     }
     add_curve(device, limits, found[i].pattern, items, more);

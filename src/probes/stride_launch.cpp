@@ -20,9 +20,6 @@ constexpr const char* file = "stride.cl";
 // Work-items of which a launch that reads brings the sum home; every other one checks its own.
 constexpr std::uint64_t most_samples = 4096;
 
-// Some milliseconds, of which the start of a launch is a small part.
-constexpr std::uint64_t enough_cpu_bytes = mebibytes(32).count;
-
 /// A buffer of some kind, which a kernel takes as an argument.
 struct Memory {
   std::unique_ptr<HostMemory> host{};  // before the buffer that uses it, so that it outlives it
@@ -351,6 +348,20 @@ Measurement Stream::run(std::uint64_t batches) {
   return measurement;
 }
 
+/// A CPU needs part of its buffer for a good sample, where it is slow: so many milliseconds, of
+/// which the start of a launch is a small part. The next sample goes on with the next part. Where
+/// it is fast it moves the whole buffer, in which the runs of work-items are neighbours.
+std::uint64_t enough_batches(Stream& stream) {
+  constexpr double enough_ns = 12e6;
+  constexpr std::uint64_t trial_bytes = mebibytes(32).count;
+  const StrideShape& shape = stream.shape();
+  const std::uint64_t parts = std::max<std::uint64_t>(1, shape.buffer_bytes() / trial_bytes);
+  const std::uint64_t trial = std::max<std::uint64_t>(1, shape.batches() / parts);
+  const auto ns = static_cast<double>(std::max<std::uint64_t>(1, stream.run(trial).sample.host_ns));
+  const double enough = static_cast<double>(trial) * enough_ns / ns;
+  return std::clamp(std::bit_floor(static_cast<std::uint64_t>(enough)), trial, shape.batches());
+}
+
 }  // namespace
 
 Work prepare_stride(Session& session, const Point& point) {
@@ -359,11 +370,7 @@ Work prepare_stride(Session& session, const Point& point) {
   Work work;
   work.accesses_per_iteration = shape.unroll() * shape.grid * shape.element_bytes();
   work.max_iterations = shape.batches();
-  // A CPU needs part of its buffer for a good sample. The next sample goes on with the next part.
-  const std::uint64_t enough =
-      session.info().type == "cpu" ? enough_cpu_bytes : shape.buffer_bytes();
-  const std::uint64_t parts = std::max<std::uint64_t>(1, shape.buffer_bytes() / enough);
-  work.iterations = std::max<std::uint64_t>(1, shape.batches() / parts);
+  work.iterations = session.info().type == "cpu" ? enough_batches(*stream) : shape.batches();
   if (session.info().isa == "spir") {
     work.max_iterations = std::min(work.max_iterations, most_iterations);
   }
