@@ -168,53 +168,69 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
   }
 }
 
-void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& each,
-               const BankVerdict& verdict) {
-  const std::string name = fmt::format("{} {} B", each.series->name, each.curve.word_bytes);
-  std::vector<double> wavefronts(each.curve.times.size(), 1.0);
-  if (verdict.is_visible) {
-    for (std::size_t i = 0; i < wavefronts.size(); ++i) {
-      const auto offsets =
-          offsets_of(each.curve.patterns[i], each.curve.word_bytes, each.curve.lanes);
-      wavefronts[i] = wavefronts_of(offsets, each.curve.word_bytes, verdict.ranking.front().model);
+/// Lanes that share wide words may be served sooner than the model says (seen on an H200: a
+/// broadcast of 8 bytes goes in one wavefront), so that only strides tell what a way of them costs.
+bool tells_cost(const BankPattern& pattern, int word_bytes) {
+  const bool is_stride = pattern.kind == PatternKind::stride && pattern.number > 0;
+  return word_bytes <= 4 || is_stride;
+}
+
+/// Patterns with their wavefronts by a model; without one each counts as one.
+struct Wavefronts {
+  std::vector<double> fronts{};
+  std::vector<double> times{};
+
+  [[nodiscard]] std::vector<double> least_times() const {
+    const double least = *std::min_element(fronts.begin(), fronts.end());
+    std::vector<double> found;
+    for (std::size_t i = 0; i < fronts.size(); ++i) {
+      if (fronts[i] == least) found.push_back(times[i]);
+    }
+    return found;
+  }
+};
+
+Wavefronts wavefronts_that_tell(const SeriesCurve& each, const BankVerdict& verdict) {
+  Wavefronts all;
+  Wavefronts telling;
+  for (std::size_t i = 0; i < each.curve.times.size(); ++i) {
+    const BankPattern& pattern = each.curve.patterns[i];
+    const auto offsets = offsets_of(pattern, each.curve.word_bytes, each.curve.lanes);
+    const double count = verdict.is_visible ? wavefronts_of(offsets, each.curve.word_bytes,
+                                                            verdict.ranking.front().model)
+                                            : 1.0;
+    for (Wavefronts* rows : {&all, &telling}) {
+      if (rows == &telling && !tells_cost(pattern, each.curve.word_bytes)) continue;
+      rows->fronts.push_back(count);
+      rows->times.push_back(each.curve.times[i]);
     }
   }
-  double least = wavefronts.empty() ? 0.0 : wavefronts.front();
-  for (const double count : wavefronts) least = std::min(least, count);
-  std::vector<double> free_times;
-  for (std::size_t i = 0; i < wavefronts.size(); ++i) {
-    if (wavefronts[i] == least) free_times.push_back(each.curve.times[i]);
-  }
+  return telling.times.empty() ? all : telling;
+}
+
+void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& each,
+               const BankVerdict& verdict) {
+  if (each.curve.times.empty()) return;
+  const std::string name = fmt::format("{} {} B", each.series->name, each.curve.word_bytes);
+  const Wavefronts rows = wavefronts_that_tell(each, verdict);
+  const std::vector<double> free_times = rows.least_times();
   Finding base = finding_of("conflict_free", name, time_unit(device), "median of patterns");
   base.value = median(free_times);
   base.low = quantile(free_times, 0.05);
   base.high = quantile(free_times, 0.95);
   found.findings.push_back(std::move(base));
   if (verdict.is_visible) {
-    // Lanes that share wide words may be served sooner than the model says (seen on an H200: a
-    // broadcast of 8 bytes goes in one wavefront), so that only strides tell what a way of them
-    // costs.
-    std::vector<double> fronts;
-    std::vector<double> times;
-    for (std::size_t i = 0; i < wavefronts.size(); ++i) {
-      const BankPattern& pattern = each.curve.patterns[i];
-      const bool is_stride = pattern.kind == PatternKind::stride && pattern.number > 0;
-      if (each.curve.word_bytes > 4 && !is_stride) continue;
-      fronts.push_back(wavefronts[i]);
-      times.push_back(each.curve.times[i]);
-    }
-    if (times.empty()) return;
     Finding cost = finding_of("cost_a_way", name, time_unit(device), "least squares");
     constexpr std::size_t fewest = 3;  // a line through two points leaves nothing to doubt it by
-    const std::set<double> different(fronts.begin(), fronts.end());
-    if (times.size() < fewest || different.size() < 2) {
+    const std::set<double> different(rows.fronts.begin(), rows.fronts.end());
+    if (rows.times.size() < fewest || different.size() < 2) {
       cost.reason = fmt::format("not known: {} with {} of ways say nothing of it",
-                                format_count(times.size(), "pattern"),
+                                format_count(rows.times.size(), "pattern"),
                                 format_count(different.size(), "number"));
       found.findings.push_back(std::move(cost));
       return;
     }
-    const ConflictLine line = fit_conflicts(fronts, times);
+    const ConflictLine line = fit_conflicts(rows.fronts, rows.times);
     cost.value = line.cost;
     cost.low = line.cost_interval.low;
     cost.high = line.cost_interval.high;
