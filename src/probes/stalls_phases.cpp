@@ -41,8 +41,9 @@ std::vector<PhaseTime> times_of(const Points& points, const DeviceInfo& device,
                                 std::span<const PhaseLabel> labels) {
   std::vector<PhaseTime> times;
   for (const PhaseLabel& each : labels) {
-    if (const auto time = phase_of(points, each.phase, device))
+    if (const auto time = phase_of(points, each.phase, device)) {
       times.push_back({each.label, *time});
+    }
   }
   return times;
 }
