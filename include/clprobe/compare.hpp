@@ -27,12 +27,24 @@ enum class Better { less, more, unknown };
 /// Everything that the table does not know is `unknown`.
 Better better_of(std::string_view name, std::string_view unit);
 
+/// The rate of the core's clock as the run calibrated it, in cycles a second.
+struct CoreClock {
+  double hertz{0.0};
+  double low{0.0};  ///< 95 % interval of the calibration
+  double high{0.0};
+};
+
 /// A finding, and what its own interval does not hold.
 struct ComparedFinding {
   Finding finding{};
-  /// Share of the value by which the interval is wider on both sides: the calibration of the clock,
-  /// and the spread of the samples behind it.
+  /// By which share of the value the interval is wider on both sides: the spread of the samples
+  /// behind it. Of a value that is a share: by which share of its whole.
   double margin{0.0};
+  /// Another such share, of what was made from ticks by the calibrated rate of the clock: how
+  /// uncertain that rate is. All such findings of a run are off by the same factor.
+  double calibration{0.0};
+  /// What its ticks are, where it was measured in cycles of the core, whatever its unit is now.
+  std::optional<CoreClock> clock{};
 };
 
 /// A point of a curve: its varying parameters as text, and its value in the curve's unit.
@@ -70,6 +82,9 @@ struct RunDigest {
   std::vector<ComparedResult> results{};
 };
 
+/// In the place of a probe: what holds for the run as a whole, the rate of the core's clock.
+inline constexpr std::string_view clock_section = "clock";
+
 RunDigest digest(const Run& run, std::string_view file);
 
 struct Judgement {
@@ -82,6 +97,13 @@ struct Judgement {
 /// Conservative: a change has to be larger than the threshold even between the nearest ends of the
 /// two intervals.
 Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, double threshold);
+
+/// The same for two runs of one device. What was measured in cycles of the core is judged in
+/// cycles, whatever its unit: the error of a calibration, and a clock that ran at another rate, are
+/// no change of it, and are compared by themselves. Only where the rates are clearly apart, a time
+/// that does not follow the clock (that of memory) may stay the same in seconds instead.
+Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFinding& other,
+                            double threshold);
 
 /// One finding of one run beside the baseline's.
 struct ComparedCell {

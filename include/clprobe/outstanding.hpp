@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "clprobe/statistics.hpp"
+
 namespace clprobe {
 
 /// Who shares a line. Neighbouring work-items of one sub-group (`within`, as the paper says): that
@@ -62,6 +64,10 @@ std::vector<double> three_point_variance(std::span<const double> values);
 /// Points by work-items; those without runs, or with a run that is not positive, are left out.
 ThreadLatencyPlot plot_of(const ThreadLatencyCurve& curve);
 
+/// Where the least of the robust curve stays below in 95 of 100 bootstraps of each point's runs, by
+/// their order statistics; 0 without usable runs.
+double high_end_of_least(const ThreadLatencyCurve& curve);
+
 /// Different lines that `work_items` work-items ask for, all loads together.
 std::int64_t unique_requests(int work_items, const LoadPattern& pattern, int sub_group);
 
@@ -98,7 +104,9 @@ struct Spike {
 struct CurveFinding {
   LoadPattern pattern{};
   double latency_cycles{0.0};      ///< least time less overhead
+  Interval latency_interval{};     ///< from there (noise only adds) to high_end_of_least
   double cycles_per_request{0.0};  ///< before the first jump
+  Interval request_interval{};     ///< of cycles_per_request: 95 %, from the points' distances
   double noise{0.0};               ///< standard deviation of the robust curve, as a share of it
   std::optional<Spike> spike{};    ///< the first
   /// Requests and instructions at up to which a jump would have been seen (2 latency - time is
@@ -109,6 +117,9 @@ struct CurveFinding {
   /// Little's law: requests x latency / time is the mean number in flight. Floors of the largest.
   std::int64_t least_requests{0};
   std::int64_t least_instructions{0};
+  /// The same with the fastest run of each point: how high the bound itself might be, not the
+  /// limit.
+  std::int64_t fastest_requests{0};
   std::string reason{};  ///< why there is no spike, or none that can be used
 };
 
@@ -133,6 +144,8 @@ struct OutstandingLimit {
   /// Lower bounds by Little's law, whatever the kind; 0 where no curve was measured.
   std::int64_t least_requests{0};
   std::int64_t least_instructions{0};
+  /// The upper end of the interval of `least_requests` (a bound as well, and not the limit).
+  std::int64_t fastest_requests{0};
   /// latency - capacity x interval, where a pool was found: what its spike should be.
   std::optional<double> expected_jump_cycles{};
   std::vector<std::string> reasons{};  ///< plain sentences, the deciding ones first

@@ -18,6 +18,7 @@ namespace clprobe {
 struct ThroughputPoint {
   double asked{0.0};
   double rate{0.0};
+  Interval rate_interval{};  ///< where it is not known (high is 0): the rate itself
 };
 
 struct ThroughputCurve {
@@ -30,10 +31,11 @@ struct ThroughputCurve {
 /// Where more loads asked for no longer serve more.
 struct Saturation {
   double latency{0.0};
+  Interval latency_interval{};
   double most_rate{0.0};  ///< for ever more loads asked for
   Interval most_rate_interval{};
   /// Loads in flight where both lines meet, most_rate x latency. Where it is not reached, what was
-  /// seen in flight, and the interval ends there too: a lower bound.
+  /// seen in flight: a lower bound, and the interval is that of the bound.
   double knee{0.0};
   Interval knee_interval{};
   double exponent{0.0};  ///< how sharp the knee is
@@ -55,7 +57,8 @@ struct TwoLatencyTest {
   ThroughputLimit limit{ThroughputLimit::unknown};
   std::optional<double> capacity{};  ///< loads, where that is the limit
   std::optional<Interval> capacity_interval{};
-  double least_capacity{0.0};  ///< always: so many were in flight
+  double least_capacity{0.0};          ///< always: so many were in flight
+  Interval least_capacity_interval{};  ///< of the bound, which is its lower end
   std::string reason{};
 };
 
@@ -78,6 +81,7 @@ struct Parallelism {
   double per_compute_unit{0.0};
   Interval per_compute_unit_interval{};
   double knee_bytes_per_second{0.0};
+  Interval knee_interval{};  ///< of the bandwidth: the points on both sides of the knee
   bool is_knee_reached{false};
   std::string reason{};  ///< why it is a lower bound
 };

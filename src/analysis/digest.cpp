@@ -135,6 +135,14 @@ double spread_behind(const Finding& finding, double seconds, std::span<const Spr
   return shares.empty() ? 0.0 : quantile(shares, quartile);
 }
 
+/// Of a share, which is a difference of the times of a series' points: in shares of the whole.
+double spread_of_all(std::span<const Spread> spreads) {
+  constexpr double quartile = 0.75;
+  std::vector<double> shares;
+  for (const Spread& each : spreads) shares.push_back(each.share);
+  return shares.empty() ? 0.0 : quantile(shares, quartile);
+}
+
 /// Half of the relative width of the interval of the clock's rate.
 double calibration_share(const DeviceInfo& device) {
   const Clock& clock = device.clock;
@@ -143,30 +151,68 @@ double calibration_share(const DeviceInfo& device) {
   return std::isfinite(width) ? std::max(0.0, width / 2.0) : 0.0;
 }
 
+/// The core's clock, where accesses were timed by it.
+std::optional<CoreClock> core_clock(const DeviceInfo& device) {
+  const Clock& clock = device.clock;
+  const bool is_core = device.timer == Timer::clock && clock.rate == ClockRate::core_cycles;
+  if (!is_core || !(clock.ticks_per_ns > 0.0)) return std::nullopt;
+  return CoreClock{clock.ticks_per_ns * ns_per_second, clock.ticks_per_ns_low * ns_per_second,
+                   clock.ticks_per_ns_high * ns_per_second};
+}
+
+/// The spread of the samples behind a finding, which its own interval need not hold.
 double margin_of(const Finding& finding, const DeviceInfo& device,
                  std::span<const Spread> spreads) {
+  if (finding.value && finding.unit == "share") return spread_of_all(spreads);
   if (!finding.value || !(*finding.value > 0.0)) return 0.0;
-  if (finding.unit == "seconds") {
-    return calibration_share(device) + spread_behind(finding, *finding.value, spreads);
-  }
+  if (finding.unit == "seconds") return spread_behind(finding, *finding.value, spreads);
   // A rate: to first order its interval is as wide, relatively, as that of the time of one byte.
   if (finding.unit == "bytes_per_second") {
     return spread_behind(finding, 1.0 / *finding.value, spreads);
   }
-  const double ticks_per_second = device.clock.ticks_per_ns * 1e9;
+  const double ticks_per_second = device.clock.ticks_per_ns * ns_per_second;
   if (finding.unit == "cycles" && ticks_per_second > 0.0) {
     return spread_behind(finding, *finding.value / ticks_per_second, spreads);
   }
   return 0.0;
 }
 
+/// What timed the points behind a finding: the clock in the kernel, whole launches, or both.
+struct TimedBy {
+  bool clock{false};
+  bool launches{false};
+};
+
+TimedBy timed_by(const std::vector<TimedPoint>& points, const DeviceInfo& device) {
+  TimedBy timed;
+  for (const TimedPoint& each : points) {
+    (timer_of(*each.point, device) == Timer::clock ? timed.clock : timed.launches) = true;
+  }
+  return timed;
+}
+
+ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& device,
+                                 const TimedBy& timed, std::span<const Spread> spreads) {
+  ComparedFinding compared{.finding = finding, .margin = margin_of(finding, device, spreads)};
+  const bool is_in_seconds = finding.unit == "seconds" || finding.unit == "bytes_per_second";
+  const bool is_in_cycles = finding.unit == "cycles" || finding.unit == "bytes_per_cycle";
+  if (is_in_seconds && timed.clock) compared.calibration = calibration_share(device);
+  if ((is_in_seconds && !timed.launches) || is_in_cycles) compared.clock = core_clock(device);
+  return compared;
+}
+
 ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device) {
   ComparedResult compared{.probe = result.probe, .status = result.status, .reason = result.reason};
   const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
   std::map<std::string, std::vector<Spread>, std::less<>> spreads;
+  std::map<std::string, TimedBy, std::less<>> timed;
+  TimedBy all;  // which speaks for findings whose series has no points of its own
   for (const std::vector<TimedPoint>& points : points_by_series(result, device)) {
     ComparedCurve curve = curve_of(points, is_rate);
     spreads[curve.series] = spreads_of(points);
+    const TimedBy own = timed[curve.series] = timed_by(points, device);
+    all.clock |= own.clock;
+    all.launches |= own.launches;
     if (!curve.points.empty()) compared.curves.push_back(std::move(curve));
   }
   compared.is_cut_short =
@@ -174,9 +220,24 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
                   [](const Warning& warning) { return warning.code == "time_budget_short"; });
   for (const Finding& finding : result.findings) {
     if (is_remark(finding.name)) continue;
-    compared.findings.push_back({finding, margin_of(finding, device, spreads[finding.series])});
+    const auto own = timed.find(finding.series);
+    compared.findings.push_back(compared_finding(
+        finding, device, own == timed.end() ? all : own->second, spreads[finding.series]));
   }
   return compared;
+}
+
+/// The core's clock as a finding of its own.
+ComparedResult clock_result(const CoreClock& clock, Timer against) {
+  Finding rate{.name = "rate", .series = "core"};
+  rate.value = clock.hertz;
+  rate.low = clock.low;
+  rate.high = clock.high;
+  rate.unit = "hertz";
+  rate.method = fmt::format("calibration against {}", to_word(against));
+  ComparedResult result{.probe = std::string(clock_section)};
+  result.findings.push_back({.finding = std::move(rate)});
+  return result;
 }
 
 }  // namespace
@@ -189,6 +250,9 @@ RunDigest digest(const Run& run, std::string_view file) {
                    .interrupted = run.interrupted};
   result.tool = run.imported ? run.imported->tool
                              : fmt::format("clprobe {} {}", run.tool.version, run.tool.commit);
+  if (const auto clock = core_clock(run.device)) {
+    result.results.push_back(clock_result(*clock, run.device.launch_timer));
+  }
   for (const ProbeResult& each : run.results) {
     result.results.push_back(digest_result(each, run.device));
   }

@@ -11,9 +11,8 @@ namespace {
 
 using CountOf = std::int64_t (*)(int, const LoadPattern&, int);
 
-/// The counts c with multiple x c in [count(before), count(after)), over all gaps where the count
-/// rises.
-std::optional<CountRange> range_of(const CurveFinding& curve, int sub_group, CountOf count) {
+/// The counts c in [count(before), count(after)), over all gaps where the count rises.
+std::optional<CountRange> asked_range(const CurveFinding& curve, int sub_group, CountOf count) {
   if (!curve.spike) return std::nullopt;
   std::optional<CountRange> range;
   for (const Gap& gap : curve.spike->possible) {
@@ -23,6 +22,12 @@ std::optional<CountRange> range_of(const CurveFinding& curve, int sub_group, Cou
     if (!range) range = CountRange{before, after - 1};
     range->high = after - 1;
   }
+  return range;
+}
+
+/// The counts c with multiple x c among them.
+std::optional<CountRange> range_of(const CurveFinding& curve, int sub_group, CountOf count) {
+  std::optional<CountRange> range = asked_range(curve, sub_group, count);
   if (!range) return std::nullopt;
   const std::int64_t multiple = curve.spike->multiple;
   range->low = (range->low + multiple - 1) / multiple;
@@ -141,6 +146,18 @@ void explain_by_merge_lists(std::span<const CurveFinding> curves, int sub_group,
   pool.against.erase(rest, pool.against.end());
 }
 
+std::int64_t count_items(int work_items, const LoadPattern&, int) { return work_items; }
+
+bool overlap(const std::optional<CountRange>& a, const std::optional<CountRange>& b) {
+  return a && b && a->low <= b->high && b->low <= a->high;
+}
+
+/// Whether a pool or a table could have both spikes.
+bool have_common_limit(const CurveFinding& a, const CurveFinding& b, int sub_group) {
+  return overlap(request_range(a, sub_group), request_range(b, sub_group)) ||
+         overlap(instruction_range(a, sub_group), instruction_range(b, sub_group));
+}
+
 /// The sub-groups behind which an `across` curve jumps too early.
 std::set<int> lengths_of(const CurveFinding& curve, int sub_group) {
   std::set<int> lengths;
@@ -204,6 +221,23 @@ Hypothesis weigh_pool(std::span<const CurveFinding> curves, int sub_group) {
 
 Hypothesis weigh_table(std::span<const CurveFinding> curves, int sub_group) {
   return weigh(curves, sub_group, by_instructions);
+}
+
+std::optional<Hypothesis> weigh_group(std::span<const CurveFinding> curves, int sub_group) {
+  std::vector<std::optional<CountRange>> ranges;
+  ranges.reserve(curves.size());
+  for (const CurveFinding& curve : curves) {
+    ranges.push_back(asked_range(curve, sub_group, count_items));
+  }
+  Hypothesis group;
+  vote(ranges, group);
+  for (const std::size_t a : group.supporters) {
+    for (const std::size_t b : group.supporters) {
+      const bool is_other = curves[a].pattern.loads != curves[b].pattern.loads;
+      if (is_other && !have_common_limit(curves[a], curves[b], sub_group)) return group;
+    }
+  }
+  return std::nullopt;
 }
 
 /// Each degree of merging by the majority of its curves, from the least on.

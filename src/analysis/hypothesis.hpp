@@ -41,6 +41,28 @@ Hypothesis weigh_pool(std::span<const CurveFinding> curves, int sub_group);
 /// Weighs a table of load instructions.
 Hypothesis weigh_table(std::span<const CurveFinding> curves, int sub_group);
 
+/// Spikes at one number of work-items, whatever these load: what the group itself costs there (its
+/// sub-groups outnumber the schedulers, say). `range` is of work-items, `supporters` are those
+/// spikes. Nothing unless two of them share neither a number of requests nor one of instructions,
+/// since a full pool or table moves with the loads.
+std::optional<Hypothesis> weigh_group(std::span<const CurveFinding> curves, int sub_group);
+
+/// Work-items behind which the work-group has a step of its own, and how many spikes were that.
+struct GroupStep {
+  CountRange work_items{};
+  std::size_t spikes{0};
+};
+
+/// What curves say of both kinds of limit.
+struct Judgement {
+  std::vector<CurveFinding> curves{};  ///< as judged: without the spikes that are the group's own
+  Hypothesis pool{};
+  Hypothesis table{};
+  std::size_t spikes{0};
+  std::vector<GroupStep> steps{};
+  OutstandingKind kind{OutstandingKind::unobservable};
+};
+
 /// How many loads of a line an entry of the pool holds.
 std::optional<MergeCapacity> find_mergers(std::span<const CurveFinding> curves, int sub_group,
                                           const Hypothesis& pool);

@@ -16,6 +16,9 @@ namespace {
 // brackets between two measured working sets, and are as wide as the plan was coarse.
 constexpr double widest_factor = 2.0;
 
+// The same for shares, of the whole that they are parts of.
+constexpr double widest_share = 0.25;
+
 struct Direction {
   std::string_view name;  // empty: any
   std::string_view unit;
@@ -27,6 +30,7 @@ constexpr std::array directions{Direction{"", "seconds", Better::less},
                                 Direction{"", "bytes_per_second", Better::more},
                                 Direction{"", "bytes_per_cycle", Better::more},
                                 Direction{"", "operations_per_second", Better::more},
+                                Direction{"", "hertz", Better::more},
                                 Direction{"capacity", "bytes", Better::more}};
 
 constexpr std::array verdict_words{std::string_view("same"), std::string_view("better"),
@@ -40,10 +44,16 @@ std::string kind_of_reason(const Finding& finding) {
   return kind;
 }
 
+/// Some words say that nothing can be said.
+bool says_something(std::string_view label) {
+  constexpr std::array<std::string_view, 6> nothing{"",          "unknown",      "unobservable",
+                                                    "ambiguous", "inconclusive", "untested"};
+  return std::find(nothing.begin(), nothing.end(), label) == nothing.end();
+}
+
 Judgement judge_words(const Finding& baseline, const Finding& other) {
   if (baseline.label != other.label) {
-    const bool is_known = !baseline.label.empty() && !other.label.empty() &&
-                          baseline.label != "unknown" && other.label != "unknown";
+    const bool is_known = says_something(baseline.label) && says_something(other.label);
     const auto shown = [](const Finding& finding) {
       return finding.label.empty() ? std::string_view("nothing") : std::string_view(finding.label);
     };
@@ -91,7 +101,7 @@ LogInterval log_interval(const ComparedFinding& compared) {
   if (finding.high && *finding.high > 0.0) {
     interval.high = std::max(interval.value, std::log(*finding.high));
   }
-  const double margin = std::log1p(compared.margin);
+  const double margin = std::log1p(compared.margin + compared.calibration);
   interval.low -= margin;
   interval.high += margin;
   return interval;
@@ -159,6 +169,50 @@ Judgement judge_values(const ComparedFinding& baseline, const ComparedFinding& o
                     : fmt::format("{:.3g} % apart, but the intervals overlap", percent(change)));
 }
 
+/// Parts of one whole, some of them 0 or below: what counts is how much of the whole they differ
+/// by. A hundredth that doubles is a hundredth.
+Judgement judge_shares(const ComparedFinding& compared_baseline,
+                       const ComparedFinding& compared_other, double threshold) {
+  const Finding& baseline = compared_baseline.finding;
+  const Finding& other = compared_other.finding;
+  const double a = *baseline.value;
+  const double b = *other.value;
+  const bool has_a = baseline.low && baseline.high;
+  const bool has_b = other.low && other.high;
+  const double a_low = baseline.low.value_or(a) - compared_baseline.margin;
+  const double a_high = baseline.high.value_or(a) + compared_baseline.margin;
+  const double b_low = other.low.value_or(b) - compared_other.margin;
+  const double b_high = other.high.value_or(b) + compared_other.margin;
+  const double apart = std::fabs(b - a);
+  const double gap = std::max(b_low - a_high, a_low - b_high);
+  const auto judged = [&](Verdict verdict, std::string_view reason) {
+    const bool has_ratio = a > 0.0 && b > 0.0;
+    return Judgement{verdict, has_ratio ? std::optional(b / a) : std::nullopt,
+                     fmt::format("{:.3g} % of the whole apart, {}", 100.0 * apart, reason)};
+  };
+  if (std::max(a_high - a_low, b_high - b_low) > widest_share) {
+    return judged(Verdict::unclear,
+                  fmt::format("but an interval is wider than {:.0f} %", 100.0 * widest_share));
+  }
+  if (apart <= threshold) {
+    return judged(Verdict::same,
+                  fmt::format("within the threshold of {:.3g} %", 100.0 * threshold));
+  }
+  if (!has_a || !has_b) {
+    return judged(Verdict::unclear,
+                  fmt::format("but {} has no interval", has_a ? "it" : "the baseline"));
+  }
+  if (gap > threshold) {
+    return judged(Verdict::different,
+                  fmt::format("{:.3g} % between the nearest ends", 100.0 * gap));
+  }
+  const bool is_inside = (a_low <= b && b <= a_high) || (b_low <= a && a <= b_high);
+  if (is_inside) return judged(Verdict::same, "but one is within the other's interval");
+  return judged(Verdict::unclear,
+                gap > 0.0 ? fmt::format("but only {:.2g} % between the nearest ends", 100.0 * gap)
+                          : "but the intervals overlap");
+}
+
 }  // namespace
 
 std::string_view to_word(Verdict verdict) {
@@ -186,10 +240,83 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
     const bool has_ratio = *a.value > 0.0;
     return {Verdict::same, has_ratio ? std::optional(1.0) : std::nullopt, "equal"};
   }
+  if (a.unit == "share") return judge_shares(baseline, other, threshold);
   if (!(*a.value > 0.0) || !(*b.value > 0.0)) {
     return {Verdict::unclear, std::nullopt, "only values above 0 have a ratio"};
   }
   return judge_values(baseline, other, threshold);
+}
+
+namespace {
+
+/// The same finding in another unit: `factor` times as many.
+ComparedFinding converted(const ComparedFinding& compared, double factor, std::string_view unit) {
+  ComparedFinding result = compared;
+  Finding& finding = result.finding;
+  finding.unit = unit;
+  for (std::optional<double>* const number : {&finding.value, &finding.low, &finding.high}) {
+    if (*number) *number = **number * factor;
+  }
+  return result;
+}
+
+/// As it was measured: without the calibration of the clock.
+ComparedFinding in_cycles(const ComparedFinding& compared) {
+  const double hertz = compared.clock->hertz;
+  ComparedFinding result = compared;
+  if (compared.finding.unit == "seconds") result = converted(compared, hertz, "cycles");
+  if (compared.finding.unit == "bytes_per_second") {
+    result = converted(compared, 1.0 / hertz, "bytes_per_cycle");
+  }
+  result.calibration = 0.0;
+  return result;
+}
+
+ComparedFinding in_seconds(const ComparedFinding& compared) {
+  const CoreClock& clock = *compared.clock;
+  ComparedFinding result = compared;
+  if (compared.finding.unit == "cycles") result = converted(compared, 1.0 / clock.hertz, "seconds");
+  if (compared.finding.unit == "bytes_per_cycle") {
+    result = converted(compared, clock.hertz, "bytes_per_second");
+  }
+  result.calibration = std::max(0.0, (clock.high - clock.low) / (2.0 * clock.hertz));
+  return result;
+}
+
+/// Whether the clocks ran at rates that no error of the calibrations explains.
+bool are_apart(const CoreClock& a, const CoreClock& b, double threshold) {
+  const double gap = std::max(a.low / b.high, b.low / a.high);
+  return gap > 1.0 + threshold;
+}
+
+bool is_change(Verdict verdict) { return verdict != Verdict::same && verdict != Verdict::unclear; }
+
+}  // namespace
+
+Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFinding& other,
+                            double threshold) {
+  const bool has_clocks = baseline.clock && other.clock && baseline.finding.value &&
+                          other.finding.value && baseline.finding.unit == other.finding.unit;
+  if (!has_clocks) return judge(baseline, other, threshold);
+  Judgement judged = judge(in_cycles(baseline), in_cycles(other), threshold);
+  const std::optional<double> ratio = judge(baseline, other, threshold).ratio;
+  if (judged.ratio && baseline.finding.unit != in_cycles(baseline).finding.unit) {
+    judged.reason = fmt::format("in cycles, as measured: {}", judged.reason);
+  }
+  judged.ratio = ratio;  // of what is shown
+  if (judged.verdict == Verdict::same || !are_apart(*baseline.clock, *other.clock, threshold)) {
+    return judged;
+  }
+  const Judgement seconds = judge(in_seconds(baseline), in_seconds(other), threshold);
+  if (seconds.verdict == Verdict::same) {
+    return {Verdict::same, ratio,
+            fmt::format("in seconds, for it does not follow the clock: {}", seconds.reason)};
+  }
+  if (is_change(judged.verdict) && seconds.verdict != judged.verdict) {
+    judged.verdict = Verdict::unclear;
+    judged.reason += fmt::format("; in seconds: {}", seconds.reason);
+  }
+  return judged;
 }
 
 }  // namespace clprobe

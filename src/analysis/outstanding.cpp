@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/hypothesis.hpp"
@@ -16,6 +17,11 @@
 
 namespace clprobe {
 namespace {
+
+/// Different patterns whose spikes agree on a limit that is possible.
+std::size_t count_agreeing(const Hypothesis& hypothesis) {
+  return hypothesis.is_possible() ? hypothesis.patterns : 0;
+}
 
 /// When both hold, the one without exceptions, or with clearly fewer.
 OutstandingKind decide(const Hypothesis& pool, const Hypothesis& table, std::size_t spikes) {
@@ -41,25 +47,53 @@ OutstandingKind decide(const Hypothesis& pool, const Hypothesis& table, std::siz
   }
   // One pattern alone cannot tell them apart.
   if (std::max(pool.patterns, table.patterns) < 2 && spikes == 1) return OutstandingKind::ambiguous;
+  // A limit shows in every curve that reaches it: spikes of which no two agree are scatter.
+  if (std::max(count_agreeing(pool), count_agreeing(table)) < 2) {
+    return OutstandingKind::unobservable;
+  }
   return OutstandingKind::neither;
 }
 
-/// Both hypotheses, and which of them the curves support.
-struct Judgement {
-  Hypothesis pool{};
-  Hypothesis table{};
-  std::size_t spikes{0};
-  OutstandingKind kind{OutstandingKind::unobservable};
-};
-
-Judgement judge(std::span<const CurveFinding> curves, int sub_group) {
-  Judgement judgement;
-  judgement.spikes = static_cast<std::size_t>(
+std::size_t count_spikes(std::span<const CurveFinding> curves) {
+  return static_cast<std::size_t>(
       std::count_if(curves.begin(), curves.end(),
                     [](const CurveFinding& curve) { return curve.spike.has_value(); }));
+}
+
+Judgement weigh_both(std::vector<CurveFinding> curves, int sub_group) {
+  Judgement judgement;
+  judgement.spikes = count_spikes(curves);
   judgement.pool = weigh_pool(curves, sub_group);
   judgement.table = weigh_table(curves, sub_group);
   judgement.kind = decide(judgement.pool, judgement.table, judgement.spikes);
+  judgement.curves = std::move(curves);
+  return judgement;
+}
+
+/// The group's own step is no spike, and behind it no jump was looked for.
+void set_aside(CurveFinding& curve, int sub_group) {
+  const int last = curve.spike->gap.before;
+  const auto end = [&](CountRange& visible, std::int64_t count) {
+    visible.high = std::min(visible.high, count);
+  };
+  end(curve.visible_requests, unique_requests(last, curve.pattern, sub_group));
+  end(curve.visible_instructions, load_instructions(last, curve.pattern, sub_group));
+  curve.spike.reset();
+}
+
+/// Both limits; and while neither explains the spikes, what is left of them without those that are
+/// the work-group's own, of which there may be some with steps at different places.
+Judgement judge(std::span<const CurveFinding> curves, int sub_group) {
+  Judgement judgement = weigh_both({curves.begin(), curves.end()}, sub_group);
+  while (!judgement.pool.holds() && !judgement.table.holds()) {
+    const std::optional<Hypothesis> group = weigh_group(judgement.curves, sub_group);
+    if (!group) break;
+    for (const std::size_t i : group->supporters) set_aside(judgement.curves[i], sub_group);
+    std::vector<GroupStep> steps = std::move(judgement.steps);
+    steps.push_back({*group->range, group->supporters.size()});
+    judgement = weigh_both(std::move(judgement.curves), sub_group);
+    judgement.steps = std::move(steps);
+  }
   return judgement;
 }
 
@@ -84,15 +118,16 @@ std::optional<std::vector<CurveFinding>> find_deciding_target(std::span<const Cu
 
 /// Curves without merge lists come first: lists that are full have spikes of their own. Only where
 /// those leave it open are the others asked, and only spikes that agree are believed then.
-std::vector<CurveFinding> choose_witnesses(std::span<const CurveFinding> curves, int sub_group) {
+Judgement judge_witnesses(std::span<const CurveFinding> curves, int sub_group) {
   std::vector<CurveFinding> plain;
   std::copy_if(curves.begin(), curves.end(), std::back_inserter(plain),
                [](const CurveFinding& curve) { return !is_across(curve.pattern); });
-  std::vector<CurveFinding> all(curves.begin(), curves.end());
-  if (plain.empty()) return all;
-  if (is_decided(judge(plain, sub_group).kind)) return plain;
-  if (auto deciding = find_deciding_target(plain, sub_group)) return *deciding;
-  return is_decided(judge(all, sub_group).kind) ? all : plain;
+  if (plain.empty()) return judge(curves, sub_group);
+  Judgement by_plain = judge(plain, sub_group);
+  if (is_decided(by_plain.kind)) return by_plain;
+  if (auto deciding = find_deciding_target(plain, sub_group)) return judge(*deciding, sub_group);
+  Judgement by_all = judge(curves, sub_group);
+  return is_decided(by_all.kind) ? by_all : by_plain;
 }
 
 void keep_ranges(const Hypothesis& pool, const Hypothesis& table, OutstandingLimit& limit) {
@@ -119,16 +154,16 @@ OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group
   for (const CurveFinding& curve : curves) {
     limit.least_requests = std::max(limit.least_requests, curve.least_requests);
     limit.least_instructions = std::max(limit.least_instructions, curve.least_instructions);
+    limit.fastest_requests = std::max(limit.fastest_requests, curve.fastest_requests);
   }
-  const std::vector<CurveFinding> witnesses = choose_witnesses(curves, sub_group);
-  const auto [pool, table, spikes, kind] = judge(witnesses, sub_group);
-  limit.kind = kind;
-  keep_ranges(pool, table, limit);
-  if (kind == OutstandingKind::request_pool) {
-    limit.mergers = find_mergers(curves, sub_group, pool);
-    add_expected_jump(witnesses, pool, limit);
+  const Judgement judgement = judge_witnesses(curves, sub_group);
+  limit.kind = judgement.kind;
+  keep_ranges(judgement.pool, judgement.table, limit);
+  if (limit.kind == OutstandingKind::request_pool) {
+    limit.mergers = find_mergers(curves, sub_group, judgement.pool);
+    add_expected_jump(judgement.curves, judgement.pool, limit);
   }
-  limit.reasons = reasons_of(limit, curves, witnesses, sub_group, pool, table, spikes);
+  limit.reasons = reasons_of(limit, curves, judgement, sub_group);
   return limit;
 }
 

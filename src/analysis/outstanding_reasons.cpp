@@ -89,8 +89,14 @@ std::string describe_bound(std::int64_t requests, std::int64_t instructions) {
          std::to_string(instructions) + " load instructions are outstanding at once";
 }
 
+std::string describe_step(const GroupStep& step, std::size_t spikes) {
+  return of_curves(step.spikes, spikes) + " are behind " + words(step.work_items) +
+         " work-items whatever these load: what the work-group itself costs there";
+}
+
 std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFinding> curves,
-                         std::size_t spikes) {
+                         const Judgement& judgement) {
+  const std::size_t spikes = judgement.spikes;
   switch (limit.kind) {
     case OutstandingKind::ambiguous:
       return spikes == 1 ? "One spike alone does not tell a pool from a table"
@@ -105,15 +111,20 @@ std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFin
       return {};
   }
   if (curves.empty()) return "No curve was measured";
-  if (spikes > 0) return "A lone spike is missing in the curves that would show it as well";
+  if (spikes == 1) return "A lone spike is missing in the curves that would show it as well";
+  if (spikes > 1) {
+    return "No two spikes agree on a number of requests or of load instructions that is possible: "
+           "they are scatter";
+  }
   const bool is_anywhere_visible =
       std::any_of(curves.begin(), curves.end(), [](const CurveFinding& curve) {
         return curve.visible_requests.low <= curve.visible_requests.high;
       });
-  return is_anywhere_visible
-             ? "No curve jumps: the limit was not reached, or requests issue too slowly to reach "
-               "it within one latency"
-             : "Requests issue so slowly that the first answers come before any limit is reached";
+  if (!is_anywhere_visible) {
+    return "Requests issue so slowly that the first answers come before any limit is reached";
+  }
+  return std::string(judgement.steps.empty() ? "No curve jumps" : "No jump is that of a limit") +
+         ": the limit was not reached, or requests issue too slowly to reach it within one latency";
 }
 
 /// A spike of a published curve without mergers.
@@ -165,14 +176,16 @@ std::optional<OutstandingClaim> claim_of_paper(std::span<const CurveFinding> cur
 }
 
 std::vector<std::string> reasons_of(const OutstandingLimit& limit,
-                                    std::span<const CurveFinding> all,
-                                    std::span<const CurveFinding> curves, int sub_group,
-                                    const Hypothesis& pool, const Hypothesis& table,
-                                    std::size_t spikes) {
+                                    std::span<const CurveFinding> all, const Judgement& judgement,
+                                    int sub_group) {
+  const auto& [curves, pool, table, spikes, steps, kind] = judgement;
   std::vector<std::string> reasons;
-  if (std::string reason = first_reason(limit, all, spikes); !reason.empty()) {
+  if (std::string reason = first_reason(limit, all, judgement); !reason.empty()) {
     reasons.push_back(std::move(reason));
   }
+  std::size_t all_spikes = spikes;
+  for (const GroupStep& step : steps) all_spikes += step.spikes;
+  for (const GroupStep& step : steps) reasons.push_back(describe_step(step, all_spikes));
   if (spikes > 0) {
     reasons.push_back(describe_pool(curves, pool, spikes));
     reasons.push_back(describe_table(curves, sub_group, table, spikes));

@@ -11,11 +11,9 @@
 
 namespace clprobe {
 
-/// All of them, the deciding ones first; `curves` are those that were judged.
+/// All of them, the deciding ones first; `all` are the curves before any was chosen or judged.
 std::vector<std::string> reasons_of(const OutstandingLimit& limit,
-                                    std::span<const CurveFinding> all,
-                                    std::span<const CurveFinding> curves, int sub_group,
-                                    const Hypothesis& pool, const Hypothesis& table,
-                                    std::size_t spikes);
+                                    std::span<const CurveFinding> all, const Judgement& judgement,
+                                    int sub_group);
 
 }  // namespace clprobe

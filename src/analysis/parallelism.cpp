@@ -26,9 +26,17 @@ constexpr double least_latency_ratio = 1.5;
 
 struct Curve {
   double latency{0.0};
+  Interval latency_interval{};
   std::vector<double> asked{};
   std::vector<double> ln_rate{};
+  Interval last_rate{};  ///< of the point that asks for most
 };
+
+Interval rate_interval_of(const ThroughputPoint& point) {
+  if (!(point.rate_interval.high > 0.0)) return {point.rate, point.rate};
+  return {std::min(point.rate, point.rate_interval.low),
+          std::max(point.rate, point.rate_interval.high)};
+}
 
 Curve usable(const ThroughputCurve& given) {
   std::vector<ThroughputPoint> points;
@@ -46,10 +54,16 @@ Curve usable(const ThroughputCurve& given) {
     if (point.rate < least_of_peak * most) continue;
     curve.asked.push_back(point.asked);
     curve.ln_rate.push_back(std::log(point.rate));
+    curve.last_rate = rate_interval_of(point);
   }
   if (points.empty()) return curve;
-  const double first = points.front().asked / points.front().rate;
-  curve.latency = given.latency > 0.0 ? given.latency : first;
+  const ThroughputPoint& first = points.front();
+  const Interval rate = rate_interval_of(first);
+  const bool is_given = given.latency > 0.0;
+  curve.latency = is_given ? given.latency : first.asked / first.rate;
+  curve.latency_interval = is_given || !(rate.low > 0.0)
+                               ? Interval{curve.latency, curve.latency}
+                               : Interval{first.asked / rate.high, first.asked / rate.low};
   return curve;
 }
 
@@ -114,6 +128,7 @@ bool are_equal(double a, const Interval& of_a, double b, const Interval& of_b) {
 /// that does.
 struct Knee {
   LoadedPoint at{};
+  LoadedPoint before{};
   LoadedPoint behind{};
 };
 
@@ -125,7 +140,7 @@ std::optional<Knee> find_knee(std::span<const LoadedPoint> points, double latenc
     const double rise = b.latency_s - a.latency_s;
     const double share = rise > 0.0 ? std::clamp((latency_s - a.latency_s) / rise, 0.0, 1.0) : 1.0;
     const double bandwidth = a.bytes_per_second + share * (b.bytes_per_second - a.bytes_per_second);
-    return Knee{{bandwidth, latency_s}, b};
+    return Knee{{bandwidth, latency_s}, a, b};
   }
   return std::nullopt;
 }
@@ -149,17 +164,20 @@ std::optional<Saturation> fit_saturation(const ThroughputCurve& curve) {
   const Interval ln = profile(used, fit, fit.squares + 4.0 * variance, low, high);
   Saturation found;
   found.latency = used.latency;
+  found.latency_interval = used.latency_interval;
   found.exponent = fit.p;
   found.most_rate = std::exp(fit.ln_rate);
   found.most_rate_interval = {std::exp(ln.low), std::exp(ln.high)};
   found.knee = found.most_rate * used.latency;
-  found.knee_interval = {found.most_rate_interval.low * used.latency,
-                         found.most_rate_interval.high * used.latency};
+  found.knee_interval = {found.most_rate_interval.low * used.latency_interval.low,
+                         found.most_rate_interval.high * used.latency_interval.high};
   found.is_reached = used.asked.back() >= knee_margin * found.knee;
   if (!found.is_reached) {
     // By Little's law with the unloaded latency, and never more than was asked for.
-    found.knee = std::min(std::exp(seen) * used.latency, used.asked.back());
-    found.knee_interval = {found.knee, found.knee};
+    const double asked = used.asked.back();
+    found.knee = std::min(std::exp(seen) * used.latency, asked);
+    found.knee_interval = {std::min(used.last_rate.low * used.latency_interval.low, asked),
+                           std::min(used.last_rate.high * used.latency_interval.high, asked)};
     found.reason = "the rate still rises with the loads asked for";
   }
   return found;
@@ -181,7 +199,9 @@ std::string_view to_word(ThroughputLimit limit) {
 
 TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) {
   TwoLatencyTest test;
-  test.least_capacity = std::max(near.knee_interval.low, far.knee_interval.low);
+  test.least_capacity_interval =
+      near.knee_interval.low > far.knee_interval.low ? near.knee_interval : far.knee_interval;
+  test.least_capacity = test.least_capacity_interval.low;
   if (!(far.latency >= least_latency_ratio * near.latency)) {
     test.reason = "the two latencies are too much alike";
     return test;
@@ -196,6 +216,7 @@ TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) 
     test.capacity_interval = Interval{std::min(near.knee_interval.low, far.knee_interval.low),
                                       std::max(near.knee_interval.high, far.knee_interval.high)};
     test.least_capacity = test.capacity_interval->low;
+    test.least_capacity_interval = *test.capacity_interval;
     test.reason = "as many loads are in flight at both latencies";
   } else if (are_equal(near.most_rate, near.most_rate_interval, far.most_rate,
                        far.most_rate_interval)) {
@@ -229,6 +250,8 @@ std::optional<Parallelism> find_parallelism(std::span<const LoadedPoint> points,
   const LoadedPoint at = knee ? knee->at : sorted.back();
   const LoadedPoint behind = knee ? knee->behind : sorted.back();
   found.knee_bytes_per_second = at.bytes_per_second;
+  found.knee_interval = {knee ? knee->before.bytes_per_second : at.bytes_per_second,
+                         behind.bytes_per_second};
   found.requests = in_flight(at.bytes_per_second, at.latency_s);
   found.requests_interval.low = in_flight(at.bytes_per_second, std::min(idle, at.latency_s));
   found.requests_interval.high =

@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the runs of a Thread-Latency curve to its first jump.
+// From the jumps of a Thread-Latency curve to the spike that may be a limit's.
 #include "analysis/spikes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <string>
 
+#include "analysis/jumps.hpp"
+#include "analysis/sweep.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
 namespace {
 
-// A jump counts when it stands out of the noise by so many standard deviations (a sweep tries some
-// 10^5 places and scales) and is more than what caches, banks and schedulers do: 15 % of a latency.
-constexpr double least_score = 6.0;
-constexpr double least_jump = 0.15;
-// Where it stands out so far, larger windows only blur it with its neighbours.
-constexpr double clear_score = 12.0;
-// Noise averages out over windows of up to so many points on both sides of a jump.
-constexpr std::array<std::size_t, 4> window_points{1, 2, 4, 8};
-// Where the residual sum of squares is so much above the least, in variances, the jump is not: 1 in
-// 1000 true places are excluded.
-constexpr double location_slack = 11.0;
 // Jumps nearer to each other than this cannot be told from a slope.
 constexpr std::size_t least_spacing_points = 4;
 // Of the 2 latencies and of the one that a jump can be, noise and queues allow so much.
@@ -32,240 +23,6 @@ constexpr double most_jump = 1.5;
 // Errors of the latency add up: later jumps than this are not counted.
 constexpr double most_multiple = 5.0;
 constexpr double multiple_slack = 0.3;
-constexpr double clock_sigma = 0.5;  // cycles; a counter of whole cycles is not better than this
-// Sub-group boundaries cost something regular; fewer of them do not tell what.
-constexpr std::size_t least_members = 5;
-
-/// What may be regular about the difference of two neighbouring points.
-enum class GapKind { fresh, merged, sub_group, group };
-
-struct Sweep {
-  const ThreadLatencyCurve* curve{nullptr};
-  int sub_group{1};
-  std::vector<int> n{};
-  std::vector<double> y{};         ///< robust, less overhead and single outliers
-  std::vector<double> requests{};  ///< unique
-  std::vector<double> z{};         ///< y less what is regular: flat but for jumps
-  double noise{0.0};
-  double latency{0.0};
-  double first_slope{0.0};  ///< cycles per request within the first sub-group
-
-  [[nodiscard]] const LoadPattern& pattern() const { return curve->pattern; }
-  [[nodiscard]] double sigma(std::size_t i) const { return std::max(clock_sigma, noise * y[i]); }
-  [[nodiscard]] double threshold() const { return least_jump * latency; }
-};
-
-GapKind kind_of(const Sweep& sweep, std::size_t i) {
-  const int warp = sweep.sub_group;
-  const auto part = [&](int items, int size) { return (items + size - 1) / size; };
-  const LoadPattern& pattern = sweep.pattern();
-  const int group = warp * pattern.merger;
-  if (pattern.mode == MergerMode::across && pattern.merger > 1 &&
-      part(sweep.n[i + 1], group) != part(sweep.n[i], group)) {
-    return GapKind::group;
-  }
-  if (part(sweep.n[i + 1], warp) != part(sweep.n[i], warp)) return GapKind::sub_group;
-  return sweep.requests[i + 1] > sweep.requests[i] ? GapKind::fresh : GapKind::merged;
-}
-
-double median_or(const std::vector<double>& values, double otherwise) {
-  return values.empty() ? otherwise : median(values);
-}
-
-/// Distance of each point to the line through its neighbours, as a share of the point. The median
-/// survives jumps, which touch two points each.
-double noise_of(std::span<const int> n, std::span<const double> y) {
-  std::vector<double> residuals;
-  for (std::size_t i = 1; i + 1 < y.size(); ++i) {
-    const double t = static_cast<double>(n[i] - n[i - 1]) / (n[i + 1] - n[i - 1]);
-    const double line = y[i - 1] + t * (y[i + 1] - y[i - 1]);
-    const double spread = std::sqrt(1.0 + t * t + (1.0 - t) * (1.0 - t));
-    residuals.push_back(std::abs(y[i] - line) / (y[i] * spread));
-  }
-  return residuals.empty() ? 0.0 : 1.4826 * median(residuals);
-}
-
-/// A point that stands out of both neighbours, which agree, is a disturbance: a jump stays.
-void drop_outliers(Sweep& sweep) {
-  for (std::size_t i = 1; i + 1 < sweep.y.size(); ++i) {
-    const double limit = 5.0 * sweep.sigma(i);
-    const double left = sweep.y[i] - sweep.y[i - 1];
-    const double right = sweep.y[i] - sweep.y[i + 1];
-    if (std::min(left, right) > limit || std::max(left, right) < -limit) {
-      sweep.y[i] = (sweep.y[i - 1] + sweep.y[i + 1]) / 2.0;
-    }
-  }
-}
-
-/// Takes out what every gap of a kind costs: the slope of fresh requests, and the steps where a
-/// sub-group begins. Of steps the lower quartile: those with a jump must not count as regular.
-void flatten(Sweep& sweep) {
-  const std::size_t gaps = sweep.y.size() - 1;
-  std::vector<double> fresh;
-  std::vector<double> merged;
-  for (std::size_t i = 0; i < gaps; ++i) {
-    const double d = sweep.y[i + 1] - sweep.y[i];
-    const GapKind kind = kind_of(sweep, i);
-    if (kind == GapKind::fresh) {
-      fresh.push_back(d / (sweep.requests[i + 1] - sweep.requests[i]));
-    }
-    if (kind == GapKind::merged) merged.push_back(d / (sweep.n[i + 1] - sweep.n[i]));
-  }
-  const double per_request = std::max(0.0, median_or(fresh, 0.0));
-  const double per_item = std::max(0.0, median_or(merged, 0.0));
-  std::vector<double> regular(gaps);
-  std::array<std::vector<double>, 2> steps;
-  for (std::size_t i = 0; i < gaps; ++i) {
-    const GapKind kind = kind_of(sweep, i);
-    const double asked = sweep.requests[i + 1] - sweep.requests[i];
-    regular[i] = asked > 0.0 ? per_request * asked : per_item * (sweep.n[i + 1] - sweep.n[i]);
-    const double rest = sweep.y[i + 1] - sweep.y[i] - regular[i];
-    if (kind == GapKind::sub_group) steps[0].push_back(rest);
-    if (kind == GapKind::group) steps[1].push_back(rest);
-  }
-  std::array<double, 2> step{};
-  for (std::size_t k = 0; k < steps.size(); ++k) {
-    if (steps[k].size() >= least_members) step[k] = std::max(0.0, quantile(steps[k], 0.25));
-  }
-  sweep.z.assign(1, sweep.y.front());
-  for (std::size_t i = 0; i < gaps; ++i) {
-    const GapKind kind = kind_of(sweep, i);
-    if (kind == GapKind::sub_group) regular[i] += step[0];
-    if (kind == GapKind::group) regular[i] += step[1];
-    sweep.z.push_back(sweep.z.back() + sweep.y[i + 1] - sweep.y[i] - regular[i]);
-  }
-}
-
-double mean(std::span<const double> values) {
-  double sum = 0.0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-struct Step {
-  std::size_t gap{0};  ///< between this point and the next
-  std::size_t window{0};
-  double height{0.0};
-  double score{0.0};
-};
-
-/// The best of all window sizes at gap `i`, with points from `begin` on.
-Step step_at(const Sweep& sweep, std::size_t begin, std::size_t i) {
-  const std::span<const double> z(sweep.z);
-  Step best{i, 0, 0.0, 0.0};
-  for (const std::size_t w : window_points) {
-    const std::size_t before = std::min(w, i + 1 - begin);
-    const std::size_t after = std::min(w, z.size() - 1 - i);
-    if (std::max(before, after) < w) break;
-    const double height = mean(z.subspan(i + 1, after)) - mean(z.subspan(i + 1 - before, before));
-    const double sigma = sweep.sigma(i) * std::sqrt(1.0 / static_cast<double>(before) +
-                                                    1.0 / static_cast<double>(after));
-    if (height / sigma > best.score && height >= sweep.threshold()) {
-      best = {i, w, height, height / sigma};
-    }
-    if (best.score >= clear_score) break;
-  }
-  return best;
-}
-
-/// Windows see a part of a jump before they reach it: among clear ones the highest is the place.
-bool is_clearer(const Step& a, const Step& b) {
-  const double score_a = std::min(a.score, clear_score);
-  const double score_b = std::min(b.score, clear_score);
-  return score_a > score_b || (score_a == score_b && a.height > b.height);
-}
-
-/// Slopes differ a little along a curve (banks, pages, drift): what the neighbourhood does as well
-/// is no jump. The lesser of what windows of the same size and what single gaps rise by: the former
-/// are exact, the latter survive jumps that come again soon.
-double drift_at(const Sweep& sweep, const Step& step) {
-  const std::span<const double> z(sweep.z);
-  const std::size_t w = step.window;
-  std::vector<double> heights;
-  std::vector<double> rises;
-  const std::size_t first = step.gap > 8 * w ? step.gap - 8 * w : 0;
-  for (std::size_t i = first; i <= step.gap + 8 * w && i + 1 < z.size(); ++i) {
-    const std::size_t distance = i > step.gap ? i - step.gap : step.gap - i;
-    rises.push_back(z[i + 1] - z[i]);
-    if (distance < 2 * w || i + 1 < w || i + w >= z.size()) continue;
-    heights.push_back(mean(z.subspan(i + 1, w)) - mean(z.subspan(i + 1 - w, w)));
-  }
-  if (heights.size() < 4) return 0.0;
-  return std::max(0.0, std::min(median(heights), static_cast<double>(w) * median(rises)));
-}
-
-/// What a group of sub-groups may cost where it begins, if merged requests take their turn as well:
-/// m sub-groups' requests at once. Not a capacity.
-bool is_group_step(const Sweep& sweep, const Step& step) {
-  if (kind_of(sweep, step.gap) != GapKind::group) return false;
-  const LoadPattern& pattern = sweep.pattern();
-  return step.height <= 1.5 * pattern.merger * sweep.sub_group * pattern.loads * sweep.first_slope;
-}
-
-struct FoundSpike {
-  Spike spike{};
-  std::size_t gap{0};
-};
-
-/// The gaps that the points around the step allow: two levels, least squares.
-FoundSpike locate(const Sweep& sweep, std::size_t begin, const Step& step) {
-  const std::size_t half = std::max<std::size_t>(2, step.window);
-  const std::size_t first = step.gap + 1 >= begin + half ? step.gap + 1 - half : begin;
-  const std::size_t last = std::min(sweep.z.size() - 1, step.gap + half);
-  const auto residual = [&](std::size_t gap) {
-    double sum = 0.0;
-    const std::span<const double> z(sweep.z);
-    const double low = mean(z.subspan(first, gap + 1 - first));
-    const double high = mean(z.subspan(gap + 1, last - gap));
-    for (std::size_t i = first; i <= last; ++i) {
-      const double d = z[i] - (i <= gap ? low : high);
-      sum += d * d;
-    }
-    return sum;
-  };
-  FoundSpike found{{}, step.gap};
-  for (std::size_t gap = first; gap < last; ++gap) {
-    if (residual(gap) < residual(found.gap)) found.gap = gap;
-  }
-  const double sigma = sweep.sigma(found.gap);
-  const double limit = residual(found.gap) + location_slack * sigma * sigma;
-  std::size_t low = found.gap;
-  std::size_t high = found.gap;
-  while (low > first && residual(low - 1) <= limit) --low;
-  while (high + 1 < last && residual(high + 1) <= limit) ++high;
-  for (std::size_t gap = low; gap <= high; ++gap) {
-    found.spike.possible.push_back({sweep.n[gap], sweep.n[gap + 1]});
-  }
-  found.spike.gap = {sweep.n[found.gap], sweep.n[found.gap + 1]};
-  found.spike.jump_cycles = step.height;
-  return found;
-}
-
-/// The next jump at or behind gap `from`, with nothing before point `begin` in view.
-std::optional<FoundSpike> next_spike(const Sweep& sweep, std::size_t begin, std::size_t from) {
-  const std::size_t gaps = sweep.z.size() - 1;
-  for (std::size_t i = from; i < gaps; ++i) {
-    Step best = step_at(sweep, begin, i);
-    if (best.score < least_score) continue;
-    // Windows see a jump before they reach it.
-    const std::size_t end = std::min(gaps, i + window_points.back());
-    for (std::size_t j = i + 1; j < end; ++j) {
-      const Step step = step_at(sweep, begin, j);
-      if (is_clearer(step, best)) best = step;
-    }
-    const double height = best.height - drift_at(sweep, best);
-    const double score = best.score * height / best.height;
-    if (score < least_score || height < sweep.threshold()) continue;
-    if (is_group_step(sweep, best)) {
-      begin = best.gap + 1;
-      i = best.gap;
-      continue;
-    }
-    best.height = height;
-    return locate(sweep, begin, best);
-  }
-  return std::nullopt;
-}
 
 double latencies_behind(const Sweep& sweep, const FoundSpike& found) {
   const std::size_t points = std::min<std::size_t>(3, sweep.y.size() - 1 - found.gap);
@@ -291,42 +48,6 @@ std::string count_multiples(const Sweep& sweep, FoundSpike& first) {
   }
   first.spike.multiple = static_cast<int>(multiple);
   return {};
-}
-
-double slope_between(const Sweep& sweep, std::size_t first, std::size_t last) {
-  if (last < first + 2) return 0.0;
-  const std::span<const double> x(sweep.requests);
-  const std::span<const double> y(sweep.y);
-  if (x[last] <= x[first]) return 0.0;
-  const std::size_t count = last - first + 1;
-  return std::max(0.0, fit_least_squares(x.subspan(first, count), y.subspan(first, count)).slope);
-}
-
-std::size_t first_beyond(std::span<const int> n, int items) {
-  return static_cast<std::size_t>(std::upper_bound(n.begin(), n.end(), items) - n.begin());
-}
-
-std::optional<Sweep> sweep_of(const ThreadLatencyCurve& curve, const ThreadLatencyPlot& plot,
-                              int sub_group) {
-  Sweep sweep;
-  sweep.curve = &curve;
-  sweep.sub_group = sub_group;
-  for (std::size_t i = 0; i < plot.robust.size(); ++i) {
-    const double cycles = plot.robust[i] - curve.overhead_cycles;
-    if (cycles <= 0.0) continue;
-    sweep.n.push_back(plot.work_items[i]);
-    sweep.y.push_back(cycles);
-    sweep.requests.push_back(
-        static_cast<double>(unique_requests(plot.work_items[i], curve.pattern, sub_group)));
-  }
-  if (sweep.n.size() < 8) return std::nullopt;
-  sweep.noise = noise_of(sweep.n, sweep.y);
-  drop_outliers(sweep);
-  sweep.latency = *std::min_element(sweep.y.begin(), sweep.y.end());
-  const std::size_t warp_end = first_beyond(sweep.n, sub_group);
-  if (warp_end >= 1) sweep.first_slope = slope_between(sweep, 0, warp_end - 1);
-  flatten(sweep);
-  return sweep;
 }
 
 /// Where a jump would be seen: the requests before it took time - latency to issue, and the first
@@ -378,6 +99,8 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
     return found;
   }
   found.latency_cycles = sweep->latency;
+  found.latency_interval = {
+      sweep->latency, std::max(sweep->latency, high_end_of_least(curve) - curve.overhead_cycles)};
   found.noise = sweep->noise;
   find_visible(*sweep, found);
   const std::size_t from = first_beyond(sweep->n, sub_group + 1);
@@ -388,7 +111,9 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
     first = next_spike(*sweep, first->gap + 1, first->gap + 1);
   }
   const std::size_t last = first ? first->gap : sweep->n.size() - 1;
-  found.cycles_per_request = slope_between(*sweep, 0, last);
+  const Slope slope = slope_between(*sweep, 0, last);
+  found.cycles_per_request = slope.cycles;
+  found.request_interval = slope.interval;
   if (!first) {
     if (found.reason.empty()) found.reason = why_silent(*sweep, found);
     return found;

@@ -55,16 +55,30 @@ double least_latency(std::span<const ThreadLatencyCurve> curves, double interval
   return least.value_or(0.0);
 }
 
-/// Little's law with the slowest run of each point, and the median of 5 points: every error makes
-/// the bound smaller.
-void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, CurveFinding& found) {
-  const bool is_shared = curve.pattern.mode == MergerMode::across && curve.pattern.merger > 1;
-  std::map<int, double> slowest;
+/// The slowest and the fastest run of each point, less overhead.
+struct Extremes {
+  std::map<int, double> slowest{};
+  std::map<int, double> fastest{};
+};
+
+Extremes extremes_of(const ThreadLatencyCurve& curve) {
+  Extremes extremes;
   for (const ThreadLatencyPoint& point : curve.points) {
     if (point.runs_cycles.empty()) continue;
-    const double most = *std::max_element(point.runs_cycles.begin(), point.runs_cycles.end());
-    if (most > curve.overhead_cycles) slowest[point.work_items] = most - curve.overhead_cycles;
+    const auto [least, most] =
+        std::minmax_element(point.runs_cycles.begin(), point.runs_cycles.end());
+    const double overhead = curve.overhead_cycles;
+    if (*most > overhead) extremes.slowest[point.work_items] = *most - overhead;
+    if (*least > overhead) extremes.fastest[point.work_items] = *least - overhead;
   }
+  return extremes;
+}
+
+/// Little's law with the slowest run of each point, and the median of 5 points: every error makes
+/// the bound smaller. And with the fastest, for the other end of the bound's interval.
+void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, CurveFinding& found) {
+  const bool is_shared = curve.pattern.mode == MergerMode::across && curve.pattern.merger > 1;
+  const auto [slowest, fastest] = extremes_of(curve);
   std::vector<double> times;
   times.reserve(slowest.size());
   for (const auto& [items, cycles] : slowest) times.push_back(cycles);
@@ -85,6 +99,12 @@ void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, Curve
           found.least_instructions, in_flight(load_instructions(items, curve.pattern, sub_group)));
     }
     ++i;
+  }
+  for (const auto& [items, cycles] : fastest) {
+    const auto requests = static_cast<double>(unique_requests(items, curve.pattern, sub_group));
+    const auto in_flight =
+        static_cast<std::int64_t>(std::floor(requests * std::min(1.0, latency / cycles)));
+    found.fastest_requests = std::max(found.fastest_requests, in_flight);
   }
 }
 

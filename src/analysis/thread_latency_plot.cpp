@@ -5,11 +5,51 @@
 #include <cstddef>
 #include <map>
 #include <stdexcept>
+#include <vector>
 
 #include "clprobe/outstanding.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
+namespace {
+
+/// The usable runs by work-items.
+std::map<int, std::vector<double>> runs_of(const ThreadLatencyCurve& curve) {
+  std::map<int, std::vector<double>> runs;
+  for (const ThreadLatencyPoint& point : curve.points) {
+    const bool usable =
+        point.work_items > 0 && !point.runs_cycles.empty() &&
+        std::all_of(point.runs_cycles.begin(), point.runs_cycles.end(),
+                    [](double cycles) { return cycles > 0.0 && std::isfinite(cycles); });
+    if (!usable) continue;
+    std::vector<double>& all = runs[point.work_items];
+    all.insert(all.end(), point.runs_cycles.begin(), point.runs_cycles.end());
+  }
+  return runs;
+}
+
+/// Of so many runs the robust curve takes the least, or the lower quartile.
+double robust_quantile(std::size_t runs) { return runs < 9 ? 0.0 : 0.25; }
+
+/// How often the robust time of as many runs, drawn from these with replacement, is beyond `end`:
+/// fewer of them than its rank are up to there.
+double beyond_share(std::span<const double> runs, double end) {
+  const auto count = static_cast<double>(runs.size());
+  const auto within = static_cast<double>(
+      std::count_if(runs.begin(), runs.end(), [&](double cycles) { return cycles <= end; }));
+  const double share = within / count;
+  if (share >= 1.0) return 0.0;
+  const auto rank = static_cast<int>(robust_quantile(runs.size()) * (count - 1.0)) + 1;
+  double sum = 0.0;
+  double term = std::pow(1.0 - share, count);
+  for (int drawn = 0; drawn < rank; ++drawn) {
+    sum += term;
+    term *= (count - drawn) / (drawn + 1.0) * share / (1.0 - share);
+  }
+  return sum;
+}
+
+}  // namespace
 
 double harmonic_mean(std::span<const double> values) {
   if (values.empty()) throw std::invalid_argument("harmonic mean of nothing");
@@ -34,22 +74,26 @@ std::vector<double> three_point_variance(std::span<const double> values) {
   return variance;
 }
 
-ThreadLatencyPlot plot_of(const ThreadLatencyCurve& curve) {
-  std::map<int, std::vector<double>> runs;
-  for (const ThreadLatencyPoint& point : curve.points) {
-    const bool usable =
-        point.work_items > 0 && !point.runs_cycles.empty() &&
-        std::all_of(point.runs_cycles.begin(), point.runs_cycles.end(),
-                    [](double cycles) { return cycles > 0.0 && std::isfinite(cycles); });
-    if (!usable) continue;
-    std::vector<double>& all = runs[point.work_items];
-    all.insert(all.end(), point.runs_cycles.begin(), point.runs_cycles.end());
+double high_end_of_least(const ThreadLatencyCurve& curve) {
+  constexpr double confidence = 0.95;
+  const auto runs = runs_of(curve);
+  std::vector<double> all;
+  for (const auto& [items, cycles] : runs) all.insert(all.end(), cycles.begin(), cycles.end());
+  std::sort(all.begin(), all.end());
+  for (const double end : all) {
+    double beyond = 1.0;
+    for (const auto& [items, cycles] : runs) beyond *= beyond_share(cycles, end);
+    if (beyond <= 1.0 - confidence) return end;
   }
+  return all.empty() ? 0.0 : all.back();
+}
+
+ThreadLatencyPlot plot_of(const ThreadLatencyCurve& curve) {
   ThreadLatencyPlot plot;
-  for (const auto& [items, cycles] : runs) {
+  for (const auto& [items, cycles] : runs_of(curve)) {
     plot.work_items.push_back(items);
     plot.harmonic_mean.push_back(harmonic_mean(cycles));
-    plot.robust.push_back(quantile(cycles, cycles.size() < 9 ? 0.0 : 0.25));
+    plot.robust.push_back(quantile(cycles, robust_quantile(cycles.size())));
   }
   plot.variance = three_point_variance(plot.harmonic_mean);
   return plot;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "probes/asked_numbers.hpp"
 #include "probes/bank_access.hpp"
 #include "probes/banks_findings.hpp"
 
@@ -254,14 +255,11 @@ int largest_stride(const DeviceInfo& device, int word) {
 
 std::string check(const DeviceInfo& device, const Limits& limits) {
   const std::int64_t lanes = lanes_of(device);
-  const auto beyond = [](const std::vector<int>& numbers, std::int64_t most) {
-    return std::find_if(numbers.begin(), numbers.end(), [&](int each) { return each > most; });
-  };
-  if (const auto k = beyond(limits.ways, lanes); k != limits.ways.end()) {
+  if (const auto k = find_beyond(limits.ways, lanes)) {
     return fmt::format("--ways: {} lanes are more than a sub-group has: choose 1 to {}", *k, lanes);
   }
   const std::int64_t groups = std::max<std::int64_t>(device.max_work_group_size / lanes, 1);
-  if (const auto w = beyond(limits.sub_groups, groups); w != limits.sub_groups.end()) {
+  if (const auto w = find_beyond(limits.sub_groups, groups)) {
     return fmt::format(
         "--sub-groups: {} of {} lanes are more than the {} work-items of a group: choose 1 to {}",
         *w, lanes, device.max_work_group_size, groups);
@@ -269,7 +267,7 @@ std::string check(const DeviceInfo& device, const Limits& limits) {
   if (room_of(device) < pattern_block_bytes || limits.strides.empty()) return {};
   for (const int word : words_of(limits)) {
     const int most = largest_stride(device, word);
-    if (const auto stride = beyond(limits.strides, most); stride != limits.strides.end()) {
+    if (const auto stride = find_beyond(limits.strides, most)) {
       return fmt::format(
           "--strides: {} words of {} bytes need more than the {} of local memory: choose 0 to {}",
           *stride, word, format_bytes(device.local_memory), most);

@@ -21,6 +21,7 @@ constexpr std::string_view of_memory = "local memory";
 struct SeriesCurve {
   const BankSeries* series{nullptr};
   BankCurve curve{};
+  std::vector<Interval> intervals{};  ///< of its times, in the same unit
 };
 
 bool in_cycles(const DeviceInfo& device) {
@@ -62,6 +63,8 @@ std::vector<SeriesCurve> curves_of(const DeviceInfo& device, std::span<const Poi
         added.curve.lanes = static_cast<int>(point.parameters.integer("lanes"));
         added.curve.patterns.push_back(pattern_of(point));
         added.curve.times.push_back(in_unit(time->ns, device));
+        added.intervals.push_back(
+            {in_unit(time->ns_interval.low, device), in_unit(time->ns_interval.high, device)});
       }
       if (!added.curve.times.empty()) curves.push_back(std::move(added));
     }
@@ -155,15 +158,16 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve&
     const BankPattern& pattern = each.curve.patterns[i];
     if (pattern.kind != PatternKind::stride || pattern.number != 1) continue;
     const double bytes = static_cast<double>(each.curve.lanes) * each.curve.word_bytes;
-    const double per_unit = bytes / each.curve.times[i];
-    Finding rate = finding_of("bandwidth", name, "bytes_per_second", "stride 1");
-    rate.value =
-        in_cycles(device) ? per_unit * device.clock.ticks_per_ns * ns_per_second : per_unit;
-    found.findings.push_back(std::move(rate));
-    if (!in_cycles(device)) return;
-    Finding of_cycle = finding_of("bytes_a_cycle", name, "", "stride 1");
-    of_cycle.value = per_unit;
-    found.findings.push_back(std::move(of_cycle));
+    const auto add = [&](const char* finding_name, std::string_view unit, double scale) {
+      Finding rate = finding_of(finding_name, name, unit, "stride 1");
+      rate.value = bytes / each.curve.times[i] * scale;
+      rate.low = bytes / each.intervals[i].high * scale;
+      rate.high = bytes / each.intervals[i].low * scale;
+      found.findings.push_back(std::move(rate));
+    };
+    const double cycles_per_second = device.clock.ticks_per_ns * ns_per_second;
+    add("bandwidth", "bytes_per_second", in_cycles(device) ? cycles_per_second : 1.0);
+    if (in_cycles(device)) add("bytes_a_cycle", "bytes_per_cycle", 1.0);
     return;
   }
 }

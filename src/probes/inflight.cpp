@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "probes/asked_numbers.hpp"
 #include "probes/inflight_findings.hpp"
 #include "probes/inflight_loaded.hpp"
 #include "probes/inflight_shape.hpp"
@@ -305,14 +306,11 @@ std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
 std::string check(const DeviceInfo& device, const Limits& limits) {
   const InflightLimits& asked = limits.in_flight;
   const std::int64_t most = most_items(device);
-  const auto beyond = [&](const std::vector<int>& numbers, std::int64_t last) {
-    return std::find_if(numbers.begin(), numbers.end(), [&](int each) { return each > last; });
-  };
-  if (const auto n = beyond(asked.work_items, most); n != asked.work_items.end()) {
+  if (const auto n = find_beyond(asked.work_items, most)) {
     return fmt::format("--work-items: {} are more than a work-group of it has: choose 1 to {}", *n,
                        most);
   }
-  if (const auto m = beyond(asked.mergers, most); m != asked.mergers.end()) {
+  if (const auto m = find_beyond(asked.mergers, most)) {
     return fmt::format("--mergers: {} are more than the work-items of a group: choose 1 to {}", *m,
                        most);
   }

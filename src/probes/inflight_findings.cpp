@@ -38,6 +38,21 @@ Finding counted(std::string name, std::string_view series, std::string method, d
   return finding;
 }
 
+Finding in_unit(std::string unit, std::string name, std::string_view series, std::string method,
+                double value, const Interval& interval) {
+  Finding finding = finding_of(std::move(name), series, std::move(unit), std::move(method));
+  finding.value = value;
+  finding.low = interval.low;
+  finding.high = interval.high;
+  return finding;
+}
+
+/// A lower bound and its own interval; what is bounded may be more.
+Finding bounded(std::string name, std::string_view series, std::string method,
+                const Interval& interval) {
+  return in_unit("count", std::move(name), series, std::move(method), interval.low, interval);
+}
+
 Finding without_value(std::string name, std::string_view series, std::string method,
                       std::string reason) {
   Finding finding = finding_of(std::move(name), series, "count", std::move(method));
@@ -86,12 +101,10 @@ void add_curve(Findings& found, const std::string& series, const CurveFinding& c
     if (curve.latency_cycles > 0.0) none.label = "none";
     found.findings.push_back(std::move(none));
   }
-  Finding latency = finding_of("cycles", series, "cycles", method);
-  latency.value = curve.latency_cycles;
-  found.findings.push_back(std::move(latency));
-  Finding interval = finding_of("cycles_per_request", series, "cycles", method);
-  interval.value = curve.cycles_per_request;
-  found.findings.push_back(std::move(interval));
+  found.findings.push_back(
+      in_unit("cycles", "cycles", series, method, curve.latency_cycles, curve.latency_interval));
+  found.findings.push_back(in_unit("cycles", "cycles_per_request", series, method,
+                                   curve.cycles_per_request, curve.request_interval));
 }
 
 void add_range(Findings& found, const char* name, const std::optional<CountRange>& range,
@@ -121,16 +134,25 @@ void add_limit(Findings& found, const OutstandingLimit& limit) {
   }
   if (limit.kind == OutstandingKind::request_pool && limit.mergers) {
     const char* const name = limit.mergers->at_most ? "mergers" : "mergers_at_least";
-    Finding mergers = finding_of(name, unit_series, "count", method);
-    mergers.value = limit.mergers->at_least;
-    mergers.low = limit.mergers->at_least;
-    if (limit.mergers->at_most) mergers.high = *limit.mergers->at_most;
-    found.findings.push_back(std::move(mergers));
+    const int least = limit.mergers->at_least;
+    found.findings.push_back(
+        counted(name, unit_series, method, least, least, limit.mergers->at_most.value_or(least)));
   }
-  Finding least = finding_of("requests_at_least", unit_series, "count", "little");
-  least.value = static_cast<double>(limit.least_requests);
-  least.low = least.value;
-  found.findings.push_back(std::move(least));
+  const auto least = static_cast<double>(limit.least_requests);
+  const auto fastest = static_cast<double>(limit.fastest_requests);
+  found.findings.push_back(
+      bounded("requests_at_least", unit_series, "little", {least, std::max(least, fastest)}));
+}
+
+/// The time of a load among chains. Of a GPU's `memory` the middle of the samples: a launch that
+/// finds its lines in a cache is faster than any that goes to memory.
+std::optional<Estimate> time_of_chains(const DeviceInfo& device, const Point& point) {
+  if (device.type == "cpu" || point.parameters.text_or("target", "") != "memory") {
+    return estimate(point, device);
+  }
+  const std::vector<double> times = access_times_ns(point, device);
+  if (times.empty()) return std::nullopt;
+  return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
 }
 
 /// Loads in a nanosecond by how many were asked for at once, for one target.
@@ -139,10 +161,13 @@ std::optional<Saturation> saturation_of(const DeviceInfo& device, std::span<cons
   ThroughputCurve curve;
   for (const Point& point : points) {
     if (point.series != series || !point.failure.empty()) continue;
-    const std::optional<Estimate> time = estimate(point, device);
-    if (!time || !(time->ns > 0.0)) continue;
+    const std::optional<Estimate> time = time_of_chains(device, point);
+    if (!time || !(time->ns_interval.low > 0.0)) continue;
     const InflightShape shape = InflightShape::of(point);
-    curve.points.push_back({static_cast<double>(shape.work_items * shape.chains), 1.0 / time->ns});
+    const Interval& ns = time->ns_interval;
+    curve.points.push_back({static_cast<double>(shape.work_items * shape.chains),
+                            1.0 / time->ns,
+                            {1.0 / ns.high, 1.0 / ns.low}});
   }
   return curve.points.empty() ? std::nullopt : fit_saturation(curve);
 }
@@ -156,9 +181,9 @@ void add_saturation(Findings& found, const std::string& series,
     return;
   }
   constexpr double seconds_per_ns = 1e-9;
-  Finding latency = finding_of("latency", series, "seconds", method);
-  latency.value = fit->latency * seconds_per_ns;
-  found.findings.push_back(std::move(latency));
+  found.findings.push_back(in_unit(
+      "seconds", "latency", series, method, fit->latency * seconds_per_ns,
+      {fit->latency_interval.low * seconds_per_ns, fit->latency_interval.high * seconds_per_ns}));
   if (fit->is_reached) {
     found.findings.push_back(counted("in_flight", series, method, fit->knee, fit->knee_interval.low,
                                      fit->knee_interval.high));
@@ -166,10 +191,7 @@ void add_saturation(Findings& found, const std::string& series,
   }
   found.findings.push_back(
       without_value("in_flight", series, method, "not reached: " + fit->reason));
-  Finding least = finding_of("in_flight_at_least", series, "count", method);
-  least.value = fit->knee;
-  least.low = fit->knee_interval.low;
-  found.findings.push_back(std::move(least));
+  found.findings.push_back(bounded("in_flight_at_least", series, method, fit->knee_interval));
 }
 
 void add_comparison(Findings& found, const TwoLatencyTest& test) {
@@ -182,10 +204,8 @@ void add_comparison(Findings& found, const TwoLatencyTest& test) {
     found.findings.push_back(counted("in_flight", unit_series, method, *test.capacity,
                                      test.capacity_interval->low, test.capacity_interval->high));
   } else {
-    Finding least = finding_of("in_flight_at_least", unit_series, "count", method);
-    least.value = test.least_capacity;
-    least.low = test.least_capacity;
-    found.findings.push_back(std::move(least));
+    found.findings.push_back(
+        bounded("in_flight_at_least", unit_series, method, test.least_capacity_interval));
   }
 }
 
@@ -207,6 +227,7 @@ void take_mean_latencies(const DeviceInfo& device, std::span<const Point> points
       };
       curve.least_requests = less(curve.least_requests);
       curve.least_instructions = less(curve.least_instructions);
+      curve.fastest_requests = less(curve.fastest_requests);
     }
   }
 }
@@ -228,13 +249,12 @@ void add_chains(Findings& found, const DeviceInfo& device, std::span<const Point
   // Chains of one work-item on a processor: what its core has outstanding.
   if (device.type == "cpu" && far != fits.end()) {
     const Saturation& fit = far->second;
-    Finding parallelism =
-        finding_of(fit.is_reached ? "memory_parallelism" : "memory_parallelism_at_least",
-                   unit_series, "count", "saturation");
-    parallelism.value = fit.knee;
-    parallelism.low = fit.knee_interval.low;
-    if (fit.is_reached) parallelism.high = fit.knee_interval.high;
-    found.findings.push_back(std::move(parallelism));
+    constexpr const char* method = "saturation";
+    found.findings.push_back(
+        fit.is_reached
+            ? counted("memory_parallelism", unit_series, method, fit.knee, fit.knee_interval.low,
+                      fit.knee_interval.high)
+            : bounded("memory_parallelism_at_least", unit_series, method, fit.knee_interval));
   }
   if (near != fits.end() && far != fits.end()) {
     add_comparison(found, compare_latencies(near->second, far->second));

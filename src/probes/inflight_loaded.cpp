@@ -50,9 +50,19 @@ void add_delay(const Point& like, std::int64_t delay, std::vector<Point>& points
   }
 }
 
+/// The middle of a point's samples, between their quartiles.
+struct Middle {
+  double ns{0.0};
+  Interval interval{};
+};
+
+Middle middle_of(std::span<const double> times) {
+  return {median(times), {quantile(times, 0.25), quantile(times, 0.75)}};
+}
+
 struct LoadedTime {
-  double latency_ns{0.0};
-  double ns_per_line{0.0};
+  Middle latency{};
+  Middle line{};
 };
 
 /// By delay; what has only one of both is left out. The middle of the samples: the least time of a
@@ -66,19 +76,19 @@ std::map<std::int64_t, LoadedTime> times_by_delay(const DeviceInfo& device,
     const std::vector<double> times = access_times_ns(point, device);
     if (shape.groups == 0 || times.empty()) continue;
     LoadedTime& time = all[static_cast<std::int64_t>(shape.delay)];
-    (shape.counts_traffic ? time.ns_per_line : time.latency_ns) = median(times);
+    (shape.counts_traffic ? time.line : time.latency) = middle_of(times);
   }
   std::erase_if(all, [](const auto& each) {
-    return !(each.second.latency_ns > 0.0) || !(each.second.ns_per_line > 0.0);
+    return !(each.second.latency.ns > 0.0) || !(each.second.line.ns > 0.0);
   });
   return all;
 }
 
-std::optional<double> idle_ns(const DeviceInfo& device, std::span<const Point> points) {
+std::optional<Middle> idle_time(const DeviceInfo& device, std::span<const Point> points) {
   for (const Point& point : points) {
     if (!is_loaded(point) || !point.failure.empty() || LoadedShape::of(point).groups != 0) continue;
     const std::vector<double> times = access_times_ns(point, device);
-    if (!times.empty()) return median(times);
+    if (!times.empty()) return middle_of(times);
   }
   return std::nullopt;
 }
@@ -116,25 +126,32 @@ void add_parallelism(const char* series, double requests, const Interval& interv
       // The least that the idle latency gives: none of the requests took less.
       finding.value = interval.low * row.factor;
       finding.low = finding.value;
+      finding.high = requests * row.factor;
     }
     found.findings.push_back(std::move(finding));
   }
 }
 
-void add_latencies(double idle, const std::map<std::int64_t, LoadedTime>& times,
+Finding latency_of(const char* name, const Middle& time) {
+  Finding finding = finding_of(name, loaded_series, "seconds");
+  finding.value = time.ns / ns_per_second;
+  finding.low = time.interval.low / ns_per_second;
+  finding.high = time.interval.high / ns_per_second;
+  return finding;
+}
+
+void add_latencies(const Middle& idle, const std::map<std::int64_t, LoadedTime>& times,
                    const Parallelism& of, Findings& found) {
-  Finding latency = finding_of("latency", loaded_series, "seconds");
-  latency.value = idle / ns_per_second;
-  found.findings.push_back(std::move(latency));
+  found.findings.push_back(latency_of("latency", idle));
   const auto slowest = std::max_element(times.begin(), times.end(), [](auto& a, auto& b) {
-    return a.second.latency_ns < b.second.latency_ns;
+    return a.second.latency.ns < b.second.latency.ns;
   });
-  Finding most = finding_of("most_loaded_latency", loaded_series, "seconds");
-  most.value = slowest->second.latency_ns / ns_per_second;
-  found.findings.push_back(std::move(most));
+  found.findings.push_back(latency_of("most_loaded_latency", slowest->second.latency));
   Finding knee = finding_of("knee_bandwidth", loaded_series, "bytes_per_second");
   if (of.is_knee_reached) {
     knee.value = of.knee_bytes_per_second;
+    knee.low = of.knee_interval.low;
+    knee.high = of.knee_interval.high;
   } else {
     knee.reason = "not reached: " + of.reason;
   }
@@ -190,14 +207,14 @@ std::vector<Point> loaded_points(const DeviceInfo& device, const Point& base) {
 std::vector<Point> refine_loaded(const DeviceInfo& device, std::span<const Point> points) {
   std::vector<Point> more;
   const auto times = times_by_delay(device, points);
-  const std::optional<double> idle = idle_ns(device, points);
+  const std::optional<Middle> idle = idle_time(device, points);
   const auto any = std::find_if(points.begin(), points.end(), [](const Point& point) {
     return is_loaded(point) && LoadedShape::of(point).groups != 0;
   });
   if (!idle || any == points.end()) return more;
   // The longest delay that still doubles the latency, and the next, which does not.
   for (auto slow = times.rbegin(); slow != times.rend(); ++slow) {
-    if (slow->second.latency_ns < knee_latencies * *idle) continue;
+    if (slow->second.latency.ns < knee_latencies * idle->ns) continue;
     if (slow == times.rbegin()) return more;
     const std::int64_t distance = std::prev(slow)->first - slow->first;
     std::set<std::int64_t> delays;
@@ -215,7 +232,7 @@ std::vector<Point> refine_loaded(const DeviceInfo& device, std::span<const Point
 
 void add_loaded_findings(const DeviceInfo& device, std::span<const Point> points, Findings& found) {
   const auto times = times_by_delay(device, points);
-  const std::optional<double> idle = idle_ns(device, points);
+  const std::optional<Middle> idle = idle_time(device, points);
   const auto any = std::find_if(points.begin(), points.end(), [](const Point& point) {
     return is_loaded(point) && LoadedShape::of(point).groups != 0;
   });
@@ -225,12 +242,11 @@ void add_loaded_findings(const DeviceInfo& device, std::span<const Point> points
   std::vector<LoadedPoint> pairs;
   pairs.reserve(times.size());
   for (const auto& [delay, time] : times) {
-    pairs.push_back(
-        {line_bytes / time.ns_per_line * ns_per_second, time.latency_ns / ns_per_second});
+    pairs.push_back({line_bytes / time.line.ns * ns_per_second, time.latency.ns / ns_per_second});
   }
   const std::int64_t units = std::max<std::int64_t>(1, device.compute_units);
-  const auto parallelism = find_parallelism(pairs, idle.value_or(0.0) / ns_per_second, line_bytes,
-                                            static_cast<int>(units));
+  const auto parallelism = find_parallelism(pairs, idle ? idle->ns / ns_per_second : 0.0,
+                                            line_bytes, static_cast<int>(units));
   if (!parallelism) return;
   if (idle) add_latencies(*idle, times, *parallelism, found);
   // Of a processor's core, chains side by side say more.

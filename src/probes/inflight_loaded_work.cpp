@@ -133,7 +133,7 @@ void Loaded::bind() {
 
 Told Loaded::launch(std::uint64_t hops) {
   const std::uint64_t begin = lines_.position;
-  kernel_.setArg(2, as_uint(shape_.chase.chain_lines(begin).front()));
+  kernel_.setArg(2, shape_.chase.cycle().at(begin % shape_.chase.lines));
   kernel_.setArg(5, as_uint(hops));
   kernel_.setArg(8, as_uint(streamed_.position & (shape_.vectors() - 1)));
   const std::vector<cl_uint> zero(progress_words, 0);
@@ -153,7 +153,7 @@ Told Loaded::launch(std::uint64_t hops) {
   told.leads = out[4];
   told.end = out[5];
   lines_.position += told.leads * lead + hops;
-  expected_end_ = shape_.chase.chain_lines(lines_.position).front();
+  expected_end_ = shape_.chase.cycle().at(lines_.position % shape_.chase.lines);
   std::uint64_t most_rounds = 0;
   for (std::uint64_t group = 0; group < shape_.groups; ++group) {
     const std::uint64_t rounds = out[words_of_chase + 2 * group];

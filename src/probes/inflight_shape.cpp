@@ -88,10 +88,21 @@ std::uint64_t InflightShape::block_witness(std::uint64_t first, std::uint64_t ro
   return sum;
 }
 
-std::vector<std::uint32_t> InflightShape::chain_lines(std::uint64_t position) const {
+std::uint64_t InflightShape::chain_distance(std::uint64_t hops) const {
+  // Odd: lines whose positions differ by a power of two are equal in their low bits.
+  return std::min(hops | 1U, lines / (work_items * chains));
+}
+
+std::uint64_t InflightShape::chain_positions(std::uint64_t hops) const {
+  const std::uint64_t distance = chain_distance(hops);
+  return distance < hops ? hops : distance * work_items * chains;
+}
+
+std::vector<std::uint32_t> InflightShape::chain_lines(std::uint64_t position,
+                                                      std::uint64_t distance) const {
   std::vector<std::uint32_t> lines_of;
   for (std::uint64_t c = 0; c < work_items * chains; ++c) {
-    lines_of.push_back(cycle().at((c * chain_distance() + position) % lines));
+    lines_of.push_back(cycle().at((c * distance + position) % lines));
   }
   return lines_of;
 }

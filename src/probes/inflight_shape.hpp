@@ -46,10 +46,14 @@ struct InflightShape {
   [[nodiscard]] std::uint64_t place_of(std::uint64_t item) const;
   /// The sum of what all work-items load in rounds 0 to `rounds`, from line `first` on.
   [[nodiscard]] std::uint64_t block_witness(std::uint64_t first, std::uint64_t rounds) const;
-  /// Chains lie so many positions of the cycle apart.
-  [[nodiscard]] std::uint64_t chain_distance() const { return lines / (work_items * chains); }
-  /// The lines of all chains after so many positions.
-  [[nodiscard]] std::vector<std::uint32_t> chain_lines(std::uint64_t position) const;
+  /// Chains of so many hops lie so many positions of the cycle apart: side by side, where all of
+  /// them have lines of their own.
+  [[nodiscard]] std::uint64_t chain_distance(std::uint64_t hops) const;
+  /// Positions that they go through all together. The next launch begins behind these.
+  [[nodiscard]] std::uint64_t chain_positions(std::uint64_t hops) const;
+  /// The lines of all chains when the first of them is at `position`.
+  [[nodiscard]] std::vector<std::uint32_t> chain_lines(std::uint64_t position,
+                                                       std::uint64_t distance) const;
   /// The build options of cl/inflight.cl.
   [[nodiscard]] std::string options() const;
 };

@@ -127,15 +127,17 @@ std::uint64_t InFlight::aim_block(std::uint64_t rounds) {
   return shape_.block_witness(first, rounds);
 }
 
-/// Chains go on where those before them ended, at least about there: one position counts for all.
+/// Chains go on where those before them ended, however many these were: else they would meet lines
+/// that were just read, and be as fast as the cache.
 std::uint64_t InFlight::aim_chains(std::uint64_t hops) {
   const std::uint64_t begin = lines_.position;
-  lines_.position += hops;
-  const std::vector<std::uint32_t> starts = shape_.chain_lines(begin);
+  const std::uint64_t distance = shape_.chain_distance(hops);
+  lines_.position += shape_.chain_positions(hops);
+  const std::vector<std::uint32_t> starts = shape_.chain_lines(begin, distance);
   session_.queue().enqueueWriteBuffer(starts_, CL_TRUE, 0, starts.size() * sizeof(cl_uint),
                                       starts.data());
   kernel_.setArg(3, as_uint(hops));
-  const std::vector<std::uint32_t> ends = shape_.chain_lines(begin + hops);
+  const std::vector<std::uint32_t> ends = shape_.chain_lines(begin + hops, distance);
   return std::accumulate(ends.begin(), ends.end(), std::uint64_t{0});
 }
 

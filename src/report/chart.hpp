@@ -38,6 +38,7 @@ struct ChartNote {
 struct Chart {
   std::string x_name{};  ///< its unit decides how the axis is labelled: "working_set_bytes"
   std::string y_unit{"seconds"};  ///< as a finding's
+  std::string y_title{};          ///< "time of an access"
   std::vector<ChartSeries> series{};
   std::vector<ChartNote> notes{};
 };

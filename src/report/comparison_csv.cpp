@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "clprobe/comparison_report.hpp"
+#include "clprobe/stacks.hpp"
 #include "report/comparison_text.hpp"
 #include "report/safe_text.hpp"
 
@@ -25,25 +26,32 @@ std::string finding_cells(const ComparedFinding* compared) {
                      number_cell(finding.high), report::csv_cell(finding.label));
 }
 
+/// Which share of a bar it is, and in which view of it.
+std::string share_cells(const Finding& finding) {
+  if (!is_told_by_label(finding)) return ",";
+  return fmt::format("{},{}", report::csv_cell(finding.label), report::csv_cell(finding.method));
+}
+
 }  // namespace
 
 std::string render_comparison_csv(const Comparison& comparison, std::span<const RunDigest> runs) {
   std::string csv =
       "run,file,device,driver,started,probe,series,level,finding,unit,baseline_value,baseline_low,"
-      "baseline_high,baseline_label,value,low,high,label,ratio,verdict,reason\n";
+      "baseline_high,baseline_label,value,low,high,label,ratio,verdict,reason,part,view\n";
   for (const ComparedRow& row : comparison.rows) {
     const Finding& finding = row.baseline->finding;
     for (std::size_t run = 0; run < row.cells.size(); ++run) {
       const ComparedCell& cell = row.cells[run];
       if (run == comparison.baseline || cell.judgement.reason.empty()) continue;
-      csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", report::run_letter(run),
-                         report::csv_cell(runs[run].file), report::csv_cell(runs[run].device),
-                         report::csv_cell(runs[run].driver), report::csv_cell(runs[run].started),
-                         report::csv_cell(row.probe), report::csv_cell(finding.series),
-                         level_cell(finding.level), report::csv_cell(finding.name),
-                         report::csv_cell(finding.unit), finding_cells(row.baseline),
-                         finding_cells(cell.finding), number_cell(cell.judgement.ratio),
-                         to_word(cell.judgement.verdict), report::csv_cell(cell.judgement.reason));
+      csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+                         report::run_letter(run), report::csv_cell(runs[run].file),
+                         report::csv_cell(runs[run].device), report::csv_cell(runs[run].driver),
+                         report::csv_cell(runs[run].started), report::csv_cell(row.probe),
+                         report::csv_cell(finding.series), level_cell(finding.level),
+                         report::csv_cell(finding.name), report::csv_cell(finding.unit),
+                         finding_cells(row.baseline), finding_cells(cell.finding),
+                         number_cell(cell.judgement.ratio), to_word(cell.judgement.verdict),
+                         report::csv_cell(cell.judgement.reason), share_cells(finding));
     }
   }
   return csv;

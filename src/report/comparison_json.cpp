@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A comparison as a document, for programs.
 #include "clprobe/comparison_report.hpp"
+#include "clprobe/stacks.hpp"
 #include "run/json.hpp"
 
 namespace clprobe {
@@ -49,6 +50,10 @@ Json row_json(const ComparedRow& row, std::size_t baseline) {
   const Finding& finding = row.baseline->finding;
   Json object{{"probe", row.probe}, {"series", finding.series}, {"name", finding.name}};
   if (finding.level) object["level"] = *finding.level;
+  if (is_told_by_label(finding)) {
+    object["part"] = finding.label;
+    object["view"] = finding.method;
+  }
   put_if_any(object, "unit", finding.unit);
   Json base = Json::object();
   put_value(base, finding);

@@ -27,6 +27,8 @@ std::string runs_list(const Comparison& comparison, std::span<const RunDigest> r
     text += fmt::format(
         "- **{}**: {}{}\n", run_letter(run), escape_markdown(run_text(runs[run])),
         is_baseline ? ", the baseline" : fmt::format(": {}", counts_text(comparison.counts[run])));
+    const std::string clock = clock_text(comparison, runs, run);
+    if (!clock.empty()) text += fmt::format("  - {}\n", escape_markdown(clock));
   }
   return text + '\n';
 }

@@ -38,6 +38,7 @@ class ComparisonPage {
         add_ranges(probe);
       } else {
         add_groups(probe);
+        if (probe == clock_section) add_clocks();
         add_curves(probe);
       }
     }
@@ -177,6 +178,13 @@ class ComparisonPage {
            page_.show(counts_text(row_counts(*row, comparison_.baseline)))});
     }
     page_.table(columns, lines, indent);
+  }
+
+  void add_clocks() {
+    for (std::size_t run = 0; run < runs_.size(); ++run) {
+      const std::string text = clock_text(comparison_, runs_, run);
+      if (!text.empty()) page_.prose(fmt::format(" {}  ", run_letter(run)), text, Ink::caution);
+    }
   }
 
   void add_curves(const std::string& probe) {

@@ -129,6 +129,21 @@ std::string curve_text(const CurveSummary& curve) {
   return text;
 }
 
+std::string clock_text(const Comparison& comparison, std::span<const RunDigest> runs,
+                       std::size_t run) {
+  if (runs[run].device != runs[comparison.baseline].device) return {};
+  const auto row =
+      std::find_if(comparison.rows.begin(), comparison.rows.end(),
+                   [](const ComparedRow& each) { return each.probe == clock_section; });
+  if (row == comparison.rows.end()) return {};
+  const std::optional<double>& ratio = row->cells[run].judgement.ratio;
+  if (!ratio || std::fabs(std::log(*ratio)) <= std::log1p(comparison.threshold)) return {};
+  return fmt::format(
+      "the clock's rate differs by {:.2g} %: what was measured in cycles is judged in "
+      "cycles, and the ratios of its times hold that difference",
+      100.0 * std::expm1(std::fabs(std::log(*ratio))));
+}
+
 RatioRange ratio_range(const ComparedRow& row, std::size_t baseline) {
   RatioRange range;
   std::vector<double> ratios;

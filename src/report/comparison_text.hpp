@@ -31,6 +31,11 @@ std::string unmatched_text(const Unmatched& each);
 /// "global: 120 points, ratio 1.01 (0.98 to 1.05), furthest 1.2 at working_set_bytes 65536"
 std::string curve_text(const CurveSummary& curve);
 
+/// Where the core's clock of a run had another rate than the baseline's: that times are judged in
+/// cycles; empty elsewhere.
+std::string clock_text(const Comparison& comparison, std::span<const RunDigest> runs,
+                       std::size_t run);
+
 /// The ratios of a row over all runs but the baseline.
 struct RatioRange {
   std::size_t count{0};

@@ -58,6 +58,12 @@ std::string_view unit_of(const ProbeResult& result) {
   return is_rate ? "bytes_per_second" : "seconds";
 }
 
+std::string_view value_title(const ProbeResult& result) {
+  if (unit_of(result) != "seconds") return "bandwidth";
+  // A sample of a Thread-Latency curve is a round of a whole work-group.
+  return result.probe == "inflight" ? "time of a round" : "time of an access";
+}
+
 ChartPoint chart_point(double x, const Estimate& time, bool is_rate) {
   const auto shown = [&](double ns) {
     if (!is_rate) return ns / ns_per_second;
@@ -110,7 +116,9 @@ std::vector<std::string> series_of(const ProbeResult& result) {
 
 Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
   const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
-  Chart chart{.x_name = varying_parameter(result.points), .y_unit = std::string(unit_of(result))};
+  Chart chart{.x_name = varying_parameter(result.points),
+              .y_unit = std::string(unit_of(result)),
+              .y_title = std::string(value_title(result))};
   for (const std::string& name : series_of(result)) {
     const auto is_about = [&](const Finding& finding) { return finding.series == name; };
     const bool is_asked_for = result.findings.empty() ||

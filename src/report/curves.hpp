@@ -25,6 +25,8 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device);
 
 /// The unit of its points: "seconds" or "bytes_per_second".
 std::string_view unit_of(const ProbeResult& result);
+/// What the values of its chart are: "time of an access", "bandwidth".
+std::string_view value_title(const ProbeResult& result);
 
 /// A point of a curve in seconds or, of a rate, bytes in a second.
 ChartPoint chart_point(double x, const Estimate& time, bool is_rate);

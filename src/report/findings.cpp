@@ -65,7 +65,8 @@ std::string quantity_text(double value, std::string_view unit) {
   // Of imported runs alone: clprobe counts no operations.
   if (unit == "operations_per_second") return fmt::format("{} Gop/s", format_number(value * 1e-9));
   if (unit == "share") return fmt::format("{:.3g} %", value * 100.0);
-  if (unit.empty() || unit == "cycles") return format_number(value);
+  if (unit == "hertz") return fmt::format("{} MHz", format_number(value * 1e-6));
+  if (unit.empty() || unit == "cycles" || unit == "bytes_per_cycle") return format_number(value);
   return fmt::format("{} {}", format_number(value), words(unit));
 }
 
@@ -152,8 +153,10 @@ std::string value_text(const Finding& finding) {
 
 std::string interval_text(const Finding& finding) {
   if (!finding.value || !finding.low || !finding.high || *finding.low == *finding.high) return {};
+  constexpr std::array<std::string_view, 5> scatters{"seconds", "cycles", "bytes_per_second",
+                                                     "bytes_per_cycle", "hertz"};
   const bool is_scatter =
-      finding.unit == "seconds" || finding.unit == "cycles" || finding.unit == "bytes_per_second";
+      std::find(scatters.begin(), scatters.end(), finding.unit) != scatters.end();
   if (!is_scatter) return bracket_text(finding);
   if (*finding.value == 0.0) return bracket_text(finding);
   const double aside = std::max(*finding.value - *finding.low, *finding.high - *finding.value);

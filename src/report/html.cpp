@@ -251,8 +251,8 @@ std::string charts_json(const Named& named, const std::vector<std::string>& prob
 std::string runs_json(std::span<const Run> runs) {
   Json documents = Json::array();
   // One by one, since a single run is no array.
-  for (const Run& run : runs) documents.push_back(pack(Json::parse(to_json(std::span(&run, 1)))));
-  return script_json(documents.dump(-1, ' ', true));
+  for (const Run& run : runs) documents.push_back(Json::parse(to_json(std::span(&run, 1))));
+  return script_json(pack(documents).dump(-1, ' ', true));
 }
 
 std::string page_of(std::span<const Run> runs) {

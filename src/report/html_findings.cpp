@@ -29,7 +29,7 @@ std::string cell_of(const Finding* finding) {
   if (value.empty()) return fmt::format("<td class=\"{}\">{}</td>", kind, html_text(reason));
   const std::string aside = finding->value ? interval_text(*finding) : std::string();
   std::string html = reason.empty() ? std::string("<td>") : fmt::format("<td class=\"{}\">", kind);
-  html += fmt::format("<span class=\"value\">{}</span>", html_text(value));
+  html += fmt::format("<em>{}</em>", html_text(value));
   if (!aside.empty()) html += fmt::format(" <span class=\"spread\">{}</span>", html_text(aside));
   if (!reason.empty()) html += fmt::format(" <span class=\"reason\">{}</span>", html_text(reason));
   return html + "</td>";
@@ -56,10 +56,10 @@ std::string shared_cell(const SharedGrid& grid, const std::vector<const Finding*
   if (!has_any) return "<td class=\"none\">&#183;</td>";
   std::string html = "<td>";
   if (const Finding* const first = findings[0]) {
-    html += fmt::format(
-        R"(<span class="others">{}</span> <span class="value">{}</span> <span class="spread">{}</span>)",
-        html_text(words(grid.names[0])), html_text(shared_text(first, "")),
-        html_text(interval_text(*first)));
+    html +=
+        fmt::format(R"(<span class="others">{}</span> <em>{}</em> <span class="spread">{}</span>)",
+                    html_text(words(grid.names[0])), html_text(shared_text(first, "")),
+                    html_text(interval_text(*first)));
   }
   const char* const gap = findings[0] != nullptr ? "<br>" : "";
   if (!others.empty()) html += fmt::format("{}<span class=\"others\">{}</span>", gap, others);

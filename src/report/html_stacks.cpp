@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -53,13 +54,16 @@ std::vector<DeviceStack> all_stacks(std::span<const Run> runs, std::string_view 
   return all;
 }
 
+/// To a thousandth of a per cent, which no picture shows.
+double rounded(double share) { return std::round(share * 1e5) / 1e5; }
+
 Json points_of(const Stack& stack, std::vector<std::string>& labels) {
   Json points = Json::array();
   for (const StackPart& part : stack.parts) {
-    Json point{place_in(labels, part.label), part.share, nullptr, nullptr};
+    Json point{place_in(labels, part.label), rounded(part.share), nullptr, nullptr};
     if (part.low && part.high && *part.high > *part.low) {
-      point[2] = *part.low;
-      point[3] = *part.high;
+      point[2] = rounded(*part.low);
+      point[3] = rounded(*part.high);
     }
     points.push_back(std::move(point));
   }

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -63,38 +66,104 @@ Json pack_joined(const std::vector<Json>& lists) {
 constexpr std::string_view digits =
     "#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|";
 
-constexpr char no_digit = '~';  // in the place of null
+constexpr std::uint64_t base = digits.size();
+constexpr std::size_t block_size = 32;
+// Of a range: two digits by a number of seven, and what is carried, are less than 2^64.
+constexpr std::size_t most_range_digits = 7;
 
-/// Natural numbers with as many digits each as the largest needs. Samples are most of a page.
-Json pack_naturals(const std::vector<Json>& values) {
-  std::uint64_t largest = 0;
-  for (const Json& value : values) {
-    if (!value.is_null()) largest = std::max(largest, value.get<std::uint64_t>());
+std::size_t count_digits(std::uint64_t number) {
+  std::size_t count = 0;
+  for (; number > 0; number /= base) ++count;
+  return count;
+}
+
+void append(std::string& text, std::uint64_t number, std::size_t width) {
+  text.append(width, digits.front());
+  for (std::size_t place = text.size(); number > 0; number /= base) {
+    text[--place] = digits[number % base];
   }
-  std::size_t width = 1;
-  for (std::uint64_t rest = largest; rest >= digits.size(); rest /= digits.size()) ++width;
-  std::string text(values.size() * width, digits.front());
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i].is_null()) text.replace(i * width, width, width, no_digit);
-    auto rest = values[i].is_null() ? std::uint64_t{0} : values[i].get<std::uint64_t>();
-    for (std::size_t place = (i + 1) * width; rest > 0; rest /= digits.size()) {
-      text[--place] = digits[rest % digits.size()];
+}
+
+/// The numbers, all below `radix`, as digits of one number to that base.
+void append_mixed(std::string& text, std::span<const std::uint64_t> numbers, std::uint64_t radix) {
+  constexpr std::uint64_t limb = base * base;
+  std::vector<std::uint64_t> limbs;  // the least first
+  for (std::uint64_t carry : numbers) {
+    for (std::uint64_t& each : limbs) {
+      const std::uint64_t sum = each * radix + carry;
+      each = sum % limb;
+      carry = sum / limb;
+    }
+    for (; carry > 0; carry /= limb) limbs.push_back(carry % limb);
+  }
+  const double length = static_cast<double>(numbers.size()) * std::log(static_cast<double>(radix)) /
+                        std::log(static_cast<double>(base));
+  const auto width = static_cast<std::size_t>(std::ceil(length + 1e-9));
+  text.append(width, digits.front());
+  std::size_t place = text.size();
+  const std::size_t first = text.size() - width;
+  for (const std::uint64_t each : limbs) {
+    for (const std::uint64_t digit : {each % base, each / base}) {
+      if (place > first) text[--place] = digits[digit];
     }
   }
-  return {{"$base85", std::move(text)}, {"$width", width}};
+}
+
+std::string block_text(std::span<const std::uint64_t> numbers) {
+  std::string text;
+  for (std::size_t at = 0; at < numbers.size(); at += block_size) {
+    const auto block = numbers.subspan(at, std::min(block_size, numbers.size() - at));
+    const auto [least, most] = std::minmax_element(block.begin(), block.end());
+    const std::uint64_t range = *most - *least;
+    const std::size_t width = count_digits(range);
+    append(text, count_digits(*least), 1);
+    append(text, *least, count_digits(*least));
+    append(text, width, 1);
+    append(text, range, width);
+    std::vector<std::uint64_t> above;
+    for (const std::uint64_t number : block) above.push_back(number - *least);
+    if (width > most_range_digits) {
+      for (const std::uint64_t number : above) append(text, number, width);
+    } else if (width > 0) {
+      append_mixed(text, above, range + 1);
+    }
+  }
+  return text;
+}
+
+/// Natural numbers, or nulls. Samples are most of a page.
+Json pack_naturals(const std::vector<Json>& values) {
+  std::vector<std::uint64_t> numbers;
+  std::vector<std::uint64_t> nulls;
+  numbers.reserve(values.size());
+  for (const Json& value : values) {
+    nulls.push_back(value.is_null() ? 1 : 0);
+    // A neighbour's number in the place of a null makes no range wider.
+    const std::uint64_t before = numbers.empty() ? 0 : numbers.back();
+    numbers.push_back(value.is_null() ? before : value.get<std::uint64_t>());
+  }
+  Json packed{{"$base85", block_text(numbers)}, {"$count", values.size()}};
+  const bool has_nulls = std::find(nulls.begin(), nulls.end(), 1U) != nulls.end();
+  if (has_nulls) packed["$nulls"] = block_text(nulls);
+  return packed;
 }
 
 Json pack_words(const std::vector<Json>& values) {
   std::vector<Json> at;
   at.reserve(values.size());
-  Json words = Json::array();
+  std::vector<Json> words;
   std::map<Json, std::size_t> places;
   for (const Json& value : values) {
     const auto [place, is_new] = places.emplace(value, words.size());
-    if (is_new) words.push_back(pack(value));
+    if (is_new) words.push_back(value);
     at.emplace_back(place->second);
   }
-  return {{"$words", std::move(words)}, {"$at", pack_naturals(at)}};
+  Json packed = Json::array();
+  for (const Json& word : words) packed.push_back(pack(word));
+  // Objects are worth columns of their own.
+  const bool are_objects = !words.empty() && words.front().is_object();
+  return {{"$words", are_objects ? pack_list(words) : std::move(packed)},
+          {"$at", pack_naturals(at)}};
 }
 
 Json pack_values(const std::vector<Json>& values) {
@@ -126,11 +195,25 @@ Json pack_values(const std::vector<Json>& values) {
   return shortest;
 }
 
+/// Whether at most half of the objects are different, as the parameters of several runs are.
+bool repeats_itself(const std::vector<Json>& objects) {
+  constexpr std::size_t few = 8;
+  if (objects.size() < few) return false;
+  std::unordered_set<std::size_t> hashes;
+  for (const Json& object : objects) {
+    hashes.insert(std::hash<Json>{}(object));
+    if (2 * hashes.size() > objects.size()) return false;
+  }
+  return true;
+}
+
 Json pack_list(const std::vector<Json>& values) {
   const auto all = [&](auto is_kind) {
     return !values.empty() && std::all_of(values.begin(), values.end(), is_kind);
   };
-  if (all([](const Json& each) { return each.is_object(); })) return pack_rows(values);
+  if (all([](const Json& each) { return each.is_object(); })) {
+    return repeats_itself(values) ? pack_words(values) : pack_rows(values);
+  }
   if (all([](const Json& each) { return each.is_array(); })) return pack_joined(values);
   return pack_values(values);
 }

@@ -16,8 +16,15 @@ namespace clprobe::report {
 ///     {"$lengths": values, "$joined": values}          lists, one behind the other
 ///     {"$repeats": [value, count, value, count, ...]}  a list
 ///     {"$number": "18446744073709551615"}              a number
-///     {"$base85": "...", "$width": n}                  natural numbers, n digits each; ~ is null
-///     {"$words": [value, ...], "$at": numbers}         values, each once, and which of them
+///     {"$base85": "...", "$count": n, "$nulls": text}  natural numbers in blocks; see below
+///     {"$words": values, "$at": numbers}               values, each once, and which of them
+///
+/// Naturals are text in base 85, in blocks of 32: how many digits the least number of the block
+/// has, that number, how many digits the range has (the largest less the least), the range, and
+/// what each number has above the least. Up to 7 digits of range these are the digits of one number
+/// to the base range + 1, first number first, of ceil(count * log(range + 1) / log(85) + 1e-9)
+/// digits; else they have as many digits each as the range. `$nulls`, where there are any, is the
+/// same kind of text with a 1 for each null; the number in its place says nothing.
 nlohmann::ordered_json pack(const nlohmann::ordered_json& document);
 
 }  // namespace clprobe::report

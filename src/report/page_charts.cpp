@@ -27,9 +27,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A chart shows three digits; the raw data have all of them.
+// A chart shows three digits, and a screen has a thousand rows; the raw data have all of them.
 Json rounded(double value) {
-  const std::string text = fmt::format("{:.5g}", value);
+  const std::string text = fmt::format("{:.4g}", value);
   double shown = 0.0;
   std::from_chars(text.data(), text.data() + text.size(), shown);
   return shown;
@@ -51,23 +51,39 @@ double scale_of(const ProbeResult& result) {
 }
 
 Json value_json(const ProbeResult& result) {
-  const bool is_time = unit_of(result) == "seconds";
-  // A sample of a Thread-Latency curve is a round of a whole work-group.
-  const bool is_round = result.probe == "inflight";
-  const char* const time = is_round ? "time of a round" : "time of an access";
-  return {{"title", is_time ? time : "bandwidth"},
-          {"unit", unit_of(result)},
-          {"scale", scale_of(result)}};
+  return {{"title", value_title(result)}, {"unit", unit_of(result)}, {"scale", scale_of(result)}};
 }
 
-/// Appends the value, its upper end where that is another, and its lower end likewise.
-void add_value(Json& row, const ChartPoint& point, double scale) {
-  const Json value = rounded(point.y / scale);
-  const Json high = rounded(point.high / scale);
-  const Json low = rounded(point.low / scale);
-  row.push_back(value);
-  if (high != value || low != value) row.push_back(high);
-  if (low != value) row.push_back(low);
+/// The values of a curve or grid and the ends of their intervals, as columns. An end is 0 where it
+/// is the value itself, and its column left out where all are.
+void add_columns(Json& part, std::span<const ChartPoint> points, double scale) {
+  Json values = Json::array();
+  Json highs = Json::array();
+  Json lows = Json::array();
+  bool has_highs = false;
+  bool has_lows = false;
+  for (const ChartPoint& point : points) {
+    values.push_back(rounded(point.y / scale));
+    const Json high = rounded(point.high / scale);
+    const Json low = rounded(point.low / scale);
+    has_highs |= high != values.back();
+    has_lows |= low != values.back();
+    highs.push_back(high != values.back() ? high : Json(0));
+    lows.push_back(low != values.back() ? low : Json(0));
+  }
+  part["values"] = std::move(values);
+  if (has_highs) part["highs"] = std::move(highs);
+  if (has_lows) part["lows"] = std::move(lows);
+}
+
+/// The number of a list among the chart's lists of places, each of which is there once: the curves
+/// of one plan, on all devices, share theirs.
+std::size_t number_of_places(Json& chart, Json places) {
+  Json& all = chart["places"];
+  const auto found = std::find(all.begin(), all.end(), places);
+  const auto number = static_cast<std::size_t>(found - all.begin());
+  if (found == all.end()) all.push_back(std::move(places));
+  return number;
 }
 
 Json levels_json(const Chart& chart, int series) {
@@ -87,51 +103,53 @@ Json levels_json(const Chart& chart, int series) {
   return levels;
 }
 
-Json variance_json(const ChartSeries& series) {
-  Json points = Json::array();
+Json variance_json(Json& page, const ChartSeries& series) {
+  Json places = Json::array();
+  Json values = Json::array();
   for (const ChartPoint& point : sorted(series)) {
-    points.push_back({exact(point.x), rounded(point.y)});
+    places.push_back(exact(point.x));
+    values.push_back(rounded(point.y));
   }
-  return points;
+  return {{"at", number_of_places(page, std::move(places))}, {"values", std::move(values)}};
 }
 
-void add_curves(Json& curves, const ProbeResult& result, const DeviceInfo& device,
-                std::size_t run) {
+void add_curves(Json& page, const ProbeResult& result, const DeviceInfo& device, std::size_t run) {
+  Json& curves = page["curves"];
   const Chart chart = chart_of(result, device);
   const Chart variance = variance_chart(result);
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
-    Json points = Json::array();
-    for (const ChartPoint& point : sorted(chart.series[i])) {
-      Json row = Json::array({exact(point.x)});
-      add_value(row, point, scale_of(result));
-      points.push_back(std::move(row));
-    }
+    Json places = Json::array();
+    const std::vector<ChartPoint> points = sorted(chart.series[i]);
+    for (const ChartPoint& point : points) places.push_back(exact(point.x));
     curves.push_back({{"device", run},
                       {"series", printable(chart.series[i].name)},
-                      {"points", std::move(points)},
+                      {"at", number_of_places(page, std::move(places))},
                       {"levels", levels_json(chart, static_cast<int>(i))}});
+    add_columns(curves.back(), points, scale_of(result));
     const std::vector<ChartPoint>& drawn = chart.series[i].points;
     if (std::all_of(drawn.begin(), drawn.end(),
                     [](const ChartPoint& point) { return point.cycles.has_value(); })) {
       curves.back()["cyclesPerSecond"] = device.clock.ticks_per_ns * ns_per_second;
     }
     for (const ChartSeries& each : variance.series) {
-      if (each.name == chart.series[i].name) curves.back()["variance"] = variance_json(each);
+      if (each.name == chart.series[i].name) curves.back()["variance"] = variance_json(page, each);
     }
   }
 }
 
-void add_grids(Json& grids, const ProbeResult& result, const DeviceInfo& device, std::size_t run,
+void add_grids(Json& page, const ProbeResult& result, const DeviceInfo& device, std::size_t run,
                const GridAxes& axes) {
   for (const Grid& grid : grids_of(result, device, axes)) {
-    Json points = Json::array();
+    Json places = Json::array();
+    std::vector<ChartPoint> values;
     for (const GridCell& cell : grid.cells) {
-      Json row = Json::array({exact(cell.value.x), exact(cell.y)});
-      add_value(row, cell.value, scale_of(result));
-      points.push_back(std::move(row));
+      places.push_back(Json::array({exact(cell.value.x), exact(cell.y)}));
+      values.push_back(cell.value);
     }
-    grids.push_back(
-        {{"device", run}, {"series", printable(grid.series)}, {"points", std::move(points)}});
+    page["grids"].push_back({{"device", run},
+                             {"series", printable(grid.series)},
+                             {"at", number_of_places(page, std::move(places))}});
+    add_columns(page["grids"].back(), values, scale_of(result));
   }
 }
 
@@ -147,14 +165,15 @@ Json page_chart(std::span<const Run> runs, std::string_view probe) {
              {"x", axis_json(axes ? axes->x : varying_parameter(first->points))},
              {"value", value_json(*first)}};
   if (axes) chart["y"] = axis_json(axes->y);
-  Json& shown = chart[axes ? "grids" : "curves"] = Json::array();
+  chart["places"] = Json::array();
+  chart[axes ? "grids" : "curves"] = Json::array();
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const ProbeResult* const result = find_result(runs[run], probe);
     if (result == nullptr) continue;
     if (axes) {
-      add_grids(shown, *result, runs[run].device, run, *axes);
+      add_grids(chart, *result, runs[run].device, run, *axes);
     } else {
-      add_curves(shown, *result, runs[run].device, run);
+      add_curves(chart, *result, runs[run].device, run);
     }
   }
   return chart;

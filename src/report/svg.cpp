@@ -6,15 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 
-#include "clprobe/report.hpp"
 #include "report/curves.hpp"
-#include "report/device_text.hpp"
 #include "report/findings.hpp"
-#include "report/grids.hpp"
 #include "report/html_text.hpp"
-#include "report/side_by_side.hpp"
 #include "report/text.hpp"
 
 namespace clprobe {
@@ -91,6 +86,7 @@ class Picture {
     svg_ = picture_head(text, height_);
     if (x_.high > x_.low) {
       draw_axes();
+      for (std::size_t i = chart_.series.size(); i-- > 0;) draw_spread(i);
       for (std::size_t i = chart_.series.size(); i-- > 0;) draw_curve(i);
       draw_notes();
       svg_ += legend;
@@ -168,12 +164,35 @@ class Picture {
 )",
         left, top, bottom, left + plot_width, left + plot_width / 2, bottom + 42,
         html_text(parameter_title(chart_.x_name)));
+    if (chart_.y_title.empty()) return;
+    constexpr double baseline = 12;  // left of the longest label of a tick
+    svg_ += fmt::format(
+        R"svg(<text transform="translate({} {}) rotate(-90)" text-anchor="middle" fill="#1a1d21">{}</text>
+)svg",
+        baseline, top + plot_height / 2, html_text(chart_.y_title));
   }
 
   [[nodiscard]] std::string tick_text_of_parameter(double value) const {
     const bool is_whole = value == std::floor(value) && value < 1e15;
     const Value shown = is_whole ? Value{static_cast<std::int64_t>(value)} : Value{value};
     return parameter_text(chart_.x_name, shown);
+  }
+
+  // From the upper ends of the intervals back along the lower ones, as in pages.
+  void draw_spread(std::size_t i) {
+    std::string path;
+    std::string back;
+    bool is_wide = false;
+    for (const ChartPoint& point : sorted(chart_.series[i])) {
+      if (!(point.low > 0.0) || !(point.high > 0.0)) continue;
+      is_wide |= down(point.low) - down(point.high) >= 0.1;
+      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", across(point.x),
+                          down(point.high));
+      back.insert(0, fmt::format("L{:.1f} {:.1f}", across(point.x), down(point.low)));
+    }
+    if (!is_wide) return;
+    svg_ += fmt::format("<path d=\"{}{}Z\" fill=\"{}\" fill-opacity=\"0.22\"/>\n", path, back,
+                        colour_of(i));
   }
 
   void draw_curve(std::size_t i) {
@@ -274,41 +293,6 @@ class Picture {
 
 }  // namespace
 
-namespace {
-
-// Of one run: its chart. Of several: the first run's first series, whose name is stored, on each
-// device that has it.
-Chart shared_chart(std::span<const Run> runs, std::string_view probe, std::string& series_name) {
-  Chart shared;
-  const std::vector<std::string> titles = run_titles(runs);
-  for (std::size_t number = 0; number < runs.size(); ++number) {
-    const Run& run = runs[number];
-    const ProbeResult* const result = find_result(run, probe);
-    if (result == nullptr) continue;
-    Chart chart = chart_of(*result, run.device);
-    if (runs.size() == 1) return chart;
-    if (chart.series.empty()) continue;
-    if (shared.series.empty()) {
-      shared.x_name = chart.x_name;
-      shared.y_unit = chart.y_unit;
-      series_name = chart.series.front().name;
-    }
-    for (std::size_t i = 0; i < chart.series.size(); ++i) {
-      if (chart.series[i].name != series_name) continue;
-      for (ChartNote& note : chart.notes) {
-        if (note.series != static_cast<int>(i)) continue;
-        note.series = static_cast<int>(shared.series.size());
-        shared.notes.push_back(std::move(note));
-      }
-      shared.series.push_back({titles[number], std::move(chart.series[i].points)});
-      break;
-    }
-  }
-  return shared;
-}
-
-}  // namespace
-
 std::string picture_head(const PictureText& text, double height) {
   return fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1:.0f}" width="{0}" height="{1:.0f}" role="img" font-family="system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif" font-size="13">
@@ -326,111 +310,5 @@ std::string draw_picture(const Chart& chart, const PictureText& text) {
   return Picture(chart).draw(text);
 }
 
-namespace {
-
-std::string device_title_of(const Run& run, std::string_view what) {
-  return fmt::format("{}: {}", what, cut(printable(run.device.name), 60, "…"));
-}
-
-std::string provenance_of(const Run& run) {
-  return cut(printable(fmt::format("{}, driver {}, {}, clprobe {}", run.device.platform,
-                                   run.device.driver, run.started.substr(0, 10), run.tool.version)),
-             108, "…");
-}
-
-std::string description_of(const Chart& chart) {
-  std::string text = fmt::format("Logarithmic axes, {} curves.", chart.series.size());
-  for (const ChartNote& note : chart.notes) {
-    const std::string& name = chart.series[static_cast<std::size_t>(note.series)].name;
-    text += fmt::format(
-        " {}{}: {} up to {}.", printable(name),
-        note.level ? fmt::format(", level {}", *note.level) : std::string(), printable(note.text),
-        parameter_text(chart.x_name, Value{static_cast<std::int64_t>(note.x_high)}));
-  }
-  return text;
-}
-
-std::string description_of(std::span<const Stack> stacks) {
-  std::string text = fmt::format("Bars of {} kernels, each the whole of its time.", stacks.size());
-  for (const Stack& stack : stacks) {
-    const auto most =
-        std::max_element(stack.parts.begin(), stack.parts.end(),
-                         [](const StackPart& a, const StackPart& b) { return a.share < b.share; });
-    text += fmt::format(" {}: {} {} %.", printable(stack.bar), printable(most->label),
-                        share_text(*most));
-  }
-  return text;
-}
-
-/// Of more curves than can be told apart the first; returns how many there were.
-std::size_t keep_first_curves(Chart& chart) {
-  constexpr std::size_t most = 10;
-  constexpr std::size_t few = 5;
-  const std::size_t count = chart.series.size();
-  if (count <= most) return count;
-  chart.series.resize(few);
-  std::erase_if(chart.notes,
-                [](const ChartNote& note) { return note.series >= static_cast<int>(few); });
-  return count;
-}
-
-std::string picture_of_curves(std::span<const Run> runs, std::string_view probe) {
-  std::string series;
-  Chart chart = shared_chart(runs, probe, series);
-  const std::size_t count = runs.size() == 1 ? keep_first_curves(chart) : chart.series.size();
-  const std::string what = printable(words(probe));
-  PictureText text{.description = description_of(chart)};
-  if (runs.size() == 1) {
-    text.title = device_title_of(runs.front(), what);
-    text.subtitle = provenance_of(runs.front());
-    if (chart.series.size() < count) {
-      text.subtitle = fmt::format("{} of {} curves. {}", chart.series.size(), count, text.subtitle);
-    }
-  } else {
-    text.title = fmt::format("{} of {} devices", what, chart.series.size());
-    text.subtitle = cut(printable(series), 60, "…");
-  }
-  return draw_picture(chart, text);
-}
-
-/// Of the first run that has any, in its first view.
-std::optional<std::string> picture_of_stacks(const Run& run, const ProbeResult& result) {
-  const std::vector<std::vector<Stack>> views = views_of(result.findings);
-  if (views.empty()) return std::nullopt;
-  const std::string view = view_title(views.front().front().view);
-  PictureText text{device_title_of(run, printable(words(result.probe))),
-                   fmt::format("{}. {}", cut(printable(view), 60, "…"), provenance_of(run)),
-                   description_of(views.front())};
-  text.subtitle = cut(text.subtitle, 108, "…");
-  return draw_stacks(views.front(), text);
-}
-
-}  // namespace
-
-std::string picture_of(std::span<const Run> runs, std::string_view probe) {
-  for (const Run& run : runs) {
-    const ProbeResult* const result = find_result(run, probe);
-    if (result == nullptr) continue;
-    if (const auto stacks = picture_of_stacks(run, *result)) return *stacks;
-    const std::optional<GridAxes> axes = heat_map_axes(*result);
-    if (!axes) continue;
-    const std::vector<Grid> grids = grids_of(*result, run.device, *axes);
-    if (grids.empty()) continue;
-    const std::string what = printable(words(probe));
-    const std::string series = cut(printable(grids.front().series), 30, "…");
-    PictureText text{device_title_of(run, what), fmt::format("{}. {}", series, provenance_of(run)),
-                     fmt::format("A heat map by {} and {}.", printable(parameter_title(axes->x)),
-                                 printable(parameter_title(axes->y)))};
-    text.subtitle = cut(text.subtitle, 108, "…");
-    return draw_heat_map(grids.front(), *axes, unit_of(*result), text);
-  }
-  return picture_of_curves(runs, probe);
-}
-
 }  // namespace report
-
-std::string render_svg(std::span<const Run> runs, std::string_view probe) {
-  return report::picture_of(runs, probe);
-}
-
 }  // namespace clprobe

@@ -15,7 +15,8 @@ MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, std::uint
       far_(machine, seed),
       banks_(machine.local),
       keeps_loads_(machine.l1.keeps_loads && l1_.exists()),
-      owns_lines_(machine.sharing.coherence == Coherence::ownership && l1_.exists()),
+      stores_(machine_, l1_, far_),
+      copies_(machine_, table_, far_),
       queue_(machine.load_store.queue_instructions),
       lock_states_(trace.locks.size()) {
   make_resident(trace);
@@ -50,23 +51,19 @@ std::uint64_t MemorySystem::next_unit_action() const {
   return blocked_ == cause::full_mshr ? table_.next_answer() : next_action_;
 }
 
-std::uint64_t MemorySystem::next_engine_action() const {
-  return copy_is_blocked_ ? table_.next_answer() : next_copy_action_;
-}
-
 std::uint64_t MemorySystem::next_event() const {
-  return std::min(next_unit_action(), next_engine_action());
+  return std::min(next_unit_action(), copies_.next_event());
 }
 
 void MemorySystem::process(std::uint64_t now) {
   const bool unit_is_due = next_unit_action() <= now;
-  const bool engine_is_due = next_engine_action() <= now;
+  const bool engine_is_due = copies_.next_event() <= now;
   receive(now);
   if (unit_is_due) {
     act(now);
     while (blocked_ == 0 && next_action_ <= now) act(now);
   }
-  if (engine_is_due) copy_lines(now);
+  if (engine_is_due) copies_.process(now);
 }
 
 void MemorySystem::receive(std::uint64_t now) {
@@ -75,7 +72,7 @@ void MemorySystem::receive(std::uint64_t now) {
     if (line == nullptr) {
       CacheLine evicted;
       line = l1_.insert(answer.line, evicted);
-      write_back(answer.ready, evicted);
+      stores_.write_back(answer.ready, evicted);
     }
     line->sectors |= answer.sectors;
   });
@@ -205,7 +202,7 @@ bool MemorySystem::send(std::uint64_t now, Access& access, const LineRequest& re
 bool MemorySystem::send_load(std::uint64_t now, Access& access, const LineRequest& request) {
   const Instruction& instruction = *access.instruction;
   const bool uses_l1 = keeps_loads_ && !instruction.skips_l1;
-  const bool is_remote = instruction.is_written_elsewhere && owns_lines_;
+  const bool is_remote = instruction.is_written_elsewhere && stores_.owns_lines();
   std::uint32_t missing = request.sectors;
   if (uses_l1 && !instruction.is_written_elsewhere) {
     const CacheLine* const line = l1_.find(request.line);
@@ -254,65 +251,11 @@ bool MemorySystem::merge(std::uint64_t now, Access& access, PendingLine& pending
 }
 
 bool MemorySystem::send_store(std::uint64_t now, const Access& access, const LineRequest& request) {
-  if (owns_lines_) {
-    CacheLine* const line = l1_.find(request.line);
-    if (line != nullptr && line->is_owned && !access.instruction->is_written_elsewhere) {
-      line->sectors |= request.sectors;
-      return true;
-    }
-  }
-  const auto same = std::find_if(written_.begin(), written_.end(),
-                                 [&](const Written& each) { return each.line == request.line; });
-  if (same != written_.end()) {
-    same->sectors |= request.sectors;
-    return true;
-  }
-  std::erase_if(acknowledged_, [&](std::uint64_t cycle) { return cycle <= now; });
-  const std::uint64_t most = machine_.store_buffer.entries;
-  if (most != 0 && written_.size() + acknowledged_.size() >= most) {
-    if (!written_.empty()) flush(now);
-    blocked_ = cause::full_store_buffer;
-    next_action_ = *std::min_element(acknowledged_.begin(), acknowledged_.end());
-    return false;
-  }
-  written_.push_back({.line = request.line,
-                      .sectors = request.sectors,
-                      .is_remote = access.instruction->is_written_elsewhere});
-  return true;
-}
-
-std::uint64_t MemorySystem::flush(std::uint64_t now) {
-  for (const Written& each : written_) {
-    std::uint64_t arrival = 0;
-    if (owns_lines_) {
-      arrival = far_.take_ownership(now, each.line, each.is_remote);
-      keep_owned(now, each.line, each.sectors);
-    } else {
-      arrival = far_.write(now, each.line, each.sectors);
-    }
-    acknowledged_.push_back(arrival);
-    last_write_ = std::max(last_write_, arrival);
-  }
-  lines_written_ += written_.size();
-  written_.clear();
-  return std::max(now, last_write_);
-}
-
-/// What this unit owns is nowhere else, and must not get lost.
-void MemorySystem::write_back(std::uint64_t now, const CacheLine& evicted) {
-  if (!evicted.is_owned) return;
-  last_write_ = std::max(last_write_, far_.write(now, evicted.line, evicted.sectors));
-}
-
-void MemorySystem::keep_owned(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {
-  CacheLine* found = l1_.find(line);
-  if (found == nullptr) {
-    CacheLine evicted;
-    found = l1_.insert(line, evicted);
-    write_back(now, evicted);
-  }
-  found->sectors |= sectors;
-  found->is_owned = true;
+  const auto full_until = stores_.take(now, request, access.instruction->is_written_elsewhere);
+  if (!full_until) return true;
+  blocked_ = cause::full_store_buffer;
+  next_action_ = *full_until;
+  return false;
 }
 
 void MemorySystem::do_acquire(std::uint64_t now, Access& access) {
@@ -330,7 +273,7 @@ void MemorySystem::do_acquire(std::uint64_t now, Access& access) {
 
 void MemorySystem::do_release(std::uint64_t now, Access& access) {
   const std::uint32_t lock = access.instruction->id;
-  const std::uint64_t flushed = flush(now);
+  const std::uint64_t flushed = stores_.flush(now);
   stores_held_until_ = std::max(stores_held_until_, flushed);
   const AtomicService service = far_.atomic_after(now, flushed, access.requests.front().line);
   LockState& state = lock_states_[lock];
@@ -346,108 +289,14 @@ void MemorySystem::do_release(std::uint64_t now, Access& access) {
 void MemorySystem::start_copy(std::uint64_t now, const Instruction& instruction,
                               const Execution& execution, const CopyOwner& owner) {
   find_addresses(instruction.lanes, execution, tables_, addresses_);
-  const std::uint64_t line_bytes = machine_.l1.line_bytes;
-  const std::uint64_t first = addresses_.front();
-  std::erase_if(copies_, [&](const Copy& each) { return each.done <= now; });
-  copies_.push_back({.owner = owner,
-                     .id = instruction.id,
-                     .is_inward = instruction.operation == Operation::copy_in,
-                     .next_line = first / line_bytes,
-                     .end_line = (first + instruction.count + line_bytes - 1) / line_bytes});
-  // The engine begins in the cycle after the instruction.
-  if (!copy_is_blocked_ && next_copy_action_ == never) next_copy_action_ = now + 1;
-}
-
-std::uint64_t MemorySystem::copies_until(std::uint64_t group, std::uint32_t id) const {
-  std::uint64_t until = 0;
-  for (const Copy& each : copies_) {
-    if (each.owner.group == group && each.id == id) until = std::max(until, each.done);
-  }
-  return until;
-}
-
-std::uint64_t MemorySystem::local_blocked_until(std::uint64_t warp, std::uint32_t id) const {
-  const bool blocks_all = machine_.copy.granularity == CopyGranularity::core;
-  std::uint64_t until = 0;
-  for (const Copy& each : copies_) {
-    const bool concerns = blocks_all || (each.owner.warp == warp && each.id == id);
-    if (each.is_inward && concerns) until = std::max(until, each.done);
-  }
-  return until;
-}
-
-/// An engine that has just taken the last entry is as blocked as one that has found none: else
-/// every line that it sends would count as a cycle in which it is not.
-bool MemorySystem::copy_is_blocked() const {
-  if (copy_is_blocked_) return true;
-  if (next_copy_action_ == never || !table_.is_full()) return false;
-  const auto next = std::find_if(copies_.begin(), copies_.end(),
-                                 [](const Copy& each) { return each.done == never; });
-  return next != copies_.end() && next->is_inward;
-}
-
-void MemorySystem::copy_lines(std::uint64_t now) {
-  copy_is_blocked_ = false;
-  std::uint64_t left = machine_.copy.requests_per_cycle;
-  for (Copy& copy : copies_) {
-    while (copy.done == never && left > 0) {
-      if (!copy_line(now, copy)) {
-        copy_is_blocked_ = true;
-        return;
-      }
-      --left;
-      if (++copy.next_line == copy.end_line) finish_copy(copy);
-    }
-    if (copy.done == never) {
-      next_copy_action_ = now + 1;
-      return;
-    }
-  }
-  next_copy_action_ = never;
-}
-
-bool MemorySystem::copy_line(std::uint64_t now, Copy& copy) {
-  const auto all_sectors = static_cast<std::uint32_t>(
-      (std::uint64_t{1} << (machine_.l1.line_bytes / machine_.l1.sector_bytes)) - 1);
-  if (!copy.is_inward) {
-    copy.last_ready = std::max(copy.last_ready, far_.write(now, copy.next_line, all_sectors));
-    return true;
-  }
-  if (PendingLine* const pending = table_.find(copy.next_line); pending != nullptr) {
-    if (!table_.can_merge(*pending)) return false;
-    ++pending->requests;
-    copy.last_ready = std::max(copy.last_ready, pending->ready);
-    const std::uint32_t others = all_sectors & ~pending->sectors;
-    if (others == 0) return true;
-    const Service service = far_.read(now, copy.next_line, others, false);
-    table_.extend(*pending, others, service.ready, false);
-    copy.last_ready = std::max(copy.last_ready, service.ready);
-    return true;
-  }
-  const bool is_prt = table_.kind() == PendingKind::prt;
-  if ((!is_prt || !copy.has_entry) && table_.is_full()) return false;
-  if (is_prt && !copy.has_entry) {
-    table_.take();
-    copy.has_entry = true;
-  }
-  const Service service = far_.read(now, copy.next_line, all_sectors, false);
-  table_.add(copy.next_line, all_sectors, service.ready, false);
-  copy.last_ready = std::max(copy.last_ready, service.ready);
-  return true;
-}
-
-void MemorySystem::finish_copy(Copy& copy) {
-  copy.done = copy.last_ready;
-  if (copy.has_entry) table_.end_at(copy.done);
-  last_copy_done_ = std::max(last_copy_done_, copy.done);
-  copies_changed_ = true;
+  copies_.start(now, instruction, addresses_.front(), owner);
 }
 
 void MemorySystem::report(Result& result) const {
   result.served_by = served_by_;
   result.full_table_cycles = full_table_cycles_;
   result.most_pending = table_.most_in_use();
-  result.lines_written = lines_written_;
+  result.lines_written = stores_.lines_written();
 }
 
 }  // namespace clprobe::simulator

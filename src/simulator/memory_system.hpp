@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The load/store unit and all that it feeds: first-level cache, pending table, store buffer, copy
-// engine, far memory. It acts at certain cycles only, and says at which one next.
+// The load/store unit, what it feeds (first-level cache, pending table, store buffer, far memory),
+// and the copy engine beside it. It acts at certain cycles only, and says at which one next.
 #pragma once
 
 #include <array>
@@ -15,16 +15,12 @@
 #include "clprobe/trace.hpp"
 #include "simulator/addresses.hpp"
 #include "simulator/cache.hpp"
+#include "simulator/copies.hpp"
 #include "simulator/far_memory.hpp"
 #include "simulator/pending_table.hpp"
+#include "simulator/stores.hpp"
 
 namespace clprobe::simulator {
-
-/// Who started a copy, and whom it concerns.
-struct CopyOwner {
-  std::uint64_t group{0};
-  std::uint64_t warp{0};
-};
 
 /// The load/store unit is through with an instruction, and it is known when its result is there.
 struct Completion {
@@ -40,6 +36,12 @@ struct Completion {
 class MemorySystem {
  public:
   MemorySystem(const Machine& machine, const Trace& trace, std::uint64_t seed);
+  // Its parts refer to each other.
+  MemorySystem(const MemorySystem&) = delete;
+  MemorySystem& operator=(const MemorySystem&) = delete;
+  MemorySystem(MemorySystem&&) = delete;
+  MemorySystem& operator=(MemorySystem&&) = delete;
+  ~MemorySystem() = default;
 
   /// Does what is due at `now`. To be called with every cycle that `next_event` names.
   void process(std::uint64_t now);
@@ -55,28 +57,21 @@ class MemorySystem {
 
   void start_copy(std::uint64_t now, const Instruction& instruction, const Execution& execution,
                   const CopyOwner& owner);
-  /// Until when copies `id` of a group, in any direction, are under way: 0 when there are none,
-  /// `never` when that is not known yet.
-  [[nodiscard]] std::uint64_t copies_until(std::uint64_t group, std::uint32_t id) const;
-  /// The same for a local access that needs copy `id`, by the machine's granularity.
-  [[nodiscard]] std::uint64_t local_blocked_until(std::uint64_t warp, std::uint32_t id) const;
-  /// Whether the copy engine waits for an entry of the pending table, or is about to.
-  [[nodiscard]] bool copy_is_blocked() const;
+  [[nodiscard]] const Copies& copies() const { return copies_; }
 
   /// Until when stores are held back by a release.
   [[nodiscard]] std::uint64_t stores_held_until() const { return stores_held_until_; }
   void invalidate_l1() { l1_.invalidate(); }
   /// Writes out what is left. Returns when all of it, and of earlier writes, has arrived.
-  std::uint64_t flush(std::uint64_t now);
-  [[nodiscard]] std::uint64_t last_copy_done() const { return last_copy_done_; }
+  std::uint64_t flush(std::uint64_t now) { return stores_.flush(now); }
 
   /// News since they were last taken.
   [[nodiscard]] bool has_news() const {
-    return !completions_.empty() || has_room_again_ || copies_changed_;
+    return !completions_.empty() || has_room_again_ || copies_.has_changed();
   }
   std::vector<Completion>& completions() { return completions_; }
   bool take_room_again() { return std::exchange(has_room_again_, false); }
-  bool take_copies_changed() { return std::exchange(copies_changed_, false); }
+  bool take_copies_changed() { return copies_.take_changed(); }
 
   void report(Result& result) const;
 
@@ -94,29 +89,13 @@ class MemorySystem {
     bool is_done{false};
     Ways ways{};
   };
-  struct Copy {
-    CopyOwner owner{};
-    std::uint32_t id{0};
-    bool is_inward{true};
-    std::uint64_t next_line{0};
-    std::uint64_t end_line{0};
-    std::uint64_t done{never};
-    std::uint64_t last_ready{0};
-    bool has_entry{false};
-  };
   struct LockState {
     bool is_held{false};
     std::uint64_t free_from{0};
     std::uint64_t releases{0};
   };
-  struct Written {
-    std::uint64_t line{0};
-    std::uint32_t sectors{0};
-    bool is_remote{false};
-  };
 
   [[nodiscard]] std::uint64_t next_unit_action() const;
-  [[nodiscard]] std::uint64_t next_engine_action() const;
   void make_resident(const Trace& trace);
   void receive(std::uint64_t now);
   void act(std::uint64_t now);
@@ -133,11 +112,6 @@ class MemorySystem {
   void note(Access& access, std::uint64_t ready, Level level);
   void do_acquire(std::uint64_t now, Access& access);
   void do_release(std::uint64_t now, Access& access);
-  void write_back(std::uint64_t now, const CacheLine& evicted);
-  void keep_owned(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
-  void copy_lines(std::uint64_t now);
-  bool copy_line(std::uint64_t now, Copy& copy);
-  void finish_copy(Copy& copy);
 
   Machine machine_;
   std::span<const std::vector<std::uint64_t>> tables_;
@@ -148,7 +122,8 @@ class MemorySystem {
   FarMemory far_;
   LocalBanks banks_;
   bool keeps_loads_;
-  bool owns_lines_;
+  Stores stores_;
+  Copies copies_;
 
   std::vector<Access> queue_;  // a ring
   std::size_t head_{0};
@@ -158,24 +133,14 @@ class MemorySystem {
   std::uint64_t blocked_since_{0};
   std::vector<std::uint64_t> addresses_{};
 
-  std::vector<Written> written_{};             // in the store buffer, not yet under way
-  std::vector<std::uint64_t> acknowledged_{};  // when those under way arrive, rising by position
-  std::uint64_t last_write_{0};
   std::uint64_t stores_held_until_{0};
   std::vector<LockState> lock_states_;
 
-  std::vector<Copy> copies_{};
-  std::uint64_t next_copy_action_{never};
-  bool copy_is_blocked_{false};
-  std::uint64_t last_copy_done_{0};
-
   std::vector<Completion> completions_{};
   bool has_room_again_{false};
-  bool copies_changed_{false};
 
   std::array<std::uint64_t, level_count> served_by_{};
   std::uint64_t full_table_cycles_{0};
-  std::uint64_t lines_written_{0};
 };
 
 }  // namespace clprobe::simulator

@@ -239,6 +239,12 @@ TEST_CASE("32 banks of 4 bytes are found, with what they cost") {
   CHECK(value_of(found, "conflict_free", "load-latency 4 B") == doctest::Approx(25.0));
   CHECK(value_of(found, "cost_a_way", "store-throughput 16 B") == doctest::Approx(1.0));
   CHECK(value_of(found, "bytes_a_cycle", "load-throughput 4 B") == doctest::Approx(128 / 1.1));
+  for (const char* const name : {"bandwidth", "bytes_a_cycle"}) {
+    const Finding* const rate = find(found, name, "load-throughput 4 B");
+    REQUIRE((rate->low.has_value() && rate->high.has_value()));
+    CHECK(*rate->low <= *rate->value);
+    CHECK(*rate->high >= *rate->value);
+  }
   CHECK(value_of(found, "bandwidth", "load-throughput 4 B") == doctest::Approx(256e9 / 1.1));
   CHECK(value_of(found, "c1", "load-model") == doctest::Approx(1.0).epsilon(1e-3));
   CHECK(value_of(found, "c2", "store-model") == doctest::Approx(300.0).epsilon(1e-3));

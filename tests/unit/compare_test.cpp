@@ -98,6 +98,47 @@ TEST_CASE("capacities are brackets: only disjoint ones differ, and larger is bet
   CHECK(verdict(baseline, capacity_of(155, 152, 200)) == Verdict::unclear);
 }
 
+TEST_CASE("shares are parts of one whole: what counts is how much of it they differ by") {
+  const auto share_of = [](double value, double aside) {
+    ComparedFinding compared = time_of(value, value - aside, value + aside);
+    compared.finding.unit = "share";
+    return compared;
+  };
+  CHECK(verdict(share_of(0.01, 0.001), share_of(0.02, 0.001)) == Verdict::same);
+  CHECK(verdict(share_of(0.01, 0.001), share_of(-0.01, 0.001)) == Verdict::same);
+  CHECK(verdict(share_of(0.0, 0.001), share_of(0.1, 0.001)) == Verdict::different);
+  CHECK(verdict(share_of(-0.05, 0.001), share_of(0.05, 0.001)) == Verdict::different);
+  CHECK(verdict(share_of(0.5, 0.01), share_of(0.54, 0.01)) == Verdict::unclear);
+  CHECK(verdict(share_of(0.5, 0.06), share_of(0.55, 0.01)) == Verdict::same);
+  CHECK(verdict(share_of(0.5, 0.2), share_of(0.5001, 0.01)) == Verdict::unclear);  // too wide
+  ComparedFinding noisy = share_of(0.5, 0.01);
+  noisy.margin = 0.05;
+  CHECK(verdict(noisy, share_of(0.6, 0.01)) == Verdict::unclear);
+  CHECK(verdict(noisy, share_of(0.55, 0.01)) == Verdict::same);
+  CHECK_FALSE(judge(share_of(0.0, 0.001), share_of(0.1, 0.001), threshold).ratio.has_value());
+  ComparedFinding bare = share_of(0.5, 0.0);
+  bare.finding.low.reset();
+  CHECK(verdict(bare, share_of(0.6, 0.01)) == Verdict::unclear);
+}
+
+TEST_CASE("of shares, JSON and CSV say which of them they are") {
+  Run run = example_gpu_run();
+  Finding share{.name = "stall", .series = "uts", .value = 0.25, .low = 0.24, .high = 0.26};
+  share.unit = "share";
+  share.label = "memory data: L2";
+  share.method = "gsi";
+  run.results[0].findings = {share};
+  const std::array runs{digest(run, "a.json"), digest(run, "b.json")};
+  const Comparison made = compare(runs, 0, threshold);
+  const auto finding = json::parse(comparison_to_json(made, runs)).at("findings").at(1);
+  CHECK(finding.at("part") == "memory data: L2");
+  CHECK(finding.at("view") == "gsi");
+  const std::string csv = render_comparison_csv(made, runs);
+  CHECK(csv.find(",reason,part,view\n") != std::string::npos);
+  CHECK(csv.find(",equal,memory data: L2,gsi\n") != std::string::npos);
+  CHECK(csv.find(",equal,,\n") != std::string::npos);
+}
+
 TEST_CASE("what is better is known for some quantities only") {
   CHECK(better_of("latency", "seconds") == Better::less);
   CHECK(better_of("anything", "cycles") == Better::less);
@@ -127,6 +168,8 @@ TEST_CASE("words, and findings without a value") {
   CHECK(verdict(without_value("", "cache"), without_value("", "cache")) == Verdict::same);
   CHECK(verdict(without_value("", "cache"), without_value("", "tlb")) == Verdict::different);
   CHECK(verdict(without_value("", "cache"), without_value("", "unknown")) == Verdict::unclear);
+  CHECK(verdict(without_value("", "neither"), without_value("", "unobservable")) ==
+        Verdict::unclear);
   CHECK(verdict(without_value("not reached: 1 GiB"), without_value("not reached: 2 GiB")) ==
         Verdict::same);
   CHECK(verdict(without_value("no images"), without_value("no plateau")) == Verdict::unclear);
@@ -220,11 +263,11 @@ TEST_CASE("where time ran out and other points were measured, nothing is a chang
 
 TEST_CASE("remarks about a run are not compared") {
   Run run = example_gpu_run();
-  const std::size_t findings = digest(run, "a.json").results[0].findings.size();
+  const std::size_t findings = digest(run, "a.json").results[1].findings.size();
   for (const char* const name : {"advice", "runner_up", "behind", "line_r2"}) {
     run.results[0].findings.push_back({.name = name, .series = "global", .label = "words"});
   }
-  CHECK(digest(run, "a.json").results[0].findings.size() == findings);
+  CHECK(digest(run, "a.json").results[1].findings.size() == findings);
 }
 
 TEST_CASE("a series that the device has no more is a change") {
@@ -273,20 +316,26 @@ TEST_CASE("curves are matched by the parameters that vary, whatever the order of
 
 TEST_CASE("the spread of the samples and the calibration widen what is compared") {
   Run run = example_gpu_run();
-  const ComparedFinding calm = digest(run, "a.json").results[0].findings[0];
+  const auto finding = [&](std::size_t number) {
+    return digest(run, "a.json").results[1].findings[number];
+  };
+  const ComparedFinding calm = finding(0);
   CHECK(calm.margin > 0.0);
   CHECK(calm.margin < 0.01);
+  CHECK(calm.calibration < 0.01);
   run.device.clock.ticks_per_ns_low *= 0.95;
   run.device.clock.ticks_per_ns_high *= 1.05;
-  CHECK(digest(run, "a.json").results[0].findings[0].margin > 0.05);
+  CHECK(finding(0).margin == calm.margin);
+  CHECK(finding(0).calibration > 0.05);
   for (Point& point : run.results[0].points) {
     for (std::size_t i = 1; i < point.samples.size(); ++i) {
       point.samples[i].ticks = *point.samples[i].ticks * 3 / 2;
     }
   }
-  CHECK(digest(run, "a.json").results[0].findings[0].margin > 0.5);
+  CHECK(finding(0).margin > 0.45);
   // Cycles do not depend on the calibration.
-  CHECK(digest(run, "a.json").results[0].findings[1].margin == doctest::Approx(0.5).epsilon(0.02));
+  CHECK(finding(1).margin == doctest::Approx(0.5).epsilon(0.02));
+  CHECK(finding(1).calibration == 0.0);
 }
 
 TEST_CASE("runs that differ by noise alone are the same, and a slower one is not") {

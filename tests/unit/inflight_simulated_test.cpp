@@ -96,6 +96,10 @@ bool mentions(const std::string& text, std::string_view part) {
 TEST_CASE("the M2070 has a pool of 128 requests that merge 8, by spikes and by two latencies") {
   const ProbeResult result = measured(simulator::preset("fermi-m2070"), {});
   CHECK(result.status == Status::ok);
+  for (const Finding& each : result.findings) {
+    CAPTURE(each.name);
+    CHECK(each.value.has_value() == (each.low && each.high));
+  }
   CHECK(limit_of(result) == "MSHR");
   CHECK(holds(find(result, "requests"), 128));
   const Finding* const mergers = find(result, "mergers");

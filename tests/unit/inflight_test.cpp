@@ -183,6 +183,40 @@ TEST_CASE("the cycle of lines visits each line once and can be entered anywhere"
   }
 }
 
+TEST_CASE("chains meet no line that a launch of more or fewer chains has read before them") {
+  InflightShape shape;
+  shape.kind = InflightKind::chains;
+  shape.lines = 1U << 14U;
+  std::set<std::uint32_t> read;
+  std::uint64_t position = 0;
+  std::uint64_t all = 0;
+  for (const auto& [chains, hops] : {std::pair(1U, 128U),
+                                     {16U, 1U},
+                                     {16U, 128U},
+                                     {4U, 128U},
+                                     {8U, 31U},
+                                     {1U, 128U},
+                                     {64U, 100U},
+                                     {2U, 128U}}) {
+    shape.chains = chains;
+    const std::uint64_t distance = shape.chain_distance(hops);
+    for (std::uint32_t line : shape.chain_lines(position, distance)) {
+      for (std::uint32_t hop = 0; hop < hops; ++hop) {
+        read.insert(line);
+        line = shape.cycle().after(line);
+        ++all;
+      }
+    }
+    position += shape.chain_positions(hops);
+  }
+  REQUIRE(position <= shape.lines);
+  CHECK(read.size() == all);
+  // More than there are lines: they divide the cycle, and go on.
+  shape.chains = 64;
+  CHECK(shape.chain_distance(1024) == (1U << 14U) / 64);
+  CHECK(shape.chain_positions(1024) == 1024);
+}
+
 TEST_CASE("mergers share lines within a sub-group or across") {
   const InflightShape within = InflightShape::of(block(1, 4, "within", 64));
   CHECK(within.place_of(0) == within.place_of(3));
@@ -220,6 +254,19 @@ std::vector<Point> curve(int loads, int capacity, double latency) {
   return points;
 }
 
+/// Else `compare` could not judge them.
+void check_intervals(const Findings& found) {
+  for (const Finding& each : found.findings) {
+    if (!each.value) continue;
+    CAPTURE(each.series);
+    CAPTURE(each.name);
+    REQUIRE(each.low);
+    REQUIRE(each.high);
+    CHECK(*each.low <= *each.value);
+    CHECK(*each.value <= *each.high);
+  }
+}
+
 TEST_CASE("jumps at as many requests are a pool, through the probe's own findings") {
   std::vector<Point> points;
   for (const int loads : {1, 2, 3}) {
@@ -234,6 +281,7 @@ TEST_CASE("jumps at as many requests are a pool, through the probe's own finding
   const auto requests = std::find_if(found.findings.begin(), found.findings.end(),
                                      [](const Finding& each) { return each.name == "requests"; });
   REQUIRE(requests != found.findings.end());
+  check_intervals(found);
   CHECK(*requests->low <= 200);
   CHECK(*requests->high >= 200);
 }
@@ -281,6 +329,7 @@ TEST_CASE("pairs of traffic and latency give what is in flight where the latency
   for (const Point& each : more) CHECK(is_loaded(each));
   for (Point& each : loaded_samples(more, 0.0)) points.push_back(std::move(each));
   const Findings found = probe().analyse(gpu(), points);
+  check_intervals(found);
   const Finding* const all = found_of(found, "memory_parallelism", "device");
   REQUIRE(all != nullptr);
   // Half of the bandwidth is used there: 1500 bytes a ns, 1000 ns, lines of 128 bytes.
@@ -308,6 +357,7 @@ TEST_CASE("a latency that never doubles gives a bound below what was in flight")
   const std::vector<Point> points = loaded_samples(std::move(few), 0.0);
   CHECK(probe().refine(gpu(), {}, points).empty());
   const Findings found = probe().analyse(gpu(), points);
+  check_intervals(found);
   CHECK(found_of(found, "memory_parallelism", "device") == nullptr);
   const Finding* const least = found_of(found, "memory_parallelism_at_least", "device");
   REQUIRE(least != nullptr);
@@ -339,6 +389,7 @@ TEST_CASE("what one core of a processor has outstanding is told as its paralleli
     points.push_back(std::move(each));
   }
   const Findings found = probe().analyse(cpu(), points);
+  check_intervals(found);
   const Finding* const core = found_of(found, "memory_parallelism", "compute-unit");
   REQUIRE(core != nullptr);
   CHECK(*core->value == doctest::Approx(10.0).epsilon(0.1));

@@ -8,9 +8,13 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <fstream>
+#include <map>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace clprobe {
@@ -93,6 +97,20 @@ TEST_CASE("A plot sorts, drops what is no time, and keeps a robust curve beside 
   CHECK(plot.work_items == std::vector{2, 4});
   CHECK(plot.harmonic_mean[1] == doctest::Approx(360.0));
   CHECK(plot.robust == std::vector{200.0, 300.0});
+}
+
+TEST_CASE("The least of a curve has the end that its runs allow in 95 of 100 bootstraps") {
+  ThreadLatencyCurve curve;
+  // All six draws miss the least with (5/6)^6 = 0.33, the three least with 0.016.
+  curve.points = {{2, {405.0, 400.0, 410.0, 420.0, 430.0, 440.0}}};
+  CHECK(high_end_of_least(curve) == 410.0);
+  // Another point that is nearly as low leaves less room.
+  curve.points.push_back({4, {402.0, 402.0, 402.0, 500.0, 500.0, 500.0}});
+  CHECK(high_end_of_least(curve) == 402.0);
+  CHECK(high_end_of_least(ThreadLatencyCurve{}) == 0.0);
+  // Of nine runs the curve takes the third: 0, 1 or 2 draws up to the end leave it beyond.
+  curve.points = {{2, {1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0}}};
+  CHECK(high_end_of_least(curve) == 5.0);
 }
 
 TEST_CASE("Unique requests and load instructions are counted as patterns share lines") {
@@ -269,11 +287,103 @@ TEST_CASE("Loads that wait for each other from the first on are no witnesses") {
   CHECK(found[1].visible_requests.high < found[1].visible_requests.low);
 }
 
-TEST_CASE("Spikes without a common count are neither") {
+TEST_CASE("Spikes of which no two agree are scatter, and say nothing of a limit") {
   const std::vector<CurveFinding> curves{spike_after(100, 1, 1, MergerMode::within),
                                          spike_after(300, 2, 1, MergerMode::within),
                                          spike_after(74, 3, 1, MergerMode::within)};
+  const OutstandingLimit limit = infer_limit(curves, warp);
+  CHECK(limit.kind == OutstandingKind::unobservable);
+  CHECK(mentions(limit.reasons.front(), "they are scatter"));
+}
+
+TEST_CASE("Spikes that agree on a limit and as many that do not are neither") {
+  std::vector<CurveFinding> curves = m2070_unique();
+  curves.push_back(spike_after(100, 3, 1, MergerMode::within));
+  curves.push_back(spike_after(74, 4, 1, MergerMode::within));
   CHECK(infer_limit(curves, warp).kind == OutstandingKind::neither);
+}
+
+TEST_CASE("Spikes behind the same work-items whatever these load are the work-group's own") {
+  const std::vector<CurveFinding> curves{spike_after(128, 2, 1, MergerMode::within),
+                                         spike_after(128, 3, 1, MergerMode::within),
+                                         spike_after(128, 8, 1, MergerMode::within)};
+  const OutstandingLimit limit = infer_limit(curves, warp);
+  CHECK(limit.kind == OutstandingKind::unobservable);
+  CHECK_FALSE(limit.requests);
+  CHECK_FALSE(limit.instructions);
+  REQUIRE(limit.reasons.size() >= 2);
+  CHECK(mentions(limit.reasons[1], "3 of 3 spikes are behind 128 to 129 work-items"));
+  // Every such step, and behind them no limit is denied or claimed.
+  std::vector<CurveFinding> two_steps = curves;
+  two_steps.push_back(spike_after(256, 1, 1, MergerMode::within));
+  two_steps.push_back(spike_after(256, 4, 1, MergerMode::within));
+  const OutstandingLimit open = infer_limit(two_steps, warp);
+  CHECK(open.kind == OutstandingKind::unobservable);
+  REQUIRE(open.reasons.size() >= 3);
+  CHECK(mentions(open.reasons[1], "3 of 5 spikes are behind 128 to 129 work-items"));
+  CHECK(mentions(open.reasons[2], "2 of 5 spikes are behind 256 to 257 work-items"));
+  // A small table rounds down to as many sub-groups: there the place does not tell.
+  const std::vector<CurveFinding> table{spike_after(64, 3, 1, MergerMode::within),
+                                        spike_after(64, 4, 1, MergerMode::within)};
+  CHECK(infer_limit(table, warp).instructions == CountRange{8, 8});
+}
+
+TEST_CASE("A jump that the curve falls by as well is scatter") {
+  ThreadLatencyCurve curve;
+  for (int n = 2; n <= 256; n += 2) {
+    // Beyond 128 work-items rounds take one latency more or not, by turns of some points.
+    const bool is_slow = n > 128 && n / 10 % 2 == 1;
+    const double cycles = 400.0 + 0.5 * n + (is_slow ? 400.0 : 0.0) + n % 3;
+    curve.points.push_back({n, {cycles}});
+  }
+  CHECK_FALSE(find_spikes(std::vector{curve}, warp).front().spike);
+}
+
+/// Both recorded runs of tests/curves/h200_inflight.csv.
+std::array<std::vector<ThreadLatencyCurve>, 2> h200_curves() {
+  std::array<std::vector<ThreadLatencyCurve>, 2> runs;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> places;
+  std::array<double, 2> overhead{};
+  std::ifstream file(CLPROBE_GOLDEN_FOLDER "/../curves/h200_inflight.csv");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    std::vector<std::string> fields;
+    std::istringstream text(line);
+    for (std::string field; std::getline(text, field, ',');) fields.push_back(field);
+    const std::size_t run = std::stoul(fields.at(0)) - 1;
+    ThreadLatencyPoint point{std::stoi(fields.at(4)), {}};
+    for (std::size_t i = 6; i < fields.size(); ++i) {
+      point.runs_cycles.push_back(std::stod(fields[i]) / std::stod(fields.at(5)));
+    }
+    if (fields.at(1) == "overhead") {
+      overhead.at(run) = *std::min_element(point.runs_cycles.begin(), point.runs_cycles.end());
+      continue;
+    }
+    std::vector<ThreadLatencyCurve>& curves = runs.at(run);
+    const auto [place, is_new] = places.try_emplace({run, fields[1]}, curves.size());
+    const LoadPattern pattern{std::stoi(fields.at(2)), 1, MergerMode::within, fields.at(3)};
+    if (is_new) curves.push_back({pattern, overhead.at(run), {}});
+    curves[place->second].points.push_back(std::move(point));
+  }
+  return runs;
+}
+
+TEST_CASE("An H200 steps behind 128 work-items, whatever they load: its limit is unobservable") {
+  for (const std::vector<ThreadLatencyCurve>& curves : h200_curves()) {
+    REQUIRE(curves.size() == 10);
+    const std::vector<CurveFinding> found = find_spikes(curves, warp);
+    CHECK(found[1].spike);
+    CHECK(found[2].spike);
+    for (const CurveFinding& each : found) {
+      if (!each.spike) continue;
+      CHECK(each.spike->possible.front().before <= 128);
+      CHECK(each.spike->possible.back().after > 128);
+    }
+    const OutstandingLimit limit = infer_limit(found, warp);
+    CHECK(limit.kind == OutstandingKind::unobservable);
+    CHECK(limit.least_requests >= 200);
+    CHECK(mentions(limit.reasons.at(1), "behind 128 to 129 work-items whatever these load"));
+  }
 }
 
 TEST_CASE("One spike alone is ambiguous, none is unobservable") {

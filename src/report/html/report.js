@@ -72,8 +72,22 @@
   const cyclesText = (point, before = "", after = "") =>
     (point.cycles ? before + digits(point.cycles) + after : "");
 
-  // The inverse of add_value in page_charts.cpp.
-  function valueOf(chart, [value, high = value, low = value]) {
+  // The inverse of add_columns in page_charts.cpp: [x, value, high, low] of each point of a curve, and
+  // [x, y, value, high, low] of a grid.
+  function addPoints(chart) {
+    for (const part of chart.curves || chart.grids || []) {
+      const { values, highs = [], lows = [] } = part;
+      part.points = chart.places[part.at].map((place, i) =>
+        [place, values[i], highs[i] || values[i], lows[i] || values[i]].flat());
+      if (part.variance) {
+        const { at, values: ys } = part.variance;
+        part.variance = chart.places[at].map((x, i) => ({ x, y: ys[i] }));
+      }
+    }
+    return chart;
+  }
+
+  function valueOf(chart, [value, high, low]) {
     const { scale } = chart.value;
     return { value: value * scale, high: high * scale, low: low * scale };
   }
@@ -387,7 +401,7 @@
     }));
     // Of Thread-Latency curves: a second axis, which is there when it is asked for.
     const variances = curves.filter((c) => c.variance).map((c) => ({
-      curve: c, label: `${name(c)}, variance`, data: c.variance.map(([x, y]) => ({ x, y })),
+      curve: c, label: `${name(c)}, variance`, data: c.variance,
       levels: [], yAxisID: "variance", hidden: true, isVariance: true,
       borderWidth: 1, pointRadius: 0, pointHitRadius: 8, pointHoverRadius: 5, borderDash: [2, 2],
     }));
@@ -751,18 +765,45 @@
   const base85 = new Map([..."#$%()*+,-./0123456789:;=?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`" +
     "abcdefghijklmnopqrstuvwxyz{|"].map((c, i) => [c, i]));
 
-  function naturals(digitsOfAll, width) {
-    const numbers = [];
-    for (let at = 0; at < digitsOfAll.length; at += width) {
-      if (digitsOfAll[at] === "~") {
-        numbers.push(null);
-        continue;
+  function naturals(text, count, nulls) {
+    const chunk = 8;  // digits of a number that is exact without BigInt
+    let at = 0;
+    const digit = () => base85.get(text[at++]);
+    const number = (length) => {
+      let whole = 0n;
+      while (length > 0) {
+        const size = Math.min(chunk, length);
+        let part = 0;
+        for (let i = 0; i < size; ++i) part = part * 85 + digit();
+        whole = whole * BigInt(85 ** size) + BigInt(part);
+        length -= size;
       }
-      const own = [...digitsOfAll.slice(at, at + width)].map((c) => base85.get(c));
-      const near = own.reduce((sum, digit) => sum * 85 + digit, 0);
-      numbers.push(near <= Number.MAX_SAFE_INTEGER ? near : new RawNumber(
-        own.reduce((sum, digit) => sum * 85n + BigInt(digit), 0n).toString()));
+      return whole;
+    };
+    const above = (size) => {
+      const width = digit();
+      const radix = number(width) + 1n;
+      if (width > 7) return Array.from({ length: size }, () => number(width));
+      const own = new Array(size).fill(0n);
+      if (width === 0) return own;
+      let rest = number(Math.ceil(size * Math.log(Number(radix)) / Math.log(85) + 1e-9));
+      for (let i = size - 1; i >= 0; --i) {
+        own[i] = rest % radix;
+        rest /= radix;
+      }
+      return own;
+    };
+    const numbers = [];
+    while (numbers.length < count) {
+      const size = Math.min(32, count - numbers.length);
+      const least = number(digit());
+      for (const each of above(size)) {
+        const exact = least + each;
+        const isSafe = exact <= Number.MAX_SAFE_INTEGER;
+        numbers.push(isSafe ? Number(exact) : new RawNumber(exact.toString()));
+      }
     }
+    if (nulls) naturals(nulls, count).forEach((isNull, i) => { if (isNull) numbers[i] = null; });
     return numbers;
   }
 
@@ -772,9 +813,9 @@
     if (Array.isArray(value)) return value.map(unpack);
     if (value === null || typeof value !== "object") return value;
     if ("$number" in value) return new RawNumber(value.$number);
-    if ("$base85" in value) return naturals(value.$base85, value.$width);
+    if ("$base85" in value) return naturals(value.$base85, value.$count, value.$nulls);
     if ("$words" in value) {
-      const known = value.$words.map(unpack);
+      const known = unpack(value.$words);
       return unpack(value.$at).map((i) => known[i]);
     }
     if ("$repeats" in value) {
@@ -820,7 +861,7 @@
     const place = document.getElementById("downloads");
     const offer = (label, name, choose) => {
       const button = element("button", { type: "button", textContent: label });
-      button.addEventListener("click", () => download(name, choose(parse("runs")).map(unpack)));
+      button.addEventListener("click", () => download(name, choose(unpack(parse("runs")))));
       place.append(button);
     };
     offer(data.devices.length > 1 ? "Download all runs (JSON)" : "Download the run (JSON)",
@@ -862,6 +903,7 @@
     Chart.defaults.font.size = 12;
     const draw = (place) => {
       const chart = data.charts[Number(place.dataset.chart)];
+      if (chart) addPoints(chart);
       const has = chart && (chart.curves || chart.grids || chart.stacks || [])
         .some((each) => each.points.length > 1);
       if (!has) return;

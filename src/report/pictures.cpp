@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which picture is drawn of which runs, and what stands above it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "clprobe/report.hpp"
+#include "report/curves.hpp"
+#include "report/device_text.hpp"
+#include "report/findings.hpp"
+#include "report/grids.hpp"
+#include "report/side_by_side.hpp"
+#include "report/svg.hpp"
+#include "report/text.hpp"
+
+namespace clprobe {
+namespace report {
+namespace {
+
+// Of one run: its chart. Of several: the first run's first series, whose name is stored, on each
+// device that has it.
+Chart shared_chart(std::span<const Run> runs, std::string_view probe, std::string& series_name) {
+  Chart shared;
+  const std::vector<std::string> titles = run_titles(runs);
+  for (std::size_t number = 0; number < runs.size(); ++number) {
+    const Run& run = runs[number];
+    const ProbeResult* const result = find_result(run, probe);
+    if (result == nullptr) continue;
+    Chart chart = chart_of(*result, run.device);
+    if (runs.size() == 1) return chart;
+    if (chart.series.empty()) continue;
+    if (shared.series.empty()) {
+      shared.x_name = chart.x_name;
+      shared.y_unit = chart.y_unit;
+      shared.y_title = chart.y_title;
+      series_name = chart.series.front().name;
+    }
+    for (std::size_t i = 0; i < chart.series.size(); ++i) {
+      if (chart.series[i].name != series_name) continue;
+      for (ChartNote& note : chart.notes) {
+        if (note.series != static_cast<int>(i)) continue;
+        note.series = static_cast<int>(shared.series.size());
+        shared.notes.push_back(std::move(note));
+      }
+      shared.series.push_back({titles[number], std::move(chart.series[i].points)});
+      break;
+    }
+  }
+  return shared;
+}
+
+std::string device_title_of(const Run& run, std::string_view what) {
+  return fmt::format("{}: {}", what, cut(printable(run.device.name), 60, "…"));
+}
+
+std::string provenance_of(const Run& run) {
+  return cut(printable(fmt::format("{}, driver {}, {}, clprobe {}", run.device.platform,
+                                   run.device.driver, run.started.substr(0, 10), run.tool.version)),
+             108, "…");
+}
+
+std::string description_of(const Chart& chart) {
+  std::string text = fmt::format("Logarithmic axes, {} curves.", chart.series.size());
+  for (const ChartNote& note : chart.notes) {
+    const std::string& name = chart.series[static_cast<std::size_t>(note.series)].name;
+    text += fmt::format(
+        " {}{}: {} up to {}.", printable(name),
+        note.level ? fmt::format(", level {}", *note.level) : std::string(), printable(note.text),
+        parameter_text(chart.x_name, Value{static_cast<std::int64_t>(note.x_high)}));
+  }
+  return text;
+}
+
+std::string description_of(std::span<const Stack> stacks) {
+  std::string text = fmt::format("Bars of {} kernels, each the whole of its time.", stacks.size());
+  for (const Stack& stack : stacks) {
+    const auto most =
+        std::max_element(stack.parts.begin(), stack.parts.end(),
+                         [](const StackPart& a, const StackPart& b) { return a.share < b.share; });
+    text += fmt::format(" {}: {} {} %.", printable(stack.bar), printable(most->label),
+                        share_text(*most));
+  }
+  return text;
+}
+
+/// Of more curves than can be told apart the first; returns how many there were.
+std::size_t keep_first_curves(Chart& chart) {
+  constexpr std::size_t most = 10;
+  constexpr std::size_t few = 5;
+  const std::size_t count = chart.series.size();
+  if (count <= most) return count;
+  chart.series.resize(few);
+  std::erase_if(chart.notes,
+                [](const ChartNote& note) { return note.series >= static_cast<int>(few); });
+  return count;
+}
+
+std::string picture_of_curves(std::span<const Run> runs, std::string_view probe) {
+  std::string series;
+  Chart chart = shared_chart(runs, probe, series);
+  const std::size_t count = runs.size() == 1 ? keep_first_curves(chart) : chart.series.size();
+  const std::string what = printable(words(probe));
+  PictureText text{.description = description_of(chart)};
+  if (runs.size() == 1) {
+    text.title = device_title_of(runs.front(), what);
+    text.subtitle = provenance_of(runs.front());
+    if (chart.series.size() < count) {
+      text.subtitle = fmt::format("{} of {} curves. {}", chart.series.size(), count, text.subtitle);
+    }
+  } else {
+    text.title = fmt::format("{} of {} devices", what, chart.series.size());
+    text.subtitle = cut(printable(series), 60, "…");
+  }
+  return draw_picture(chart, text);
+}
+
+/// Of the first run that has any, in its first view.
+std::optional<std::string> picture_of_stacks(const Run& run, const ProbeResult& result) {
+  const std::vector<std::vector<Stack>> views = views_of(result.findings);
+  if (views.empty()) return std::nullopt;
+  const std::string view = view_title(views.front().front().view);
+  PictureText text{device_title_of(run, printable(words(result.probe))),
+                   fmt::format("{}. {}", cut(printable(view), 60, "…"), provenance_of(run)),
+                   description_of(views.front())};
+  text.subtitle = cut(text.subtitle, 108, "…");
+  return draw_stacks(views.front(), text);
+}
+
+}  // namespace
+
+std::string picture_of(std::span<const Run> runs, std::string_view probe) {
+  for (const Run& run : runs) {
+    const ProbeResult* const result = find_result(run, probe);
+    if (result == nullptr) continue;
+    if (const auto stacks = picture_of_stacks(run, *result)) return *stacks;
+    const std::optional<GridAxes> axes = heat_map_axes(*result);
+    if (!axes) continue;
+    const std::vector<Grid> grids = grids_of(*result, run.device, *axes);
+    if (grids.empty()) continue;
+    const std::string what = printable(words(probe));
+    const std::string series = cut(printable(grids.front().series), 30, "…");
+    PictureText text{device_title_of(run, what), fmt::format("{}. {}", series, provenance_of(run)),
+                     fmt::format("A heat map by {} and {}.", printable(parameter_title(axes->x)),
+                                 printable(parameter_title(axes->y)))};
+    text.subtitle = cut(text.subtitle, 108, "…");
+    return draw_heat_map(grids.front(), *axes, unit_of(*result), text);
+  }
+  return picture_of_curves(runs, probe);
+}
+
+}  // namespace report
+
+std::string render_svg(std::span<const Run> runs, std::string_view probe) {
+  return report::picture_of(runs, probe);
+}
+
+}  // namespace clprobe

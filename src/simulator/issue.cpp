@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which warps issue in a cycle, and what their instructions do.
+#include <algorithm>
+#include <bit>
+
+#include "simulator/compute_unit.hpp"
+
+namespace clprobe::simulator {
+
+std::uint32_t ComputeUnit::issue(std::uint64_t now, std::uint64_t& next_wake) {
+  const std::uint32_t contexts = used_contexts_;
+  const bool is_greedy = machine_.core.scheduler == Scheduler::greedy_then_oldest;
+  const auto count = is_greedy ? static_cast<std::uint32_t>(by_age_.size()) + 1 : contexts;
+  const std::uint32_t first = last_issued_;
+  std::uint32_t issued = 0;
+  std::uint32_t round_robin = first;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (++round_robin >= contexts) round_robin = 0;
+    const std::uint32_t context = !is_greedy ? round_robin : i == 0 ? first : by_age_[i - 1];
+    if (wake_[context] > now && options_.skips_idle) {
+      next_wake = std::min(next_wake, wake_[context]);
+      continue;
+    }
+    if (!warps_[context].is_active || (is_greedy && i > 0 && context == first)) continue;
+    if (!try_issue(context, now)) {
+      next_wake = std::min(next_wake, wake_[context]);
+      continue;
+    }
+    last_issued_ = context;
+    if (++issued == machine_.core.issue_width) break;
+  }
+  return issued;
+}
+
+bool ComputeUnit::try_issue(std::uint32_t context, std::uint64_t now) {
+  Warp& warp = warps_[context];
+  const Blockage blockage = find_blockage<false>(warp, now);
+  if (blockage.causes != 0) {
+    warp.waiting = blockage.waiting;
+    wake_[context] = blockage.least;
+    return false;
+  }
+  if (is_at_end(warp)) {  // became ready in this cycle; ends in the next
+    wake_[context] = now + 1;
+    return false;
+  }
+  const Instruction& instruction = trace_.programs[warp.program][warp.at];
+  if (!states_.empty()) {
+    states_[context] = {
+        .has_issued = true, .number = warp.number, .program = warp.program, .instruction = warp.at};
+  }
+  ++result_.warp_instructions;
+  wake_[context] = now + 1;
+  execute(context, instruction, now);
+  return true;
+}
+
+void ComputeUnit::execute(std::uint32_t context, const Instruction& instruction,
+                          std::uint64_t now) {
+  Warp& warp = warps_[context];
+  switch (instruction.operation) {
+    case Operation::alu:
+      compute(warp, instruction, machine_.alu, alu_free_, now);
+      break;
+    case Operation::special:
+      compute(warp, instruction, machine_.special, special_free_, now);
+      break;
+    case Operation::barrier: {
+      GroupState& group = groups_[warp.group];
+      warp.hold_cause = cause::barrier;
+      warp.held_until = never;
+      wake_[context] = never;
+      if (++group.arrived == group.live) open_barrier(group, now);
+      break;
+    }
+    case Operation::branch:
+      warp.hold_cause = cause::control;
+      warp.held_until = now + machine_.core.branch_cycles;
+      wake_[context] = std::max(now + 1, warp.held_until);
+      break;
+    case Operation::clock:
+      result_.clock_reads.push_back({warp.number, instruction.id, now});
+      break;
+    case Operation::copy_in:
+    case Operation::copy_out:
+      memory_.start_copy(now, instruction, execution_of(warp), {warp.group, warp.serial});
+      break;
+    case Operation::copy_wait:
+    case Operation::repeat:
+      break;
+    default:
+      send_to_memory(context, instruction, now);
+      return;
+  }
+  advance(warp, now);
+}
+
+void ComputeUnit::send_to_memory(std::uint32_t context, const Instruction& instruction,
+                                 std::uint64_t now) {
+  Warp& warp = warps_[context];
+  const bool takes_lock = instruction.operation == Operation::acquire;
+  if (takes_lock || instruction.operation == Operation::release) {
+    warp.hold_cause = takes_lock ? cause::acquire : cause::release;
+    warp.held_until = never;
+    wake_[context] = never;
+    if (!takes_lock && warp.locks_held > 0) --warp.locks_held;
+  }
+  std::uint64_t load = 0;
+  if (instruction.writes != 0) {
+    load = ++loads_;
+    const auto result = static_cast<std::size_t>(std::countr_zero(instruction.writes));
+    warp.pending |= instruction.writes;
+    warp.pending_loads |= instruction.writes;
+    warp.ready[result] = never;
+    warp.load[result] = load;
+  }
+  memory_.accept(now, instruction, context, execution_of(warp), load);
+  if (!takes_lock) advance(warp, now);  // a lock that is taken is tried again
+}
+
+void ComputeUnit::compute(Warp& warp, const Instruction& instruction, const FunctionUnits& units,
+                          std::vector<std::uint64_t>& free, std::uint64_t now) {
+  *std::min_element(free.begin(), free.end()) = now + units.interval_cycles;
+  if (instruction.writes == 0) return;
+  warp.pending |= instruction.writes;
+  warp.pending_loads &= ~instruction.writes;
+  warp.ready[static_cast<std::size_t>(std::countr_zero(instruction.writes))] =
+      now + units.latency_cycles;
+}
+
+}  // namespace clprobe::simulator

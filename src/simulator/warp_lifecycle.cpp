@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Warps from their dispatch through their programs to their end, with barriers and locks between.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simulator/compute_unit.hpp"
+
+namespace clprobe::simulator {
+namespace {
+
+constexpr std::uint32_t none = ~std::uint32_t{0};
+
+}  // namespace
+
+void ComputeUnit::dispatch(std::uint64_t now) {
+  while (next_group_ < trace_.groups.size()) {
+    const Group& group = trace_.groups[next_group_];
+    if (warps_.size() - active_ < group.warps.size()) return;
+    std::uint32_t context = 0;
+    for (const WarpWork& work : group.warps) {
+      while (warps_[context].is_active) ++context;
+      start(context, work, next_group_, now);
+    }
+    ++next_group_;
+  }
+}
+
+void ComputeUnit::start(std::uint32_t context, const WarpWork& work, std::size_t group,
+                        std::uint64_t now) {
+  Warp& warp = warps_[context];
+  warp.is_active = true;
+  warp.has_lock_now = false;
+  warp.waiting = Waiting::nothing;
+  warp.hold_cause = 0;
+  warp.lanes = work.lanes;
+  warp.number = work.number;
+  warp.program = work.program;
+  warp.at = 0;
+  warp.locks_held = 0;
+  warp.group = group;
+  warp.serial = ++serial_;
+  warp.held_until = 0;
+  warp.pending = 0;
+  warp.pending_loads = 0;
+  warp.turns.assign(trace_.programs[work.program].size(), 0);
+  wake_[context] = now;
+  groups_[group].contexts.push_back(context);
+  ++groups_[group].live;
+  ++active_;
+  by_age_.push_back(context);
+  used_contexts_ = std::max(used_contexts_, context + 1);
+}
+
+/// What happens to warps without taking an issue slot: a lock has come, the last result is there.
+void ComputeUnit::settle(std::uint64_t now) {
+  for (std::uint32_t context = 0; unsettled_ > 0 && context < used_contexts_; ++context) {
+    if (wake_[context] > now && options_.skips_idle) continue;
+    Warp& warp = warps_[context];
+    if (!warp.is_active || warp.held_until > now) continue;
+    if (warp.has_lock_now) {
+      warp.has_lock_now = false;
+      --unsettled_;
+      ++warp.locks_held;
+      memory_.invalidate_l1();
+      advance(warp, now);
+    }
+    if (is_at_end(warp) && find_blockage<false>(warp, now).causes == 0) end_warp(context, now);
+  }
+  if (!has_ended_) return;
+  has_ended_ = false;
+  dispatch(now);
+}
+
+void ComputeUnit::end_warp(std::uint32_t context, std::uint64_t now) {
+  Warp& warp = warps_[context];
+  if (warp.locks_held > 0) {
+    throw Deadlock(fmt::format("warp {} ends with a lock at cycle {}", warp.number, now));
+  }
+  warp.is_active = false;
+  warp.waiting = Waiting::nothing;
+  wake_[context] = never;
+  --unsettled_;
+  by_age_.erase(std::find(by_age_.begin(), by_age_.end(), context));
+  --active_;
+  has_ended_ = true;
+  GroupState& group = groups_[warp.group];
+  --group.live;
+  group.contexts.erase(std::find(group.contexts.begin(), group.contexts.end(), context));
+  if (group.live > 0 && group.arrived == group.live) open_barrier(group, now);
+}
+
+void ComputeUnit::open_barrier(GroupState& group, std::uint64_t now) {
+  group.arrived = 0;
+  for (const std::uint32_t context : group.contexts) {
+    warps_[context].held_until = now + machine_.core.barrier_cycles;
+    wake_[context] = warps_[context].held_until;
+  }
+}
+
+void ComputeUnit::advance(Warp& warp, std::uint64_t now) {
+  ++warp.turns[warp.at++];
+  for (;;) {
+    const Program& program = trace_.programs[warp.program];
+    if (warp.at == program.size()) {
+      const std::uint32_t next = trace_.next_program ? trace_.next_program(warp.number, now) : none;
+      if (next >= trace_.programs.size()) {
+        ++unsettled_;
+        return;
+      }
+      warp.program = next;
+      warp.at = 0;
+      warp.turns.assign(trace_.programs[next].size(), 0);
+      return;
+    }
+    const Instruction& instruction = program[warp.at];
+    if (instruction.operation != Operation::repeat) return;
+    if (++warp.turns[warp.at] < instruction.count) {
+      warp.at = instruction.target;
+      return;
+    }
+    warp.turns[warp.at++] = 0;
+  }
+}
+
+}  // namespace clprobe::simulator
