@@ -17,6 +17,8 @@
 // cannot become a narrow one. A store writes the offset where it goes, and goes on to another word
 // of its bank by one instruction: with more of them the stores would wait for arithmetic.
 
+#include "mixed.clh"
+
 #define BLOCK_BYTES 8192u
 #define MOVED(offset, by) \
   (((offset) & ~(BLOCK_BYTES - 1)) | (((offset) + (by)) & (BLOCK_BYTES - 1)))
@@ -116,14 +118,6 @@ typedef uint chain;
     BLOCK                                 \
   }
 #endif
-
-// Sums of offsets alone are multiples of large powers of two, and many of them end at 0.
-uint mixed(uint value) {
-  value *= 0x9e3779b1u;
-  value ^= value >> 15;
-  value *= 0x85ebca77u;
-  return value ^ (value >> 13);
-}
 
 // One work-group of whole sub-groups. `offsets` has a row of `lanes` for each chain. With `lead`
 // one access of each chain comes first; then `rounds` times a barrier and `iterations` between two

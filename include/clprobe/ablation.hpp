@@ -91,6 +91,10 @@ struct Absorption {
   /// and it is 1.
   double share{1.0};
   Interval share_interval{1.0, 1.0};
+  /// Whether little absorbed means that what the noise needs is in use all of the time: the kernel
+  /// became at least twice as long, since up to all of its time can hide noise; and each amount
+  /// cost about as much for what there is of it, which a delay of the noise's own does not.
+  bool is_decisive{true};
 };
 
 /// Fits the hinge by least squares over medians, bends on a grid between the points. Needs three
@@ -118,10 +122,10 @@ struct Agreement {
 };
 
 /// Compares the first factor with what absorbs least. A resource that absorbs next to nothing (the
-/// interval of its share ends below a tenth) is in use all of the time, and then the first factor
-/// has to be one of that resource, or of one that is not clearly less tight (overlapping
-/// intervals). Where no resource is in use all of the time the kernel waits for latencies, all
-/// kinds of noise fit into the gaps, and noise says nothing against any factor.
+/// interval of its share ends below a tenth, decisively) is in use all of the time, and then the
+/// first factor has to be one of that resource, or of one that is not clearly less tight
+/// (overlapping intervals). Where no resource is in use all of the time the kernel waits for
+/// latencies, all kinds of noise fit into the gaps, and noise says nothing against any factor.
 /// `resources[i]` is that of factor i.
 Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource> resources,
                              std::span<const NoiseKind> noise);

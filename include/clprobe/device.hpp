@@ -73,12 +73,13 @@ class Session {
   [[nodiscard]] const cl::Device& device() const { return device_; }
 
   /// Kernel `name` of the embedded `file`, which is built once for each set of options. clock.clh
-  /// and the device's clock come with it; `preamble` is put between the two. Throws DeviceError
+  /// and the device's clock come with it; `preamble` is put between the two, and headers that it
+  /// includes stand in it. Throws DeviceError
   /// with the first line of the build log.
   cl::Kernel kernel(std::string_view file, const char* name, const std::string& options,
                     const std::string& preamble = {});
 
-  /// What `kernel` built: the hash of clock.clh and the file, and all options.
+  /// What `kernel` built: the hash of clock.clh, headers and the file, and all options.
   [[nodiscard]] KernelBuild build_of(std::string_view file, const std::string& options) const;
 
   /// Runs the kernel and waits for it. Only END - START is taken from the event: other stamps may

@@ -3,6 +3,7 @@
 // page is made of.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace clprobe {
@@ -12,8 +13,14 @@ namespace clprobe {
 /// Throws std::out_of_range when there is no such file.
 std::string_view embedded_file(std::string_view name);
 
-/// SHA-256 of clock.clh followed by the kernel file, as `cat cl/clock.clh cl/NAME | sha256sum`
-/// says. Throws std::out_of_range when there is no such kernel file.
+/// What a driver compiles: clock.clh, `preamble`, and the kernel file, in which the text of
+/// embedded files stands for the lines that include them. Throws std::out_of_range when there is no
+/// such file.
+std::string kernel_source(std::string_view file, std::string_view preamble = {});
+
+/// SHA-256 of clock.clh, the headers that the kernel file includes and the file itself, as `cat
+/// cl/clock.clh cl/NAME | sha256sum` says of one that includes none. Throws std::out_of_range when
+/// there is no such kernel file.
 std::string_view kernel_sha256(std::string_view name);
 
 /// How a Content-Security-Policy names a script or style with this text: "sha256-" and base64.

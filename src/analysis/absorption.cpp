@@ -25,6 +25,12 @@ constexpr double least_rise = 0.03;
 /// in use all of the time.
 constexpr double saturated_share = 0.1;
 
+/// What hides noise is at most all of a kernel's time. Once it takes so many times as long, a bend
+/// would have been seen.
+constexpr double enough_noise = 2.0;
+/// Costs of noise for its amount are the same when the least is at least this share of the largest.
+constexpr double alike = 0.5;
+
 struct Hinge {
   double level{0.0};
   double bend{0.0};
@@ -83,6 +89,19 @@ double share_of(const Hinge& hinge) {
   return hinge.level > 0.0 ? hinge.bend * hinge.slope / hinge.level : 0.0;
 }
 
+/// As `Absorption::is_decisive` says. `y`: the times of the amounts `x`, of which the first is 0.
+bool decides(std::span<const double> x, std::span<const double> y) {
+  if (!(y.back() >= enough_noise * y.front())) return false;
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0.0;
+  for (std::size_t i = 1; i < x.size(); ++i) {
+    const double cost = (y[i] - y[0]) / x[i];
+    least = std::min(least, cost);
+    most = std::max(most, cost);
+  }
+  return least >= alike * most;
+}
+
 std::vector<const NoisePoint*> in_order(std::span<const NoisePoint> points) {
   std::vector<const NoisePoint*> sorted;
   for (const NoisePoint& each : points) {
@@ -128,7 +147,8 @@ std::optional<std::size_t> first_factor(const Ablation& ablation) {
 }
 
 bool is_saturated(const Absorption& absorption) {
-  return absorption.is_found && absorption.share_interval.high < saturated_share;
+  return absorption.is_found && absorption.is_decisive &&
+         absorption.share_interval.high < saturated_share;
 }
 
 }  // namespace
@@ -152,6 +172,7 @@ Absorption find_absorption(std::span<const NoisePoint> points, const AblationOpt
   found.absorbed = hinge.bend;
   found.slope_ns = hinge.slope;
   found.share = share_of(hinge);
+  found.is_decisive = decides(x, y);
   std::mt19937_64 generator(options.seed);
   std::vector<double> bends;
   std::vector<double> shares;

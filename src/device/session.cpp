@@ -58,12 +58,10 @@ std::string Session::full_options(const std::string& options) const {
 cl::Kernel Session::kernel(std::string_view file, const char* name, const std::string& options,
                            const std::string& preamble) {
   const std::string all_options = full_options(options);
-  const std::string source =
-      fmt::format("{}{}{}", embedded_file("clock.clh"), preamble, embedded_file(file));
   const std::string key = fmt::format("{}\n{}\n{}", file, all_options, preamble);
   auto found = programs_.find(key);
   if (found == programs_.end()) {
-    cl::Program program(context_, source);
+    cl::Program program(context_, kernel_source(file, preamble));
     try {
       program.build(device_, all_options.c_str());
     } catch (const cl::BuildError& error) {

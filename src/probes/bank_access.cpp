@@ -10,13 +10,12 @@
 #include <numeric>
 
 #include "clprobe/device.hpp"
+#include "probes/mixed.hpp"
 #include "probes/work_group.hpp"
 
 namespace clprobe {
 namespace {
 
-// Below 65,535: llvmpipe ends all loops of a launch after so many iterations, silently.
-constexpr std::uint64_t most_iterations = 60000;
 // A sample of the model is so many launches, of which the mean counts (as in its source: 100).
 constexpr std::uint64_t launches_of_model = 100;
 // Of a model's launch the last round counts: the first brings the code into the caches.
@@ -52,14 +51,6 @@ struct Shape {
     return series.is_chain ? steps : chains * (items / static_cast<std::uint64_t>(lanes));
   }
 };
-
-/// As in cl/banks.cl.
-cl_uint mixed(cl_uint value) {
-  value *= 0x9e3779b1U;
-  value ^= value >> 15U;
-  value *= 0x85ebca77U;
-  return value ^ (value >> 13U);
-}
 
 /// Where an offset is after so many accesses, as MOVED in cl/banks.cl.
 std::uint32_t moved(std::uint32_t offset, std::uint32_t accesses) {

@@ -10,11 +10,9 @@
 
 #include "clprobe/device.hpp"
 #include "probes/cycle.hpp"
+#include "probes/work_group.hpp"
 
 namespace clprobe {
-
-// Below 65,535: llvmpipe ends all loops of a launch after so many iterations, silently.
-constexpr std::uint64_t most_iterations = 60000;
 
 /// The numbers of a point, read once.
 struct Shape {

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <stdexcept>
 
+#include "probes/mixed.hpp"
 #include "probes/stalls_micro.hpp"
+#include "probes/stalls_stamps.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
@@ -13,9 +16,11 @@ namespace {
 // Operations on a word between load and store, a quarter of them.
 constexpr std::uint32_t steps_of_word = 4;
 // Of a group: a work-item has four words or more.
-constexpr std::int64_t most_items = 256;
-// A GPU's compute unit holds so many groups of 4 KiB of local memory.
+constexpr std::int64_t most_items = 128;
+// A GPU's compute unit holds so many groups of 8 KiB of local memory, and as many again for noise.
 constexpr std::int64_t groups_per_unit = 4;
+// Units of noise "1" in an iteration, by kind: sixteen times that is more than a chunk takes.
+constexpr std::array<std::uint32_t, std::size(all_noise)> noise_units{24, 12, 8, 1};
 
 constexpr std::uint32_t way_async = 1;
 constexpr std::uint32_t way_direct = 2;
@@ -54,6 +59,15 @@ bool has_phase(std::uint32_t way, std::size_t phase) {
 
 }  // namespace
 
+std::string way_option(std::uint32_t way) { return " -DWAY=" + std::to_string(way); }
+
+std::optional<std::size_t> place_of_copy_phase(std::string_view phase) {
+  const auto* const found =
+      std::find(std::begin(all_copy_phases), std::end(all_copy_phases), phase);
+  if (found == std::end(all_copy_phases)) return std::nullopt;
+  return static_cast<std::size_t>(found - std::begin(all_copy_phases));
+}
+
 CopyShape CopyShape::of(const Point& point) {
   const auto number = [&](std::string_view name) {
     return static_cast<std::uint32_t>(point.parameters.integer(name));
@@ -79,12 +93,18 @@ CopyShape CopyShape::of(const Point& point) {
   shape.steps = steps_of_word;
   shape.is_chain = !is_taken(Cause::chain);
   shape.words = std::uint64_t{far + 1} * chunk_words;
-  const std::string phase = point.parameters.text_or("phase", "");
-  const auto* const found =
-      std::find(std::begin(all_copy_phases), std::end(all_copy_phases), phase);
-  shape.phase = found == std::end(all_copy_phases)
-                    ? -1
-                    : static_cast<int>(found - std::begin(all_copy_phases));
+  const auto lines_in = [&](std::string_view name) {
+    return static_cast<std::uint32_t>(point.parameters.integer(name) /
+                                      static_cast<std::int64_t>(line_words * 4));
+  };
+  shape.noise_groups = static_cast<std::uint32_t>(point.parameters.integer_or("noise_groups", 0));
+  const std::string noise = point.parameters.text_or("noise", "");
+  shape.noise.mask = lines_in(noise == "memory" ? "far_bytes" : "first_bytes") - 1;
+  if (!noise.empty()) {
+    shape.noise.kind = place_of_noise(noise);
+    shape.noise.amount = number("noise_amount") * noise_units.at(shape.noise.kind);
+  }
+  shape.phase = point.parameters.text_or("phase", "");
   return shape;
 }
 
@@ -98,16 +118,30 @@ std::vector<Point> copy_points(const DeviceInfo& device, const Limits& limits) {
       point.parameters.set("idealised", set);
       points.push_back(std::move(point));
     }
+    Point noisy = usual;
+    noisy.parameters.set("noise_groups", usual.parameters.integer("groups"));
+    std::vector<Point> noise = noise_points(noisy, limits);
+    points.insert(points.end(), std::make_move_iterator(noise.begin()),
+                  std::make_move_iterator(noise.end()));
     if (device.timer != Timer::clock) continue;
     for (std::size_t phase = 0; phase < std::size(all_copy_phases); ++phase) {
-      if (!has_phase(way, phase)) continue;
-      Point point = usual;
-      point.parameters.set("timer", std::string(to_word(Timer::clock)));
-      point.parameters.set("phase", std::string(all_copy_phases[phase]));
-      points.push_back(std::move(point));
+      if (has_phase(way, phase)) points.push_back(phase_of_point(usual, all_copy_phases[phase]));
     }
+    add_tail(points, usual, device);
   }
   return points;
+}
+
+std::uint32_t noise_result(const CopyShape& shape, std::uint32_t addend, std::uint32_t iterations,
+                           std::uint32_t group, std::uint32_t item) {
+  const std::uint32_t row = ((shape.groups + group) * shape.work_items + item) / line_words;
+  Noise noise = shape.noise;
+  noise.addend = addend;
+  NoiseItem all{};
+  all.near = mixed(row ^ mixed(addend));
+  all.y = {item, item + 1, item + 2, item + 3};
+  for (std::uint32_t i = 0; i < iterations; ++i) make_noise(noise, item % line_words, all);
+  return mixed(all.sum) + folded(all.y);
 }
 
 std::vector<std::uint32_t> copied_chunk(const CopyShape& shape, std::uint32_t number,

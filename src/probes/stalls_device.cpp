@@ -19,32 +19,16 @@ void append(std::vector<Point>& points, std::vector<Point> more) {
 
 }  // namespace
 
-std::string part_options(int part, bool has_clock, const DeviceInfo& device) {
-  const bool is_without = has_clock && device.type == "cpu";
-  return fmt::format("-DPART={}{}", part, is_without ? clock_without_asm : "");
-}
-
-void require_group(const Session& session, const cl::Kernel& kernel, std::uint64_t work_items) {
-  const auto most = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
-  if (work_items <= most) return;
-  throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel", most));
-}
-
-std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t few, const Sample& sample) {
-  // An event that says less than this of what the host waited is none of the launch.
-  constexpr std::uint64_t least_share = 16;
-  const std::uint64_t event_ns = sample.event_ns.value_or(0);
-  const std::uint64_t taken_ns =
-      event_ns > sample.host_ns / least_share ? event_ns : sample.host_ns;
-  return taken_ns == 0 ? few : target_ns * few / taken_ns;
-}
-
 std::vector<KernelVariant> variants() {
-  return {{"-DPART=0", ""},
-          {"-DPART=1", ""},
-          {"-DPART=2", ""},
-          {fmt::format("-DPART=1{}", clock_without_asm), ""},
-          {fmt::format("-DPART=2{}", clock_without_asm), ""}};
+  std::vector<KernelVariant> all{{"-DPART=0", ""}};
+  for (const std::string_view clock : {std::string_view(), clock_without_asm}) {
+    all.push_back({fmt::format("-DPART=0{}{}", clock, with_stamps), ""});
+    for (std::uint32_t way = 0; way < std::size(all_copies); ++way) {
+      all.push_back({fmt::format("-DPART=1{}{}", clock, way_option(way)), ""});
+    }
+    all.push_back({fmt::format("-DPART=2{}", clock), ""});
+  }
+  return all;
 }
 
 Plan plan(const DeviceInfo& device, const Limits& limits) {

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <numeric>
+#include <string>
 
 #include "clprobe/ablation.hpp"
 #include "clprobe/estimate.hpp"
@@ -12,17 +13,16 @@
 #include "probes/stalls_copy.hpp"
 #include "probes/stalls_device.hpp"
 #include "probes/stalls_micro.hpp"
-#include "probes/stalls_search.hpp"
+#include "probes/stalls_phases.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
 
-constexpr std::string_view remainder = "unattributed";
+// Shares of absorbed noise below this say that a resource is in use, if they say anything.
+constexpr double little = 0.1;
 constexpr std::string_view not_resolved = "not resolved: within two sigma of nothing";
 // Alsop 2016, section 6.1: UTSD takes 91 % less time than UTS under plain GPU coherence.
 constexpr double utsd_of_thesis = 0.09;
-
-using Points = std::vector<const Point*>;
 
 /// The series of which something was measured, in the order in which they come.
 std::vector<std::string> bars_of(std::span<const Point> points) {
@@ -36,23 +36,6 @@ std::vector<std::string> bars_of(std::span<const Point> points) {
   return bars;
 }
 
-Finding finding_of(std::string_view name, std::string_view series, std::string_view unit,
-                   std::string_view method) {
-  Finding finding;
-  finding.name = name;
-  finding.series = series;
-  finding.unit = unit;
-  finding.method = method;
-  return finding;
-}
-
-Finding without_value(std::string_view name, std::string_view series, std::string_view method,
-                      std::string reason) {
-  Finding finding = finding_of(name, series, "share", method);
-  finding.reason = std::move(reason);
-  return finding;
-}
-
 /// A share of `all_ns`.
 Finding share_of(std::string_view series, std::string_view label, const Cost& cost, double all_ns) {
   Finding finding = finding_of(stack_part_name, series, "share", stack_view_shapley);
@@ -64,16 +47,7 @@ Finding share_of(std::string_view series, std::string_view label, const Cost& co
   return finding;
 }
 
-Finding time_of(std::string_view series, const Cost& cost, std::string_view method) {
-  Finding time = finding_of(stack_time_name, series, "seconds", method);
-  time.value = cost.ns / ns_per_second;
-  time.low = cost.interval.low / ns_per_second;
-  time.high = cost.interval.high / ns_per_second;
-  return time;
-}
-
 bool is_noise(const Point& point) { return !point.parameters.text_or("noise", "").empty(); }
-bool is_phase(const Point& point) { return !point.parameters.text_or("phase", "").empty(); }
 
 /// The faster half: what else a host does only adds, to whole visits at a time, and differences of
 /// builds are small against it.
@@ -129,7 +103,11 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
     absorbed.value = kind.absorption.share;
     absorbed.low = kind.absorption.share_interval.low;
     absorbed.high = kind.absorption.share_interval.high;
-    if (!kind.absorption.is_found) absorbed.reason = "all that was made is absorbed";
+    if (!kind.absorption.is_found) {
+      absorbed.reason = "all that was made is absorbed";
+    } else if (!kind.absorption.is_decisive && kind.absorption.share_interval.high < little) {
+      absorbed.reason = "too little noise, or a delay of its own: no proof that nothing was free";
+    }
     findings.push_back(std::move(absorbed));
   }
   const Agreement agreement = compare_with_noise(ablation, resources, kinds);
@@ -153,20 +131,37 @@ void add_interactions(std::string_view bar, const Ablation& ablation, std::span<
   }
 }
 
-/// The largest cause, and its part of the time that all causes together take away.
+/// "taking compute data away costs 3.7 % of the time", of every cause of which that is sure.
+std::string costs_of_taking(const Ablation& ablation, std::span<const Cause> causes) {
+  std::string costs;
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    const Cost& cost = ablation.factors[i];
+    if (!cost.is_resolved || cost.ns >= 0.0) continue;
+    costs += fmt::format("{}taking {} away costs {:.1f} % of the time", costs.empty() ? "" : ", ",
+                         label_of(causes[i]), -100.0 * cost.ns / ablation.none.ns);
+  }
+  return costs;
+}
+
+/// The largest cause, and its part of what those save that save time. Of the time that all together
+/// take away it could be more than the whole: some causes cost time to take away, and the values
+/// add up with these in it.
 void add_first(std::string_view bar, const Ablation& ablation, std::span<const Cause> causes,
                std::vector<Finding>& findings) {
   const auto largest = std::max_element(ablation.factors.begin(), ablation.factors.end(),
                                         [](const Cost& a, const Cost& b) { return a.ns < b.ns; });
-  const double removable_ns = ablation.none.ns - ablation.all.ns;
+  const double saved_ns =
+      std::accumulate(ablation.factors.begin(), ablation.factors.end(), 0.0,
+                      [](double sum, const Cost& each) { return sum + std::max(0.0, each.ns); });
   Finding first = finding_of("first cause", bar, "share", stack_view_shapley);
-  first.label = label_of(causes[static_cast<std::size_t>(largest - ablation.factors.begin())]);
-  if (largest->is_resolved && largest->ns > 0.0 && removable_ns > 0.0) {
-    first.value = largest->ns / removable_ns;
-    first.low = largest->interval.low / removable_ns;
-    first.high = largest->interval.high / removable_ns;
+  if (largest->is_resolved && largest->ns > 0.0) {
+    first.label = label_of(causes[static_cast<std::size_t>(largest - ablation.factors.begin())]);
+    first.value = largest->ns / saved_ns;
+    // What the others save is as uncertain as what this one does: no more than the whole is said.
+    first.low = largest->interval.low / saved_ns;
+    first.high = std::max(*first.value, std::min(1.0, largest->interval.high / saved_ns));
+    first.reason = costs_of_taking(ablation, causes);
   } else {
-    first.label = {};
     first.reason = "no cause is resolved: within two sigma of nothing";
   }
   findings.push_back(std::move(first));
@@ -193,99 +188,6 @@ void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& 
     findings.push_back(without_value(stack_part_name, bar, stack_view_shapley,
                                      fmt::format("not this version's points: {}", error.what())));
   }
-}
-
-/// What a phase took by the group's own clock, in ns. Nothing where it was not seen to take time.
-std::optional<Estimate> phase_of(const Points& points, std::string_view phase,
-                                 const DeviceInfo& device) {
-  for (const Point* const point : points) {
-    if (point->parameters.text_or("phase", "") != phase || !point->failure.empty()) continue;
-    return estimate(*point, device);
-  }
-  return std::nullopt;
-}
-
-struct PhaseLabel {
-  std::string_view phase;
-  std::string_view label;
-};
-
-/// The phases as shares of `least_all_ns`, or of their sum where that is more: they are of
-/// different launches, of which a busy host delays some. What is left is the remainder.
-void add_phases(std::string_view bar, const Points& points, const DeviceInfo& device,
-                std::span<const PhaseLabel> labels, double least_all_ns,
-                std::vector<Finding>& findings) {
-  double all_ns = 0.0;
-  for (const PhaseLabel& each : labels) {
-    if (const auto time = phase_of(points, each.phase, device)) all_ns += time->ns;
-  }
-  all_ns = std::max(all_ns, least_all_ns);
-  if (!(all_ns > 0.0)) return;
-  double seen = 0.0;
-  for (const PhaseLabel& each : labels) {
-    const auto time = phase_of(points, each.phase, device);
-    if (!time) continue;
-    Finding part = finding_of(stack_part_name, bar, "share", view_clock);
-    part.label = each.label;
-    part.value = time->ns / all_ns;
-    part.low = time->ns_interval.low / all_ns;
-    part.high = time->ns_interval.high / all_ns;
-    seen += *part.value;
-    findings.push_back(std::move(part));
-  }
-  Finding rest = finding_of(stack_part_name, bar, "share", view_clock);
-  rest.label = remainder;
-  rest.value = 1.0 - seen;
-  if (std::abs(*rest.value) > 1e-6) findings.push_back(std::move(rest));
-}
-
-/// Copies by direct clocks: where an asynchronous copy is made while it is started, nothing is
-/// pending afterwards.
-void add_copy_phases(std::string_view bar, const Points& points, const DeviceInfo& device,
-                     std::vector<Finding>& findings) {
-  const bool has_phases = std::any_of(points.begin(), points.end(),
-                                      [](const Point* point) { return is_phase(*point); });
-  if (!has_phases) return;
-  const auto started = phase_of(points, "start", device);
-  const auto waited = phase_of(points, "copy", device);
-  const bool is_async = bar == all_copies[1];
-  const bool is_pending = is_async && waited && (!started || waited->ns > started->ns);
-  const std::vector<PhaseLabel> labels{{"start", "memory data: copy to local memory, start"},
-                                       {"copy", is_pending ? "memory structural: pending copy"
-                                                           : "memory data: copy to local memory"},
-                                       {"work", "no stall: work on local memory"},
-                                       {"copy back", "memory data: copy back"}};
-  add_phases(bar, points, device, labels, 0.0, findings);
-  if (!is_async) return;
-  Finding engine = finding_of("copy engine", bar, "", view_clock);
-  engine.label = is_pending ? "waited for" : "emulated";
-  engine.reason = is_pending ? "the wait for a copy takes longer than its start"
-                             : "the copy is made while it is started, and nothing is pending";
-  findings.push_back(std::move(engine));
-}
-
-void add_search(std::string_view bar, const Points& points, const DeviceInfo& device,
-                std::vector<Finding>& findings) {
-  constexpr PhaseLabel labels[]{{"lock", "synchronization: lock"},
-                                {"queue", "memory data: queue"},
-                                {"nodes", "no stall: nodes"},
-                                {"nothing to do", "idle: no work"}};
-  for (const Point* const point : points) {
-    if (is_phase(*point) || !point->failure.empty()) continue;
-    if (const auto time = estimate(*point, device)) {
-      Cost cost;
-      cost.ns = time->ns;
-      cost.interval = time->ns_interval;
-      findings.push_back(time_of(bar, cost, "median"));
-    }
-  }
-  const auto all = phase_of(points, "all", device);
-  if (all) {
-    add_phases(bar, points, device, labels, all->ns, findings);
-    return;
-  }
-  findings.push_back(without_value(stack_part_name, bar, view_clock,
-                                   "only a clock in the kernel tells waiting from work"));
 }
 
 /// The speed-up of queues for each group, beside the thesis's.
@@ -325,7 +227,11 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
       continue;
     }
     add_ablation(bar, own, device, found.findings);
-    add_copy_phases(bar, own, device, found.findings);
+    if (find_micro_case(own.front()->parameters.text("case")) != nullptr) {
+      add_micro_phases(bar, own, device, found.findings);
+    } else {
+      add_copy_phases(bar, own, device, found.findings);
+    }
   }
   add_speed_up(found.findings);
   return found;

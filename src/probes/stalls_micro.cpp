@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <stdexcept>
+
+#include "probes/mixed.hpp"
+#include "probes/stalls_stamps.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
@@ -38,7 +42,7 @@ const CauseRow& row_of(Cause cause) { return cause_rows.at(static_cast<std::size
 constexpr std::array micro_cases{
     MicroCase{"memory",
               Cause::main_memory,
-              4,
+              2,
               4,
               256,
               1,
@@ -50,7 +54,7 @@ constexpr std::array micro_cases{
               0,
               false,
               false,
-              {16, 8, 2, 1}},
+              {16, 8, 8, 1}},
     MicroCase{"latency",
               Cause::main_memory,
               1,
@@ -171,48 +175,32 @@ Point point_of(const MicroCase& micro, const DeviceInfo& device, const Limits& l
   return point;
 }
 
+/// Clocks where groups end, and of a GPU's sub-groups where they meet: a processor's core runs the
+/// work-items of a group one after another, and nobody waits.
+void add_phases(std::vector<Point>& points, const Point& usual, const MicroCase& micro,
+                const DeviceInfo& device) {
+  if (device.timer != Timer::clock) return;
+  if (micro.has_barrier && is_gpu(device)) {
+    points.push_back(phase_of_point(usual, phase_barrier));
+    points.push_back(phase_of_point(usual, phase_all));
+  }
+  // Where groups share no clock, sub-groups are compared with those of their own group.
+  const bool is_alone = usual.parameters.integer("work_items") <= line_words;
+  if (is_alone && !has_shared_clock(device)) return;
+  points.push_back(phase_of_point(usual, phase_tail));
+  points.push_back(phase_of_point(usual, phase_span));
+}
+
 std::uint32_t mask_of(const Point& point, std::string_view bytes) {
   constexpr std::int64_t line_bytes = line_words * sizeof(std::uint32_t);
   return static_cast<std::uint32_t>(point.parameters.integer(bytes) / line_bytes - 1);
 }
 
-std::uint32_t place_of_noise(std::string_view word) {
-  const auto* const found = std::find(std::begin(all_noise), std::end(all_noise), word);
-  if (found == std::end(all_noise)) throw std::out_of_range(fmt::format("noise of {}", word));
-  return static_cast<std::uint32_t>(found - std::begin(all_noise));
-}
-
-/// Independent loads: LOAD_4 and LOAD_FAR_8.
-std::uint32_t load(std::uint32_t& state, std::uint32_t mask, int count) {
-  std::uint32_t sum = 0;
-  for (int k = 0; k < count; ++k) {
-    sum += mixed((state >> 8U) & mask);
-    state = state * 1664525 + 1013904223;
-  }
-  return sum;
-}
-
-std::uint32_t tile_4(std::uint32_t place, std::uint32_t& turned) {
-  std::uint32_t sum = 0;
-  for (int k = 0; k < 4; ++k) sum += mixed(~((place + turned++) & (tile_words - 1)));
-  return sum;
-}
-
 /// The variables of a work-item.
-struct Item {
+struct Item : NoiseItem {
   std::uint32_t far{0};
-  std::uint32_t near{0};
-  std::uint32_t turned{0};
-  std::uint32_t sum{0};
   std::array<std::uint32_t, 4> x{};
-  std::array<std::uint32_t, 4> y{};
 };
-
-void step_all(std::array<std::uint32_t, 4>& values, std::uint32_t count) {
-  for (std::uint32_t k = 0; k < count; ++k) {
-    for (std::uint32_t& each : values) each = step(each);
-  }
-}
 
 void work(const MicroShape& shape, std::uint32_t number, std::uint32_t i, Item& item) {
   const std::uint32_t lane = number % line_words;
@@ -221,33 +209,22 @@ void work(const MicroShape& shape, std::uint32_t number, std::uint32_t i, Item& 
       item.far += mixed((item.far >> 8U) & shape.far_mask);
       item.far = item.far * 1664525 + 1013904223;
     } else {
-      item.sum += load(item.far, shape.far_mask, 8);
+      item.sum += load_lines(item.far, shape.far_mask, 8);
     }
   }
   for (std::uint32_t k = 0; k < shape.near_loads; ++k) {
-    item.sum += load(item.near, shape.near_mask, 4);
+    item.sum += load_lines(item.near, shape.near_mask, 4);
   }
   for (std::uint32_t k = 0; k < shape.tile_loads; ++k) {
-    item.sum += tile_4(lane * shape.tile_stride, item.turned);
+    item.sum += load_tile(lane * shape.tile_stride, item.turned);
   }
   if (shape.is_chain) {
     for (std::uint32_t k = 0; k < 4 * shape.chain_steps; ++k) item.x[0] = step(item.x[0]);
   } else {
-    step_all(item.x, shape.chain_steps);
+    step_all(item.x, shape.chain_steps, step_addend);
   }
   if (((number >> shape.turn_shift) & shape.turn_mask) == (i & shape.turn_mask)) {
-    step_all(item.y, shape.turn_steps);
-  }
-}
-
-void make_noise(const MicroShape& shape, std::uint32_t number, Item& item) {
-  if (shape.noise_kind == 0) {
-    step_all(item.y, shape.noise);
-    return;
-  }
-  for (std::uint32_t k = 0; k < shape.noise; ++k) {
-    item.sum += shape.noise_kind == 1 ? tile_4(number % line_words, item.turned)
-                                      : load(item.near, shape.noise_mask, 4);
+    step_all(item.y, shape.turn_steps, step_addend);
   }
 }
 
@@ -316,18 +293,6 @@ const MicroCase* find_micro_case(std::string_view name) {
   return found == micro_cases.end() ? nullptr : found;
 }
 
-Resource resource_of_noise(std::string_view word) {
-  constexpr std::array resources{Resource::arithmetic, Resource::local_memory, Resource::cache,
-                                 Resource::memory};
-  return resources.at(place_of_noise(word));
-}
-
-std::uint32_t mixed(std::uint32_t x) {
-  x = (x ^ (x >> 16U)) * 0x7feb352d;
-  x = (x ^ (x >> 15U)) * 0x846ca68b;
-  return x ^ (x >> 16U);
-}
-
 bool is_wanted(std::string_view name, const Limits& limits) {
   const std::vector<std::string>& asked = limits.stalls.cases;
   return asked.empty() || std::find(asked.begin(), asked.end(), name) != asked.end();
@@ -381,10 +346,11 @@ MicroShape MicroShape::of(const Point& point) {
   shape.has_barrier = micro->has_barrier && !is_taken(Cause::barrier);
   const std::string noise = point.parameters.text_or("noise", "");
   if (!noise.empty()) {
-    shape.noise_kind = place_of_noise(noise);
-    shape.noise = number("noise_amount") * micro->noise_units[shape.noise_kind];
+    shape.noise.kind = place_of_noise(noise);
+    shape.noise.amount = number("noise_amount") * micro->noise_units[shape.noise.kind];
   }
-  shape.noise_mask = noise == "memory" ? far : first;
+  shape.noise.addend = step_addend;
+  shape.noise.mask = noise == "memory" ? far : first;
   shape.words = static_cast<std::uint64_t>(point.parameters.integer("far_bytes")) / 4;
   return shape;
 }
@@ -399,25 +365,19 @@ std::vector<Point> micro_points(const MicroCase& micro, const DeviceInfo& device
     point.parameters.set("idealised", set);
     points.push_back(std::move(point));
   }
+  add_phases(points, usual, micro, device);
   // Noise is made by as many work-items again, in the same groups: what waits goes on waiting
   // meanwhile, in whatever order the device takes sub-groups.
   const std::int64_t items =
       group_of(device, std::min(std::int64_t{2} * micro.work_items, most_items_of(device)));
   if (items < 2) return points;
-  const std::vector<std::int64_t> amounts = limits.effort == Effort::quick
-                                                ? std::vector<std::int64_t>{0, 2, 8}
-                                                : std::vector<std::int64_t>{0, 1, 2, 4, 8};
-  for (const std::string_view kind : all_noise) {
-    for (const std::int64_t amount : amounts) {
-      Point point = usual;
-      point.parameters.set("groups", groups_of(device, micro.noisy_groups_per_unit));
-      point.parameters.set("work_items", items);
-      point.parameters.set("workers", items / 2);
-      point.parameters.set("noise", std::string(kind));
-      point.parameters.set("noise_amount", amount);
-      points.push_back(std::move(point));
-    }
-  }
+  Point noisy = usual;
+  noisy.parameters.set("groups", groups_of(device, micro.noisy_groups_per_unit));
+  noisy.parameters.set("work_items", items);
+  noisy.parameters.set("workers", items / 2);
+  std::vector<Point> noise = noise_points(noisy, limits);
+  points.insert(points.end(), std::make_move_iterator(noise.begin()),
+                std::make_move_iterator(noise.end()));
   return points;
 }
 
@@ -433,12 +393,10 @@ std::uint32_t micro_result(const MicroShape& shape, std::uint32_t launch, std::u
     if (item < shape.workers) {
       work(shape, item, i, all);
     } else {
-      make_noise(shape, item, all);
+      make_noise(shape.noise, item % line_words, all);
     }
   }
-  return mixed(all.far) + mixed(all.sum) + mixed(all.x[0] ^ mixed(all.x[1])) +
-         mixed(all.x[2] ^ mixed(all.x[3])) + mixed(all.y[0] ^ mixed(all.y[1])) +
-         mixed(all.y[2] ^ mixed(all.y[3]));
+  return mixed(all.far) + mixed(all.sum) + folded(all.x) + folded(all.y);
 }
 
 }  // namespace clprobe::stalls_device

@@ -11,6 +11,7 @@
 
 #include "clprobe/ablation.hpp"
 #include "clprobe/probe.hpp"
+#include "probes/stalls_noise.hpp"
 
 namespace clprobe::stalls_device {
 
@@ -65,10 +66,6 @@ std::span<const MicroCase> all_micro_cases();
 /// Null when there is none of that name.
 const MicroCase* find_micro_case(std::string_view name);
 
-inline constexpr std::string_view all_noise[]{"arithmetic", "local memory", "cache", "memory"};
-/// The resource that a kind of noise loads. Throws std::out_of_range.
-Resource resource_of_noise(std::string_view word);
-
 /// What a point asks of stalls_mixed: its arguments.
 struct MicroShape {
   std::uint32_t groups;
@@ -87,9 +84,7 @@ struct MicroShape {
   std::uint32_t turn_shift;
   std::uint32_t turn_mask;
   bool has_barrier;
-  std::uint32_t noise_kind;
-  std::uint32_t noise;
-  std::uint32_t noise_mask;
+  Noise noise;
   std::uint64_t words;  ///< of the buffer
 
   /// Throws std::out_of_range for a point without the parameters.
@@ -106,9 +101,9 @@ inline constexpr std::uint32_t tile_words = 1024;
 inline constexpr std::uint32_t step_multiplier = 747796405;
 inline constexpr std::uint32_t step_addend = 0x9e3779b9;
 
-/// As `mixed` in cl/stalls.cl.
-std::uint32_t mixed(std::uint32_t x);
-inline std::uint32_t step(std::uint32_t x) { return (x * step_multiplier) ^ step_addend; }
+inline std::uint32_t step(std::uint32_t x, std::uint32_t addend = step_addend) {
+  return (x * step_multiplier) ^ addend;
+}
 
 /// What work-item `item` of group `group` stores.
 std::uint32_t micro_result(const MicroShape& shape, std::uint32_t launch, std::uint32_t iterations,

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "probes/mixed.hpp"
 #include "probes/stalls_micro.hpp"
+#include "probes/stalls_stamps.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
@@ -62,11 +64,9 @@ std::vector<Point> search_points(std::string_view name, const DeviceInfo& device
   std::vector<Point> points{usual};
   if (device.timer != Timer::clock) return points;
   for (const std::string_view phase : all_search_phases) {
-    Point point = usual;
-    point.parameters.set("timer", std::string(to_word(Timer::clock)));
-    point.parameters.set("phase", std::string(phase));
-    points.push_back(std::move(point));
+    points.push_back(phase_of_point(usual, phase));
   }
+  add_tail(points, usual, device);
   return points;
 }
 

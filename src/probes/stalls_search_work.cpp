@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "clprobe/device.hpp"
 #include "probes/stalls_kernels.hpp"
 #include "probes/stalls_micro.hpp"
 #include "probes/stalls_search.hpp"
+#include "probes/stalls_stamps.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
@@ -19,8 +22,9 @@ namespace {
 // As in cl/stalls.cl.
 constexpr std::uint64_t front = 32;
 constexpr std::uint64_t queue_words = 32;
-constexpr std::uint64_t result_words = 8;
+constexpr std::uint64_t result_words = 9;
 constexpr std::size_t first_of_ticks = 2;
+constexpr std::size_t first_of_stamps = 7;
 constexpr cl_uint empty = ~cl_uint{0};
 // Attempts to take a lock, each after a pause of up to 16 atomics: about a second.
 constexpr cl_uint budget = 1U << 16U;
@@ -35,6 +39,7 @@ struct Results {
   std::uint64_t nodes{0};
   cl_uint value{0};
   std::array<std::uint64_t, std::size(all_search_phases)> ticks{};
+  std::vector<Stamp> stamps{};  ///< of each group
 };
 
 class Search {
@@ -47,12 +52,13 @@ class Search {
   void empty_slots();
   LaunchTimes launch();
   [[nodiscard]] Results read_results() const;
+  [[nodiscard]] std::uint64_t ticks_of(const Results& results) const;
 
   Session& session_;
   bool is_shared_;
   std::uint64_t groups_;
   cl_uint steps_;
-  int phase_{-1};
+  std::string phase_;
   Tree tree_;
   cl_uint expected_value_;
   std::uint64_t slots_each_;
@@ -68,14 +74,11 @@ Search::Search(Session& session, const Point& point)
       is_shared_(point.parameters.text("case") == "uts"),
       groups_(static_cast<std::uint64_t>(point.parameters.integer("groups"))),
       steps_(static_cast<cl_uint>(point.parameters.integer("steps"))),
+      phase_(point.parameters.text_or("phase", "")),
       tree_(make_tree(static_cast<std::uint32_t>(point.parameters.integer("nodes")), seed_of_tree)),
       expected_value_(search_result(tree_, steps_)),
       slots_each_(std::bit_ceil(std::uint64_t{tree_.nodes()})),
       kernel_(session.kernel(stalls_file, "stalls_search", part_options(2, true, session.info()))) {
-  const std::string phase = point.parameters.text_or("phase", "");
-  for (std::size_t k = 0; k < std::size(all_search_phases); ++k) {
-    if (all_search_phases[k] == phase) phase_ = static_cast<int>(k);
-  }
   require_group(session, kernel_, front);
   const cl::Context& context = session.context();
   const auto words = [&](std::uint64_t count) {
@@ -140,8 +143,20 @@ Results Search::read_results() const {
     for (std::size_t k = 0; k < results.ticks.size(); ++k) {
       results.ticks.at(k) += counts[own + first_of_ticks + k];
     }
+    results.stamps.push_back({.shared_began = counts[own + first_of_stamps],
+                              .shared_ended = counts[own + first_of_stamps + 1]});
   }
   return results;
+}
+
+/// Of the phase, in the mean over groups.
+std::uint64_t Search::ticks_of(const Results& results) const {
+  for (std::size_t k = 0; k < std::size(all_search_phases); ++k) {
+    if (all_search_phases[k] == phase_) return results.ticks.at(k) / groups_;
+  }
+  return static_cast<std::uint64_t>(
+      std::llround(ticks_of_shared(session_.info()) *
+                   phase_ticks(phase_, results.stamps, 1, has_shared_clock(session_.info()))));
 }
 
 Measurement Search::run(std::uint64_t searches) {
@@ -158,13 +173,13 @@ Measurement Search::run(std::uint64_t searches) {
     has_events = has_events && times.event_ns.has_value();
     sample.host_ns += times.host_ns;
     const Results results = read_results();
-    if (phase_ >= 0) ticks += results.ticks.at(static_cast<std::size_t>(phase_)) / groups_;
+    ticks += ticks_of(results);
     sample.witness = sample.witness * 31 + (results.nodes << 32U) + results.value;
     measurement.expected_witness =
         measurement.expected_witness * 31 + (std::uint64_t{tree_.nodes()} << 32U) + expected_value_;
   }
   if (has_events) sample.event_ns = event_ns;
-  if (has_clock && phase_ >= 0) sample.ticks = ticks;
+  if (has_clock && !phase_.empty()) sample.ticks = ticks;
   return measurement;
 }
 

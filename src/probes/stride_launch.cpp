@@ -11,6 +11,7 @@
 
 #include "clprobe/device.hpp"
 #include "probes/stride_shape.hpp"
+#include "probes/work_group.hpp"
 
 namespace clprobe {
 namespace {
@@ -18,8 +19,6 @@ namespace {
 constexpr const char* file = "stride.cl";
 // Work-items of which a launch that reads brings the sum home; every other one checks its own.
 constexpr std::uint64_t most_samples = 4096;
-// Below 65,535: llvmpipe ends all loops of a launch after so many iterations, silently.
-constexpr std::uint64_t most_iterations = 60000;
 
 /// A buffer of some kind, which a kernel takes as an argument.
 struct Memory {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Build options that follow from the size of a work-group. Pure.
+// How much a work-group and its loops may be, and the build options that follow from that. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,9 @@ namespace clprobe {
 /// Compilers give each work-item the registers of a group of so many unless they are told of a
 /// larger one.
 inline constexpr std::uint64_t usual_group = 256;
+
+/// Iterations of all loops of a launch. Below 65,535: llvmpipe ends them after so many, silently.
+inline constexpr std::uint64_t most_iterations = 60000;
 
 /// The build option for a kernel that runs in groups of exactly so many work-items.
 inline std::string large_group(std::uint64_t work_items) {

@@ -12,12 +12,14 @@ setup() {
 small=(--quick --max-memory 4MiB --json)
 
 @test "kernels that are built to wait for one thing: all sets of causes, and noise" {
-  clprobe stalls "${small[@]}" --case latency,barrier
+  # The budget is never used up, but that of --quick could be on a busy host.
+  clprobe stalls "${small[@]}" --case latency,barrier --time-budget 60s
   [ "$status" -eq 0 ]
   json_says '.results[0].status == "ok"'
-  # 3 causes (memory and L2 are one here) and 4 kinds of noise in 3 amounts; 4 for barrier.
-  json_says '[.results[0].points[] | select(.series == "latency" and (.samples | length) > 0)] | length == 8 + 12'
-  json_says '[.results[0].points[] | select(.series == "barrier" and (.samples | length) > 0)] | length == 16 + 12'
+  # 3 causes (memory and L2 are one here), 4 kinds of noise in 3 amounts, and the tail and its span;
+  # 4 causes for barrier.
+  json_says '[.results[0].points[] | select(.series == "latency" and (.samples | length) > 0)] | length == 8 + 12 + 2'
+  json_says '[.results[0].points[] | select(.series == "barrier" and (.samples | length) > 0)] | length == 16 + 12 + 2'
   # The parts of each bar, what is left among them, are all of it.
   json_says '[.results[0].findings[] | select(.name == "stall" and .method == "shapley")]
     | group_by(.series) | length == 2 and all((map(.value) | add) - 1 | fabs < 1e-6)'
@@ -33,7 +35,11 @@ small=(--quick --max-memory 4MiB --json)
   json_says '[.results[0].points[] | select((.samples | length) > 0).series] | unique
     == ["implicit, async copy", "implicit, direct", "implicit, local memory"]'
   json_says '[.results[0].findings[] | select(.name == "stall" and .method == "clock")]
-    | group_by(.series) | length == 2 and all((map(.value) | add) - 1 | fabs < 1e-6)'
+    | group_by(.series) | length == 3 and all((map(.value) | add) - 1 | fabs < 1e-6)'
+  json_says '[.results[0].findings[] | select(.label == "idle: tail")]
+    | length == 3 and all(.value >= 0 and .value <= 1)'
+  # Groups of their own made noise, and proved it.
+  json_says '[.results[0].points[] | select(.parameters.noise and (.samples | length) > 0)] | length == 3 * 12'
 }
 
 @test "tree searches end on a single thread, where nobody else goes on, and count every node" {

@@ -22,6 +22,7 @@ import dataclasses
 import glob
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -66,10 +67,16 @@ def parse_manifest(text: str) -> list[Kernel]:
     return kernels
 
 
+def with_headers(text: str) -> str:
+    """As the program puts headers where a kernel file includes them."""
+    return re.sub(r'^#include "([a-z_]+\.clh)"\n', lambda match: (ROOT / "cl" / match[1]).read_text(),
+                  text, flags=re.MULTILINE)
+
+
 def source_of(kernel: Kernel) -> str:
     """What the driver gets, with marks so that messages name our files and lines."""
     parts = [("clock.clh", (ROOT / "cl/clock.clh").read_text()), ("preamble", kernel.preamble),
-             (kernel.file, (ROOT / "cl" / kernel.file).read_text())]
+             (kernel.file, with_headers((ROOT / "cl" / kernel.file).read_text()))]
     return "".join(f'#line 1 "{name}"\n{text}\n' for name, text in parts if text)
 
 

@@ -184,7 +184,8 @@ small=(latency --quick --time-budget 60s --json --sizes)
   done
 }
 
-# Without --uninitialized, as for strides: one kernel writes what the other reads.
+# Without --uninitialized: of what is read from buffers, also of those that the host wrote, it says
+# what it says of pointer_follow, above. The next test has that check.
 @test "kernels that wait: loads, barriers, noise, copies, and queues on atomics" {
   local cases
   for cases in latency chain implicit uts,utsd; do
@@ -198,5 +199,70 @@ small=(latency --quick --time-budget 60s --json --sizes)
     json_says '.results[0].status == "ok"'
     json_says '[.results[0].points[] | select((.samples | length) > 0)] | length > 0'
     no_reports
+  done
+}
+
+# alone -D... KERNEL GLOBAL LOCAL ARGUMENT...: what is reported of a kernel of stalls.cl in `said`,
+# where buffers hold what is said and none was ever released. An argument is a number, or a
+# description for oclgrind-kernel.
+alone() {
+  local defines=() each cl="$BATS_TEST_DIRNAME/../../cl"
+  while [[ $1 == -D* ]]; do
+    defines+=("${1#-D}")
+    shift
+  done
+  {
+    for each in "${defines[@]}"; do printf '#define %s\n' "${each/=/ }"; done
+    awk -v cl="$cl/" '/^#include "/ {
+        split($0, words, "\""); file = cl words[2]
+        while ((getline line < file) > 0) print line
+        next
+      }
+      { print }' "$cl/clock.clh" "$cl/stalls.cl"
+  } >alone.cl
+  {
+    printf 'alone.cl\n%s\n%s 1 1\n%s 1 1\n' "$1" "$2" "$3"
+    shift 3
+    for each; do
+      if [[ $each == "<"* ]]; then printf '%s\n' "$each"; else printf '<size=4 uint>\n%s\n' "$each"; fi
+    done
+  } >alone.sim
+  said=$(timeout 60 oclgrind-kernel --data-races --uninitialized alone.sim 2>&1)
+}
+
+never=$'<size=8 ulong>\n18446744073709551615'
+steps=(747796405 2654435769)
+
+# mixed KIND DATA: all that stalls_mixed can do, and noise of this kind, of two groups.
+mixed() {
+  alone -DPART=0 -DSTAMPS=1 stalls_mixed 128 64 "$2" 1 3 32 1 63 0 1 7 1 2 1 1 8 0 7 1 "$1" 2 63 \
+    "${steps[@]}" '<size=512 fill=0 uint>' "$never" '<size=160 fill=0 ulong>'
+}
+
+@test "kernels that wait read nothing that nobody wrote" {
+  local said kind way tree slots control
+  # What is to be found is found.
+  mixed 2 '<size=8192 noinit uint>'
+  [[ $said == *Uninitialized* ]]
+  for kind in 0 1 2; do
+    mixed "$kind" '<size=8192 fill=7 uint>'
+    [ -z "$said" ]
+  done
+  for way in 0 1 2; do
+    alone -DPART=1 -DWAY="$way" stalls_copy 128 64 '<size=16384 fill=7 uint>' \
+      '<size=16384 fill=0 uint>' 0 2 3 3 4 1 "${steps[@]}" "$never" '<size=48 fill=0 ulong>' 1 2 2 63 \
+      '<size=256 fill=0 uint>'
+    [ -z "$said" ]
+  done
+  # A root with two children, in the common queue of a group.
+  tree=$'<size=16 uint>\n1 3 3 3'
+  slots=$'<size=32 uint>\n0'"$(printf ' 4294967295%.0s' {1..7})"
+  control=$'<size=384 uint>\n'"$(printf '0 %.0s' {1..34}) 1$(printf ' 0%.0s' {1..61})"
+  for way in 0 1; do
+    alone -DPART=2 stalls_search 32 32 "$tree" 3 "$way" 3 4 8 64 "${steps[@]}" 4294967295 "$never" \
+      "$control" "$slots" $'<size=72 fill=0 dump ulong>'
+    [[ $said != *Uninitialized* ]]
+    # It has worked on all three.
+    [[ $said == *'counts[0] = 3'* ]]
   done
 }

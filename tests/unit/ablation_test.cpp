@@ -283,6 +283,40 @@ TEST_CASE("a line that does not bend is all absorbed; one that is not a line is 
                     "expected noise of three amounts or more, 0 among them");
 }
 
+TEST_CASE("little absorbed proves something only where enough noise was made, in proportion") {
+  const auto absorb = [](const std::vector<std::pair<double, double>>& times) {
+    std::vector<NoisePoint> points;
+    for (const auto& [injected, ns] : times) points.push_back({injected, {ns, ns, ns}});
+    return find_absorption(points);
+  };
+  // A resource in use all of the time.
+  const Absorption busy =
+      absorb({{0, 1000}, {1, 1300}, {2, 1600}, {4, 2200}, {8, 3400}, {16, 5800}});
+  CHECK(busy.share < 0.1);
+  CHECK(busy.is_decisive);
+  // Loads that hit the cache, beside independent loads from main memory, measured on an H200: a
+  // little slower from the first on, and a line for as far as it was followed.
+  const Absorption too_little =
+      absorb({{0, 1282.4}, {1, 1351.6}, {2, 1425.9}, {4, 1578.7}, {8, 1930.9}});
+  CHECK(too_little.share < 0.1);
+  CHECK_FALSE(too_little.is_decisive);
+  // A delay that the first load brings, however many there are.
+  const Absorption step =
+      absorb({{0, 1000}, {1, 2600}, {2, 2610}, {4, 2670}, {8, 2710}, {16, 3900}});
+  CHECK_FALSE(step.is_decisive);
+  // What bends is no proof of nothing, either.
+  CHECK_FALSE(absorb({{0, 1000}, {1, 1000}, {2, 1000}, {4, 2000}, {8, 4000}}).is_decisive);
+  const std::vector<Resource> resources{Resource::memory};
+  const auto verdict = [&](const Absorption& cache) {
+    const std::vector<NoiseKind> noise{{Resource::cache, cache},
+                                       {Resource::memory, absorbing(0.6, 0.01)}};
+    return compare_with_noise(with_values({500.0}), resources, noise).verdict;
+  };
+  CHECK(verdict(busy) == Verdict::inconclusive);
+  CHECK(verdict(too_little) == Verdict::agree);
+  CHECK(verdict(step) == Verdict::agree);
+}
+
 TEST_CASE("noise speaks against a first factor only where another resource is saturated") {
   const std::vector<Resource> resources{Resource::memory, Resource::waiting};
   const auto verdict = [&](const std::vector<double>& values, const std::vector<NoiseKind>& noise) {

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cstdio>
 #include <memory>
+#include <regex>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -35,6 +36,18 @@ std::string sha256_of(const std::string& files) {
   std::array<char, 65> digits{};
   const std::size_t count = std::fread(digits.data(), 1, 64, pipe.get());
   return {digits.data(), count};
+}
+
+/// " cl/NAME" for each header that the kernel file includes.
+std::string headers_of(const std::string& kernel) {
+  const std::string text = read_text(source_folder() / "cl" / kernel);
+  const std::regex include("#include \"([a-z_]+\\.clh)\"");
+  std::string headers;
+  for (std::sregex_iterator at(text.begin(), text.end(), include); at != std::sregex_iterator();
+       ++at) {
+    headers += " cl/" + (*at)[1].str();
+  }
+  return headers;
 }
 
 DeviceInfo device_of(Bytes memory) {
@@ -98,8 +111,27 @@ TEST_CASE("the hash of a kernel is the one that sha256sum gives") {
   for (const Probe* const probe : all_probes()) {
     if (!has_kernel(*probe)) continue;
     const std::string kernel = std::string(probe->id) + ".cl";
-    CHECK(kernel_sha256(kernel) == sha256_of("cl/clock.clh cl/" + kernel));
+    CHECK(kernel_sha256(kernel) ==
+          sha256_of("cl/clock.clh" + headers_of(kernel) + " cl/" + kernel));
   }
+}
+
+TEST_CASE("a driver gets the clock, what is put before the file, and headers where they stand") {
+  CHECK(kernel_source("latency.cl", "before\n") == std::string(embedded_file("clock.clh")) +
+                                                       "before\n" +
+                                                       std::string(embedded_file("latency.cl")));
+  CHECK(headers_of("latency.cl").empty());
+  CHECK(headers_of("banks.cl") == " cl/mixed.clh");
+  // Nothing is missing but the words of the line, and nothing moves.
+  const std::string_view banks = embedded_file("banks.cl");
+  constexpr std::string_view line = "#include \"mixed.clh\"";
+  const std::size_t at = banks.find(line);
+  REQUIRE(at != std::string_view::npos);
+  CHECK(kernel_source("banks.cl") ==
+        std::string(embedded_file("clock.clh")) + std::string(banks.substr(0, at)) +
+            std::string(embedded_file("mixed.clh")) + std::string(banks.substr(at + line.size())));
+  CHECK(kernel_source("stalls.cl").find("#include") == std::string::npos);
+  CHECK_THROWS_AS(static_cast<void>(kernel_source("nothing.cl")), std::out_of_range);
 }
 
 TEST_CASE("files that are not in the program are an error") {

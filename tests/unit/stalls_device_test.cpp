@@ -10,11 +10,13 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include "clprobe/stacks.hpp"
 #include "probes/stalls_copy.hpp"
 #include "probes/stalls_micro.hpp"
 #include "probes/stalls_search.hpp"
+#include "probes/stalls_stamps.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
@@ -48,6 +50,16 @@ void set_time(Point& point, double ns) {
     sample.accesses = 1000;
     sample.event_ns = static_cast<std::uint64_t>(std::llround(ns * factor * 1000.0));
     sample.host_ns = *sample.event_ns;
+    point.samples.push_back(sample);
+  }
+}
+
+void set_ticks(Point& point, std::uint64_t ticks) {
+  for (int k = 0; k < 3; ++k) {
+    Sample sample;
+    sample.accesses = 1;
+    sample.ticks = ticks;
+    sample.host_ns = ticks;
     point.samples.push_back(sample);
   }
 }
@@ -101,6 +113,7 @@ TEST_CASE("every case has all sets of its causes once, and noise that begins wit
       factors = causes.size();
       CHECK(std::find(causes.begin(), causes.end(), micro.built_for) != causes.end());
       const std::string kind = point.parameters.text_or("noise", "");
+      if (!point.parameters.text_or("phase", "").empty()) continue;
       if (kind.empty()) {
         CHECK(sets.insert(point.parameters.integer("idealised")).second);
       } else {
@@ -143,6 +156,17 @@ TEST_CASE("taking a cause away changes its arguments alone, and never how much i
   }
 }
 
+TEST_CASE("noise is made beside as many work-items as the kernel has without it") {
+  for (const MicroCase& micro : all_micro_cases()) {
+    CAPTURE(micro.name);
+    const std::vector<Point> points = plan_of({std::string(micro.name)}).points;
+    const auto workers_of = [](const Point& point) {
+      return point.parameters.integer("groups") * point.parameters.integer("workers");
+    };
+    CHECK(workers_of(points.back()) == workers_of(points.front()));
+  }
+}
+
 TEST_CASE("a GPU of 132 units loads from memory that no cache holds, and tells its caches apart") {
   const MicroShape shape = MicroShape::of(plan_of({"memory"}).points.front());
   CHECK(shape.words * 4 == mebibytes(512).count);
@@ -180,7 +204,9 @@ TEST_CASE("a tiny device is planned for, too") {
   device.launch_timer = Timer::host;
   for (const Point& point : plan(device, {}).points) {
     CHECK(point.parameters.text("timer") == "host");
-    CHECK(point.parameters.text_or("noise", "").empty());  // nobody is left to make it
+    // Nobody is left in a group of one to make it; groups of their own are.
+    const bool has_noise = !point.parameters.text_or("noise", "").empty();
+    CHECK((point.parameters.text("case") == "implicit" || !has_noise));
     CHECK(point.parameters.text_or("phase", "").empty());
     CHECK(point.parameters.integer_or("far_bytes", 0) <= 256 << 10);
   }
@@ -240,6 +266,31 @@ TEST_CASE("costs that do not depend on each other are found again, in GSI's name
   const auto pairs = std::count_if(found.findings.begin(), found.findings.end(),
                                    [](const Finding& each) { return each.name == "interaction"; });
   CHECK(pairs == 6);
+}
+
+TEST_CASE("a first cause is no more than the whole, and what costs time to take away is told") {
+  std::vector<Point> points = plan_of({"memory"}).points;
+  measure(points,
+          {{"memory data: main memory", 600},
+           {"memory data: L2", 200},
+           {"memory structural: bank conflict", -300},
+           {"compute data", 0}},
+          500);
+  const Findings found = analyse(gpu(), points);
+  // All together take away 500 of 1000, of which 600 would be more than the whole.
+  CHECK(value_of(found, "first cause", "memory", "memory data: main memory") ==
+        doctest::Approx(0.75).epsilon(0.02));
+  const Finding* const first = find(found, "first cause", "memory");
+  CHECK(*first->high <= 1.0);
+  CHECK(*first->low <= *first->value);
+  CHECK(first->reason == "taking memory structural: bank conflict away costs 30.0 % of the time");
+  // It is shown as what it is, and the parts still add up to the time.
+  CHECK(value_of(found, "stall", "memory", "memory structural: bank conflict") ==
+        doctest::Approx(-0.3).epsilon(0.02));
+  const Stack stack = stacks_in(found.findings).at(0);
+  CHECK(std::accumulate(stack.parts.begin(), stack.parts.end(), 0.0,
+                        [](double total, const StackPart& part) { return total + part.share; }) ==
+        doctest::Approx(1.0).epsilon(1e-9));
 }
 
 TEST_CASE("causes that hide each other interact, and share what both save") {
@@ -304,20 +355,11 @@ TEST_CASE("points of another version are told, and not guessed") {
   CHECK(find(found, "stall", "chain")->reason == "not this version's points: cause weather");
 }
 
-void set_ticks(Point& point, std::uint64_t ticks) {
-  for (int k = 0; k < 3; ++k) {
-    Sample sample;
-    sample.accesses = 1;
-    sample.ticks = ticks;
-    sample.host_ns = ticks;
-    point.samples.push_back(sample);
-  }
-}
-
 TEST_CASE("phases of a search are shares of all of it, and the speed-up stands by the thesis's") {
   Plan planned = plan_of({"uts", "utsd"});
   const std::map<std::string, std::uint64_t> ticks{
-      {"lock", 5000}, {"queue", 2000}, {"nodes", 2000}, {"nothing to do", 500}, {"all", 10000}};
+      {"lock", 5000}, {"queue", 2000}, {"nodes", 2000}, {"nothing to do", 500},
+      {"all", 10000}, {"tail", 3000},  {"span", 15000}};
   for (Point& point : planned.points) {
     const std::string phase = point.parameters.text_or("phase", "");
     if (phase.empty()) {
@@ -327,11 +369,93 @@ TEST_CASE("phases of a search are shares of all of it, and the speed-up stands b
     }
   }
   const Findings found = analyse(gpu(), planned.points);
-  CHECK(value_of(found, "stall", "uts", "synchronization: lock") == doctest::Approx(0.5));
-  CHECK(value_of(found, "stall", "uts", "idle: no work") == doctest::Approx(0.05));
-  CHECK(value_of(found, "stall", "uts", "unattributed") == doctest::Approx(0.05));
+  // A fifth of the span comes behind a group's end, and what its own clock said before it.
+  CHECK(value_of(found, "stall", "uts", "idle: tail") == doctest::Approx(0.2));
+  CHECK(value_of(found, "stall", "uts", "synchronization: lock") == doctest::Approx(0.4));
+  CHECK(value_of(found, "stall", "uts", "idle: no work") == doctest::Approx(0.04));
+  CHECK(value_of(found, "stall", "uts", "unattributed") == doctest::Approx(0.04));
   CHECK(value_of(found, "here", "utsd, time, against uts") == doctest::Approx(0.2).epsilon(0.01));
   CHECK(value_of(found, "thesis", "utsd, time, against uts") == doctest::Approx(0.09));
+}
+
+TEST_CASE("barriers and tails by clocks stand beside the ablation, as far as clocks reach") {
+  DeviceInfo device = gpu();
+  device.clock.overhead_ticks = 10;
+  std::vector<Point> points = plan_of({"barrier"}, device).points;
+  // Of each iteration, with the pair of clock reads in it.
+  const std::map<std::string, std::uint64_t> ticks{
+      {"barrier", 310}, {"all", 1010}, {"tail", 0}, {"span", 1000}};
+  for (Point& point : points) {
+    const std::string phase = point.parameters.text_or("phase", "");
+    if (phase.empty()) {
+      set_time(point, 500);
+    } else {
+      CHECK(point.parameters.text("timer") == "clock");
+      CHECK(point.parameters.integer("idealised") == 0);
+      set_ticks(point, ticks.at(phase));
+    }
+  }
+  const auto clocks_of = [&](const Findings& found) {
+    const std::vector<Stack> stacks = stacks_in(found.findings);
+    const auto stack = std::find_if(stacks.begin(), stacks.end(),
+                                    [](const Stack& each) { return each.view == view_clock; });
+    REQUIRE(stack != stacks.end());
+    return *stack;
+  };
+  const Findings found = analyse(device, points);
+  CHECK(value_of(found, "stall", "barrier", "idle: tail") == 0.0);
+  const Stack stack = clocks_of(found);
+  CHECK(stack.parts.at(0).label == "synchronization: barrier");
+  CHECK(stack.parts.at(0).share == doctest::Approx(0.3));
+  // A quarter of the launch is behind the end of its parts: of the rest 30 % are barriers.
+  for (Point& point : points) {
+    if (point.parameters.text_or("phase", "") != "tail") continue;
+    point.samples.clear();
+    set_ticks(point, 250);
+  }
+  CHECK(clocks_of(analyse(device, points)).parts.at(0).share == doctest::Approx(0.225));
+  // Intel's clocks are those of each compute unit: ends are compared within groups.
+  device.clock.kind = ClockKind::intel;
+  CHECK(value_of(analyse(device, points), "stall", "barrier", "idle: tail within groups") ==
+        doctest::Approx(0.25));
+  const auto phases_of = [](const DeviceInfo& on, const char* name) {
+    std::set<std::string> phases;
+    for (const Point& point : plan_of({name}, on).points) {
+      phases.insert(point.parameters.text_or("phase", ""));
+    }
+    return phases;
+  };
+  CHECK(phases_of(device, "barrier") ==
+        std::set<std::string>{"", "all", "barrier", "span", "tail"});
+  CHECK(phases_of(device, "uts").contains("tail") == false);
+  // One sub-group of a group has nobody to compare itself with.
+  CHECK(phases_of(device, "chain") == std::set<std::string>{"", "all", "barrier"});
+  CHECK(phases_of(gpu(), "chain").contains("tail"));
+  // A processor's core runs the work-items of a group one after another: nobody waits.
+  device.type = "cpu";
+  device.clock.kind = ClockKind::cpu;
+  CHECK(phases_of(device, "barrier") == std::set<std::string>{"", "span", "tail"});
+}
+
+TEST_CASE("a tail is the mean wait for the last end, by the clock that its parts share") {
+  // Two groups of two parts, of which the second began on a clock that is far ahead.
+  const std::vector<Stamp> stamps{
+      {.began = 10, .ended = 110, .waited = 20, .shared_began = 10, .shared_ended = 110},
+      {.began = 30, .ended = 70, .waited = 0, .shared_began = 30, .shared_ended = 70},
+      {.began = 5000, .ended = 5160, .waited = 80, .shared_began = 20, .shared_ended = 180},
+      {.began = 5000, .ended = 5100, .waited = 20, .shared_began = 20, .shared_ended = 120}};
+  CHECK(phase_ticks("span", stamps, 2, true) == 170.0);
+  CHECK(phase_ticks("tail", stamps, 2, true) == (70.0 + 110.0 + 0.0 + 60.0) / 4);
+  CHECK(phase_ticks("span", stamps, 2, false) == (100.0 + 160.0) / 2);
+  CHECK(phase_ticks("tail", stamps, 2, false) == ((0.0 + 40.0) / 2 + (0.0 + 60.0) / 2) / 2);
+  CHECK(phase_ticks("all", stamps, 2, true) == (100.0 + 40.0 + 160.0 + 100.0) / 4);
+  CHECK(phase_ticks("barrier", stamps, 2, false) == 30.0);
+  CHECK(phase_ticks("weather", stamps, 2, true) == 0.0);
+  CHECK(phase_ticks("span", {}, 2, true) == 0.0);
+  const Stamp one = as_one(std::span(stamps).first(2));
+  CHECK(one.began == 10);
+  CHECK(one.ended == 110);
+  CHECK(one.waited == 10);
 }
 
 TEST_CASE("an asynchronous copy that is made while it is started is emulated") {
@@ -353,6 +477,26 @@ TEST_CASE("an asynchronous copy that is made while it is started is emulated") {
            nullptr) == is_emulated);
     CHECK(find(found, "copy engine", "implicit, direct") == nullptr);
   }
+}
+
+TEST_CASE("copies have noise of every kind, made by as many groups again") {
+  std::map<std::string, std::set<std::int64_t>> amounts;
+  std::set<std::uint32_t> results;
+  for (const Point& point : plan_of({"implicit"}).points) {
+    const CopyShape shape = CopyShape::of(point);
+    const std::string kind = point.parameters.text_or("noise", "");
+    CHECK((shape.noise_groups != 0) == !kind.empty());
+    if (kind.empty()) continue;
+    CHECK(shape.noise_groups == shape.groups);
+    CHECK(point.parameters.integer("idealised") == 0);
+    CHECK(all_noise[shape.noise.kind] == kind);
+    amounts[kind].insert(point.parameters.integer("noise_amount"));
+    // The same for every way to copy; of no amount always the same.
+    results.insert(noise_result(shape, 7, 3, 2, 5));
+  }
+  CHECK(amounts.size() == std::size(all_noise));
+  for (const auto& [kind, each] : amounts) CHECK(each == std::set<std::int64_t>{0, 1, 2, 4, 8, 16});
+  CHECK(results.size() == 1 + 4 * 5);
 }
 
 TEST_CASE("a tree has the nodes that were asked for, each with one parent") {
@@ -387,7 +531,7 @@ TEST_CASE("all ways to copy leave the same words, and those of a chunk come from
   CHECK(chunks.size() >= 3);
 }
 
-TEST_CASE("the builds that prepare may ask for are few") { CHECK(variants().size() <= 6); }
+TEST_CASE("the builds that prepare may ask for are few") { CHECK(variants().size() == 11); }
 
 }  // namespace
 }  // namespace clprobe::stalls_device

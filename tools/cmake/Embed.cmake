@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Run as a script: writes OUTPUT, a C++ source with the text of each file of FILES (names relative
 # to ROOT, separated by ';') and of CHART_JS as chart.js, the SHA-256 of each kernel together with
-# clock.clh, and the hash of each script and style as a Content-Security-Policy names it.
+# clock.clh and the headers that it includes, and the hash of each script and style as a Content-Security-Policy names it.
 
 # The base64 of a number of 64 hexadecimal digits: 3 of them are 2 letters, and the last is padded.
 function(base64 hexadecimal result)
@@ -46,7 +46,14 @@ foreach(path IN LISTS FILES ITEMS chart.js)
   endwhile()
   string(APPEND files "},\n")
   if(name MATCHES "\\.cl$")
-    string(SHA256 hash "${clock}${text}")
+    set(before "${clock}")
+    string(REGEX MATCHALL "#include \"[a-z_]+\\.clh\"" includes "${text}")
+    foreach(include IN LISTS includes)
+      string(REGEX REPLACE ".*\"(.*)\"" "\\1" header "${include}")
+      file(READ ${ROOT}/cl/${header} header)
+      string(APPEND before "${header}")
+    endforeach()
+    string(SHA256 hash "${before}${text}")
     string(APPEND hashes "    File{\"${name}\", \"${hash}\"},\n")
   endif()
   if(name MATCHES "\\.(js|css)$")
