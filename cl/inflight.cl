@@ -58,7 +58,9 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
 #else
   const uint is_idle = 0;
 #endif
+#if LOADS > 0
   const uint place = place_of(item, merger, is_across, sub_group);
+#endif
   ulong sum = 0;
   ulong ticks = 0;
   for (uint round = 0; round <= rounds; ++round) {
