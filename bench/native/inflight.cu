@@ -119,11 +119,10 @@ int main(int count, char** words) {
   std::uint64_t first = 0;
   std::printf("{\"cycles\": [");
   constexpr int warm = 3;
-  // As often as clprobe does it: translations that this multiprocessor has, and copies of lines in
-  // its half of the cache, come and go with it.
-  constexpr int between_touches = 4;
+  // By one block, which runs where those that are timed will: the cache has two halves, and lines
+  // that only others have read lie in the far one, in pieces of 512 KiB, 175 cycles away.
+  touch<<<1, 1024>>>(buffer, sums);
   for (int repeat = -warm; repeat < repeats; ++repeat) {
-    if ((repeat + warm) % between_touches == 0) touch<<<256, 256>>>(buffer, sums);
     launch(loads, threads, buffer, first, cycles, sums);
     first += (std::uint64_t)(timed_rounds + 1) * loads * threads;
     long long found = 0;

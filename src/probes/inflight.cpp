@@ -7,6 +7,7 @@
 #include <bit>
 #include <chrono>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -79,23 +80,25 @@ Bytes buffer_of(const DeviceInfo& device, const Limits& limits, std::string_view
   return {std::bit_floor(std::max(std::min(size, most), line_of_inflight(device)).count)};
 }
 
+/// Larger groups take another build (work_group.hpp), one for each power of two, and their steps
+/// are coarse beside their scatter. More loads of a work-item ask for as much: they are measured
+/// where the largest effort, or --work-items, asks for them. Simulated groups are all alike.
+std::int64_t usual_items(const DeviceInfo& device, const Limits& limits) {
+  const bool is_all = device.type == "simulated" || limits.effort == Effort::thorough;
+  if (is_all) return most_items(device);
+  return std::min(most_items(device), static_cast<std::int64_t>(usual_group));
+}
+
 /// Every second number of work-items of the first two sub-groups, where caches and barriers have
-/// their steps; then fewer, and of large groups fewer still, until a jump is seen.
+/// their steps; then fewer, until a jump is seen.
 std::vector<int> work_items_of(const DeviceInfo& device, const Limits& limits) {
   if (!limits.in_flight.work_items.empty()) return limits.in_flight.work_items;
-  const auto most = static_cast<int>(most_items(device));
+  const auto most = static_cast<int>(usual_items(device, limits));
   const int fine = limits.effort == Effort::quick ? 4 : 2;
   const int coarse = limits.effort == Effort::thorough ? 2 : 4 * fine;
   const auto first = static_cast<int>(2 * sub_group_of(device));
-  // Simulated groups are all alike, and their capacities are told by these steps.
-  const bool is_fine = device.type == "simulated" || limits.effort == Effort::thorough;
-  const int of_large = is_fine ? coarse : std::max(coarse, first);
   std::vector<int> items;
-  int n = fine;
-  while (n <= most) {
-    items.push_back(n);
-    n += n < first ? fine : n < static_cast<int>(usual_group) ? coarse : of_large;
-  }
+  for (int n = fine; n <= most; n += n < first ? fine : coarse) items.push_back(n);
   return items;
 }
 
@@ -264,8 +267,8 @@ Plan plan(const DeviceInfo& device, const Limits& limits) {
   return result;
 }
 
-/// Around each jump every second number of work-items; and, where a curve without mergers jumps,
-/// what mergers say.
+/// Around each jump every second number of work-items; and, where the jumps without mergers may be
+/// those of a limit, what mergers say.
 std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
                           std::span<const Point> points) {
   std::vector<Point> more;
@@ -274,31 +277,35 @@ std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
   std::vector<std::string> series;
   const auto curves = thread_latency_curves(points, series);
   const auto found = find_spikes(curves, static_cast<int>(sub_group_of(device)));
-  std::set<std::string> jumping;
+  std::map<std::string, std::vector<CurveFinding>> of_target;
   for (std::size_t i = 0; i < found.size(); ++i) {
+    of_target[found[i].pattern.target].push_back(found[i]);
     if (!found[i].spike) continue;
-    jumping.insert(found[i].pattern.target);
     constexpr int around = 16;
     std::set<int> known;
     for (const ThreadLatencyPoint& each : curves[i].points) known.insert(each.work_items);
     std::vector<int> items;
     for (const Gap& gap : found[i].spike->possible) {
       for (int n = std::max(2, gap.before - around); n <= gap.after + around; n += 2) {
-        if (n <= most_items(device) && known.insert(n).second) items.push_back(n);
+        if (n <= usual_items(device, limits) && known.insert(n).second) items.push_back(n);
       }
     }
     add_curve(device, limits, found[i].pattern, items, more);
   }
   if (!limits.in_flight.mergers.empty() || !limits.in_flight.loads.empty()) return more;
-  for (const std::string& target : jumping) {
+  for (const auto& [target, each] : of_target) {
+    // Jumps that are no limit's need no telling of its kind.
+    const OutstandingLimit limit = infer_limit(each, static_cast<int>(sub_group_of(device)));
+    if (limit.kind == OutstandingKind::unobservable) continue;
     // More sub-groups than any list of an entry takes: where lists are full, it jumps as well.
     for (const int loads : list_loads) {
       add_curve(device, limits, {loads, list_merger, MergerMode::across, target},
                 work_items_of(device, limits), more);
     }
-    for (const LoadPattern& each : patterns_of(target, {telling_loads.begin(), telling_loads.end()},
-                                               {telling_mergers.begin(), telling_mergers.end()})) {
-      add_curve(device, limits, each, work_items_of(device, limits), more);
+    const std::vector<int> loads_that_tell(telling_loads.begin(), telling_loads.end());
+    const std::vector<int> mergers_that_tell(telling_mergers.begin(), telling_mergers.end());
+    for (const LoadPattern& pattern : patterns_of(target, loads_that_tell, mergers_that_tell)) {
+      add_curve(device, limits, pattern, work_items_of(device, limits), more);
     }
   }
   return more;
