@@ -34,7 +34,7 @@ struct Beside {
 };
 
 constexpr std::array shares_beside{
-    Beside{stack_first_name, "largest cause; % of what all together take away", false},
+    Beside{stack_first_name, "largest cause; % of what saves time", false},
     Beside{stack_absorbed_name, "noise absorbed; % of the time in which what it needs is free",
            false},
     Beside{stack_interaction_name,
