@@ -244,8 +244,8 @@ class Comparing {
       if (other != nullptr) match_curves(run, result, *other);
     }
     for (const ComparedResult& result : runs_[run].results) {
-      if (result.probe == clock_section || find_result(baseline_, result.probe) != nullptr)
-        continue;
+      const bool is_matched = find_result(baseline_, result.probe) != nullptr;
+      if (result.probe == clock_section || is_matched) continue;
       made_.unmatched.push_back({run, result.probe, "", "", std::nullopt, "not in the baseline"});
     }
   }

@@ -43,7 +43,9 @@ Scale scale_of(const HeatMap& map, bool is_unicode) {
                           [](const HeatCell& a, const HeatCell& b) { return a.value < b.value; });
   // Less than this is noise, and shades would make a pattern of it.
   constexpr double worth_showing = 1.1;
-  const bool varies = high->value > worth_showing * low->value;
+  // A file may hold any number, and the shades are logarithms.
+  const bool is_sound = low->value > 0.0 && std::isfinite(high->value);
+  const bool varies = is_sound && high->value > worth_showing * low->value;
   return {low->value, high->value, !varies ? 1 : is_unicode ? unicode_levels : ascii_levels};
 }
 

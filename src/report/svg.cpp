@@ -12,8 +12,7 @@
 #include "report/html_text.hpp"
 #include "report/text.hpp"
 
-namespace clprobe {
-namespace report {
+namespace clprobe::report {
 namespace {
 
 using picture::bottom;
@@ -310,5 +309,4 @@ std::string draw_picture(const Chart& chart, const PictureText& text) {
   return Picture(chart).draw(text);
 }
 
-}  // namespace report
-}  // namespace clprobe
+}  // namespace clprobe::report

@@ -126,7 +126,7 @@ TEST_CASE("noise speaks against few of the causes that the account names first")
     kernel.warps = std::min<std::uint64_t>(kernel.warps, 8);
     kernel.turns = 8;
     const auto shares = expected_shares(machine, kernel);
-    const auto first = std::max_element(shares.begin(), shares.end());
+    const auto* const first = std::max_element(shares.begin(), shares.end());
     if (*first < 0.1) continue;  // nothing to be named
     ++kernels;
     const auto factor = static_cast<Factor>(first - shares.begin());
