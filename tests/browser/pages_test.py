@@ -463,7 +463,7 @@ class Pages(unittest.TestCase):
     def test_thread_latency_curves(self):
         curves, run = max(((thread_latency_series(each), each) for each in all_probes_runs()),
                           key=lambda pair: len(pair[0]))
-        self.assertGreater(len(curves), 10)
+        self.assertGreater(len(curves), 5)  # not all are shown at first
         page, _ = self.page("inflight", [run])
         self.open(page)
         canvas = self.chart_of("inflight")
