@@ -29,7 +29,8 @@ struct Scale {
   [[nodiscard]] int level_of(double value) const {
     if (levels < 2) return 0;
     const double share = std::log(value / low) / std::log(high / low);
-    return std::clamp(static_cast<int>(share * levels), 0, levels - 1);
+    if (!(share > 0.0)) return 0;  // or no number
+    return static_cast<int>(std::min(share * levels, levels - 1.0));
   }
   /// Where a level begins.
   [[nodiscard]] double begin_of(int level) const {
