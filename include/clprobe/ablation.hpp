@@ -97,6 +97,10 @@ struct Absorption {
   bool is_decisive{true};
 };
 
+/// A resource that absorbs less than this share of the time, by the interval of the share, is in
+/// use all of the time, if the noise is decisive.
+inline constexpr double saturated_share = 0.1;
+
 /// Fits the hinge by least squares over medians, bends on a grid between the points. Needs three
 /// different amounts, 0 among them. Throws AblationError.
 Absorption find_absorption(std::span<const NoisePoint> points, const AblationOptions& options = {});

@@ -73,9 +73,8 @@ class Session {
   [[nodiscard]] const cl::Device& device() const { return device_; }
 
   /// Kernel `name` of the embedded `file`, which is built once for each set of options. clock.clh
-  /// and the device's clock come with it; `preamble` is put between the two, and headers that it
-  /// includes stand in it. Throws DeviceError
-  /// with the first line of the build log.
+  /// and the device's clock come with it; `preamble` is put between the two, and headers that
+  /// it includes stand in it. Throws DeviceError with the first line of the build log.
   cl::Kernel kernel(std::string_view file, const char* name, const std::string& options,
                     const std::string& preamble = {});
 

@@ -21,9 +21,6 @@ constexpr int steps_between_points = 8;
 /// A rise over the whole range below this share of the time is none: within it no hinge can be told
 /// from a slow clock.
 constexpr double least_rise = 0.03;
-/// A kind of noise of which less than this share of the time is absorbed has found its resource
-/// in use all of the time.
-constexpr double saturated_share = 0.1;
 
 /// What hides noise is at most all of a kernel's time. Once it takes so many times as long, a bend
 /// would have been seen.

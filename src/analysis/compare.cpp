@@ -7,69 +7,22 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
+#include "analysis/doubts.hpp"
+#include "analysis/level_maps.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
 namespace {
 
-using LevelMap = std::map<int, int>;  // a level of the run to the baseline's; absent: has none
-
 const ComparedResult* find_result(const RunDigest& run, std::string_view probe) {
   const auto found = std::find_if(run.results.begin(), run.results.end(),
                                   [&](const ComparedResult& each) { return each.probe == probe; });
   return found == run.results.end() ? nullptr : &*found;
-}
-
-/// The logarithm of the time of each level of a series, and the levels' numbers.
-std::vector<std::pair<int, double>> level_times(const ComparedResult& result,
-                                                std::string_view series) {
-  std::vector<std::pair<int, double>> times;
-  for (const ComparedFinding& each : result.findings) {
-    const Finding& finding = each.finding;
-    if (finding.series != series || !finding.level || finding.unit != "seconds") continue;
-    if (!finding.value || !(*finding.value > 0.0)) continue;
-    const auto is_same = [&](const auto& time) { return time.first == *finding.level; };
-    if (std::any_of(times.begin(), times.end(), is_same)) continue;
-    times.emplace_back(*finding.level, std::log(*finding.value));
-  }
-  std::sort(times.begin(), times.end());
-  return times;
-}
-
-/// Pairs all of the fewer levels with as many of the others, in order, so that the times of a pair
-/// are as near as can be: one level more or less must not shift all that come after it.
-/// Source: the alignment of Needleman and Wunsch (1970), with gaps in the longer one alone.
-LevelMap align_levels(const std::vector<std::pair<int, double>>& baseline,
-                      const std::vector<std::pair<int, double>>& other) {
-  const bool is_swapped = baseline.size() > other.size();
-  const auto& few = is_swapped ? other : baseline;
-  const auto& many = is_swapped ? baseline : other;
-  const std::size_t columns = many.size() + 1;
-  // cost[i * columns + j]: of the first i of the few among the first j of the many.
-  std::vector<double> cost((few.size() + 1) * columns, HUGE_VAL);
-  std::fill_n(cost.begin(), columns, 0.0);
-  for (std::size_t i = 1; i <= few.size(); ++i) {
-    for (std::size_t j = i; j < columns; ++j) {
-      const double paired =
-          cost[(i - 1) * columns + j - 1] + std::fabs(few[i - 1].second - many[j - 1].second);
-      cost[i * columns + j] = std::min(cost[i * columns + j - 1], paired);
-    }
-  }
-  LevelMap map;
-  std::size_t j = many.size();
-  for (std::size_t i = few.size(); i > 0; --i) {
-    while (j > i && cost[i * columns + j - 1] <= cost[i * columns + j]) --j;
-    const auto [of_few, of_many] = std::pair(few[i - 1].first, many[j - 1].first);
-    map[is_swapped ? of_few : of_many] = is_swapped ? of_many : of_few;
-    --j;
-  }
-  return map;
 }
 
 /// What makes a finding the same one in two runs: series, level, name, for shares of a bar
@@ -100,24 +53,6 @@ std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result,
   return found;
 }
 
-/// For each series that has another number of levels than in the baseline. Only for two runs of one
-/// device: of others nobody knows which levels correspond, and the n-th is set beside the n-th.
-std::map<std::string_view, LevelMap> level_maps(const ComparedResult& baseline,
-                                                const ComparedResult& other) {
-  std::map<std::string_view, LevelMap> maps;
-  for (const ComparedFinding& each : baseline.findings) {
-    const std::string_view series = each.finding.series;
-    if (maps.contains(series)) continue;
-    const auto ours = level_times(other, series);
-    const auto theirs = level_times(baseline, series);
-    const bool has_both = !ours.empty() && !theirs.empty();
-    if (has_both && ours.size() != theirs.size()) {
-      maps[series] = align_levels(theirs, ours);
-    }
-  }
-  return maps;
-}
-
 /// The first finding of the series without a value, where the run has none with one: it then says
 /// why the series is not there.
 const Finding* lost_series(const ComparedResult& result, std::string_view series) {
@@ -128,75 +63,6 @@ const Finding* lost_series(const ComparedResult& result, std::string_view series
     if (lost == nullptr) lost = &each.finding;
   }
   return lost;
-}
-
-/// Whether a finding's series is about this curve: its name, or that with more behind a blank, as
-/// "load-throughput 4 B".
-bool is_about(std::string_view series, const ComparedCurve& curve) {
-  if (!series.starts_with(curve.series)) return false;
-  return series.size() == curve.series.size() || series[curve.series.size()] == ' ';
-}
-
-/// The curves behind the findings of a series; all of them where none is named like it.
-std::vector<const ComparedCurve*> curves_behind(const ComparedResult& result,
-                                                std::string_view series) {
-  std::vector<const ComparedCurve*> own;
-  std::vector<const ComparedCurve*> all;
-  for (const ComparedCurve& curve : result.curves) {
-    all.push_back(&curve);
-    if (is_about(series, curve)) own.push_back(&curve);
-  }
-  return own.empty() ? all : own;
-}
-
-/// All points that have a value, by series and parameters.
-std::set<std::pair<std::string_view, std::string_view>> point_keys(
-    std::span<const ComparedCurve* const> curves) {
-  std::set<std::pair<std::string_view, std::string_view>> keys;
-  for (const ComparedCurve* const curve : curves) {
-    for (const ComparedPoint& point : curve->points) keys.emplace(curve->series, point.key);
-  }
-  return keys;
-}
-
-/// The one thing that timed all points of these curves; empty where they say nothing of it.
-std::string timer_of(std::span<const ComparedCurve* const> curves) {
-  std::string timer;
-  for (const ComparedCurve* const curve : curves) {
-    const std::string own = curve->settings.text_or("timer", "");
-    if (curve != curves.front() && own != timer) return {};
-    timer = own;
-  }
-  return timer;
-}
-
-/// Why findings of a series may differ although the device is the same; empty where nothing says
-/// so. Time that runs out leaves points by chance, and findings of other points are other findings.
-/// Events and the host's clock see launches differently.
-std::string doubt_of(const ComparedResult& baseline, const ComparedResult& other,
-                     std::string_view series) {
-  const auto their_curves = curves_behind(baseline, series);
-  const auto our_curves = curves_behind(other, series);
-  const std::string their_timer = timer_of(their_curves);
-  const std::string our_timer = timer_of(our_curves);
-  if (!their_timer.empty() && !our_timer.empty() && their_timer != our_timer) {
-    return fmt::format("; but timed by {}, in the baseline by {}", our_timer, their_timer);
-  }
-  if (!baseline.is_cut_short && !other.is_cut_short) return {};
-  const auto theirs = point_keys(their_curves);
-  const auto ours = point_keys(our_curves);
-  const auto same = static_cast<std::size_t>(std::count_if(
-      ours.begin(), ours.end(), [&](const auto& key) { return theirs.contains(key); }));
-  if (2 * same >= std::max(theirs.size(), ours.size())) return {};
-  return fmt::format("; but time ran out, and of {} and {} points only {} are the same",
-                     theirs.size(), ours.size(), same);
-}
-
-/// Two runs that found the rate of a clock in two ways. Against the host's clock it was found 30 %
-/// too low, far beyond its interval (seen on an H200 whose events were refused for once).
-std::string doubt_of_clock(const Finding& baseline, const Finding& other) {
-  if (baseline.method == other.method) return {};
-  return fmt::format("; but by {}, in the baseline by {}", other.method, baseline.method);
 }
 
 class Comparing {

@@ -194,22 +194,24 @@ struct Wavefronts {
   }
 };
 
+/// Of the patterns that tell what a way costs; of all, where none does.
 Wavefronts wavefronts_that_tell(const SeriesCurve& each, const BankVerdict& verdict) {
-  Wavefronts all;
-  Wavefronts telling;
+  const std::vector<BankPattern>& patterns = each.curve.patterns;
+  const int bytes = each.curve.word_bytes;
+  const bool do_some = std::any_of(patterns.begin(), patterns.end(),
+                                   [&](const BankPattern& one) { return tells_cost(one, bytes); });
+  Wavefronts rows;
   for (std::size_t i = 0; i < each.curve.times.size(); ++i) {
-    const BankPattern& pattern = each.curve.patterns[i];
-    const auto offsets = offsets_of(pattern, each.curve.word_bytes, each.curve.lanes);
-    const double count = verdict.is_visible ? wavefronts_of(offsets, each.curve.word_bytes,
-                                                            verdict.ranking.front().model)
-                                            : 1.0;
-    for (Wavefronts* rows : {&all, &telling}) {
-      if (rows == &telling && !tells_cost(pattern, each.curve.word_bytes)) continue;
-      rows->fronts.push_back(count);
-      rows->times.push_back(each.curve.times[i]);
+    if (do_some && !tells_cost(patterns[i], bytes)) continue;
+    double count = 1.0;
+    if (verdict.is_visible) {
+      const auto offsets = offsets_of(patterns[i], bytes, each.curve.lanes);
+      count = wavefronts_of(offsets, bytes, verdict.ranking.front().model);
     }
+    rows.fronts.push_back(count);
+    rows.times.push_back(each.curve.times[i]);
   }
-  return telling.times.empty() ? all : telling;
+  return rows;
 }
 
 void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& each,

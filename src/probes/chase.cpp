@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "clprobe/device.hpp"
+#include "probes/kept_buffer.hpp"
 #include "probes/ring.hpp"
 
 namespace clprobe {

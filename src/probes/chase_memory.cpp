@@ -51,15 +51,6 @@ Store& store_of(Session& session, const Shape& shape, const std::string& options
   });
 }
 
-cl::Buffer kept_buffer(Session& session, const char* name, std::uint64_t bytes) {
-  constexpr std::uint64_t least_bytes = 1U << 16U;
-  std::uint64_t size = least_bytes;
-  while (size < bytes) size *= 2;
-  return session.keep<cl::Buffer>(fmt::format("{} {}", name, size), [&] {
-    return cl::Buffer(session.context(), CL_MEM_READ_WRITE, size);
-  });
-}
-
 const NestedCycle& cycle_of(Session& session, const Shape& shape) {
   using Kept = std::shared_ptr<const NestedCycle>;
   const auto most = static_cast<std::uint32_t>(shape.buffer_bytes / shape.step_bytes);

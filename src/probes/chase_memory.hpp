@@ -61,9 +61,6 @@ Spread spread_over(const DeviceInfo& device, std::uint64_t most_items);
 /// kernel that fills it.
 Store& store_of(Session& session, const Shape& shape, const std::string& options);
 
-/// A small buffer that is used again from point to point, since drivers take long to make one.
-cl::Buffer kept_buffer(Session& session, const char* name, std::uint64_t bytes);
-
 /// The session's cycle for rings of such steps in such a buffer.
 const NestedCycle& cycle_of(Session& session, const Shape& shape);
 

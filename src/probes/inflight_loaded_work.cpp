@@ -10,6 +10,7 @@
 #include "probes/chase_memory.hpp"
 #include "probes/inflight_lines.hpp"
 #include "probes/inflight_loaded.hpp"
+#include "probes/kept_buffer.hpp"
 
 namespace clprobe {
 namespace {

@@ -13,6 +13,7 @@
 #include "probes/inflight_lines.hpp"
 #include "probes/inflight_loaded.hpp"
 #include "probes/inflight_shape.hpp"
+#include "probes/kept_buffer.hpp"
 #include "probes/work_group.hpp"
 
 namespace clprobe {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/ring.hpp"
+#include "probes/kept_buffer.hpp"
 
 #include <fmt/format.h>
 

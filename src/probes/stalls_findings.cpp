@@ -18,8 +18,6 @@
 namespace clprobe::stalls_device {
 namespace {
 
-// Shares of absorbed noise below this say that a resource is in use, if they say anything.
-constexpr double little = 0.1;
 constexpr std::string_view not_resolved = "not resolved: within two sigma of nothing";
 // Alsop 2016, section 6.1: UTSD takes 91 % less time than UTS under plain GPU coherence.
 constexpr double utsd_of_thesis = 0.09;
@@ -105,7 +103,8 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
     absorbed.high = kind.absorption.share_interval.high;
     if (!kind.absorption.is_found) {
       absorbed.reason = "all that was made is absorbed";
-    } else if (!kind.absorption.is_decisive && kind.absorption.share_interval.high < little) {
+    } else if (!kind.absorption.is_decisive &&
+               kind.absorption.share_interval.high < saturated_share) {
       absorbed.reason = "too little noise, or a delay of its own: no proof that nothing was free";
     }
     findings.push_back(std::move(absorbed));

@@ -35,12 +35,6 @@ void require_group(const Session& session, const cl::Kernel& kernel, std::uint64
   throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel", most));
 }
 
-cl::Buffer kept_buffer(Session& session, std::string_view name, std::uint64_t bytes) {
-  return session.keep<cl::Buffer>(fmt::format("{} {}", name, bytes), [&] {
-    return cl::Buffer(session.context(), CL_MEM_READ_WRITE, bytes);
-  });
-}
-
 LaunchNumbers::LaunchNumbers(Session& session, const std::string& name)
     : last_(session.keep<std::shared_ptr<cl_uint>>(name,
                                                    [] { return std::make_shared<cl_uint>(0); })) {}

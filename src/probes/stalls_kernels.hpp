@@ -27,9 +27,6 @@ std::string part_options(int part, bool has_clock, const DeviceInfo& device);
 /// Throws Unsupported where the driver does not run so many work-items of the kernel in a group.
 void require_group(const Session& session, const cl::Kernel& kernel, std::uint64_t work_items);
 
-/// The buffer that all points with this name and size share. Throws cl::Error.
-cl::Buffer kept_buffer(Session& session, std::string_view name, std::uint64_t bytes);
-
 /// Numbers the launches of a session that have this name: what one does follows from its number, so
 /// that it neither finds in caches what the last one loaded nor passes for right with its results.
 class LaunchNumbers {

@@ -9,32 +9,10 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "probes/mixed.hpp"
 #include "probes/stalls_stamps.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
-
-struct CauseRow {
-  Cause cause;
-  std::string_view word;
-  std::string_view label;
-  Resource resource;
-};
-
-constexpr std::array cause_rows{
-    CauseRow{Cause::main_memory, "main-memory", "memory data: main memory", Resource::memory},
-    CauseRow{Cause::second_cache, "second-cache", "memory data: L2", Resource::cache},
-    CauseRow{Cause::beyond_first, "beyond-first", "memory data: L2 or main memory",
-             Resource::memory},
-    CauseRow{Cause::bank_conflict, "bank-conflict", "memory structural: bank conflict",
-             Resource::local_memory},
-    CauseRow{Cause::barrier, "barrier", "synchronization: barrier", Resource::waiting},
-    CauseRow{Cause::chain, "chain", "compute data", Resource::waiting},
-    // Lanes that are off still take the issue slots of those that are on.
-    CauseRow{Cause::divergence, "divergence", "control", Resource::arithmetic}};
-
-const CauseRow& row_of(Cause cause) { return cause_rows.at(static_cast<std::size_t>(cause)); }
 
 // Each has one large cause and some of the others, so that there is something to tell apart. The
 // numbers put the large one at some times the rest on a GPU whose compute unit runs 4 sub-groups at
@@ -196,38 +174,6 @@ std::uint32_t mask_of(const Point& point, std::string_view bytes) {
   return static_cast<std::uint32_t>(point.parameters.integer(bytes) / line_bytes - 1);
 }
 
-/// The variables of a work-item.
-struct Item : NoiseItem {
-  std::uint32_t far{0};
-  std::array<std::uint32_t, 4> x{};
-};
-
-void work(const MicroShape& shape, std::uint32_t number, std::uint32_t i, Item& item) {
-  const std::uint32_t lane = number % line_words;
-  for (std::uint32_t k = 0; k < shape.far_loads; ++k) {
-    if (shape.is_chase) {
-      item.far += mixed((item.far >> 8U) & shape.far_mask);
-      item.far = item.far * 1664525 + 1013904223;
-    } else {
-      item.sum += load_lines(item.far, shape.far_mask, 8);
-    }
-  }
-  for (std::uint32_t k = 0; k < shape.near_loads; ++k) {
-    item.sum += load_lines(item.near, shape.near_mask, 4);
-  }
-  for (std::uint32_t k = 0; k < shape.tile_loads; ++k) {
-    item.sum += load_tile(lane * shape.tile_stride, item.turned);
-  }
-  if (shape.is_chain) {
-    for (std::uint32_t k = 0; k < 4 * shape.chain_steps; ++k) item.x[0] = step(item.x[0]);
-  } else {
-    step_all(item.x, shape.chain_steps, step_addend);
-  }
-  if (((number >> shape.turn_shift) & shape.turn_mask) == (i & shape.turn_mask)) {
-    step_all(item.y, shape.turn_steps, step_addend);
-  }
-}
-
 }  // namespace
 
 Footprints footprints_of(const DeviceInfo& device, const Limits& limits) {
@@ -248,41 +194,9 @@ Footprints footprints_of(const DeviceInfo& device, const Limits& limits) {
   return result;
 }
 
-std::string joined(std::span<const Cause> causes) {
-  std::string words;
-  for (const Cause cause : causes) {
-    if (!words.empty()) words += ',';
-    words += to_word(cause);
-  }
-  return words;
-}
-
 std::int64_t group_of(const DeviceInfo& device, std::int64_t most) {
   const std::int64_t allowed = std::max<std::int64_t>(device.max_work_group_size, 1);
   return static_cast<std::int64_t>(std::bit_floor(std::uint64_t(std::min(most, allowed))));
-}
-
-std::string_view label_of(Cause cause) { return row_of(cause).label; }
-
-std::string_view to_word(Cause cause) { return row_of(cause).word; }
-
-Cause cause_of(std::string_view word) {
-  for (const CauseRow& row : cause_rows) {
-    if (row.word == word) return row.cause;
-  }
-  throw std::out_of_range(fmt::format("cause {}", word));
-}
-
-Resource resource_of(Cause cause) { return row_of(cause).resource; }
-
-std::vector<Cause> causes_in(std::string_view words) {
-  std::vector<Cause> causes;
-  while (!words.empty()) {
-    const std::size_t comma = std::min(words.find(','), words.size());
-    causes.push_back(cause_of(words.substr(0, comma)));
-    words.remove_prefix(std::min(comma + 1, words.size()));
-  }
-  return causes;
 }
 
 std::span<const MicroCase> all_micro_cases() { return micro_cases; }
@@ -296,16 +210,6 @@ const MicroCase* find_micro_case(std::string_view name) {
 bool is_wanted(std::string_view name, const Limits& limits) {
   const std::vector<std::string>& asked = limits.stalls.cases;
   return asked.empty() || std::find(asked.begin(), asked.end(), name) != asked.end();
-}
-
-std::vector<Cause> taken_causes(const Point& point) {
-  const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
-  const auto set = static_cast<std::uint32_t>(point.parameters.integer("idealised"));
-  std::vector<Cause> taken;
-  for (std::size_t i = 0; i < causes.size(); ++i) {
-    if (((set >> i) & 1U) != 0) taken.push_back(causes[i]);
-  }
-  return taken;
 }
 
 MicroShape MicroShape::of(const Point& point) {
@@ -379,24 +283,6 @@ std::vector<Point> micro_points(const MicroCase& micro, const DeviceInfo& device
   points.insert(points.end(), std::make_move_iterator(noise.begin()),
                 std::make_move_iterator(noise.end()));
   return points;
-}
-
-std::uint32_t micro_result(const MicroShape& shape, std::uint32_t launch, std::uint32_t iterations,
-                           std::uint32_t group, std::uint32_t item) {
-  const std::uint32_t row = (group * shape.work_items + item) / line_words;
-  Item all{};
-  all.far = mixed(row ^ mixed(launch));
-  all.near = mixed(all.far);
-  all.x = {item, item + 1, item + 2, item + 3};
-  all.y = all.x;
-  for (std::uint32_t i = 0; i < iterations; ++i) {
-    if (item < shape.workers) {
-      work(shape, item, i, all);
-    } else {
-      make_noise(shape.noise, item % line_words, all);
-    }
-  }
-  return mixed(all.far) + mixed(all.sum) + folded(all.x) + folded(all.y);
 }
 
 }  // namespace clprobe::stalls_device

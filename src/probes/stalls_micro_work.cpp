@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "clprobe/device.hpp"
+#include "probes/kept_buffer.hpp"
 #include "probes/mixed.hpp"
 #include "probes/stalls_kernels.hpp"
 #include "probes/stalls_micro.hpp"

@@ -51,7 +51,7 @@ double phase_ticks(std::string_view phase, std::span<const Stamp> stamps,
                    std::size_t parts_of_group, bool is_shared);
 
 /// A group of one part or more as one: from the first beginning to the last end. For devices that
-/// run its work- items one after another.
+/// run its work-items one after another.
 Stamp as_one(std::span<const Stamp> group);
 
 }  // namespace clprobe::stalls_device

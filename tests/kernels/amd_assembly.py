@@ -22,11 +22,12 @@ LOADS = {
     "local-store": re.compile(r"ds_(write|store)"),
     "image": re.compile(r"image_(load|sample|msaa_load)|t?buffer_load_format"),
 }
+LOCAL_WAIT = re.compile(r"s_waitcnt.*\blgkmcnt\(0\)|s_wait_((load|store)cnt_)?dscnt 0x0$")
 WAITS = {
     "vector": re.compile(r"s_waitcnt.*\bvmcnt\(0\)|s_wait_loadcnt(_dscnt)? 0x0$"),
     "scalar": re.compile(r"s_waitcnt.*\blgkmcnt\(0\)|s_wait_kmcnt 0x0$"),
-    "local": re.compile(r"s_waitcnt.*\blgkmcnt\(0\)|s_wait_((load|store)cnt_)?dscnt 0x0$"),
-    "local-store": re.compile(r"s_waitcnt.*\blgkmcnt\(0\)|s_wait_((load|store)cnt_)?dscnt 0x0$"),
+    "local": LOCAL_WAIT,
+    "local-store": LOCAL_WAIT,
     "image": re.compile(r"s_waitcnt.*\bvmcnt\(0\)|s_wait_(load|sample)cnt 0x0$"),
 }
 CLOCK = re.compile(r"s_mem(real)?time|s_getreg_b32 .*SHADER_CYCLES|s_sendmsg_rtn_b64")
