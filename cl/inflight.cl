@@ -43,8 +43,10 @@ inline uint place_of(uint item, uint merger, uint is_across, uint sub_group) {
 // One work-group. Each round lies between two barriers and touches lines of its own: lines
 // first + round * LOADS * per_load + load * per_load + place. Round 0 is not timed: it fetches the
 // instructions. A large group has as many work-items as it was built for, of which those from
-// `items` on only meet the others at the barriers. out: ticks of the rounds as the first work-item
-// sees them, then what each work-item has loaded, summed.
+// `items` on only meet the others at the barriers. out: ticks of the rounds, each from when the
+// first sub-group is behind the one barrier until the first is behind the other (or both as the
+// first work-item sees them, where sub-groups have clocks of their own), then what each work-item
+// has loaded, summed.
 #ifdef GROUP
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
@@ -52,6 +54,10 @@ kernel void
 inflight_block(global const uint* data, uint mask, uint line_words, uint first, uint per_load,
                uint rounds, uint merger, uint is_across, uint sub_group, ulong never, uint items,
                global ulong* restrict out) {
+  local uint word;
+  local ulong base;
+  local uint begin;
+  local uint end;
   const uint item = (uint)get_local_id(0);
 #ifdef GROUP
   const uint is_idle = item >= items;
@@ -63,7 +69,13 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
 #endif
   ulong sum = 0;
   ulong ticks = 0;
+  if (item == 0) word = 0;
   for (uint round = 0; round <= rounds; ++round) {
+    if (item == 0) {
+      base = clock_now();
+      begin = ~0u;
+      end = ~0u;
+    }
 #if LOADS > 0
     // Addresses are ready before the clock is read: what is timed are the loads alone.
     global const uint* at[LOADS];
@@ -77,7 +89,7 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
     if (ready == never) out[0] = ready;
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong before = clock_now();
+    const ulong before = clock_behind_barrier(&word, never);
 #if LOADS > 0
     if (!is_idle) {
       uint loaded[LOADS];
@@ -90,8 +102,13 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
     // A barrier does not wait for loads, but what may be stored before it does.
     if (sum == never) out[0] = sum;
     barrier(CLK_LOCAL_MEM_FENCE);
-    const ulong after = clock_now();
-    if (round > 0) ticks += after - before;
+    const ulong after = clock_behind_barrier(&word, never);
+    if (CLOCK_IS_OF_GROUP || item == 0) {
+      atomic_min(&begin, (uint)(before - base));
+      atomic_min(&end, (uint)(after - base));
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item == 0 && round > 0) ticks += end - begin;
   }
   if (item == 0) out[0] = ticks;
   if (!is_idle) out[1 + item] = sum;
@@ -105,6 +122,7 @@ __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 kernel void
 inflight_chains(global const uint* data, uint line_words, global const uint* starts, uint hops,
                 ulong never, global ulong* restrict out) {
+  local uint word;
   const uint item = (uint)get_local_id(0);
   const uint items = (uint)get_local_size(0);
   uint at[CHAINS];
@@ -114,8 +132,10 @@ inflight_chains(global const uint* data, uint line_words, global const uint* sta
     at[c] = starts[item + c * items];
     sum += at[c];
   }
+  if (item == 0) word = 0;
+  if (sum == never) out[0] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
-  const ulong before = clock_after(sum, never);
+  const ulong before = clock_behind_barrier(&word, never);
   for (uint hop = 0; hop < hops; ++hop) {
 #pragma unroll
     for (uint c = 0; c < CHAINS; ++c) at[c] = data[(ulong)at[c] * line_words];
@@ -125,7 +145,7 @@ inflight_chains(global const uint* data, uint line_words, global const uint* sta
   for (uint c = 0; c < CHAINS; ++c) sum += at[c];
   if (sum == never) out[0] = sum;
   barrier(CLK_LOCAL_MEM_FENCE);
-  const ulong after = clock_after(sum, never);
+  const ulong after = clock_behind_barrier(&word, never);
   if (item == 0) out[0] = after - before;
   out[1 + item] = sum;
 }

@@ -38,10 +38,24 @@ __global__ void touch(const char* buffer, unsigned long long* sink) {
   if (sum == ~0ull) *sink = sum;
 }
 
+// The clock of a warp that a barrier has let go. BAR.SYNC holds back a load of shared memory, but
+// not a read of the clock, which each warp then makes when it gets there.
+__device__ long long clock_of_release(unsigned zero) {
+  unsigned value;
+  asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(value) : "r"(zero) : "memory");
+  return value == 0 ? clock64() : 0;
+}
+
 template <int loads>
 __global__ void __launch_bounds__(1024)
     block(const char* buffer, std::uint64_t first, unsigned long long never, long long* cycles,
           unsigned long long* sums) {
+  __shared__ unsigned word;
+  __shared__ long long begins[32];
+  __shared__ long long ends[32];
+  const unsigned zero = (unsigned)__cvta_generic_to_shared(&word);
+  const unsigned warp = threadIdx.x / 32;
+  if (threadIdx.x == 0) word = 0;
   unsigned long long sum = 0;
   long long total = 0;
   // Unrolled, each round would have code of its own, which no round before has fetched.
@@ -58,7 +72,7 @@ __global__ void __launch_bounds__(1024)
     }
     if (ready == never) *sums = ready;  // else addresses are made behind the barrier
     __syncthreads();
-    const long long begin = clock64();
+    const long long begin = clock_of_release(zero);
     unsigned value[loads];
 #pragma unroll
     for (int k = 0; k < loads; ++k) value[k] = load(at[k]);
@@ -68,8 +82,20 @@ __global__ void __launch_bounds__(1024)
     // would know that the sum of a few words cannot reach it.
     if (sum == never) *sums = sum;
     __syncthreads();
-    const long long end = clock64();
-    if (round > 0) total += end - begin;
+    const long long end = clock_of_release(zero);
+    begins[warp] = begin;
+    ends[warp] = end;
+    __syncthreads();
+    // Of the block: from the first warp that was let go to the first that was let go again.
+    if (threadIdx.x == 0 && round > 0) {
+      long long block_begin = begins[0];
+      long long block_end = ends[0];
+      for (unsigned other = 1; other < blockDim.x / 32; ++other) {
+        block_begin = min(block_begin, begins[other]);
+        block_end = min(block_end, ends[other]);
+      }
+      total += block_end - block_begin;
+    }
   }
   if (threadIdx.x == 0) *cycles = total;
   sums[threadIdx.x] = sum;

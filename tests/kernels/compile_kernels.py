@@ -38,6 +38,15 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NONE, KHR_DEVICE, KHR_SUB_GROUP, NVIDIA, AMD, INTEL, CPU = range(7)
 
 
+# How many clocks of a kernel wait for the barrier that they stand behind, by file, -DPART and
+# -DSTAMPS.
+CLOCKS_BEHIND_BARRIERS = {
+    ("inflight.cl", "", ""): {"inflight_block": 2, "inflight_chains": 2},
+    ("stalls.cl", "0", "1"): {"stalls_mixed": 1},
+    ("stalls.cl", "1", ""): {"stalls_copy": 4},
+}
+
+
 @dataclasses.dataclass(frozen=True)
 class Kernel:
     """One line of the manifest."""
@@ -155,6 +164,8 @@ def nvptx(clang: str, clock: int) -> Variant:
         # Accesses that are made once are told by the clocks around them.
         if kernel.file == "banks.cl" and (clock == NVIDIA or not is_made_once(kernel)):
             check_bank_ptx(kernel, (folder / "kernel.ptx").read_text())
+        if clock == NVIDIA:
+            check_barrier_ptx(kernel, (folder / "kernel.ptx").read_text())
 
     return Variant(f"nvptx64 sm_70 by {clang}", clock, compile_one)
 
@@ -217,6 +228,16 @@ def check_bank_ptx(kernel: Kernel, ptx: str) -> None:
         check(ptx, "banks_access", "st" if stores else "ld", accesses, bits)
     except ptx_assembly.Unexpected as problem:
         raise Failure(str(problem)) from problem
+
+
+def check_barrier_ptx(kernel: Kernel, ptx: str) -> None:
+    """No clock is read before the barrier that it stands behind."""
+    built = (kernel.file, kernel.option("PART", ""), kernel.option("STAMPS", ""))
+    expected = CLOCKS_BEHIND_BARRIERS.get(built, {})
+    for name, count in expected.items():
+        found = ptx_assembly.clocks_behind_barriers(ptx, name)
+        if found < count:
+            raise Failure(f"{name} has {found} clocks that wait for a barrier, and not {count}")
 
 
 def check_bank_code(kernel: Kernel, assembly: str) -> None:

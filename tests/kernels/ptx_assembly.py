@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads PTX as clang writes it and checks the loops that access shared (local) memory: each has a
 whole multiple of so many accesses of so many bits (clang unrolls), and no other. Accesses that are
-made once, in no loop, are all that lies between the last two clock reads.
+made once, in no loop, are all that lies between the last two clock reads. And it counts the
+clocks behind barriers that wait for these.
 
     ptx_assembly.py FILE.ptx KERNEL ld|st ACCESSES BITS
 """
@@ -15,6 +16,7 @@ ACCESS = re.compile(r"(ld|st)(?:\.volatile)?\.shared((?:\.v[24])?)\.\w(\d+)")
 # Clang calls a function of that name, which a driver would bring.
 BARRIER = re.compile(r"bar(?:rier)?\.(?:cta\.)?sync|_Z7barrierj")
 CLOCK = re.compile(r"%clock64")
+HELD_BACK = re.compile(r"ld\.volatile\.shared")
 JUMP = re.compile(r"bra(?:\.uni)?\s+(\$?L\w+);")
 
 
@@ -78,6 +80,22 @@ def check_once(ptx: str, kernel: str, kind: str, accesses: int, bits: int) -> No
     if found != [(kind, bits)] * accesses:
         raise Unexpected(f"{kernel}: between two clock reads not {accesses} {kind}.shared of {bits} "
                          f"bits but {found}")
+
+
+def clocks_behind_barriers(ptx: str, kernel: str) -> int:
+    """How many clocks of a kernel are the first behind a barrier and behind a volatile load of shared
+    memory: NVIDIA's barriers hold back such a load, but no clock."""
+    is_behind, is_held = True, False  # lines_of() begins behind the first barrier
+    found = 0
+    for line in lines_of(ptx, kernel):
+        if BARRIER.search(line):
+            is_behind, is_held = True, False
+        elif HELD_BACK.search(line):
+            is_held = True
+        elif CLOCK.search(line):
+            found += is_behind and is_held
+            is_behind = False
+    return found
 
 
 def main() -> int:
