@@ -350,13 +350,17 @@ Measurement Stream::run(std::uint64_t batches) {
 
 /// A CPU needs part of its buffer for a good sample, where it is slow: so many milliseconds, of
 /// which the start of a launch is a small part. The next sample goes on with the next part. Where
-/// it is fast it moves the whole buffer, in which the runs of work-items are neighbours.
+/// it is fast it moves the whole buffer, and also where the parts would be so small that what is
+/// fetched ahead lies behind them.
 std::uint64_t enough_batches(Stream& stream) {
   constexpr double enough_ns = 12e6;
   constexpr std::uint64_t trial_bytes = mebibytes(32).count;
+  constexpr std::uint64_t piece_bytes = kibibytes(64).count;
   const StrideShape& shape = stream.shape();
   const std::uint64_t parts = std::max<std::uint64_t>(1, shape.buffer_bytes() / trial_bytes);
-  const std::uint64_t trial = std::max<std::uint64_t>(1, shape.batches() / parts);
+  const std::uint64_t step = shape.unroll() * shape.stride * shape.element_bytes();
+  const std::uint64_t trial = std::min(
+      shape.batches(), std::max({std::uint64_t{1}, shape.batches() / parts, piece_bytes / step}));
   const auto ns = static_cast<double>(std::max<std::uint64_t>(1, stream.run(trial).sample.host_ns));
   const double enough = static_cast<double>(trial) * enough_ns / ns;
   return std::clamp(std::bit_floor(static_cast<std::uint64_t>(enough)), trial, shape.batches());
