@@ -2,8 +2,8 @@
 #include "analysis/level_maps.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
