@@ -2,8 +2,9 @@
 // Tries a clock: a chain of dependent arithmetic of known length between two reads.
 // One work-item; no loads, two stores. clock.clh is put before this file.
 
-// The chain: an affine map, so that the host can compute where it ends and no compiler can fold it.
-#define LINK value = value * 6364136223846793005ul + 1442695040888963407ul;
+// The chain: no compiler can make fewer links of many. (Of additions it can: 64 times a product and
+// a sum are one product and one sum.)
+#define LINK value = (value * 6364136223846793005ul) ^ 1442695040888963407ul;
 #define LINK_8 LINK LINK LINK LINK LINK LINK LINK LINK
 #define LINK_64 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8 LINK_8
 

@@ -135,11 +135,13 @@ Bytes largest_buffer(const DeviceInfo& device, const Limits& limits,
   return std::min(all / buffers_of(kinds), device.max_allocation);
 }
 
-/// The last cache as measured, or as a CPU's driver reports it. (A GPU's driver reports the first.)
+/// The last cache as measured, or, if that is larger, as a CPU's driver reports it. (A GPU's driver
+/// reports the first. On a busy CPU the last cache may look like memory.)
 Bytes last_cache(const DeviceInfo& device, const Limits& limits) {
-  if (limits.last_cache.count != 0 || device.type != "cpu") return limits.last_cache;
-  return {static_cast<std::uint64_t>(
-      std::max<std::int64_t>(0, device.reported.integer_or("cache_bytes", 0)))};
+  if (device.type != "cpu") return limits.last_cache;
+  const std::int64_t reported = device.reported.integer_or("cache_bytes", 0);
+  return std::max(limits.last_cache,
+                  Bytes{static_cast<std::uint64_t>(std::max<std::int64_t>(0, reported))});
 }
 
 /// Of a buffer where nothing was asked for.

@@ -114,8 +114,10 @@ TEST_CASE("buffers: 1 GiB on a large GPU, four times the last cache where it is 
   CHECK(buffer(big_gpu(), {}) == gibibytes(1).count);
   CHECK(buffer(cpu(), {}) == mebibytes(128).count);
   Limits limits;
-  limits.last_cache = mebibytes(100);  // what `latency` found counts more than what is reported
+  limits.last_cache = mebibytes(100);  // the larger of what `latency` found and what is reported
   CHECK(buffer(cpu(), limits) == mebibytes(512).count);
+  limits.last_cache = mebibytes(1);
+  CHECK(buffer(cpu(), limits) == mebibytes(128).count);
   limits.last_cache = mebibytes(300);
   CHECK(buffer(big_gpu(), limits) == gibibytes(2).count);
   limits.max_memory = mebibytes(100);  // two buffers, powers of two
