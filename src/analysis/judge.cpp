@@ -213,6 +213,11 @@ Judgement judge_shares(const ComparedFinding& compared_baseline,
                           : "but the intervals overlap");
 }
 
+bool is_change(Verdict verdict) { return verdict != Verdict::same && verdict != Verdict::unclear; }
+
+/// Two lower bounds may both be true, however far they are apart.
+bool is_lower_bound(const Finding& finding) { return finding.name.ends_with("_at_least"); }
+
 }  // namespace
 
 std::string_view to_word(Verdict verdict) {
@@ -244,7 +249,12 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
   if (!(*a.value > 0.0) || !(*b.value > 0.0)) {
     return {Verdict::unclear, std::nullopt, "only values above 0 have a ratio"};
   }
-  return judge_values(baseline, other, threshold);
+  Judgement judged = judge_values(baseline, other, threshold);
+  if (is_change(judged.verdict) && is_lower_bound(b)) {
+    judged.verdict = Verdict::unclear;
+    judged.reason += "; but both are lower bounds";
+  }
+  return judged;
 }
 
 namespace {
@@ -288,8 +298,6 @@ bool are_apart(const CoreClock& a, const CoreClock& b, double threshold) {
   const double gap = std::max(a.low / b.high, b.low / a.high);
   return gap > 1.0 + threshold;
 }
-
-bool is_change(Verdict verdict) { return verdict != Verdict::same && verdict != Verdict::unclear; }
 
 }  // namespace
 

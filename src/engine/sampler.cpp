@@ -108,10 +108,13 @@ std::optional<double> sentinel_time_ns(const Point& sentinel, const DeviceInfo& 
     if (!found) return std::nullopt;
     return found->ns;
   }
+  // Of shorter launches what starts them is too large a part.
+  constexpr double shortest_ns = 1e5;
   std::optional<double> least;
   for (const Sample& sample : sentinel.samples) {
-    const double ns = static_cast<double>(sample.event_ns.value_or(sample.host_ns)) /
-                      static_cast<double>(sample.accesses);
+    const auto launch_ns = static_cast<double>(sample.event_ns.value_or(sample.host_ns));
+    if (launch_ns < shortest_ns) continue;
+    const double ns = launch_ns / static_cast<double>(sample.accesses);
     least = std::min(least.value_or(ns), ns);
   }
   return least;

@@ -98,6 +98,18 @@ TEST_CASE("capacities are brackets: only disjoint ones differ, and larger is bet
   CHECK(verdict(baseline, capacity_of(155, 152, 200)) == Verdict::unclear);
 }
 
+TEST_CASE("lower bounds that are far apart may both be true") {
+  const auto bound_of = [](double value) {
+    ComparedFinding compared = time_of(value, value, 1.01 * value);
+    compared.finding.name = "requests_at_least";
+    compared.finding.unit = "count";
+    return compared;
+  };
+  CHECK(verdict(bound_of(300), bound_of(301)) == Verdict::same);
+  CHECK(verdict(bound_of(300), bound_of(400)) == Verdict::unclear);
+  CHECK(verdict(bound_of(400), bound_of(300)) == Verdict::unclear);
+}
+
 TEST_CASE("shares are parts of one whole: what counts is how much of it they differ by") {
   const auto share_of = [](double value, double aside) {
     ComparedFinding compared = time_of(value, value - aside, value + aside);
