@@ -70,6 +70,12 @@ void find_visible(const Sweep& sweep, CurveFinding& found) {
   found.visible_instructions = range(load_instructions);
 }
 
+/// What windows of many points see of a jump counts only where it stands out between two points as
+/// well: over many points real curves are not as straight as that takes.
+bool stands_out(const Sweep& sweep, const FoundSpike& found) {
+  return found.spike.jump_cycles >= least_score * 1.4142 * sweep.sigma(found.gap);
+}
+
 double variance_beside(const ThreadLatencyPlot& plot, const Gap& gap) {
   double most = 0.0;
   for (std::size_t i = 0; i < plot.work_items.size(); ++i) {
@@ -120,6 +126,10 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   }
   found.reason = count_multiples(*sweep, *first);
   if (!found.reason.empty()) return found;
+  if (!stands_out(*sweep, *first)) {
+    found.reason = "a jump no higher than what the curve scatters by is none";
+    return found;
+  }
   first->spike.variance = variance_beside(plot, first->spike.gap);
   found.spike = first->spike;
   return found;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/sweep.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -14,9 +15,9 @@ double median_or(const std::vector<double>& values, double otherwise) {
   return values.empty() ? otherwise : median(values);
 }
 
-/// Distance of each point to the line through its neighbours, as a share of the point. The median
-/// survives jumps, which touch two points each.
-double noise_of(std::span<const int> n, std::span<const double> y) {
+/// Distance of each point but the outer ones to the line through its neighbours, as a share of the
+/// point and in standard deviations of one.
+std::vector<double> residuals_of(std::span<const int> n, std::span<const double> y) {
   std::vector<double> residuals;
   for (std::size_t i = 1; i + 1 < y.size(); ++i) {
     const double t = static_cast<double>(n[i] - n[i - 1]) / (n[i + 1] - n[i - 1]);
@@ -24,7 +25,27 @@ double noise_of(std::span<const int> n, std::span<const double> y) {
     const double spread = std::sqrt(1.0 + t * t + (1.0 - t) * (1.0 - t));
     residuals.push_back(std::abs(y[i] - line) / (y[i] * spread));
   }
+  return residuals;
+}
+
+/// Their standard deviation. The median survives jumps, which touch two points each.
+double noise_of(std::span<const double> residuals) {
   return residuals.empty() ? 0.0 : 1.4826 * median(residuals);
+}
+
+/// The noise around each of `points` points, and not less than that of all: few loads of a memory
+/// whose latency scatters do so more than many, of which the slowest decides.
+std::vector<double> noise_around(std::span<const double> residuals, std::size_t points) {
+  constexpr std::size_t window = 25;  // wide enough for a median
+  const double all = noise_of(residuals);
+  std::vector<double> noise(points, all);
+  if (residuals.size() <= window) return noise;
+  for (std::size_t i = 0; i < points; ++i) {
+    const std::size_t begin =
+        std::min(i > window / 2 ? i - window / 2 : 0, residuals.size() - window);
+    noise[i] = std::max(all, noise_of(residuals.subspan(begin, window)));
+  }
+  return noise;
 }
 
 /// A point that stands out of both neighbours, which agree, is a disturbance: a jump stays.
@@ -122,7 +143,9 @@ std::optional<Sweep> sweep_of(const ThreadLatencyCurve& curve, const ThreadLaten
         static_cast<double>(unique_requests(plot.work_items[i], curve.pattern, sub_group)));
   }
   if (sweep.n.size() < 8) return std::nullopt;
-  sweep.noise = noise_of(sweep.n, sweep.y);
+  const std::vector<double> residuals = residuals_of(sweep.n, sweep.y);
+  sweep.noise = noise_of(residuals);
+  sweep.noise_at = noise_around(residuals, sweep.n.size());
   drop_outliers(sweep);
   sweep.latency = *std::min_element(sweep.y.begin(), sweep.y.end());
   const std::size_t warp_end = first_beyond(sweep.n, sub_group);

@@ -29,12 +29,15 @@ struct Sweep {
   std::vector<double> y{};         ///< robust, less overhead and single outliers
   std::vector<double> requests{};  ///< unique
   std::vector<double> z{};         ///< y less what is regular: flat but for jumps
-  double noise{0.0};
+  double noise{0.0};               ///< standard deviation of y, as a share of it
+  std::vector<double> noise_at{};  ///< the same around each point, and not less
   double latency{0.0};
   double first_slope{0.0};  ///< cycles per request within the first sub-group
 
   [[nodiscard]] const LoadPattern& pattern() const { return curve->pattern; }
-  [[nodiscard]] double sigma(std::size_t i) const { return std::max(clock_sigma, noise * y[i]); }
+  [[nodiscard]] double sigma(std::size_t i) const {
+    return std::max(clock_sigma, noise_at[i] * y[i]);
+  }
   [[nodiscard]] double threshold() const { return least_jump * latency; }
 };
 

@@ -118,7 +118,8 @@ Selection select_runs(const cli::Options& options) {
     });
     baseline_file = static_cast<std::size_t>(found - files.begin());
     if (found == files.end()) {
-      files.insert(files.begin(), options.baseline);
+      files.push_back(options.baseline);
+      std::rotate(files.begin(), files.end() - 1, files.end());
       baseline_file = 0;
     }
   }

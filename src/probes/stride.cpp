@@ -191,10 +191,7 @@ Dimensions dimensions_of(const DeviceInfo& device, const Limits& limits,
   chosen.grid = asked.grid != 0 ? asked.grid
                                 : std::min(usual_grid(device, kind, chosen.elements),
                                            std::max<std::uint64_t>(1, chosen.elements / least_run));
-  constexpr std::uint64_t gpu_group = 256;
-  constexpr std::uint64_t cpu_group = 64;
-  const std::uint64_t usual_group =
-      std::min(device.type == "cpu" ? cpu_group : gpu_group, largest_work_group(device));
+  const std::uint64_t usual_group = std::min<std::uint64_t>(256, largest_work_group(device));
   chosen.work_group = asked.work_group != 0 ? asked.work_group : std::min(usual_group, chosen.grid);
   chosen.grid = std::max(chosen.grid, asked.grid != 0 ? 1 : chosen.work_group);
   return chosen;
