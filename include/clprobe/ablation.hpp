@@ -114,14 +114,14 @@ struct NoiseKind {
   Absorption absorption{};
 };
 
-enum class Verdict : std::uint8_t {
+enum class NoiseVerdict : std::uint8_t {
   agree,         ///< nothing in one view speaks against the other
   inconclusive,  ///< they name different resources as the tightest
   untested,      ///< nothing is resolved, or there is no noise to compare with
 };
 
 struct Agreement {
-  Verdict verdict{Verdict::untested};
+  NoiseVerdict verdict{NoiseVerdict::untested};
   std::string reason{};  ///< one line, without a full stop
 };
 

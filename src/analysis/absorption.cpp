@@ -205,8 +205,8 @@ Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource>
                                     ablation.factors.size(), resources.size()));
   }
   const std::optional<std::size_t> first = first_factor(ablation);
-  if (!first) return {Verdict::untested, "no factor is resolved"};
-  if (noise.empty()) return {Verdict::untested, "no noise was injected"};
+  if (!first) return {NoiseVerdict::untested, "no factor is resolved"};
+  if (noise.empty()) return {NoiseVerdict::untested, "no noise was injected"};
   const Resource loaded = resources[*first];
   const Absorption* const own = absorption_of(noise, loaded);
   for (const NoiseKind& each : noise) {
@@ -217,17 +217,18 @@ Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource>
                        : other.is_found && other.share_interval.high < own->share_interval.low &&
                              is_saturated(other);
     if (!is_tighter) continue;
-    return {Verdict::inconclusive,
+    return {NoiseVerdict::inconclusive,
             fmt::format("ablation puts {} first, but noise finds {} in use all of the time",
                         name_of(loaded), name_of(each.resource))};
   }
   if (own == nullptr && loaded != Resource::waiting) {
-    return {Verdict::untested, fmt::format("no noise loads {}", name_of(loaded))};
+    return {NoiseVerdict::untested, fmt::format("no noise loads {}", name_of(loaded))};
   }
   if (own != nullptr && is_saturated(*own)) {
-    return {Verdict::agree, fmt::format("both find {} in use all of the time", name_of(loaded))};
+    return {NoiseVerdict::agree,
+            fmt::format("both find {} in use all of the time", name_of(loaded))};
   }
-  return {Verdict::agree, "noise finds no other resource in use all of the time"};
+  return {NoiseVerdict::agree, "noise finds no other resource in use all of the time"};
 }
 
 }  // namespace clprobe

@@ -54,7 +54,7 @@ struct GroupStep {
 };
 
 /// What curves say of both kinds of limit.
-struct Judgement {
+struct WeighedLimits {
   std::vector<CurveFinding> curves{};  ///< as judged: without the spikes that are the group's own
   Hypothesis pool{};
   Hypothesis table{};

@@ -60,8 +60,8 @@ std::size_t count_spikes(std::span<const CurveFinding> curves) {
                     [](const CurveFinding& curve) { return curve.spike.has_value(); }));
 }
 
-Judgement weigh_both(std::vector<CurveFinding> curves, int sub_group) {
-  Judgement judgement;
+WeighedLimits weigh_both(std::vector<CurveFinding> curves, int sub_group) {
+  WeighedLimits judgement;
   judgement.spikes = count_spikes(curves);
   judgement.pool = weigh_pool(curves, sub_group);
   judgement.table = weigh_table(curves, sub_group);
@@ -83,8 +83,8 @@ void set_aside(CurveFinding& curve, int sub_group) {
 
 /// Both limits; and while neither explains the spikes, what is left of them without those that are
 /// the work-group's own, of which there may be some with steps at different places.
-Judgement judge(std::span<const CurveFinding> curves, int sub_group) {
-  Judgement judgement = weigh_both({curves.begin(), curves.end()}, sub_group);
+WeighedLimits judge(std::span<const CurveFinding> curves, int sub_group) {
+  WeighedLimits judgement = weigh_both({curves.begin(), curves.end()}, sub_group);
   while (!judgement.pool.holds() && !judgement.table.holds()) {
     const std::optional<Hypothesis> group = weigh_group(judgement.curves, sub_group);
     if (!group) break;
@@ -118,15 +118,15 @@ std::optional<std::vector<CurveFinding>> find_deciding_target(std::span<const Cu
 
 /// Curves without merge lists come first: lists that are full have spikes of their own. Only where
 /// those leave it open are the others asked, and only spikes that agree are believed then.
-Judgement judge_witnesses(std::span<const CurveFinding> curves, int sub_group) {
+WeighedLimits judge_witnesses(std::span<const CurveFinding> curves, int sub_group) {
   std::vector<CurveFinding> plain;
   std::copy_if(curves.begin(), curves.end(), std::back_inserter(plain),
                [](const CurveFinding& curve) { return !is_across(curve.pattern); });
   if (plain.empty()) return judge(curves, sub_group);
-  Judgement by_plain = judge(plain, sub_group);
+  WeighedLimits by_plain = judge(plain, sub_group);
   if (is_decided(by_plain.kind)) return by_plain;
   if (auto deciding = find_deciding_target(plain, sub_group)) return judge(*deciding, sub_group);
-  Judgement by_all = judge(curves, sub_group);
+  WeighedLimits by_all = judge(curves, sub_group);
   return is_decided(by_all.kind) ? by_all : by_plain;
 }
 
@@ -156,7 +156,7 @@ OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group
     limit.least_instructions = std::max(limit.least_instructions, curve.least_instructions);
     limit.fastest_requests = std::max(limit.fastest_requests, curve.fastest_requests);
   }
-  const Judgement judgement = judge_witnesses(curves, sub_group);
+  const WeighedLimits judgement = judge_witnesses(curves, sub_group);
   limit.kind = judgement.kind;
   keep_ranges(judgement.pool, judgement.table, limit);
   if (limit.kind == OutstandingKind::request_pool) {

@@ -95,7 +95,7 @@ std::string describe_step(const GroupStep& step, std::size_t spikes) {
 }
 
 std::string first_reason(const OutstandingLimit& limit, std::span<const CurveFinding> curves,
-                         const Judgement& judgement) {
+                         const WeighedLimits& judgement) {
   const std::size_t spikes = judgement.spikes;
   switch (limit.kind) {
     case OutstandingKind::ambiguous:
@@ -176,8 +176,8 @@ std::optional<OutstandingClaim> claim_of_paper(std::span<const CurveFinding> cur
 }
 
 std::vector<std::string> reasons_of(const OutstandingLimit& limit,
-                                    std::span<const CurveFinding> all, const Judgement& judgement,
-                                    int sub_group) {
+                                    std::span<const CurveFinding> all,
+                                    const WeighedLimits& judgement, int sub_group) {
   const auto& [curves, pool, table, spikes, steps, kind] = judgement;
   std::vector<std::string> reasons;
   if (std::string reason = first_reason(limit, all, judgement); !reason.empty()) {

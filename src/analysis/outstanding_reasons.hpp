@@ -13,7 +13,7 @@ namespace clprobe {
 
 /// All of them, the deciding ones first; `all` are the curves before any was chosen or judged.
 std::vector<std::string> reasons_of(const OutstandingLimit& limit,
-                                    std::span<const CurveFinding> all, const Judgement& judgement,
-                                    int sub_group);
+                                    std::span<const CurveFinding> all,
+                                    const WeighedLimits& judgement, int sub_group);
 
 }  // namespace clprobe

@@ -312,9 +312,9 @@ TEST_CASE("little absorbed proves something only where enough noise was made, in
                                        {Resource::memory, absorbing(0.6, 0.01)}};
     return compare_with_noise(with_values({500.0}), resources, noise).verdict;
   };
-  CHECK(verdict(busy) == Verdict::inconclusive);
-  CHECK(verdict(too_little) == Verdict::agree);
-  CHECK(verdict(step) == Verdict::agree);
+  CHECK(verdict(busy) == NoiseVerdict::inconclusive);
+  CHECK(verdict(too_little) == NoiseVerdict::agree);
+  CHECK(verdict(step) == NoiseVerdict::agree);
 }
 
 TEST_CASE("noise speaks against a first factor only where another resource is saturated") {
@@ -327,18 +327,18 @@ TEST_CASE("noise speaks against a first factor only where another resource is sa
   const NoiseKind memory_free{Resource::memory, absorbing(0.8, 0.05)};
   const NoiseKind memory_full{Resource::memory, absorbing(0.01, 0.02)};
   // Bound by bandwidth, and by latency.
-  CHECK(verdict({500.0, 100.0}, {fma_free, memory_full}) == Verdict::agree);
-  CHECK(verdict({500.0, 100.0}, {fma_free, memory_free}) == Verdict::agree);
-  CHECK(verdict({100.0, 500.0}, {fma_free, memory_free}) == Verdict::agree);
+  CHECK(verdict({500.0, 100.0}, {fma_free, memory_full}) == NoiseVerdict::agree);
+  CHECK(verdict({500.0, 100.0}, {fma_free, memory_free}) == NoiseVerdict::agree);
+  CHECK(verdict({100.0, 500.0}, {fma_free, memory_free}) == NoiseVerdict::agree);
   // Memory first, but the arithmetic units are busy; a barrier first, but memory is.
-  CHECK(verdict({500.0, 100.0}, {fma_full, memory_free}) == Verdict::inconclusive);
-  CHECK(verdict({100.0, 500.0}, {fma_free, memory_full}) == Verdict::inconclusive);
+  CHECK(verdict({500.0, 100.0}, {fma_full, memory_free}) == NoiseVerdict::inconclusive);
+  CHECK(verdict({100.0, 500.0}, {fma_free, memory_full}) == NoiseVerdict::inconclusive);
   // Both are busy: nothing to tell them apart by.
-  CHECK(verdict({500.0, 100.0}, {fma_full, memory_full}) == Verdict::agree);
-  CHECK(verdict({0.0, 0.0}, {fma_free, memory_free}) == Verdict::untested);
-  CHECK(verdict({500.0, 0.0}, {fma_free}) == Verdict::untested);
-  CHECK(verdict({500.0, 0.0}, {fma_full}) == Verdict::inconclusive);
-  CHECK(verdict({500.0, 0.0}, {}) == Verdict::untested);
+  CHECK(verdict({500.0, 100.0}, {fma_full, memory_full}) == NoiseVerdict::agree);
+  CHECK(verdict({0.0, 0.0}, {fma_free, memory_free}) == NoiseVerdict::untested);
+  CHECK(verdict({500.0, 0.0}, {fma_free}) == NoiseVerdict::untested);
+  CHECK(verdict({500.0, 0.0}, {fma_full}) == NoiseVerdict::inconclusive);
+  CHECK(verdict({500.0, 0.0}, {}) == NoiseVerdict::untested);
   CHECK_THROWS_AS(compare_with_noise(with_values({1.0}), resources, {}), AblationError);
 }
 

@@ -106,7 +106,7 @@ Resource resource_of(Factor factor) {
 }
 
 /// An ablation that names one resource.
-Verdict verdict_of(Resource first, const std::vector<NoiseKind>& noise) {
+NoiseVerdict verdict_of(Resource first, const std::vector<NoiseKind>& noise) {
   Ablation ablation;
   ablation.factors.push_back({.ns = 1.0, .is_resolved = true});
   const std::array resources{first};
@@ -132,13 +132,13 @@ TEST_CASE("noise speaks against few of the causes that the account names first")
     const auto factor = static_cast<Factor>(first - shares.begin());
     for (const double extent : {0.5, 2.0}) {
       std::vector<NoiseKind> noise = noise_of(machine, kernel, extent);
-      if (verdict_of(resource_of(factor), noise) == Verdict::inconclusive) {
+      if (verdict_of(resource_of(factor), noise) == NoiseVerdict::inconclusive) {
         ++alarms;
         MESSAGE("kernel " << kernels << ", noise of " << extent << ": " << to_word(factor) << " "
                           << *first);
       }
       for (NoiseKind& each : noise) each.absorption.is_decisive = true;
-      if (verdict_of(resource_of(factor), noise) == Verdict::inconclusive) ++credulous;
+      if (verdict_of(resource_of(factor), noise) == NoiseVerdict::inconclusive) ++credulous;
     }
   }
   MESSAGE(alarms << " false alarms in " << 2 * kernels << ", and " << credulous
@@ -156,9 +156,9 @@ TEST_CASE("noise speaks against causes that are not there where a resource is in
   banks.local_loads = 6;
   banks.local_stride = 32;
   const std::vector<NoiseKind> noise = noise_of(machine, banks, 4.0);
-  CHECK(verdict_of(Resource::local_memory, noise) == Verdict::agree);
-  CHECK(verdict_of(Resource::memory, noise) == Verdict::inconclusive);
-  CHECK(verdict_of(Resource::waiting, noise) == Verdict::inconclusive);
+  CHECK(verdict_of(Resource::local_memory, noise) == NoiseVerdict::agree);
+  CHECK(verdict_of(Resource::memory, noise) == NoiseVerdict::inconclusive);
+  CHECK(verdict_of(Resource::waiting, noise) == NoiseVerdict::inconclusive);
 }
 
 }  // namespace clprobe::simulator
