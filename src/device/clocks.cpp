@@ -202,10 +202,11 @@ Line ticks_against_host(Session& session) {
   return fit_least_squares(ns, ticks);
 }
 
-/// Iterations that take about 20 ms: the times of launches scatter by some ten microseconds.
+/// Iterations that take about 20 ms, or as many as there may be: the times of launches scatter by
+/// some ten microseconds, and what interprets kernels takes a second for 60,000.
 std::uint32_t calibration_length(Chain& chain) {
   constexpr double enough_ns = 2e7;
-  std::uint32_t iterations = 1000;
+  std::uint32_t iterations = 256;
   while (iterations < longest_chain && chain.elapsed_ns(chain.run(iterations)) < enough_ns) {
     iterations = std::min(longest_chain, iterations * 2);
   }
@@ -236,7 +237,7 @@ std::string try_events(Session& session) {
   session.info().timer = session.info().launch_timer = Timer::host;
   Chain chain(session);
   chain.run(64);
-  constexpr std::uint32_t base = longest_chain / 8;
+  const std::uint32_t base = calibration_length(chain) / 8;
   std::string problem;
   // A busy host can spoil a pair of launches, so that one good pair of three is enough. So can a
   // clock that rises from idle: the longer launches, which come later, are too fast then.
