@@ -105,8 +105,10 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
     return found;
   }
   found.latency_cycles = sweep->latency;
-  found.latency_interval = {
-      sweep->latency, std::max(sweep->latency, high_end_of_least(curve) - curve.overhead_cycles)};
+  const double above =
+      std::max(0.0, high_end_of_least(curve) - curve.overhead_cycles - sweep->latency);
+  // Another run meets a least as far below this one as this one may lie above it.
+  found.latency_interval = {std::max(0.0, sweep->latency - above), sweep->latency + above};
   found.noise = sweep->noise;
   find_visible(*sweep, found);
   const std::size_t from = first_beyond(sweep->n, sub_group + 1);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/stride_pattern.hpp"
@@ -92,7 +93,6 @@ TEST_CASE("the R9 Nano coalesces, with a knee at 4 KiB, a sub-knee at 128 bytes 
 }
 
 TEST_CASE("made GPUs: class, knee, sector and sub-group for every vector, under noise of 3 %") {
-  int cases = 0;
   int judged = 0;
   int wrong_knees = 0;
   int wrong_sectors = 0;
@@ -112,16 +112,8 @@ TEST_CASE("made GPUs: class, knee, sector and sub-group for every vector, under 
           CAPTURE(sector);
           CAPTURE(vector);
           CAPTURE(seed);
-          ++cases;
-          // A vector may be so much of a sector that stride 1 is no longer slow.
-          const double start = gpu.share(points.front().stride_bytes);
-          if (start > 0.2) {
-            if (start > 0.3) CHECK(found.kind != StrideClass::gpu_coalescing);
-            continue;
-          }
           CHECK(found.kind == StrideClass::gpu_coalescing);
           REQUIRE(found.knee);
-          REQUIRE(found.sector);
           // The same bytes for each vector: in elements, the knee moves left by log2(vector).
           const auto is_at = [&](const std::optional<std::size_t>& place, double stride_bytes) {
             return place && points[*place].stride_bytes == stride_bytes;
@@ -137,8 +129,7 @@ TEST_CASE("made GPUs: class, knee, sector and sub-group for every vector, under 
       }
     }
   }
-  CHECK(cases == 810);
-  CHECK(judged > 600);
+  CHECK(judged == 810);
   // The class is always right. Of the places noise moves a few by a doubling.
   const int few = judged / 100;
   CHECK(wrong_knees <= few);
@@ -162,6 +153,23 @@ TEST_CASE("growth that caches end is no sector; a leap is none of several doubli
   const StridePattern copies = read_stride_pattern(copy_points, 32);
   REQUIRE(copies.sector);
   CHECK(copy_points[*copies.sector].stride_bytes == 32.0);
+}
+
+TEST_CASE("reads that caches help coalesce as well, and show neither sector nor sub-group") {
+  // Shares of the best on an NVIDIA H100, twice, and an H200 by a vector's bytes.
+  const std::vector<std::pair<double, std::vector<double>>> curves{
+      {4.0, {0.33, 0.66, 0.73, 0.87, 0.96, 1.0, 0.97, 0.98, 0.98, 0.97, 0.97, 0.98}},
+      {16.0, {0.63, 0.86, 0.93, 0.96, 0.97, 0.97, 0.98, 0.99, 0.99, 0.99, 1.0, 0.99}},
+      {16.0, {0.55, 0.79, 0.94, 0.98, 0.99, 0.97, 0.99, 0.98, 1.0, 1.0, 1.0, 1.0}}};
+  for (const auto& [bytes, shares] : curves) {
+    const std::vector<StridePoint> points = curve_of(shares, bytes);
+    const StridePattern found = read_stride_pattern(points, 32.0);
+    CHECK(found.kind == StrideClass::gpu_coalescing);
+    REQUIRE(found.knee);
+    CHECK(points[*found.knee].stride_bytes == 64.0);
+    CHECK_FALSE(found.sector.has_value());
+    CHECK_FALSE(found.sub_group.has_value());
+  }
 }
 
 TEST_CASE("a sub-group no wider than a sector is not visible, and is said to be so") {
@@ -189,7 +197,7 @@ TEST_CASE("a CPU wants runs; a curve without slopes is flat") {
 
 TEST_CASE("what is neither is unclear, with a reason") {
   for (const std::vector<double>& bandwidths : std::vector<std::vector<double>>{
-           {4.0, 5.0, 6.0, 8.0, 10.0, 10.0, 10.0},                    // half as fast at the start
+           {7.5, 8.0, 9.0, 10.0, 10.0, 10.0, 10.0},                   // a little slow at the start
            {1.0, 2.0, 4.0, 10.0, 10.0, 4.0, 2.0, 1.0, 1.0, 1.0},      // nothing keeps it
            {10.0, 10.0, 5.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0}}) {  // one stride alone is slow
     const StridePattern found = read_stride_pattern(curve_of(bandwidths), 32.0);
