@@ -104,7 +104,7 @@ struct Spike {
 struct CurveFinding {
   LoadPattern pattern{};
   double latency_cycles{0.0};      ///< least time less overhead
-  Interval latency_interval{};     ///< up to high_end_of_least, and as far down
+  Interval latency_interval{};     ///< to high_end_of_least or by two noises, and as far down
   double cycles_per_request{0.0};  ///< before the first jump
   Interval request_interval{};     ///< of cycles_per_request: 95 %, from the points' distances
   double noise{0.0};               ///< standard deviation of the robust curve, as a share of it

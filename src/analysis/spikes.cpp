@@ -105,10 +105,12 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
     return found;
   }
   found.latency_cycles = sweep->latency;
-  const double above =
-      std::max(0.0, high_end_of_least(curve) - curve.overhead_cycles - sweep->latency);
-  // Another run meets a least as far below this one as this one may lie above it.
-  found.latency_interval = {std::max(0.0, sweep->latency - above), sweep->latency + above};
+  const double above = high_end_of_least(curve) - curve.overhead_cycles - sweep->latency;
+  // Another run, whose lines lie elsewhere, meets a least as far below this one, and scatters by
+  // what the first points of the curve do.
+  const double either_way = std::max({0.0, above, 2.0 * sweep->sigma(0)});
+  found.latency_interval = {std::max(0.0, sweep->latency - either_way),
+                            sweep->latency + either_way};
   found.noise = sweep->noise;
   find_visible(*sweep, found);
   const std::size_t from = first_beyond(sweep->n, sub_group + 1);

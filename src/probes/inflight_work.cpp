@@ -160,8 +160,10 @@ Measurement InFlight::run(std::uint64_t iterations) {
   return measurement;
 }
 
-// Rounds of a launch: enough to be a mean, few enough to stay in a cache.
+// Rounds of a launch: enough to be a mean, few enough to stay in a cache. Of few lines more: how
+// long such a round takes depends on where in the cache they lie.
 constexpr std::uint64_t usual_rounds = 3;
+constexpr std::uint64_t lines_for_mean = 96;
 constexpr std::uint64_t usual_hops = 128;
 constexpr std::uint64_t usual_hops_of_cpu = 16384;
 
@@ -175,7 +177,7 @@ Work prepare_inflight(Session& session, const Point& point) {
   if (prepared->is_block()) {
     const std::uint64_t round = std::max<std::uint64_t>(1, shape.lines_per_round());
     const std::uint64_t room = std::max<std::uint64_t>(2, shape.lines / round) - 1;
-    work.iterations = std::min(usual_rounds, room);
+    work.iterations = std::min(std::max(usual_rounds, lines_for_mean / round), room);
     work.max_iterations = std::min(room, most_iterations);
   } else {
     work.accesses_per_iteration = shape.work_items * shape.chains;
