@@ -48,18 +48,6 @@ std::vector<double> noise_around(std::span<const double> residuals, std::size_t 
   return noise;
 }
 
-/// A point that stands out of both neighbours, which agree, is a disturbance: a jump stays.
-void drop_outliers(Sweep& sweep) {
-  for (std::size_t i = 1; i + 1 < sweep.y.size(); ++i) {
-    const double limit = 5.0 * sweep.sigma(i);
-    const double left = sweep.y[i] - sweep.y[i - 1];
-    const double right = sweep.y[i] - sweep.y[i + 1];
-    if (std::min(left, right) > limit || std::max(left, right) < -limit) {
-      sweep.y[i] = (sweep.y[i - 1] + sweep.y[i + 1]) / 2.0;
-    }
-  }
-}
-
 /// Takes out what every gap of a kind costs: the slope of fresh requests, and the steps where a
 /// sub-group begins. Of steps the lower quartile: those with a jump must not count as regular.
 void flatten(Sweep& sweep) {
@@ -96,6 +84,20 @@ void flatten(Sweep& sweep) {
     if (kind == GapKind::sub_group) regular[i] += step[0];
     if (kind == GapKind::group) regular[i] += step[1];
     sweep.z.push_back(sweep.z.back() + sweep.y[i + 1] - sweep.y[i] - regular[i]);
+  }
+}
+
+/// A point that stands out of both neighbours, which agree, is a disturbance: a jump stays. Judged
+/// without what is regular, by which each point stands below the next.
+void drop_outliers(Sweep& sweep) {
+  for (std::size_t i = 1; i + 1 < sweep.y.size(); ++i) {
+    const double limit = 5.0 * sweep.sigma(i);
+    const double left = sweep.z[i] - sweep.z[i - 1];
+    const double right = sweep.z[i] - sweep.z[i + 1];
+    if (std::min(left, right) > limit || std::max(left, right) < -limit) {
+      sweep.y[i] = (sweep.y[i - 1] + sweep.y[i + 1]) / 2.0;
+      sweep.z[i] = (sweep.z[i - 1] + sweep.z[i + 1]) / 2.0;
+    }
   }
 }
 
@@ -146,11 +148,12 @@ std::optional<Sweep> sweep_of(const ThreadLatencyCurve& curve, const ThreadLaten
   const std::vector<double> residuals = residuals_of(sweep.n, sweep.y);
   sweep.noise = noise_of(residuals);
   sweep.noise_at = noise_around(residuals, sweep.n.size());
+  flatten(sweep);
   drop_outliers(sweep);
+  flatten(sweep);
   sweep.latency = *std::min_element(sweep.y.begin(), sweep.y.end());
   const std::size_t warp_end = first_beyond(sweep.n, sub_group);
   if (warp_end >= 1) sweep.first_slope = slope_between(sweep, 0, warp_end - 1).cycles;
-  flatten(sweep);
   return sweep;
 }
 

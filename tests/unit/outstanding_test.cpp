@@ -339,6 +339,27 @@ TEST_CASE("A jump that the curve falls by as well is scatter") {
   CHECK_FALSE(find_spikes(std::vector{curve}, warp).front().spike);
 }
 
+TEST_CASE("Two slow points, behind which the curve goes on as before, are no limit") {
+  // 8 loads a work-item from L2 of an NVIDIA H100, least times: all six launches with 54 and 56
+  // work-items met lines that the cache had lost.
+  constexpr std::array<std::pair<int, double>, 56> times{
+      {{2, 440},    {4, 453},    {6, 476},    {8, 487},    {10, 515},   {12, 537},   {14, 548},
+       {16, 564},   {18, 591},   {20, 799},   {22, 630},   {24, 641},   {26, 667},   {28, 692},
+       {30, 704},   {32, 713},   {34, 722},   {36, 738},   {38, 758},   {40, 771},   {42, 787},
+       {44, 809},   {46, 824},   {48, 838},   {50, 854},   {52, 876},   {54, 1029},  {56, 1035},
+       {58, 917},   {60, 939},   {62, 954},   {64, 974},   {72, 1028},  {80, 1099},  {88, 1158},
+       {96, 1230},  {104, 1293}, {112, 1361}, {120, 1424}, {128, 1490}, {136, 1557}, {144, 1621},
+       {152, 1685}, {160, 1751}, {168, 1814}, {176, 1874}, {184, 1940}, {192, 2010}, {200, 2072},
+       {208, 2132}, {216, 2200}, {224, 2260}, {232, 2326}, {240, 2404}, {248, 2455}, {256, 2523}}};
+  ThreadLatencyCurve curve;
+  curve.pattern.loads = 8;
+  curve.overhead_cycles = 103.0;
+  for (const auto& [items, cycles] : times) curve.points.push_back({items, {cycles}});
+  const CurveFinding found = find_spikes(std::vector{curve}, warp).front();
+  CHECK_FALSE(found.spike);
+  CHECK(found.cycles_per_request == doctest::Approx(1.02).epsilon(0.01));
+}
+
 /// Both recorded runs of tests/curves/h200_inflight.csv.
 std::array<std::vector<ThreadLatencyCurve>, 2> h200_curves() {
   std::array<std::vector<ThreadLatencyCurve>, 2> runs;
