@@ -99,8 +99,8 @@ double mean_share(std::span<const Hinge> hinges, const Hinge& best, std::size_t 
   double sum = 0.0;
   double weights = 0.0;
   const double half = static_cast<double>(points) / 2.0;
-  // Times that lie on a hinge leave no error but that of arithmetic.
-  const double none = 1e-12 * best.level * best.level;
+  // Times that lie on a hinge leave no error but that of arithmetic, and those from 0 on not that.
+  const double none = 1e-12 * best.level * best.level + std::numeric_limits<double>::min();
   for (const Hinge& hinge : hinges) {
     const double weight = std::pow((best.error + none) / (hinge.error + none), half);
     sum += weight * share_of(hinge);

@@ -297,6 +297,7 @@ TEST_CASE("times that agree give shares that agree, also where they bend at no s
   const double other = share_of({1489.2, 1569.6, 1586.1, 2181.7, 4086.0, 7868.0});
   CHECK(std::abs(one - other) < 0.03);
   CHECK(one == doctest::Approx(0.8).epsilon(0.05));
+  CHECK(share_of({0.0, 10.0, 20.0}) == 0.0);
 }
 
 TEST_CASE("little absorbed proves something only where enough noise was made, in proportion") {
