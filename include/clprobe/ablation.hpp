@@ -86,9 +86,9 @@ struct Absorption {
   double absorbed{0.0};
   Interval interval{};
   double slope_ns{0.0};  ///< per unit of noise, where it shows
-  /// absorbed * slope_ns of the time without noise: the share of the time in which what the noise
-  /// needs is free. The mean over all bends by their likelihood, since times seldom bend sharply.
-  /// At most 1 but for noise; with nothing found, a lower bound of 1 is not known and it is 1.
+  /// What the rising line, drawn back to no noise, lacks of the time without noise: the share of
+  /// the time in which what the noise needs is free. At most 1 but for noise; with nothing found, a
+  /// lower bound of 1 is not known and it is 1.
   double share{1.0};
   Interval share_interval{1.0, 1.0};
   /// Whether little absorbed means that what the noise needs is in use all of the time: the kernel
@@ -127,8 +127,8 @@ struct Agreement {
 
 /// Compares the first factor with what absorbs least. A resource that absorbs next to nothing (the
 /// interval of its share ends below a tenth, decisively) is in use all of the time, and then the
-/// first factor has to be one of that resource, or of one that is not clearly less tight (intervals
-/// less than a twentieth apart). Where no resource is in use all of the time the kernel waits for
+/// first factor has to be one of that resource, or of one that is not clearly less tight
+/// (overlapping intervals). Where no resource is in use all of the time the kernel waits for
 /// latencies, all kinds of noise fit into the gaps, and noise says nothing against any factor.
 /// `resources[i]` is that of factor i.
 Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource> resources,

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "clprobe/ablation.hpp"
+#include "clprobe/statistics.hpp"
 
 namespace clprobe {
 namespace {
@@ -63,23 +64,17 @@ Hinge fit_at(std::span<const double> x, std::span<const double> y, double bend) 
   return hinge;
 }
 
-/// The fits of all bends that leave at least one point behind them.
-std::vector<Hinge> all_hinges(std::span<const double> x, std::span<const double> y) {
-  std::vector<Hinge> hinges;
+/// The best of all bends that leave at least one point behind them. Of equally good ones the first:
+/// no more is claimed to be absorbed than has to be.
+Hinge fit_hinge(std::span<const double> x, std::span<const double> y) {
+  Hinge best;
   for (std::size_t i = 0; i + 1 < x.size(); ++i) {
     for (int step = 0; step < steps_between_points; ++step) {
-      const double share = static_cast<double>(step) / steps_between_points;
-      hinges.push_back(fit_at(x, y, x[i] + (x[i + 1] - x[i]) * share));
+      const double bend =
+          x[i] + (x[i + 1] - x[i]) * static_cast<double>(step) / steps_between_points;
+      const Hinge hinge = fit_at(x, y, bend);
+      if (hinge.error < best.error * (1.0 - 1e-9)) best = hinge;
     }
-  }
-  return hinges;
-}
-
-/// Of equally good ones the first: no more is claimed to be absorbed than has to be.
-Hinge best_of(std::span<const Hinge> hinges) {
-  Hinge best;
-  for (const Hinge& hinge : hinges) {
-    if (hinge.error < best.error * (1.0 - 1e-9)) best = hinge;
   }
   return best;
 }
@@ -88,25 +83,14 @@ bool rises(const Hinge& hinge, double most_injected) {
   return hinge.slope * (most_injected - hinge.bend) > least_rise * hinge.level;
 }
 
-double share_of(const Hinge& hinge) {
-  return hinge.level > 0.0 ? hinge.bend * hinge.slope / hinge.level : 0.0;
-}
-
-/// The mean share over all bends, each weighed by its likelihood among errors of one deviation:
-/// where times rise in a curve rather than bend, the best of all jumps between two, however little
-/// the times scatter.
-double mean_share(std::span<const Hinge> hinges, const Hinge& best, std::size_t points) {
-  double sum = 0.0;
-  double weights = 0.0;
-  const double half = static_cast<double>(points) / 2.0;
-  // Times that lie on a hinge leave no error but that of arithmetic, and those from 0 on not that.
-  const double none = 1e-12 * best.level * best.level + std::numeric_limits<double>::min();
-  for (const Hinge& hinge : hinges) {
-    const double weight = std::pow((best.error + none) / (hinge.error + none), half);
-    sum += weight * share_of(hinge);
-    weights += weight;
-  }
-  return sum / weights;
+/// What the line through the points behind the bend, drawn back to no noise, lacks of the level.
+/// The bend of a curve jumps between places that fit as well; the line behind it hardly moves.
+double share_of(const Hinge& hinge, std::span<const double> x, std::span<const double> y) {
+  if (!(hinge.level > 0.0)) return 0.0;
+  const auto behind = std::lower_bound(x.begin(), x.end(), hinge.bend) - x.begin();
+  const std::size_t first = std::min(static_cast<std::size_t>(behind), x.size() - 2);
+  const Line line = fit_least_squares(x.subspan(first), y.subspan(first));
+  return std::max(0.0, 1.0 - line.intercept / hinge.level);
 }
 
 /// As `Absorption::is_decisive` says. `y`: the times of the amounts `x`, of which the first is 0.
@@ -171,10 +155,6 @@ bool is_saturated(const Absorption& absorption) {
          absorption.share_interval.high < saturated_share;
 }
 
-bool is_clearly_tighter(const Absorption& one, const Absorption& other) {
-  return one.share_interval.high + saturated_share / 2.0 < other.share_interval.low;
-}
-
 }  // namespace
 
 Absorption find_absorption(std::span<const NoisePoint> points, const AblationOptions& options) {
@@ -185,18 +165,18 @@ Absorption find_absorption(std::span<const NoisePoint> points, const AblationOpt
     x.push_back(each->injected);
     y.push_back(median(each->samples_ns));
   }
+  const double most_injected = sorted.back()->injected;
   Absorption found;
-  const std::vector<Hinge> hinges = all_hinges(x, y);
-  const Hinge hinge = best_of(hinges);
-  if (!rises(hinge, x.back())) {
-    found.absorbed = x.back();
-    found.interval = {x.back(), x.back()};
+  const Hinge hinge = fit_hinge(x, y);
+  if (!rises(hinge, most_injected)) {
+    found.absorbed = most_injected;
+    found.interval = {most_injected, most_injected};
     return found;
   }
   found.is_found = true;
   found.absorbed = hinge.bend;
   found.slope_ns = hinge.slope;
-  found.share = mean_share(hinges, hinge, x.size());
+  found.share = share_of(hinge, x, y);
   found.is_decisive = decides(x, y);
   std::mt19937_64 generator(options.seed);
   std::vector<double> bends;
@@ -211,11 +191,10 @@ Absorption find_absorption(std::span<const NoisePoint> points, const AblationOpt
       }
       y[p] = median(room);
     }
-    const std::vector<Hinge> all = all_hinges(x, y);
-    const Hinge again = best_of(all);
-    const bool is_flat = !rises(again, x.back());
-    bends.push_back(is_flat ? x.back() : again.bend);
-    shares.push_back(is_flat ? 1.0 : mean_share(all, again, x.size()));
+    const Hinge again = fit_hinge(x, y);
+    const bool is_flat = !rises(again, most_injected);
+    bends.push_back(is_flat ? most_injected : again.bend);
+    shares.push_back(is_flat ? 1.0 : share_of(again, x, y));
   }
   const double tail = (1.0 - options.confidence) / 2.0;
   found.interval = {found.absorbed, found.absorbed};
@@ -242,7 +221,9 @@ Agreement compare_with_noise(const Ablation& ablation, std::span<const Resource>
     if (each.resource == loaded) continue;
     const Absorption& other = each.absorption;
     const bool is_tighter =
-        is_saturated(other) && (own == nullptr || is_clearly_tighter(other, *own));
+        own == nullptr ? is_saturated(other)
+                       : other.is_found && other.share_interval.high < own->share_interval.low &&
+                             is_saturated(other);
     if (!is_tighter) continue;
     return {NoiseVerdict::inconclusive,
             fmt::format("ablation puts {} first, but noise finds {} in use all of the time",

@@ -291,8 +291,8 @@ TEST_CASE("times that agree give shares that agree, also where they bend at no s
     }
     return find_absorption(points).share;
   };
-  // Loads from main memory beside groups that meet at barriers, on an NVIDIA H200, two runs: of
-  // the best bends alone, the one says 0.764 and the other 0.842.
+  // Loads from main memory beside groups that meet at barriers, on an NVIDIA H200, two runs: by
+  // bend and slope the one says 0.764 and the other 0.842.
   const double one = share_of({1494.7, 1575.4, 1587.0, 2215.0, 4099.6, 7898.1});
   const double other = share_of({1489.2, 1569.6, 1586.1, 2181.7, 4086.0, 7868.0});
   CHECK(std::abs(one - other) < 0.03);
