@@ -19,6 +19,7 @@ failure when CLPROBE_REQUIRE_ALL is set.
 
 import argparse
 import dataclasses
+import functools
 import glob
 import os
 import pathlib
@@ -282,6 +283,14 @@ def intel(device: str, clock: int) -> Variant:
     return Variant(f"{device} by ocloc", clock, compile_one)
 
 
+def for_devices(make, devices, clock: int) -> list[Variant]:
+    """With the clock for each device, and for the first without: what is left then is the same."""
+    return [make(devices[0], NONE), *(make(device, clock) for device in devices)]
+
+
+# Clang 15 has no builtin yet for the message that reads gfx11's clock.
+BEFORE_GFX11 = ["gfx906", "gfx90a", "gfx1030"]
+
 TARGETS = {
     "lint-14": ("clang-14", lint_variants("clang-14")),
     "lint-19": ("clang-19", lint_variants("clang-19")),
@@ -289,14 +298,12 @@ TARGETS = {
                             native("clang-15", "aarch64-linux-gnu")]),
     "nvptx": ("clang-14", [nvptx("clang-14", NONE), nvptx("clang-14", NVIDIA)]),
     # Debian's device libraries are bitcode of LLVM 15, which clang 14 cannot read.
-    # It has no builtin yet for the message that reads gfx11's clock.
-    "amdgcn-15": ("clang-15", [amdgcn("clang-15", device, clock)
-                               for device in ("gfx906", "gfx90a", "gfx1030", "gfx1100")
-                               for clock in (NONE, AMD) if (device, clock) != ("gfx1100", AMD)]),
-    "amdgcn-19": ("clang-19", [amdgcn("clang-19", device, clock)
-                               for device in AMD_DEVICES for clock in (NONE, AMD)]),
-    "intel": ("ocloc", [intel(device, clock) for device in ("skl", "tgllp", "dg2", "pvc")
-                        for clock in (NONE, INTEL)]),
+    "amdgcn-15": ("clang-15", [amdgcn("clang-15", "gfx1100", NONE),
+                               *for_devices(functools.partial(amdgcn, "clang-15"), BEFORE_GFX11,
+                                            AMD)]),
+    "amdgcn-19": ("clang-19", for_devices(functools.partial(amdgcn, "clang-19"),
+                                          list(AMD_DEVICES), AMD)),
+    "intel": ("ocloc", for_devices(intel, ["skl", "tgllp", "dg2", "pvc"], INTEL)),
 }
 
 
