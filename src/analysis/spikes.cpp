@@ -108,7 +108,7 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   const double above = high_end_of_least(curve) - curve.overhead_cycles - sweep->latency;
   // Another run, whose lines lie elsewhere, meets a least as far below this one, and scatters by
   // what the first points of the curve do.
-  const double either_way = std::max({0.0, above, 2.0 * sweep->sigma(0)});
+  const double either_way = std::max(above, 2.0 * sweep->sigma(0));
   found.latency_interval = {std::max(0.0, sweep->latency - either_way),
                             sweep->latency + either_way};
   found.noise = sweep->noise;
