@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the table of flags, a file each.
+#pragma once
+
+#include <span>
+
+#include "cli/flags.hpp"
+
+namespace clprobe::cli {
+
+inline constexpr unsigned measuring = bit(Command::measure);
+inline constexpr unsigned with_devices = measuring | bit(Command::list);
+inline constexpr unsigned comparing = bit(Command::compare);
+inline constexpr unsigned importing = bit(Command::import);
+inline constexpr unsigned with_results = measuring | bit(Command::report) | comparing | importing;
+inline constexpr unsigned everywhere = with_devices | with_results | bit(Command::explain);
+
+std::span<const Flag> selection_flags();
+std::span<const Flag> probe_flags();
+std::span<const Flag> effort_flags();
+std::span<const Flag> result_flags();
+
+}  // namespace clprobe::cli

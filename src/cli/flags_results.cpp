@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of results: judged, taken from other tools, written.
+#include <array>
+
+#include "cli/flag_groups.hpp"
+#include "cli/updates.hpp"
+
+namespace clprobe::cli {
+namespace {
+
+constexpr std::array result_rows{
+    Flag{.name = "baseline",
+         .value_name = "FILE",
+         .kind = ValueKind::file,
+         .category = Category::comparing,
+         .commands = comparing,
+         .summary = "what the other runs are set beside; else the first one",
+         .details = "The file whose (first) run all others are set beside. Without it, the first "
+                    "run.",
+         .update = update_baseline},
+    Flag{.name = "threshold",
+         .value_name = "SHARE",
+         .kind = ValueKind::text,
+         .category = Category::comparing,
+         .commands = comparing,
+         .summary = "changes up to this are none (3%)",
+         .details = "Changes up to this share are none, as a percentage; `3%` by default. A larger "
+                    "one must also show between the nearest ends of the two intervals.",
+         .update = update_threshold},
+    Flag{.name = "fail-on",
+         .value_name = "VERDICT",
+         .kind = ValueKind::choice,
+         .category = Category::comparing,
+         .commands = comparing,
+         .summary = "exit status 4 when a finding is",
+         .details = "End with status 4 when a finding is worse, or when one is better, worse or "
+                    "different (`changed`). Findings that are unclear or could not be matched are "
+                    "no reason.",
+         .choices = fail_on_words,
+         .update = update_fail_on},
+    Flag{.name = "device-name",
+         .value_name = "NAME",
+         .kind = ValueKind::text,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "the device, where the file does not name it",
+         .details = "The name of the device, where the file does not say it. Without it, the "
+                    "file's own name.",
+         .update = update_device_name},
+    Flag{.name = "size-unit",
+         .value_name = "UNIT",
+         .kind = ValueKind::choice,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "of the sizes in a list",
+         .details = "The unit of the first column of a list of sizes and latencies. `auto` is what "
+                    "its header says; without one it has to be given.",
+         .choices = size_unit_words,
+         .update = update_size_unit},
+    Flag{.name = "time-unit",
+         .value_name = "UNIT",
+         .kind = ValueKind::choice,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "of the latencies in a list",
+         .details =
+             "The unit of the second column of a list of sizes and latencies. `auto` is what "
+             "its header says; without one it has to be given.",
+         .choices = time_unit_words,
+         .update = update_time_unit},
+    Flag{.name = "output",
+         .short_name = 'o',
+         .value_name = "FILE",
+         .kind = ValueKind::file,
+         .category = Category::results,
+         .commands = with_results,
+         .summary = "also write FILE: .json .csv .md .txt .html .svg; - is stdout",
+         .details = "Also write the results to FILE, in the format of its ending: `.json`, `.csv`, "
+                    "`.md`, `.txt`, `.html` (one page with interactive charts and the raw data) or "
+                    "`.svg` (a picture of one chart; where there are several probes, the name of "
+                    "the file begins with the one to draw: `latency.svg`). `-` is stdout; it and "
+                    "devices such as `/dev/null` take the "
+                    "format of `--format`. A file is replaced as a whole after each probe, so that "
+                    "an interrupted run leaves what it has.",
+         .is_repeatable = true,
+         .update = update_output},
+    Flag{.name = "format",
+         .short_name = 'f',
+         .value_name = "FORMAT",
+         .kind = ValueKind::choice,
+         .category = Category::results,
+         .commands = with_results | bit(Command::list),
+         .summary = "format of stdout",
+         .details = "Format of the results on stdout.",
+         .choices = format_words,
+         .update = update_format},
+    Flag{.name = "json",
+         .category = Category::results,
+         .commands = with_results | bit(Command::list),
+         .summary = "short for --format json",
+         .details = "Short for `--format json`.",
+         .update = update_json},
+    Flag{.name = "color",
+         .value_name = "WHEN",
+         .kind = ValueKind::choice,
+         .category = Category::results,
+         .commands = everywhere,
+         .summary = "colours on stdout",
+         .details = "Colours on stdout. `auto` means on a terminal, unless NO_COLOR is set.",
+         .choices = colour_words,
+         .update = update_color},
+    Flag{.name = "verbose",
+         .short_name = 'v',
+         .category = Category::results,
+         .commands = everywhere,
+         .summary = "every point, and what the driver reported",
+         .details = "Show every point, and everything that the driver reported.",
+         .update = update_verbose},
+    Flag{.name = "quiet",
+         .short_name = 'q',
+         .category = Category::results,
+         .commands = everywhere,
+         .summary = "results and errors only: no progress, no advice",
+         .details = "Results and errors only: no progress, no advice.",
+         .update = update_quiet},
+};
+
+}  // namespace
+
+std::span<const Flag> result_flags() { return result_rows; }
+
+}  // namespace clprobe::cli
