@@ -26,10 +26,8 @@ int main(int count, char** words) {
   using namespace clprobe;
   terminal::ignore_broken_pipes();
   const std::vector<std::string> arguments(words + 1, words + count);
-  std::vector<std::string_view> probes;
-  for (const Probe* const probe : all_probes()) probes.push_back(probe->id);
   try {
-    return commands::run(cli::parse(arguments, probes), arguments);
+    return commands::run(cli::parse(arguments, all_probes()), arguments);
   } catch (const cli::UsageError& error) {
     return complain(error, commands::exit_usage);
   } catch (const RunFormatError& error) {

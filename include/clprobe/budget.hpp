@@ -4,11 +4,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 
 namespace clprobe {
 
 /// How much effort a run may spend: fewer sizes and samples, or more.
 enum class Effort { quick, normal, thorough };
+
+std::string_view to_word(Effort value);
 
 struct Budget {
   std::chrono::duration<double> probe_time{14.0};  ///< without the first visit

@@ -20,13 +20,6 @@ enum class Verdict { same, better, worse, different, unclear };
 
 std::string_view to_word(Verdict verdict);
 
-/// Which change of a quantity is an improvement.
-enum class Better { less, more, unknown };
-
-/// Less time and fewer cycles are better, more bytes a second are, and so is a larger capacity.
-/// Everything that the table does not know is `unknown`.
-Better better_of(std::string_view name, std::string_view unit);
-
 /// The rate of the core's clock as the run calibrated it, in cycles a second.
 struct CoreClock {
   double hertz{0.0};
@@ -83,7 +76,7 @@ struct RunDigest {
 };
 
 /// In the place of a probe: what holds for the run as a whole, the rate of the core's clock.
-inline constexpr std::string_view clock_section = "clock";
+inline constexpr std::string_view clock_section = "core clock";
 
 RunDigest digest(const Run& run, std::string_view file);
 

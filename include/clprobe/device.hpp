@@ -92,8 +92,8 @@ class Session {
     if (!slot.has_value()) slot = make();
     return std::any_cast<Kept&>(slot);
   }
-  /// Forgets a kept value, so that its memory is free before a larger one is made.
-  void forget(const std::string& name) { kept_.erase(name); }
+  /// Forgets all kept values, and frees their memory.
+  void forget_all() { kept_.clear(); }
 
  private:
   [[nodiscard]] std::string full_options(const std::string& options) const;

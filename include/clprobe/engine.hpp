@@ -63,7 +63,7 @@ struct Observer {
 /// and ends nothing, a probe with any such point is `failed`, an interrupted one `interrupted`.
 /// Points that the device refuses (Unsupported) are no failures: a warning where only some of a
 /// series were, else a finding without a value.
-ProbeResult measure(const Probe& probe, Backend& backend, const Limits& limits,
+ProbeResult measure(const Probe& probe, Backend& backend, const Request& request,
                     const Budget& budget, const Observer& observer);
 
 /// Plays a recorded run back, all its points: `prepare` finds the stored point, `run` yields the

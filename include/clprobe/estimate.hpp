@@ -22,11 +22,13 @@ struct Estimate {
   std::optional<double> cycles{};  ///< where ticks are cycles of the core
 };
 
-/// Parameters of a point that another tool measured: the time of one access, and a bandwidth.
+/// Facts of a point that another tool measured: the time of one access, and a bandwidth.
 inline constexpr std::string_view imported_ns = "imported_ns";
 inline constexpr std::string_view imported_bytes_per_second = "imported_bytes_per_second";
 
-/// The parameter called `name` as a number, integer or not; nothing when the point has none.
+/// The value called `name` as a number, integer or not; nothing where there is none.
+std::optional<double> number_in(const Parameters& parameters, std::string_view name);
+/// The same of a point's parameters.
 std::optional<double> number_of(const Point& point, std::string_view name);
 
 /// What times the samples of a point: its parameter "timer" ("event" or "host"), for points whose

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a probe is: a value with an id, a question and free functions.
+// What a probe is: a value that declares its options, series, findings and view, and free
+// functions. Nothing here, and nothing outside a probe's folder, knows any probe.
 #pragma once
 
 #include <cstdint>
@@ -11,100 +12,42 @@
 #include <vector>
 
 #include "clprobe/budget.hpp"
+#include "clprobe/option.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/units.hpp"
 
 namespace clprobe {
 
-class Session;         // device.hpp; only `prepare` sees it
+class Session;         // device.hpp; only `open` sees it
 struct SimulatedWork;  // simulated.hpp
 namespace simulator {
 struct Machine;  // machine.hpp
 }
 
-enum class AddressForm { automatic, pointer, index, offset };
+/// What earlier probes of this run found out of the device that later ones need.
+struct Known {
+  Bytes last_cache{};  ///< the largest capacity of a cache; 0: not known
 
-/// Words for --address and for the worker's protocol; `from_word` (run.hpp) reads them.
-std::string_view to_word(AddressForm value);
-std::string_view to_word(Effort value);
-
-/// Working sets from `first` to `last`, each `ratio` times the one before.
-struct SizeRange {
-  Bytes first{};
-  Bytes last{};
-  double ratio{0.0};
-
-  friend bool operator==(const SizeRange&, const SizeRange&) = default;
+  friend bool operator==(const Known&, const Known&) = default;
 };
 
-/// Elements that are moved through memory: what they are, what is done with them, where they lie.
-enum class ElementType { int32, float32, float64 };
-enum class Operation { read, write, copy, update };
-enum class BufferKind { device, host, svm };
-
-/// Words for --type, --operation and --buffer, and of points; `from_word` (run.hpp) reads them.
-std::string_view to_word(ElementType value);
-std::string_view to_word(Operation value);
-std::string_view to_word(BufferKind value);
-
-/// What is asked for of probes that move whole buffers; 0 and empty: the probe's choice.
-struct StreamLimits {
-  std::uint64_t elements{0};    ///< in each buffer
-  std::uint64_t grid{0};        ///< work-items
-  std::uint64_t work_group{0};  ///< work-items in a work-group
-  std::vector<ElementType> types{};
-  std::vector<int> vectors{};  ///< 1, 2, 4, 8 or 16 values in an element
-  std::vector<Operation> operations{};
-  std::vector<BufferKind> buffers{};
-  std::optional<Timer> timer{};  ///< of launches: event or host
-
-  friend bool operator==(const StreamLimits&, const StreamLimits&) = default;
-};
-
-/// What is asked for of work-groups whose loads are outstanding; empty: the probe's choice.
-struct InflightLimits {
-  std::vector<int> work_items{};
-  std::vector<int> loads{};            ///< independent ones of a work-item
-  std::vector<int> mergers{};          ///< work-items, or sub-groups, that share a line
-  std::vector<std::string> targets{};  ///< "cache", "memory", "host"
-
-  friend bool operator==(const InflightLimits&, const InflightLimits&) = default;
-};
-
-/// What is asked for of kernels whose stalls are shown; empty: all that the device can run.
-struct StallLimits {
-  std::vector<std::string> cases{};  ///< "uts", "utsd", "implicit"
-
-  friend bool operator==(const StallLimits&, const StallLimits&) = default;
-};
-
-/// What the user allows and asks for; every field that is not set is the probe's choice.
-struct Limits {
-  Bytes max_memory{};                 ///< 0: the least of 1 GiB, max allocation, memory / 4
-  std::vector<SizeRange> sizes{};     ///< empty: the probe's own
-  std::vector<std::string> series{};  ///< empty: all
-  Bytes step{};                       ///< 0: the larger of 64 bytes and the reported line
-  int unroll{16};                     ///< loads in one iteration of the chase
-  AddressForm address{AddressForm::automatic};
-  std::vector<int> word_bytes{};  ///< of one access to local memory: 4, 8, 16; empty: all
-  std::vector<int> strides{};     ///< in words, between the lanes of a sub-group; empty: 0 to 65
-  std::vector<int> ways{};  ///< lanes that meet in one bank; empty: powers of two to a sub-group
-  std::vector<int> sub_groups{};    ///< of one work-group; empty: powers of two
-  std::vector<int> instructions{};  ///< accesses that do not wait; empty: powers of two to 32
+/// What the user allows and asks one probe for; every field that is not set is the probe's choice.
+struct Request {
+  Bytes max_memory{};  ///< for all buffers of the probe together; 0: the probe's choice
   Effort effort{Effort::normal};
   std::uint64_t seed{42};
-  StreamLimits stream{};
-  InflightLimits in_flight{};
-  StallLimits stalls{};
-  Bytes last_cache{};  ///< what `latency` found in the same run; 0: not known
+  std::vector<std::string> series{};  ///< of those that the probe declares; empty: all
+  OptionValues own{};
+  Known known{};
 
-  friend bool operator==(const Limits&, const Limits&) = default;
+  friend bool operator==(const Request&, const Request&) = default;
 };
 
 /// What to measure, and findings that are clear without measuring ("image: the device has none").
 struct Plan {
   std::vector<Point> points{};
   std::vector<Finding> findings{};
+  Bytes memory{};  ///< that the probe will hold at most, on the device and beside it on the host
 };
 
 struct Findings {
@@ -129,6 +72,10 @@ struct Work {
   std::function<Measurement(std::uint64_t iterations)> run{};
 };
 
+/// Prepares points of one opened probe, and owns what they share (buffers, counters): all of it is
+/// freed with it, when the probe ends. Throws DeviceError.
+using Preparer = std::function<Work(const Point&)>;
+
 /// One way to build a probe's kernel file: its options without the clock, and what is put before
 /// it.
 struct KernelVariant {
@@ -136,36 +83,73 @@ struct KernelVariant {
   std::string preamble{};
 };
 
-/// What is told of a point: the time of one of its accesses, or how many bytes it moves in a
-/// second. Of the latter, a sample's accesses are bytes.
-enum class Quantity { seconds_per_access, bytes_per_second };
+/// One kind of finding that `analyse` makes.
+struct FindingSpec {
+  std::string_view name{};  ///< its words are its title: "cost_per_way"
+  std::string_view unit{};  ///< "bytes", "cycles|seconds" (the device decides); empty: none
+  Role role{Role::fact};
+  std::optional<Better> better{};  ///< nothing: as usual for its unit
+  std::string_view formerly{};     ///< its name in older documents
+};
 
-std::string_view to_word(Quantity value);
+/// A series of points that can be asked for by --series.
+struct Series {
+  std::string_view name{};
+  std::string_view summary{};
+};
+
+/// How a probe's points are drawn (see View).
+struct ViewSpec {
+  ViewKind kind{ViewKind::curve};
+  std::string_view x{};
+  std::string_view y{};
+  std::string_view value_title{"time of an access"};
+};
 
 struct Probe {
-  std::string_view id{};  ///< file stem = kernel stem = JSON key = command-line word
+  std::string_view
+      id{};  ///< folder = kernel stem = page = JSON key = command-line word = namespace
   std::string_view title{};
   std::string_view question{};
-  Quantity quantity{Quantity::seconds_per_access};
-  /// Pure, may be null: what of `limits` the device can never do, in one line that names the
-  /// nearest valid value ("--grid: 1000 is no power of two: choose 512 or 1024"). Empty when all is
-  /// well.
-  std::string (*check)(const DeviceInfo&, const Limits&){nullptr};
+  /// The id under which older versions stored what this probe measures on simulated machines.
+  std::string_view former_id_simulated{};
+  Unit unit{Unit::seconds};
+  std::span<const Option> options{};
+  std::span<const Series> series{};  ///< what --series can choose; empty: there is no such option
+  std::span<const FindingSpec> findings{};
+  ViewSpec view{};
   Budgets budgets{usual_budgets};  ///< how long and how often
+  /// Pure, may be null: what of the request the device can never do, in one line that names the
+  /// nearest valid value ("--grid: 4096 work-items are more than 1024 elements: choose at most
+  /// 1024"). Empty when all is well.
+  std::string (*check)(const DeviceInfo&, const Request&){nullptr};
   /// Pure. Points in any order; the engine shuffles them.
-  Plan (*plan)(const DeviceInfo&, const Limits&){nullptr};
+  Plan (*plan)(const DeviceInfo&, const Request&){nullptr};
   /// Pure, may be null: more points, seen what the first ones say (sizes around a knee).
-  std::vector<Point> (*refine)(const DeviceInfo&, const Limits&, std::span<const Point>){nullptr};
+  std::vector<Point> (*refine)(const DeviceInfo&, const Request&, std::span<const Point>){nullptr};
   /// The only one that sees OpenCL; null for a probe of simulated machines alone. Throws
   /// DeviceError.
-  Work (*prepare)(Session&, const Point&){nullptr};
+  Preparer (*open)(Session&){nullptr};
   /// Pure, may be null: the same work as streams of warp instructions, for a simulated machine.
   SimulatedWork (*trace)(const simulator::Machine&, const Point&){nullptr};
-  /// Pure. Every way in which `prepare` can build the kernel, for the tests that compile them all;
-  /// null without `prepare`.
+  /// Pure. Every way in which `open` can build the kernel, for the tests that compile them all;
+  /// null without `open`.
   std::vector<KernelVariant> (*variants)(){nullptr};
   /// Pure.
   Findings (*analyse)(const DeviceInfo&, std::span<const Point>){nullptr};
+  /// Pure, may be null: what later probes of the run should know of this one's result.
+  void (*learn)(const ProbeResult&, Known&){nullptr};
 };
+
+/// The name of the option that every probe with several series has.
+inline constexpr std::string_view series_option = "series";
+
+/// Writes what the probe declares into a result: unit, view, and every finding's role, direction
+/// and present name. Documents are then complete without the probe.
+void declare(const Probe& probe, ProbeResult& result);
+
+/// Replaces findings and warnings of the analysis by those that `analyse` makes of the points now.
+/// What the plan said, and what the engine saw, stays.
+void analyse_again(const Probe& probe, const DeviceInfo& device, ProbeResult& result);
 
 }  // namespace clprobe

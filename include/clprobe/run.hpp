@@ -53,6 +53,27 @@ enum class Source { measured, reported, derived };
 /// How a probe, or the whole run, ended.
 enum class Status { ok, unsupported, unobservable, failed, interrupted };
 
+/// What a device is. Questions about it are asked by name, so that no caller lists types.
+enum class DeviceType { gpu, cpu, accelerator, other, simulated };
+
+/// What a point's value and most findings are in: the time of one access, or what moves or happens
+/// in a second. Of rates, a sample's accesses are what is counted (bytes, operations).
+enum class Unit { seconds, bytes_per_second, operations_per_second };
+
+/// How the points of a probe are best seen.
+enum class ViewKind { curve, heat_map, stacks };
+
+/// Which change of a finding is an improvement.
+enum class Better { unknown, less, more };
+
+/// What a finding is for. `lower_bound`: the device may well do more. `remark`: about this run and
+/// not about the device (how well a model fits), so that no two runs are compared by it. `advice`:
+/// a sentence for programmers.
+enum class Role { fact, headline, lower_bound, remark, advice };
+
+/// Who raised a warning: the engine, from what happened, or the analysis, which can be made again.
+enum class WarningSource { engine, analysis };
+
 /// One timed launch. `accesses` were timed between two clock reads (`ticks`), and the launch as a
 /// whole by the driver's events (`event_ns`) and the host's steady clock (`host_ns`).
 struct Sample {
@@ -66,10 +87,12 @@ struct Sample {
   friend bool operator==(const Sample&, const Sample&) = default;
 };
 
-/// One combination of parameters that is measured.
+/// One combination of parameters that is measured. Parameters tell which point it is; facts are
+/// what else is known of it: planned along with it, or found while preparing and measuring.
 struct Point {
   std::string series{};     ///< "global", "constant-argument", ...
   Parameters parameters{};  ///< "working_set_bytes", "step_bytes", ...
+  Parameters facts{};       ///< "huge_page_percent", "buffer_bytes", ...
   std::vector<Sample> samples{};
   std::string failure{};  ///< why it could not be measured; empty when it was
 
@@ -89,6 +112,8 @@ struct Finding {
   Source source{Source::derived};
   std::string method{};  ///< how it was found: "segmentation", "slope", ...
   std::string reason{};  ///< why there is no value
+  Role role{Role::fact};
+  Better better{Better::unknown};
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };
@@ -97,6 +122,7 @@ struct Finding {
 struct Warning {
   std::string code{};
   Parameters facts{};
+  WarningSource source{WarningSource::engine};
 
   friend bool operator==(const Warning&, const Warning&) = default;
 };
@@ -109,9 +135,20 @@ struct KernelBuild {
   friend bool operator==(const KernelBuild&, const KernelBuild&) = default;
 };
 
+/// How the points of a result are drawn. An empty `x`: the parameter that varies most.
+struct View {
+  ViewKind kind{ViewKind::curve};
+  std::string x{};            ///< the parameter across: "working_set_bytes"
+  std::string y{};            ///< the parameter down, of a heat map
+  std::string value_title{};  ///< "time of an access", "bandwidth"
+
+  friend bool operator==(const View&, const View&) = default;
+};
+
 struct ProbeResult {
-  std::string probe{};     ///< the probe's id
-  std::string quantity{};  ///< "seconds_per_access", ...
+  std::string probe{};  ///< the probe's id
+  Unit unit{Unit::seconds};
+  View view{};
   Status status{Status::ok};
   std::string reason{};  ///< why not ok
   double elapsed_seconds{0.0};
@@ -152,7 +189,7 @@ struct DeviceInfo {
   std::string platform_index{};  ///< "platform:device"
   std::string platform{};
   std::string name{};
-  std::string type{};  ///< "gpu", "cpu", "accelerator", "other" or "simulated"
+  DeviceType type{DeviceType::other};
   std::string vendor{};
   std::string driver{};
   std::string version{};  ///< CL_DEVICE_VERSION
@@ -178,6 +215,12 @@ struct DeviceInfo {
 
   friend bool operator==(const DeviceInfo&, const DeviceInfo&) = default;
 };
+
+/// Whether one thread runs the work-items of a group one after another, with the caches of a core.
+inline bool runs_items_in_turn(const DeviceInfo& device) { return device.type == DeviceType::cpu; }
+/// Whether nothing is measured: a model of a compute unit is asked.
+inline bool is_simulated(const DeviceInfo& device) { return device.type == DeviceType::simulated; }
+inline bool is_gpu(const DeviceInfo& device) { return device.type == DeviceType::gpu; }
 
 struct ToolInfo {
   std::string version{};
@@ -207,7 +250,7 @@ struct ImportInfo {
 };
 
 inline constexpr std::string_view run_schema_name = "clprobe-run";
-inline constexpr int run_schema_version = 1;
+inline constexpr int run_schema_version = 2;
 
 /// One run on one device.
 struct Run {
@@ -232,11 +275,21 @@ std::string_view to_word(Status value);
 std::string_view to_word(ClockKind value);
 std::string_view to_word(ClockRate value);
 std::string_view to_word(Timer value);
+std::string_view to_word(DeviceType value);
+std::string_view to_word(Unit value);
+std::string_view to_word(ViewKind value);
+std::string_view to_word(Better value);
+std::string_view to_word(Role value);
+std::string_view to_word(WarningSource value);
 template <typename Enum>
 std::optional<Enum> from_word(std::string_view word);
 /// Every word of an enumeration, for messages that say what was expected.
 template <typename Enum>
 std::vector<std::string_view> all_words();
+
+/// The direction that most quantities of a unit have: less time and fewer cycles are better, and
+/// more of anything per second or cycle is.
+Better usual_direction(std::string_view unit);
 
 /// A run file could not be read: "results[0].points[3].samples[1].host_ns: expected an integer".
 class RunFormatError : public std::runtime_error {

@@ -8,30 +8,10 @@
 
 #include "clprobe/compare.hpp"
 #include "clprobe/estimate.hpp"
-#include "clprobe/probe.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
 namespace {
-
-// What a point turned out to have; it says nothing about which point it is.
-constexpr std::array<std::string_view, 5> outcomes{"buffer_bytes", "huge_page_percent", "page_kind",
-                                                   imported_ns, imported_bytes_per_second};
-
-// Remarks about a run and not what was found of its device: a sentence, how well a model fits, and
-// which model would have been next. They have no interval, and nothing is better or worse.
-constexpr std::array<std::string_view, 7> remarks{
-    "advice", "runner_up", "behind", "line_r2", "model_r2", "as_share", "largest_deviation"};
-
-bool is_remark(std::string_view name) {
-  return std::find(remarks.begin(), remarks.end(), name) != remarks.end();
-}
-
-// The accounts of simulated launches among them: "cycles", "gsi_no_stall_cycles".
-bool is_outcome(std::string_view name) {
-  return name.ends_with("cycles") ||
-         std::find(outcomes.begin(), outcomes.end(), name) != outcomes.end();
-}
 
 std::string text_of(const Value& value) {
   return std::visit([](const auto& held) { return fmt::format("{}", held); }, value);
@@ -52,7 +32,6 @@ std::optional<double> value_of(const TimedPoint& timed, bool is_rate) {
 /// Parameters that differ between points, and one point's worth of those that do not.
 void split_parameters(const std::vector<TimedPoint>& points, ComparedCurve& curve) {
   for (const auto& [name, value] : points.front().point->parameters) {
-    if (is_outcome(name)) continue;
     const bool is_constant = std::all_of(
         points.begin(), points.end(), [&, &name = name, &value = value](const TimedPoint& timed) {
           const Value* const other = timed.point->parameters.find(name);
@@ -203,7 +182,7 @@ ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& devic
 
 ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device) {
   ComparedResult compared{.probe = result.probe, .status = result.status, .reason = result.reason};
-  const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
+  const bool is_rate = result.unit != Unit::seconds;
   std::map<std::string, std::vector<Spread>, std::less<>> spreads;
   std::map<std::string, TimedBy, std::less<>> timed;
   TimedBy all;  // which speaks for findings whose series has no points of its own
@@ -219,7 +198,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
       std::any_of(result.warnings.begin(), result.warnings.end(),
                   [](const Warning& warning) { return warning.code == "time_budget_short"; });
   for (const Finding& finding : result.findings) {
-    if (is_remark(finding.name)) continue;
+    if (finding.role == Role::remark || finding.role == Role::advice) continue;
     const auto own = timed.find(finding.series);
     compared.findings.push_back(compared_finding(
         finding, device, own == timed.end() ? all : own->second, spreads[finding.series]));
@@ -234,6 +213,7 @@ ComparedResult clock_result(const CoreClock& clock, Timer against) {
   rate.low = clock.low;
   rate.high = clock.high;
   rate.unit = "hertz";
+  rate.better = usual_direction(rate.unit);
   rate.method = fmt::format("calibration against {}", to_word(against));
   ComparedResult result{.probe = std::string(clock_section)};
   result.findings.push_back({.finding = std::move(rate)});

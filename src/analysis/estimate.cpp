@@ -70,12 +70,16 @@ std::vector<double> times_of_launches(std::span<const Launch> all) {
 
 }  // namespace
 
-std::optional<double> number_of(const Point& point, std::string_view name) {
-  const Value* value = point.parameters.find(name);
+std::optional<double> number_in(const Parameters& parameters, std::string_view name) {
+  const Value* value = parameters.find(name);
   if (value == nullptr) return std::nullopt;
   if (const auto* whole = std::get_if<std::int64_t>(value)) return static_cast<double>(*whole);
   if (const auto* real = std::get_if<double>(value)) return *real;
   return std::nullopt;
+}
+
+std::optional<double> number_of(const Point& point, std::string_view name) {
+  return number_in(point.parameters, name);
 }
 
 Timer timer_of(const Point& point, const DeviceInfo& device) {
@@ -88,9 +92,9 @@ std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device
   const Timer timer = timer_of(point, device);
   if (timer == Timer::clock) return times_by_clock(point, device.clock);
   if (timer == Timer::imported) {
-    const std::optional<double> rate = number_of(point, imported_bytes_per_second);
+    const std::optional<double> rate = number_in(point.facts, imported_bytes_per_second);
     if (rate && *rate > 0.0) return {ns_per_second / *rate};  // of one byte
-    const std::optional<double> time = number_of(point, imported_ns);
+    const std::optional<double> time = number_in(point.facts, imported_ns);
     return time && *time > 0.0 ? std::vector{*time} : std::vector<double>{};
   }
   const std::vector<Launch> all = launches(point, timer);

@@ -19,20 +19,6 @@ constexpr double widest_factor = 2.0;
 // The same for shares, of the whole that they are parts of.
 constexpr double widest_share = 0.25;
 
-struct Direction {
-  std::string_view name;  // empty: any
-  std::string_view unit;
-  Better better;
-};
-
-constexpr std::array directions{Direction{"", "seconds", Better::less},
-                                Direction{"", "cycles", Better::less},
-                                Direction{"", "bytes_per_second", Better::more},
-                                Direction{"", "bytes_per_cycle", Better::more},
-                                Direction{"", "operations_per_second", Better::more},
-                                Direction{"", "hertz", Better::more},
-                                Direction{"capacity", "bytes", Better::more}};
-
 constexpr std::array verdict_words{std::string_view("same"), std::string_view("better"),
                                    std::string_view("worse"), std::string_view("different"),
                                    std::string_view("unclear")};
@@ -108,7 +94,7 @@ LogInterval log_interval(const ComparedFinding& compared) {
 }
 
 Verdict direction_of(const Finding& finding, bool is_more) {
-  switch (better_of(finding.name, finding.unit)) {
+  switch (finding.better) {
     case Better::less:
       return is_more ? Verdict::worse : Verdict::better;
     case Better::more:
@@ -216,20 +202,12 @@ Judgement judge_shares(const ComparedFinding& compared_baseline,
 bool is_change(Verdict verdict) { return verdict != Verdict::same && verdict != Verdict::unclear; }
 
 /// Two lower bounds may both be true, however far they are apart.
-bool is_lower_bound(const Finding& finding) { return finding.name.ends_with("_at_least"); }
+bool is_lower_bound(const Finding& finding) { return finding.role == Role::lower_bound; }
 
 }  // namespace
 
 std::string_view to_word(Verdict verdict) {
   return verdict_words.at(static_cast<std::size_t>(verdict));
-}
-
-Better better_of(std::string_view name, std::string_view unit) {
-  const auto* const found =
-      std::find_if(directions.begin(), directions.end(), [&](const Direction& each) {
-        return each.unit == unit && (each.name.empty() || each.name == name);
-      });
-  return found == directions.end() ? Better::unknown : found->better;
 }
 
 Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, double threshold) {

@@ -9,14 +9,16 @@ namespace {
 
 constexpr std::array commands{
     CommandRow{.word = "",
-               .arguments = "[PROBE...]",
+               .arguments = "[PROBE [ITS OPTIONS]]...",
                .command = Command::measure,
-               .summary = "measure: all probes, or those named",
-               .details = "Measure the named probes, or all of them, and print what they found."},
+               .summary = "measure all probes, or those named",
+               .details = "Measure the named probes, or all of them, and print what they found. A "
+                          "probe's own options follow its name; where only one probe is named, "
+                          "they may stand anywhere."},
     CommandRow{.word = "list",
                .command = Command::list,
-               .summary = "the devices and the probes that there are",
-               .details = "Print the devices and the probes that there are."},
+               .summary = "list devices and probes",
+               .details = "List the devices, the simulated machines and the probes."},
     CommandRow{.word = "explain",
                .arguments = "PROBE",
                .command = Command::explain,
@@ -56,12 +58,6 @@ std::string_view title_of(Category category) {
   switch (category) {
     case Category::selection:
       return "What to measure";
-    case Category::stride:
-      return "Patterns of access (stride)";
-    case Category::inflight:
-      return "Loads in flight (inflight)";
-    case Category::stalls:
-      return "Where the cycles go (stalls)";
     case Category::effort:
       return "How long and how well";
     case Category::comparing:
@@ -72,6 +68,7 @@ std::string_view title_of(Category category) {
       return "Results";
     case Category::about:
       return "About clprobe";
+    case Category::of_probe:
     case Category::hidden:
       break;
   }

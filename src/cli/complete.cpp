@@ -24,6 +24,12 @@ std::string escape(std::string_view text, std::string_view special) {
   return escaped;
 }
 
+Words ids_of(std::span<const Probe* const> probes) {
+  Words ids;
+  for (const Probe* const probe : probes) ids.push_back(probe->id);
+  return ids;
+}
+
 Words command_words() {
   Words words;
   for (const CommandRow& row : all_commands()) {
@@ -39,7 +45,8 @@ std::string bash_offer(const Flag& flag) {
   return fmt::format("_clprobe_offer '{}' \"$word\"", join(choices, " "));
 }
 
-// Words are split at "=" by bash, so that "--flag=word" arrives as three.
+// Words are split at "=" by bash, so that "--flag=word" arrives as three. A value is offered by the
+// option and the probe that it follows.
 constexpr std::string_view bash_template = R"(# SPDX-License-Identifier: Apache-2.0
 # Made by clprobe --generate bash from the table of flags.
 _clprobe_offer() {{
@@ -50,57 +57,89 @@ _clprobe_files() {{
   mapfile -t COMPREPLY < <(compgen -f -- "$1")
 }}
 _clprobe() {{
-  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} command='' each
+  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}}
+  local command='' probe='' own='' each
   COMPREPLY=()
   if [[ $word == '=' ]]; then
     word=''
   elif [[ $before == '=' ]]; then
     before=${{COMP_WORDS[COMP_CWORD-2]}}
   fi
-  case $before in
-{cases}  esac
   for each in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
     case $each in
     {command_cases}) command=$each ;;
+    {probe_cases}) probe=$each ;;
     esac
   done
+  case $probe$before in
+{own_cases}  esac
+  case $before in
+{cases}  esac
+  case $probe in
+{own_names}  esac
   if [[ $word == -* ]]; then
-    _clprobe_offer '{flags}' "$word"
+    _clprobe_offer "$own {flags}" "$word"
   elif [[ $command == report || $command == compare || $command == import ]]; then
     _clprobe_files "$word"
   elif [[ $command == explain ]]; then
     _clprobe_offer '{probes}' "$word"
-  elif [[ $command == '' ]]; then
+  elif [[ $command == '' && $probe == '' ]]; then
     _clprobe_offer '{commands} {probes}' "$word"
+  elif [[ $command == '' ]]; then
+    _clprobe_offer '{probes}' "$word"
   fi
 }}
 complete -F _clprobe clprobe
 )";
 
-std::string bash_completion(const Words& probes) {
+/// A flag's cases: what is offered behind it. Those whose value nobody knows are collected.
+void add_bash_case(const Flag& flag, std::string_view probe, std::string& cases,
+                   std::string& unknown_values) {
+  std::string pattern = fmt::format("{}--{}", probe, flag.name);
+  if (flag.short_name != '\0') pattern += fmt::format("|-{}", std::string(1, flag.short_name));
+  if (flag.kind == ValueKind::none) return;
+  if (flag.kind == ValueKind::text) {
+    unknown_values += fmt::format("{}{}", unknown_values.empty() ? "" : "|", pattern);
+  } else {
+    cases += fmt::format("  {})\n    {}\n    return\n    ;;\n", pattern, bash_offer(flag));
+  }
+}
+
+std::string end_of_cases(const std::string& unknown_values) {
+  if (unknown_values.empty()) return {};
+  return fmt::format("  {})\n    return\n    ;;\n", unknown_values);
+}
+
+std::string bash_completion(std::span<const Probe* const> probes) {
   std::string cases;
   std::string unknown_values;
   std::string names;
   for (const Flag& flag : visible_flags()) {
-    std::string pattern = fmt::format("--{}", flag.name);
     names += fmt::format("{}--{}", names.empty() ? "" : " ", flag.name);
-    if (flag.short_name != '\0') {
-      const std::string letter(1, flag.short_name);
-      pattern += fmt::format("|-{}", letter);
-      names += fmt::format(" -{}", letter);
-    }
-    if (flag.kind == ValueKind::none) continue;
-    if (flag.kind == ValueKind::text) {
-      unknown_values += fmt::format("{}{}", unknown_values.empty() ? "" : "|", pattern);
-    } else {
-      cases += fmt::format("  {})\n    {}\n    return\n    ;;\n", pattern, bash_offer(flag));
-    }
+    if (flag.short_name != '\0') names += fmt::format(" -{}", std::string(1, flag.short_name));
+    add_bash_case(flag, "", cases, unknown_values);
   }
-  cases += fmt::format("  {})\n    return\n    ;;\n", unknown_values);
+  cases += end_of_cases(unknown_values);
+  std::string own_cases;
+  std::string own_names;
+  std::string own_unknown;
+  for (const Probe* const probe : probes) {
+    const ProbeFlags own(*probe);
+    std::string own_flags;
+    for (const Flag& flag : own.flags) {
+      own_flags += fmt::format("{}--{}", own_flags.empty() ? "" : " ", flag.name);
+      add_bash_case(flag, probe->id, own_cases, own_unknown);
+    }
+    own_names += fmt::format("  {}) own='{}' ;;\n", probe->id, own_flags);
+  }
+  own_cases += end_of_cases(own_unknown);
+  const Words ids = ids_of(probes);
   return fmt::format(bash_template, fmt::arg("cases", cases), fmt::arg("flags", names),
+                     fmt::arg("own_cases", own_cases), fmt::arg("own_names", own_names),
                      fmt::arg("command_cases", join(command_words(), "|")),
+                     fmt::arg("probe_cases", join(ids, "|")),
                      fmt::arg("commands", join(command_words(), " ")),
-                     fmt::arg("probes", join(probes, " ")));
+                     fmt::arg("probes", join(ids, " ")));
 }
 
 std::string zsh_action(const Flag& flag) {
@@ -125,9 +164,9 @@ std::string zsh_spec(std::string_view text) {
   return fmt::format("    '{}' \\\n", quoted);
 }
 
-std::string zsh_completion(const Words& probes) {
+std::string zsh_specs(std::span<const Flag> flags) {
   std::string specs;
-  for (const Flag& flag : visible_flags()) {
+  for (const Flag& flag : flags) {
     const std::string summary = escape(flag.summary, "[]:\\");
     const std::string action = zsh_action(flag);
     const std::string repeat = flag.is_repeatable ? "*" : "";
@@ -136,6 +175,17 @@ std::string zsh_completion(const Words& probes) {
     if (flag.short_name == '\0') continue;
     const std::string letter(1, flag.short_name);
     specs += zsh_spec(fmt::format("{}-{}[{}]{}", repeat, letter, summary, action));
+  }
+  return specs;
+}
+
+std::string zsh_completion(std::span<const Probe* const> probes) {
+  const Words ids = ids_of(probes);
+  std::string own;
+  for (const Probe* const probe : probes) {
+    const ProbeFlags flags(*probe);
+    if (flags.flags.empty()) continue;
+    own += fmt::format("    {}) own=(\n{}    ) ;;\n", probe->id, zsh_specs(flags.flags));
   }
   return fmt::format(R"(#compdef clprobe
 # SPDX-License-Identifier: Apache-2.0
@@ -149,7 +199,12 @@ _clprobe_words() {{
   esac
 }}
 _clprobe() {{
+  local -a own
+  # Options follow their probe: those of the last one before the cursor.
+  case ${{${{words[1,CURRENT-1]}}[(R)({5})]}} in
+{4}  esac
   _arguments -s \
+    $own \
 {3}    '*:word:_clprobe_words'
 }}
 if [[ ${{funcstack[1]}} == _clprobe ]]; then
@@ -158,11 +213,22 @@ else
   compdef _clprobe clprobe
 fi
 )",
-                     join(command_words(), "|"), join(probes, " "), join(command_words(), " "),
-                     specs);
+                     join(command_words(), "|"), join(ids, " "), join(command_words(), " "),
+                     zsh_specs(visible_flags()), own, join(ids, "|"));
 }
 
-std::string fish_completion(const Words& probes) {
+std::string fish_line(const Flag& flag, std::string_view condition) {
+  std::string line = fmt::format("complete -c clprobe{} -l {}", condition, flag.name);
+  if (flag.short_name != '\0') line += fmt::format(" -s {}", std::string(1, flag.short_name));
+  if (flag.kind == ValueKind::file) line += " -r -F";
+  if (flag.kind == ValueKind::text) line += " -x";
+  if (!flag.choices.empty()) {
+    line += fmt::format(" -x -a '{}'", join({flag.choices.begin(), flag.choices.end()}, " "));
+  }
+  return line + fmt::format(" -d '{}'\n", escape(flag.summary, "'\\"));
+}
+
+std::string fish_completion(std::span<const Probe* const> probes) {
   std::string lines =
       "# SPDX-License-Identifier: Apache-2.0\n"
       "# Made by clprobe --generate fish from the table of flags.\n"
@@ -178,25 +244,20 @@ std::string fish_completion(const Words& probes) {
     lines += fmt::format(
         "complete -c clprobe -n 'not __fish_seen_subcommand_from list report compare import' -a "
         "'{}'\n",
-        join(probes, " "));
+        join(ids_of(probes), " "));
   }
   lines += "complete -c clprobe -n '__fish_seen_subcommand_from report compare import' -F\n";
-  for (const Flag& flag : visible_flags()) {
-    lines += fmt::format("complete -c clprobe -l {}", flag.name);
-    if (flag.short_name != '\0') lines += fmt::format(" -s {}", std::string(1, flag.short_name));
-    if (flag.kind == ValueKind::file) lines += " -r -F";
-    if (flag.kind == ValueKind::text) lines += " -x";
-    if (!flag.choices.empty()) {
-      lines += fmt::format(" -x -a '{}'", join({flag.choices.begin(), flag.choices.end()}, " "));
-    }
-    lines += fmt::format(" -d '{}'\n", escape(flag.summary, "'\\"));
+  for (const Flag& flag : visible_flags()) lines += fish_line(flag, "");
+  for (const Probe* const probe : probes) {
+    const std::string condition = fmt::format(" -n '__fish_seen_subcommand_from {}'", probe->id);
+    for (const Flag& flag : ProbeFlags(*probe).flags) lines += fish_line(flag, condition);
   }
   return lines;
 }
 
 }  // namespace
 
-std::string completion(std::string_view shell, const std::vector<std::string_view>& probes) {
+std::string completion(std::string_view shell, std::span<const Probe* const> probes) {
   if (shell == "bash") return bash_completion(probes);
   if (shell == "zsh") return zsh_completion(probes);
   if (shell == "fish") return fish_completion(probes);

@@ -16,7 +16,6 @@ inline constexpr unsigned with_results = measuring | bit(Command::report) | comp
 inline constexpr unsigned everywhere = with_devices | with_results | bit(Command::explain);
 
 std::span<const Flag> selection_flags();
-std::span<const Flag> probe_flags();
 std::span<const Flag> effort_flags();
 std::span<const Flag> result_flags();
 

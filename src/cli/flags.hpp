@@ -23,23 +23,11 @@ enum class ValueKind {
 };
 
 /// The headings of --help and the man page, in their order. Hidden flags are for clprobe itself.
-enum class Category {
-  selection,
-  stride,
-  inflight,
-  stalls,
-  effort,
-  comparing,
-  importing,
-  results,
-  about,
-  hidden
-};
+enum class Category { selection, effort, comparing, importing, results, about, of_probe, hidden };
 
-inline constexpr std::array visible_categories{
-    Category::selection, Category::stride,  Category::inflight,
-    Category::stalls,    Category::effort,  Category::comparing,
-    Category::importing, Category::results, Category::about};
+inline constexpr std::array visible_categories{Category::selection, Category::effort,
+                                               Category::comparing, Category::importing,
+                                               Category::results,   Category::about};
 
 struct Flag {
   std::string_view name{};        ///< without the dashes
@@ -56,6 +44,26 @@ struct Flag {
   /// Throws UsageError without the flag's name.
   void (*update)(Options&, std::string_view value){nullptr};
 };
+
+/// A probe's options: the table that the probe declares, and --series where it has any. Values are
+/// read by the option's ValueSpec, not by `Flag::update`.
+struct ProbeFlags {
+  explicit ProbeFlags(const Probe& of);
+  ProbeFlags(const ProbeFlags&) = delete;
+  ProbeFlags& operator=(const ProbeFlags&) = delete;
+  ProbeFlags(ProbeFlags&&) = default;
+  ProbeFlags& operator=(ProbeFlags&&) = default;
+  ~ProbeFlags() = default;
+
+  const Probe* probe;
+  std::vector<std::string_view> series_names{};
+  std::vector<Option> options;
+  std::vector<Flag> flags{};  ///< one per option, in the same order
+
+  [[nodiscard]] const Option* find(std::string_view name) const;
+};
+
+std::vector<ProbeFlags> flags_of(std::span<const Probe* const> probes);
 
 struct CommandRow {
   std::string_view word{};  ///< empty for measuring, which needs none

@@ -14,28 +14,29 @@ constexpr std::array result_rows{
          .kind = ValueKind::file,
          .category = Category::comparing,
          .commands = comparing,
-         .summary = "what the other runs are set beside; else the first one",
-         .details = "The file whose (first) run all others are set beside. Without it, the first "
-                    "run.",
+         .summary = "run to compare against (default: the first)",
+         .details =
+             "The file whose (first) run all others are compared with. Default: the first run.",
          .update = update_baseline},
     Flag{.name = "threshold",
          .value_name = "SHARE",
          .kind = ValueKind::text,
          .category = Category::comparing,
          .commands = comparing,
-         .summary = "changes up to this are none (3%)",
-         .details = "Changes up to this share are none, as a percentage; `3%` by default. A larger "
-                    "one must also show between the nearest ends of the two intervals.",
+         .summary = "ignore changes up to this share (default 3%)",
+         .details =
+             "Ignore changes up to this share, a percentage; `3%` by default. A larger change "
+             "must also show between the nearest ends of the two intervals.",
          .update = update_threshold},
     Flag{.name = "fail-on",
          .value_name = "VERDICT",
          .kind = ValueKind::choice,
          .category = Category::comparing,
          .commands = comparing,
-         .summary = "exit status 4 when a finding is",
-         .details = "End with status 4 when a finding is worse, or when one is better, worse or "
-                    "different (`changed`). Findings that are unclear or could not be matched are "
-                    "no reason.",
+         .summary = "exit with 4 if a finding got worse, or changed (default never)",
+         .details =
+             "Exit with status 4 if a finding is worse, or if one is better, worse or different "
+             "(`changed`). Findings that are unclear or have no match do not count.",
          .choices = fail_on_words,
          .update = update_fail_on},
     Flag{.name = "device-name",
@@ -47,6 +48,14 @@ constexpr std::array result_rows{
          .details = "The name of the device, where the file does not say it. Without it, the "
                     "file's own name.",
          .update = update_device_name},
+    Flag{.name = "series",
+         .value_name = "SERIES",
+         .kind = ValueKind::text,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "series that a list of sizes and latencies is of",
+         .details = "The series that a list of sizes and latencies is of; `global` by default.",
+         .update = update_import_series},
     Flag{.name = "size-unit",
          .value_name = "UNIT",
          .kind = ValueKind::choice,

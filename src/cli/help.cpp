@@ -12,7 +12,8 @@ constexpr std::size_t page_columns = 80;
 
 // The longest on the left, and two columns between.
 constexpr std::size_t flag_text_column = 28;
-constexpr std::size_t usage_text_column = 32;
+constexpr std::size_t usage_text_column = 40;
+constexpr std::size_t probe_text_column = 14;
 
 /// "  left      text", with `text` from `text_column` on, broken between words to fit the page.
 std::string entry(std::string_view left, std::string_view text, std::size_t text_column) {
@@ -45,7 +46,7 @@ std::string flag_entry(const Flag& flag) {
 
 }  // namespace
 
-std::string help_text() {
+std::string help_text(std::span<const Probe* const> probes) {
   std::string text =
       "clprobe measures how a device's memory system behaves, through OpenCL.\n\nUsage:\n";
   for (const CommandRow& row : all_commands()) {
@@ -53,6 +54,10 @@ std::string help_text() {
         row.word.empty() ? "  clprobe [options]" : fmt::format("  clprobe {}", row.word);
     if (!row.arguments.empty()) left += fmt::format(" {}", row.arguments);
     text += entry(left, row.summary, usage_text_column);
+  }
+  text += "\nProbes (`clprobe PROBE --help` lists their options):\n";
+  for (const Probe* const probe : probes) {
+    text += entry(fmt::format("  {}", probe->id), probe->question, probe_text_column);
   }
   for (const Category category : visible_categories) {
     text += fmt::format("\n{}:\n", title_of(category));
@@ -64,6 +69,18 @@ std::string help_text() {
          "\nExit status: 0 all ran, 1 a probe failed, 2 usage or a file that is no run,\n"
          "3 no device, 4 what --fail-on asked for, 130 interrupted.\n"
          "`clprobe --generate man | man -l -` shows the manual.\n";
+}
+
+std::string probe_help(const Probe& probe) {
+  std::string text = fmt::format("{}: {}\n\nUsage:\n  clprobe [options] {} [options of {}]\n",
+                                 probe.title, probe.question, probe.id, probe.id);
+  const ProbeFlags own(probe);
+  if (!own.flags.empty()) text += fmt::format("\nOptions of {}:\n", probe.id);
+  for (const Flag& flag : own.flags) text += flag_entry(flag);
+  return text + fmt::format(
+                    "\n`clprobe --help` lists the options of all probes, `clprobe explain {}` "
+                    "says how it measures.\n",
+                    probe.id);
 }
 
 }  // namespace clprobe::cli

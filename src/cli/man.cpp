@@ -35,8 +35,8 @@ constexpr std::array examples{
     Named{"clprobe", "Measure everything on the best device."},
     Named{"clprobe --device all -o run.json latency",
           "Measure one probe on all devices, and keep the samples."},
-    Named{"clprobe --sizes '16KiB-1GiB*1.2' --series global latency",
-          "Measure finer, between two sizes."},
+    Named{"clprobe latency --sizes '16KiB-1GiB*1.2' --series global stride --grid 2^20",
+          "Measure two probes, each with options of its own."},
     Named{"clprobe report -f markdown old.json new.json",
           "Set two saved runs side by side, to paste into an issue."},
 };
@@ -115,7 +115,7 @@ std::string synopsis_and_commands() {
 
 }  // namespace
 
-std::string man_page() {
+std::string man_page(std::span<const Probe* const> probes) {
   // The date is of the last change to this text, so that the same build gives the same page.
   std::string page =
       ".\\\" SPDX-License-Identifier: Apache-2.0\n"
@@ -130,6 +130,11 @@ std::string man_page() {
     for (const Flag& flag : all_flags()) {
       if (flag.category == category) page += flag_paragraph(flag);
     }
+  }
+  page += ".SH PROBES\n";
+  for (const Probe* const probe : probes) {
+    page += fmt::format(".SS {}\n{}\n", roff(probe->id), roff(probe->question));
+    for (const Flag& flag : ProbeFlags(*probe).flags) page += flag_paragraph(flag);
   }
   page += ".SH EXIT STATUS\n" + named_paragraphs(exit_statuses);
   page += ".SH ENVIRONMENT\n" + named_paragraphs(environment);

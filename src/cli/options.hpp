@@ -4,7 +4,10 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -41,23 +44,6 @@ enum class TimeUnit { unknown, nanoseconds, microseconds };
 
 using ColourMode = terminal::ColourMode;
 
-/// The words that --series takes: every series that any probe has.
-inline constexpr std::array<std::string_view, 15> series_words{"global",
-                                                               "global-scalar",
-                                                               "global-pages",
-                                                               "constant-argument",
-                                                               "constant-program",
-                                                               "local",
-                                                               "image",
-                                                               "load-latency",
-                                                               "load-throughput",
-                                                               "store-throughput",
-                                                               "load-model",
-                                                               "store-model",
-                                                               "thread-latency",
-                                                               "chains",
-                                                               "loaded"};
-
 /// Where one rendering goes: a path, or "-" for stdout.
 struct Output {
   std::string path{};
@@ -66,13 +52,22 @@ struct Output {
   friend bool operator==(const Output&, const Output&) = default;
 };
 
+/// What was typed for one probe.
+struct ProbeOptions {
+  std::vector<std::string> series{};
+  OptionValues own{};
+};
+
 struct Options {
   Command command{Command::measure};
   std::vector<std::string> words{};  ///< probes, or files, or the word after `explain`/--generate
   std::string device{};              ///< as typed; empty: the best device
   std::vector<Output> outputs{};     ///< -o; stdout gets `format` unless one of them is "-"
   Format format{Format::table};
-  Limits limits{};
+  std::map<std::string, ProbeOptions, std::less<>> of_probe{};  ///< by id
+  Bytes max_memory{};
+  Effort effort{Effort::normal};
+  std::uint64_t seed{42};
   std::optional<std::chrono::duration<double>> time_budget{};  ///< all probes of one device
   std::chrono::milliseconds timeout{30'000};                   ///< for one answer of a driver
   std::optional<ClockKind> clock{};  ///< the only clock to try; nothing: the ladder
@@ -84,7 +79,8 @@ struct Options {
   double threshold{0.03};  ///< of `compare`: changes up to this share are none
   FailOn fail_on{FailOn::never};
 
-  std::string device_name{};  ///< of `import`: where the file does not say it
+  std::string import_series{};  ///< of `import`: the series that a list is of
+  std::string device_name{};    ///< of `import`: where the file does not say it
   SizeUnit size_unit{SizeUnit::unknown};
   TimeUnit time_unit{TimeUnit::unknown};
 };
@@ -95,16 +91,20 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Parses the words after the program's name. `probes` are the known probe ids. Throws UsageError.
-/// --help is stronger than --version, and both than commands and words.
-Options parse(const std::vector<std::string>& arguments,
-              const std::vector<std::string_view>& probes);
+/// Parses the words after the program's name. Throws UsageError. --help is stronger than --version,
+/// and both than commands and words; `clprobe PROBE --help` leaves the probes in `words`.
+Options parse(const std::vector<std::string>& arguments, std::span<const Probe* const> probes);
 
-/// All from the one flag table: what --help, the man page and the shells' completions say.
-std::string help_text();
-std::string man_page();
+/// What a probe is asked for: its own options and the global ones.
+Request request_for(const Probe& probe, const Options& options);
+
+/// All from one table of flags and the probes' options: what --help, the man page and the shells'
+/// completions say.
+std::string help_text(std::span<const Probe* const> probes);
+std::string probe_help(const Probe& probe);
+std::string man_page(std::span<const Probe* const> probes);
 /// `shell` is "bash", "zsh" or "fish"; throws std::invalid_argument for another.
-std::string completion(std::string_view shell, const std::vector<std::string_view>& probes);
+std::string completion(std::string_view shell, std::span<const Probe* const> probes);
 
 using clprobe::nearest;
 

@@ -6,6 +6,7 @@
 
 #include "cli/flags.hpp"
 #include "cli/resolve.hpp"
+#include "cli/scan.hpp"
 #include "cli/values.hpp"
 #include "terminal/text.hpp"
 
@@ -27,52 +28,27 @@ void check_lengths(const std::vector<std::string>& arguments) {
   }
 }
 
-cxxopts::Options make_parser() {
+/// Of clprobe's own flags and the segment's probe. All values are text: the tables know better than
+/// cxxopts what they read.
+cxxopts::Options make_parser(const ProbeFlags* probe) {
   cxxopts::Options parser("clprobe");
   auto add = parser.add_options();
-  for (const Flag& flag : all_flags()) {
-    // Text, whatever the flag: the table's functions know better than cxxopts what they read.
-    auto value = cxxopts::value<std::string>();
-    if (flag.kind == ValueKind::none) value->implicit_value("");
-    const std::string name(flag.name);
-    add(flag.short_name == '\0' ? name : fmt::format("{},{}", flag.short_name, name), "", value);
-  }
-  return parser;
-}
-
-/// The name that cxxopts quotes in a message; it offers it in no other way.
-std::string quoted_part(std::string_view message) {
-  const std::size_t begin = message.find(cxxopts::LQUOTE);
-  const std::size_t end = message.rfind(cxxopts::RQUOTE);
-  if (begin == std::string_view::npos || end == std::string_view::npos || end <= begin) return "";
-  const std::size_t name = begin + cxxopts::LQUOTE.size();
-  return std::string(message.substr(name, end - name));
-}
-
-/// `name` as cxxopts tells it: one letter of a group of short flags, a long name, or a whole word.
-UsageError unknown_flag(const std::string& name, const std::vector<std::string>& arguments) {
-  std::string typed = name.size() == 1 ? "-" + name : "--" + name;
-  if (name.starts_with('-')) typed = name;
-  if (name.size() == 1) {
-    // "-json" is read as the flags j, s, o and n; what was meant is seen in the whole word.
-    const auto group = std::find_if(arguments.begin(), arguments.end(), [&](const auto& each) {
-      return each.size() > 2 && each[0] == '-' && each[1] != '-' &&
-             each.find(name) != std::string::npos;
-    });
-    if (group != arguments.end()) typed = *group;
-  }
-  const std::size_t name_end = typed.find('=');
-  const std::string flag = typed.substr(0, name_end);
-  for (const CommandRow& row : all_commands()) {
-    if (!row.word.empty() && flag == fmt::format("--{}", row.word)) {
-      return UsageError(fmt::format("unknown flag {}: write `clprobe {}`", quote(flag), row.word));
+  const auto add_all = [&](std::span<const Flag> flags) {
+    for (const Flag& flag : flags) {
+      auto value = cxxopts::value<std::string>();
+      if (flag.kind == ValueKind::none) value->implicit_value("");
+      const std::string name(flag.name);
+      add(flag.short_name == '\0' ? name : fmt::format("{},{}", flag.short_name, name), "", value);
     }
+  };
+  if (probe != nullptr) add_all(probe->flags);
+  // A probe's option hides the command's flag of the same name.
+  std::vector<Flag> others;
+  for (const Flag& flag : all_flags()) {
+    if (probe == nullptr || probe->find(flag.name) == nullptr) others.push_back(flag);
   }
-  std::vector<std::string_view> names;
-  for (const Flag& each : visible_flags()) names.push_back(each.name);
-  const std::optional<std::string_view> meant = nearest(flag, names);
-  const std::string guess = meant ? fmt::format("did you mean '--{}'? ", *meant) : std::string();
-  return UsageError(fmt::format("unknown flag {}: {}{}", quote(flag), guess, help_advice));
+  add_all(others);
+  return parser;
 }
 
 /// The flag that `word` names: "--json", "--format=csv", "-v"; or null.
@@ -90,30 +66,36 @@ UsageError missing_value(const Flag& flag) {
       fmt::format("--{} needs a value: write --{} {}", flag.name, flag.name, flag.value_name));
 }
 
-Typed read_words(const std::vector<std::string>& arguments) {
+/// One segment's flags and values, in the order in which they were typed.
+std::vector<std::pair<const Flag*, std::string>> read_segment(const Segment& segment) {
   std::vector<const char*> words{"clprobe"};
-  for (const std::string& argument : arguments) words.push_back(argument.c_str());
-  cxxopts::Options parser = make_parser();
-  Typed typed;
+  for (const std::string& option : segment.options) words.push_back(option.c_str());
+  const auto flag_called = [&](const std::string& name) -> const Flag* {
+    if (segment.probe != nullptr) {
+      for (const Flag& each : segment.probe->flags) {
+        if (each.name == name) return &each;
+      }
+    }
+    return find_flag(name);
+  };
+  cxxopts::Options parser = make_parser(segment.probe);
   try {
+    std::vector<std::pair<const Flag*, std::string>> typed;
     const cxxopts::ParseResult result = parser.parse(static_cast<int>(words.size()), words.data());
     for (const cxxopts::KeyValue& each : result.arguments()) {
-      typed.flags.emplace_back(find_flag(each.key()), each.value());
+      typed.emplace_back(flag_called(each.key()), each.value());
     }
-    typed.words = result.unmatched();
-  } catch (const cxxopts::exceptions::no_such_option& error) {
-    throw unknown_flag(quoted_part(error.what()), arguments);
-  } catch (const cxxopts::exceptions::invalid_option_syntax& error) {
-    throw unknown_flag(quoted_part(error.what()), arguments);
-  } catch (const cxxopts::exceptions::missing_argument& error) {
-    const std::string name = quoted_part(error.what());
-    const Flag* const flag = flag_of_word(name.size() == 1 ? "-" + name : "--" + name);
+    return typed;
+  } catch (const cxxopts::exceptions::missing_argument&) {
+    // The last one: every other has something behind it.
+    const std::string& last = segment.options.back();
+    const Flag* flag = flag_of_word(last);
+    if (last.starts_with("--")) flag = flag_called(last.substr(2));
     if (flag != nullptr) throw missing_value(*flag);
-    throw UsageError(fmt::format("{}: {}", quote(error.what()), help_advice));
+    throw UsageError(fmt::format("{} needs a value: {}", quote(last), help_advice));
   } catch (const cxxopts::exceptions::exception& error) {
     throw UsageError(fmt::format("{}: {}", quote(error.what()), help_advice));
   }
-  return typed;
 }
 
 void check_value(const Flag& flag, const std::string& value) {
@@ -135,35 +117,81 @@ void check_value(const Flag& flag, const std::string& value) {
   }
 }
 
-void apply(Options& options, const Typed& typed) {
-  std::vector<const Flag*> seen;
-  for (const auto& [flag, value] : typed.flags) {
-    const bool is_repeated = std::find(seen.begin(), seen.end(), flag) != seen.end();
-    seen.push_back(flag);
+void update_probe(ProbeOptions& asked, const Option& option, const std::string& value) {
+  OptionValue read = read_value(option.value, value);
+  if (option.name == series_option) {
+    asked.series = std::get<std::vector<std::string>>(std::move(read));
+  } else {
+    asked.own.set(option.name, std::move(read));
+  }
+}
+
+/// What is typed twice, within one segment's probe or among clprobe's own flags.
+class Repeats {
+ public:
+  void check(const Flag& flag, const ProbeFlags* owner) {
+    const std::pair key(&flag, owner);
+    const bool is_repeated = std::find(seen_.begin(), seen_.end(), key) != seen_.end();
+    seen_.push_back(key);
     // A flag without a value means the same however often it is typed.
-    if (is_repeated && !flag->is_repeatable && flag->kind != ValueKind::none) {
-      throw UsageError(fmt::format("--{} is given twice: leave one out", flag->name));
-    }
-    check_value(*flag, value);
-    try {
-      flag->update(options, value);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("--{}: {}", flag->name, error.what()));
+    if (is_repeated && !flag.is_repeatable && flag.kind != ValueKind::none) {
+      throw UsageError(fmt::format("--{} is given twice: leave one out", flag.name));
     }
   }
+
+ private:
+  std::vector<std::pair<const Flag*, const ProbeFlags*>> seen_{};
+};
+
+Typed apply(Options& options, const Scan& scanned) {
+  Typed typed{.words = scanned.words};
+  Repeats repeats;
+  for (const Segment& segment : scanned.segments) {
+    for (auto& [flag, value] : read_segment(segment)) {
+      const Option* const own =
+          segment.probe == nullptr ? nullptr : segment.probe->find(flag->name);
+      repeats.check(*flag, own == nullptr ? nullptr : segment.probe);
+      check_value(*flag, value);
+      try {
+        if (own != nullptr) {
+          update_probe(options.of_probe[std::string(segment.probe->probe->id)], *own, value);
+        } else {
+          flag->update(options, value);
+          typed.flags.emplace_back(flag, value);
+        }
+      } catch (const UsageError& error) {
+        throw UsageError(fmt::format("--{}: {}", flag->name, error.what()));
+      }
+    }
+  }
+  return typed;
 }
 
 }  // namespace
 
-Options parse(const std::vector<std::string>& arguments,
-              const std::vector<std::string_view>& probes) {
+Options parse(const std::vector<std::string>& arguments, std::span<const Probe* const> probes) {
   check_lengths(arguments);
-  const Typed typed = read_words(arguments);
+  const std::vector<ProbeFlags> flags = flags_of(probes);
+  const Scan scanned = scan(arguments, flags);
   Options options;
-  apply(options, typed);
+  const Typed typed = apply(options, scanned);
   check_contradictions(typed);
-  resolve(options, typed, probes);
+  std::vector<std::string_view> ids;
+  for (const Probe* const probe : probes) ids.push_back(probe->id);
+  resolve(options, typed, ids);
   return options;
+}
+
+Request request_for(const Probe& probe, const Options& options) {
+  Request request{.max_memory = options.max_memory, .effort = options.effort, .seed = options.seed};
+  for (const std::string_view id : {probe.id, probe.former_id_simulated}) {
+    const auto asked = options.of_probe.find(id);
+    if (asked == options.of_probe.end()) continue;
+    request.series = asked->second.series;
+    request.own = asked->second.own;
+    break;
+  }
+  return request;
 }
 
 }  // namespace clprobe::cli

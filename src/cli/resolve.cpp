@@ -146,6 +146,13 @@ void check_contradictions(const Typed& typed) {
 void resolve(Options& options, const Typed& typed, const std::vector<std::string_view>& probes) {
   switch (options.command) {
     case Command::help:
+      // "clprobe PROBE --help": of the probes that are named; any other words are of no interest.
+      options.words = typed.words;
+      std::erase_if(options.words, [&](const std::string& word) {
+        return std::find(probes.begin(), probes.end(), word) == probes.end();
+      });
+      remove_repeated(options.words);
+      return;
     case Command::version:
       options.words.clear();
       return;
@@ -174,8 +181,8 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
   if (row != nullptr) {
     options.command = row->command;
     options.words.erase(options.words.begin());
-    check_flags_apply(options, typed, row->word);
   }
+  check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");
   check_words(options, probes);
   // A probe that is named twice is measured once; a file may well be shown beside itself.
   if (options.command == Command::measure) remove_repeated(options.words);

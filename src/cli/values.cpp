@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -183,6 +184,49 @@ std::uint64_t parse_count(std::string_view text) {
   if (count && count->count > 0 && !is_size) return count->count;
   refuse("{} is no usable count: write a whole number above 0, such as 65536, 64K or 2^16",
          quote(text));
+}
+
+namespace {
+
+/// Reads by the kind of value that an option has.
+struct Reader {
+  std::string_view text;
+
+  OptionValue operator()(const Sizes&) const { return parse_sizes(text); }
+  OptionValue operator()(const Size& spec) const {
+    const Bytes size = parse_size(text);
+    if (size.count % spec.multiple_of == 0) return size;
+    refuse("{} is no multiple of {} bytes: write one such as {}", quote(text), spec.multiple_of,
+           spec.multiple_of * 8);
+  }
+  OptionValue operator()(const clprobe::Number& spec) const {
+    return parse_whole(text, spec.min, spec.max);
+  }
+  OptionValue operator()(const Numbers& spec) const {
+    return parse_wholes(text, spec.min, spec.max);
+  }
+  OptionValue operator()(const Count& spec) const {
+    const std::uint64_t count = parse_count(text);
+    if (!spec.power_of_two || std::has_single_bit(count)) return count;
+    const std::uint64_t below = std::bit_floor(count);
+    refuse("{} is no power of two: choose {} or {}", count, below, below * 2);
+  }
+  OptionValue operator()(const Choice&) const {
+    return std::vector<std::string>{std::string(text)};
+  }
+  OptionValue operator()(const Choices&) const {
+    std::vector<std::string> words;
+    for (const std::string_view word : split_list(text)) {
+      if (std::find(words.begin(), words.end(), word) == words.end()) words.emplace_back(word);
+    }
+    return words;
+  }
+};
+
+}  // namespace
+
+OptionValue read_value(const ValueSpec& spec, std::string_view text) {
+  return std::visit(Reader{text}, spec);
 }
 
 bool is_stream_path(std::string_view path) {

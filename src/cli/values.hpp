@@ -45,4 +45,7 @@ Output parse_output(std::string_view path);
 /// stdout and devices, which take the format of --format.
 bool is_stream_path(std::string_view path);
 
+/// The value of a probe's option. The words of a choice have been checked.
+OptionValue read_value(const ValueSpec& spec, std::string_view text);
+
 }  // namespace clprobe::cli

@@ -22,15 +22,18 @@ int print(std::string_view text) {
   return exit_ok;
 }
 
-std::vector<std::string_view> probe_ids() {
-  std::vector<std::string_view> ids;
-  for (const Probe* const probe : all_probes()) ids.push_back(probe->id);
-  return ids;
-}
-
 int generate(const cli::Options& options) {
   const std::string& what = options.words.front();
-  return print(what == "man" ? cli::man_page() : cli::completion(what, probe_ids()));
+  return print(what == "man" ? cli::man_page(all_probes()) : cli::completion(what, all_probes()));
+}
+
+int help(const cli::Options& options) {
+  if (options.words.empty()) return print(cli::help_text(all_probes()));
+  std::string text;
+  for (const std::string& word : options.words) {
+    text += fmt::format("{}{}", text.empty() ? "" : "\n", cli::probe_help(*find_probe(word)));
+  }
+  return print(text);
 }
 
 int show_version() {
@@ -87,7 +90,7 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
     case cli::Command::version:
       return show_version();
     case cli::Command::help:
-      return print(cli::help_text());
+      return help(options);
     case cli::Command::builds:
       return show_builds();
     case cli::Command::worker:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "clprobe/import.hpp"
+#include "clprobe/registry.hpp"
 #include "commands/analyse_again.hpp"
 #include "commands/commands.hpp"
 #include "commands/provenance.hpp"
@@ -41,14 +43,25 @@ double ns_of(cli::TimeUnit unit) {
   return 0.0;
 }
 
+/// A list becomes a series of some probe: one that has it can be compared with it.
+void check_series(const std::string& series) {
+  std::vector<std::string_view> names;
+  for (const Probe* const probe : all_probes()) {
+    for (const Series& each : probe->series) names.push_back(each.name);
+  }
+  if (std::find(names.begin(), names.end(), series) != names.end()) return;
+  throw cli::UsageError(fmt::format("--series: {} is no series: choose one of {}",
+                                    terminal::quote(series), fmt::join(names, ", ")));
+}
+
 ImportHints hints_for(const cli::Options& options, const std::string& path) {
   ImportHints hints;
   hints.file = std::filesystem::path(path).filename().string();
   hints.device_name = options.device_name;
-  if (options.limits.series.size() > 1) {
-    throw cli::UsageError("--series: a list is of one series: write one word");
+  if (!options.import_series.empty()) {
+    check_series(options.import_series);
+    hints.series = options.import_series;
   }
-  if (!options.limits.series.empty()) hints.series = options.limits.series.front();
   hints.bytes_per_size_unit = bytes_of(options.size_unit);
   hints.ns_per_time_unit = ns_of(options.time_unit);
   return hints;

@@ -24,11 +24,11 @@ Row row_of(const DeviceInfo& device) {
   const auto plain = [](const std::string& text) {
     return terminal::cut_to_width(text, widest_name);
   };
-  const bool is_simulated = device.type == "simulated";
-  return {is_simulated ? "-" : fmt::to_string(device.index),
+  const bool simulated = is_simulated(device);
+  return {simulated ? "-" : fmt::to_string(device.index),
           device.platform_index,
           plain(device.name),
-          device.type,
+          std::string(to_word(device.type)),
           plain(device.vendor),
           plain(device.driver),
           fmt::to_string(device.compute_units),
@@ -85,7 +85,7 @@ std::string as_json(const DeviceList& found, const std::vector<DeviceInfo>& devi
     document["devices"].push_back({{"index", device.index},
                                    {"platform_index", device.platform_index},
                                    {"name", device.name},
-                                   {"type", device.type},
+                                   {"type", to_word(device.type)},
                                    {"platform", device.platform},
                                    {"vendor", device.vendor},
                                    {"driver", device.driver},

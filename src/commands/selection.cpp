@@ -36,7 +36,7 @@ std::string candidates(const std::vector<DeviceInfo>& devices) {
 }
 
 int rank(const DeviceInfo& device) {
-  constexpr std::array order{"gpu", "accelerator", "cpu"};
+  constexpr std::array order{DeviceType::gpu, DeviceType::accelerator, DeviceType::cpu};
   return static_cast<int>(std::find(order.begin(), order.end(), device.type) - order.begin());
 }
 

@@ -219,9 +219,9 @@ void warm_up(Session& session, Chain& chain, std::uint32_t iterations) {
   using Seconds = std::chrono::duration<double>;
   const auto begin = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return Seconds(std::chrono::steady_clock::now() - begin).count(); };
-  const bool is_gpu = session.info().type == "gpu";
-  const double least_s = is_gpu ? 0.3 : 0.05;
-  const double most_s = is_gpu ? 2.0 : 0.5;
+  const bool gpu = is_gpu(session.info());
+  const double least_s = gpu ? 0.3 : 0.05;
+  const double most_s = gpu ? 2.0 : 0.5;
   std::deque<double> last;
   for (bool steady = false; elapsed() < least_s || (!steady && elapsed() < most_s);) {
     last.push_back(chain.elapsed_ns(chain.run(iterations)));

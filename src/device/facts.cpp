@@ -53,7 +53,7 @@ std::vector<ClockKind> candidate_clocks(Session& session) {
   if ((facts & fact_khr_sub_group_clock) != 0) kinds.push_back(ClockKind::khr_sub_group);
   if (info.isa == "nvptx") kinds.push_back(ClockKind::nvidia);
   if (info.isa.starts_with("amdgcn")) kinds.push_back(ClockKind::amd);
-  if (info.platform.starts_with("Intel(R) OpenCL") && info.type == "gpu") {
+  if (info.platform.starts_with("Intel(R) OpenCL") && is_gpu(info)) {
     kinds.push_back(ClockKind::intel);
   }
   // Native processors only: on SPIR the builtin makes some drivers end the process.

@@ -32,8 +32,9 @@ class OpenClBackend final : public Backend {
 
   Work prepare(const Probe& probe, const Point& point) override {
     const std::string where = place(probe, point);
-    if (probe.prepare == nullptr) throw Unsupported(fmt::format("{} has no kernel", where));
-    Work work = translated(where, [&] { return probe.prepare(session_, point); });
+    if (probe.open == nullptr) throw Unsupported(fmt::format("{} has no kernel", where));
+    if (opened_ != &probe) open(probe, where);
+    Work work = translated(where, [&] { return prepare_(point); });
     work.run = [run = std::move(work.run), where](std::uint64_t iterations) {
       return translated(where, [&] { return run(iterations); });
     };
@@ -41,7 +42,18 @@ class OpenClBackend final : public Backend {
   }
 
  private:
+  /// One probe is open at a time: what it held is free before the next one takes its own.
+  void open(const Probe& probe, const std::string& where) {
+    opened_ = nullptr;
+    prepare_ = nullptr;
+    session_.forget_all();
+    prepare_ = translated(where, [&] { return probe.open(session_); });
+    opened_ = &probe;
+  }
+
   Session& session_;
+  const Probe* opened_{nullptr};
+  Preparer prepare_{};
 };
 
 }  // namespace

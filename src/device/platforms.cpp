@@ -11,11 +11,11 @@
 namespace clprobe {
 namespace {
 
-std::string type_word(cl_device_type type) {
-  if ((type & CL_DEVICE_TYPE_GPU) != 0) return "gpu";
-  if ((type & CL_DEVICE_TYPE_CPU) != 0) return "cpu";
-  if ((type & CL_DEVICE_TYPE_ACCELERATOR) != 0) return "accelerator";
-  return "other";
+DeviceType type_of(cl_device_type type) {
+  if ((type & CL_DEVICE_TYPE_GPU) != 0) return DeviceType::gpu;
+  if ((type & CL_DEVICE_TYPE_CPU) != 0) return DeviceType::cpu;
+  if ((type & CL_DEVICE_TYPE_ACCELERATOR) != 0) return DeviceType::accelerator;
+  return DeviceType::other;
 }
 
 /// Lanes that execute together: the vendors' own attributes first, they are exact.
@@ -43,7 +43,7 @@ DeviceInfo basic_info(const cl::Device& device) {
   info.vendor = query_text(device, CL_DEVICE_VENDOR);
   info.driver = query_text(device, CL_DRIVER_VERSION);
   info.version = query_text(device, CL_DEVICE_VERSION);
-  info.type = type_word(query<cl_device_type>(device, CL_DEVICE_TYPE).value_or(0));
+  info.type = type_of(query<cl_device_type>(device, CL_DEVICE_TYPE).value_or(0));
   info.compute_units = query<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS).value_or(1U);
   info.max_work_group_size = static_cast<std::int64_t>(
       query<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE).value_or(1));

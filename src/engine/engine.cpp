@@ -32,21 +32,20 @@ struct Refusal {
 /// One call of measure(): the points, their progress, and the time.
 class Measuring {
  public:
-  Measuring(const Probe& probe, Backend& backend, const Limits& limits, const Budget& budget,
+  Measuring(const Probe& probe, Backend& backend, const Request& request, const Budget& budget,
             const Observer& observer)
       : probe_(probe),
         backend_(backend),
-        limits_(limits),
+        request_(request),
         budget_(budget),
         observer_(observer),
         random_(budget.seed) {
     result_.probe = probe.id;
-    result_.quantity = to_word(probe.quantity);
   }
 
   ProbeResult run() {
     const std::optional<Plan> given = backend_.plan_of(probe_);
-    Plan plan = given ? *given : probe_.plan(backend_.device(), limits_);
+    Plan plan = given ? *given : probe_.plan(backend_.device(), request_);
     result_.points = std::move(plan.points);
     std::vector<Finding> known = std::move(plan.findings);
     progress_.resize(result_.points.size());
@@ -86,7 +85,7 @@ class Measuring {
 
   const Probe& probe_;
   Backend& backend_;
-  const Limits& limits_;
+  const Request& request_;
   Budget budget_;
   const Observer& observer_;
   std::mt19937_64 random_;
@@ -123,7 +122,7 @@ void Measuring::visit_all_from(std::size_t first) {
 
 void Measuring::add_refined() {
   const std::size_t first = result_.points.size();
-  for (Point& point : probe_.refine(backend_.device(), limits_, result_.points)) {
+  for (Point& point : probe_.refine(backend_.device(), request_, result_.points)) {
     result_.points.push_back(std::move(point));
   }
   progress_.resize(result_.points.size());
@@ -151,7 +150,7 @@ void Measuring::visit(std::size_t index) {
   Progress& progress = progress_[index];
   try {
     const Work work = backend_.prepare(probe_, point);
-    for (const auto& [name, value] : work.facts) point.parameters.set(name, value);
+    for (const auto& [name, value] : work.facts) point.facts.set(name, value);
     remember(work.build);
     sample_visit(work, backend_.device(), budget_, static_cast<std::uint64_t>(progress.visits),
                  point);
@@ -290,6 +289,7 @@ void Measuring::finish(std::vector<Finding> known) {
   result_.findings.insert(result_.findings.end(), known.begin(), known.end());
   result_.warnings.insert(result_.warnings.end(), found.warnings.begin(), found.warnings.end());
   report_refusals();
+  declare(probe_, result_);
   report_width();
   if (const auto drift = drift_of(sentinel_ns_)) {
     result_.warnings.push_back({"clock_drift", {{"drift_share", *drift}}});
@@ -316,9 +316,9 @@ void Measuring::finish(std::vector<Finding> known) {
 
 }  // namespace
 
-ProbeResult measure(const Probe& probe, Backend& backend, const Limits& limits,
+ProbeResult measure(const Probe& probe, Backend& backend, const Request& request,
                     const Budget& budget, const Observer& observer) {
-  return Measuring(probe, backend, limits, budget, observer).run();
+  return Measuring(probe, backend, request, budget, observer).run();
 }
 
 }  // namespace clprobe

@@ -55,7 +55,7 @@ class RecordedBackend final : public Backend {
                          [](const Sample& a, const Sample& b) { return a.accesses < b.accesses; });
     work.iterations = longest->accesses;
     work.max_iterations = work.iterations;
-    work.facts = stored.point->parameters;
+    work.facts = stored.point->facts;
     // Which of several builds a point had is not in the run.
     if (stored.result->kernels.size() == 1) work.build = stored.result->kernels.front();
     work.run = [samples = std::move(samples),
@@ -75,8 +75,10 @@ class RecordedBackend final : public Backend {
   [[nodiscard]] Stored find(const Probe& probe, const Point& point) const {
     for (const ProbeResult& result : run_.results) {
       if (result.probe != probe.id) continue;
-      const auto found = std::find_if(result.points.begin(), result.points.end(),
-                                      [&](const Point& stored) { return matches(stored, point); });
+      const auto found =
+          std::find_if(result.points.begin(), result.points.end(), [&](const Point& stored) {
+            return stored.series == point.series && stored.parameters == point.parameters;
+          });
       if (found != result.points.end()) return {&result, &*found};
       throw_if_refused(result, point.series);
     }
@@ -114,16 +116,6 @@ class RecordedBackend final : public Backend {
     std::copy_if(stored.samples.begin(), stored.samples.end(), std::back_inserter(samples),
                  [wanted](const Sample& sample) { return sample.visit == wanted; });
     return samples;
-  }
-
-  /// A stored point has facts beside the parameters that were planned.
-  static bool matches(const Point& stored, const Point& planned) {
-    return stored.series == planned.series &&
-           std::all_of(planned.parameters.begin(), planned.parameters.end(),
-                       [&](const auto& parameter) {
-                         const Value* const value = stored.parameters.find(parameter.first);
-                         return value != nullptr && *value == parameter.second;
-                       });
   }
 
   /// The next stored sample of about so many accesses, from the first again after the last.

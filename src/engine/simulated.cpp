@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,7 +65,6 @@ class SimulatedBackend final : public Backend {
     if (simulated.account) {
       for (const auto& [name, value] : launched(key, simulated, work.iterations).account) {
         work.facts.set(name, value);
-        accounted_.insert(name);
       }
     }
     work.run = [this, key, simulated = std::move(simulated)](std::uint64_t iterations) {
@@ -90,11 +88,9 @@ class SimulatedBackend final : public Backend {
     return known.emplace(iterations, run(work, iterations)).first->second;
   }
 
-  /// By what was planned: accounts of an earlier visit stand among the parameters.
-  [[nodiscard]] std::string key_of(const Probe& probe, const Point& point) const {
+  static std::string key_of(const Probe& probe, const Point& point) {
     std::string key = fmt::format("{} {}", probe.id, point.series);
     for (const auto& [name, value] : point.parameters) {
-      if (accounted_.contains(name)) continue;
       key += " " + name + "=";
       key += std::visit([](const auto& each) { return fmt::format("{}", each); }, value);
     }
@@ -133,7 +129,6 @@ class SimulatedBackend final : public Backend {
   DeviceInfo device_;
   std::uint64_t seed_;
   std::map<std::string, std::map<std::uint64_t, Launch>> launches_{};
-  std::set<std::string> accounted_{};  // names of what accounts gave
 };
 
 }  // namespace

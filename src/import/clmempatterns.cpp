@@ -60,7 +60,7 @@ Point stride_point(std::string_view line, int number, const Parameters& common) 
   point.series = "read";
   point.parameters = common;
   point.parameters.set("stride_elements", std::int64_t{1} << static_cast<int>(*stride));
-  point.parameters.set(imported_bytes_per_second, *bandwidth * 1e9);
+  point.facts.set(imported_bytes_per_second, *bandwidth * 1e9);
   return point;
 }
 
@@ -104,7 +104,7 @@ std::vector<Run> import_clmempatterns(std::string_view text, const ImportHints& 
   if (!hints.device_name.empty()) run.device.name = hints.device_name;
   // The probe that measures the same patterns; its analysis finds what there is to find.
   ProbeResult& result = result_of(run, "stride");
-  result.quantity = "bytes_per_second";
+  result.unit = Unit::bytes_per_second;
   result.points = std::move(points);
   return {std::move(run)};
 }

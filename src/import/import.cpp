@@ -37,7 +37,7 @@ Run imported_run(const ImportHints& hints, std::string_view tool, std::string_vi
   Run run;
   run.imported = ImportInfo{std::string(tool), std::string(format), hints.file};
   run.device.timer = Timer::imported;
-  run.device.type = "other";
+  run.device.type = DeviceType::other;
   run.device.name = hints.device_name.empty() ? hints.file : hints.device_name;
   return run;
 }

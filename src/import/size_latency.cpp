@@ -190,12 +190,11 @@ std::vector<Run> import_size_latency(std::string_view text, const ImportHints& h
   const auto pairs = Reader(hints).read(text);
   Run run = imported_run(hints, "a list of sizes and latencies", "size-latency");
   ProbeResult& result = result_of(run, "latency");
-  result.quantity = "seconds_per_access";
   for (const auto& [bytes, ns] : pairs) {
     Point point;
     point.series = hints.series;
     point.parameters.set("working_set_bytes", static_cast<std::int64_t>(bytes));
-    point.parameters.set(imported_ns, ns);
+    point.facts.set(imported_ns, ns);
     result.points.push_back(std::move(point));
   }
   return {std::move(run)};

@@ -6,14 +6,17 @@
 
 namespace clprobe {
 
-#define PROBE(id) extern const Probe id;
+#define PROBE(id)           \
+  namespace id {            \
+  extern const Probe probe; \
+  }
 #include "probes/probes.def"
 #undef PROBE
 
 namespace {
 
 constexpr std::array probes{
-#define PROBE(id) &(id),
+#define PROBE(id) &id::probe,
 #include "probes/probes.def"
 #undef PROBE
 };

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "clprobe/estimate.hpp"
-#include "clprobe/probe.hpp"
 #include "report/findings.hpp"
 
 namespace clprobe::report {
@@ -53,15 +52,11 @@ void add_pattern_notes(const ProbeResult& result, Chart& chart) {
 
 }  // namespace
 
-std::string_view unit_of(const ProbeResult& result) {
-  const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
-  return is_rate ? "bytes_per_second" : "seconds";
-}
+std::string_view unit_of(const ProbeResult& result) { return to_word(result.unit); }
 
 std::string_view value_title(const ProbeResult& result) {
-  if (unit_of(result) != "seconds") return "bandwidth";
-  // A sample of a Thread-Latency curve is a round of a whole work-group.
-  return result.probe == "inflight" ? "time of a round" : "time of an access";
+  if (!result.view.value_title.empty()) return result.view.value_title;
+  return result.unit == Unit::seconds ? "time of an access" : "rate";
 }
 
 ChartPoint chart_point(double x, const Estimate& time, bool is_rate) {
@@ -88,7 +83,6 @@ std::string varying_parameter(const std::vector<Point>& points) {
   std::map<std::string, std::set<double>> values;
   for (const Point& point : points) {
     for (const auto& [name, value] : point.parameters) {
-      if (name.starts_with("imported_")) continue;  // what was measured, not where
       const std::optional<double> number = numeric(point, name);
       if (number && *number > 0.0) values[name].insert(*number);
     }
@@ -104,6 +98,15 @@ std::string varying_parameter(const std::vector<Point>& points) {
   return most;
 }
 
+std::string x_of(const ProbeResult& result) {
+  const std::string& declared = result.view.x;
+  const bool has_any =
+      std::any_of(result.points.begin(), result.points.end(), [&](const Point& point) {
+        return !declared.empty() && numeric(point, declared).has_value();
+      });
+  return has_any ? declared : varying_parameter(result.points);
+}
+
 std::vector<std::string> series_of(const ProbeResult& result) {
   std::vector<std::string> names;
   for (const Point& point : result.points) {
@@ -115,8 +118,8 @@ std::vector<std::string> series_of(const ProbeResult& result) {
 }
 
 Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
-  const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
-  Chart chart{.x_name = varying_parameter(result.points),
+  const bool is_rate = result.unit != Unit::seconds;
+  Chart chart{.x_name = x_of(result),
               .y_unit = std::string(unit_of(result)),
               .y_title = std::string(value_title(result))};
   for (const std::string& name : series_of(result)) {

@@ -14,6 +14,10 @@
 namespace clprobe::report {
 
 /// The parameter that takes the most values among the points: the x axis. Empty when none varies.
+/// What the curves of a result are drawn over: the declared parameter where any point has it, else
+/// the one that varies most.
+std::string x_of(const ProbeResult& result);
+
 std::string varying_parameter(const std::vector<Point>& points);
 
 /// The series of a result in the order of their first points.

@@ -102,7 +102,7 @@ std::vector<std::string> device_facts(const DeviceInfo& device) {
   return {
       fmt::format("{}, driver {}, {}", device.platform, device.driver, device.version),
       fmt::format(
-          "{}, {}, {} memory, {} local, {} constant", device.type,
+          "{}, {}, {} memory, {} local, {} constant", to_word(device.type),
           format_count(static_cast<std::uint64_t>(std::max<std::int64_t>(0, device.compute_units)),
                        "compute unit"),
           format_bytes(device.global_memory), format_bytes(device.local_memory),

@@ -45,7 +45,7 @@ constexpr std::array named_units{
     NamedUnit{"_share", [](double value) { return fmt::format("{:.3g} %", value * 100.0); }},
 };
 
-bool is_advice(const Finding& finding) { return finding.name == "advice"; }
+bool is_advice(const Finding& finding) { return finding.role == Role::advice; }
 
 const NamedUnit* unit_in(std::string_view name) {
   const auto* const found =
@@ -62,7 +62,6 @@ std::string quantity_text(double value, std::string_view unit) {
   if (unit == "bytes") return size_text(value);
   if (unit == "bytes_per_second") return format_rate(value);
   if (unit == "count") return fmt::format("{:.0f}", value);
-  // Of imported runs alone: clprobe counts no operations.
   if (unit == "operations_per_second") return fmt::format("{} Gop/s", format_number(value * 1e-9));
   if (unit == "share") return fmt::format("{:.3g} %", value * 100.0);
   if (unit == "hertz") return fmt::format("{} MHz", format_number(value * 1e-6));

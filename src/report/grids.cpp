@@ -2,29 +2,16 @@
 #include "report/grids.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <set>
 #include <utility>
 
 #include "clprobe/estimate.hpp"
-#include "clprobe/probe.hpp"
 #include "report/curves.hpp"
 #include "report/side_by_side.hpp"
 
 namespace clprobe::report {
 namespace {
-
-/// The parameters over which a probe is seen as a heat map; empty for curves.
-struct ViewRow {
-  std::string_view probe;
-  std::string_view x{};
-  std::string_view y{};
-};
-
-// Probes whose view does not follow from their points.
-constexpr std::array view_rows{ViewRow{"latency"}, ViewRow{"stride"}, ViewRow{"inflight"},
-                               ViewRow{"banks", "stride_words", "word_bytes"}};
 
 std::set<double> values_of(const std::vector<Point>& points, std::string_view name) {
   std::set<double> values;
@@ -67,7 +54,7 @@ std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t 
 
 std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
                            const GridAxes& axes) {
-  const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
+  const bool is_rate = result.unit != Unit::seconds;
   std::vector<Grid> grids;
   for (const std::string& series : series_of(result)) {
     Grid grid{.series = series};
@@ -85,18 +72,12 @@ std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
 }
 
 std::optional<GridAxes> heat_map_axes(const ProbeResult& result) {
+  if (result.view.kind != ViewKind::heat_map) return std::nullopt;
   constexpr std::size_t least_of_any_probe = 4;  // with fewer, curves show more
-  const auto* const row =
-      std::find_if(view_rows.begin(), view_rows.end(),
-                   [&](const ViewRow& each) { return each.probe == result.probe; });
-  if (row == view_rows.end()) return grid_axes(result.points, least_of_any_probe);
+  if (result.view.x.empty()) return grid_axes(result.points, least_of_any_probe);
   // Of a run that was narrowed to one place there is no map to draw.
-  if (row->x.empty() || values_of(result.points, row->x).size() < 2) return std::nullopt;
-  return GridAxes{std::string(row->x), std::string(row->y)};
-}
-
-View view_of(const ProbeResult& result) {
-  return heat_map_axes(result) ? View::heat_map : View::curve;
+  if (values_of(result.points, result.view.x).size() < 2) return std::nullopt;
+  return GridAxes{result.view.x, result.view.y};
 }
 
 const ProbeResult* first_measured(std::span<const Run> runs, std::string_view probe) {

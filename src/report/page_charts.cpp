@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "clprobe/probe.hpp"
 #include "clprobe/statistics.hpp"
 #include "report/curves.hpp"
 #include "report/findings.hpp"
@@ -162,7 +161,7 @@ Json page_chart(std::span<const Run> runs, std::string_view probe) {
   const std::optional<GridAxes> axes = heat_map_axes(*first);
   Json chart{{"probe", printable(probe)},
              {"view", axes ? "heat map" : "curve"},
-             {"x", axis_json(axes ? axes->x : varying_parameter(first->points))},
+             {"x", axis_json(axes ? axes->x : x_of(*first))},
              {"value", value_json(*first)}};
   if (axes) chart["y"] = axis_json(axes->y);
   chart["places"] = Json::array();

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "clprobe/estimate.hpp"
-#include "clprobe/probe.hpp"
 #include "report/curves.hpp"
 #include "report/findings.hpp"
 #include "report/table_sections.hpp"
@@ -75,8 +74,8 @@ Row point_row(const Page& page, const Point& point, const std::vector<std::strin
 }  // namespace
 
 void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device) {
-  const std::string x = varying_parameter(result.points);
-  const bool is_rate = result.quantity == to_word(Quantity::bytes_per_second);
+  const std::string x = x_of(result);
+  const bool is_rate = result.unit != Unit::seconds;
   for (const std::string& series : series_of(result)) {
     std::vector<const Point*> points;
     for (const Point& point : result.points) {

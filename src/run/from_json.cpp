@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "run/json.hpp"
+#include "run/version_1.hpp"
 
 namespace clprobe::json {
 namespace {
@@ -47,6 +48,11 @@ Value read_value(const Cursor& cursor) {
   cursor.refuse("a number or a string");
 }
 
+template <typename Enum>
+Enum word_or(const Cursor& word, Enum otherwise) {
+  return word.is_missing() ? otherwise : read_word<Enum>(word);
+}
+
 Parameters read_parameters(const Cursor& cursor) {
   Parameters parameters;
   std::ptrdiff_t count = 0;
@@ -70,18 +76,19 @@ Sample read_sample(const Cursor& cursor) {
 }
 
 Point read_point(const Cursor& cursor) {
-  static constexpr std::array<std::string_view, 4> keys{"series", "parameters", "samples",
+  static constexpr std::array<std::string_view, 5> keys{"series", "parameters", "facts", "samples",
                                                         "failure"};
-  const auto [series, parameters, samples, failure] = cursor.members(keys);
+  const auto [series, parameters, facts, samples, failure] = cursor.members(keys);
   return {.series = series.text(),
           .parameters = read_parameters(parameters),
+          .facts = facts.is_missing() ? Parameters{} : read_parameters(facts),
           .samples = read_each(samples, read_sample),
           .failure = text_if_any(failure)};
 }
 
 Finding read_finding(const Cursor& cursor) {
   cursor.expect_object({"name", "series", "level", "value", "low", "high", "unit", "label",
-                        "source", "method", "reason"});
+                        "source", "method", "reason", "role", "better"});
   const Cursor level(cursor, "level");
   Finding finding{.name = Cursor(cursor, "name").text(),
                   .series = Cursor(cursor, "series").text(),
@@ -92,14 +99,18 @@ Finding read_finding(const Cursor& cursor) {
                   .label = text_if_any(Cursor(cursor, "label")),
                   .source = read_word<Source>(Cursor(cursor, "source")),
                   .method = text_if_any(Cursor(cursor, "method")),
-                  .reason = text_if_any(Cursor(cursor, "reason"))};
+                  .reason = text_if_any(Cursor(cursor, "reason")),
+                  .role = word_or(Cursor(cursor, "role"), Role::fact),
+                  .better = word_or(Cursor(cursor, "better"), Better::unknown)};
   if (!level.is_missing()) finding.level = small_integer(level, 1);
   return finding;
 }
 
 Warning read_warning(const Cursor& cursor) {
-  cursor.expect_object({"code", "facts"});
-  return {.code = Cursor(cursor, "code").text(), .facts = read_parameters(Cursor(cursor, "facts"))};
+  cursor.expect_object({"code", "facts", "source"});
+  return {.code = Cursor(cursor, "code").text(),
+          .facts = read_parameters(Cursor(cursor, "facts")),
+          .source = word_or(Cursor(cursor, "source"), WarningSource::engine)};
 }
 
 KernelBuild read_build(const Cursor& cursor) {
@@ -107,11 +118,28 @@ KernelBuild read_build(const Cursor& cursor) {
   return {.sha256 = Cursor(cursor, "sha256").text(), .options = Cursor(cursor, "options").text()};
 }
 
+View read_view(const Cursor& cursor) {
+  if (cursor.is_missing()) return {};
+  cursor.expect_object({"kind", "x", "y", "value_title"});
+  return {.kind = read_word<ViewKind>(Cursor(cursor, "kind")),
+          .x = text_if_any(Cursor(cursor, "x")),
+          .y = text_if_any(Cursor(cursor, "y")),
+          .value_title = text_if_any(Cursor(cursor, "value_title"))};
+}
+
+/// Version 1 had a quantity in its place: "seconds_per_access" or "bytes_per_second".
+Unit read_unit(const Cursor& result) {
+  const Cursor quantity(result, "quantity");
+  if (quantity.is_missing()) return read_word<Unit>(Cursor(result, "unit"));
+  return quantity.text() == "bytes_per_second" ? Unit::bytes_per_second : Unit::seconds;
+}
+
 ProbeResult read_result(const Cursor& cursor) {
-  cursor.expect_object({"probe", "quantity", "status", "reason", "elapsed_seconds", "findings",
-                        "warnings", "kernels", "points"});
+  cursor.expect_object({"probe", "quantity", "unit", "view", "status", "reason", "elapsed_seconds",
+                        "findings", "warnings", "kernels", "points"});
   return {.probe = Cursor(cursor, "probe").text(),
-          .quantity = Cursor(cursor, "quantity").text(),
+          .unit = read_unit(cursor),
+          .view = read_view(Cursor(cursor, "view")),
           .status = read_word<Status>(Cursor(cursor, "status")),
           .reason = text_if_any(Cursor(cursor, "reason")),
           .elapsed_seconds = Cursor(cursor, "elapsed_seconds").number(),
@@ -172,7 +200,7 @@ DeviceInfo read_device(const Cursor& cursor) {
           .platform_index = Cursor(cursor, "platform_index").text(),
           .platform = Cursor(cursor, "platform").text(),
           .name = Cursor(cursor, "name").text(),
-          .type = Cursor(cursor, "type").text(),
+          .type = read_word<DeviceType>(Cursor(cursor, "type")),
           .vendor = Cursor(cursor, "vendor").text(),
           .driver = Cursor(cursor, "driver").text(),
           .version = Cursor(cursor, "version").text(),
@@ -250,7 +278,7 @@ Run read_run(const Cursor& cursor) {
   cursor.expect_object({"schema", "schema_version", "tool", "started", "arguments", "seed",
                         "interrupted", "imported", "host", "device", "warnings", "results"});
   const Cursor imported(cursor, "imported");
-  return {.tool = read_tool(Cursor(cursor, "tool")),
+  Run run{.tool = read_tool(Cursor(cursor, "tool")),
           .started = Cursor(cursor, "started").text(),
           .arguments = read_texts(Cursor(cursor, "arguments")),
           .seed = Cursor(cursor, "seed").natural(),
@@ -260,6 +288,8 @@ Run read_run(const Cursor& cursor) {
           .device = read_device(Cursor(cursor, "device")),
           .results = read_each(Cursor(cursor, "results"), read_result),
           .warnings = read_each(Cursor(cursor, "warnings"), read_warning)};
+  if (Cursor(cursor, "schema_version").integer() == 1) upgrade_version_1(run);
+  return run;
 }
 
 }  // namespace

@@ -5,19 +5,11 @@
 #include <array>
 #include <stdexcept>
 
-#include "clprobe/probe.hpp"
+#include "clprobe/budget.hpp"
+#include "clprobe/words.hpp"
 
 namespace clprobe {
 namespace {
-
-template <typename Enum>
-struct Word {
-  Enum value;
-  std::string_view word;
-};
-// Clang 14 deduces no aggregates without a guide.
-template <typename Enum>
-Word(Enum, const char*) -> Word<Enum>;
 
 // The one table per enumeration that both directions read.
 template <typename Enum>
@@ -64,48 +56,55 @@ struct Words<Timer> {
 };
 
 template <>
-struct Words<AddressForm> {
-  static constexpr std::array table{
-      Word{AddressForm::automatic, "auto"}, Word{AddressForm::pointer, "pointer"},
-      Word{AddressForm::index, "index"}, Word{AddressForm::offset, "offset"}};
-};
-
-template <>
 struct Words<Effort> {
   static constexpr std::array table{Word{Effort::quick, "quick"}, Word{Effort::normal, "normal"},
                                     Word{Effort::thorough, "thorough"}};
 };
 
 template <>
-struct Words<Quantity> {
-  static constexpr std::array table{Word{Quantity::seconds_per_access, "seconds_per_access"},
-                                    Word{Quantity::bytes_per_second, "bytes_per_second"}};
+struct Words<DeviceType> {
+  static constexpr std::array table{Word{DeviceType::gpu, "gpu"}, Word{DeviceType::cpu, "cpu"},
+                                    Word{DeviceType::accelerator, "accelerator"},
+                                    Word{DeviceType::other, "other"},
+                                    Word{DeviceType::simulated, "simulated"}};
 };
 
 template <>
-struct Words<ElementType> {
-  static constexpr std::array table{Word{ElementType::int32, "int"},
-                                    Word{ElementType::float32, "float"},
-                                    Word{ElementType::float64, "double"}};
+struct Words<Unit> {
+  static constexpr std::array table{Word{Unit::seconds, "seconds"},
+                                    Word{Unit::bytes_per_second, "bytes_per_second"},
+                                    Word{Unit::operations_per_second, "operations_per_second"}};
 };
+
 template <>
-struct Words<Operation> {
-  static constexpr std::array table{Word{Operation::read, "read"}, Word{Operation::write, "write"},
-                                    Word{Operation::copy, "copy"},
-                                    Word{Operation::update, "update"}};
+struct Words<ViewKind> {
+  static constexpr std::array table{Word{ViewKind::curve, "curve"},
+                                    Word{ViewKind::heat_map, "heat-map"},
+                                    Word{ViewKind::stacks, "stacks"}};
 };
+
 template <>
-struct Words<BufferKind> {
-  static constexpr std::array table{Word{BufferKind::device, "device"},
-                                    Word{BufferKind::host, "host"}, Word{BufferKind::svm, "svm"}};
+struct Words<Better> {
+  static constexpr std::array table{Word{Better::unknown, "unknown"}, Word{Better::less, "less"},
+                                    Word{Better::more, "more"}};
+};
+
+template <>
+struct Words<Role> {
+  static constexpr std::array table{Word{Role::fact, "fact"}, Word{Role::headline, "headline"},
+                                    Word{Role::lower_bound, "lower-bound"},
+                                    Word{Role::remark, "remark"}, Word{Role::advice, "advice"}};
+};
+
+template <>
+struct Words<WarningSource> {
+  static constexpr std::array table{Word{WarningSource::engine, "engine"},
+                                    Word{WarningSource::analysis, "analysis"}};
 };
 
 template <typename Enum>
 std::string_view word_of(Enum value) {
-  const auto& table = Words<Enum>::table;
-  const auto found = std::find_if(table.begin(), table.end(),
-                                  [&](const auto& each) { return each.value == value; });
-  return found == table.end() ? std::string_view{} : found->word;
+  return word_in(Words<Enum>::table, value);
 }
 
 }  // namespace
@@ -115,20 +114,17 @@ std::string_view to_word(Status value) { return word_of(value); }
 std::string_view to_word(ClockKind value) { return word_of(value); }
 std::string_view to_word(ClockRate value) { return word_of(value); }
 std::string_view to_word(Timer value) { return word_of(value); }
-std::string_view to_word(AddressForm value) { return word_of(value); }
 std::string_view to_word(Effort value) { return word_of(value); }
-std::string_view to_word(Quantity value) { return word_of(value); }
-std::string_view to_word(ElementType value) { return word_of(value); }
-std::string_view to_word(Operation value) { return word_of(value); }
-std::string_view to_word(BufferKind value) { return word_of(value); }
+std::string_view to_word(DeviceType value) { return word_of(value); }
+std::string_view to_word(Unit value) { return word_of(value); }
+std::string_view to_word(ViewKind value) { return word_of(value); }
+std::string_view to_word(Better value) { return word_of(value); }
+std::string_view to_word(Role value) { return word_of(value); }
+std::string_view to_word(WarningSource value) { return word_of(value); }
 
 template <typename Enum>
 std::optional<Enum> from_word(std::string_view word) {
-  const auto& table = Words<Enum>::table;
-  const auto found =
-      std::find_if(table.begin(), table.end(), [&](const auto& each) { return each.word == word; });
-  if (found == table.end()) return std::nullopt;
-  return found->value;
+  return value_in(Words<Enum>::table, word);
 }
 
 template <typename Enum>
@@ -144,18 +140,32 @@ template std::optional<Status> from_word(std::string_view);
 template std::optional<ClockKind> from_word(std::string_view);
 template std::optional<ClockRate> from_word(std::string_view);
 template std::optional<Timer> from_word(std::string_view);
-template std::optional<AddressForm> from_word(std::string_view);
 template std::optional<Effort> from_word(std::string_view);
-template std::optional<ElementType> from_word(std::string_view);
-template std::optional<Operation> from_word(std::string_view);
-template std::optional<BufferKind> from_word(std::string_view);
+template std::optional<DeviceType> from_word(std::string_view);
+template std::optional<Unit> from_word(std::string_view);
+template std::optional<ViewKind> from_word(std::string_view);
+template std::optional<Better> from_word(std::string_view);
+template std::optional<Role> from_word(std::string_view);
+template std::optional<WarningSource> from_word(std::string_view);
 template std::vector<std::string_view> all_words<Source>();
 template std::vector<std::string_view> all_words<Status>();
 template std::vector<std::string_view> all_words<ClockKind>();
 template std::vector<std::string_view> all_words<ClockRate>();
 template std::vector<std::string_view> all_words<Timer>();
-template std::vector<std::string_view> all_words<AddressForm>();
 template std::vector<std::string_view> all_words<Effort>();
+template std::vector<std::string_view> all_words<DeviceType>();
+template std::vector<std::string_view> all_words<Unit>();
+template std::vector<std::string_view> all_words<ViewKind>();
+template std::vector<std::string_view> all_words<Better>();
+template std::vector<std::string_view> all_words<Role>();
+template std::vector<std::string_view> all_words<WarningSource>();
+
+Better usual_direction(std::string_view unit) {
+  if (unit == "seconds" || unit == "cycles") return Better::less;
+  const bool is_rate = unit == "bytes_per_second" || unit == "bytes_per_cycle" ||
+                       unit == "operations_per_second" || unit == "hertz";
+  return is_rate ? Better::more : Better::unknown;
+}
 
 void Parameters::set(std::string_view name, Value value) {
   const auto found = std::find_if(entries_.begin(), entries_.end(),

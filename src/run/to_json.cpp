@@ -70,6 +70,7 @@ Json encode(const Sample& sample) {
 Json encode(const Point& point) {
   Json object{{"series", point.series},
               {"parameters", encode(point.parameters)},
+              {"facts", encode(point.facts)},
               {"samples", encode_all(point.samples)}};
   put_if_any(object, "failure", point.failure);
   return object;
@@ -86,20 +87,34 @@ Json encode(const Finding& finding) {
   object["source"] = to_word(finding.source);
   put_if_any(object, "method", finding.method);
   put_if_any(object, "reason", finding.reason);
+  if (finding.role != Role::fact) object["role"] = to_word(finding.role);
+  if (finding.better != Better::unknown) object["better"] = to_word(finding.better);
   return object;
 }
 
 Json encode(const Warning& warning) {
-  return {{"code", warning.code}, {"facts", encode(warning.facts)}};
+  return {{"code", warning.code},
+          {"facts", encode(warning.facts)},
+          {"source", to_word(warning.source)}};
 }
 
 Json encode(const KernelBuild& build) {
   return {{"sha256", build.sha256}, {"options", build.options}};
 }
 
+Json encode(const View& view) {
+  Json object{{"kind", to_word(view.kind)}};
+  put_if_any(object, "x", view.x);
+  put_if_any(object, "y", view.y);
+  put_if_any(object, "value_title", view.value_title);
+  return object;
+}
+
 Json encode(const ProbeResult& result) {
-  Json object{
-      {"probe", result.probe}, {"quantity", result.quantity}, {"status", to_word(result.status)}};
+  Json object{{"probe", result.probe},
+              {"unit", to_word(result.unit)},
+              {"view", encode(result.view)},
+              {"status", to_word(result.status)}};
   put_if_any(object, "reason", result.reason);
   object["elapsed_seconds"] = finite(result.elapsed_seconds, "elapsed_seconds");
   object["findings"] = encode_all(result.findings);
@@ -121,10 +136,10 @@ Json encode(const Clock& clock) {
 }
 
 Json encode(const DeviceInfo& device) {
-  Json object{{"index", device.index},       {"platform_index", device.platform_index},
-              {"platform", device.platform}, {"name", device.name},
-              {"type", device.type},         {"vendor", device.vendor},
-              {"driver", device.driver},     {"version", device.version}};
+  Json object{{"index", device.index},        {"platform_index", device.platform_index},
+              {"platform", device.platform},  {"name", device.name},
+              {"type", to_word(device.type)}, {"vendor", device.vendor},
+              {"driver", device.driver},      {"version", device.version}};
   put_if_any(object, "uuid", device.uuid);
   put_if_any(object, "pci", device.pci);
   put_if_any(object, "isa", device.isa);

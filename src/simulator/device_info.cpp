@@ -24,7 +24,7 @@ DeviceInfo describe_device(const Machine& machine) {
   DeviceInfo device;
   device.platform = "clprobe simulator";
   device.name = "simulated " + machine.name;
-  device.type = "simulated";
+  device.type = DeviceType::simulated;
   device.vendor = "clprobe";
   device.driver = "one compute unit, cycle by cycle";
   device.version = "no OpenCL";

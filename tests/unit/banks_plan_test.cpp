@@ -8,7 +8,7 @@
 
 #include "analysis/banks.hpp"
 #include "clprobe/registry.hpp"
-#include "probes/bank_access.hpp"
+#include "probes/banks/access.hpp"
 
 namespace clprobe {
 namespace {
@@ -18,7 +18,7 @@ const Probe& banks_probe() { return *find_probe("banks"); }
 DeviceInfo gpu() {
   DeviceInfo device;
   device.name = "GPU";
-  device.type = "gpu";
+  device.type = DeviceType::gpu;
   device.compute_units = 132;
   device.sub_group_size = 32;
   device.max_work_group_size = 1024;
@@ -48,7 +48,7 @@ DeviceInfo phone() {
 
 DeviceInfo cpu() {
   DeviceInfo device = gpu();
-  device.type = "cpu";
+  device.type = DeviceType::cpu;
   device.sub_group_size = 8;
   device.max_work_group_size = 4096;
   device.local_memory = mebibytes(2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/cycle.hpp"
+#include "probes/shared/cycle.hpp"
 
 #include <doctest/doctest.h>
 

@@ -199,7 +199,7 @@ Run example_gpu_run() {
   Run run = example_run();
   DeviceInfo& device = run.device;
   device = {.platform_index = "0:0", .platform = "NVIDIA CUDA", .name = "NVIDIA H200"};
-  device.type = "gpu";
+  device.type = DeviceType::gpu;
   device.vendor = "NVIDIA Corporation";
   device.driver = "580.159.03";
   device.version = "OpenCL 3.0 CUDA";
@@ -230,7 +230,7 @@ Run example_cpu_run() {
   DeviceInfo& device = run.device;
   device = {.index = 1, .platform_index = "1:0", .platform = "Portable Computing Language"};
   device.name = "pthread-AMD EPYC 9V74 80-Core Processor";
-  device.type = "cpu";
+  device.type = DeviceType::cpu;
   device.vendor = "AuthenticAMD";
   device.driver = "3.1";
   device.version = "OpenCL 3.0 PoCL HSTR: pthread-x86_64";

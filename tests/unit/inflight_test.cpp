@@ -9,16 +9,16 @@
 
 #include "clprobe/registry.hpp"
 #include "clprobe/simulated.hpp"
-#include "probes/inflight_findings.hpp"
-#include "probes/inflight_loaded.hpp"
-#include "probes/inflight_shape.hpp"
+#include "probes/inflight/findings.hpp"
+#include "probes/inflight/loaded.hpp"
+#include "probes/inflight/shape.hpp"
 
 namespace clprobe {
 namespace {
 
 DeviceInfo gpu() {
   DeviceInfo device;
-  device.type = "gpu";
+  device.type = DeviceType::gpu;
   device.sub_group_size = 32;
   device.max_work_group_size = 1024;
   device.compute_units = 132;
@@ -32,7 +32,7 @@ DeviceInfo gpu() {
 
 DeviceInfo cpu() {
   DeviceInfo device = gpu();
-  device.type = "cpu";
+  device.type = DeviceType::cpu;
   device.sub_group_size = 1;
   device.cache_line = {64};
   return device;

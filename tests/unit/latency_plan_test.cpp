@@ -14,7 +14,7 @@
 
 #include "clprobe/levels.hpp"
 #include "clprobe/registry.hpp"
-#include "probes/chase.hpp"
+#include "probes/latency/chase.hpp"
 
 namespace clprobe {
 namespace {
@@ -24,7 +24,7 @@ const Probe& latency_probe() { return *find_probe("latency"); }
 DeviceInfo big_gpu() {
   DeviceInfo device;
   device.name = "Big GPU";
-  device.type = "gpu";
+  device.type = DeviceType::gpu;
   device.isa = "nvptx";
   device.compute_units = 132;
   device.max_work_group_size = 1024;
@@ -58,7 +58,7 @@ DeviceInfo phone() {
 DeviceInfo cpu() {
   DeviceInfo device = phone();
   device.name = "CPU";
-  device.type = "cpu";
+  device.type = DeviceType::cpu;
   device.isa = "x86";
   device.global_memory = gibibytes(6);
   device.max_allocation = gibibytes(2);

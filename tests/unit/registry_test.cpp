@@ -52,7 +52,7 @@ std::string headers_of(const std::string& kernel) {
 
 DeviceInfo device_of(Bytes memory) {
   DeviceInfo device;
-  device.type = "gpu";
+  device.type = DeviceType::gpu;
   device.compute_units = 4;
   device.max_work_group_size = 256;
   device.global_memory = memory;

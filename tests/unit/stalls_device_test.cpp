@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stalls on real devices: what is planned, what kernels must compute, and what is made of samples
 // whose causes are known.
-#include "probes/stalls_device.hpp"
+#include "probes/stalls/device.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,17 +13,17 @@
 #include <span>
 
 #include "clprobe/stacks.hpp"
-#include "probes/stalls_copy.hpp"
-#include "probes/stalls_micro.hpp"
-#include "probes/stalls_search.hpp"
-#include "probes/stalls_stamps.hpp"
+#include "probes/stalls/copy.hpp"
+#include "probes/stalls/micro.hpp"
+#include "probes/stalls/search.hpp"
+#include "probes/stalls/stamps.hpp"
 
 namespace clprobe::stalls_device {
 namespace {
 
 DeviceInfo gpu() {
   DeviceInfo device;
-  device.type = "gpu";
+  device.type = DeviceType::gpu;
   device.compute_units = 132;
   device.sub_group_size = 32;
   device.max_work_group_size = 1024;
@@ -194,7 +194,7 @@ TEST_CASE("what cannot be told apart is one cause with that name") {
 
 TEST_CASE("a tiny device is planned for, too") {
   DeviceInfo device = gpu();
-  device.type = "cpu";
+  device.type = DeviceType::cpu;
   device.compute_units = 1;
   device.sub_group_size = 1;
   device.max_work_group_size = 1;
@@ -432,7 +432,7 @@ TEST_CASE("barriers and tails by clocks stand beside the ablation, as far as clo
   CHECK(phases_of(device, "chain") == std::set<std::string>{"", "all", "barrier"});
   CHECK(phases_of(gpu(), "chain").contains("tail"));
   // A processor's core runs the work-items of a group one after another: nobody waits.
-  device.type = "cpu";
+  device.type = DeviceType::cpu;
   device.clock.kind = ClockKind::cpu;
   CHECK(phases_of(device, "barrier") == std::set<std::string>{"", "span", "tail"});
 }

@@ -15,7 +15,7 @@
 #include "clprobe/simulator.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/stall_cases.hpp"
-#include "probes/stall_account.hpp"
+#include "probes/gsi/account.hpp"
 
 namespace clprobe {
 namespace {

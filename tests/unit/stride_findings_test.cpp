@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "clprobe/registry.hpp"
-#include "probes/stride_findings.hpp"
+#include "probes/stride/findings.hpp"
 
 namespace clprobe {
 namespace {
@@ -40,7 +40,7 @@ std::vector<Point> points_of(const std::vector<double>& bandwidths,
 
 DeviceInfo gpu() {
   DeviceInfo device;
-  device.type = "gpu";
+  device.type = DeviceType::gpu;
   device.sub_group_size = 32;
   device.launch_timer = Timer::event;
   return device;

@@ -23,5 +23,5 @@ install(FILES ${generated}/clprobe.bash
 install(FILES ${generated}/_clprobe DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${generated}/clprobe.fish
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-install(FILES README.md CHANGELOG.md LICENSE docs/latency.md docs/stride.md docs/method.md
-        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+file(GLOB pages CONFIGURE_DEPENDS docs/*.md)
+install(FILES README.md CHANGELOG.md LICENSE ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR})

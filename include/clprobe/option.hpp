@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a probe can be asked for: its options as data, and the values that were typed. The command
+// line, help, man page and completions are made from the table; nobody but the probe reads values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "clprobe/units.hpp"
+
+namespace clprobe {
+
+/// Working sets from `first` to `last`, each `ratio` times the one before.
+struct SizeRange {
+  Bytes first{};
+  Bytes last{};
+  double ratio{0.0};  ///< 0: the probe's own
+
+  friend bool operator==(const SizeRange&, const SizeRange&) = default;
+};
+
+/// "1KiB-1GiB*1.2,64KiB": a vector of SizeRange.
+struct Sizes {};
+/// "128" or "64KiB": Bytes, a multiple of `multiple_of`.
+struct Size {
+  std::uint64_t multiple_of{1};
+};
+/// A whole number.
+struct Number {
+  std::uint64_t min{0};
+  std::uint64_t max{0};
+};
+/// "1-4,8": whole numbers and ranges, a vector of int, each once.
+struct Numbers {
+  std::uint64_t min{0};
+  std::uint64_t max{0};
+};
+/// "65536", "64K" or "2^16": a whole number above 0.
+struct Count {
+  bool power_of_two{false};
+};
+/// One of `words`.
+struct Choice {
+  std::span<const std::string_view> words{};
+};
+/// A comma list of `words`, each once.
+struct Choices {
+  std::span<const std::string_view> words{};
+};
+using ValueSpec = std::variant<Sizes, Size, Number, Numbers, Count, Choice, Choices>;
+
+/// One option of one probe. It always takes a value.
+struct Option {
+  std::string_view name{};        ///< without the dashes
+  std::string_view value_name{};  ///< "LIST"
+  std::string_view summary{};     ///< for --help: no capital, no full stop
+  std::string_view details{};     ///< for the man page: sentences, `code` in backquotes
+  ValueSpec value{};
+};
+
+/// Sizes; Size; Number and Count; Numbers; Choice (one word) and Choices.
+using OptionValue = std::variant<std::vector<SizeRange>, Bytes, std::uint64_t, std::vector<int>,
+                                 std::vector<std::string>>;
+
+/// What was typed for one probe, by the option's name. What was not typed is empty or nothing. The
+/// readers throw std::bad_variant_access where an option is of another kind.
+class OptionValues {
+ public:
+  void set(std::string_view name, OptionValue value) {
+    values_.insert_or_assign(std::string(name), std::move(value));
+  }
+  [[nodiscard]] bool has(std::string_view name) const { return values_.contains(name); }
+
+  [[nodiscard]] std::vector<SizeRange> sizes(std::string_view name) const {
+    return read<std::vector<SizeRange>>(name).value_or(std::vector<SizeRange>{});
+  }
+  [[nodiscard]] Bytes size(std::string_view name) const {
+    return read<Bytes>(name).value_or(Bytes{});
+  }
+  [[nodiscard]] std::optional<std::uint64_t> number(std::string_view name) const {
+    return read<std::uint64_t>(name);
+  }
+  [[nodiscard]] std::vector<int> numbers(std::string_view name) const {
+    return read<std::vector<int>>(name).value_or(std::vector<int>{});
+  }
+  [[nodiscard]] std::vector<std::string> words(std::string_view name) const {
+    return read<std::vector<std::string>>(name).value_or(std::vector<std::string>{});
+  }
+  /// Of a Choice.
+  [[nodiscard]] std::string word(std::string_view name) const {
+    const std::vector<std::string> all = words(name);
+    return all.empty() ? std::string() : all.front();
+  }
+
+  [[nodiscard]] auto begin() const { return values_.begin(); }
+  [[nodiscard]] auto end() const { return values_.end(); }
+  friend bool operator==(const OptionValues&, const OptionValues&) = default;
+
+ private:
+  template <typename T>
+  [[nodiscard]] std::optional<T> read(std::string_view name) const {
+    const auto found = values_.find(name);
+    if (found == values_.end()) return std::nullopt;
+    return std::get<T>(found->second);
+  }
+
+  std::map<std::string, OptionValue, std::less<>> values_{};
+};
+
+}  // namespace clprobe

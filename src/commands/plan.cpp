@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "clprobe/registry.hpp"
+#include "commands/commands.hpp"
+#include "commands/selection.hpp"
+#include "terminal/output.hpp"
+#include "terminal/text.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+/// Whether the device, or the machine in its place, can run it at all.
+bool can_run(const Probe& probe, const DeviceInfo& device) {
+  return is_simulated(device) ? probe.trace != nullptr : probe.open != nullptr;
+}
+
+/// Sizes that no device of this kind can have are a mistake of the person, not of the device.
+void refuse_beyond(const DeviceInfo& device, std::string_view option, Bytes size) {
+  if (device.max_allocation.count == 0 || size <= device.max_allocation) return;
+  throw cli::UsageError(fmt::format("--{}: {} is more than {} has: choose at most {}", option,
+                                    format_bytes(size), terminal::quote(device.name),
+                                    format_bytes(device.max_allocation)));
+}
+
+/// "  latency: 312 points in 7 series, 1.06 GiB, at most 14 s"
+std::string probe_text(const Probe& probe, const DeviceInfo& device, const cli::Options& options,
+                       std::size_t probes) {
+  const Plan plan = probe.plan(device, cli::request_for(probe, options));
+  std::vector<std::string> series;
+  for (const Point& point : plan.points) {
+    if (std::find(series.begin(), series.end(), point.series) == series.end()) {
+      series.push_back(point.series);
+    }
+  }
+  std::string text;
+  if (!plan.points.empty()) {
+    text = fmt::format("  {}: {} in {} series, {}, about {:.0f} s\n", probe.id,
+                       format_count(plan.points.size(), "point"), series.size(),
+                       format_bytes(plan.memory),
+                       budget_of(probe, options, probes).probe_time.count());
+  }
+  for (const std::string& name : series) {
+    const auto points = std::count_if(plan.points.begin(), plan.points.end(),
+                                      [&](const Point& point) { return point.series == name; });
+    text += fmt::format("    {}: {}\n", name,
+                        format_count(static_cast<std::uint64_t>(points), "point"));
+  }
+  for (const Finding& finding : plan.findings) {
+    text += fmt::format("  {} {}: not measured: {}\n", probe.id, finding.series, finding.reason);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<const Probe*> wanted_probes(const cli::Options& options, const DeviceInfo& device) {
+  std::vector<const Probe*> probes;
+  const auto is_named = [&](std::string_view id) {
+    return std::find(options.words.begin(), options.words.end(), id) != options.words.end();
+  };
+  for (const Probe* const probe : all_probes()) {
+    const bool is_formerly_named = is_simulated(device) && is_named(probe->former_id_simulated);
+    const bool is_wanted =
+        options.words.empty() ? can_run(*probe, device) : is_named(probe->id) || is_formerly_named;
+    if (is_wanted) probes.push_back(probe);
+  }
+  // What has another name on simulated machines is not asked for besides.
+  std::erase_if(probes, [&](const Probe* each) {
+    return !can_run(*each, device) &&
+           std::any_of(probes.begin(), probes.end(), [&](const Probe* other) {
+             return is_simulated(device) && other->former_id_simulated == each->id;
+           });
+  });
+  return probes;
+}
+
+Budget budget_of(const Probe& probe, const cli::Options& options, std::size_t probes) {
+  Budget budget = probe.budgets.of(options.effort);
+  budget.seed = options.seed;
+  if (options.time_budget) {
+    budget.probe_time =
+        *options.time_budget / static_cast<double>(std::max<std::size_t>(1, probes));
+  }
+  return budget;
+}
+
+void check_requests(const cli::Options& options, const DeviceInfo& device) {
+  refuse_beyond(device, "max-memory", options.max_memory);
+  for (const Probe* const probe : wanted_probes(options, device)) {
+    const Request request = cli::request_for(*probe, options);
+    for (const auto& [name, value] : request.own) {
+      const auto* const ranges = std::get_if<std::vector<SizeRange>>(&value);
+      if (ranges == nullptr) continue;
+      for (const SizeRange& range : *ranges) refuse_beyond(device, name, range.last);
+    }
+    if (probe->check == nullptr) continue;
+    const std::string problem = probe->check(device, request);
+    if (!problem.empty()) throw cli::UsageError(problem);
+  }
+}
+
+int show_plan(const cli::Options& options, const WorkerSettings& settings) {
+  std::string text;
+  std::optional<DeviceList> found;
+  const auto list = [&]() -> const DeviceList& {
+    if (!found) found = list_devices(settings);
+    return *found;
+  };
+  for (const Target& target : select_targets(options.device, list)) {
+    check_requests(options, target.info);
+    text += fmt::format("{}\n", terminal::cut_to_width(target.info.name, 70));
+    const std::vector<const Probe*> probes = wanted_probes(options, target.info);
+    for (const Probe* const probe : probes) {
+      text += probe_text(*probe, target.info, options, probes.size());
+    }
+  }
+  terminal::OutputFile("-").commit(text);
+  return exit_ok;
+}
+
+}  // namespace clprobe::commands

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accesses of cl/banks.cl as warp instructions. Pure.
+#include <cstdint>
+#include <vector>
+
+#include "clprobe/simulated.hpp"
+#include "probes/banks/access.hpp"
+
+namespace clprobe::banks {
+namespace {
+
+using simulator::Instruction;
+using simulator::Lanes;
+using simulator::Machine;
+using simulator::Program;
+using simulator::Register;
+using simulator::Trace;
+
+// As many as make the start and the end of a chain, or of a busy local memory, small.
+constexpr std::uint64_t turns_of_chain = 64;
+constexpr std::uint64_t turns = 16;
+// An offset is where it began after so many accesses.
+constexpr std::uint32_t period = pattern_block_bytes / all_banks_bytes;
+// Behind all chains, which have a register each.
+constexpr Register last_load = 62;
+
+/// The offsets of the lanes, row by row for each access of a chain.
+std::vector<std::uint64_t> offsets_of_chain(const Point& point, std::uint32_t chain) {
+  constexpr std::uint32_t within = pattern_block_bytes - 1;
+  const auto pattern =
+      offsets_of(pattern_of(point), static_cast<int>(point.parameters.integer("word_bytes")),
+                 static_cast<int>(point.parameters.integer("lanes")));
+  std::vector<std::uint64_t> table;
+  for (std::uint32_t access = 0; access < period; ++access) {
+    for (const std::uint32_t offset : pattern) {
+      const std::uint32_t moved = offset + (chain + access) * all_banks_bytes;
+      table.push_back((offset & ~within) | (moved & within));
+    }
+  }
+  return table;
+}
+
+/// Between two clock reads, `count` accesses of each chain; the second waits for all of them.
+Program accesses_of(const Point& point, std::uint32_t chains, std::uint64_t count) {
+  const BankSeries& series = bank_series(point.series);
+  const auto lanes_in_row = static_cast<std::uint32_t>(point.parameters.integer("lanes"));
+  Program program{simulator::barrier(), simulator::read_clock(0)};
+  const auto body = static_cast<std::uint32_t>(program.size());
+  for (std::uint32_t chain = 0; chain < chains; ++chain) {
+    Lanes lanes;
+    lanes.bytes = static_cast<std::uint32_t>(point.parameters.integer("word_bytes"));
+    lanes.table = chain;
+    lanes.table_lane = 1;
+    lanes.table_turn = lanes_in_row;
+    const auto at = static_cast<Register>(chain);
+    program.push_back(series.is_store ? simulator::local_store(lanes, {at})
+                                      : simulator::local_load(at, lanes, {at}));
+  }
+  if (count > 1) program.push_back(simulator::repeat(body, count));
+  Instruction end = simulator::read_clock(1);
+  if (series.is_store) {
+    // Local memory is served in order: behind the stores comes a load.
+    Lanes one;
+    one.active = 1;
+    program.push_back(simulator::local_load(last_load, one));
+    end.reads = std::uint64_t{1} << last_load;
+  } else {
+    for (std::uint32_t chain = 0; chain < chains; ++chain) end.reads |= std::uint64_t{1} << chain;
+  }
+  program.push_back(end);
+  return program;
+}
+
+}  // namespace
+
+SimulatedWork trace_bank_access(const Machine& machine, const Point& point) {
+  const BankSeries& series = bank_series(point.series);
+  const auto read = [&](const char* name) {
+    return static_cast<std::uint64_t>(point.parameters.integer(name));
+  };
+  const std::uint64_t chains = series.is_chain ? 1 : read("instructions");
+  SimulatedWork work;
+  work.accesses_per_iteration = series.is_chain ? 1 : chains * read("sub_groups");
+  work.iterations = series.is_single ? 1 : series.is_chain ? turns_of_chain : turns;
+  work.max_iterations = work.iterations;
+  work.trace = [machine, point, chains,
+                items = read("sub_groups") * read("lanes")](std::uint64_t iterations) {
+    Trace trace;
+    for (std::uint32_t chain = 0; chain < chains; ++chain) {
+      trace.tables.push_back(offsets_of_chain(point, chain));
+    }
+    trace.programs = {accesses_of(point, static_cast<std::uint32_t>(chains), iterations)};
+    trace.groups = {make_group(machine, items)};
+    return trace;
+  };
+  return work;
+}
+
+}  // namespace clprobe::banks

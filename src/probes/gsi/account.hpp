@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The account of a simulated launch as facts of a point, and back.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "clprobe/run.hpp"
+#include "clprobe/stalls.hpp"
+
+namespace clprobe::gsi {
+
+/// A category without sub-classes, or one of its sub-classes, in GSI's names.
+struct StallPart {
+  std::string label{};                 ///< "memory data: L2"
+  std::string fact{};                  ///< "memory_data_l2", within a fact's name
+  simulator::Stall stall{};            ///< the category
+  std::optional<std::size_t> place{};  ///< among its sub-classes
+};
+
+/// All of them, in Algorithm 1's order.
+const std::vector<StallPart>& stall_parts();
+
+/// The cycles of a part.
+double cycles_of(const simulator::Breakdown& breakdown, const StallPart& part);
+
+/// "cycles", "flush_cycles", and for what is not 0 "gsi_memory_data_l2_cycles" and
+/// "all_causes_memory_data_l2_cycles".
+Parameters facts_of(const simulator::StallAccount& account);
+
+/// What facts_of() kept of an account. Nothing where there is none, or where a view does not add
+/// up to its cycles: a damaged or edited document.
+std::optional<simulator::StallAccount> account_in(const Parameters& facts);
+
+}  // namespace clprobe::gsi

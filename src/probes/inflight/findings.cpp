@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/inflight/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/parallelism.hpp"
+#include "probes/inflight/loaded.hpp"
+#include "probes/inflight/shape.hpp"
+
+namespace clprobe::inflight {
+namespace {
+
+Finding finding_of(std::string name, std::string_view series, std::string unit,
+                   std::string method) {
+  Finding finding;
+  finding.name = std::move(name);
+  finding.series = series;
+  finding.unit = std::move(unit);
+  finding.method = std::move(method);
+  return finding;
+}
+
+Finding counted(std::string name, std::string_view series, std::string method, double value,
+                double low, double high) {
+  Finding finding = finding_of(std::move(name), series, "count", std::move(method));
+  finding.value = value;
+  finding.low = low;
+  finding.high = high;
+  return finding;
+}
+
+Finding in_unit(std::string unit, std::string name, std::string_view series, std::string method,
+                double value, const Interval& interval) {
+  Finding finding = finding_of(std::move(name), series, std::move(unit), std::move(method));
+  finding.value = value;
+  finding.low = interval.low;
+  finding.high = interval.high;
+  return finding;
+}
+
+/// A lower bound and its own interval; what is bounded may be more.
+Finding bounded(std::string name, std::string_view series, std::string method,
+                const Interval& interval) {
+  return in_unit("count", std::move(name), series, std::move(method), interval.low, interval);
+}
+
+Finding without_value(std::string name, std::string_view series, std::string method,
+                      std::string reason) {
+  Finding finding = finding_of(std::move(name), series, "count", std::move(method));
+  finding.reason = std::move(reason);
+  return finding;
+}
+
+bool is_chain(const Point& point) { return point.parameters.find("chains") != nullptr; }
+
+/// The ticks of a round in each sample.
+std::vector<double> rounds_of(const Point& point) {
+  std::vector<double> rounds;
+  if (!point.failure.empty()) return rounds;
+  for (const Sample& sample : point.samples) {
+    if (!sample.ticks || sample.accesses == 0) continue;
+    rounds.push_back(static_cast<double>(*sample.ticks) / static_cast<double>(sample.accesses));
+  }
+  return rounds;
+}
+
+/// Of the smallest work-group: what grows with it belongs to the curve.
+double overhead_of(std::span<const Point> points) {
+  std::map<std::int64_t, double> least;
+  for (const Point& point : points) {
+    const std::vector<double> rounds = rounds_of(point);
+    if (point.series != overhead_series || rounds.empty()) continue;
+    least[point.parameters.integer_or("work_items", 0)] =
+        *std::min_element(rounds.begin(), rounds.end());
+  }
+  return least.empty() ? 0.0 : least.begin()->second;
+}
+
+void add_curve(Findings& found, const std::string& series, const CurveFinding& curve) {
+  constexpr const char* method = "thread-latency";
+  if (curve.spike) {
+    Finding spike = counted("spike", series, method, curve.spike->gap.before,
+                            curve.spike->gap.before, curve.spike->gap.after);
+    if (!curve.spike->possible.empty()) {
+      spike.low = curve.spike->possible.front().before;
+      spike.high = curve.spike->possible.back().after;
+    }
+    found.findings.push_back(std::move(spike));
+  } else {
+    Finding none = without_value("spike", series, method, curve.reason);
+    // It was looked for: there is none, or none that can be used.
+    if (curve.latency_cycles > 0.0) none.label = "none";
+    found.findings.push_back(std::move(none));
+  }
+  found.findings.push_back(
+      in_unit("cycles", "cycles", series, method, curve.latency_cycles, curve.latency_interval));
+  found.findings.push_back(in_unit("cycles", "cycles_per_request", series, method,
+                                   curve.cycles_per_request, curve.request_interval));
+}
+
+void add_range(Findings& found, const char* name, const std::optional<CountRange>& range,
+               const std::string& reason) {
+  constexpr const char* method = "thread-latency";
+  if (!range) {
+    found.findings.push_back(without_value(name, unit_series, method, reason));
+    return;
+  }
+  const auto low = static_cast<double>(range->low);
+  const auto high = static_cast<double>(range->high);
+  found.findings.push_back(counted(name, unit_series, method, low, low, high));
+}
+
+void add_limit(Findings& found, const OutstandingLimit& limit) {
+  constexpr const char* method = "thread-latency";
+  const std::string reason = fmt::format("{}", fmt::join(limit.reasons, "; "));
+  Finding verdict = finding_of("limit", unit_series, "", method);
+  verdict.label = to_word(limit.kind);
+  verdict.reason = reason;
+  found.findings.push_back(std::move(verdict));
+  if (limit.kind == OutstandingKind::request_pool || limit.kind == OutstandingKind::ambiguous) {
+    add_range(found, "requests", limit.requests, reason);
+  }
+  if (limit.kind == OutstandingKind::request_table || limit.kind == OutstandingKind::ambiguous) {
+    add_range(found, "instructions", limit.instructions, reason);
+  }
+  if (limit.kind == OutstandingKind::request_pool && limit.mergers) {
+    const char* const name = limit.mergers->at_most ? "mergers" : "mergers_at_least";
+    const int least = limit.mergers->at_least;
+    found.findings.push_back(
+        counted(name, unit_series, method, least, least, limit.mergers->at_most.value_or(least)));
+  }
+  const auto least = static_cast<double>(limit.least_requests);
+  const auto fastest = static_cast<double>(limit.fastest_requests);
+  found.findings.push_back(
+      bounded("requests_at_least", unit_series, "little", {least, std::max(least, fastest)}));
+}
+
+/// The time of a load among chains. Of a GPU's `memory` the middle of the samples: a launch that
+/// finds its lines in a cache is faster than any that goes to memory.
+std::optional<Estimate> time_of_chains(const DeviceInfo& device, const Point& point) {
+  if (runs_items_in_turn(device) || point.parameters.text_or("target", "") != "memory") {
+    return estimate(point, device);
+  }
+  const std::vector<double> times = access_times_ns(point, device);
+  if (times.empty()) return std::nullopt;
+  return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
+}
+
+/// Loads in a nanosecond by how many were asked for at once, for one target.
+std::optional<Saturation> saturation_of(const DeviceInfo& device, std::span<const Point> points,
+                                        std::string_view series) {
+  ThroughputCurve curve;
+  for (const Point& point : points) {
+    if (point.series != series || !point.failure.empty()) continue;
+    const std::optional<Estimate> time = time_of_chains(device, point);
+    if (!time || !(time->ns_interval.low > 0.0)) continue;
+    const InflightShape shape = InflightShape::of(point);
+    const Interval& ns = time->ns_interval;
+    curve.points.push_back({static_cast<double>(shape.work_items * shape.chains),
+                            1.0 / time->ns,
+                            {1.0 / ns.high, 1.0 / ns.low}});
+  }
+  return curve.points.empty() ? std::nullopt : fit_saturation(curve);
+}
+
+void add_saturation(Findings& found, const std::string& series,
+                    const std::optional<Saturation>& fit) {
+  constexpr const char* method = "saturation";
+  if (!fit) {
+    found.findings.push_back(
+        without_value("in_flight", series, method, "fewer than 3 usable points"));
+    return;
+  }
+  constexpr double seconds_per_ns = 1e-9;
+  found.findings.push_back(in_unit(
+      "seconds", "latency", series, method, fit->latency * seconds_per_ns,
+      {fit->latency_interval.low * seconds_per_ns, fit->latency_interval.high * seconds_per_ns}));
+  if (fit->is_reached) {
+    found.findings.push_back(counted("in_flight", series, method, fit->knee, fit->knee_interval.low,
+                                     fit->knee_interval.high));
+    return;
+  }
+  found.findings.push_back(
+      without_value("in_flight", series, method, "not reached: " + fit->reason));
+  found.findings.push_back(bounded("in_flight_at_least", series, method, fit->knee_interval));
+}
+
+void add_comparison(Findings& found, const TwoLatencyTest& test) {
+  constexpr const char* method = "two latencies";
+  Finding bound = finding_of("bound_by", unit_series, "", method);
+  bound.label = to_word(test.limit);
+  bound.reason = test.reason;
+  found.findings.push_back(std::move(bound));
+  if (test.capacity && test.capacity_interval) {
+    found.findings.push_back(counted("in_flight", unit_series, method, *test.capacity,
+                                     test.capacity_interval->low, test.capacity_interval->high));
+  } else {
+    found.findings.push_back(
+        bounded("in_flight_at_least", unit_series, method, test.least_capacity_interval));
+  }
+}
+
+/// Where latencies differ from line to line, a round takes the longest of its loads' and Little's
+/// law wants their mean, which a single chase gives.
+void take_mean_latencies(const DeviceInfo& device, std::span<const Point> points,
+                         std::vector<CurveFinding>& curves) {
+  for (const Point& point : points) {
+    if (!is_chain(point) || !point.failure.empty()) continue;
+    const InflightShape shape = InflightShape::of(point);
+    const std::optional<Estimate> time = estimate(point, device);
+    if (shape.work_items * shape.chains != 1 || !time) continue;
+    const double cycles = time->ns * device.clock.ticks_per_ns;
+    for (CurveFinding& curve : curves) {
+      if (curve.pattern.target != shape.pattern.target || !(curve.latency_cycles > 0.0)) continue;
+      const double share = std::min(1.0, cycles / curve.latency_cycles);
+      const auto less = [share](std::int64_t count) {
+        return static_cast<std::int64_t>(share * static_cast<double>(count));
+      };
+      curve.least_requests = less(curve.least_requests);
+      curve.least_instructions = less(curve.least_instructions);
+      curve.fastest_requests = less(curve.fastest_requests);
+    }
+  }
+}
+
+void add_chains(Findings& found, const DeviceInfo& device, std::span<const Point> points) {
+  std::vector<std::string> all;
+  for (const Point& point : points) {
+    const bool is_new = std::find(all.begin(), all.end(), point.series) == all.end();
+    if (is_chain(point) && is_new && !point.samples.empty()) all.push_back(point.series);
+  }
+  std::map<std::string, Saturation> fits;
+  for (const std::string& series : all) {
+    const std::optional<Saturation> fit = saturation_of(device, points, series);
+    add_saturation(found, series, fit);
+    if (fit) fits[series] = *fit;
+  }
+  const auto near = fits.find("cache-chains");
+  const auto far = fits.find("memory-chains");
+  // Chains of one work-item on a processor: what its core has outstanding.
+  if (runs_items_in_turn(device) && far != fits.end()) {
+    const Saturation& fit = far->second;
+    constexpr const char* method = "saturation";
+    found.findings.push_back(
+        fit.is_reached
+            ? counted("memory_parallelism", unit_series, method, fit.knee, fit.knee_interval.low,
+                      fit.knee_interval.high)
+            : bounded("memory_parallelism_at_least", unit_series, method, fit.knee_interval));
+  }
+  if (near != fits.end() && far != fits.end()) {
+    add_comparison(found, compare_latencies(near->second, far->second));
+  }
+}
+
+}  // namespace
+
+std::int64_t sub_group_of(const DeviceInfo& device) {
+  constexpr std::int64_t usual = 32;  // where the driver does not say
+  return device.sub_group_size > 1 ? device.sub_group_size : usual;
+}
+
+std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> points,
+                                                      std::vector<std::string>& series) {
+  std::vector<ThreadLatencyCurve> curves;
+  const double overhead = overhead_of(points);
+  for (const Point& point : points) {
+    const std::vector<double> rounds = rounds_of(point);
+    const bool is_other = is_chain(point) || is_loaded(point) || point.series == overhead_series;
+    if (rounds.empty() || is_other) continue;
+    const InflightShape shape = InflightShape::of(point);
+    const auto place = std::find(series.begin(), series.end(), point.series) - series.begin();
+    if (place == static_cast<std::ptrdiff_t>(series.size())) {
+      series.push_back(point.series);
+      curves.push_back({shape.pattern, overhead, {}});
+    }
+    curves[static_cast<std::size_t>(place)].points.push_back(
+        {static_cast<int>(shape.work_items), rounds});
+  }
+  return curves;
+}
+
+Findings inflight_findings(const DeviceInfo& device, std::span<const Point> points) {
+  Findings found;
+  std::vector<std::string> series;
+  const auto curves = thread_latency_curves(points, series);
+  // A processor runs the work-items one after another, so that its curves say nothing of a limit.
+  if (!curves.empty() && !runs_items_in_turn(device)) {
+    const auto sub_group = static_cast<int>(sub_group_of(device));
+    std::vector<CurveFinding> each = find_spikes(curves, sub_group);
+    take_mean_latencies(device, points, each);
+    const OutstandingLimit limit = infer_limit(each, sub_group);
+    add_limit(found, limit);
+    if (const auto claim = claim_of_paper(each)) {
+      Finding beside = finding_of("advice", unit_series, "", "thread-latency");
+      beside.label = set_beside(limit, *claim);
+      found.findings.push_back(std::move(beside));
+    }
+    for (std::size_t i = 0; i < each.size(); ++i) add_curve(found, series[i], each[i]);
+  }
+  add_chains(found, device, points);
+  add_loaded_findings(device, points, found);
+  return found;
+}
+
+}  // namespace clprobe::inflight

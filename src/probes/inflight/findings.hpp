@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the points of the probe `inflight` say: spikes, limits, parallelism. Pure.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "clprobe/outstanding.hpp"
+#include "clprobe/probe.hpp"
+
+namespace clprobe::inflight {
+
+/// The series that is about the compute unit as a whole.
+inline constexpr const char* unit_series = "compute-unit";
+/// The series of work-groups without loads.
+inline constexpr const char* overhead_series = "overhead";
+
+/// The Thread-Latency curves among the points, in the order of their first points; `series` gets
+/// their names.
+std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> points,
+                                                      std::vector<std::string>& series);
+
+std::int64_t sub_group_of(const DeviceInfo& device);
+
+/// The `analyse` of the probe. Method: docs/inflight.md.
+Findings inflight_findings(const DeviceInfo& device, std::span<const Point> points);
+
+}  // namespace clprobe::inflight

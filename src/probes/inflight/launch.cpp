@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launches of the probe `inflight` through OpenCL.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <numeric>
+#include <string>
+
+#include "clprobe/device.hpp"
+#include "probes/inflight/lines.hpp"
+#include "probes/inflight/loaded.hpp"
+#include "probes/inflight/shape.hpp"
+#include "probes/shared/kept_buffer.hpp"
+#include "probes/shared/store.hpp"
+#include "probes/shared/work_group.hpp"
+
+namespace clprobe::inflight {
+namespace {
+
+/// A prepared point.
+class InFlight {
+ public:
+  InFlight(Session& session, const Point& point)
+      : session_(session),
+        shape_(InflightShape::of(point)),
+        lines_(lines_of(session, shape_)),
+        out_(kept_buffer(session, "inflight out", (1 + shape_.work_items) * sizeof(cl_ulong))) {
+    if (shape_.pattern.target == "cache") touch();
+    build();
+  }
+
+  Measurement run(std::uint64_t iterations);
+  [[nodiscard]] const InflightShape& shape() const { return shape_; }
+  [[nodiscard]] bool is_block() const { return shape_.kind == InflightKind::block; }
+  [[nodiscard]] const std::string& options() const { return options_; }
+
+ private:
+  void touch();
+  void build();
+  void build_with(const std::string& options, std::uint64_t group);
+  void bind_block();
+  void bind_chains();
+  std::uint64_t aim_block(std::uint64_t rounds);
+  std::uint64_t aim_chains(std::uint64_t hops);
+
+  Session& session_;
+  InflightShape shape_;
+  Lines& lines_;
+  cl::Buffer out_;
+  std::string options_{};
+  std::uint64_t group_{1};  ///< work-items that are launched
+  cl::Kernel kernel_{};
+  cl::Buffer starts_{};
+};
+
+void InFlight::build_with(const std::string& options, std::uint64_t group) {
+  options_ = options;
+  group_ = group;
+  kernel_ =
+      session_.kernel("inflight.cl", is_block() ? "inflight_block" : "inflight_chains", options_);
+  is_block() ? bind_block() : bind_chains();
+}
+
+/// And launches once: drivers compile then, and the first launch of all finds cold translations. A
+/// large group is built as such and tried, whatever the driver says of it: NVIDIA's says 256 of
+/// what it runs with 1024. Built for powers of two alone, since each size takes a build of its own.
+void InFlight::build() {
+  const bool is_cpu = runs_items_in_turn(session_.info());
+  if (shape_.work_items > usual_group && !is_cpu) {
+    try {
+      const std::uint64_t group = std::bit_ceil(shape_.work_items);
+      build_with(shape_.options() + large_group(group), group);
+      static_cast<void>(run(1));
+      return;
+    } catch (const cl::Error&) {
+      // Then the usual kernel, if the driver says that it takes so many.
+    }
+  }
+  const bool has_loop = is_cpu && shape_.work_items > 1;
+  build_with(shape_.options() + std::string(has_loop ? clock_without_asm : ""), shape_.work_items);
+  const auto most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
+  if (shape_.work_items > most) {
+    throw Unsupported(fmt::format("the driver takes this kernel with at most {} work-items, not {}",
+                                  most, shape_.work_items));
+  }
+  static_cast<void>(run(1));
+}
+
+/// What the launches since have brought to caches is not the target's.
+void InFlight::touch() {
+  cl::Kernel kernel = session_.kernel("inflight.cl", "inflight_touch", shape_.options());
+  kernel.setArg(3, out_);
+  run_over_lines(session_, kernel, lines_, shape_);
+}
+
+void InFlight::bind_block() {
+  kernel_.setArg(0, lines_.buffer);
+  kernel_.setArg(1, as_uint(shape_.lines - 1));
+  kernel_.setArg(2, as_uint(shape_.line_bytes / sizeof(cl_uint)));
+  kernel_.setArg(4, as_uint(shape_.lines_per_load()));
+  kernel_.setArg(6, as_uint(static_cast<std::uint64_t>(shape_.pattern.merger)));
+  kernel_.setArg(7, cl_uint{shape_.pattern.mode == MergerMode::across ? 1U : 0U});
+  kernel_.setArg(8, as_uint(shape_.sub_group));
+  kernel_.setArg(9, never);
+  kernel_.setArg(10, as_uint(shape_.work_items));
+  kernel_.setArg(11, out_);
+}
+
+void InFlight::bind_chains() {
+  const std::uint64_t bytes = shape_.work_items * shape_.chains * sizeof(cl_uint);
+  starts_ = kept_buffer(session_, "inflight starts", bytes);
+  kernel_.setArg(0, lines_.buffer);
+  kernel_.setArg(1, as_uint(shape_.line_bytes / sizeof(cl_uint)));
+  kernel_.setArg(2, starts_);
+  kernel_.setArg(4, never);
+  kernel_.setArg(5, out_);
+}
+
+/// Rounds go on through the buffer, so that no launch finds what the one before has loaded. Returns
+/// what all work-items must have loaded.
+std::uint64_t InFlight::aim_block(std::uint64_t rounds) {
+  const std::uint64_t first = lines_.position & (shape_.lines - 1);
+  lines_.position += (rounds + 1) * shape_.lines_per_round();
+  kernel_.setArg(3, as_uint(first));
+  kernel_.setArg(5, as_uint(rounds));
+  return shape_.block_witness(first, rounds);
+}
+
+/// Chains go on where those before them ended, however many these were: else they would meet lines
+/// that were just read, and be as fast as the cache.
+std::uint64_t InFlight::aim_chains(std::uint64_t hops) {
+  const std::uint64_t begin = lines_.position;
+  const std::uint64_t distance = shape_.chain_distance(hops);
+  lines_.position += shape_.chain_positions(hops);
+  const std::vector<std::uint32_t> starts = shape_.chain_lines(begin, distance);
+  session_.queue().enqueueWriteBuffer(starts_, CL_TRUE, 0, starts.size() * sizeof(cl_uint),
+                                      starts.data());
+  kernel_.setArg(3, as_uint(hops));
+  const std::vector<std::uint32_t> ends = shape_.chain_lines(begin + hops, distance);
+  return std::accumulate(ends.begin(), ends.end(), std::uint64_t{0});
+}
+
+Measurement InFlight::run(std::uint64_t iterations) {
+  Measurement measurement;
+  measurement.expected_witness = is_block() ? aim_block(iterations) : aim_chains(iterations);
+  std::vector<cl_ulong> out(1 + shape_.work_items, never);
+  const std::uint64_t bytes = out.size() * sizeof(cl_ulong);
+  // A launch that stores nothing must not find the result of the one before.
+  session_.queue().enqueueWriteBuffer(out_, CL_FALSE, 0, bytes, out.data());
+  const LaunchTimes times = session_.launch(kernel_, cl::NDRange(group_), cl::NDRange(group_));
+  session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, bytes, out.data());
+  const std::uint64_t each = is_block() ? 1 : shape_.work_items * shape_.chains;
+  measurement.sample.accesses = iterations * each;
+  if (session_.info().clock.kind != ClockKind::none) measurement.sample.ticks = out[0];
+  measurement.sample.event_ns = times.event_ns;
+  measurement.sample.host_ns = times.host_ns;
+  measurement.sample.witness = std::accumulate(out.begin() + 1, out.end(), std::uint64_t{0});
+  return measurement;
+}
+
+// Rounds of a launch: enough to be a mean, few enough to stay in a cache. Of few lines more: how
+// long such a round takes depends on where in the cache they lie.
+constexpr std::uint64_t usual_rounds = 3;
+constexpr std::uint64_t lines_for_mean = 96;
+constexpr std::uint64_t usual_hops = 128;
+constexpr std::uint64_t usual_hops_of_cpu = 16384;
+
+}  // namespace
+
+Work prepare_inflight(Session& session, const Point& point) {
+  if (is_loaded(point)) return prepare_loaded(session, point);
+  auto prepared = std::make_shared<InFlight>(session, point);
+  const InflightShape& shape = prepared->shape();
+  Work work;
+  if (prepared->is_block()) {
+    const std::uint64_t round = std::max<std::uint64_t>(1, shape.lines_per_round());
+    const std::uint64_t room = std::max<std::uint64_t>(2, shape.lines / round) - 1;
+    work.iterations = std::min(std::max(usual_rounds, lines_for_mean / round), room);
+    work.max_iterations = std::min(room, most_iterations);
+  } else {
+    work.accesses_per_iteration = shape.work_items * shape.chains;
+    work.iterations = runs_items_in_turn(session.info()) ? usual_hops_of_cpu : usual_hops;
+    work.max_iterations = most_iterations;
+  }
+  work.build = session.build_of("inflight.cl", prepared->options());
+  work.run = [prepared](std::uint64_t iterations) { return prepared->run(iterations); };
+  return work;
+}
+
+}  // namespace clprobe::inflight

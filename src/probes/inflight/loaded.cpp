@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/inflight/loaded.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/parallelism.hpp"
+#include "clprobe/statistics.hpp"
+#include "probes/inflight/findings.hpp"
+
+namespace clprobe::inflight {
+namespace {
+
+// From what leaves the latency as it is to all that can be had, on GPUs and processors.
+constexpr std::array usual_delays{0, 16, 64, 256, 1024, 4096};
+// Between two of those.
+constexpr std::array finer_shares{0.25, 0.5, 0.75};
+constexpr double knee_latencies = 2.0;
+// Enough to fill a compute unit of a GPU twice over, by Little's law and what is known of Hopper.
+constexpr std::int64_t items_of_unit = 1024;
+// A work-item of a processor streams 4 KiB between two looks at the flag.
+constexpr std::int64_t turns_of_processor = 64;
+
+bool is_cpu(const DeviceInfo& device) { return runs_items_in_turn(device); }
+
+Point loaded_point(const Point& base, const char* series, std::int64_t groups, std::int64_t items,
+                   std::int64_t turns, std::int64_t delay) {
+  Point point = base;
+  point.series = series;
+  point.parameters.set("stream_groups", groups);
+  point.parameters.set("stream_items", items);
+  point.parameters.set("stream_turns", turns);
+  point.parameters.set("delay", delay);
+  return point;
+}
+
+void add_delay(const Point& like, std::int64_t delay, std::vector<Point>& points) {
+  for (const char* const series : {loaded_latency_series, loaded_traffic_series}) {
+    Point point;
+    point.parameters = like.parameters;
+    point.series = series;
+    point.parameters.set("delay", delay);
+    points.push_back(std::move(point));
+  }
+}
+
+/// The middle of a point's samples, between their quartiles.
+struct Middle {
+  double ns{0.0};
+  Interval interval{};
+};
+
+Middle middle_of(std::span<const double> times) {
+  return {median(times), {quantile(times, 0.25), quantile(times, 0.75)}};
+}
+
+struct LoadedTime {
+  Middle latency{};
+  Middle line{};
+};
+
+/// By delay; what has only one of both is left out. The middle of the samples: the least time of a
+/// line would be the most that was ever streamed, and not what was streamed beside the chase.
+std::map<std::int64_t, LoadedTime> times_by_delay(const DeviceInfo& device,
+                                                  std::span<const Point> points) {
+  std::map<std::int64_t, LoadedTime> all;
+  for (const Point& point : points) {
+    if (!is_loaded(point) || !point.failure.empty()) continue;
+    const LoadedShape shape = LoadedShape::of(point);
+    const std::vector<double> times = access_times_ns(point, device);
+    if (shape.groups == 0 || times.empty()) continue;
+    LoadedTime& time = all[static_cast<std::int64_t>(shape.delay)];
+    (shape.counts_traffic ? time.line : time.latency) = middle_of(times);
+  }
+  std::erase_if(all, [](const auto& each) {
+    return !(each.second.latency.ns > 0.0) || !(each.second.line.ns > 0.0);
+  });
+  return all;
+}
+
+std::optional<Middle> idle_time(const DeviceInfo& device, std::span<const Point> points) {
+  for (const Point& point : points) {
+    if (!is_loaded(point) || !point.failure.empty() || LoadedShape::of(point).groups != 0) continue;
+    const std::vector<double> times = access_times_ns(point, device);
+    if (!times.empty()) return middle_of(times);
+  }
+  return std::nullopt;
+}
+
+Finding finding_of(const char* name, const char* series, const char* unit) {
+  Finding finding;
+  finding.name = name;
+  finding.series = series;
+  finding.unit = unit;
+  finding.method = "loaded latency";
+  return finding;
+}
+
+/// A number in flight, or at least so many; and the bytes that these are.
+void add_parallelism(const char* series, double requests, const Interval& interval,
+                     const Parallelism& of, double line_bytes, Findings& found) {
+  struct Row {
+    const char* name;
+    const char* at_least;
+    const char* unit;
+    double factor;
+  };
+  constexpr double one = 1.0;
+  const std::array rows{
+      Row{"memory_parallelism", "memory_parallelism_at_least", "count", one},
+      Row{"bytes_in_flight", "bytes_in_flight_at_least", "bytes", line_bytes},
+  };
+  for (const Row& row : rows) {
+    Finding finding = finding_of(of.is_knee_reached ? row.name : row.at_least, series, row.unit);
+    if (of.is_knee_reached) {
+      finding.value = requests * row.factor;
+      finding.low = interval.low * row.factor;
+      finding.high = interval.high * row.factor;
+    } else {
+      // The least that the idle latency gives: none of the requests took less.
+      finding.value = interval.low * row.factor;
+      finding.low = finding.value;
+      finding.high = requests * row.factor;
+    }
+    found.findings.push_back(std::move(finding));
+  }
+}
+
+Finding latency_of(const char* name, const Middle& time) {
+  Finding finding = finding_of(name, loaded_series, "seconds");
+  finding.value = time.ns / ns_per_second;
+  finding.low = time.interval.low / ns_per_second;
+  finding.high = time.interval.high / ns_per_second;
+  return finding;
+}
+
+void add_latencies(const Middle& idle, const std::map<std::int64_t, LoadedTime>& times,
+                   const Parallelism& of, Findings& found) {
+  found.findings.push_back(latency_of("latency", idle));
+  const auto slowest = std::max_element(times.begin(), times.end(), [](auto& a, auto& b) {
+    return a.second.latency.ns < b.second.latency.ns;
+  });
+  found.findings.push_back(latency_of("most_loaded_latency", slowest->second.latency));
+  Finding knee = finding_of("knee_bandwidth", loaded_series, "bytes_per_second");
+  if (of.is_knee_reached) {
+    knee.value = of.knee_bytes_per_second;
+    knee.low = of.knee_interval.low;
+    knee.high = of.knee_interval.high;
+  } else {
+    knee.reason = "not reached: " + of.reason;
+  }
+  found.findings.push_back(std::move(knee));
+}
+
+}  // namespace
+
+bool is_loaded(const Point& point) { return point.parameters.find("stream_groups") != nullptr; }
+
+LoadedShape LoadedShape::of(const Point& point) {
+  const auto read = [&](const char* name) {
+    return static_cast<std::uint64_t>(point.parameters.integer(name));
+  };
+  LoadedShape shape;
+  shape.chase.kind = InflightKind::chains;
+  shape.chase.pattern.target = point.parameters.text("target");
+  shape.chase.sub_group = read("sub_group");
+  shape.chase.line_bytes = read("line_bytes");
+  shape.chase.lines =
+      static_cast<std::uint64_t>(point.facts.integer("buffer_bytes")) / shape.chase.line_bytes;
+  shape.groups = read("stream_groups");
+  shape.items = read("stream_items");
+  shape.turns = read("stream_turns");
+  shape.delay = read("delay");
+  shape.counts_traffic = point.series == loaded_traffic_series;
+  return shape;
+}
+
+std::uint64_t LoadedShape::vectors() const {
+  constexpr std::uint64_t vector_bytes = 16;
+  return chase.lines * chase.line_bytes / vector_bytes;
+}
+
+std::vector<Point> loaded_points(const DeviceInfo& device, const Point& base) {
+  const std::int64_t units = std::max<std::int64_t>(1, device.compute_units);
+  constexpr std::int64_t most_items = 256;  // drivers take as many without being told
+  const std::int64_t items =
+      is_cpu(device) ? 1 : std::clamp<std::int64_t>(device.max_work_group_size, 1, most_items);
+  // A processor has a thread for each group, and the chase needs one of them. With a single one
+  // there is a group to find out with that they do not run side by side.
+  const std::int64_t groups =
+      is_cpu(device) ? std::max<std::int64_t>(1, units - 1) : units * (items_of_unit / items);
+  const std::int64_t turns = is_cpu(device) ? turns_of_processor : 1;
+  std::vector<Point> points{loaded_point(base, loaded_latency_series, 0, items, turns, 0)};
+  const Point streaming = loaded_point(base, loaded_latency_series, groups, items, turns, 0);
+  const LoadedShape shape = LoadedShape::of(streaming);
+  // Streams that come back to what they have just read find it in a cache.
+  if (shape.vectors() < 2 * shape.groups * shape.vectors_per_round()) return {};
+  for (const int delay : usual_delays) add_delay(streaming, delay, points);
+  return points;
+}
+
+std::vector<Point> refine_loaded(const DeviceInfo& device, std::span<const Point> points) {
+  std::vector<Point> more;
+  const auto times = times_by_delay(device, points);
+  const std::optional<Middle> idle = idle_time(device, points);
+  const auto any = std::find_if(points.begin(), points.end(), [](const Point& point) {
+    return is_loaded(point) && LoadedShape::of(point).groups != 0;
+  });
+  if (!idle || any == points.end()) return more;
+  // The longest delay that still doubles the latency, and the next, which does not.
+  for (auto slow = times.rbegin(); slow != times.rend(); ++slow) {
+    if (slow->second.latency.ns < knee_latencies * idle->ns) continue;
+    if (slow == times.rbegin()) return more;
+    const std::int64_t distance = std::prev(slow)->first - slow->first;
+    std::set<std::int64_t> delays;
+    for (const double share : finer_shares) {
+      delays.insert(slow->first +
+                    static_cast<std::int64_t>(share * share * static_cast<double>(distance)));
+    }
+    for (const std::int64_t delay : delays) {
+      if (!times.contains(delay)) add_delay(*any, delay, more);
+    }
+    return more;
+  }
+  return more;
+}
+
+void add_loaded_findings(const DeviceInfo& device, std::span<const Point> points, Findings& found) {
+  const auto times = times_by_delay(device, points);
+  const std::optional<Middle> idle = idle_time(device, points);
+  const auto any = std::find_if(points.begin(), points.end(), [](const Point& point) {
+    return is_loaded(point) && LoadedShape::of(point).groups != 0;
+  });
+  if (any == points.end() || times.empty()) return;
+  const LoadedShape shape = LoadedShape::of(*any);
+  const auto line_bytes = static_cast<double>(shape.chase.line_bytes);
+  std::vector<LoadedPoint> pairs;
+  pairs.reserve(times.size());
+  for (const auto& [delay, time] : times) {
+    pairs.push_back({line_bytes / time.line.ns * ns_per_second, time.latency.ns / ns_per_second});
+  }
+  const std::int64_t units = std::max<std::int64_t>(1, device.compute_units);
+  const auto parallelism = find_parallelism(pairs, idle ? idle->ns / ns_per_second : 0.0,
+                                            line_bytes, static_cast<int>(units));
+  if (!parallelism) return;
+  if (idle) add_latencies(*idle, times, *parallelism, found);
+  // Of a processor's core, chains side by side say more.
+  if (!is_cpu(device)) {
+    add_parallelism(unit_series, parallelism->per_compute_unit,
+                    parallelism->per_compute_unit_interval, *parallelism, line_bytes, found);
+  }
+  add_parallelism(device_series, parallelism->requests, parallelism->requests_interval,
+                  *parallelism, line_bytes, found);
+}
+
+}  // namespace clprobe::inflight

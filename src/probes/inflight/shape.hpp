@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one point of the probe `inflight` is: which lines a work-group asks for. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "clprobe/outstanding.hpp"
+#include "clprobe/probe.hpp"
+
+namespace clprobe::inflight {
+
+/// Rounds of independent loads, or chases side by side.
+enum class InflightKind { block, chains };
+
+inline constexpr int most_loads = 16;
+inline constexpr int most_chains = 32;
+
+/// Lines are a power of two of them, and the first word of each names the next of a single cycle.
+struct LineCycle {
+  std::uint32_t mask{0};
+
+  [[nodiscard]] std::uint32_t after(std::uint32_t line) const;
+  /// So many lines after line 0, in logarithmic time.
+  [[nodiscard]] std::uint32_t at(std::uint64_t position) const;
+};
+
+struct InflightShape {
+  InflightKind kind{InflightKind::block};
+  LoadPattern pattern{};  ///< with 0 loads: the same work-group without them
+  std::uint64_t work_items{1};
+  std::uint64_t chains{1};  ///< of each work-item
+  std::uint64_t sub_group{1};
+  std::uint64_t line_bytes{64};
+  std::uint64_t lines{1};  ///< of the buffer, a power of two
+
+  /// From the parameters of a point. Throws std::out_of_range where one is missing.
+  static InflightShape of(const Point& point);
+
+  [[nodiscard]] LineCycle cycle() const { return {static_cast<std::uint32_t>(lines - 1)}; }
+  /// Lines from one load of the work-group to its next.
+  [[nodiscard]] std::uint64_t lines_per_load() const;
+  [[nodiscard]] std::uint64_t lines_per_round() const;
+  /// The place of a work-item's line among those of a load.
+  [[nodiscard]] std::uint64_t place_of(std::uint64_t item) const;
+  /// The sum of what all work-items load in rounds 0 to `rounds`, from line `first` on.
+  [[nodiscard]] std::uint64_t block_witness(std::uint64_t first, std::uint64_t rounds) const;
+  /// Chains of so many hops lie so many positions of the cycle apart: side by side, where all of
+  /// them have lines of their own.
+  [[nodiscard]] std::uint64_t chain_distance(std::uint64_t hops) const;
+  /// Positions that they go through all together. The next launch begins behind these.
+  [[nodiscard]] std::uint64_t chain_positions(std::uint64_t hops) const;
+  /// The lines of all chains when the first of them is at `position`.
+  [[nodiscard]] std::vector<std::uint32_t> chain_lines(std::uint64_t position,
+                                                       std::uint64_t distance) const;
+  /// The build options of cl/inflight.cl.
+  [[nodiscard]] std::string options() const;
+};
+
+/// Every way to build cl/inflight.cl for loads and chains that the probe plans by itself.
+std::vector<KernelVariant> inflight_variants();
+
+/// Throws DeviceError, cl::Error, and Unsupported for work-groups that the kernel does not take.
+Work prepare_inflight(Session& session, const Point& point);
+
+/// The same for the simulator; throws Unsupported for the host's memory.
+SimulatedWork trace_inflight(const simulator::Machine& machine, const Point& point);
+
+}  // namespace clprobe::inflight

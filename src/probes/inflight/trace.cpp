@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launches of cl/inflight.cl as warp instructions. Pure.
+#include <algorithm>
+
+#include "clprobe/simulated.hpp"
+#include "probes/inflight/loaded.hpp"
+#include "probes/inflight/shape.hpp"
+
+namespace clprobe::inflight {
+namespace {
+
+using simulator::Instruction;
+using simulator::Lanes;
+using simulator::Machine;
+using simulator::Program;
+using simulator::Register;
+using simulator::Trace;
+
+// Nothing is random from hop to hop but where lines lie.
+constexpr std::uint64_t hops = 32;
+
+Trace one_group(const Machine& machine, std::uint64_t work_items, Program program) {
+  Trace trace;
+  trace.programs = {std::move(program)};
+  trace.groups = {make_group(machine, work_items)};
+  return trace;
+}
+
+void make_resident(Trace& trace, const InflightShape& shape, std::uint64_t lines) {
+  if (shape.pattern.target != "cache" || lines == 0) return;
+  trace.resident = {{.base = 0, .bytes = lines * shape.line_bytes}};
+}
+
+/// One round: a barrier, a clock, the loads, a barrier that waits for all values, a clock.
+Trace block_of(const Machine& machine, const InflightShape& shape) {
+  const auto line = static_cast<std::int64_t>(shape.line_bytes);
+  const auto merger = static_cast<std::uint32_t>(shape.pattern.merger);
+  const bool is_across = shape.pattern.mode == MergerMode::across;
+  Program program{simulator::barrier(), simulator::read_clock(0)};
+  Instruction end = simulator::barrier();
+  for (int k = 0; k < shape.pattern.loads; ++k) {
+    Lanes lanes;
+    lanes.base = static_cast<std::uint64_t>(k) * shape.lines_per_load() * shape.line_bytes;
+    lanes.lane_step = line;
+    const auto width = static_cast<std::int64_t>(machine.core.warp_width);
+    lanes.warp_step = width * line / (is_across ? 1 : static_cast<std::int64_t>(merger));
+    lanes.lane_group = is_across ? 1 : merger;
+    lanes.warp_group = is_across ? merger : 1;
+    // More work-items than a warp share a line: then warps do.
+    if (!is_across && merger > machine.core.warp_width) {
+      lanes.warp_step = line;
+      lanes.warp_group = merger / static_cast<std::uint32_t>(machine.core.warp_width);
+    }
+    program.push_back(simulator::load(static_cast<Register>(k), lanes));
+    end.reads |= std::uint64_t{1} << static_cast<unsigned>(k);
+  }
+  program.push_back(end);
+  program.push_back(simulator::read_clock(1));
+  Trace trace = one_group(machine, shape.work_items, std::move(program));
+  make_resident(trace, shape, shape.lines_per_round());
+  return trace;
+}
+
+/// Every hop of every chain goes to a line of its own.
+Trace chains_of(const Machine& machine, const InflightShape& shape, std::uint64_t iterations) {
+  const std::uint64_t all = shape.work_items * shape.chains;
+  const auto line = static_cast<std::int64_t>(shape.line_bytes);
+  Program program{simulator::barrier(), simulator::read_clock(0)};
+  const auto body = static_cast<std::uint32_t>(program.size());
+  Instruction end = simulator::barrier();
+  for (std::uint64_t c = 0; c < shape.chains; ++c) {
+    Lanes lanes;
+    lanes.base = c * shape.work_items * shape.line_bytes;
+    lanes.lane_step = line;
+    lanes.warp_step = line * static_cast<std::int64_t>(machine.core.warp_width);
+    lanes.turn_step = line * static_cast<std::int64_t>(all);
+    const auto at = static_cast<Register>(c);
+    program.push_back(simulator::load(at, lanes, {at}));
+    end.reads |= std::uint64_t{1} << c;
+  }
+  if (iterations > 1) program.push_back(simulator::repeat(body, iterations));
+  program.push_back(end);
+  program.push_back(simulator::read_clock(1));
+  Trace trace = one_group(machine, shape.work_items, std::move(program));
+  make_resident(trace, shape, all * iterations);
+  return trace;
+}
+
+}  // namespace
+
+SimulatedWork trace_inflight(const Machine& machine, const Point& point) {
+  if (is_loaded(point)) throw Unsupported("a simulated machine is a single compute unit");
+  const InflightShape shape = InflightShape::of(point);
+  if (shape.pattern.target == "host") throw Unsupported("the simulator has no memory of a host");
+  SimulatedWork work;
+  if (shape.kind == InflightKind::block) {
+    work.max_iterations = 1;
+    work.trace = [machine, shape](std::uint64_t) { return block_of(machine, shape); };
+    return work;
+  }
+  const std::uint64_t all = shape.work_items * shape.chains;
+  work.accesses_per_iteration = all;
+  work.iterations = hops;
+  if (shape.pattern.target == "cache") {
+    work.iterations = std::clamp<std::uint64_t>(shape.lines / all, 1, hops);
+  }
+  work.max_iterations = work.iterations;
+  work.trace = [machine, shape](std::uint64_t iterations) {
+    return chains_of(machine, shape, iterations);
+  };
+  return work;
+}
+
+}  // namespace clprobe::inflight

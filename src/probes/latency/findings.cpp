@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/latency/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/levels.hpp"
+
+namespace clprobe::latency {
+namespace {
+
+Finding of_level(std::string name, std::string_view series, int level, std::string unit) {
+  Finding finding;
+  finding.name = std::move(name);
+  finding.series = series;
+  finding.level = level;
+  finding.unit = std::move(unit);
+  finding.method = "segmentation";
+  return finding;
+}
+
+Finding capacity_finding(std::string_view series, int number, const Level& level,
+                         double largest_bytes) {
+  Finding finding = of_level("capacity", series, number, "bytes");
+  if (level.capacity) {
+    finding.value = level.capacity->bytes;
+    finding.low = level.capacity->low;
+    finding.high = level.capacity->high;
+  } else {
+    finding.reason =
+        fmt::format("its end was not reached: the largest working set that was measured is {}",
+                    format_bytes({static_cast<std::uint64_t>(largest_bytes)}));
+  }
+  return finding;
+}
+
+Finding step_finding(std::string_view series, int number, const Level& level, const Level& next,
+                     std::span<const CurvePoint> pages, double largest_bytes) {
+  Finding finding = of_level("step", series, number, "");
+  finding.method = "one node per page";
+  StepKind kind = pages.empty()
+                      ? StepKind::unknown
+                      : classify_step(level.capacity->bytes, level.latency, next.latency, pages);
+  if (kind == StepKind::cache && may_be_halves(level, next, largest_bytes)) {
+    kind = StepKind::cache_or_far;
+    finding.reason = fmt::format(
+        "the next level {} twice this size: it may be another cache, or the far half of this one; "
+        "latency by working set does not tell which",
+        next.capacity ? "ends at about" : "was not measured up to");
+  }
+  finding.label = to_word(kind);
+  if (pages.empty()) {
+    finding.reason = "the chase with one node per page was not measured";
+  } else if (kind == StepKind::unknown) {
+    finding.reason = "the chase with one node per page does not tell";
+  }
+  return finding;
+}
+
+void add_levels(Findings& found, std::string_view series, const DeviceInfo& device,
+                std::span<const CurvePoint> curve, std::span<const CurvePoint> pages) {
+  const std::vector<Level> levels = find_levels(curve);
+  if (levels.empty()) {
+    found.findings.push_back(not_measured(
+        series,
+        fmt::format("no plateau in {}: measure more sizes", format_count(curve.size(), "point"))));
+    found.findings.back().method = "segmentation";
+    found.findings.back().source = Source::derived;
+    return;
+  }
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const Level& level = levels[i];
+    const int number = static_cast<int>(i) + 1;
+    Finding time = of_level("latency", series, number, "seconds");
+    time.value = level.latency / ns_per_second;
+    time.low = level.latency_interval.low / ns_per_second;
+    time.high = level.latency_interval.high / ns_per_second;
+    found.findings.push_back(std::move(time));
+    if (device.timer == Timer::clock && device.clock.rate == ClockRate::core_cycles) {
+      Finding cycles = of_level("cycles", series, number, "cycles");
+      cycles.value = level.latency * device.clock.ticks_per_ns;
+      cycles.low = level.latency_interval.low * device.clock.ticks_per_ns;
+      cycles.high = level.latency_interval.high * device.clock.ticks_per_ns;
+      found.findings.push_back(std::move(cycles));
+    }
+    found.findings.push_back(
+        capacity_finding(series, number, level, curve.back().working_set_bytes));
+    if (level.capacity && i + 1 < levels.size() && series.starts_with("global")) {
+      found.findings.push_back(step_finding(series, number, level, levels[i + 1], pages,
+                                            curve.back().working_set_bytes));
+    }
+  }
+}
+
+/// What the person should know about the data: pages, and times that cannot be.
+void add_warnings(Findings& found, std::span<const Point> points) {
+  const auto small = std::find_if(points.begin(), points.end(), [](const Point& point) {
+    constexpr std::int64_t mostly = 50;
+    return point.facts.integer_or("huge_page_percent", 100) < mostly &&
+           point.facts.integer_or("buffer_bytes", 0) >=
+               static_cast<std::int64_t>(mebibytes(8).count);
+  });
+  if (small != points.end()) {
+    found.warnings.push_back(
+        {"small_pages", {{"page_bytes", std::int64_t{4096}}}, WarningSource::analysis});
+  }
+  for (const Finding& finding : found.findings) {
+    // A load from the nearest memory takes at least two cycles, and no device passes 7 GHz.
+    constexpr double least_seconds = 0.28e-9;
+    if (finding.name != "latency" || finding.value.value_or(1.0) >= least_seconds) continue;
+    found.warnings.push_back(
+        {"too_fast",
+         {{"series", finding.series}, {"latency_ns", *finding.value * ns_per_second}},
+         WarningSource::analysis});
+  }
+}
+
+/// The latency of the curve at a working set, by the nearest point in ln(size).
+double nearest_latency(std::span<const CurvePoint> curve, double working_set_bytes) {
+  const auto distance = [&](const CurvePoint& point) {
+    return std::fabs(std::log(point.working_set_bytes / working_set_bytes));
+  };
+  return std::min_element(
+             curve.begin(), curve.end(),
+             [&](const CurvePoint& a, const CurvePoint& b) { return distance(a) < distance(b); })
+      ->latency;
+}
+
+/// What one node per page costs beyond as many nodes that lie side by side: translation. The chase
+/// with one node per page also leaves the caches, when its lines are as many as theirs.
+std::vector<CurvePoint> translation_curve(std::span<const Point> points, const DeviceInfo& device,
+                                          std::span<const CurvePoint> lines) {
+  std::vector<CurvePoint> curve = latency_curve(points, "global-pages", device);
+  const auto model = std::find_if(points.begin(), points.end(), [](const Point& point) {
+    return point.series == "global-pages";
+  });
+  if (curve.empty() || lines.empty() || model == points.end()) return {};
+  // A saved run may come from elsewhere, and need not say what this version would.
+  const std::int64_t line_bytes = model->parameters.integer_or("line_bytes", 0);
+  const std::int64_t step_bytes = model->parameters.integer_or("step_bytes", 0);
+  if (line_bytes <= 0 || step_bytes <= 0) return curve;
+  const double shrink = static_cast<double>(line_bytes) / static_cast<double>(step_bytes);
+  const double nearest_level = lines.front().latency;
+  for (CurvePoint& point : curve) {
+    const double expected = nearest_latency(lines, point.working_set_bytes * shrink);
+    point.latency = nearest_level + std::max(0.0, point.latency - expected);
+  }
+  return curve;
+}
+
+}  // namespace
+
+Finding not_measured(std::string_view series, std::string reason) {
+  Finding finding;
+  finding.name = "latency";
+  finding.series = series;
+  finding.source = Source::reported;
+  finding.method = "plan";
+  finding.reason = std::move(reason);
+  return finding;
+}
+
+Findings latency_findings(const DeviceInfo& device, std::span<const Point> points) {
+  constexpr std::array shown{"global",           "global-scalar", "constant-argument",
+                             "constant-program", "local",         "image"};
+  Findings found;
+  const auto pages = translation_curve(points, device, latency_curve(points, "global", device));
+  for (const char* const series : shown) {
+    const auto curve = latency_curve(points, series, device);
+    if (!curve.empty()) add_levels(found, series, device, curve, pages);
+  }
+  add_warnings(found, points);
+  return found;
+}
+
+}  // namespace clprobe::latency

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/latency/chase.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "clprobe/device.hpp"
+#include "probes/latency/ring.hpp"
+#include "probes/shared/kept_buffer.hpp"
+
+namespace clprobe::latency {
+namespace {
+
+constexpr std::uint64_t chains_per_item = 16;  // CHAINS in cl/latency.cl
+
+/// Whether the device is the processor itself, run by native code: threads that may be on any core.
+bool is_native_cpu(const DeviceInfo& device) {
+  return runs_items_in_turn(device) && device.isa != "spir";
+}
+
+/// A ring, and the launches on it.
+class Chase {
+ public:
+  Chase(Session& session, const Point& point)
+      : session_(session), ring_(make_ring(session, point)) {}
+
+  Measurement run(std::uint64_t iterations);
+  [[nodiscard]] const Ring& ring() const { return ring_; }
+
+ private:
+  void age(std::uint64_t hops);
+  void walk(std::uint64_t begin, std::uint64_t end);
+
+  Session& session_;
+  Ring ring_;
+  std::uint64_t position_{0};    // where the next chase starts
+  std::uint64_t aged_until_{0};  // positions before this one were touched a lap ago
+};
+
+/// Walks the nodes from `begin` to `end` before the next chase, from where it will run: caches that
+/// only some units share would else see only a part of the walk.
+void Chase::walk(std::uint64_t begin, std::uint64_t end) {
+  const auto hops_of = [&](std::uint64_t items) {
+    const std::uint64_t chains = items * chains_per_item;
+    return static_cast<cl_uint>((end - begin + chains - 1) / chains);
+  };
+  // Only a clock in the kernel can leave the walk out of the time.
+  if (is_native_cpu(session_.info()) && session_.info().timer == Timer::clock) {
+    ring_.chase.setArg(ring_.age_argument, static_cast<cl_uint>(begin));
+    ring_.chase.setArg(ring_.age_argument + 1, static_cast<cl_uint>(end));
+    ring_.chase.setArg(ring_.age_argument + 2, hops_of(1));
+    return;
+  }
+  const auto most_items = static_cast<std::uint64_t>(
+      std::clamp<std::int64_t>(session_.info().max_work_group_size, 1, 1024));
+  const auto wanted = std::clamp<std::size_t>(
+      ring_.sweep.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device()), 1, most_items);
+  const cl::Buffer sink = kept_buffer(session_, "sink", wanted * sizeof(cl_ulong));
+  ring_.sweep.setArg(0, ring_.store->buffer);
+  ring_.sweep.setArg(1, ring_.order_buffer);
+  ring_.sweep.setArg(2, ring_.shape.step_bytes);
+  ring_.sweep.setArg(3, ring_.shape.line_bytes);
+  ring_.sweep.setArg(4, static_cast<cl_uint>(begin));
+  ring_.sweep.setArg(5, static_cast<cl_uint>(end));
+  ring_.sweep.setArg(6, hops_of(wanted));
+  ring_.sweep.setArg(7, sink);
+  session_.launch(ring_.sweep, cl::NDRange(wanted), cl::NDRange(wanted));
+}
+
+/// Makes the next `hops` nodes those that were touched longest ago, as in a chase that goes on for
+/// ever. For rings much longer than a chase one ageing serves three, at 3 % of the reuse distance.
+void Chase::age(std::uint64_t hops) {
+  ring_.chase.setArg(ring_.age_argument + 2, cl_uint{0});
+  if (ring_.shape.nodes <= hops || ring_.store == nullptr) {
+    position_ = 0;
+    return;
+  }
+  if (position_ + hops <= aged_until_) return;
+  constexpr std::uint64_t chases = 3;
+  const bool is_long = ring_.shape.nodes >= 32 * chases * hops;
+  aged_until_ = is_long ? chases * hops : hops;
+  // The others were walked by the chases before, or by the layout.
+  walk(aged_until_, ring_.shape.nodes);
+  position_ = 0;
+}
+
+Measurement Chase::run(std::uint64_t iterations) {
+  const std::uint64_t whole = (ring_.warm + iterations) * ring_.shape.unroll;
+  // One hop more where the chase would else end where it began: then a kernel that does nothing
+  // would have the right witness.
+  const std::uint64_t lead = whole % ring_.shape.nodes == 0 ? 1 : 0;
+  const std::uint64_t hops = lead + whole;
+  age(hops);
+  ring_.chase.setArg(ring_.start_argument, static_cast<cl_uint>(position_));
+  ring_.chase.setArg(ring_.start_argument + 1, static_cast<cl_uint>(lead));
+  ring_.chase.setArg(ring_.start_argument + 3, static_cast<cl_uint>(iterations));
+  // A launch that stores nothing must not find the result of the one before.
+  const std::array<cl_ulong, 2> nothing{never, never};
+  session_.queue().enqueueWriteBuffer(ring_.out, CL_TRUE, 0, sizeof nothing, nothing.data());
+  const LaunchTimes times = session_.launch(ring_.chase, cl::NDRange(1), cl::NDRange(1));
+  std::array<cl_ulong, 2> out{};
+  session_.queue().enqueueReadBuffer(ring_.out, CL_TRUE, 0, sizeof out, out.data());
+  position_ += hops;
+  Measurement measurement;
+  measurement.sample.accesses = iterations * ring_.shape.unroll;
+  if (session_.info().clock.kind != ClockKind::none) measurement.sample.ticks = out[0];
+  measurement.sample.event_ns = times.event_ns;
+  measurement.sample.host_ns = times.host_ns;
+  measurement.sample.witness = out[1];
+  measurement.expected_witness = ring_.shape.offset_of(ring_.order[position_ % ring_.shape.nodes]);
+  return measurement;
+}
+
+}  // namespace
+
+Work prepare_chase(Session& session, const Point& point) {
+  auto chase = std::make_shared<Chase>(session, point);
+  const Ring& ring = chase->ring();
+  Work work;
+  work.accesses_per_iteration = ring.shape.unroll;
+  work.iterations = ring.usual_hops / ring.shape.unroll;
+  work.max_iterations = most_iterations - ring.warm;
+  if (ring.store != nullptr && ring.store->host) {
+    work.facts.set("huge_page_percent", std::int64_t{ring.store->huge_page_percent});
+  }
+  work.build = session.build_of("latency.cl", chase_options(point));
+  work.run = [chase](std::uint64_t iterations) { return chase->run(iterations); };
+  return work;
+}
+
+}  // namespace clprobe::latency

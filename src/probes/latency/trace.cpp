@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chase of cl/latency.cl as warp instructions. Pure.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "clprobe/simulated.hpp"
+#include "probes/latency/chase.hpp"
+
+namespace clprobe::latency {
+namespace {
+
+using simulator::Lanes;
+using simulator::Machine;
+using simulator::Resident;
+using simulator::Trace;
+
+// Nothing is random from hop to hop but where lines lie, so that few hops say what many would.
+constexpr std::uint64_t hops = 1024;
+// The nodes that were touched before these have left even the fullest sets of a cache.
+constexpr std::uint64_t aged_capacities = 2;
+
+/// A single cycle over `nodes` nodes of which any piece can be made alone: a congruential generator
+/// of full period (Hull and Dobell 1962), numbers beyond the nodes left out. Large rings need no
+/// more of it than the simulation sees.
+class Cycle {
+ public:
+  explicit Cycle(std::uint64_t nodes) : nodes_(nodes), mask_(std::bit_ceil(nodes) - 1) {
+    // Newton's iteration doubles the bits that are right; an odd number is its own inverse in 3.
+    for (int i = 0; i < 6; ++i) inverse_ *= 2 - factor * inverse_;
+  }
+  [[nodiscard]] std::uint64_t after(std::uint64_t node) const {
+    do {
+      node = (factor * node + increment) & mask_;
+    } while (node >= nodes_);
+    return node;
+  }
+  [[nodiscard]] std::uint64_t before(std::uint64_t node) const {
+    do {
+      node = (inverse_ * (node - increment)) & mask_;
+    } while (node >= nodes_);
+    return node;
+  }
+
+ private:
+  static constexpr std::uint64_t factor = 6364136223846793005;  // Knuth's, 1 of 4 remains
+  static constexpr std::uint64_t increment = 1442695040888963407;
+  std::uint64_t nodes_;
+  std::uint64_t mask_;
+  std::uint64_t inverse_{factor};
+};
+
+/// Byte offsets of nodes in the order of the chase: its first `ahead`, then its last `behind`; all
+/// of them where there are no more.
+std::vector<std::uint64_t> offsets_of(const Point& point, std::uint64_t ahead,
+                                      std::uint64_t behind) {
+  const auto read = [&](const char* name) {
+    return static_cast<std::uint64_t>(point.parameters.integer(name));
+  };
+  const std::uint64_t step = read("step_bytes");
+  const std::uint64_t line = read("line_bytes");
+  const std::uint64_t nodes = read("working_set_bytes") / step;
+  const Cycle cycle(nodes);
+  const bool is_whole = nodes <= ahead + behind;
+  const std::uint64_t first = is_whole ? nodes : ahead;
+  std::vector<std::uint64_t> offsets(is_whole ? nodes : ahead + behind);
+  // As node_offset() in cl/latency.cl.
+  const auto offset_of = [&](std::uint64_t node) {
+    const std::uint64_t mixed = (node * 2654435761U & 0xffffffffU) >> 16U;
+    return node * step + (mixed * line) % step;
+  };
+  std::uint64_t node = 0;
+  for (std::uint64_t k = 0; k < first; ++k) {
+    offsets[k] = offset_of(node);
+    node = cycle.after(node);
+  }
+  node = 0;
+  for (std::uint64_t k = offsets.size(); k > first; --k) {
+    node = cycle.before(node);
+    offsets[k - 1] = offset_of(node);
+  }
+  return offsets;
+}
+
+std::uint64_t aged_lines(std::uint64_t bytes, std::uint64_t line_bytes) {
+  return std::max<std::uint64_t>(1, aged_capacities * bytes / line_bytes);
+}
+
+/// What the walk before has left in a cache of `bytes`: the last nodes of the ring.
+Resident walked(Resident::Home home, std::uint64_t bytes, std::uint64_t line_bytes,
+                std::uint64_t nodes) {
+  const std::uint64_t count = std::min(nodes, aged_lines(bytes, line_bytes));
+  return {.home = home, .table = 0, .first = nodes - count, .count = count};
+}
+
+Trace chase_of(const Machine& machine, const std::vector<std::uint64_t>& offsets, bool is_local,
+               std::uint64_t unroll, std::uint64_t iterations) {
+  const std::uint64_t nodes = offsets.size();
+  Trace trace;
+  trace.tables = {offsets};
+  const Lanes lanes{.active = 1, .bytes = 8, .table = 0, .table_turn = 1};
+  constexpr simulator::Register at = 0;
+  const auto hop =
+      is_local ? simulator::local_load(at, lanes, {at}) : simulator::load(at, lanes, {at});
+  simulator::Program program{simulator::alu(at), simulator::read_clock(0, {at}), hop};
+  if (iterations * unroll > 1) program.push_back(simulator::repeat(2, iterations * unroll));
+  program.push_back(simulator::read_clock(1, {at}));
+  trace.programs = {std::move(program)};
+  trace.groups = {make_group(machine, 1)};
+  if (is_local) return trace;
+  trace.resident = {walked(Resident::Home::l2, machine.l2.bytes, machine.l1.line_bytes, nodes)};
+  if (machine.l1.bytes > 0) {
+    trace.resident.push_back(
+        walked(Resident::Home::l1, machine.l1.bytes, machine.l1.line_bytes, nodes));
+  }
+  return trace;
+}
+
+}  // namespace
+
+SimulatedWork trace_chase(const Machine& machine, const Point& point) {
+  const Space space = chase_series(point.series).space;
+  if (space != Space::global && space != Space::local) {
+    throw Unsupported("the simulator has no such memory");
+  }
+  const auto unroll = static_cast<std::uint64_t>(point.parameters.integer("unroll"));
+  SimulatedWork work;
+  work.accesses_per_iteration = unroll;
+  work.iterations = std::max<std::uint64_t>(1, hops / unroll);
+  work.max_iterations = work.iterations;
+  work.trace = [machine, point, unroll,
+                is_local = space == Space::local](std::uint64_t iterations) {
+    const std::uint64_t aged =
+        aged_lines(std::max(machine.l1.bytes, machine.l2.bytes), machine.l1.line_bytes);
+    return chase_of(machine, offsets_of(point, iterations * unroll, aged), is_local, unroll,
+                    iterations);
+  };
+  return work;
+}
+
+}  // namespace clprobe::latency

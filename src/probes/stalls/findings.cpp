@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// From points of `stalls` on real devices to bars. Pure.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "clprobe/ablation.hpp"
+#include "clprobe/estimate.hpp"
+#include "clprobe/stacks.hpp"
+#include "probes/stalls/copy.hpp"
+#include "probes/stalls/device.hpp"
+#include "probes/stalls/micro.hpp"
+#include "probes/stalls/phases.hpp"
+
+namespace clprobe::stalls {
+namespace {
+
+constexpr std::string_view not_resolved = "not resolved: within two sigma of nothing";
+// Alsop 2016, section 6.1: UTSD takes 91 % less time than UTS under plain GPU coherence.
+constexpr double utsd_of_thesis = 0.09;
+
+/// The series of which something was measured, in the order in which they come.
+std::vector<std::string> bars_of(std::span<const Point> points) {
+  std::vector<std::string> bars;
+  for (const Point& point : points) {
+    if (point.parameters.find("case") == nullptr || point.samples.empty()) continue;
+    if (std::find(bars.begin(), bars.end(), point.series) == bars.end()) {
+      bars.push_back(point.series);
+    }
+  }
+  return bars;
+}
+
+/// A share of `all_ns`.
+Finding share_of(std::string_view series, std::string_view label, const Cost& cost, double all_ns) {
+  Finding finding = finding_of(stack_part_name, series, "share", stack_view_shapley);
+  finding.label = label;
+  finding.value = cost.ns / all_ns;
+  finding.low = cost.interval.low / all_ns;
+  finding.high = cost.interval.high / all_ns;
+  if (!cost.is_resolved) finding.reason = not_resolved;
+  return finding;
+}
+
+bool is_noise(const Point& point) { return !point.parameters.text_or("noise", "").empty(); }
+
+/// The faster half: what else a host does only adds, to whole visits at a time, and differences of
+/// builds are small against it.
+std::vector<double> times_of(const Point& point, const DeviceInfo& device) {
+  if (!point.failure.empty()) return {};
+  std::vector<double> times = access_times_ns(point, device);
+  std::sort(times.begin(), times.end());
+  times.resize((times.size() + 1) / 2);
+  return times;
+}
+
+std::vector<AblationBuild> builds_in(const Points& points, const DeviceInfo& device) {
+  std::vector<AblationBuild> builds;
+  for (const Point* const point : points) {
+    if (is_noise(*point) || is_phase(*point)) continue;
+    builds.push_back({static_cast<std::uint32_t>(point->parameters.integer_or("idealised", 0)),
+                      times_of(*point, device)});
+  }
+  return builds;
+}
+
+/// The kinds of noise of which enough was measured.
+std::vector<std::pair<std::string_view, NoiseKind>> noise_in(const Points& points,
+                                                             const DeviceInfo& device) {
+  std::vector<std::pair<std::string_view, NoiseKind>> kinds;
+  for (const std::string_view kind : all_noise) {
+    std::vector<NoisePoint> amounts;
+    for (const Point* const point : points) {
+      if (point->parameters.text_or("noise", "") != kind) continue;
+      amounts.push_back({static_cast<double>(point->parameters.integer_or("noise_amount", 0)),
+                         times_of(*point, device)});
+    }
+    if (amounts.empty()) continue;
+    try {
+      kinds.push_back({kind, {resource_of_noise(kind), find_absorption(amounts)}});
+    } catch (const AblationError&) {
+      continue;  // cut short: what was not measured absorbs nothing and saturates nothing
+    }
+  }
+  return kinds;
+}
+
+void add_noise(std::string_view bar, const Points& points, const DeviceInfo& device,
+               const Ablation& ablation, std::span<const Cause> causes,
+               std::vector<Finding>& findings) {
+  std::vector<Resource> resources;
+  for (const Cause cause : causes) resources.push_back(resource_of(cause));
+  std::vector<NoiseKind> kinds;
+  for (const auto& [name, kind] : noise_in(points, device)) {
+    kinds.push_back(kind);
+    Finding absorbed = finding_of("absorbed", bar, "share", "noise");
+    absorbed.label = name;
+    absorbed.value = kind.absorption.share;
+    absorbed.low = kind.absorption.share_interval.low;
+    absorbed.high = kind.absorption.share_interval.high;
+    if (!kind.absorption.is_found) {
+      absorbed.reason = "all that was made is absorbed";
+    } else if (!kind.absorption.is_decisive &&
+               kind.absorption.share_interval.high < saturated_share) {
+      absorbed.reason = "too little noise, or a delay of its own: no proof that nothing was free";
+    }
+    findings.push_back(std::move(absorbed));
+  }
+  const Agreement agreement = compare_with_noise(ablation, resources, kinds);
+  Finding verdict = finding_of("noise", bar, "", "noise");
+  constexpr std::string_view words[]{"agree", "inconclusive", "untested"};
+  verdict.label = words[static_cast<std::size_t>(agreement.verdict)];
+  verdict.reason = agreement.reason;
+  findings.push_back(std::move(verdict));
+}
+
+void add_interactions(std::string_view bar, const Ablation& ablation, std::span<const Cause> causes,
+                      std::vector<Finding>& findings) {
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    for (std::size_t j = i + 1; j < causes.size(); ++j) {
+      Finding both = share_of(bar, fmt::format("{} + {}", label_of(causes[i]), label_of(causes[j])),
+                              ablation.interactions[i][j], ablation.none.ns);
+      both.name = "interaction";
+      both.method = "interaction cost";
+      findings.push_back(std::move(both));
+    }
+  }
+}
+
+/// "taking compute data away costs 3.7 % of the time", of every cause of which that is sure.
+std::string costs_of_taking(const Ablation& ablation, std::span<const Cause> causes) {
+  std::string costs;
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    const Cost& cost = ablation.factors[i];
+    if (!cost.is_resolved || cost.ns >= 0.0) continue;
+    costs += fmt::format("{}taking {} away costs {:.1f} % of the time", costs.empty() ? "" : ", ",
+                         label_of(causes[i]), -100.0 * cost.ns / ablation.none.ns);
+  }
+  return costs;
+}
+
+/// The largest cause, and its part of what those save that save time. Of the time that all together
+/// take away it could be more than the whole: some causes cost time to take away, and the values
+/// add up with these in it.
+void add_first(std::string_view bar, const Ablation& ablation, std::span<const Cause> causes,
+               std::vector<Finding>& findings) {
+  const auto largest = std::max_element(ablation.factors.begin(), ablation.factors.end(),
+                                        [](const Cost& a, const Cost& b) { return a.ns < b.ns; });
+  const double saved_ns =
+      std::accumulate(ablation.factors.begin(), ablation.factors.end(), 0.0,
+                      [](double sum, const Cost& each) { return sum + std::max(0.0, each.ns); });
+  Finding first = finding_of("first cause", bar, "share", stack_view_shapley);
+  if (largest->is_resolved && largest->ns > 0.0) {
+    first.label = label_of(causes[static_cast<std::size_t>(largest - ablation.factors.begin())]);
+    first.value = largest->ns / saved_ns;
+    // What the others save is as uncertain as what this one does: no more than the whole is said.
+    first.low = largest->interval.low / saved_ns;
+    first.high = std::max(*first.value, std::min(1.0, largest->interval.high / saved_ns));
+    first.reason = costs_of_taking(ablation, causes);
+  } else {
+    first.reason = "no cause is resolved: within two sigma of nothing";
+  }
+  findings.push_back(std::move(first));
+}
+
+/// Builds in which causes are taken away, and noise.
+void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& device,
+                  std::vector<Finding>& findings) {
+  try {
+    const std::vector<Cause> causes = causes_in(points.front()->parameters.text("factors"));
+    const Ablation ablation = attribute_time(builds_in(points, device), causes.size());
+    if (!(ablation.none.ns > 0.0)) throw AblationError("the kernel takes no time");
+    findings.push_back(time_of(bar, ablation.none, "median of the faster half"));
+    for (std::size_t i = 0; i < causes.size(); ++i) {
+      findings.push_back(share_of(bar, label_of(causes[i]), ablation.factors[i], ablation.none.ns));
+    }
+    findings.push_back(share_of(bar, remainder, ablation.all, ablation.none.ns));
+    add_first(bar, ablation, causes, findings);
+    add_interactions(bar, ablation, causes, findings);
+    add_noise(bar, points, device, ablation, causes, findings);
+  } catch (const AblationError& error) {
+    findings.push_back(without_value(stack_part_name, bar, stack_view_shapley, error.what()));
+  } catch (const std::out_of_range& error) {
+    findings.push_back(without_value(stack_part_name, bar, stack_view_shapley,
+                                     fmt::format("not this version's points: {}", error.what())));
+  }
+}
+
+/// The speed-up of queues for each group, beside the thesis's.
+void add_speed_up(std::vector<Finding>& findings) {
+  const auto time_in = [&](std::string_view bar) -> const Finding* {
+    for (const Finding& each : findings) {
+      if (each.name == stack_time_name && each.series == bar && each.value) return &each;
+    }
+    return nullptr;
+  };
+  const Finding* const one = time_in("uts");
+  const Finding* const each = time_in("utsd");
+  if (one == nullptr || each == nullptr || !(*one->low > 0.0)) return;
+  constexpr std::string_view what = "utsd, time, against uts";
+  Finding here = finding_of("here", what, "", "ratio of two bars");
+  here.value = *each->value / *one->value;
+  here.low = *each->low / *one->high;
+  here.high = *each->high / *one->low;
+  Finding thesis = finding_of("thesis", what, "", "Alsop 2016, chapter 6");
+  thesis.source = Source::reported;
+  thesis.value = utsd_of_thesis;
+  findings.push_back(std::move(here));
+  findings.push_back(std::move(thesis));
+}
+
+}  // namespace
+
+Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
+  Findings found;
+  for (const std::string& bar : bars_of(points)) {
+    Points own;
+    for (const Point& point : points) {
+      if (point.series == bar && point.parameters.find("case") != nullptr) own.push_back(&point);
+    }
+    if (own.front()->parameters.find("factors") == nullptr) {
+      add_search(bar, own, device, found.findings);
+      continue;
+    }
+    add_ablation(bar, own, device, found.findings);
+    if (find_micro_case(own.front()->parameters.text("case")) != nullptr) {
+      add_micro_phases(bar, own, device, found.findings);
+    } else {
+      add_copy_phases(bar, own, device, found.findings);
+    }
+  }
+  add_speed_up(found.findings);
+  return found;
+}
+
+}  // namespace clprobe::stalls

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs tree searches, counts their nodes, and gives up where groups do not make progress.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clprobe/device.hpp"
+#include "probes/stalls/kernels.hpp"
+#include "probes/stalls/micro.hpp"
+#include "probes/stalls/search.hpp"
+#include "probes/stalls/stamps.hpp"
+
+namespace clprobe::stalls {
+namespace {
+
+// As in cl/stalls.cl.
+constexpr std::uint64_t front = 32;
+constexpr std::uint64_t queue_words = 32;
+constexpr std::uint64_t result_words = 9;
+constexpr std::size_t first_of_ticks = 2;
+constexpr std::size_t first_of_stamps = 7;
+constexpr cl_uint empty = ~cl_uint{0};
+// Attempts to take a lock, each after a pause of up to 16 atomics: about a second.
+constexpr cl_uint budget = 1U << 16U;
+// Times that a group without work asks again before it leaves the rest to the others.
+constexpr cl_uint patience = 1U << 14U;
+constexpr std::uint32_t seed_of_tree = 1;
+// Where only the host's clock times launches, one search is too short.
+constexpr std::uint64_t searches_by_host = 8;
+constexpr std::uint64_t most_searches = 64;
+
+struct Results {
+  std::uint64_t nodes{0};
+  cl_uint value{0};
+  std::array<std::uint64_t, std::size(all_search_phases)> ticks{};
+  std::vector<Stamp> stamps{};  ///< of each group
+};
+
+class Search {
+ public:
+  Search(Session& session, const Point& point);
+
+  Measurement run(std::uint64_t searches);
+
+ private:
+  void empty_slots();
+  LaunchTimes launch();
+  [[nodiscard]] Results read_results() const;
+  [[nodiscard]] std::uint64_t ticks_of(const Results& results) const;
+
+  Session& session_;
+  bool is_shared_;
+  std::uint64_t groups_;
+  cl_uint steps_;
+  std::string phase_;
+  Tree tree_;
+  cl_uint expected_value_;
+  std::uint64_t slots_each_;
+  cl::Kernel kernel_;
+  cl::Buffer children_;
+  cl::Buffer control_;
+  cl::Buffer slots_;
+  cl::Buffer counts_;
+};
+
+Search::Search(Session& session, const Point& point)
+    : session_(session),
+      is_shared_(point.parameters.text("case") == "uts"),
+      groups_(static_cast<std::uint64_t>(point.parameters.integer("groups"))),
+      steps_(static_cast<cl_uint>(point.parameters.integer("steps"))),
+      phase_(point.parameters.text_or("phase", "")),
+      tree_(make_tree(static_cast<std::uint32_t>(point.parameters.integer("nodes")), seed_of_tree)),
+      expected_value_(search_result(tree_, steps_)),
+      slots_each_(std::bit_ceil(std::uint64_t{tree_.nodes()})),
+      kernel_(session.kernel(stalls_file, "stalls_search", part_options(2, true, session.info()))) {
+  require_group(session, kernel_, front);
+  const cl::Context& context = session.context();
+  const auto words = [&](std::uint64_t count) {
+    return cl::Buffer(context, CL_MEM_READ_WRITE, count * sizeof(cl_uint));
+  };
+  children_ = words(tree_.children.size());
+  control_ = words((groups_ + 2) * queue_words);
+  slots_ = words(slots_each_ * (is_shared_ ? 1 : groups_ + 1));
+  counts_ = cl::Buffer(context, CL_MEM_READ_WRITE, groups_ * result_words * sizeof(cl_ulong));
+  session.queue().enqueueWriteBuffer(children_, CL_TRUE, 0, tree_.children.size() * sizeof(cl_uint),
+                                     tree_.children.data());
+  kernel_.setArg(0, children_);
+  cl_uint index = 1;
+  for (const cl_uint value : {cl_uint{tree_.nodes()}, cl_uint{is_shared_ ? 1U : 0U},
+                              static_cast<cl_uint>(slots_each_ - 1), steps_, patience, budget,
+                              step_multiplier, step_addend, empty}) {
+    kernel_.setArg(index++, value);
+  }
+  kernel_.setArg(index++, never);
+  kernel_.setArg(index++, control_);
+  kernel_.setArg(index++, slots_);
+  kernel_.setArg(index, counts_);
+  empty_slots();
+}
+
+void Search::empty_slots() {
+  session_.queue().enqueueFillBuffer(slots_, empty, 0, slots_.getInfo<CL_MEM_SIZE>());
+  session_.queue().finish();
+}
+
+/// One search. It leaves all slots empty behind it.
+LaunchTimes Search::launch() {
+  std::vector<cl_uint> control((groups_ + 2) * queue_words, 0);
+  control[queue_words + 2] = 1;  // the common queue holds one node, the root
+  const cl_uint root = 0;
+  const cl::CommandQueue& queue = session_.queue();
+  queue.enqueueWriteBuffer(control_, CL_TRUE, 0, control.size() * sizeof(cl_uint), control.data());
+  queue.enqueueWriteBuffer(slots_, CL_TRUE, 0, sizeof root, &root);
+  const LaunchTimes times =
+      session_.launch(kernel_, cl::NDRange(groups_ * front), cl::NDRange(front));
+  std::array<cl_uint, 2> all{};  // done, aborted
+  queue.enqueueReadBuffer(control_, CL_TRUE, 0, sizeof all, all.data());
+  if (all[1] != 0 || all[0] < tree_.nodes()) {
+    empty_slots();
+    throw Unsupported(
+        fmt::format("no progress: a group waited {} times for a lock that another one held; {} of "
+                    "{} nodes were done",
+                    budget, all[0], tree_.nodes()));
+  }
+  return times;
+}
+
+Results Search::read_results() const {
+  std::vector<cl_ulong> counts(groups_ * result_words);
+  session_.queue().enqueueReadBuffer(counts_, CL_TRUE, 0, counts.size() * sizeof(cl_ulong),
+                                     counts.data());
+  Results results;
+  for (std::uint64_t group = 0; group < groups_; ++group) {
+    const std::size_t own = group * result_words;
+    results.nodes += counts[own];
+    results.value += static_cast<cl_uint>(counts[own + 1]);
+    for (std::size_t k = 0; k < results.ticks.size(); ++k) {
+      results.ticks.at(k) += counts[own + first_of_ticks + k];
+    }
+    results.stamps.push_back({.shared_began = counts[own + first_of_stamps],
+                              .shared_ended = counts[own + first_of_stamps + 1]});
+  }
+  return results;
+}
+
+/// Of the phase, in the mean over groups.
+std::uint64_t Search::ticks_of(const Results& results) const {
+  for (std::size_t k = 0; k < std::size(all_search_phases); ++k) {
+    if (all_search_phases[k] == phase_) return results.ticks.at(k) / groups_;
+  }
+  return static_cast<std::uint64_t>(
+      std::llround(ticks_of_shared(session_.info()) *
+                   phase_ticks(phase_, results.stamps, 1, has_shared_clock(session_.info()))));
+}
+
+Measurement Search::run(std::uint64_t searches) {
+  Measurement measurement;
+  Sample& sample = measurement.sample;
+  sample.accesses = searches;
+  const bool has_clock = session_.info().clock.kind != ClockKind::none;
+  std::uint64_t event_ns = 0;
+  std::uint64_t ticks = 0;
+  bool has_events = true;
+  for (std::uint64_t k = 0; k < searches; ++k) {
+    const LaunchTimes times = launch();
+    event_ns += times.event_ns.value_or(0);
+    has_events = has_events && times.event_ns.has_value();
+    sample.host_ns += times.host_ns;
+    const Results results = read_results();
+    ticks += ticks_of(results);
+    sample.witness = sample.witness * 31 + (results.nodes << 32U) + results.value;
+    measurement.expected_witness =
+        measurement.expected_witness * 31 + (std::uint64_t{tree_.nodes()} << 32U) + expected_value_;
+  }
+  if (has_events) sample.event_ns = event_ns;
+  if (has_clock && !phase_.empty()) sample.ticks = ticks;
+  return measurement;
+}
+
+}  // namespace
+
+Work prepare_search(Session& session, const Point& point) {
+  auto search = std::make_shared<Search>(session, point);
+  search->run(1);  // some drivers compile only now
+  Work work;
+  const bool is_by_host = point.parameters.text("timer") == to_word(Timer::host);
+  work.iterations = is_by_host ? searches_by_host : 1;
+  work.max_iterations = is_by_host ? most_searches : 1;
+  work.build = session.build_of(stalls_file, part_options(2, true, session.info()));
+  work.run = [search](std::uint64_t searches) { return search->run(searches); };
+  return work;
+}
+
+}  // namespace clprobe::stalls

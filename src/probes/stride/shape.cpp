@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/stride/shape.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <stdexcept>
+
+namespace clprobe::stride {
+namespace {
+
+std::uint64_t number(const Point& point, std::string_view name) {
+  return static_cast<std::uint64_t>(point.parameters.integer(name));
+}
+
+template <typename Enum>
+Enum word(const Point& point, std::string_view name) {
+  const std::string& text = point.parameters.text(name);
+  const auto value = from_word<Enum>(text);
+  if (!value) throw std::out_of_range(fmt::format("no {} '{}'", name, text));
+  return *value;
+}
+
+/// Sums of i and of i * i over 0 <= i < count, wrapping in 64 bits.
+struct Sums {
+  std::uint64_t first;
+  std::uint64_t second;
+};
+
+Sums sums_below(std::uint64_t count) {
+  if (count == 0) return {0, 0};
+  // Divided before they are multiplied, since a product that wrapped cannot be.
+  std::array<std::uint64_t, 3> factors{count, count - 1, 2 * count - 1};
+  factors.at(count % 2 == 0 ? 0 : 1) /= 2;
+  const std::uint64_t first = factors[0] * factors[1];
+  const std::size_t of_three = factors[0] % 3 == 0 ? 0 : factors[1] % 3 == 0 ? 1 : 2;
+  factors.at(of_three) /= 3;
+  return {first, factors[0] * factors[1] * factors[2]};
+}
+
+}  // namespace
+
+std::uint64_t word_bytes_of(ElementType type) { return type == ElementType::float64 ? 8 : 4; }
+
+bool uses_two_buffers(Operation operation) { return operation == Operation::copy; }
+
+std::uint64_t directions_of(Operation operation) {
+  return operation == Operation::copy || operation == Operation::update ? 2 : 1;
+}
+
+StrideShape StrideShape::of(const Point& point) {
+  StrideShape shape;
+  shape.elements = number(point, "elements");
+  shape.grid = number(point, "grid");
+  shape.work_group = number(point, "work_group");
+  shape.stride = number(point, "stride_elements");
+  shape.vector = number(point, "vector");
+  shape.type = word<ElementType>(point, "type");
+  shape.operation = word<Operation>(point, "operation");
+  shape.buffer = word<BufferKind>(point, "buffer");
+  return shape;
+}
+
+std::uint64_t StrideShape::unroll() const {
+  constexpr std::uint64_t batch_bytes = 64;
+  constexpr std::uint64_t least = 2;
+  return std::min(run(), std::max(least, batch_bytes / element_bytes()));
+}
+
+std::uint64_t StrideShape::first_of(std::uint64_t item) const {
+  const std::uint64_t low = stride - 1;
+  return ((item & ~low) << log2_of(run())) | (item & low);
+}
+
+std::uint32_t log2_of(std::uint64_t power) {
+  return static_cast<std::uint32_t>(std::countr_zero(power));
+}
+
+WordRule sum_rule(const StrideShape& shape, std::uint64_t first, std::uint64_t count) {
+  const Sums until = sums_below(first + count);
+  const Sums before = sums_below(first);
+  const Sums steps{until.first - before.first, until.second - before.second};
+  const Sums lanes = sums_below(shape.vector);
+  const std::uint64_t words = count * shape.vector;
+  // A word lies `aside` = i * step + lane behind the first word of the work-item's element 0.
+  const std::uint64_t step = shape.stride * shape.vector;
+  const std::uint64_t aside = step * shape.vector * steps.first + count * lanes.first;
+  const std::uint64_t aside_squared = step * step * shape.vector * steps.second +
+                                      2 * step * steps.first * lanes.first + count * lanes.second;
+  const WordRule& data = data_rule;
+  return {data.square * shape.vector * shape.vector * words,
+          (2 * data.square * aside + data.line * words) * shape.vector,
+          data.square * aside_squared + data.line * aside + data.constant * words};
+}
+
+std::string stride_options(const StrideShape& shape, bool is_wide) {
+  return fmt::format("-DTYPE={} -DVECTOR={} -DUNROLL={} -DWIDE={}", static_cast<int>(shape.type),
+                     shape.vector, shape.unroll(), is_wide ? 1 : 0);
+}
+
+bool needs_wide(const StrideShape& shape) {
+  return shape.elements - 1 > std::numeric_limits<std::uint32_t>::max();
+}
+
+std::vector<KernelVariant> stride_variants() {
+  std::vector<KernelVariant> variants;
+  for (const ElementType type : {ElementType::int32, ElementType::float32, ElementType::float64}) {
+    for (const int vector : vector_widths) {
+      StrideShape shape;
+      shape.type = type;
+      shape.vector = static_cast<std::uint64_t>(vector);
+      shape.elements = 64;  // enough for any unrolling
+      variants.push_back({stride_options(shape, false), ""});
+      variants.push_back({stride_options(shape, true), ""});
+    }
+  }
+  StrideShape alone;  // one element for each work-item
+  variants.push_back({stride_options(alone, false), ""});
+  return variants;
+}
+
+}  // namespace clprobe::stride
