@@ -9,7 +9,7 @@
 #include <string>
 
 #include "cli/values.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::cli {
 namespace {
@@ -62,9 +62,8 @@ void update_step(Options& options, std::string_view value) {
   constexpr std::uint64_t pointer_bytes = 8;  // the widest form of an address, which is aligned
   const Bytes step = parse_size(value);
   if (step.count % pointer_bytes != 0) {
-    throw UsageError(
-        fmt::format("{} is no multiple of 8 bytes, a pointer: write one such as 64 or 128",
-                    terminal::quote(value)));
+    throw UsageError(fmt::format(
+        "{} is no multiple of 8 bytes, a pointer: write one such as 64 or 128", quote(value)));
   }
   options.limits.step = step;
 }

@@ -9,7 +9,7 @@
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::commands {
 namespace {
@@ -59,7 +59,7 @@ std::vector<Run> import_file(const cli::Options& options, const std::string& pat
   try {
     return import_runs(text, hints_for(options, path));
   } catch (const RunFormatError& error) {
-    throw RunFormatError(fmt::format("{}: {}", terminal::quote(path), error.what()));
+    throw RunFormatError(fmt::format("{}: {}", quote(path), error.what()));
   }
 }
 

@@ -20,7 +20,7 @@
 #include "commands/selection.hpp"
 #include "terminal/output.hpp"
 #include "terminal/progress.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::commands {
 namespace {
@@ -63,7 +63,7 @@ void check_limits(const cli::Options& options, const DeviceInfo& device) {
   const Limits& limits = options.limits;
   const auto refuse = [&](std::string_view flag, Bytes size) {
     throw cli::UsageError(fmt::format("--{}: {} is more than {} has: choose at most {}", flag,
-                                      format_bytes(size), terminal::quote(device.name),
+                                      format_bytes(size), quote(device.name),
                                       format_bytes(device.max_allocation)));
   };
   const bool is_known = device.max_allocation.count != 0;
@@ -150,7 +150,7 @@ class MeasuringAll {
       Run& run = new_run(device);
       run.warnings.push_back({"device_failed", {{"reason", std::string(error.what())}}});
       any_failed_ = true;
-      say(fmt::format("clprobe: {}: {}", terminal::quote(device.name), error.what()));
+      say(fmt::format("clprobe: {}: {}", quote(device.name), error.what()));
     }
   }
 
@@ -197,7 +197,7 @@ class MeasuringAll {
 
   void say(const std::string& line) {
     progress_.clear();
-    fmt::print(stderr, "{}\n", line);
+    fmt::print(stderr, "{}\n", printable(line));
   }
 
   const cli::Options& options_;
@@ -219,7 +219,7 @@ int show_plan(const cli::Options& options) {
   for (const Target& target : select_targets(options.device, list)) {
     const DeviceInfo& device = target.info;
     check_limits(options, device);
-    text += fmt::format("{}\n", terminal::cut_to_width(device.name, 70));
+    text += fmt::format("{}\n", cut_to_width(printable(device.name), 70));
     for (const Probe* const probe : wanted_probes(options)) {
       const Plan plan = probe->plan(device, options.limits);
       std::vector<std::string> series;
@@ -244,8 +244,8 @@ int show_plan(const cli::Options& options) {
                             format_count(static_cast<std::uint64_t>(points), "point"), last);
       }
       for (const Finding& finding : plan.findings) {
-        text +=
-            fmt::format("  {} {}: not measured: {}\n", probe->id, finding.series, finding.reason);
+        text += fmt::format("  {} {}: not measured: {}\n", probe->id, finding.series,
+                            printable(finding.reason));
       }
     }
   }
