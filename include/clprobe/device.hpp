@@ -92,8 +92,6 @@ class Session {
     if (!slot.has_value()) slot = make();
     return std::any_cast<Kept&>(slot);
   }
-  /// Forgets a kept value, so that its memory is free before a larger one is made.
-  void forget(const std::string& name) { kept_.erase(name); }
 
  private:
   [[nodiscard]] std::string full_options(const std::string& options) const;

@@ -95,10 +95,6 @@ std::optional<GridAxes> heat_map_axes(const ProbeResult& result) {
   return GridAxes{std::string(row->x), std::string(row->y)};
 }
 
-View view_of(const ProbeResult& result) {
-  return heat_map_axes(result) ? View::heat_map : View::curve;
-}
-
 const ProbeResult* first_measured(std::span<const Run> runs, std::string_view probe) {
   for (const Run& run : runs) {
     const ProbeResult* const result = find_result(run, probe);
