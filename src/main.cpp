@@ -12,11 +12,13 @@
 #include "commands/commands.hpp"
 #include "commands/selection.hpp"
 #include "terminal/write.hpp"
+#include "text/text.hpp"
 
 namespace {
 
 int complain(const std::exception& error, int exit_code) {
-  fmt::print(stderr, "clprobe: {}\n", error.what());
+  // Messages may carry a driver's own words.
+  fmt::print(stderr, "clprobe: {}\n", clprobe::printable(error.what()));
   return exit_code;
 }
 

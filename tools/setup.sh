@@ -23,6 +23,7 @@ run_needs=(
   "Chart.js, for HTML reports|file /usr/share/javascript/chart.js/chart.min.js|libjs-chart.js|-|-|-"
   "pugixml|header pugixml.hpp|libpugixml-dev|pugixml-devel|pugixml|pugixml-devel"
   "simdjson|header simdjson.h|libsimdjson-dev|simdjson-devel|simdjson|simdjson-devel"
+  "utf8proc|header utf8proc.h|libutf8proc-dev|utf8proc-devel|libutf8proc|utf8proc-devel"
   "PoCL, OpenCL on the CPU|icd pocl*.icd|pocl-opencl-icd|pocl|pocl|pocl"
 )
 

@@ -146,8 +146,6 @@ struct OutstandingLimit {
   std::int64_t least_instructions{0};
   /// The upper end of the interval of `least_requests` (a bound as well, and not the limit).
   std::int64_t fastest_requests{0};
-  /// latency - capacity x interval, where a pool was found: what its spike should be.
-  std::optional<double> expected_jump_cycles{};
   std::vector<std::string> reasons{};  ///< plain sentences, the deciding ones first
 };
 

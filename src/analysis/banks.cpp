@@ -156,11 +156,6 @@ int wavefronts_of(std::span<const std::uint32_t> offsets, int word_bytes, const 
   return sum;
 }
 
-int ways_of(std::span<const std::uint32_t> offsets, int word_bytes, const BankModel& model) {
-  const std::vector<int> groups = rows_by_group(offsets, word_bytes, model);
-  return groups.empty() ? 0 : *std::max_element(groups.begin(), groups.end());
-}
-
 BankCandidates tabulate_candidates(std::span<const BankCurve> curves) {
   int most_lanes = 1;
   for (const BankCurve& curve : curves) most_lanes = std::max(most_lanes, curve.lanes);

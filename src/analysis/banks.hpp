@@ -28,9 +28,6 @@ struct BankModel {
 /// Lanes that want the same row share it. Source: the k-congestion of Okamoto and others 2014.
 int wavefronts_of(std::span<const std::uint32_t> offsets, int word_bytes, const BankModel& model);
 
-/// The largest of the groups alone: k of a k-congestion.
-int ways_of(std::span<const std::uint32_t> offsets, int word_bytes, const BankModel& model);
-
 /// The times of one series: what an access of each pattern takes, in any unit.
 struct BankCurve {
   int word_bytes{4};

@@ -138,14 +138,6 @@ void keep_ranges(const Hypothesis& pool, const Hypothesis& table, OutstandingLim
   if (is_table && table.is_possible()) limit.instructions = table.range;
 }
 
-void add_expected_jump(std::span<const CurveFinding> curves, const Hypothesis& pool,
-                       OutstandingLimit& limit) {
-  const CurveFinding& curve = curves[pool.supporters.front()];
-  if (!(curve.latency_cycles > 0.0)) return;
-  limit.expected_jump_cycles =
-      curve.latency_cycles - static_cast<double>(pool.range->low) * curve.cycles_per_request;
-}
-
 }  // namespace
 
 OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group) {
@@ -161,7 +153,6 @@ OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group
   keep_ranges(judgement.pool, judgement.table, limit);
   if (limit.kind == OutstandingKind::request_pool) {
     limit.mergers = find_mergers(curves, sub_group, judgement.pool);
-    add_expected_jump(judgement.curves, judgement.pool, limit);
   }
   limit.reasons = reasons_of(limit, curves, judgement, sub_group);
   return limit;

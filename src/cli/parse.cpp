@@ -8,12 +8,10 @@
 #include "cli/resolve.hpp"
 #include "cli/scan.hpp"
 #include "cli/values.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::cli {
 namespace {
-
-using terminal::quote;
 
 constexpr std::string_view help_advice = "`clprobe --help` shows all flags";
 

@@ -9,12 +9,10 @@
 #include <set>
 
 #include "cli/values.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::cli {
 namespace {
-
-using terminal::quote;
 
 constexpr std::string_view list_advice = "`clprobe list` shows all probes";
 
@@ -139,7 +137,7 @@ void check_contradictions(const Typed& typed) {
   }
   const std::string* const format = typed_value(typed, "format");
   if (typed_value(typed, "json") != nullptr && format != nullptr && *format != "json") {
-    throw UsageError(fmt::format("--json contradicts --format {}: leave one out", *format));
+    throw UsageError(fmt::format("--json contradicts --format {}: leave one out", quote(*format)));
   }
 }
 

@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::cli {
 namespace {
 
-using terminal::quote;
 using Probes = std::span<const ProbeFlags>;
 
 bool is_option(std::string_view argument) { return argument.size() > 1 && argument[0] == '-'; }

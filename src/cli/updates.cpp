@@ -9,7 +9,7 @@
 #include <string>
 
 #include "cli/values.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::cli {
 namespace {

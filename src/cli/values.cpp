@@ -12,12 +12,10 @@
 #include <filesystem>
 #include <string>
 
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::cli {
 namespace {
-
-using terminal::quote;
 
 template <typename... Parts>
 [[noreturn]] void refuse(fmt::format_string<Parts...> format, Parts&&... parts) {

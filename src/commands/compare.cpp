@@ -14,7 +14,7 @@
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::commands {
 namespace {
@@ -34,11 +34,11 @@ std::vector<std::string> files_of(const std::string& word) {
   }
   if (error) {
     throw RunFormatError(fmt::format("cannot read {}: {}; name a folder with JSON files",
-                                     terminal::quote(word), error.message()));
+                                     quote(word), error.message()));
   }
   if (files.empty()) {
     throw RunFormatError(
-        fmt::format("{} has no .json files: name one with what -o saved", terminal::quote(word)));
+        fmt::format("{} has no .json files: name one with what -o saved", quote(word)));
   }
   std::sort(files.begin(), files.end());
   return files;
@@ -128,7 +128,7 @@ Selection select_runs(const cli::Options& options) {
   for (std::size_t i = 0; i < digests.size(); ++i) {
     if (i == baseline_file) selected.baseline = selected.runs.size();
     if (i == baseline_file && digests[i].empty()) {
-      throw RunFormatError(fmt::format("{}: the baseline holds no run", terminal::quote(files[i])));
+      throw RunFormatError(fmt::format("{}: the baseline holds no run", quote(files[i])));
     }
     std::move(digests[i].begin(), digests[i].end(), std::back_inserter(selected.runs));
   }

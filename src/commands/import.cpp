@@ -11,7 +11,7 @@
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::commands {
 namespace {
@@ -50,8 +50,8 @@ void check_series(const std::string& series) {
     for (const Series& each : probe->series) names.push_back(each.name);
   }
   if (std::find(names.begin(), names.end(), series) != names.end()) return;
-  throw cli::UsageError(fmt::format("--series: {} is no series: choose one of {}",
-                                    terminal::quote(series), fmt::join(names, ", ")));
+  throw cli::UsageError(fmt::format("--series: {} is no series: choose one of {}", quote(series),
+                                    fmt::join(names, ", ")));
 }
 
 ImportHints hints_for(const cli::Options& options, const std::string& path) {
@@ -72,7 +72,7 @@ std::vector<Run> import_file(const cli::Options& options, const std::string& pat
   try {
     return import_runs(text, hints_for(options, path));
   } catch (const RunFormatError& error) {
-    throw RunFormatError(fmt::format("{}: {}", terminal::quote(path), error.what()));
+    throw RunFormatError(fmt::format("{}: {}", quote(path), error.what()));
   }
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -10,47 +9,33 @@
 #include "clprobe/worker.hpp"
 #include "commands/commands.hpp"
 #include "commands/selection.hpp"
+#include "report/page.hpp"
 #include "terminal/output.hpp"
-#include "terminal/text.hpp"
+#include "terminal/terminal.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::commands {
 namespace {
 
-constexpr std::size_t column_count = 8;
-using Row = std::array<std::string, column_count>;
-
-Row row_of(const DeviceInfo& device) {
-  constexpr int widest_name = 48;
-  const auto plain = [](const std::string& text) {
-    return terminal::cut_to_width(text, widest_name);
+report::Row row_of(const report::Page& page, const DeviceInfo& device) {
+  constexpr int max_name_columns = 48;
+  const auto name = [&](const std::string& text) {
+    return cut_to_width(page.show(text), max_name_columns);
   };
   const bool simulated = is_simulated(device);
-  return {simulated ? "-" : fmt::to_string(device.index),
-          device.platform_index,
-          plain(device.name),
-          std::string(to_word(device.type)),
-          plain(device.vendor),
-          plain(device.driver),
-          fmt::to_string(device.compute_units),
-          format_bytes(device.global_memory)};
+  return {{simulated ? "-" : fmt::to_string(device.index), page.show(device.platform_index),
+           name(device.name), std::string(to_word(device.type)), name(device.vendor),
+           name(device.driver), fmt::to_string(device.compute_units),
+           format_bytes(device.global_memory)}};
 }
 
-std::string device_table(const std::vector<DeviceInfo>& devices) {
-  std::vector<Row> rows{{"#", "P:D", "name", "type", "vendor", "driver", "units", "memory"}};
-  for (const DeviceInfo& device : devices) rows.push_back(row_of(device));
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t column = 0; column < column_count; ++column) {
-      int width = 0;
-      for (const Row& each : rows) width = std::max(width, terminal::display_width(each[column]));
-      line += row[column];
-      if (column + 1 == column_count) break;
-      line.append(static_cast<std::size_t>(width + 2 - terminal::display_width(row[column])), ' ');
-    }
-    text += line + "\n";
-  }
-  return text;
+void add_devices(report::Page& page, const std::vector<DeviceInfo>& devices) {
+  const std::vector<report::Column> columns{{"#"},      {"P:D"},    {"name"},  {"type"},
+                                            {"vendor"}, {"driver"}, {"units"}, {"memory"}};
+  std::vector<report::Row> rows;
+  rows.reserve(devices.size());
+  for (const DeviceInfo& device : devices) rows.push_back(row_of(page, device));
+  page.table(columns, rows, 0);
 }
 
 /// The words of --device for the machines that come with clprobe.
@@ -63,16 +48,23 @@ std::vector<std::string> presets() {
 }
 
 std::string as_table(const DeviceList& found, const std::vector<DeviceInfo>& devices) {
-  std::string text = device_table(devices);
+  // Of any width: programs read the table too.
+  report::Page page({.width = std::numeric_limits<int>::max(), .unicode = terminal::has_unicode()});
+  add_devices(page, devices);
   for (const DeviceList::Problem& problem : found.problems) {
-    text += fmt::format("platform {}: {}\n", terminal::quote(problem.platform), problem.problem);
+    page.line(
+        {{page.show(fmt::format("platform {}: {}", quote(problem.platform), problem.problem))}});
   }
-  text += fmt::format("\nsimulated: {}; or a file, sim:FILE.json\n", fmt::join(presets(), ", "));
-  text += "\nprobes\n";
+  page.blank();
+  page.line({{fmt::format("simulated: {}; or a file, sim:FILE.json", fmt::join(presets(), ", "))}});
+  page.blank();
+  page.line({{"probes"}});
+  std::vector<report::Row> rows;
   for (const Probe* const probe : all_probes()) {
-    text += fmt::format("  {:10} {}\n", probe->id, probe->question);
+    rows.push_back({{std::string(probe->id), page.show(probe->question)}});
   }
-  return text;
+  page.table({{}, {}}, rows, 2);
+  return page.text();
 }
 
 std::string as_json(const DeviceList& found, const std::vector<DeviceInfo>& devices) {

@@ -22,7 +22,7 @@
 #include "commands/selection.hpp"
 #include "terminal/output.hpp"
 #include "terminal/progress.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::commands {
 namespace {
@@ -92,7 +92,7 @@ class MeasuringAll {
       Run& run = new_run(device);
       run.warnings.push_back({"device_failed", {{"reason", std::string(error.what())}}});
       any_failed_ = true;
-      say(fmt::format("clprobe: {}: {}", terminal::quote(device.name), error.what()));
+      say(fmt::format("clprobe: {}: {}", quote(device.name), error.what()));
     }
   }
 
@@ -141,7 +141,7 @@ class MeasuringAll {
 
   void say(const std::string& line) {
     progress_.clear();
-    fmt::print(stderr, "{}\n", line);
+    fmt::print(stderr, "{}\n", printable(line));
   }
 
   const cli::Options& options_;

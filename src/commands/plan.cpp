@@ -13,7 +13,7 @@
 #include "commands/commands.hpp"
 #include "commands/selection.hpp"
 #include "terminal/output.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::commands {
 namespace {
@@ -27,7 +27,7 @@ bool can_run(const Probe& probe, const DeviceInfo& device) {
 void refuse_beyond(const DeviceInfo& device, std::string_view option, Bytes size) {
   if (device.max_allocation.count == 0 || size <= device.max_allocation) return;
   throw cli::UsageError(fmt::format("--{}: {} is more than {} has: choose at most {}", option,
-                                    format_bytes(size), terminal::quote(device.name),
+                                    format_bytes(size), quote(device.name),
                                     format_bytes(device.max_allocation)));
 }
 
@@ -55,7 +55,8 @@ std::string probe_text(const Probe& probe, const DeviceInfo& device, const cli::
                         format_count(static_cast<std::uint64_t>(points), "point"));
   }
   for (const Finding& finding : plan.findings) {
-    text += fmt::format("  {} {}: not measured: {}\n", probe.id, finding.series, finding.reason);
+    text += fmt::format("  {} {}: not measured: {}\n", probe.id, printable(finding.series),
+                        printable(finding.reason));
   }
   return text;
 }
@@ -117,7 +118,7 @@ int show_plan(const cli::Options& options, const WorkerSettings& settings) {
   };
   for (const Target& target : select_targets(options.device, list)) {
     check_requests(options, target.info);
-    text += fmt::format("{}\n", terminal::cut_to_width(target.info.name, 70));
+    text += fmt::format("{}\n", cut_to_width(printable(target.info.name), 70));
     const std::vector<const Probe*> probes = wanted_probes(options, target.info);
     for (const Probe* const probe : probes) {
       text += probe_text(*probe, target.info, options, probes.size());

@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "clprobe/units.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::commands {
 namespace {
@@ -21,8 +21,8 @@ namespace {
 constexpr Bytes most_bytes = mebibytes(128);
 
 [[noreturn]] void refuse(const std::string& path, std::string_view problem) {
-  throw RunFormatError(fmt::format("cannot read {}: {}; name a file that -o saved as .json",
-                                   terminal::quote(path), problem));
+  throw RunFormatError(
+      fmt::format("cannot read {}: {}; name a file that -o saved as .json", quote(path), problem));
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ std::vector<Run> read_runs(const std::string& path) {
   try {
     return runs_from_json(text);
   } catch (const RunFormatError& error) {
-    throw RunFormatError(fmt::format("{}: {}", terminal::quote(path), error.what()));
+    throw RunFormatError(fmt::format("{}: {}", quote(path), error.what()));
   }
 }
 

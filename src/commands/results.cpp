@@ -10,7 +10,7 @@
 #include "clprobe/registry.hpp"
 #include "clprobe/report.hpp"
 #include "terminal/terminal.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::commands {
 
@@ -46,7 +46,7 @@ std::string pictured_probe(std::string_view path, std::span<const std::string> p
   throw cli::UsageError(
       fmt::format("a picture shows one probe, and here are {}: begin the name with the one to "
                   "draw, as in -o {}.svg",
-                  terminal::quote(fmt::format("{}", fmt::join(probes, ", "))), probes.front()));
+                  quote(fmt::format("{}", fmt::join(probes, ", "))), probes.front()));
 }
 
 Results::Results(const cli::Options& options) : options_(options) {

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "cli/options.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::commands {
 namespace {
@@ -29,8 +29,7 @@ std::string lower(std::string_view text) {
 std::string candidates(const std::vector<DeviceInfo>& devices) {
   std::string text;
   for (const DeviceInfo& device : devices) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", device.index,
-                        terminal::quote(device.name));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", device.index, quote(device.name));
   }
   return text;
 }
@@ -95,13 +94,13 @@ std::vector<DeviceInfo> select_word(const DeviceList& list, std::string_view wor
   if (word == "all") return list.devices;
   std::vector<DeviceInfo> found = matches(list, word);
   if (found.empty()) {
-    throw NoDevice(fmt::format("no device {}: choose one of {} (clprobe list)",
-                               terminal::quote(word), candidates(list.devices)));
+    throw NoDevice(fmt::format("no device {}: choose one of {} (clprobe list)", quote(word),
+                               candidates(list.devices)));
   }
   if (found.size() > 1) {
     throw cli::UsageError(
         fmt::format("--device: {} means several devices: choose one of {} by its index, or all",
-                    terminal::quote(word), candidates(found)));
+                    quote(word), candidates(found)));
   }
   return found;
 }
@@ -114,7 +113,7 @@ std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file && text << file.rdbuf()) return text.str();
-  throw cli::UsageError(fmt::format("--device: cannot read {}: {}", terminal::quote(path),
+  throw cli::UsageError(fmt::format("--device: cannot read {}: {}", quote(path),
                                     errno == 0 ? "it is empty" : std::strerror(errno)));
 }
 
@@ -128,7 +127,7 @@ simulator::Machine machine_of(std::string_view word) {
   } catch (const simulator::MachineError& error) {
     throw cli::UsageError(fmt::format("--device: {}; or sim:FILE.json", error.what()));
   } catch (const RunFormatError& error) {
-    throw cli::UsageError(fmt::format("--device: {}: {}", terminal::quote(name), error.what()));
+    throw cli::UsageError(fmt::format("--device: {}: {}", quote(name), error.what()));
   }
 }
 
@@ -171,8 +170,8 @@ std::string explain_no_device(const DeviceList& list) {
   }
   std::string platforms;
   for (const DeviceList::Problem& each : list.problems) {
-    platforms += fmt::format("{}{}: {}", platforms.empty() ? "" : "; ",
-                             terminal::quote(each.platform), terminal::quote(each.problem));
+    platforms += fmt::format("{}{}: {}", platforms.empty() ? "" : "; ", quote(each.platform),
+                             quote(each.problem));
   }
   return fmt::format("no OpenCL device ({}): package pocl-opencl-icd offers the CPU", platforms);
 }

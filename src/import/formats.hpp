@@ -32,7 +32,7 @@ std::string_view trimmed(std::string_view text);
 /// Takes the first line off `text`.
 std::string_view next_line(std::string_view& text);
 
-/// At most so many bytes of it, printable ASCII, for messages.
+/// Its beginning, in printable ASCII, for messages.
 std::string excerpt(std::string_view text);
 
 /// A result for the probe's id that has no points yet.

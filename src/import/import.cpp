@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "import/formats.hpp"
+#include "text/text.hpp"
 
 namespace clprobe {
 namespace import {
@@ -90,10 +91,9 @@ std::string_view next_line(std::string_view& text) {
 }
 
 std::string excerpt(std::string_view text) {
-  constexpr std::size_t longest = 40;
-  std::string shown;
-  for (const char c : text.substr(0, longest)) shown += c >= 0x20 && c < 0x7f ? c : '?';
-  return text.size() > longest ? shown + "..." : shown;
+  constexpr int max_columns = 43;
+  constexpr std::size_t max_bytes = 176;  // more than these columns; a line may be the whole file
+  return cut_to_width(printable_ascii(text.substr(0, max_bytes)), max_columns, "...");
 }
 
 ProbeResult& result_of(Run& run, std::string_view probe) {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {

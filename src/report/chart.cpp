@@ -8,7 +8,7 @@
 
 #include "report/canvas.hpp"
 #include "report/findings.hpp"
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {

@@ -9,7 +9,7 @@
 #include "report/comparison_text.hpp"
 #include "report/findings.hpp"
 #include "report/page.hpp"
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe {
 namespace report {

@@ -32,40 +32,48 @@ std::string bracket_text(const Finding& finding) {
                      texts[2].substr(0, texts[2].find(' ')));
 }
 
-struct NamedUnit {
-  std::string_view suffix;
+/// How a value of a unit is written: of a finding, and of a parameter whose name ends in the unit.
+struct UnitRow {
+  std::string_view unit;
   std::string (*show)(double);
+  bool ends_names{true};
 };
 
-constexpr std::array named_units{
-    NamedUnit{"_bytes", [](double value) { return size_text(value); }},
-    NamedUnit{"_bytes_per_second", [](double value) { return format_rate(value); }},
-    NamedUnit{"_ns", [](double value) { return format_seconds(value * 1e-9); }},
-    NamedUnit{"_seconds", [](double value) { return format_seconds(value); }},
-    NamedUnit{"_share", [](double value) { return fmt::format("{:.3g} %", value * 100.0); }},
+constexpr std::array unit_rows{
+    UnitRow{"seconds", format_seconds},
+    UnitRow{"ns", [](double value) { return format_seconds(value / ns_per_second); }},
+    UnitRow{"bytes", size_text},
+    UnitRow{"bytes_per_second", format_rate},
+    UnitRow{"share", [](double value) { return fmt::format("{:.3g} %", value * 100.0); }},
+    UnitRow{"count", [](double value) { return fmt::format("{:.0f}", value); }, false},
+    UnitRow{"operations_per_second",
+            [](double value) { return fmt::format("{} Gop/s", format_number(value * 1e-9)); },
+            false},
+    UnitRow{"hertz",
+            [](double value) { return fmt::format("{} MHz", format_number(value * 1e-6)); }, false},
+    // Bare numbers, whose columns are called after their unit.
+    UnitRow{"", format_number, false},
+    UnitRow{"cycles", format_number, false},
+    UnitRow{"bytes_per_cycle", format_number, false},
 };
 
 bool is_advice(const Finding& finding) { return finding.role == Role::advice; }
 
-const NamedUnit* unit_in(std::string_view name) {
-  const auto* const found =
-      std::find_if(named_units.begin(), named_units.end(), [&](const auto& each) {
-        return name.size() > each.suffix.size() && name.ends_with(each.suffix);
-      });
-  return found == named_units.end() ? nullptr : found;
+/// The unit behind the last words of a parameter's name.
+const UnitRow* unit_in(std::string_view name) {
+  const auto* const found = std::find_if(unit_rows.begin(), unit_rows.end(), [&](const auto& each) {
+    return each.ends_names && name.size() > each.unit.size() + 1 && name.ends_with(each.unit) &&
+           name[name.size() - each.unit.size() - 1] == '_';
+  });
+  return found == unit_rows.end() ? nullptr : found;
 }
 
 }  // namespace
 
 std::string quantity_text(double value, std::string_view unit) {
-  if (unit == "seconds") return format_seconds(value);
-  if (unit == "bytes") return size_text(value);
-  if (unit == "bytes_per_second") return format_rate(value);
-  if (unit == "count") return fmt::format("{:.0f}", value);
-  if (unit == "operations_per_second") return fmt::format("{} Gop/s", format_number(value * 1e-9));
-  if (unit == "share") return fmt::format("{:.3g} %", value * 100.0);
-  if (unit == "hertz") return fmt::format("{} MHz", format_number(value * 1e-6));
-  if (unit.empty() || unit == "cycles" || unit == "bytes_per_cycle") return format_number(value);
+  const auto* const row = std::find_if(unit_rows.begin(), unit_rows.end(),
+                                       [&](const UnitRow& each) { return each.unit == unit; });
+  if (row != unit_rows.end()) return row->show(value);
   return fmt::format("{} {}", format_number(value), words(unit));
 }
 
@@ -192,18 +200,19 @@ std::string parameter_text(std::string_view name, const Value& value) {
   if (const auto* const text = std::get_if<std::string>(&value)) return *text;
   const auto* const whole = std::get_if<std::int64_t>(&value);
   const double number = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value);
-  if (const NamedUnit* const unit = unit_in(name)) return unit->show(number);
+  if (const UnitRow* const row = unit_in(name)) return row->show(number);
   return whole != nullptr ? fmt::format("{}", *whole) : format_number(number);
 }
 
 std::string_view parameter_unit(std::string_view name) {
-  const NamedUnit* const unit = unit_in(name);
-  return unit == nullptr ? std::string_view() : unit->suffix.substr(1);
+  const UnitRow* const row = unit_in(name);
+  return row == nullptr ? std::string_view() : row->unit;
 }
 
 std::string parameter_title(std::string_view name) {
-  const NamedUnit* const unit = unit_in(name);
-  return words(name.substr(0, name.size() - (unit == nullptr ? 0 : unit->suffix.size())));
+  const std::string_view unit = parameter_unit(name);
+  if (!unit.empty()) name.remove_suffix(unit.size() + 1);
+  return words(name);
 }
 
 }  // namespace clprobe::report

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "report/findings.hpp"
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {

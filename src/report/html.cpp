@@ -20,7 +20,7 @@
 #include "report/side_by_side.hpp"
 #include "report/stacks.hpp"
 #include "report/svg.hpp"
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe {
 namespace report {
@@ -266,7 +266,7 @@ std::string page_of(std::span<const Run> runs) {
   const bool has_library = !embedded_file("chart.js").empty();
   return fill(
       embedded_file("page.html"),
-      {{"title", html_text(cut(printable(title), 120, "…"))},
+      {{"title", html_text(cut_to_width(printable(title), 120, "…"))},
        {"heading", html_text(heading_of(runs))},
        {"lead", html_text(lead_of(runs))},
        {"navigation", navigation(probes)},

@@ -12,7 +12,7 @@
 #include "report/html_text.hpp"
 #include "report/side_by_side.hpp"
 #include "report/stacks.hpp"
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {

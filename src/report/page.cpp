@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
@@ -69,7 +69,7 @@ void Page::line(const std::vector<Span>& spans) {
   std::vector<Span> shown = spans;
   int room = style_.width;
   for (Span& span : shown) {
-    span.text = cut(span.text, room, style_.unicode ? "…" : "...");
+    span.text = cut_to_width(span.text, room, style_.unicode ? "…" : "...");
     room -= display_width(span.text);
   }
   while (!shown.empty()) {

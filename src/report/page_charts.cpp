@@ -18,8 +18,8 @@
 #include "report/grids.hpp"
 #include "report/html_stacks.hpp"
 #include "report/side_by_side.hpp"
-#include "report/text.hpp"
 #include "report/thread_latency.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {

@@ -14,7 +14,7 @@
 #include "report/grids.hpp"
 #include "report/side_by_side.hpp"
 #include "report/svg.hpp"
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe {
 namespace report {
@@ -53,13 +53,14 @@ Chart shared_chart(std::span<const Run> runs, std::string_view probe, std::strin
 }
 
 std::string device_title_of(const Run& run, std::string_view what) {
-  return fmt::format("{}: {}", what, cut(printable(run.device.name), 60, "…"));
+  return fmt::format("{}: {}", what, cut_to_width(printable(run.device.name), 60, "…"));
 }
 
 std::string provenance_of(const Run& run) {
-  return cut(printable(fmt::format("{}, driver {}, {}, clprobe {}", run.device.platform,
-                                   run.device.driver, run.started.substr(0, 10), run.tool.version)),
-             108, "…");
+  return cut_to_width(
+      printable(fmt::format("{}, driver {}, {}, clprobe {}", run.device.platform, run.device.driver,
+                            run.started.substr(0, 10), run.tool.version)),
+      108, "…");
 }
 
 std::string description_of(const Chart& chart) {
@@ -112,7 +113,7 @@ std::string picture_of_curves(std::span<const Run> runs, std::string_view probe)
     }
   } else {
     text.title = fmt::format("{} of {} devices", what, chart.series.size());
-    text.subtitle = cut(printable(series), 60, "…");
+    text.subtitle = cut_to_width(printable(series), 60, "…");
   }
   return draw_picture(chart, text);
 }
@@ -122,10 +123,11 @@ std::optional<std::string> picture_of_stacks(const Run& run, const ProbeResult& 
   const std::vector<std::vector<Stack>> views = views_of(result.findings);
   if (views.empty()) return std::nullopt;
   const std::string view = view_title(views.front().front().view);
-  PictureText text{device_title_of(run, printable(words(result.probe))),
-                   fmt::format("{}. {}", cut(printable(view), 60, "…"), provenance_of(run)),
-                   description_of(views.front())};
-  text.subtitle = cut(text.subtitle, 108, "…");
+  PictureText text{
+      device_title_of(run, printable(words(result.probe))),
+      fmt::format("{}. {}", cut_to_width(printable(view), 60, "…"), provenance_of(run)),
+      description_of(views.front())};
+  text.subtitle = cut_to_width(text.subtitle, 108, "…");
   return draw_stacks(views.front(), text);
 }
 
@@ -141,11 +143,11 @@ std::string picture_of(std::span<const Run> runs, std::string_view probe) {
     const std::vector<Grid> grids = grids_of(*result, run.device, *axes);
     if (grids.empty()) continue;
     const std::string what = printable(words(probe));
-    const std::string series = cut(printable(grids.front().series), 30, "…");
+    const std::string series = cut_to_width(printable(grids.front().series), 30, "…");
     PictureText text{device_title_of(run, what), fmt::format("{}. {}", series, provenance_of(run)),
                      fmt::format("A heat map by {} and {}.", printable(parameter_title(axes->x)),
                                  printable(parameter_title(axes->y)))};
-    text.subtitle = cut(text.subtitle, 108, "…");
+    text.subtitle = cut_to_width(text.subtitle, 108, "…");
     return draw_heat_map(grids.front(), *axes, unit_of(*result), text);
   }
   return picture_of_curves(runs, probe);

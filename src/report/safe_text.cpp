@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/safe_text.hpp"
 
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {

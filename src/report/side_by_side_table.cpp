@@ -5,7 +5,7 @@
 #include "report/device_text.hpp"
 #include "report/side_by_side.hpp"
 #include "report/table_sections.hpp"
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
@@ -86,7 +86,7 @@ void add_groups(Page& page, const SharedGrid& grid, std::span<const Group> group
   std::vector<Span> heads{{pad_right(" " + page.show(grid.probe), before), Ink::heading}};
   for (const Group& group : groups) {
     const std::string_view mark = page.is_unicode() ? "…" : "...";
-    const std::string title = cut(group.title, group.width - first_gap, mark);
+    const std::string title = cut_to_width(group.title, group.width - first_gap, mark);
     heads.push_back({pad_left(title, group.width), Ink::heading});
     columns.insert(columns.end(), group.columns.begin(), group.columns.end());
   }

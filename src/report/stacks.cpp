@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "report/findings.hpp"
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
@@ -168,7 +168,7 @@ void draw_bars(Page& page, const std::vector<Stack>& stacks, const std::vector<s
   const int cells = std::max(1, page.width() - before);
   for (std::size_t i = 0; i < stacks.size(); ++i) {
     const std::string number = fmt::format("{}", i + 1);
-    const std::string name = cut(page.show(stacks[i].bar), margin.name, page.show("…"));
+    const std::string name = cut_to_width(page.show(stacks[i].bar), margin.name, page.show("…"));
     std::vector<Span> spans{
         {" " + pad_left(number, margin.number) + " ", Ink::faint},
         {pad_right(name, margin.name) + "  "},

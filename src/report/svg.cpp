@@ -10,7 +10,7 @@
 #include "report/curves.hpp"
 #include "report/findings.hpp"
 #include "report/html_text.hpp"
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
@@ -264,7 +264,7 @@ class Picture {
     double y = bottom + 68;
     std::string legend;
     for (std::size_t i = 0; i < chart_.series.size(); ++i) {
-      const std::string name = cut(printable(chart_.series[i].name), 60, "…");
+      const std::string name = cut_to_width(printable(chart_.series[i].name), 60, "…");
       const double room = line_length + 8 + text_width(name) + 24;
       if (x > left && x + room > width) {
         x = left;

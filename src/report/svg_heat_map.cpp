@@ -9,7 +9,7 @@
 #include "report/findings.hpp"
 #include "report/html_text.hpp"
 #include "report/svg.hpp"
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {

@@ -10,7 +10,7 @@
 #include "report/html_text.hpp"
 #include "report/stacks.hpp"
 #include "report/svg.hpp"
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
@@ -50,7 +50,7 @@ std::string bar_of(const Stack& stack, std::span<const std::string> labels, doub
     svg += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "
         "stroke=\"#ffffff\" stroke-width=\"0.5\"><title>{}: {} %</title></rect>\n",
-        x, y, width, bar_height, fills.at(category % fills.size()), html_text(printable(labels[i])),
+        x, y, width, bar_height, fills.at(category % fills.size()), html_text(labels[i]),
         html_text(share_text(*part)));
     x += width;
   }
@@ -82,11 +82,11 @@ std::string draw_stacks(std::span<const Stack> stacks, const PictureText& text) 
   double y = picture::top;
   for (const Stack& stack : stacks) {
     const std::string time = time_text(stack);
-    const std::string name = cut(printable(stack.bar), most_name, "…");
+    const std::string name = cut_to_width(printable(stack.bar), most_name, "…");
     svg += fmt::format(
         "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\" fill=\"#1a1d21\"><title>{}</title>{}"
         "</text>\n",
-        names - 10, y + 13.5, html_text(printable(stack.bar) + (time.empty() ? "" : ", " + time)),
+        names - 10, y + 13.5, html_text(stack.bar + (time.empty() ? "" : ", " + time)),
         html_text(name));
     svg += bar_of(stack, labels, y);
     y += row_height;
@@ -100,8 +100,7 @@ std::string draw_stacks(std::span<const Stack> stacks, const PictureText& text) 
     svg += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"14\" fill=\"{}\"/>\n<text "
         "x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#1a1d21\">{}</text>\n",
-        x, row, fills.at(i % fills.size()), x + 20, row + 11.5,
-        html_text(printable(categories[i])));
+        x, row, fills.at(i % fills.size()), x + 20, row + 11.5, html_text(categories[i]));
   }
   return svg + "</svg>\n";
 }

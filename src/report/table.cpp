@@ -9,8 +9,8 @@
 #include "report/page.hpp"
 #include "report/stacks.hpp"
 #include "report/table_sections.hpp"
-#include "report/text.hpp"
 #include "report/thread_latency.hpp"
+#include "text/text.hpp"
 
 namespace clprobe {
 namespace report {

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
-#include "terminal/text.hpp"
 #include "terminal/write.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::terminal {
 namespace {

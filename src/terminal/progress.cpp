@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "terminal/terminal.hpp"
-#include "terminal/text.hpp"
 #include "terminal/write.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::terminal {
 namespace {
@@ -35,13 +35,6 @@ std::string compose_bar(double done_share, int columns, bool unicode) {
   return bar + "]";
 }
 
-/// The title, with an ellipsis where it had to be cut.
-std::string cut_title(std::string_view title, int columns, bool unicode) {
-  if (display_width(title) <= columns) return cut_to_width(title, columns);
-  const std::string_view ellipsis = unicode ? "…" : "~";
-  return columns < 1 ? "" : cut_to_width(title, columns - 1).append(ellipsis);
-}
-
 }  // namespace
 
 std::string format_time_left(double seconds_left) {
@@ -62,16 +55,16 @@ std::string compose_progress(const Progress& progress, int columns, bool unicode
   const std::string time_left = format_time_left(progress.seconds_left);
   const std::string tail = time_left.empty() ? percent : fmt::format("{}  {}", percent, time_left);
   const int tail_columns = display_width(tail);
-  const int title_columns = display_width(progress.title);
+  const std::string title = unicode ? printable(progress.title) : printable_ascii(progress.title);
+  const int title_columns = display_width(title);
 
   const int bar_columns = std::min(columns - title_columns - tail_columns - 4, most_bar_columns);
   if (bar_columns >= least_bar_columns) {
-    const std::string title = cut_to_width(progress.title, title_columns);
     return fmt::format("{}  {}  {}", title, compose_bar(done_share, bar_columns, unicode), tail);
   }
   const int columns_for_title = columns - tail_columns - 2;
   if (columns_for_title >= std::min(title_columns, 4)) {
-    return fmt::format("{}  {}", cut_title(progress.title, columns_for_title, unicode), tail);
+    return fmt::format("{}  {}", cut_to_width(title, columns_for_title, unicode ? "…" : "~"), tail);
   }
   return cut_to_width(columns >= tail_columns ? tail : percent, columns);
 }

@@ -276,7 +276,7 @@ TEST_CASE("congestion is of the banks that were found, w, l and k swept") {
   CHECK(banks_probe().refine(gpu(), thorough, points).size() == 2 * 6 * 6 * 6);
   for (const Point& point : more) {
     const int k = static_cast<int>(point.parameters.integer("ways"));
-    CHECK(ways_of(offsets_of(pattern_of(point), 4, 32), 4, {32, 4, 32}) == k);
+    CHECK(wavefronts_of(offsets_of(pattern_of(point), 4, 32), 4, {32, 4, 32}) == k);
   }
   const auto asked =
       banks_probe().refine(gpu(), {.ways = {3}, .sub_groups = {5}, .instructions = {7}}, points);

@@ -13,9 +13,10 @@
 #include "clprobe/estimate.hpp"
 #include "example_runs.hpp"
 #include "golden.hpp"
+#include "hidden_text.hpp"
 #include "report/comparison_text.hpp"
-#include "report/text.hpp"
 #include "run/json.hpp"
+#include "text/text.hpp"
 
 namespace clprobe {
 namespace {
@@ -422,27 +423,29 @@ TEST_CASE("comparisons look as they did when they were read last") {
 }
 
 TEST_CASE("no line is wider than the terminal, and no text of a file reaches it raw") {
-  const std::vector<RunDigest> runs{digest(example_gpu_run(), "a\x1b[31m.json"),
+  const std::vector<RunDigest> runs{digest(example_gpu_run(), "a\x1b[31m" + all_hidden() + ".json"),
+                                    digest(with_hidden_text(example_gpu_run()), "a.json"),
                                     digest(example_hostile_run(), "=b.json"),
                                     digest(example_cpu_run(), "c|d.json")};
   for (std::size_t baseline = 0; baseline < runs.size(); ++baseline) {
     const Comparison made = compare(runs, baseline, threshold);
     for (const int width : {32, 60, 80, 200}) {
       for (const bool is_unicode : {true, false}) {
-        std::string table = render_comparison_table(
+        const std::string table = render_comparison_table(
             made, runs, {.width = width, .unicode = is_unicode, .all_points = true});
+        CHECK(first_hidden(table) == "");
         std::string_view rest = table;
         while (!rest.empty()) {
           const std::string_view line = next_line(rest);
-          CHECK(report::display_width(line) <= width);
-          CHECK(report::printable(line) == line);
+          CHECK(display_width(line) <= width);
+          CHECK(printable(line) == line);
         }
       }
     }
-    CHECK(render_comparison_csv(made, runs).find('\x1b') == std::string::npos);
-    CHECK(render_comparison_markdown(made, runs).find('\x1b') == std::string::npos);
-    CHECK(comparison_to_json(made, runs).find('\x1b') == std::string::npos);
-    CHECK(json::parse(comparison_to_json(made, runs)).at("runs").size() == 3);
+    CHECK(first_hidden(render_comparison_csv(made, runs)) == "");
+    CHECK(first_hidden(render_comparison_markdown(made, runs)) == "");
+    CHECK(first_hidden(comparison_to_json(made, runs)) == "");
+    CHECK(json::parse(comparison_to_json(made, runs)).at("runs").size() == 4);
   }
 }
 

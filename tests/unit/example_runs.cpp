@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hidden_text.hpp"
+
 namespace clprobe {
 namespace {
 
@@ -359,7 +361,7 @@ Run example_hostile_run() {
   ProbeResult& latency = run.results.front();
   latency.status = Status::ok;
   latency.points.resize(8);
-  const std::string escape = "\x1b[31m\x1b]0;owned\x07";
+  const std::string escape = "\x1b[31m\x1b]0;owned\x07" + all_hidden();
   run.device.name = escape + "=cmd|' /C calc'!A0, \"quoted\" | `pipe` *bold* <b> \xff\xfe 漢字 µ";
   const std::string csi{'\xC2', '\x9B'};  // C1: the same as ESC [
   const std::string right_to_left{'\xE2', '\x80', '\xAE'};

@@ -13,9 +13,10 @@ Run example_gpu_run();
 Run example_cpu_run();
 /// A GPU that was lost half-way: some points, failed ones, an interrupted and a failed probe.
 Run example_broken_run();
-/// Names full of escape sequences, table and CSV syntax, bytes that are no UTF-8, and wide letters.
 /// Points of two series over stride and word, as 32 banks of 4 bytes would give them.
 Run example_banks_run();
+/// Names full of escape sequences, table and CSV syntax, bytes that are no UTF-8, wide letters and
+/// characters that are not seen.
 Run example_hostile_run();
 
 }  // namespace clprobe

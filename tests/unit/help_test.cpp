@@ -7,7 +7,7 @@
 
 #include "cli/flags.hpp"
 #include "cli/options.hpp"
-#include "terminal/text.hpp"
+#include "text/text.hpp"
 #include "unit/golden.hpp"
 
 namespace clprobe::cli {
@@ -23,7 +23,7 @@ TEST_CASE("help fits on a terminal of 80 columns, without blanks at the ends") {
   while (!rest.empty()) {
     const std::string_view line = next_line(rest);
     CAPTURE(std::string(line));
-    CHECK(terminal::display_width(line) <= 80);
+    CHECK(display_width(line) <= 80);
     CHECK((line.empty() || line.back() != ' '));
   }
 }

@@ -216,7 +216,7 @@ TEST_CASE("what contradicts itself or would be ignored") {
       {{"--quick", "--thorough"}, "--quick contradicts --thorough: leave one out"},
       {{"-q", "-v"}, "--quiet contradicts --verbose: leave one out"},
       {{"-vq"}, "--quiet contradicts --verbose: leave one out"},
-      {{"--json", "-f", "csv"}, "--json contradicts --format csv: leave one out"},
+      {{"--json", "-f", "csv"}, "--json contradicts --format 'csv': leave one out"},
       {{"--seed", "1", "--seed", "1"}, "--seed is given twice: leave one out"},
       {{"-o", "a.json", "-o", "./a.json"}, "--output names './a.json' twice: leave one out"},
       {{"list", "latency"}, "list takes no words: leave out 'latency'"},

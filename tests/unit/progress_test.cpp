@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <limits>
 
-#include "terminal/text.hpp"
 #include "terminal/write.hpp"
+#include "text/text.hpp"
 #include "unit/pseudo_terminal.hpp"
 
 namespace clprobe::terminal {

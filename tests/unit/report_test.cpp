@@ -7,14 +7,17 @@
 #include <algorithm>
 #include <array>
 #include <locale>
+#include <nlohmann/json.hpp>
 
 #include "example_runs.hpp"
 #include "golden.hpp"
+#include "hidden_text.hpp"
 #include "report/chart.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/heat_map.hpp"
-#include "report/text.hpp"
+#include "report/page_charts.hpp"
+#include "text/text.hpp"
 
 namespace clprobe {
 namespace {
@@ -130,13 +133,37 @@ TEST_CASE("no table is wider than asked for, and nothing of a driver controls th
         for (const std::string& coloured : lines_of(render_table(runs, style))) {
           const std::string line = style.colour ? without_colour(coloured) : coloured;
           CAPTURE(line);
-          REQUIRE(report::display_width(line) <= width);
-          REQUIRE(report::printable(line) == line);
-          if (!style.unicode) REQUIRE(report::printable_ascii(line) == line);
+          REQUIRE(display_width(line) <= width);
+          REQUIRE(printable(line) == line);
+          if (!style.unicode) REQUIRE(printable_ascii(line) == line);
           REQUIRE_FALSE(line.ends_with(' '));
         }
       }
     }
+  }
+}
+
+TEST_CASE("no character that is not seen reaches a report") {
+  const std::vector<std::vector<Run>> documents{
+      {example_hostile_run()},
+      {with_hidden_text(example_gpu_run())},
+      {with_hidden_text(example_banks_run())},
+      {with_hidden_text(example_broken_run())},
+      {with_hidden_text(example_gpu_run()), with_hidden_text(example_cpu_run())}};
+  for (const std::vector<Run>& runs : documents) {
+    const std::string probe = runs.front().results.front().probe;
+    for (const bool is_unicode : {false, true}) {
+      CHECK(first_hidden(render_table(runs, {.unicode = is_unicode, .all_points = true})) == "");
+    }
+    CHECK(first_hidden(render_csv(runs)) == "");
+    CHECK(first_hidden(render_markdown(runs)) == "");
+    CHECK(first_hidden(render_svg(runs, probe)) == "");
+    // Charts are drawn from JSON, where a character may also stand as its number.
+    const std::string chart = report::page_chart(runs, probe).dump(-1, ' ', true);
+    CHECK(chart.find("\\u202e") == std::string::npos);
+    CHECK(chart.find("\\u200b") == std::string::npos);
+    CHECK(first_hidden(render_html(runs)) == "");
+    CHECK(first_hidden(to_json(runs)) == "");
   }
 }
 
@@ -166,7 +193,7 @@ TEST_CASE("CSV has the same columns in every row and no formulas") {
   REQUIRE(rows.size() > 100);
   for (const std::string& row : rows) {
     CAPTURE(row);
-    REQUIRE(report::printable(row) == row);
+    REQUIRE(printable(row) == row);
     const std::vector<std::string> cells = cells_of(row);
     REQUIRE(cells.size() == columns);
     for (const std::string& cell : cells) {
@@ -194,11 +221,11 @@ TEST_CASE("CSV gives a time for a sample only where the sample alone has one") {
 TEST_CASE("Markdown's tables keep their columns whatever the names") {
   const std::array runs{example_hostile_run(), example_gpu_run()};
   const std::string text = render_markdown(runs);
-  CHECK(report::printable(text) != text);  // line ends are the only control characters
+  CHECK(printable(text) != text);  // line ends are the only control characters
   std::size_t pipes = 0;
   for (const std::string& line : lines_of(text)) {
     CAPTURE(line);
-    REQUIRE(report::printable(line) == line);
+    REQUIRE(printable(line) == line);
     if (!line.starts_with('|')) {
       pipes = 0;
       continue;
@@ -281,7 +308,7 @@ TEST_CASE("whatever the loader accepts can be rendered") {
     try {
       const std::vector<Run> runs = runs_from_json(text);
       for (const std::string& line : lines_of(render_table(runs, {.all_points = true}))) {
-        REQUIRE(report::display_width(line) <= 80);
+        REQUIRE(display_width(line) <= 80);
       }
       CHECK_FALSE(render_csv(runs).empty());
       CHECK_FALSE(render_markdown(runs).empty());
@@ -302,7 +329,7 @@ TEST_CASE("a chart needs two sizes, and survives any finite curve") {
                             .series = {{"wild", {{1.0, 1e-3}, {2.0, 1e12}, {3.0, 5.0}}},
                                        {"flat", {{1.0, 1e-300}, {1e300, 1e-300}}}}});
   for (const std::string& line : lines_of(page.text())) {
-    CHECK(report::display_width(line) <= 80);
+    CHECK(display_width(line) <= 80);
   }
 }
 
@@ -319,7 +346,7 @@ TEST_CASE(
   map.cells = {{-1e300, 4.0, 1e-300}, {1e300, 8.5, 1e300}, {0.5, 1e18, 3.0}};
   report::draw_heat_map(page, map);
   for (const std::string& line : lines_of(page.text())) {
-    CHECK(report::display_width(line) <= 80);
+    CHECK(display_width(line) <= 80);
   }
 }
 
@@ -334,31 +361,6 @@ TEST_CASE("findings that share no names are tables of their own") {
   CHECK(blocks[0].size() == 2);
   CHECK(blocks[1].size() == 3);
   CHECK(report::blocks_of(example_gpu_run().results[0].findings).size() == 1);
-}
-
-TEST_CASE("widths are of columns, not of bytes") {
-  using report::display_width;
-  CHECK(display_width("µs ±") == 4);
-  CHECK(display_width("漢字") == 4);
-  CHECK(display_width("e\xCC\x81") == 1);  // e and a combining accent
-  CHECK(report::cut("漢字漢字", 5, "…") == "漢字…");
-  CHECK(report::cut("漢字漢字", 4, "…") == "漢…");
-  CHECK(report::cut("abcdef", 2, "...") == "ab");
-  CHECK(report::pad_left("µ", 3) == "  µ");
-  CHECK(report::wrap("one two three", 7) == std::vector<std::string>{"one two", "three"});
-  CHECK(report::wrap("abcdefgh", 3) == std::vector<std::string>{"abc", "def", "gh"});
-  CHECK(report::wrap("", 3).empty());
-}
-
-TEST_CASE("text of a driver is made safe") {
-  using report::printable;
-  CHECK(printable("a\x1b[31mb\x7f\tc\r\n") == "a?[31mb? c  ");
-  const std::string csi{'\xC2', '\x9B'};                    // C1: the same as ESC [
-  const std::string right_to_left{'\xE2', '\x80', '\xAE'};  // bytes, for compilers warn of it
-  CHECK(printable(csi + "31m " + right_to_left) == "?31m ?");
-  CHECK(printable("\xff\xC0\xAF\xED\xA0\x80\xE6\xBC") == "????????");  // no UTF-8, each byte
-  CHECK(printable("Intel® µ 漢") == "Intel® µ 漢");
-  CHECK(report::printable_ascii("Intel® 5 µs ±1% 漢") == "Intel(R) 5 us +-1% ?");
 }
 
 }  // namespace clprobe

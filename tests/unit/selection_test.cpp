@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "unit/hidden_text.hpp"
+
 namespace clprobe::commands {
 namespace {
 
@@ -54,8 +56,9 @@ std::string complaint(const DeviceList& list, std::string_view selector) {
 std::string complaint(std::string_view selector) { return complaint(usual_list(), selector); }
 
 bool is_one_plain_line(const std::string& text) {
-  return !text.empty() && std::none_of(text.begin(), text.end(),
-                                       [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  const bool has_control =
+      std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  return !text.empty() && !has_control && first_hidden(text).empty();
 }
 
 using Indexes = std::vector<int>;
@@ -169,12 +172,16 @@ TEST_CASE("platforms without a device: which, and what was wrong with each") {
 }
 
 TEST_CASE("control characters of drivers and people never reach the terminal") {
-  const std::string hostile = "GPU\x1b[31m\n\r\x07\x7f";
+  const std::string hostile = "GPU\x1b[31m\n\r\x07\x7f\xE2\x80\xAE";
   DeviceList list;
   list.devices = {device(0, "0:0", hostile, "gpu", 8), device(1, "0:1", hostile, "gpu", 9)};
   CHECK(is_one_plain_line(complaint(list, "radeon")));
   CHECK(is_one_plain_line(complaint(list, "gpu")));
   CHECK(is_one_plain_line(complaint(list, "\x1b[2J\n")));
+  for (const HiddenCharacter& each : hidden_characters) {
+    CAPTURE(each.name);
+    CHECK(is_one_plain_line(complaint(list, "radeon" + std::string(each.utf8))));
+  }
   CHECK(indexes(list, "1") == Indexes{1});
   DeviceList none;
   none.problems = {{hostile, hostile}, {hostile, "line one\nline two"}};

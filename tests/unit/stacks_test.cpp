@@ -14,7 +14,7 @@
 #include "example_runs.hpp"
 #include "golden.hpp"
 #include "report/stacks.hpp"
-#include "report/text.hpp"
+#include "text/text.hpp"
 
 namespace clprobe {
 namespace {
@@ -142,7 +142,7 @@ TEST_CASE("bars are as long as their shares, on pages of any width") {
       const std::string text =
           render_table(std::span(&run, 1), {.width = width, .unicode = is_unicode});
       for (const std::string& line : lines_of(text)) {
-        CHECK(report::display_width(line) <= width);
+        CHECK(display_width(line) <= width);
       }
     }
   }

@@ -15,7 +15,6 @@ namespace clprobe::inflight {
 enum class InflightKind { block, chains };
 
 inline constexpr int most_loads = 16;
-inline constexpr int most_chains = 32;
 
 /// Lines are a power of two of them, and the first word of each names the next of a single cycle.
 struct LineCycle {

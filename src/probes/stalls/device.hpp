@@ -6,7 +6,6 @@
 // ("a + b"), `absorbed` (a share, by kind of noise), `noise` (the verdict, as its label).
 #pragma once
 
-#include <array>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,10 +14,6 @@
 #include "probes/shared/limits.hpp"
 
 namespace clprobe::stalls {
-
-/// Kernels with one cause each, then the case studies: what --case takes here.
-inline constexpr std::array<std::string_view, 9> all_cases{
-    "memory", "latency", "banks", "barrier", "chain", "divergence", "implicit", "uts", "utsd"};
 
 /// The view that direct clocks give, beside those of stacks.
 inline constexpr std::string_view view_clock = "clock";

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/text.hpp"
+
+#include <fmt/format.h>
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+namespace clprobe {
+namespace {
+
+struct Character {
+  [[nodiscard]] bool is_space() const { return code == '\t' || code == '\n' || code == '\r'; }
+
+  /// Whether it is seen, and does nothing else.
+  [[nodiscard]] bool is_visible() const {
+    if (!is_valid || utf8proc_get_property(code)->ignorable) return false;
+    switch (utf8proc_category(code)) {
+      case UTF8PROC_CATEGORY_CC:  // control characters: C0, DEL, C1
+      case UTF8PROC_CATEGORY_CF:  // format characters: direction, joiners, tags, byte order mark
+      case UTF8PROC_CATEGORY_CN:  // unassigned: nobody knows its width
+      case UTF8PROC_CATEGORY_CS:
+      case UTF8PROC_CATEGORY_ZL:
+      case UTF8PROC_CATEGORY_ZP:
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  [[nodiscard]] int width() const { return is_visible() ? utf8proc_charwidth(code) : 1; }
+
+  utf8proc_int32_t code{-1};
+  bool is_valid{false};
+  std::string_view bytes{};
+};
+
+/// Takes the first character off `text`, or the first byte where it begins no UTF-8.
+Character take_character(std::string_view& text) {
+  std::array<utf8proc_uint8_t, 4> lead{};
+  const std::size_t length = std::min(text.size(), lead.size());
+  std::copy_n(text.begin(), length, lead.begin());
+  Character character;
+  const auto size =
+      utf8proc_iterate(lead.data(), static_cast<utf8proc_ssize_t>(length), &character.code);
+  character.is_valid = size > 0;
+  character.bytes = text.substr(0, character.is_valid ? static_cast<std::size_t>(size) : 1);
+  text.remove_prefix(character.bytes.size());
+  return character;
+}
+
+std::string_view ascii_form(utf8proc_int32_t code) {
+  struct Form {
+    char32_t code;
+    std::string_view ascii;
+  };
+  constexpr std::array forms{Form{U'±', "+-"},   Form{U'µ', "u"},   Form{U'μ', "u"},
+                             Form{U'–', "-"},    Form{U'—', "-"},   Form{U'·', "-"},
+                             Form{U'×', "x"},    Form{U'…', "..."}, Form{U'®', "(R)"},
+                             Form{U'™', "(TM)"}, Form{U'≥', ">="},  Form{U'≤', "<="}};
+  const auto* const found = std::find_if(forms.begin(), forms.end(), [&](const Form& form) {
+    return form.code == static_cast<char32_t>(code);
+  });
+  return found == forms.end() ? std::string_view("?") : found->ascii;
+}
+
+// How many bytes of the text fill at most `width` columns.
+std::size_t bytes_within(std::string_view text, int width) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const std::size_t left = rest.size();
+    width -= take_character(rest).width();
+    if (width < 0) return text.size() - left;
+  }
+  return text.size();
+}
+
+std::string spaces(int count) {
+  std::string text;
+  text.resize(static_cast<std::size_t>(std::max(count, 0)), ' ');
+  return text;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const Character character = take_character(text);
+    const std::string_view otherwise = character.is_space() ? " " : "?";
+    shown += character.is_visible() ? character.bytes : otherwise;
+  }
+  return shown;
+}
+
+std::string printable_ascii(std::string_view text) {
+  const std::string all = printable(text);
+  std::string shown;
+  for (std::string_view rest = all; !rest.empty();) {
+    const Character character = take_character(rest);
+    shown += character.code < 0x80 ? character.bytes : ascii_form(character.code);
+  }
+  return shown;
+}
+
+std::string quote(std::string_view word) {
+  // Enough to recognise what was typed; a message should still fit on a screen.
+  constexpr std::size_t max_bytes = 120;
+  std::string shown = "'";
+  while (!word.empty() && shown.size() < max_bytes) {
+    const Character character = take_character(word);
+    if (character.is_visible()) {
+      shown += character.bytes;
+      continue;
+    }
+    for (const char byte : character.bytes) {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    }
+  }
+  return shown + (word.empty() ? "'" : "...'");
+}
+
+int display_width(std::string_view utf8) {
+  int width = 0;
+  while (!utf8.empty()) width += take_character(utf8).width();
+  return width;
+}
+
+std::vector<std::string> characters(std::string_view utf8) {
+  std::vector<std::string> parts;
+  while (!utf8.empty()) {
+    const Character character = take_character(utf8);
+    if (parts.empty() || character.width() > 0) parts.emplace_back();
+    parts.back() += character.bytes;
+  }
+  return parts;
+}
+
+std::string cut_to_width(std::string_view utf8, int width, std::string_view mark) {
+  const std::size_t fitting = bytes_within(utf8, width);
+  if (fitting == utf8.size()) return std::string(utf8);
+  const int room = width - display_width(mark);
+  if (room <= 0) return std::string(utf8.substr(0, fitting));
+  return std::string(utf8.substr(0, bytes_within(utf8, room))).append(mark);
+}
+
+std::string pad_left(std::string_view utf8, int width) {
+  return spaces(width - display_width(utf8)).append(utf8);
+}
+
+std::string pad_right(std::string_view utf8, int width) {
+  return std::string(utf8) + spaces(width - display_width(utf8));
+}
+
+std::vector<std::string> wrap(std::string_view utf8, int width) {
+  std::vector<std::string> lines;
+  const int room = std::max(width, 2);  // a wide character has to fit
+  while (!utf8.empty()) {
+    std::size_t taken = bytes_within(utf8, room);
+    std::size_t next = taken;
+    if (taken < utf8.size()) {
+      const std::size_t space = utf8.rfind(' ', taken);
+      if (space != std::string_view::npos && space > 0) taken = next = space;
+    }
+    lines.emplace_back(utf8.substr(0, taken));
+    while (next < utf8.size() && utf8[next] == ' ') ++next;
+    utf8.remove_prefix(next);
+  }
+  return lines;
+}
+
+}  // namespace clprobe
