@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "cli/flags.hpp"
@@ -77,8 +78,10 @@ _clprobe() {{
 {cases}  esac
   case $probe in
 {own_names}  esac
+  case $command in
+{command_flags}  esac
   if [[ $word == -* ]]; then
-    _clprobe_offer "$own {flags}" "$word"
+    _clprobe_offer "$own" "$word"
   elif [[ $command == report || $command == compare || $command == import ]]; then
     _clprobe_files "$word"
   elif [[ $command == explain ]]; then
@@ -105,6 +108,22 @@ void add_bash_case(const Flag& flag, std::string_view probe, std::string& cases,
   }
 }
 
+/// The flags that each command knows, added to those of the probe.
+std::string bash_command_flags() {
+  std::string cases;
+  for (const CommandRow& row : all_commands()) {
+    std::string names;
+    for (const Flag& flag : visible_flags()) {
+      const bool is_of_no_command = flag.commands == bit(Command::generate) && row.word.empty();
+      if ((flag.commands & bit(row.command)) == 0 && !is_of_no_command) continue;
+      names += fmt::format(" --{}", flag.name);
+      if (flag.short_name != '\0') names += fmt::format(" -{}", std::string(1, flag.short_name));
+    }
+    cases += fmt::format("  '{}') own+='{}' ;;\n", row.word, names);
+  }
+  return cases;
+}
+
 std::string end_of_cases(const std::string& unknown_values) {
   if (unknown_values.empty()) return {};
   return fmt::format("  {})\n    return\n    ;;\n", unknown_values);
@@ -113,10 +132,7 @@ std::string end_of_cases(const std::string& unknown_values) {
 std::string bash_completion(std::span<const Probe* const> probes) {
   std::string cases;
   std::string unknown_values;
-  std::string names;
   for (const Flag& flag : visible_flags()) {
-    names += fmt::format("{}--{}", names.empty() ? "" : " ", flag.name);
-    if (flag.short_name != '\0') names += fmt::format(" -{}", std::string(1, flag.short_name));
     add_bash_case(flag, "", cases, unknown_values);
   }
   cases += end_of_cases(unknown_values);
@@ -134,10 +150,11 @@ std::string bash_completion(std::span<const Probe* const> probes) {
   }
   own_cases += end_of_cases(own_unknown);
   const Words ids = ids_of(probes);
-  return fmt::format(bash_template, fmt::arg("cases", cases), fmt::arg("flags", names),
+  return fmt::format(bash_template, fmt::arg("cases", cases),
+                     fmt::arg("command_flags", bash_command_flags()),
                      fmt::arg("own_cases", own_cases), fmt::arg("own_names", own_names),
                      fmt::arg("command_cases", join(command_words(), "|")),
-                     fmt::arg("probe_cases", join(ids, "|")),
+                     fmt::arg("probe_cases", ids.empty() ? "''" : join(ids, "|")),
                      fmt::arg("commands", join(command_words(), " ")),
                      fmt::arg("probes", join(ids, " ")));
 }
@@ -187,6 +204,13 @@ std::string zsh_completion(std::span<const Probe* const> probes) {
     if (flags.flags.empty()) continue;
     own += fmt::format("    {}) own=(\n{}    ) ;;\n", probe->id, zsh_specs(flags.flags));
   }
+  // A probe's option hides a command's flag of the same name.
+  std::vector<Flag> others = visible_flags();
+  std::erase_if(others, [&](const Flag& flag) {
+    return std::any_of(probes.begin(), probes.end(), [&](const Probe* probe) {
+      return ProbeFlags(*probe).find(flag.name) != nullptr;
+    });
+  });
   return fmt::format(R"(#compdef clprobe
 # SPDX-License-Identifier: Apache-2.0
 # Made by clprobe --generate zsh from the table of flags.
@@ -214,7 +238,7 @@ else
 fi
 )",
                      join(command_words(), "|"), join(ids, " "), join(command_words(), " "),
-                     zsh_specs(visible_flags()), own, join(ids, "|"));
+                     zsh_specs(others), own, join(ids, "|"));
 }
 
 std::string fish_line(const Flag& flag, std::string_view condition) {

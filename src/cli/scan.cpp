@@ -19,8 +19,6 @@ std::string_view name_in(std::string_view argument) {
   return argument.substr(2, argument.find('=') - 2);
 }
 
-const Flag* find_global(std::string_view name) { return find_flag(name); }
-
 const Flag* find_short(char letter) {
   const std::span<const Flag> flags = all_flags();
   const auto found = std::find_if(flags.begin(), flags.end(), [letter](const Flag& each) {
@@ -73,7 +71,7 @@ bool takes_next(std::string_view argument, Probes probes) {
     return false;
   }
   if (argument.find('=') != std::string_view::npos) return false;
-  const Flag* const flag = find_global(name_in(argument));
+  const Flag* const flag = find_flag(name_in(argument));
   return flag == nullptr ? !owners_of(name_in(argument), probes).empty()
                          : flag->kind != ValueKind::none;
 }
@@ -135,13 +133,18 @@ const ProbeFlags* only_probe(const std::vector<std::string>& words, Probes probe
   return only;
 }
 
-/// Throws where neither the segment's probe nor clprobe itself has the option.
-void check_place(std::string_view argument, const Segment& segment, Probes probes) {
+/// Throws where neither the segment's probe nor clprobe itself has the option. A command's flag of
+/// the same name is no reason to let it pass where probes are measured.
+void check_place(std::string_view argument, const Segment& segment, bool measures, Probes probes) {
   if (!argument.starts_with("--")) return;
   const std::string_view name = name_in(argument);
-  if (find_global(name) != nullptr) return;
   if (segment.probe != nullptr && segment.probe->find(name) != nullptr) return;
   const std::vector<std::string_view> owners = owners_of(name, probes);
+  const Flag* const global = find_flag(name);
+  if (global != nullptr) {
+    const bool is_of_measuring = (global->commands & bit(Command::measure)) != 0;
+    if (!measures || is_of_measuring || owners.empty()) return;
+  }
   if (owners.empty()) throw unknown_option(argument, probes);
   throw belongs_elsewhere(name, owners);
 }
@@ -159,7 +162,7 @@ Scan scan(const std::vector<std::string>& arguments, std::span<const ProbeFlags>
     for (; next < apart.options.size() && apart.options[next].after <= words; ++next) {
       Apart::Typed& typed = apart.options[next];
       Segment& segment = result.segments.back();
-      check_place(typed.argument, segment, probes);
+      check_place(typed.argument, segment, measures, probes);
       segment.options.push_back(std::move(typed.argument));
       if (typed.value) segment.options.push_back(std::move(*typed.value));
     }

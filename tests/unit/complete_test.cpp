@@ -12,15 +12,11 @@
 
 #include "cli/flags.hpp"
 #include "cli/options.hpp"
+#include "unit/example_probes.hpp"
 #include "unit/golden.hpp"
 
 namespace clprobe::cli {
 namespace {
-
-const std::vector<std::string_view>& known_probes() {
-  static const std::vector<std::string_view> probes{"latency", "bandwidth"};
-  return probes;
-}
 
 std::string golden_path(std::string_view shell) {
   const std::string name = "clprobe." + std::string(shell);
@@ -57,15 +53,15 @@ std::string offered_by_bash(const std::string& words) {
 
 TEST_CASE("completions are as they were read last") {
   for (const char* shell : {"bash", "zsh", "fish"}) {
-    CHECK(golden_difference("clprobe." + std::string(shell), completion(shell, known_probes())) ==
+    CHECK(golden_difference("clprobe." + std::string(shell), completion(shell, example::probes())) ==
           "");
   }
-  CHECK_THROWS_AS(completion("tcsh", known_probes()), std::invalid_argument);
+  CHECK_THROWS_AS(completion("tcsh", example::probes()), std::invalid_argument);
 }
 
 TEST_CASE("completions offer what is not hidden") {
   for (const char* shell : {"bash", "zsh", "fish"}) {
-    const std::string text = completion(shell, known_probes());
+    const std::string text = completion(shell, example::probes());
     CHECK(text.find("worker") == std::string::npos);
     for (const Flag& flag : visible_flags()) {
       CAPTURE(flag.name);
@@ -87,8 +83,8 @@ TEST_CASE("the shells can read their completions, with and without probes") {
       MESSAGE("skipped: " << shell << " is not installed");
       continue;
     }
-    for (const std::vector<std::string_view>& probes :
-         {known_probes(), std::vector<std::string_view>{}}) {
+    for (const std::span<const Probe* const> probes :
+         {example::probes(), std::span<const Probe* const>{}}) {
       std::ofstream(path) << completion(shell, probes);
       const std::string command = std::string(shell) + " -n '" + path + "' >&2";
       CHECK(std::system(command.c_str()) == 0);
@@ -113,6 +109,11 @@ TEST_CASE("bash offers what fits") {
   CHECK(offered_by_bash("explain l") == "latency ");
   CHECK(offered_by_bash("list ''") == " ");
   CHECK(offered_by_bash("latency b") == "bandwidth ");
+  CHECK(offered_by_bash("latency --s") == "--seed --series --sizes --step ");
+  CHECK(offered_by_bash("bandwidth --s") == "--seed --step ");
+  CHECK(offered_by_bash("latency --series ''") == "global local ");
+  CHECK(offered_by_bash("bandwidth --operation ''") == "copy read write ");
+  CHECK(offered_by_bash("bandwidth --grid ''") == " ");
 }
 
 }  // namespace clprobe::cli

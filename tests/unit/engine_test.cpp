@@ -55,23 +55,23 @@ std::vector<Warning> warnings_called(const ProbeResult& result, std::string_view
   return found;
 }
 
-ProbeResult measure_fake(FakeBackend& backend, const Limits& limits,
+ProbeResult measure_fake(FakeBackend& backend, const Request& request,
                          const Budget& budget = ample_budget(), const Observer& observer = {}) {
-  return measure(fake_probe(), backend, limits, budget, observer);
+  return measure(fake_probe(), backend, request, budget, observer);
 }
 
 TEST_CASE("what was measured is in the result") {
   FakeBackend backend(steady());
-  const ProbeResult result = measure_fake(backend, limits_of_points(3));
+  const ProbeResult result = measure_fake(backend, request_of_points(3));
   CHECK(result.probe == "fake");
-  CHECK(result.quantity == "seconds_per_access");
+  CHECK(result.unit == Unit::seconds);
   CHECK(result.status == Status::ok);
   CHECK(result.reason.empty());
   CHECK(result.warnings.empty());
   REQUIRE(result.points.size() == 3);
   CHECK(id_of(result.points[0]) == 1);  // as planned, whatever the order of the visits
   CHECK(id_of(result.points[2]) == 3);
-  CHECK(result.points[0].parameters.text("page_kind") == "huge");
+  CHECK(result.points[0].facts.text("page_kind") == "huge");
   CHECK(result.findings.size() == 3);
   // Points share a build, which is told once.
   CHECK(result.kernels == std::vector<KernelBuild>{{"0123", "-DSERIES=near"}});
@@ -82,7 +82,7 @@ TEST_CASE("points are visited in an order that the seed decides and that is not 
     FakeBackend backend(steady());
     Budget budget = ample_budget();
     budget.seed = seed;
-    measure_fake(backend, limits_of_points(7), budget);
+    measure_fake(backend, request_of_points(7), budget);
     return backend.visited();
   };
   const auto first = order(1);
@@ -96,7 +96,7 @@ TEST_CASE("points are visited in an order that the seed decides and that is not 
 
 TEST_CASE("repeats of a point are spread over the run: each round visits each point once") {
   FakeBackend backend(noisy());
-  const ProbeResult result = measure_fake(backend, limits_of_points(7));
+  const ProbeResult result = measure_fake(backend, request_of_points(7));
   const auto& visited = backend.visited();
   REQUIRE(visited.size() == 7 * 5);
   for (std::size_t round = 0; round < 5; ++round) {
@@ -119,7 +119,7 @@ TEST_CASE("a point with a narrow interval ends after the fewest visits, a wide o
   Budget budget = ample_budget();
   budget.min_visits = 3;
   budget.max_visits = 6;
-  const ProbeResult result = measure_fake(backend, limits_of_points(3), budget);
+  const ProbeResult result = measure_fake(backend, request_of_points(3), budget);
   CHECK(visits_of(*find_point(result, 1)).size() == 3);
   CHECK(visits_of(*find_point(result, 2)).size() == 6);
   CHECK(visits_of(*find_point(result, 3)).size() == 3);
@@ -129,7 +129,7 @@ TEST_CASE("a wider relative interval is met sooner") {
   FakeBackend backend(noisy());
   Budget budget = ample_budget();
   budget.relative_interval = 0.6;
-  const ProbeResult result = measure_fake(backend, limits_of_points(3), budget);
+  const ProbeResult result = measure_fake(backend, request_of_points(3), budget);
   for (const Point& point : result.points) CHECK(visits_of(point).size() == 2);
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("a failing point keeps its reason, is not tried again and does not end
   backend.on_prepare([](const Point& point) {
     if (id_of(point) == 3) throw DeviceError("clFinish: CL_OUT_OF_RESOURCES (-5) in fake");
   });
-  const ProbeResult result = measure_fake(backend, limits_of_points(7));
+  const ProbeResult result = measure_fake(backend, request_of_points(7));
   REQUIRE(result.points.size() == 7);
   CHECK(find_point(result, 3)->failure == "clFinish: CL_OUT_OF_RESOURCES (-5) in fake");
   CHECK(find_point(result, 3)->samples.empty());
@@ -159,7 +159,7 @@ TEST_CASE("a point that fails at a later visit keeps the samples of the earlier 
   backend.on_prepare([visits = 0](const Point& point) mutable {
     if (id_of(point) == 1 && ++visits == 3) throw DeviceError("lost");
   });
-  const ProbeResult result = measure_fake(backend, limits_of_points(2));
+  const ProbeResult result = measure_fake(backend, request_of_points(2));
   CHECK(find_point(result, 1)->failure == "lost");
   CHECK(visits_of(*find_point(result, 1)) == std::set<std::uint64_t>{0, 1});
 }
@@ -167,7 +167,7 @@ TEST_CASE("a point that fails at a later visit keeps the samples of the earlier 
 TEST_CASE("a probe of which all points fail has failed") {
   FakeBackend backend(steady());
   backend.on_prepare([](const Point&) { throw DeviceError("lost"); });
-  const ProbeResult result = measure_fake(backend, limits_of_points(20));
+  const ProbeResult result = measure_fake(backend, request_of_points(20));
   CHECK(result.status == Status::failed);
   CHECK(result.reason.starts_with("20 of 20 points failed"));
   CHECK(result.points.size() == 20);
@@ -180,7 +180,7 @@ TEST_CASE("a wrong witness fails the point and says that the result is wrong") {
     if (id_of(point) == 2) measurement.sample.witness = 0;
     return measurement;
   });
-  const ProbeResult result = measure_fake(backend, limits_of_points(3));
+  const ProbeResult result = measure_fake(backend, request_of_points(3));
   CHECK(result.status == Status::failed);
   CHECK(find_point(result, 2)->failure.find("wrong result") != std::string::npos);
   CHECK(find_point(result, 2)->samples.empty());
@@ -192,7 +192,7 @@ TEST_CASE("points that the device refuses are a warning, and no failure") {
   backend.on_prepare([](const Point& point) {
     if (id_of(point) == 5) throw Unsupported("the driver takes no 5 B of constants");
   });
-  const ProbeResult result = measure_fake(backend, limits_of_points(5));
+  const ProbeResult result = measure_fake(backend, request_of_points(5));
   CHECK(result.status == Status::ok);
   CHECK(result.points.size() == 4);
   const auto warnings = warnings_called(result, "point_refused");
@@ -209,9 +209,9 @@ TEST_CASE("a series that the device refuses is one finding without a value, and 
   backend.on_prepare([](const Point& point) {
     if (point.series == "image") throw Unsupported("no image of a buffer");
   });
-  Limits limits = limits_of_points(4);
-  limits.series = {"near", "image"};
-  const ProbeResult result = measure_fake(backend, limits);
+  Request request = request_of_points(4);
+  request.series = {"near", "image"};
+  const ProbeResult result = measure_fake(backend, request);
   CHECK(result.status == Status::ok);
   CHECK(result.points.size() == 4);
   CHECK(result.warnings.empty());
@@ -226,7 +226,7 @@ TEST_CASE("a series that the device refuses is one finding without a value, and 
 TEST_CASE("a probe of which the device refuses everything is unsupported, and says why") {
   FakeBackend backend(steady());
   backend.on_prepare([](const Point&) { throw Unsupported("no image of a buffer"); });
-  const ProbeResult result = measure_fake(backend, limits_of_points(3));
+  const ProbeResult result = measure_fake(backend, request_of_points(3));
   CHECK(result.status == Status::unsupported);
   CHECK(result.reason == "no image of a buffer");
   CHECK(result.points.empty());
@@ -235,7 +235,7 @@ TEST_CASE("a probe of which the device refuses everything is unsupported, and sa
 
 TEST_CASE("a plan without points is unsupported, with what the plan found") {
   Probe probe = fake_probe();
-  probe.plan = [](const DeviceInfo&, const Limits&) {
+  probe.plan = [](const DeviceInfo&, const Request&) {
     Finding finding;
     finding.series = "local";
     finding.reason = "the device has no local memory";
@@ -254,7 +254,7 @@ TEST_CASE("an interrupt in the middle keeps the samples and is no failure") {
   FakeBackend backend(noisy());
   Observer observer;
   observer.cancelled = [&] { return backend.launches() >= 12; };
-  const ProbeResult result = measure_fake(backend, limits_of_points(7), ample_budget(), observer);
+  const ProbeResult result = measure_fake(backend, request_of_points(7), ample_budget(), observer);
   CHECK(result.status == Status::interrupted);
   CHECK_FALSE(result.reason.empty());
   CHECK(result.points.size() == 4);
@@ -273,7 +273,7 @@ TEST_CASE("an error that the interrupt caused is not the device's") {
   });
   Observer observer;
   observer.cancelled = [&] { return interrupted; };
-  const ProbeResult result = measure_fake(backend, limits_of_points(7), ample_budget(), observer);
+  const ProbeResult result = measure_fake(backend, request_of_points(7), ample_budget(), observer);
   CHECK(result.status == Status::interrupted);
   CHECK(result.points.size() == 2);
   for (const Point& point : result.points) CHECK(point.failure.empty());
@@ -283,7 +283,7 @@ TEST_CASE("an interrupt before the first point leaves an empty result") {
   FakeBackend backend(steady());
   Observer observer;
   observer.cancelled = [] { return true; };
-  const ProbeResult result = measure_fake(backend, limits_of_points(7), ample_budget(), observer);
+  const ProbeResult result = measure_fake(backend, request_of_points(7), ample_budget(), observer);
   CHECK(result.status == Status::interrupted);
   CHECK(result.points.empty());
   CHECK(backend.launches() == 0);
@@ -296,7 +296,7 @@ TEST_CASE("the time budget cuts the run, which says so and keeps what it has") {
   });
   Budget budget = ample_budget();
   budget.probe_time = std::chrono::nanoseconds(1);
-  const ProbeResult result = measure_fake(backend, limits_of_points(7), budget);
+  const ProbeResult result = measure_fake(backend, request_of_points(7), budget);
   // The first visit makes what all points use and is not counted.
   CHECK(result.points.size() == 1);
   CHECK(result.status == Status::ok);
@@ -308,7 +308,7 @@ TEST_CASE("the time budget cuts the run, which says so and keeps what it has") {
 
 TEST_CASE("a budget that names no time takes the effort's") {
   FakeBackend backend(steady());
-  const ProbeResult result = measure_fake(backend, limits_of_points(7), Budget{});
+  const ProbeResult result = measure_fake(backend, request_of_points(7), Budget{});
   CHECK(result.points.size() == 7);
   CHECK(warnings_called(result, "time_budget_short").empty());
 }
@@ -324,7 +324,7 @@ TEST_CASE("more effort takes more visits, for narrower intervals") {
   CHECK(thorough.relative_interval < normal.relative_interval);
 }
 
-std::vector<Point> two_more(const DeviceInfo&, const Limits&, std::span<const Point> points) {
+std::vector<Point> two_more(const DeviceInfo&, const Request&, std::span<const Point> points) {
   // The first round is over when the knees are looked for.
   CHECK(std::all_of(points.begin(), points.end(),
                     [](const Point& point) { return !point.samples.empty(); }));
@@ -335,7 +335,7 @@ TEST_CASE("refined points are visited too, as often as the planned ones") {
   FakeBackend backend(noisy());
   Probe probe = fake_probe();
   probe.refine = two_more;
-  const ProbeResult result = measure(probe, backend, limits_of_points(4), ample_budget(), {});
+  const ProbeResult result = measure(probe, backend, request_of_points(4), ample_budget(), {});
   REQUIRE(result.points.size() == 6);
   CHECK(id_of(result.points[4]) == 100);
   for (const Point& point : result.points) CHECK(visits_of(point).size() == 5);
@@ -345,14 +345,14 @@ TEST_CASE("refined points are visited too, as often as the planned ones") {
 TEST_CASE("refined points are visited in shuffled order, so that noise does not follow the sizes") {
   FakeBackend backend(steady());
   Probe probe = fake_probe();
-  probe.refine = [](const DeviceInfo&, const Limits&, std::span<const Point>) {
+  probe.refine = [](const DeviceInfo&, const Request&, std::span<const Point>) {
     std::vector<Point> more;
     for (std::int64_t i = 0; i < 12; ++i) more.push_back(fake_point("near", 100 + i));
     return more;
   };
   Budget budget = ample_budget();
   budget.max_visits = 1;
-  measure(probe, backend, limits_of_points(2), budget, {});
+  measure(probe, backend, request_of_points(2), budget, {});
   REQUIRE(backend.visited().size() == 14);
   CHECK_FALSE(std::is_sorted(backend.visited().begin() + 2, backend.visited().end()));
 }
@@ -362,7 +362,7 @@ TEST_CASE("points that are refused for one reason share a warning") {
   backend.on_prepare([](const Point& point) {
     if (id_of(point) >= 3) throw Unsupported("the driver runs no such group");
   });
-  const ProbeResult result = measure_fake(backend, limits_of_points(5));
+  const ProbeResult result = measure_fake(backend, request_of_points(5));
   const auto warnings = warnings_called(result, "point_refused");
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].facts.integer("points") == 3);
@@ -376,7 +376,7 @@ TEST_CASE("few points are visited again until the least time, and what failed or
   });
   Budget budget = ample_budget();
   budget.least_time = std::chrono::hours(1);
-  const ProbeResult result = measure_fake(backend, limits_of_points(5), budget);
+  const ProbeResult result = measure_fake(backend, request_of_points(5), budget);
   CHECK(visits_of(*find_point(result, 1)).size() > 5);
   CHECK(std::count(backend.visited().begin(), backend.visited().end(), 4) == 1);
   CHECK(std::count(backend.visited().begin(), backend.visited().end(), 5) == 1);
@@ -388,7 +388,7 @@ TEST_CASE("a device that slows down during the run is told") {
     FakeBackend backend([ns, launch = 0](const Point&, std::uint64_t iterations) mutable {
       return launch_of(iterations, ns * (1.0 + 0.001 * launch++));
     });
-    return warnings_called(measure_fake(backend, limits_of_points(50)), "clock_drift");
+    return warnings_called(measure_fake(backend, request_of_points(50)), "clock_drift");
   };
   CHECK(warnings_of(1.0).empty());  // of launches of a microsecond nobody can say so
   const auto warnings = warnings_of(200.0);
@@ -401,7 +401,7 @@ TEST_CASE("a device that slows down during the run is told") {
 
 TEST_CASE("a steady device has no drift, and the sentinel's samples are not the point's") {
   FakeBackend backend(steady());
-  const ProbeResult result = measure_fake(backend, limits_of_points(50));
+  const ProbeResult result = measure_fake(backend, request_of_points(50));
   CHECK(result.warnings.empty());
   CHECK(backend.visited().size() > 100);  // 50 points twice, and the sentinel now and then
   for (const Point& point : result.points) CHECK(point.samples.size() == 4);
@@ -412,7 +412,7 @@ TEST_CASE("a sentinel that fails is given up") {
   backend.on_prepare([](const Point& point) {
     if (id_of(point) == 1) throw DeviceError("lost");
   });
-  const ProbeResult result = measure_fake(backend, limits_of_points(50));
+  const ProbeResult result = measure_fake(backend, request_of_points(50));
   CHECK(result.reason.starts_with("1 of 50 points failed"));
 }
 
@@ -423,7 +423,7 @@ TEST_CASE("a sentinel that fails when its point is done is told, since the point
     if (visited && point.samples.empty()) throw DeviceError("lost on the way");
     visited = true;
   });
-  const ProbeResult result = measure_fake(backend, limits_of_points(50));
+  const ProbeResult result = measure_fake(backend, request_of_points(50));
   CHECK(find_point(result, 1)->failure.empty());
   CHECK(result.status == Status::ok);
   const auto warnings = warnings_called(result, "drift_not_followed");
@@ -441,7 +441,7 @@ TEST_CASE("progress is a share that reaches the end, and the time that is left")
     shares.push_back(share);
     left.push_back(seconds);
   };
-  measure_fake(backend, limits_of_points(20), ample_budget(), observer);
+  measure_fake(backend, request_of_points(20), ample_budget(), observer);
   REQUIRE(shares.size() == 40);
   CHECK(std::is_sorted(shares.begin(), shares.end()));
   CHECK(shares.front() > 0.0);
@@ -454,12 +454,74 @@ TEST_CASE("a probe without a clock is measured by slopes") {
   info.timer = Timer::event;
   info.clock = {};
   FakeBackend backend(steady(50.0), info);
-  const ProbeResult result = measure_fake(backend, limits_of_points(3));
+  const ProbeResult result = measure_fake(backend, request_of_points(3));
   for (const Point& point : result.points) {
     std::map<std::uint64_t, int> counts;
     for (const Sample& sample : point.samples) ++counts[sample.accesses];
     CHECK(counts == std::map<std::uint64_t, int>{{125, 6}, {1000, 6}});
   }
+}
+
+TEST_CASE("a result declares what its probe does: unit, view, and what findings are for") {
+  constexpr FindingSpec specs[]{
+      {.name = "seen", .unit = "seconds", .role = Role::headline, .formerly = "spotted"},
+      {.name = "bound", .unit = "bytes", .role = Role::lower_bound, .better = Better::more}};
+  Probe probe = fake_probe();
+  probe.unit = Unit::bytes_per_second;
+  probe.view = {.kind = ViewKind::heat_map, .x = "a", .y = "b", .value_title = "bandwidth"};
+  probe.findings = specs;
+  ProbeResult result;
+  for (const auto& [name, unit] : {std::pair("spotted", "seconds"), std::pair("bound", "bytes"),
+                                   std::pair("else", "cycles"), std::pair("word", "")}) {
+    Finding finding;
+    finding.name = name;
+    finding.unit = unit;
+    result.findings.push_back(finding);
+  }
+  declare(probe, result);
+  CHECK(result.unit == Unit::bytes_per_second);
+  CHECK(result.view == View{ViewKind::heat_map, "a", "b", "bandwidth"});
+  CHECK(result.findings[0].name == "seen");
+  CHECK(result.findings[0].role == Role::headline);
+  CHECK(result.findings[0].better == Better::less);
+  CHECK(result.findings[1].role == Role::lower_bound);
+  CHECK(result.findings[1].better == Better::more);
+  CHECK(result.findings[2].role == Role::fact);
+  CHECK(result.findings[2].better == Better::less);
+  CHECK(result.findings[3].better == Better::unknown);
+}
+
+TEST_CASE("a second analysis renews its own findings and warnings, and leaves the others") {
+  Probe probe = fake_probe();
+  probe.analyse = [](const DeviceInfo& device, std::span<const Point> points) {
+    Findings found = fake_analysis(device, points);
+    found.warnings.push_back({"too_fast", {}, WarningSource::analysis});
+    return found;
+  };
+  Point point = fake_point("near", 5);
+  point.samples.resize(1);
+  ProbeResult result;
+  result.points = {point};
+  Finding stale;
+  stale.name = "stale";
+  stale.method = "segmentation";
+  Finding planned;
+  planned.name = "planned";
+  planned.method = "plan";
+  result.findings = {stale, planned};
+  result.warnings = {{"clock_drift", {}, WarningSource::engine},
+                     {"small_pages", {}, WarningSource::analysis}};
+  analyse_again(probe, fake_info(), result);
+  REQUIRE(result.findings.size() == 2);
+  CHECK(result.findings[0].name == "seen");
+  CHECK(result.findings[1].name == "planned");
+  REQUIRE(result.warnings.size() == 2);
+  CHECK(result.warnings[0].code == "clock_drift");
+  CHECK(result.warnings[1].code == "too_fast");
+  // Of an imported result, which has no samples to analyse, only the declarations are new.
+  result.points.clear();
+  analyse_again(probe, fake_info(), result);
+  CHECK(result.findings.size() == 2);
 }
 
 }  // namespace

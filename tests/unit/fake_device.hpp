@@ -82,20 +82,20 @@ inline Point fake_point(const std::string& series, std::int64_t working_set_byte
   return point;
 }
 
-/// Limits that ask fake_probe() for `points` points: 1, 2, ... bytes.
-inline Limits limits_of_points(std::uint64_t points) {
-  Limits limits;
-  limits.max_memory = Bytes{points};
-  return limits;
+/// A request that asks fake_probe() for `points` points: 1, 2, ... bytes.
+inline Request request_of_points(std::uint64_t points) {
+  Request request;
+  request.max_memory = Bytes{points};
+  return request;
 }
 
 /// Plans one point for each byte of max_memory, in each of the wanted series ("near" if none).
-inline Plan fake_plan(const DeviceInfo&, const Limits& limits) {
+inline Plan fake_plan(const DeviceInfo&, const Request& request) {
   Plan plan;
-  std::vector<std::string> series = limits.series;
+  std::vector<std::string> series = request.series;
   if (series.empty()) series.emplace_back("near");
   for (const std::string& name : series) {
-    for (std::uint64_t i = 1; i <= limits.max_memory.count; ++i) {
+    for (std::uint64_t i = 1; i <= request.max_memory.count; ++i) {
       plan.points.push_back(fake_point(name, static_cast<std::int64_t>(i)));
     }
   }

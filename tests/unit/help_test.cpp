@@ -7,18 +7,26 @@
 
 #include "cli/flags.hpp"
 #include "cli/options.hpp"
+#include "clprobe/registry.hpp"
 #include "text/text.hpp"
 #include "unit/golden.hpp"
 
 namespace clprobe::cli {
 
 TEST_CASE("help and the man page are as they were read last") {
-  CHECK(golden_difference("help.txt", help_text()) == "");
-  CHECK(golden_difference("clprobe.1", man_page()) == "");
+  CHECK(golden_difference("help.txt", help_text(all_probes())) == "");
+  CHECK(golden_difference("clprobe.1", man_page(all_probes())) == "");
+}
+
+TEST_CASE("every probe has a help of its own") {
+  std::string all;
+  for (const Probe* const probe : all_probes()) all += probe_help(*probe) + "\n";
+  CHECK(golden_difference("help-probes.txt", all) == "");
 }
 
 TEST_CASE("help fits on a terminal of 80 columns, without blanks at the ends") {
-  const std::string text = help_text();
+  std::string text = help_text(all_probes());
+  for (const Probe* const probe : all_probes()) text += probe_help(*probe);
   std::string_view rest = text;
   while (!rest.empty()) {
     const std::string_view line = next_line(rest);
@@ -29,8 +37,8 @@ TEST_CASE("help fits on a terminal of 80 columns, without blanks at the ends") {
 }
 
 TEST_CASE("every flag and command is in both, but the hidden ones") {
-  const std::string help = help_text();
-  const std::string man = man_page();
+  const std::string help = help_text(all_probes());
+  const std::string man = man_page(all_probes());
   for (const Flag& flag : all_flags()) {
     const bool is_hidden = flag.category == Category::hidden;
     const std::string name(flag.name);

@@ -73,7 +73,7 @@ TEST_CASE("units are read or given, never guessed") {
   const std::vector<Run> runs = import_runs("1 2\n", hints(kibi * kibi, 1e3));
   const Point& point = runs.at(0).results.at(0).points.at(0);
   CHECK(point.parameters.integer("working_set_bytes") == 1048576);
-  CHECK(number_of(point, imported_ns) == 2000.0);
+  CHECK(number_in(point.facts, imported_ns) == 2000.0);
   // What the person says is stronger than the header.
   CHECK(import_runs("KiB,ns\n1,2\n", hints(1.0))
             .at(0)
@@ -162,7 +162,7 @@ TEST_CASE("clmempatterns: a bandwidth for each stride, and its settings") {
   REQUIRE(points.size() == 21);
   CHECK(points[20].parameters.integer("stride_elements") == 1048576);
   CHECK(points[20].parameters.integer("grid") == 1048576);
-  CHECK(number_of(points[20], imported_bytes_per_second) == doctest::Approx(442.735e9));
+  CHECK(number_in(points[20].facts, imported_bytes_per_second) == doctest::Approx(442.735e9));
   const std::array digests{digest(run, "a.json"), digest(run, "b.json")};
   const Comparison made = compare(digests, 0, 0.03);
   REQUIRE(made.curves.size() == 1);

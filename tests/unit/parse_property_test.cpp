@@ -8,6 +8,7 @@
 
 #include "cli/flags.hpp"
 #include "cli/options.hpp"
+#include "unit/example_probes.hpp"
 
 namespace clprobe::cli {
 namespace {
@@ -21,7 +22,10 @@ class WordSource {
       if (flag.short_name != '\0') words_.push_back("-" + std::string(1, flag.short_name));
       for (const std::string_view choice : flag.choices) words_.emplace_back(choice);
     }
-    for (const char* word : {"latency", "list", "explain", "report", "-", "--", "a.json", "x.csv",
+    for (const ProbeFlags& probe : flags_of(example::probes())) {
+      for (const Flag& flag : probe.flags) words_.push_back("--" + std::string(flag.name));
+    }
+    for (const char* word : {"latency", "bandwidth", "list", "explain", "report", "-", "--", "a.json", "x.csv",
                              "1KiB-1GiB*2", "64K,1M", "30s", "16", "=", ",", "'", "\n"}) {
       words_.emplace_back(word);
     }
@@ -64,7 +68,7 @@ TEST_CASE("whatever is typed: options, or a usage error of one line") {
     CAPTURE(arguments.size());
     std::string message = "options";
     try {
-      parse(arguments, {"latency", "bandwidth"});
+      parse(arguments, example::probes());
       ++accepted;
     } catch (const UsageError& error) {
       message = error.what();

@@ -8,18 +8,22 @@
 
 #include "cli/flags.hpp"
 #include "cli/options.hpp"
+#include "clprobe/registry.hpp"
+#include "unit/example_probes.hpp"
 
 namespace clprobe::cli {
 namespace {
 
 using Words = std::vector<std::string>;
 
-const std::vector<std::string_view>& known_probes() {
-  static const std::vector<std::string_view> probes{"latency", "bandwidth"};
-  return probes;
-}
+Options parsed(const Words& arguments) { return parse(arguments, example::probes()); }
 
-Options parsed(const Words& arguments) { return parse(arguments, known_probes()); }
+/// What was typed for one of the example probes.
+const ProbeOptions& asked(const Options& options, std::string_view probe) {
+  const auto found = options.of_probe.find(probe);
+  REQUIRE(found != options.of_probe.end());
+  return found->second;
+}
 
 /// The message of the usage error, or nothing when there was none.
 std::string message_of(const Words& arguments) {
@@ -48,7 +52,10 @@ TEST_CASE("nothing typed: measure all probes, a table on stdout") {
   CHECK(options.words.empty());
   CHECK(options.outputs.empty());
   CHECK(options.format == Format::table);
-  CHECK(options.limits == Limits{});
+  CHECK(options.of_probe.empty());
+  CHECK(options.max_memory == Bytes{});
+  CHECK(options.effort == Effort::normal);
+  CHECK(options.seed == 42);
   CHECK_FALSE(options.time_budget.has_value());
 }
 
@@ -58,11 +65,11 @@ TEST_CASE("probes and flags in any order") {
   CHECK(options.words == Words{"latency", "bandwidth"});
   CHECK(options.device == "0:1");
   CHECK(options.verbosity == 1);
-  CHECK(options.limits.seed == 7);
+  CHECK(options.seed == 7);
   CHECK(options.dry_run);
   CHECK(parsed({"-dH200,all", "-q"}).device == "H200,all");
   CHECK(parsed({"-qd", "1"}).device == "1");
-  CHECK(parsed({"--seed", "18446744073709551615"}).limits.seed == 18446744073709551615U);
+  CHECK(parsed({"--seed", "18446744073709551615"}).seed == 18446744073709551615U);
   CHECK(parsed({"--", "latency"}).words == Words{"latency"});
 }
 
@@ -84,7 +91,9 @@ TEST_CASE("commands and their words") {
 }
 
 TEST_CASE("sizes") {
-  const auto sizes = [](const std::string& text) { return parsed({"--sizes", text}).limits.sizes; };
+  const auto sizes = [](const std::string& text) {
+    return asked(parsed({"latency", "--sizes", text}), "latency").own.sizes("sizes");
+  };
   CHECK(sizes("64KiB") == std::vector{SizeRange{kibibytes(64), kibibytes(64), 0.0}});
   CHECK(sizes("1K-1G") == std::vector{SizeRange{kibibytes(1), gibibytes(1), 0.0}});
   CHECK(sizes("1KiB-1GiB*1.5") == std::vector{SizeRange{kibibytes(1), gibibytes(1), 1.5}});
@@ -92,23 +101,127 @@ TEST_CASE("sizes") {
                                                  SizeRange{mebibytes(1), mebibytes(1), 2.0}});
 }
 
-TEST_CASE("the other limits") {
-  const Options options =
-      parsed({"--series", "global,local,global", "--step", "128", "--unroll", "64", "--address",
-              "offset", "--max-memory", "2GiB", "--time-budget", "2min", "--thorough"});
-  CHECK(options.limits.series == Words{"global", "local"});
-  CHECK(options.limits.step == Bytes{128});
-  CHECK(options.limits.unroll == 64);
-  CHECK(options.limits.address == AddressForm::offset);
-  CHECK(options.limits.max_memory == gibibytes(2));
-  CHECK(options.limits.effort == Effort::thorough);
+TEST_CASE("values of every kind") {
+  const Options options = parsed({"latency", "--series", "global,local,global", "--step", "128",
+                                  "--unroll", "64", "--address", "offset", "bandwidth", "--grid",
+                                  "2^20", "--operation", "copy,read,copy", "--loads", "1-3,8,2"});
+  const ProbeOptions& latency = asked(options, "latency");
+  CHECK(latency.series == Words{"global", "local"});
+  CHECK(latency.own.size("step") == Bytes{128});
+  CHECK(latency.own.number("unroll") == 64U);
+  CHECK(latency.own.word("address") == "offset");
+  CHECK_FALSE(latency.own.has("sizes"));
+  CHECK(latency.own.sizes("sizes").empty());
+  const ProbeOptions& bandwidth = asked(options, "bandwidth");
+  CHECK(bandwidth.own.number("grid") == 1U << 20U);
+  CHECK(bandwidth.own.words("operation") == Words{"copy", "read"});
+  CHECK(bandwidth.own.numbers("loads") == std::vector{1, 2, 3, 8});
+  CHECK(bandwidth.series.empty());
+}
+
+TEST_CASE("the global values") {
+  const Options options = parsed({"--max-memory", "2GiB", "--time-budget", "2min", "--thorough"});
+  CHECK(options.max_memory == gibibytes(2));
+  CHECK(options.effort == Effort::thorough);
   CHECK(options.time_budget->count() == 120.0);
   CHECK(parsed({"--time-budget", "500ms"}).time_budget->count() == 0.5);
   CHECK(parsed({"--time-budget", "1.5h"}).time_budget->count() == 5400.0);
-  CHECK(parsed({"--quick", "--quick"}).limits.effort == Effort::quick);
-  CHECK(parsed({"--address", "auto"}).limits.address == AddressForm::automatic);
-  CHECK(parsed({"--address", "pointer"}).limits.address == AddressForm::pointer);
+  CHECK(parsed({"--quick", "--quick"}).effort == Effort::quick);
   CHECK(parsed({"--color", "never"}).colour == ColourMode::never);
+}
+
+TEST_CASE("options follow their probe, and those of an only probe stand anywhere") {
+  const auto grid = [](const Words& words) {
+    return asked(parsed(words), "bandwidth").own.number("grid");
+  };
+  CHECK(grid({"bandwidth", "--grid", "64"}) == 64U);
+  CHECK(grid({"--grid", "64", "bandwidth"}) == 64U);
+  CHECK(grid({"--grid=64", "-v", "bandwidth", "bandwidth"}) == 64U);
+  CHECK(grid({"latency", "--unroll", "2", "bandwidth", "--grid", "64"}) == 64U);
+  CHECK(grid({"bandwidth", "--grid", "64", "latency", "--unroll", "2"}) == 64U);
+  // A value is no word, whatever it looks like.
+  CHECK(parsed({"bandwidth", "-d", "latency"}).words == Words{"bandwidth"});
+  CHECK(parsed({"bandwidth", "-d", "latency"}).device == "latency");
+  // A name may repeat between probes, and clprobe's own flags stand anywhere.
+  const Options both = parsed({"latency", "--step", "64", "-q", "bandwidth", "--step", "20"});
+  CHECK(asked(both, "latency").own.size("step") == Bytes{64});
+  CHECK(asked(both, "bandwidth").own.size("step") == Bytes{20});
+  CHECK(both.verbosity == -1);
+  check_refused({
+      {{"latency", "--grid", "64"}, "--grid belongs to bandwidth: write it after `bandwidth`"},
+      {{"--grid", "64"}, "--grid belongs to bandwidth: write it after `bandwidth`"},
+      {{"--grid", "64", "latency", "bandwidth"},
+       "--grid belongs to bandwidth: write it after `bandwidth`"},
+      {{"bandwidth", "latency", "--grid", "64"},
+       "--grid belongs to bandwidth: write it after `bandwidth`"},
+      {{"--step", "64"},
+       "--step belongs to latency or bandwidth: write it after one of them, as in `latency`"},
+      {{"latency", "--step", "64", "latency", "--step", "64"},
+       "--step is given twice: leave one out"},
+      {{"latency", "--fail-on", "worse"}, "--fail-on has no meaning with measuring: leave it out"},
+  });
+}
+
+TEST_CASE("every option of every probe is refused by every other one, with its owner's name") {
+  for (const Probe* const owner : all_probes()) {
+    const ProbeFlags own(*owner);
+    for (const Probe* const other : all_probes()) {
+      const ProbeFlags theirs(*other);
+      for (const Option& option : own.options) {
+        if (theirs.find(option.name) != nullptr) continue;
+        CAPTURE(option.name);
+        std::string message;
+        try {
+          parse({std::string(other->id), "--" + std::string(option.name), "1"}, all_probes());
+        } catch (const UsageError& error) {
+          message = error.what();
+        }
+        CHECK(message.starts_with("--" + std::string(option.name) + " belongs to "));
+        CHECK(message.find(owner->id) != std::string::npos);
+      }
+    }
+  }
+}
+
+TEST_CASE("no option of a probe has the name of a flag that measuring knows") {
+  for (const Probe* const probe : all_probes()) {
+    for (const Flag& flag : ProbeFlags(*probe).flags) {
+      CAPTURE(flag.name);
+      const Flag* const global = find_flag(flag.name);
+      CHECK((global == nullptr || (global->commands & bit(Command::measure)) == 0));
+      CHECK_FALSE(flag.summary.empty());
+      CHECK_FALSE(flag.details.empty());
+      CHECK(flag.details.back() == '.');
+      CHECK(flag.summary.back() != '.');
+      CHECK_FALSE(flag.value_name.empty());
+      for (const std::string_view choice : flag.choices) {
+        CHECK_NOTHROW(parse({std::string(probe->id), "--" + std::string(flag.name),
+                             std::string(choice)},
+                            all_probes()));
+      }
+    }
+  }
+}
+
+TEST_CASE("a request has the probe's own options and the global ones") {
+  const Options options = parsed({"--seed", "7", "--quick", "--max-memory", "64MiB", "latency",
+                                  "--series", "local", "--unroll", "2", "bandwidth"});
+  const Request latency = request_for(example::latency, options);
+  CHECK(latency.seed == 7);
+  CHECK(latency.effort == Effort::quick);
+  CHECK(latency.max_memory == mebibytes(64));
+  CHECK(latency.series == Words{"local"});
+  CHECK(latency.own.number("unroll") == 2U);
+  const Request bandwidth = request_for(example::bandwidth, options);
+  CHECK(bandwidth.seed == 7);
+  CHECK(bandwidth.series.empty());
+  CHECK_FALSE(bandwidth.own.has("unroll"));
+}
+
+TEST_CASE("help of a probe") {
+  CHECK(parsed({"latency", "--help"}).command == Command::help);
+  CHECK(parsed({"latency", "--help"}).words == Words{"latency"});
+  CHECK(parsed({"-h", "nonsense", "bandwidth"}).words == Words{"bandwidth"});
 }
 
 TEST_CASE("each output has the format of its ending, streams that of stdout") {
@@ -155,11 +268,8 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"-f", "jsno"},
        "unknown word after --format 'jsno': did you mean 'json'? choose table, json, csv, "
        "markdown, html or svg"},
-      {{"--series", "global,loacl"},
-       "unknown word after --series 'loacl': did you mean 'local'? choose global, "
-       "global-scalar, global-pages, constant-argument, constant-program, local, image, "
-       "load-latency, load-throughput, store-throughput, load-model, store-model, thread-latency, "
-       "chains or loaded"},
+      {{"latency", "--series", "global,loacl"},
+       "unknown word after --series 'loacl': did you mean 'local'? choose global or local"},
       {{"--generate", "tcsh"},
        "unknown word after --generate 'tcsh': choose man, bash, zsh or fish"},
       {{"-o", "run.jsn"},
@@ -173,19 +283,19 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
 
 TEST_CASE("values that cannot be meant") {
   check_refused({
-      {{"--sizes", "0"},
+      {{"latency", "--sizes", "0"},
        "--sizes: '0' is no usable size: write whole bytes above 0, such as 128, 64KiB or 1GiB"},
-      {{"--sizes", "1M-1K"}, "--sizes: '1M-1K' runs downwards: write the smaller size first"},
-      {{"--sizes", "1K*2"},
+      {{"latency", "--sizes", "1M-1K"}, "--sizes: '1M-1K' runs downwards: write the smaller size first"},
+      {{"latency", "--sizes", "1K*2"},
        "--sizes: '1K*2' has a ratio but only one size: write a range such as 1KiB-1GiB*2"},
-      {{"--sizes", "1K-1M*1"},
+      {{"latency", "--sizes", "1K-1M*1"},
        "--sizes: '1K-1M*1' has no usable ratio after '*': write a number above 1, such as 2 or "
        "1.2"},
-      {{"--sizes", "1K-1G*1.001"},
+      {{"latency", "--sizes", "1K-1G*1.001"},
        "--sizes: '1K-1G*1.001' has more than 1000 sizes: write a larger ratio after '*'"},
-      {{"--step", "20"},
-       "--step: '20' is no multiple of 8 bytes, a pointer: write one such as 64 or 128"},
-      {{"--unroll", "65"},
+      {{"latency", "--step", "20"},
+       "--step: '20' is no multiple of 8 bytes: write one such as 64"},
+      {{"latency", "--unroll", "65"},
        "--unroll: '65' is out of bounds or no number: write a whole number from 1 to 64"},
       {{"--time-budget", "30"},
        "--time-budget: '30' is no usable time: write up to 1000 hours above 0, such as 500ms, 30s, "
@@ -193,13 +303,15 @@ TEST_CASE("values that cannot be meant") {
       {{"--device="}, "--device: the value is empty: write a word of `clprobe list`"},
       {{"--device"}, "--device needs a value: write --device SEL"},
       {{"-o"}, "--output needs a value: write --output FILE"},
+      {{"bandwidth", "--grid", "1000"},
+       "--grid: 1000 is no power of two: choose 512 or 1024"},
       {{"-d", "--json"}, "--device needs a value: write --device SEL"},
       {{"--json=yes"}, "--json takes no value: leave out '=yes'"},
   });
   for (const char* sizes : {"", ",", "1K,", "-", "1K-", "-1K", "1K-2K-3K", "1K-2K*", "1K-2K*nan",
                             "1K-2K*2*2", "1K-0", "0-1K", "64Q", "1K-1M*-2", "1K-1M*inf"}) {
     CAPTURE(sizes);
-    CHECK(message_of({"--sizes", sizes}).substr(0, 9) == "--sizes: ");
+    CHECK(message_of({"latency", "--sizes", sizes}).substr(0, 9) == "--sizes: ");
   }
   for (const char* time : {"", "0s", "-1s", "1", "s", "1 s", "1m", "nan", "1e9h", "5000h"}) {
     CAPTURE(time);
@@ -261,7 +373,7 @@ TEST_CASE("every choice of every flag is accepted") {
 
 TEST_CASE("words as long as an attacker likes") {
   for (const std::size_t size : {100U, 4096U, 4097U, 1000000U}) {
-    for (const char* start : {"--", "--device=", "-d", "-", "", "--sizes="}) {
+    for (const char* start : {"--", "--device=", "-d", "-", "", "--grid="}) {
       const std::string message = message_of({std::string(start) + std::string(size, 'x')});
       CHECK(message.size() < 400);
     }

@@ -37,7 +37,7 @@ Findings times(const DeviceInfo& device, std::span<const Point> points) {
   return found;
 }
 
-std::vector<Point> one_more(const DeviceInfo&, const Limits&, std::span<const Point>) {
+std::vector<Point> one_more(const DeviceInfo&, const Request&, std::span<const Point>) {
   return {fake_point("near", 100)};
 }
 
@@ -73,13 +73,13 @@ Run run_of(const DeviceInfo& device, ProbeResult result) {
   return run;
 }
 
-Run record(FakeBackend& backend, const Limits& limits) {
-  return run_of(backend.device(), measure(probe_to_record(), backend, limits, ample_budget(), {}));
+Run record(FakeBackend& backend, const Request& request) {
+  return run_of(backend.device(), measure(probe_to_record(), backend, request, ample_budget(), {}));
 }
 
-ProbeResult replay(const Run& run, const Limits& limits) {
+ProbeResult replay(const Run& run, const Request& request) {
   const auto backend = recorded_backend(run);
-  return measure(probe_to_record(), *backend, limits, ample_budget(), {});
+  return measure(probe_to_record(), *backend, request, ample_budget(), {});
 }
 
 void check_same(const ProbeResult& replayed, const ProbeResult& recorded) {
@@ -98,16 +98,16 @@ void check_same(const ProbeResult& replayed, const ProbeResult& recorded) {
 TEST_CASE("measuring a recorded run gives its samples, findings and warnings again") {
   for (const Timer timer : {Timer::clock, Timer::event, Timer::host}) {
     FakeBackend backend(uneven(), device_with(timer));
-    const Limits limits = limits_of_points(20);
-    const Run run = record(backend, limits);
+    const Request request = request_of_points(20);
+    const Run run = record(backend, request);
     REQUIRE(run.results[0].points.size() == 21);
-    check_same(replay(run, limits), run.results[0]);
+    check_same(replay(run, request), run.results[0]);
   }
 }
 
 TEST_CASE("the recorded device and its warnings are the backend's") {
   FakeBackend fake(uneven());
-  const Run run = record(fake, limits_of_points(2));
+  const Run run = record(fake, request_of_points(2));
   const auto backend = recorded_backend(run);
   CHECK(backend->device() == run.device);
   CHECK(backend->warnings() == run.warnings);
@@ -115,13 +115,13 @@ TEST_CASE("the recorded device and its warnings are the backend's") {
 
 TEST_CASE("a kernel is told when it is clear which one it was, and no empty one is made up") {
   FakeBackend fake(uneven());
-  Limits limits = limits_of_points(3);
-  const Run one = record(fake, limits);
-  CHECK(replay(one, limits).kernels == one.results[0].kernels);
-  limits.series = {"near", "far"};
-  const Run two = record(fake, limits);
+  Request request = request_of_points(3);
+  const Run one = record(fake, request);
+  CHECK(replay(one, request).kernels == one.results[0].kernels);
+  request.series = {"near", "far"};
+  const Run two = record(fake, request);
   REQUIRE(two.results[0].kernels.size() == 2);
-  CHECK(replay(two, limits).kernels.empty());
+  CHECK(replay(two, request).kernels.empty());
 }
 
 TEST_CASE("a recorded failure fails again with its reason") {
@@ -131,10 +131,10 @@ TEST_CASE("a recorded failure fails again with its reason") {
     if (id == 2) throw DeviceError("lost at once");
     if (id == 3 && ++visits == 3) throw DeviceError("lost at the third visit");
   });
-  const Limits limits = limits_of_points(5);
-  const Run run = record(backend, limits);
+  const Request request = request_of_points(5);
+  const Run run = record(backend, request);
   REQUIRE(run.results[0].status == Status::failed);
-  check_same(replay(run, limits), run.results[0]);
+  check_same(replay(run, request), run.results[0]);
 }
 
 TEST_CASE("what a device refused is refused again, and is no failure") {
@@ -144,33 +144,33 @@ TEST_CASE("what a device refused is refused again, and is no failure") {
     if (point.series == "image") throw Unsupported("no image of a buffer");
     if (is_last) throw Unsupported("the driver takes no 4 B of constants");
   });
-  Limits limits = limits_of_points(4);
-  limits.series = {"near", "image"};
-  const Run run = record(backend, limits);
+  Request request = request_of_points(4);
+  request.series = {"near", "image"};
+  const Run run = record(backend, request);
   REQUIRE(run.results[0].status == Status::ok);
-  check_same(replay(run, limits), run.results[0]);
+  check_same(replay(run, request), run.results[0]);
 }
 
 TEST_CASE("the run decides which points there are, and not today's plan") {
   FakeBackend backend(uneven());
-  const Run run = record(backend, limits_of_points(3));
-  check_same(replay(run, limits_of_points(9)), run.results[0]);
+  const Run run = record(backend, request_of_points(3));
+  check_same(replay(run, request_of_points(9)), run.results[0]);
 }
 
 TEST_CASE("a run without the probe has nothing to measure") {
   FakeBackend backend(uneven());
-  Run run = record(backend, limits_of_points(3));
+  Run run = record(backend, request_of_points(3));
   run.results[0].probe = "stride";
-  const ProbeResult result = replay(run, limits_of_points(3));
+  const ProbeResult result = replay(run, request_of_points(3));
   CHECK(result.status == Status::unsupported);
   CHECK(result.points.empty());
 }
 
 TEST_CASE("points are told apart by their series and by every planned parameter") {
   FakeBackend backend(uneven());
-  Limits limits = limits_of_points(3);
-  limits.series = {"near", "far"};
-  const Run run = record(backend, limits);
+  Request request = request_of_points(3);
+  request.series = {"near", "far"};
+  const Run run = record(backend, request);
   const auto recorded = recorded_backend(run);
   Point point = fake_point("far", 2);
   CHECK_NOTHROW(static_cast<void>(recorded->prepare(probe_to_record(), point)));
@@ -180,12 +180,12 @@ TEST_CASE("points are told apart by their series and by every planned parameter"
 
 TEST_CASE("more visits than were recorded begin again with the first") {
   FakeBackend backend(uneven());
-  const Limits limits = limits_of_points(2);
-  const Run run = record(backend, limits);
+  const Request request = request_of_points(2);
+  const Run run = record(backend, request);
   const auto recorded = recorded_backend(run);
   Budget longer = ample_budget();
   longer.min_visits = 4;
-  const ProbeResult result = measure(probe_to_record(), *recorded, limits, longer, {});
+  const ProbeResult result = measure(probe_to_record(), *recorded, request, longer, {});
   CHECK(result.status == Status::ok);
   const std::vector<Sample>& samples = result.points[0].samples;
   REQUIRE(samples.size() == 8);

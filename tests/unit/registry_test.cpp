@@ -15,6 +15,7 @@
 #include <string>
 
 #include "clprobe/embedded.hpp"
+#include "clprobe/run.hpp"
 #include "golden.hpp"
 
 namespace clprobe {
@@ -24,7 +25,7 @@ std::filesystem::path source_folder() {
   return std::filesystem::path(CLPROBE_GOLDEN_FOLDER).parent_path().parent_path();
 }
 
-bool has_kernel(const Probe& probe) { return probe.prepare != nullptr; }
+bool has_kernel(const Probe& probe) { return probe.open != nullptr; }
 
 /// What sha256sum says of the files one after the other, as a person would check a run document.
 std::string sha256_of(const std::string& files) {
@@ -83,7 +84,7 @@ TEST_CASE("every probe has a title, a question, a quantity and the functions tha
     CAPTURE(probe->id);
     CHECK_FALSE(probe->title.empty());
     CHECK(probe->question.ends_with('?'));
-    CHECK_FALSE(to_word(probe->quantity).empty());
+    CHECK_FALSE(to_word(probe->unit).empty());
     const bool can_run = has_kernel(*probe) || probe->trace != nullptr;
     const bool is_whole = probe->plan != nullptr && can_run && probe->analyse != nullptr;
     REQUIRE(is_whole);
@@ -144,15 +145,15 @@ TEST_CASE("plans keep to small and to huge devices, and to what a person allows"
   for (const Bytes memory : {mebibytes(64), gibibytes(256)}) {
     for (const Bytes most : {Bytes{}, mebibytes(1)}) {
       const DeviceInfo device = device_of(memory);
-      Limits limits;
-      limits.max_memory = most;
+      Request request;
+      request.max_memory = most;
       // A quarter of the memory is left to others; a buffer of more than 1 GiB is never needed
       // here.
       const Bytes all = most.count != 0 ? most : memory / 4;
       const Bytes buffer = most.count != 0 ? most : std::min(gibibytes(1), memory / 4);
       for (const Probe* const probe : all_probes()) {
         CAPTURE(probe->id);
-        const Plan plan = probe->plan(device, limits);
+        const Plan plan = probe->plan(device, request);
         // A probe of simulated machines says so of others.
         if (!has_kernel(*probe)) CHECK_FALSE(plan.findings.empty());
         CHECK(plan.points.empty() == !has_kernel(*probe));
@@ -160,7 +161,8 @@ TEST_CASE("plans keep to small and to huge devices, and to what a person allows"
           CHECK_FALSE(point.series.empty());
           for (const auto& [name, allowed] :
                {std::pair("working_set_bytes", all), std::pair("buffer_bytes", buffer)}) {
-            const auto bytes = point.parameters.integer_or(name, 0);
+            const auto bytes =
+                point.facts.integer_or(name, point.parameters.integer_or(name, 0));
             CHECK(bytes >= 0);
             CHECK(static_cast<std::uint64_t>(bytes) <= allowed.count);
           }
@@ -177,6 +179,81 @@ TEST_CASE("a plan is the same each time, and no two of its points are alike") {
     CHECK(plan.points == probe->plan(device, {}).points);
     for (auto point = plan.points.begin(); point != plan.points.end(); ++point) {
       CHECK(std::find(std::next(point), plan.points.end(), *point) == plan.points.end());
+    }
+  }
+}
+
+/// "cycles|seconds" has "seconds".
+bool has_unit(const FindingSpec& spec, const std::string& unit) {
+  return ("|" + std::string(spec.unit) + "|").find("|" + unit + "|") != std::string::npos;
+}
+
+/// What is wrong with a finding in view of what its probe declares; empty when nothing is.
+std::string undeclared(const Probe& probe, const Finding& finding) {
+  const auto spec = std::find_if(probe.findings.begin(), probe.findings.end(),
+                                 [&](const FindingSpec& each) { return each.name == finding.name; });
+  if (spec == probe.findings.end()) return "no such finding";
+  if (finding.value && !has_unit(*spec, finding.unit)) return "no such unit: " + finding.unit;
+  return {};
+}
+
+TEST_CASE("every finding is declared, of plans and of the stored runs") {
+  const DeviceInfo device = device_of(gibibytes(8));
+  for (const Probe* const probe : all_probes()) {
+    CAPTURE(probe->id);
+    for (const Finding& finding : probe->plan(device, {}).findings) {
+      CAPTURE(finding.name);
+      CHECK(undeclared(*probe, finding).empty());
+    }
+  }
+  std::set<std::string> seen;
+  for (const auto& file :
+       std::filesystem::recursive_directory_iterator(source_folder() / "results")) {
+    if (file.path().extension() != ".json") continue;
+    for (Run& run : runs_from_json(read_text(file.path()))) {
+      for (ProbeResult& result : run.results) {
+        const Probe* const probe = find_probe(result.probe);
+        REQUIRE(probe != nullptr);
+        analyse_again(*probe, run.device, result);
+        seen.insert(result.probe);
+        for (const Finding& finding : result.findings) {
+          CAPTURE(result.probe);
+          CAPTURE(finding.name);
+          CHECK(undeclared(*probe, finding).empty());
+        }
+      }
+    }
+  }
+  CHECK(seen.size() >= 5);
+}
+
+TEST_CASE("declared findings and options have unique names, and one finding is the answer") {
+  for (const Probe* const probe : all_probes()) {
+    CAPTURE(probe->id);
+    std::set<std::string_view> names;
+    bool has_headline = false;
+    for (const FindingSpec& spec : probe->findings) {
+      CAPTURE(spec.name);
+      CHECK(names.insert(spec.name).second);
+      if (!spec.formerly.empty()) CHECK(names.insert(spec.formerly).second);
+      has_headline |= spec.role == Role::headline;
+    }
+    CHECK(has_headline);
+    std::set<std::string_view> options;
+    for (const Option& option : probe->options) CHECK(options.insert(option.name).second);
+  }
+}
+
+TEST_CASE("a plan says how much memory it takes, within what is allowed") {
+  for (const Bytes most : {Bytes{}, mebibytes(8), mebibytes(64)}) {
+    const DeviceInfo device = device_of(gibibytes(8));
+    Request request;
+    request.max_memory = most;
+    for (const Probe* const probe : all_probes()) {
+      CAPTURE(probe->id);
+      const Plan plan = probe->plan(device, request);
+      CHECK((plan.memory.count > 0) == !plan.points.empty());
+      if (most.count != 0) CHECK(plan.memory <= most);
     }
   }
 }

@@ -14,7 +14,7 @@ namespace clprobe::commands {
 namespace {
 
 DeviceInfo device(int index, std::string_view platform_index, std::string_view name,
-                  std::string_view type, std::int64_t compute_units) {
+                  DeviceType type, std::int64_t compute_units) {
   DeviceInfo info;
   info.index = index;
   info.platform_index = platform_index;
@@ -26,10 +26,10 @@ DeviceInfo device(int index, std::string_view platform_index, std::string_view n
 
 DeviceList usual_list() {
   DeviceList list;
-  list.devices = {device(0, "0:0", "AMD EPYC 9V74", "cpu", 160),
-                  device(1, "1:0", "NVIDIA A2", "gpu", 10),
-                  device(2, "1:1", "NVIDIA H200", "gpu", 132),
-                  device(3, "2:0", "FPGA board", "accelerator", 500)};
+  list.devices = {device(0, "0:0", "AMD EPYC 9V74", DeviceType::cpu, 160),
+                  device(1, "1:0", "NVIDIA A2", DeviceType::gpu, 10),
+                  device(2, "1:1", "NVIDIA H200", DeviceType::gpu, 132),
+                  device(3, "2:0", "FPGA board", DeviceType::accelerator, 500)};
   return list;
 }
 
@@ -70,13 +70,13 @@ TEST_CASE("without a word the best device is meant: a GPU, the largest") {
   CHECK(indexes(list, "") == Indexes{3});
   list.devices.pop_back();
   CHECK(indexes(list, "") == Indexes{0});
-  list.devices = {device(0, "0:0", "Odd", "other", 999), device(1, "0:1", "CPU", "cpu", 1)};
+  list.devices = {device(0, "0:0", "Odd", DeviceType::other, 999), device(1, "0:1", "CPU", DeviceType::cpu, 1)};
   CHECK(indexes(list, "") == Indexes{1});
 }
 
 TEST_CASE("of equal devices the first is the best") {
   DeviceList list;
-  list.devices = {device(0, "0:0", "GPU", "gpu", 8), device(1, "0:1", "GPU", "gpu", 8)};
+  list.devices = {device(0, "0:0", "GPU", DeviceType::gpu, 8), device(1, "0:1", "GPU", DeviceType::gpu, 8)};
   CHECK(indexes(list, "") == Indexes{0});
 }
 
@@ -102,9 +102,9 @@ TEST_CASE("a number is an index first, and a number of a name where there is no 
 
 TEST_CASE("a number that several names have is answered by those") {
   DeviceList list;
-  list.devices = {device(0, "0:0", "GeForce RTX 4090", "gpu", 128),
-                  device(1, "0:1", "GeForce RTX 4090", "gpu", 128),
-                  device(2, "0:2", "GeForce RTX 3090", "gpu", 82)};
+  list.devices = {device(0, "0:0", "GeForce RTX 4090", DeviceType::gpu, 128),
+                  device(1, "0:1", "GeForce RTX 4090", DeviceType::gpu, 128),
+                  device(2, "0:2", "GeForce RTX 3090", DeviceType::gpu, 82)};
   CHECK(indexes(list, "3090") == Indexes{2});
   const std::string text = complaint(list, "4090");
   CHECK(text.find("'4090' means several devices") != std::string::npos);
@@ -127,7 +127,7 @@ TEST_CASE("an empty word in a list means nothing, not everything") {
     CHECK(complaint(selector).find("a word of the list is empty") != std::string::npos);
   }
   DeviceList list;
-  list.devices = {device(0, "0:0", "GPU", "gpu", 8)};
+  list.devices = {device(0, "0:0", "GPU", DeviceType::gpu, 8)};
   CHECK(complaint(list, "0,").find("a word of the list is empty") != std::string::npos);
 }
 
@@ -174,9 +174,9 @@ TEST_CASE("platforms without a device: which, and what was wrong with each") {
 TEST_CASE("control characters of drivers and people never reach the terminal") {
   const std::string hostile = "GPU\x1b[31m\n\r\x07\x7f\xE2\x80\xAE";
   DeviceList list;
-  list.devices = {device(0, "0:0", hostile, "gpu", 8), device(1, "0:1", hostile, "gpu", 9)};
+  list.devices = {device(0, "0:0", hostile, DeviceType::gpu, 8), device(1, "0:1", hostile, DeviceType::gpu, 9)};
   CHECK(is_one_plain_line(complaint(list, "radeon")));
-  CHECK(is_one_plain_line(complaint(list, "gpu")));
+  CHECK(is_one_plain_line(complaint(list, DeviceType::gpu)));
   CHECK(is_one_plain_line(complaint(list, "\x1b[2J\n")));
   for (const HiddenCharacter& each : hidden_characters) {
     CAPTURE(each.name);

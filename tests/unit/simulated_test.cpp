@@ -18,13 +18,13 @@ namespace {
 
 using simulator::Machine;
 
-ProbeResult measured(const Machine& machine, std::string_view probe, const Limits& limits) {
+ProbeResult measured(const Machine& machine, std::string_view probe, const Request& request) {
   const auto backend = simulated_backend(machine, 42);
   Budget budget;
   budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
   budget.max_visits = 1;
   budget.min_visits = 1;
-  return measure(*find_probe(probe), *backend, limits, budget, {});
+  return measure(*find_probe(probe), *backend, request, budget, {});
 }
 
 std::optional<Finding> finding(const ProbeResult& result, std::string_view name,
@@ -61,13 +61,14 @@ TEST_CASE("latency finds the levels of every preset") {
   for (const std::string_view name : simulator::preset_names()) {
     CAPTURE(name);
     const Machine machine = simulator::preset(name);
-    Limits limits;
-    limits.series = {"global", "local"};
+    Request request;
+    request.series = {"global", "local"};
     // Beyond a large second level, with no more sizes than its plateaus need.
-    limits.sizes = {{kibibytes(1), {machine.l1.bytes * 3}, 1.1},
-                    {{machine.l1.bytes * 3}, {machine.l2.bytes / 2}, 1.6},
-                    {{machine.l2.bytes / 2}, {machine.l2.bytes * 3}, 1.25}};
-    const ProbeResult result = measured(machine, "latency", limits);
+    request.own.set(
+        "sizes", std::vector<SizeRange>{{kibibytes(1), {machine.l1.bytes * 3}, 1.1},
+                                        {{machine.l1.bytes * 3}, {machine.l2.bytes / 2}, 1.6},
+                                        {{machine.l2.bytes / 2}, {machine.l2.bytes * 3}, 1.25}});
+    const ProbeResult result = measured(machine, "latency", request);
     CHECK(result.status == Status::ok);
     int level = 1;
     if (machine.l1.keeps_loads) {
@@ -91,12 +92,12 @@ double bytes_per_cycle(const Machine& machine, const ProbeResult& result) {
   return *found->value / (machine.core.clock_ghz * 1e9) / units;
 }
 
-Limits reading_ints() {
-  Limits limits;
-  limits.stream.types = {ElementType::int32};
-  limits.stream.vectors = {1};
-  limits.stream.operations = {Operation::read};
-  return limits;
+Request reading_ints() {
+  Request request;
+  request.own.set("type", std::vector<std::string>{"int"});
+  request.own.set("vector", std::vector<std::string>{"1"});
+  request.own.set("operation", std::vector<std::string>{"read"});
+  return request;
 }
 
 TEST_CASE("stride finds what a compute unit fetches at once, and what its memory gives") {
@@ -126,13 +127,14 @@ TEST_CASE("banks finds the banks, their width and what a conflict costs") {
   for (const std::uint64_t way_cycles : {1U, 2U}) {
     CAPTURE(way_cycles);
     machine.local.way_cycles = way_cycles;
-    Limits limits;
-    limits.series = {"load-latency", "load-throughput"};
-    limits.word_bytes = {4};
-    limits.sub_groups = {8};  // more accesses under way than a latency has cycles
-    limits.instructions = {8};
-    limits.effort = Effort::quick;
-    const ProbeResult result = measured(machine, "banks", limits);
+    Request request;
+    request.series = {"load-latency", "load-throughput"};
+    request.own.set("words", std::vector<std::string>{"4"});
+    // More accesses under way than a latency has cycles.
+    request.own.set("sub-groups", std::vector<int>{8});
+    request.own.set("instructions", std::vector<int>{8});
+    request.effort = Effort::quick;
+    const ProbeResult result = measured(machine, "banks", request);
     CHECK(result.status == Status::ok);
     const auto of = [&](std::string_view name, std::string_view series) {
       const auto found = finding(result, name, series);
@@ -150,9 +152,9 @@ TEST_CASE("banks finds the banks, their width and what a conflict costs") {
 
 TEST_CASE("what the simulator cannot measure is said and no failure") {
   const Machine machine = simulator::preset("gsi");
-  Limits limits;
-  limits.series = {"image", "constant-argument"};
-  const ProbeResult result = measured(machine, "latency", limits);
+  Request request;
+  request.series = {"image", "constant-argument"};
+  const ProbeResult result = measured(machine, "latency", request);
   CHECK(result.status == Status::unsupported);
   CHECK(result.points.empty());
   const auto backend = simulated_backend(machine, 1);
