@@ -68,7 +68,7 @@ ImportHints hints_for(const cli::Options& options, const std::string& path) {
 }
 
 std::vector<Run> import_file(const cli::Options& options, const std::string& path) {
-  const std::string text = read_file(path);
+  const std::string text = read_file(path, "name a file that another tool wrote");
   try {
     return import_runs(text, hints_for(options, path));
   } catch (const RunFormatError& error) {

@@ -20,16 +20,17 @@ namespace {
 // memory takes about ten times its text.
 constexpr Bytes most_bytes = mebibytes(128);
 
-[[noreturn]] void refuse(const std::string& path, std::string_view problem) {
-  throw RunFormatError(
-      fmt::format("cannot read {}: {}; name a file that -o saved as .json", quote(path), problem));
+constexpr std::string_view run_hint = "name a file that -o saved as .json";
+
+[[noreturn]] void refuse(const std::string& path, std::string_view problem, std::string_view hint) {
+  throw RunFormatError(fmt::format("cannot read {}: {}; {}", quote(path), problem, hint));
 }
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, std::string_view hint) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) refuse(path, std::strerror(errno));
+  if (!file) refuse(path, std::strerror(errno), hint);
   // Read in pieces: a pipe has no size, and /dev/zero has no end.
   std::string text;
   std::error_code error;
@@ -39,18 +40,20 @@ std::string read_file(const std::string& path) {
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
     text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
     if (text.size() > most_bytes.count) {
-      refuse(path, fmt::format("it has more than {}", format_bytes(most_bytes)));
+      refuse(path, fmt::format("it has more than {}", format_bytes(most_bytes)), hint);
     }
   }
-  if (file.bad()) refuse(path, std::strerror(errno));
-  if (text.empty()) refuse(path, "it is empty");
+  if (file.bad()) refuse(path, std::strerror(errno), hint);
+  if (text.empty()) refuse(path, "it is empty", hint);
   return text;
 }
 
 std::vector<Run> read_runs(const std::string& path) {
-  const std::string text = read_file(path);
+  const std::string text = read_file(path, run_hint);
   try {
-    return runs_from_json(text);
+    std::vector<Run> runs = runs_from_json(text);
+    if (runs.empty()) refuse(path, "it has no run", run_hint);
+    return runs;
   } catch (const RunFormatError& error) {
     throw RunFormatError(fmt::format("{}: {}", quote(path), error.what()));
   }

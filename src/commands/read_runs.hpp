@@ -10,7 +10,7 @@ namespace clprobe::commands {
 
 /// The bytes of a file. Throws RunFormatError when it cannot be read, or has more bytes than any
 /// run document should.
-std::string read_file(const std::string& path);
+std::string read_file(const std::string& path, std::string_view hint);
 
 /// The runs of a file. Throws RunFormatError with the file's name in front, also when it cannot be
 /// read.

@@ -94,7 +94,7 @@ std::vector<DeviceInfo> select_word(const DeviceList& list, std::string_view wor
   if (word == "all") return list.devices;
   std::vector<DeviceInfo> found = matches(list, word);
   if (found.empty()) {
-    throw NoDevice(fmt::format("no device {}: choose one of {} (clprobe list)", quote(word),
+    throw NoDevice(fmt::format("no device {}: there is {}; `clprobe list` shows all", quote(word),
                                candidates(list.devices)));
   }
   if (found.size() > 1) {

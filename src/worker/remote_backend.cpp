@@ -161,6 +161,11 @@ class RemoteBackend final : public Backend {
       const auto word = reading([&] { return kind.get<std::string>(); });
       if (try_step("try-clock", "clock_refused", {{"clock", word}}, {{"clock", word}})) return;
     }
+    // Whoever names a clock wants that one, and no other timer in its place.
+    if (settings_.clock && *settings_.clock != ClockKind::none) {
+      throw DeviceError(fmt::format("--clock {} does not work here: {}", to_word(*settings_.clock),
+                                    warnings_.back().facts.text_or("reason", "")));
+    }
   }
 
   void calibrate() {

@@ -66,9 +66,9 @@ TEST_CASE("a list with a header, with commas, blanks and remarks") {
 }
 
 TEST_CASE("units are read or given, never guessed") {
-  CHECK(refusal("1,2\n") == "line 1: no header gives the sizes' unit: add --size-unit");
+  CHECK(refusal("1,2\n") == "line 1: no header gives the sizes' unit: add --size-unit B, KiB or MiB");
   CHECK(refusal("1,2\n", hints(kibi)) ==
-        "line 1: no header gives the latencies' unit: add --time-unit");
+        "line 1: no header gives the latencies' unit: add --time-unit ns or us");
   CHECK(refusal("size in KiB, time\n1,2\n").starts_with("line 2: no header gives the latencies'"));
   const std::vector<Run> runs = import_runs("1 2\n", hints(kibi * kibi, 1e3));
   const Point& point = runs.at(0).results.at(0).points.at(0);
