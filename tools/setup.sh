@@ -22,7 +22,9 @@ run_needs=(
   "JSON for C++|header nlohmann/json.hpp|nlohmann-json3-dev|json-devel|nlohmann-json|nlohmann_json-devel"
   "Chart.js, for HTML reports|file /usr/share/javascript/chart.js/chart.min.js|libjs-chart.js|-|-|-"
   "pugixml|header pugixml.hpp|libpugixml-dev|pugixml-devel|pugixml|pugixml-devel"
+  "cmark|header cmark.h|libcmark-dev|cmark-devel|cmark|cmark-devel"
   "simdjson|header simdjson.h|libsimdjson-dev|simdjson-devel|simdjson|simdjson-devel"
+  "zlib|header zlib.h|zlib1g-dev|zlib-devel|zlib|zlib-devel"
   "PoCL, OpenCL on the CPU|icd pocl*.icd|pocl-opencl-icd|pocl|pocl|pocl"
 )
 

@@ -40,7 +40,7 @@ std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
                            const GridAxes& axes);
 
 /// How the points of a probe are drawn. A new way is a word here, a row in grids.cpp, and a
-/// function in html/report.js.
+/// module in html/.
 enum class View { curve, heat_map };
 
 /// A probe's own view; else a heat map where two parameters form a grid of at least 4 by 4.
