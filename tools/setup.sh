@@ -53,6 +53,9 @@ test_needs=(
   "mandoc|program mandoc|mandoc"
   "ShellCheck|program shellcheck|shellcheck"
   "codespell|program codespell|codespell"
+  "ESLint|program eslint|eslint"
+  "flake8|program flake8|flake8"
+  "mypy|program mypy|mypy"
   "Python|program python3|python3"
   "jsonschema for Python|file /usr/lib/python3/dist-packages/jsonschema /usr/local/lib/python3*/*-packages/jsonschema|python3-jsonschema"
 )
