@@ -29,7 +29,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Of the numbers in `points`: they are short in ns and GB/s, and of those a page has thousands.
+/// Of the values: in ns and GB/s numbers are short, and a page has thousands of them.
 double scale_of(const ProbeResult& result) {
   return unit_of(result) == "seconds" ? 1.0 / ns_per_second : ns_per_second;
 }

@@ -18,6 +18,7 @@
 #include "report/explanation.hpp"
 #include "report/grids.hpp"
 #include "report/html_text.hpp"
+#include "report/page_axes.hpp"
 #include "report/page_charts.hpp"
 
 namespace clprobe {
@@ -249,6 +250,28 @@ TEST_CASE("the policy of a page names exactly its own scripts and style") {
   CHECK_THROWS_AS(content_hash("latency.md"), std::out_of_range);
   CHECK(has_embedded_file("latency.md"));
   CHECK_FALSE(has_embedded_file("nothing.md"));
+}
+
+TEST_CASE("axes bring the texts of their ticks, which scripts only choose from") {
+  const Json sizes = report::parameter_axis("working_set_bytes", {1024, 5000});
+  CHECK(sizes["title"] == "working set");
+  CHECK(sizes["ticks"].size() == 13);  // each place in the list is the power of two
+  CHECK(sizes["ticks"][10] == Json({1024, "1 KiB"}));
+  CHECK(sizes["ticks"][12] == Json({4096, "4 KiB"}));
+  const Json counts = report::parameter_axis("work_items", {3, 40});
+  CHECK(counts["ticks"].front() == Json({1, "1"}));  // every third is a power of ten
+  CHECK(counts["ticks"][3] == Json({10, "10"}));
+  CHECK(counts["ticks"].back() == Json({500, "500"}));
+  const Json times = report::value_axis("time of an access", "seconds", {2e-9, 3e-7}, 1e-9);
+  CHECK(times["ticks"].front() == Json({0.1, "0.1 ns"}));  // with room below and above
+  CHECK(times["ticks"].back() == Json({50000, "50 µs"}));
+  CHECK(report::value_axis("", "seconds", {}, 1.0)["ticks"].empty());
+  const Json shares = report::share_axis(-0.05, 1.0);
+  CHECK(shares["ticks"].front() == Json({-0.1, "-10 %"}));
+  CHECK(shares["ticks"].back() == Json({1.0, "100 %"}));
+  for (const char* const formatter : {"toFixed", "toPrecision", "toLocaleString", "Math.log10"}) {
+    CHECK_MESSAGE(count(embedded_file("report.js"), formatter) == 0, formatter);
+  }
 }
 
 TEST_CASE("a probe is seen in the way that its points allow") {
