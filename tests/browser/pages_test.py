@@ -120,6 +120,20 @@ class Pages(PageTest):
             self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
         self.check_quiet()
 
+    def test_a_browser_that_cannot_unpack_shows_pictures(self) -> None:
+        page, _ = self.page("one", [run_of("H200")])
+        script = self.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {
+            "source": "delete window.DecompressionStream"})
+        try:
+            self.open(page)
+            self.await_ready()
+            self.assertTrue(self.all(".picture svg")[0].is_displayed())
+            self.assertIn("cannot unpack", self.all("#downloads")[0].text)
+            self.assertEqual(self.all("canvas, #downloads button"), [])
+        finally:
+            self.browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+        self.check_quiet()
+
     def test_eight_devices(self) -> None:
         runs = eight_runs()
         page, _ = self.page("eight", runs)
