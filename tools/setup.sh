@@ -22,8 +22,10 @@ run_needs=(
   "JSON for C++|header nlohmann/json.hpp|nlohmann-json3-dev|json-devel|nlohmann-json|nlohmann_json-devel"
   "Chart.js, for HTML reports|file /usr/share/javascript/chart.js/chart.min.js|libjs-chart.js|-|-|-"
   "pugixml|header pugixml.hpp|libpugixml-dev|pugixml-devel|pugixml|pugixml-devel"
+  "cmark|header cmark.h|libcmark-dev|cmark-devel|cmark|cmark-devel"
   "simdjson|header simdjson.h|libsimdjson-dev|simdjson-devel|simdjson|simdjson-devel"
   "utf8proc|header utf8proc.h|libutf8proc-dev|utf8proc-devel|libutf8proc|utf8proc-devel"
+  "zlib|header zlib.h|zlib1g-dev|zlib-devel|zlib|zlib-devel"
   "PoCL, OpenCL on the CPU|icd pocl*.icd|pocl-opencl-icd|pocl|pocl|pocl"
 )
 
@@ -52,6 +54,9 @@ test_needs=(
   "mandoc|program mandoc|mandoc"
   "ShellCheck|program shellcheck|shellcheck"
   "codespell|program codespell|codespell"
+  "ESLint|program eslint|eslint"
+  "flake8|program flake8|flake8"
+  "mypy|program mypy|mypy"
   "Python|program python3|python3"
   "jsonschema for Python|file /usr/lib/python3/dist-packages/jsonschema /usr/local/lib/python3*/*-packages/jsonschema|python3-jsonschema"
 )

@@ -39,8 +39,8 @@ std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t 
 std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
                            const GridAxes& axes);
 
-/// The axes of a result that is seen as a heat map; nothing for a curve. By a probe's own row in
-/// grids.cpp; else a heat map is where two parameters form a grid of at least 4 by 4.
+/// The axes of a result that is seen as a heat map; nothing for a curve. Those that it declares; else
+/// the two parameters that form a grid of at least 4 by 4.
 std::optional<GridAxes> heat_map_axes(const ProbeResult& result);
 
 /// The result that decides how a probe is drawn: the first that has points. Null without one.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One self-contained page. What it says is decided by the parts that every report shares; here it
-// becomes elements. All text passes through html_text, all data through script_json.
+// becomes elements. All text passes through html_text; data is in base64.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,12 +10,13 @@
 
 #include "clprobe/embedded.hpp"
 #include "clprobe/report.hpp"
+#include "report/deflated.hpp"
 #include "report/device_text.hpp"
+#include "report/explanation.hpp"
 #include "report/findings.hpp"
 #include "report/html_findings.hpp"
 #include "report/html_stacks.hpp"
 #include "report/html_text.hpp"
-#include "report/packed.hpp"
 #include "report/page_charts.hpp"
 #include "report/side_by_side.hpp"
 #include "report/stacks.hpp"
@@ -239,20 +240,22 @@ std::string lead_of(std::span<const Run> runs) {
   return text + fmt::format(". Measured {}{}.", from, from == to ? "" : " to " + to);
 }
 
-std::string charts_json(const Named& named, const std::vector<std::string>& probes) {
+/// What the scripts draw.
+std::string charts_data(const Named& named, const std::vector<std::string>& probes) {
   Json devices = Json::array();
   for (const std::string& title : named.titles) devices.push_back(printable(title));
   Json charts = Json::array();
   for (const std::string& probe : probes) charts.push_back(page_chart(named.runs, probe));
-  const Json all{{"devices", std::move(devices)}, {"charts", std::move(charts)}};
-  return script_json(all.dump(-1, ' ', true));
+  return deflated(Json{{"devices", std::move(devices)}, {"charts", std::move(charts)}}.dump());
 }
 
-std::string runs_json(std::span<const Run> runs) {
+/// The document of each run as `clprobe report FILE --json` writes it.
+std::string runs_data(std::span<const Run> runs) {
   Json documents = Json::array();
-  // One by one, since a single run is no array.
-  for (const Run& run : runs) documents.push_back(Json::parse(to_json(std::span(&run, 1))));
-  return script_json(pack(documents).dump(-1, ' ', true));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    documents.push_back(deflated(to_json(runs.subspan(i, 1))));
+  }
+  return documents.dump();
 }
 
 std::string page_of(std::span<const Run> runs) {
@@ -274,8 +277,8 @@ std::string page_of(std::span<const Run> runs) {
        {"devices", cards},
        {"footer", has_library ? "Charts by Chart.js (MIT licence, its notice is in the page)."
                               : "Made without Chart.js: the charts are pictures."},
-       {"charts", charts_json(named, probes)},
-       {"runs", runs_json(runs)},
+       {"charts", charts_data(named, probes)},
+       {"runs", runs_data(runs)},
        {"library", std::string(embedded_file("chart.js"))},
        {"library hash", std::string(content_hash("chart.js"))},
        {"script", std::string(embedded_file("report.js"))},

@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "report/findings.hpp"
 #include "report/html_text.hpp"
+#include "report/page_axes.hpp"
 #include "report/side_by_side.hpp"
 #include "report/stacks.hpp"
 #include "text/text.hpp"
@@ -55,15 +57,17 @@ std::vector<DeviceStack> all_stacks(std::span<const Run> runs, std::string_view 
 }
 
 /// To a thousandth of a per cent, which no picture shows.
-double rounded(double share) { return std::round(share * 1e5) / 1e5; }
+double to_thousandths(double share) { return std::round(share * 1e5) / 1e5; }
 
 Json points_of(const Stack& stack, std::vector<std::string>& labels) {
   Json points = Json::array();
   for (const StackPart& part : stack.parts) {
-    Json point{place_in(labels, part.label), rounded(part.share), nullptr, nullptr};
+    Json point{{"label", place_in(labels, part.label)},
+               {"share", to_thousandths(part.share)},
+               {"text", quantity_text(part.share, "share")}};
     if (part.low && part.high && *part.high > *part.low) {
-      point[2] = rounded(*part.low);
-      point[3] = rounded(*part.high);
+      point["lowText"] = quantity_text(*part.low, "share");
+      point["highText"] = quantity_text(*part.high, "share");
     }
     points.push_back(std::move(point));
   }
@@ -114,10 +118,24 @@ Json stacks_chart(std::span<const Run> runs, std::string_view probe) {
                     {"time", printable(time_text(each.stack))},
                     {"points", points_of(each.stack, labels)}});
   }
+  double most_below = 0.0;
+  double most_above = 1.0;
+  for (const Stack& stack : stacks) {
+    double below = 0.0;
+    double above = 0.0;
+    for (const StackPart& part : stack.parts) (part.share < 0.0 ? below : above) += part.share;
+    most_below = std::min(most_below, below);
+    most_above = std::max(most_above, above);
+  }
   Json titles = Json::array();
   for (const std::string& view : views) titles.push_back(printable(view_title(view)));
-  return {{"probe", printable(probe)}, {"view", "stack"}, {"labels", shown_labels},
-          {"categories", categories},  {"views", titles}, {"stacks", bars}};
+  return {{"probe", printable(probe)},
+          {"view", "stack"},
+          {"labels", shown_labels},
+          {"categories", categories},
+          {"views", titles},
+          {"stacks", bars},
+          {"x", share_axis(most_below, most_above)}};
 }
 
 }  // namespace clprobe::report

@@ -14,11 +14,11 @@ namespace clprobe::report {
 /// A table of shares for each view; empty without stacks.
 std::string stacks_html(std::span<const Finding> findings, std::string_view title);
 
-/// For drawStacks in html/report.js: {"probe", "view": "stack", "labels", "categories", "views",
-/// "stacks"}. Labels are the parts, in the order in which they are stacked, with the number of its
-/// category for each; a stack is {"device", "series", "view", "time", "points"}, a point [label,
-/// share, low, high] with the last two null where there is no interval. Null where no run of the
-/// probe has a stack.
+/// For drawStacks in html/stacks.js: {"probe", "view": "stack", "labels", "categories", "views",
+/// "stacks", "x"}. Labels are the parts, in the order in which they are stacked, with the number of
+/// its category for each; a stack is {"device", "series", "view", "time", "points"}, a point
+/// {"label", "share", "text"}, with "lowText" and "highText" where there is an interval. Null where
+/// no run of the probe has a stack.
 nlohmann::ordered_json stacks_chart(std::span<const Run> runs, std::string_view probe);
 
 }  // namespace clprobe::report

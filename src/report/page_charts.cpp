@@ -4,19 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "clprobe/statistics.hpp"
+#include "clprobe/units.hpp"
 #include "report/curves.hpp"
 #include "report/findings.hpp"
 #include "report/grids.hpp"
 #include "report/html_stacks.hpp"
+#include "report/page_axes.hpp"
 #include "report/side_by_side.hpp"
 #include "report/thread_latency.hpp"
 #include "text/text.hpp"
@@ -26,53 +28,46 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A chart shows three digits, and a screen has a thousand rows; the raw data have all of them.
-Json rounded(double value) {
-  const std::string text = fmt::format("{:.4g}", value);
-  double shown = 0.0;
-  std::from_chars(text.data(), text.data() + text.size(), shown);
-  return shown;
-}
-
-Json exact(double value) {
-  constexpr double largest = 9e15;
-  if (value == std::floor(value) && value < largest) return static_cast<std::int64_t>(value);
-  return value;
-}
-
-Json axis_json(std::string_view name) {
-  return {{"title", printable(parameter_title(name))}, {"unit", parameter_unit(name)}};
-}
-
-/// Of the numbers in `points`: they are short in ns and GB/s, and of those a page has thousands.
+/// Of the values: in ns and GB/s numbers are short, and a page has thousands of them.
 double scale_of(const ProbeResult& result) {
   return unit_of(result) == "seconds" ? 1.0 / ns_per_second : ns_per_second;
 }
 
-Json value_json(const ProbeResult& result) {
-  return {{"title", value_title(result)}, {"unit", unit_of(result)}, {"scale", scale_of(result)}};
+/// What the axes of a chart must show.
+struct Ranges {
+  Range x{};
+  Range value{};
+  Range variance{};
+};
+
+/// The ends of an interval as text, none where they read as the value itself.
+std::pair<std::string, std::string> interval_texts(const ChartPoint& point, std::string_view unit,
+                                                   std::string_view value) {
+  std::pair texts{quantity_text(point.low, unit), quantity_text(point.high, unit)};
+  if (!(point.high > point.low) || (texts.first == value && texts.second == value)) return {};
+  return texts;
 }
 
-/// The values of a curve or grid and the ends of their intervals, as columns. An end is 0 where it
-/// is the value itself, and its column left out where all are.
-void add_columns(Json& part, std::span<const ChartPoint> points, double scale) {
-  Json values = Json::array();
-  Json highs = Json::array();
-  Json lows = Json::array();
-  bool has_highs = false;
-  bool has_lows = false;
-  for (const ChartPoint& point : points) {
-    values.push_back(rounded(point.y / scale));
-    const Json high = rounded(point.high / scale);
-    const Json low = rounded(point.low / scale);
-    has_highs |= high != values.back();
-    has_lows |= low != values.back();
-    highs.push_back(high != values.back() ? high : Json(0));
-    lows.push_back(low != values.back() ? low : Json(0));
+/// The values of a curve or grid and the ends of their intervals, as columns: the numbers that are
+/// drawn, and the texts that are read.
+void add_columns(Json& part, std::span<const ChartPoint> points, const ProbeResult& result,
+                 Range& range) {
+  const double scale = scale_of(result);
+  const std::string_view unit = unit_of(result);
+  for (const char* const name : {"values", "lows", "highs", "texts", "lowTexts", "highTexts"}) {
+    part[name] = Json::array();
   }
-  part["values"] = std::move(values);
-  if (has_highs) part["highs"] = std::move(highs);
-  if (has_lows) part["lows"] = std::move(lows);
+  for (const ChartPoint& point : points) {
+    range.add(point.y);
+    part["values"].push_back(rounded(point.y / scale));
+    part["lows"].push_back(rounded(point.low / scale));
+    part["highs"].push_back(rounded(point.high / scale));
+    const std::string text = quantity_text(point.y, unit);
+    auto [low, high] = interval_texts(point, unit, text);
+    part["texts"].push_back(text);
+    part["lowTexts"].push_back(std::move(low));
+    part["highTexts"].push_back(std::move(high));
+  }
 }
 
 /// The number of a list among the chart's lists of places, each of which is there once: the curves
@@ -85,11 +80,11 @@ std::size_t number_of_places(Json& chart, Json places) {
   return number;
 }
 
-Json levels_json(const Chart& chart, int series) {
+Json levels_json(const Chart& chart, int series, double scale) {
   Json levels = Json::array();
   for (const ChartNote& note : chart.notes) {
     if (note.series != series) continue;
-    Json level{{"value", rounded(note.y)},
+    Json level{{"value", rounded(note.y / scale)},
                {"from", rounded(note.x_low)},
                {"to", rounded(note.x_high)},
                {"text", printable(note.text)}};
@@ -102,54 +97,134 @@ Json levels_json(const Chart& chart, int series) {
   return levels;
 }
 
-Json variance_json(Json& page, const ChartSeries& series) {
-  Json places = Json::array();
+/// The points of a curve along x.
+Json places_json(std::string_view parameter, std::span<const ChartPoint> points, Range& range) {
   Json values = Json::array();
-  for (const ChartPoint& point : sorted(series)) {
-    places.push_back(exact(point.x));
-    values.push_back(rounded(point.y));
+  Json texts = Json::array();
+  for (const ChartPoint& point : points) {
+    range.add(point.x);
+    values.push_back(exact(point.x));
+    texts.push_back(place_text(parameter, point.x));
   }
-  return {{"at", number_of_places(page, std::move(places))}, {"values", std::move(values)}};
+  return {{"values", std::move(values)}, {"texts", std::move(texts)}};
 }
 
-void add_curves(Json& page, const ProbeResult& result, const DeviceInfo& device, std::size_t run) {
+Json variance_json(Json& page, std::string_view parameter, const ChartSeries& series,
+                   Ranges& ranges) {
+  const std::vector<ChartPoint> points = sorted(series);
+  Json values = Json::array();
+  Json texts = Json::array();
+  for (const ChartPoint& point : points) {
+    ranges.variance.add(point.y);
+    values.push_back(rounded(point.y));
+    texts.push_back(format_number(point.y) + " square cycles");
+  }
+  return {{"at", number_of_places(page, places_json(parameter, points, ranges.x))},
+          {"values", std::move(values)},
+          {"texts", std::move(texts)}};
+}
+
+/// Where all points of a curve have them.
+void add_cycles(Json& curve, std::span<const ChartPoint> points) {
+  const bool have_all = std::all_of(points.begin(), points.end(), [](const ChartPoint& point) {
+    return point.cycles.has_value();
+  });
+  if (!have_all) return;
+  curve["cycles"] = Json::array();
+  for (const ChartPoint& point : points) {
+    curve["cycles"].push_back(format_number(point.cycles.value_or(0.0)));
+  }
+}
+
+void add_curves(Json& page, const ProbeResult& result, const DeviceInfo& device, std::size_t run,
+                Ranges& ranges) {
   Json& curves = page["curves"];
   const Chart chart = chart_of(result, device);
   const Chart variance = variance_chart(result);
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
-    Json places = Json::array();
     const std::vector<ChartPoint> points = sorted(chart.series[i]);
-    for (const ChartPoint& point : points) places.push_back(exact(point.x));
-    curves.push_back({{"device", run},
-                      {"series", printable(chart.series[i].name)},
-                      {"at", number_of_places(page, std::move(places))},
-                      {"levels", levels_json(chart, static_cast<int>(i))}});
-    add_columns(curves.back(), points, scale_of(result));
-    const std::vector<ChartPoint>& drawn = chart.series[i].points;
-    if (std::all_of(drawn.begin(), drawn.end(),
-                    [](const ChartPoint& point) { return point.cycles.has_value(); })) {
-      curves.back()["cyclesPerSecond"] = device.clock.ticks_per_ns * ns_per_second;
-    }
+    Json places = places_json(chart.x_name, points, ranges.x);
+    Json curve{{"device", run},
+               {"series", printable(chart.series[i].name)},
+               {"at", number_of_places(page, std::move(places))},
+               {"levels", levels_json(chart, static_cast<int>(i), scale_of(result))}};
+    add_columns(curve, points, result, ranges.value);
+    add_cycles(curve, points);
     for (const ChartSeries& each : variance.series) {
-      if (each.name == chart.series[i].name) curves.back()["variance"] = variance_json(page, each);
+      if (each.name == chart.series[i].name) {
+        curve["variance"] = variance_json(page, chart.x_name, each, ranges);
+      }
     }
+    curves.push_back(std::move(curve));
   }
 }
 
-void add_grids(Json& page, const ProbeResult& result, const DeviceInfo& device, std::size_t run,
-               const GridAxes& axes) {
-  for (const Grid& grid : grids_of(result, device, axes)) {
-    Json places = Json::array();
-    std::vector<ChartPoint> values;
-    for (const GridCell& cell : grid.cells) {
-      places.push_back(Json::array({exact(cell.value.x), exact(cell.y)}));
-      values.push_back(cell.value);
-    }
-    page["grids"].push_back({{"device", run},
-                             {"series", printable(grid.series)},
-                             {"at", number_of_places(page, std::move(places))}});
-    add_columns(page["grids"].back(), values, scale_of(result));
+/// The values of a heat map's axis, by rising value, with their texts: cells name them by place.
+class Places {
+ public:
+  void add(double value) { values_.insert(value); }
+  [[nodiscard]] std::size_t place_of(double value) const {
+    return static_cast<std::size_t>(std::distance(values_.begin(), values_.find(value)));
   }
+  [[nodiscard]] Json axis(std::string_view parameter) const {
+    Json texts = Json::array();
+    for (const double value : values_) texts.push_back(place_text(parameter, value));
+    return {{"title", printable(parameter_title(parameter))}, {"texts", std::move(texts)}};
+  }
+
+ private:
+  std::set<double> values_{};
+};
+
+void add_grid(Json& page, const Grid& grid, std::size_t run, const Places& xs, const Places& ys) {
+  Json places = Json::array();
+  for (const GridCell& cell : grid.cells) {
+    places.push_back(Json::array({xs.place_of(cell.value.x), ys.place_of(cell.y)}));
+  }
+  page["grids"].push_back({{"device", run},
+                           {"series", printable(grid.series)},
+                           {"at", number_of_places(page, std::move(places))}});
+}
+
+void add_grids(Json& page, std::span<const Run> runs, std::string_view probe,
+               const GridAxes& axes) {
+  Places xs;
+  Places ys;
+  std::vector<std::vector<Grid>> grids;
+  for (const Run& run : runs) {
+    const ProbeResult* const result = find_result(run, probe);
+    grids.push_back(result == nullptr ? std::vector<Grid>() : grids_of(*result, run.device, axes));
+    for (const Grid& grid : grids.back()) {
+      for (const GridCell& cell : grid.cells) {
+        xs.add(cell.value.x);
+        ys.add(cell.y);
+      }
+    }
+  }
+  Range range;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    for (const Grid& grid : grids[run]) {
+      add_grid(page, grid, run, xs, ys);
+      std::vector<ChartPoint> values;
+      for (const GridCell& cell : grid.cells) values.push_back(cell.value);
+      add_columns(page["grids"].back(), values, *find_result(runs[run], probe), range);
+    }
+  }
+  page["x"] = xs.axis(axes.x);
+  page["y"] = ys.axis(axes.y);
+}
+
+void add_all_curves(Json& page, std::span<const Run> runs, std::string_view probe,
+                    const ProbeResult& first) {
+  Ranges ranges;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const ProbeResult* const result = find_result(runs[run], probe);
+    if (result != nullptr) add_curves(page, *result, runs[run].device, run, ranges);
+  }
+  page["x"] = parameter_axis(x_of(first), ranges.x);
+  page["value"] = value_axis(value_title(first), unit_of(first), ranges.value, scale_of(first));
+  page["variance"] =
+      value_axis("variance of three points, in square cycles", "", ranges.variance, 1.0);
 }
 
 }  // namespace
@@ -161,19 +236,14 @@ Json page_chart(std::span<const Run> runs, std::string_view probe) {
   const std::optional<GridAxes> axes = heat_map_axes(*first);
   Json chart{{"probe", printable(probe)},
              {"view", axes ? "heat map" : "curve"},
-             {"x", axis_json(axes ? axes->x : x_of(*first))},
-             {"value", value_json(*first)}};
-  if (axes) chart["y"] = axis_json(axes->y);
-  chart["places"] = Json::array();
-  chart[axes ? "grids" : "curves"] = Json::array();
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    const ProbeResult* const result = find_result(runs[run], probe);
-    if (result == nullptr) continue;
-    if (axes) {
-      add_grids(chart, *result, runs[run].device, run, *axes);
-    } else {
-      add_curves(chart, *result, runs[run].device, run);
-    }
+             {"x", nullptr},
+             {"value", {{"title", value_title(*first)}}},
+             {"places", Json::array()},
+             {axes ? "grids" : "curves", Json::array()}};
+  if (axes) {
+    add_grids(chart, runs, probe, *axes);
+  } else {
+    add_all_curves(chart, runs, probe, *first);
   }
   return chart;
 }

@@ -10,10 +10,12 @@
 
 namespace clprobe::report {
 
-/// For `views` in html/report.js: {"probe", "view", "x", "y", "value", "curves" or "grids"}, with
-/// {"device", "series", "points", ...} in each curve and grid. Of a curve, points are [x, value,
-/// low, high, cycles]; of a heat map, [x, y, value, low, high]. Of stacks see html_stacks.hpp. Null
-/// where nothing was measured.
+/// For the views in html/: {"probe", "view", "x", "value", "places", "curves" or "grids"}. A curve
+/// or grid is {"device", "series", "at", "values", "lows", "highs", "texts", "lowTexts",
+/// "highTexts", ...}: its places are `places[at]`, which curves of one plan share, and the others
+/// columns, a number or text for each place. Numbers are for drawing alone, in any scale; whatever
+/// is read is a text. Of axes see page_axes.hpp, of stacks html_stacks.hpp. Null where nothing was
+/// measured.
 nlohmann::ordered_json page_chart(std::span<const Run> runs, std::string_view probe);
 
 }  // namespace clprobe::report

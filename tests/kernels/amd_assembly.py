@@ -167,7 +167,8 @@ def check_accesses(code: Code, kernel: str, body: set[int], kind: str, hops: int
     for other in LOADS:
         count, expected = kinds.count(other), hops if other == kind else 0
         if count != expected:
-            raise Unexpected(f"{kernel}: {count} {other} loads in the timed code and not {expected}")
+            raise Unexpected(f"{kernel}: {count} {other} loads in the timed code and not "
+                             f"{expected}")
     for n in sorted(body):
         words = code.instructions[n].split()
         is_right = re.search(rf"(read|load|write|store)_b{bits}$", words[0])
@@ -211,10 +212,11 @@ def main() -> int:
     if len(sys.argv) not in (5, 6):
         print(__doc__, file=sys.stderr)
         return 2
-    path, kernel, kind, hops, *bits = sys.argv[1:]
+    path, kernel, kind, hops, *rest = sys.argv[1:]
+    bits = int(rest[0]) if rest else None
     with open(path, encoding="utf-8") as file:
         try:
-            check(file.read(), kernel, kind, int(hops), *map(int, bits))
+            check(file.read(), kernel, kind, int(hops), bits)
         except Unexpected as problem:
             print(f"{path}: {problem}", file=sys.stderr)
             return 1

@@ -76,13 +76,15 @@ class LocalReader(unittest.TestCase):
         amd_assembly.check(STORES, "chase", "local-store", 2, 64)
 
     def test_tells_narrow_and_merged_from_wide(self) -> None:
-        for other in ("ds_write_b32 v0, v2", "ds_write2_b32 v0, v2, v3", "ds_write2_b64 v0, v2, v3"):
+        for other in ("ds_write_b32 v0, v2", "ds_write2_b32 v0, v2, v3",
+                      "ds_write2_b64 v0, v2, v3"):
             with self.assertRaisesRegex(amd_assembly.Unexpected, "not 64 bits"):
                 amd_assembly.check(STORES.replace("ds_write_b64 v0, v[2:3]", other), "chase",
                                    "local-store", 2, 64)
 
     def test_tells_loads_from_stores(self) -> None:
-        with self.assertRaisesRegex(amd_assembly.Unexpected, "local loads in the timed code and not 0"):
+        reason = "local loads in the timed code and not 0"
+        with self.assertRaisesRegex(amd_assembly.Unexpected, reason):
             amd_assembly.check(STORES.replace("ds_write_b64 v0, v[2:3]", "ds_read_b64 v[2:3], v0"),
                                "chase", "local-store", 2, 64)
 

@@ -9,9 +9,9 @@ What is compiled comes from `PROGRAM --builds` (or --manifest FILE), one program
 
     latency.cl<TAB>-DSPACE=0 -DADDRESS=0 ...<TAB>preamble
 
-The options are all but -DCLOCK, which each target adds for the clocks that it has; the preamble, put
-between clock.clh and the file, may be empty and absent, and writes newline, tab and backslash as
-\\n, \\t and \\\\. A new kernel, series or option is compiled as soon as the program names it.
+The options are all but -DCLOCK, which each target adds for the clocks that it has; the preamble,
+put between clock.clh and the file, may be empty and absent, and writes newline, tab and backslash
+as \\n, \\t and \\\\. A new kernel, series or option is compiled as soon as the program names it.
 
 Exit status: 0 all compiled, 1 one did not, 77 (CTest: skipped) the compiler is not here, which is a
 failure when CLPROBE_REQUIRE_ALL is set.
@@ -28,6 +28,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import amd_assembly
@@ -79,8 +80,8 @@ def parse_manifest(text: str) -> list[Kernel]:
 
 def with_headers(text: str) -> str:
     """As the program puts headers where a kernel file includes them."""
-    return re.sub(r'^#include "([a-z_]+\.clh)"\n', lambda match: (ROOT / "cl" / match[1]).read_text(),
-                  text, flags=re.MULTILINE)
+    return re.sub(r'^#include "([a-z_]+\.clh)"\n',
+                  lambda match: (ROOT / "cl" / match[1]).read_text(), text, flags=re.MULTILINE)
 
 
 def source_of(kernel: Kernel) -> str:
@@ -106,7 +107,7 @@ def run(command: list[str], cwd: pathlib.Path) -> str:
 class Variant:
     name: str
     clock: int
-    compile: object
+    compile: Callable[[Kernel, pathlib.Path], None]
 
 
 # Unused parameters: a kernel takes the same arguments in every series, needed or not.
@@ -123,9 +124,9 @@ KHR_CLOCK = ["-Dcl_khr_kernel_clock", "-D__opencl_c_kernel_clock_scope_device",
 
 def lint(clang: str, standard: str, clock: int, *more: str) -> Variant:
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
-        run([clang, "-x", "cl", f"-cl-std={standard}", "-target", "spir64", *DECLARATIONS, *WARNINGS,
-             *more, f"-DCLOCK={clock}", *kernel.options, "-emit-llvm", "-c", "-O1", "-o", os.devnull,
-             "kernel.cl"], folder)
+        run([clang, "-x", "cl", f"-cl-std={standard}", "-target", "spir64", *DECLARATIONS,
+             *WARNINGS, *more, f"-DCLOCK={clock}", *kernel.options, "-emit-llvm", "-c", "-O1",
+             "-o", os.devnull, "kernel.cl"], folder)
 
     return Variant(f"spir64 {standard} by {clang}", clock, compile_one)
 
@@ -134,17 +135,19 @@ def lint_variants(clang: str) -> list[Variant]:
     variants = [lint(clang, standard, clock) for standard in ("CL1.2", "CL2.0", "CL3.0")
                 for clock in (NONE, INTEL)]
     if clang == "clang-19":  # the first that knows cl_khr_kernel_clock
-        variants += [lint(clang, "CL3.0", clock, *KHR_CLOCK) for clock in (KHR_DEVICE, KHR_SUB_GROUP)]
+        variants += [lint(clang, "CL3.0", clock, *KHR_CLOCK)
+                     for clock in (KHR_DEVICE, KHR_SUB_GROUP)]
     return variants
 
 
 def native(clang: str, triple: str) -> Variant:
-    """CPUs, whose CL3.0 has no images in clang. To LLVM's code only: kernels as such have no calling convention on every CPU."""
+    """CPUs, whose CL3.0 has no images in clang. To LLVM's code only: kernels as such have no
+    calling convention on every CPU."""
 
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
         run([clang, "-x", "cl", "-cl-std=CL1.2", "-target", triple, *DECLARATIONS, *WARNINGS,
-             "-Xclang", "-cl-ext=+cl_khr_fp64", f"-DCLOCK={CPU}", *kernel.options, "-emit-llvm", "-c", "-O2", "-o", os.devnull,
-             "kernel.cl"], folder)
+             "-Xclang", "-cl-ext=+cl_khr_fp64", f"-DCLOCK={CPU}", *kernel.options, "-emit-llvm",
+             "-c", "-O2", "-o", os.devnull, "kernel.cl"], folder)
 
     return Variant(f"{triple} by {clang}", CPU, compile_one)
 
@@ -283,7 +286,8 @@ def intel(device: str, clock: int) -> Variant:
     return Variant(f"{device} by ocloc", clock, compile_one)
 
 
-def for_devices(make, devices, clock: int) -> list[Variant]:
+def for_devices(make: Callable[[str, int], Variant], devices: list[str],
+                clock: int) -> list[Variant]:
     """With the clock for each device, and for the first without: what is left then is the same."""
     return [make(devices[0], NONE), *(make(device, clock) for device in devices)]
 
@@ -342,9 +346,10 @@ def main() -> int:
         text = run([options.program, "--builds"], pathlib.Path.cwd())
     work = [(kernel, variant) for kernel in parse_manifest(text) for variant in variants]
     with ThreadPoolExecutor(options.jobs) as pool:
-        failures = [said for said in pool.map(lambda pair: compile_in_new_folder(*pair), work) if said]
-    for said in failures[:20]:
-        print(said, file=sys.stderr)
+        said = pool.map(lambda pair: compile_in_new_folder(*pair), work)
+        failures = [each for each in said if each]
+    for failure in failures[:20]:
+        print(failure, file=sys.stderr)
     print(f"{options.target}: {len(work) - len(failures)} of {len(work)} compiled")
     return 1 if failures else 0
 

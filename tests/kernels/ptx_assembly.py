@@ -36,13 +36,14 @@ def lines_of(ptx: str, kernel: str) -> list[str]:
 def own_loops(ptx: str, kernel: str) -> list[str]:
     """Pieces from a label to a jump back to it."""
     lines = lines_of(ptx, kernel)
-    labels = {LABEL.match(line)[1]: n for n, line in enumerate(lines) if LABEL.match(line)}
+    labels = {label[1]: n for n, line in enumerate(lines) if (label := LABEL.match(line))}
     loops = []
     for n, line in enumerate(lines):
         jump = JUMP.search(line)
         begin = labels.get(jump[1]) if jump else None
-        inner = begin is not None and not any(begin < at < n for at in labels.values())
-        if inner and begin <= n:
+        if begin is None or begin > n:
+            continue
+        if not any(begin < at < n for at in labels.values()):
             loops.append("\n".join(lines[begin:n]))
     return loops
 
@@ -57,10 +58,11 @@ def check(ptx: str, kernel: str, kind: str, accesses: int, bits: int) -> None:
             continue
         wrong = [each for each in widths if each != (kind, bits)]
         if wrong:
-            raise Unexpected(f"{kernel}: {wrong[0][0]}.shared of {wrong[0][1]} bits in a loop and not "
-                             f"{kind} of {bits}")
+            raise Unexpected(f"{kernel}: {wrong[0][0]}.shared of {wrong[0][1]} bits in a loop and "
+                             f"not {kind} of {bits}")
         if len(widths) % accesses != 0:
-            raise Unexpected(f"{kernel}: {len(widths)} accesses in a loop, no multiple of {accesses}")
+            raise Unexpected(f"{kernel}: {len(widths)} accesses in a loop, no multiple of "
+                             f"{accesses}")
         found = True
     if not found:
         raise Unexpected(f"{kernel} has no loop with {kind}.shared of {bits} bits")
@@ -74,17 +76,18 @@ def check_once(ptx: str, kernel: str, kind: str, accesses: int, bits: int) -> No
     if len(clocks) < 2:
         raise Unexpected(f"{kernel} reads the clock {len(clocks)} times")
     timed = "\n".join(lines[clocks[-2]:clocks[-1]])
-    found = [(what, int(size) * int(vector[2:] or 1)) for what, vector, size in ACCESS.findall(timed)]
+    found = [(what, int(size) * int(vector[2:] or 1))
+             for what, vector, size in ACCESS.findall(timed)]
     if kind == "st" and found[-1:] == [("ld", bits)]:
         found.pop()
     if found != [(kind, bits)] * accesses:
-        raise Unexpected(f"{kernel}: between two clock reads not {accesses} {kind}.shared of {bits} "
-                         f"bits but {found}")
+        raise Unexpected(f"{kernel}: between two clock reads not {accesses} {kind}.shared of "
+                         f"{bits} bits but {found}")
 
 
 def clocks_behind_barriers(ptx: str, kernel: str) -> int:
-    """How many clocks of a kernel are the first behind a barrier and behind a volatile load of shared
-    memory: NVIDIA's barriers hold back such a load, but no clock."""
+    """How many clocks of a kernel are the first behind a barrier and behind a volatile load of
+    shared memory: NVIDIA's barriers hold back such a load, but no clock."""
     is_behind, is_held = True, False  # lines_of() begins behind the first barrier
     found = 0
     for line in lines_of(ptx, kernel):

@@ -60,8 +60,8 @@ class Reader(unittest.TestCase):
             ptx_assembly.check_once(GOOD, "banks", "ld", 2, 64)
 
     def test_a_clock_behind_a_barrier_waits_for_a_load(self) -> None:
-        held = GOOD.replace("$L__BB0_2:", "ld.volatile.shared.u32 %r8, [%rd5];\nmov.u64 %rd6, %clock64;"
-                            "\nmov.u64 %rd7, %clock64;")
+        held = GOOD.replace("$L__BB0_2:", "ld.volatile.shared.u32 %r8, [%rd5];"
+                            "\nmov.u64 %rd6, %clock64;\nmov.u64 %rd7, %clock64;")
         self.assertEqual(ptx_assembly.clocks_behind_barriers(held, "banks"), 1)
         self.assertEqual(ptx_assembly.clocks_behind_barriers(GOOD, "banks"), 0)
         free = held.replace(".volatile", "")

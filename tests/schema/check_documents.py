@@ -7,6 +7,7 @@ Usage: check_documents.py SOURCE_FOLDER. Exit: 0 all valid, 1 not, 77 skipped.
 import json
 import pathlib
 import sys
+from typing import Any
 
 try:
     import jsonschema
@@ -15,20 +16,20 @@ except ImportError:
     sys.exit(77)
 
 
-def is_run(document):
+def is_run(document: Any) -> bool:
     """Golden files hold other JSON too; in results/ all but the index are runs."""
     first = document[0] if isinstance(document, list) and document else document
     return isinstance(first, dict) and first.get("schema") == "clprobe-run"
 
 
-def check_schema_is_strict(validator, good):
+def check_schema_is_strict(validator: Any, good: Any) -> bool:
     """The schema refuses what the loader refuses: an unknown key, a missing one, a wrong type."""
     broken = [dict(good, extra=1), dict(good, seed=-1), dict(good, seed="42")]
     broken.append({key: value for key, value in good.items() if key != "device"})
     return all(not validator.is_valid(document) for document in broken)
 
 
-def main(source):
+def main(source: pathlib.Path) -> int:
     schema = json.loads((source / "tools/schema/clprobe-run-1.schema.json").read_text("utf-8"))
     jsonschema.Draft7Validator.check_schema(schema)
     validator = jsonschema.Draft7Validator(schema)
@@ -45,7 +46,8 @@ def main(source):
         checked += 1
         name = path.relative_to(source)
         # Against the definition, since the errors of the outer "anyOf" say nothing.
-        each = validator.evolve(schema={"$ref": "#/definitions/run", "definitions": schema["definitions"]})
+        each = validator.evolve(schema={"$ref": "#/definitions/run",
+                                        "definitions": schema["definitions"]})
         for run in document if isinstance(document, list) else [document]:
             for error in each.iter_errors(run):
                 failures += 1

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run as a script: writes OUTPUT, a C++ source with the text of each file of FILES (names relative
-# to ROOT, separated by ';') and of CHART_JS as chart.js, the SHA-256 of each kernel together with
-# clock.clh and the headers that it includes, and the hash of each script and style as a Content-Security-Policy names it.
+# Run as a script: writes OUTPUT, a C++ source with the text of each file of FILES (separated by ';',
+# relative to ROOT unless absolute) and of CHART_JS as chart.js, the SHA-256 of each kernel together
+# with clock.clh and the headers that it includes, and the hash of each script and style as a
+# Content-Security-Policy names it.
 
 # The base64 of a number of 64 hexadecimal digits: 3 of them are 2 letters, and the last is padded.
 function(base64 hexadecimal result)
@@ -27,7 +28,8 @@ set(content_hashes "")
 foreach(path IN LISTS FILES ITEMS chart.js)
   set(text "")
   if(NOT path STREQUAL "chart.js")
-    file(READ ${ROOT}/${path} text)
+    cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY ${ROOT} OUTPUT_VARIABLE file)
+    file(READ ${file} text)
   elseif(CHART_JS)
     file(READ ${CHART_JS} text)
     if(text MATCHES "</script|<!--")

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/explanation.hpp"
+
+#include <cmark.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace clprobe::report {
+namespace {
+
+struct FreeNode {
+  void operator()(cmark_node* node) const { cmark_node_free(node); }
+};
+using Node = std::unique_ptr<cmark_node, FreeNode>;
+
+struct FreeIterator {
+  void operator()(cmark_iter* iterator) const { cmark_iter_free(iterator); }
+};
+
+struct FreeText {
+  void operator()(char* text) const { cmark_get_default_mem_allocator()->free(text); }
+};
+
+Node parse(std::string_view page) {
+  return Node(cmark_parse_document(page.data(), page.size(), CMARK_OPT_VALIDATE_UTF8));
+}
+
+/// The node and every one below it, in the order of the text.
+std::vector<cmark_node*> nodes_in(cmark_node* root) {
+  const std::unique_ptr<cmark_iter, FreeIterator> iterator(cmark_iter_new(root));
+  std::vector<cmark_node*> nodes;
+  for (cmark_event_type event = cmark_iter_next(iterator.get()); event != CMARK_EVENT_DONE;
+       event = cmark_iter_next(iterator.get())) {
+    if (event == CMARK_EVENT_ENTER) nodes.push_back(cmark_iter_get_node(iterator.get()));
+  }
+  return nodes;
+}
+
+void replace(cmark_node* node, Node other) {
+  if (cmark_node_replace(node, other.get()) == 0) return;
+  static_cast<void>(other.release());  // the tree's from here on
+  cmark_node_free(node);
+}
+
+/// HTML as the text that it is: the renderer would leave it out.
+void show_html(cmark_node* node) {
+  const bool is_block = cmark_node_get_type(node) == CMARK_NODE_HTML_BLOCK;
+  Node shown(cmark_node_new(is_block ? CMARK_NODE_CODE_BLOCK : CMARK_NODE_TEXT));
+  cmark_node_set_literal(shown.get(), cmark_node_get_literal(node));
+  replace(node, std::move(shown));
+}
+
+void lower(cmark_node* heading) {
+  constexpr int steps = 2;
+  constexpr int lowest = 6;
+  const int level = cmark_node_get_heading_level(heading) + steps;
+  cmark_node_set_heading_level(heading, level < lowest ? level : lowest);
+}
+
+}  // namespace
+
+std::string html_of_explanation(std::string_view page) {
+  const Node document = parse(page);
+  if (cmark_node* const title = cmark_node_first_child(document.get());
+      title != nullptr && cmark_node_get_type(title) == CMARK_NODE_HEADING) {
+    cmark_node_free(title);
+  }
+  for (cmark_node* const node : nodes_in(document.get())) {
+    switch (cmark_node_get_type(node)) {
+      case CMARK_NODE_HEADING:
+        lower(node);
+        break;
+      case CMARK_NODE_HTML_BLOCK:
+      case CMARK_NODE_HTML_INLINE:
+        show_html(node);
+        break;
+      default:
+        break;
+    }
+  }
+  const std::unique_ptr<char, FreeText> html(cmark_render_html(document.get(), CMARK_OPT_DEFAULT));
+  return html.get();
+}
+
+std::string question_of(std::string_view page) {
+  const Node document = parse(page);
+  cmark_node* node = cmark_node_first_child(document.get());
+  while (node != nullptr && cmark_node_get_type(node) != CMARK_NODE_PARAGRAPH) {
+    node = cmark_node_next(node);
+  }
+  if (node == nullptr) return {};
+  std::string question;
+  for (cmark_node* const part : nodes_in(node)) {
+    const cmark_node_type type = cmark_node_get_type(part);
+    if (type == CMARK_NODE_SOFTBREAK || type == CMARK_NODE_LINEBREAK) question += ' ';
+    if (const char* const text = cmark_node_get_literal(part)) question += text;
+  }
+  return question;
+}
+
+}  // namespace clprobe::report

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Charts as a person meets them: with pointer and keyboard, and as a table. `--keep FOLDER` leaves
+the pages and a screenshot of some there.
+"""
+
+import copy
+import json
+import subprocess
+import sys
+import time
+import unittest
+from typing import Any
+
+from browser import PageTest  # first: it skips where Selenium is missing
+from options import OPTIONS
+from runs import (all_probes_runs, heat_map_run, real_runs, run_of, stacks_run,
+                  thread_latency_series)
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+
+class Charts(PageTest):
+    def test_toggles_change_the_chart(self) -> None:
+        runs = real_runs()
+        page, _ = self.page("several", runs)
+        self.open(page)
+        canvas = self.canvases(1)[0]
+        shown = "return Chart.getChart(arguments[0]).getVisibleDatasetCount()"
+        self.assertEqual(self.js(shown, canvas), len(runs))  # one series of each device
+        boxes = {box.text: box for box in self.all(".toggle")}
+        image = self.js("return arguments[0].toDataURL()", canvas)
+        for label, count in (("local", 2 * len(runs)), ("global", len(runs)),
+                             ("NVIDIA H200", len(runs) - 1)):
+            boxes[label].click()
+            self.assertEqual(self.js(shown, canvas), count, label)
+            now = self.js("return arguments[0].toDataURL()", canvas)
+            self.assertNotEqual(now, image)
+            image = now
+        for label in ("levels", "spread"):
+            boxes[label].click()
+            now = self.js("return arguments[0].toDataURL()", canvas)
+            self.assertNotEqual(now, image, label)
+            image = now
+        # With the keyboard alone, too.
+        boxes["NVIDIA H200"].find_element(By.TAG_NAME, "input").send_keys(Keys.SPACE)
+        self.assertEqual(self.js(shown, canvas), len(runs))
+        self.check_quiet()
+
+    def test_thread_latency_curves_have_their_variance_on_a_second_axis(self) -> None:
+        measured = subprocess.run(
+            [OPTIONS.program, "--device", "sim:fermi-m2070", "inflight", "--series",
+             "thread-latency", "--loads", "1,2", "--target", "cache", "--quick", "--json"],
+            check=True, stdout=subprocess.PIPE)
+        run = json.loads(measured.stdout)
+        page, _ = self.page("thread-latency", [run[0] if isinstance(run, list) else run])
+        self.open(page)
+        canvas = self.canvases(1)[0]
+        shown = "return Chart.getChart(arguments[0]).getVisibleDatasetCount()"
+        axis = "return Chart.getChart(arguments[0]).options.scales.variance.display"
+        curves = self.js(shown, canvas)
+        self.assertFalse(self.js(axis, canvas))
+        boxes = {box.text: box for box in self.all(".toggle")}
+        boxes["variance"].click()
+        self.assertEqual(self.js(shown, canvas), 2 * curves)
+        self.assertTrue(self.js(axis, canvas))
+        boxes["cache-x1"].click()
+        self.assertEqual(self.js(shown, canvas), 2 * curves - 2)
+        canvas.send_keys(Keys.ARROW_DOWN, Keys.ARROW_RIGHT)
+        self.assertIn("square cycles", self.all(".said")[0].text)
+        self.keep("thread-latency-variance")
+        self.check_quiet()
+
+    def test_hover_shows_value_and_spread(self) -> None:
+        page, _ = self.page("one", [run_of("H200")])
+        self.open(page)
+        opacity, text = self.hover(self.canvases(1)[0], 0, 20)
+        self.assertEqual(opacity, 1)
+        self.assertRegex(text, r"KiB \| global \| 16\.1\s.*ns.*, 32\.0 cycles")
+        page, _ = self.page("heat", [heat_map_run()])
+        self.open(page)
+        opacity, text = self.hover(self.canvases(1)[0], 0, 50)
+        self.assertEqual(opacity, 1)
+        self.assertRegex(text, r"stride words \d+, word \d+\sB \| .*ns \(.*ns to .*ns\)")
+        self.check_quiet()
+
+    def test_stacks_have_views_parts_and_a_table(self) -> None:
+        run = stacks_run()
+        page, _ = self.page("stacks", [run])
+        self.open(page)
+        canvas = self.canvases(1)[0]
+        opacity, text = self.hover(canvas, 0, 0)
+        self.assertEqual(opacity, 1)
+        self.assertRegex(text, r"implicit, scratchpad, 32 MSHRs \(\d+ cycles\) \| no stall: \S+\s%")
+        # Every part of a bar in its place: the ends of the last ones are where all the time is.
+        ends = self.js("const c = Chart.getChart(arguments[0]); const ends = {}; "
+                       "c.data.datasets.forEach((set, i) => c.getDatasetMeta(i).data.forEach("
+                       "(bar, k) => { const y = set.data[k].y; ends[y] = Math.max(ends[y] || 0, "
+                       "c.scales.x.getValueForPixel(bar.x)); })); return Object.values(ends)",
+                       canvas)
+        self.assertEqual(len(ends), 12)
+        for end in ends:
+            self.assertAlmostEqual(end, 1.0, places=3)
+        image = self.js("return arguments[0].toDataURL()", canvas)
+        self.all(".toggle input")[1].click()
+        self.assertNotEqual(self.js("return arguments[0].toDataURL()", canvas), image)
+        self.all(".points summary")[0].click()
+        time.sleep(0.2)
+        rows = self.js("return document.querySelectorAll('.points tbody tr').length")
+        parts = [f for f in run["results"][0]["findings"]
+                 if f["name"] == "stall" and f["method"] == "all-causes"]
+        self.assertEqual(rows, len(parts))
+
+    def chart_of(self, probe: str) -> Any:
+        self.await_ready()
+        return self.all(f"#probe-{probe} canvas")[0]
+
+    def controls(self, probe: str) -> dict[str, Any]:
+        return {box.text: box for box in self.all(f"#probe-{probe} .toggle, "
+                                                  f"#probe-{probe} .controls button")}
+
+    def test_heat_maps_by_device_and_series(self) -> None:
+        runs = all_probes_runs()
+        page, _ = self.page("all", runs)
+        self.open(page)
+        canvas = self.chart_of("banks")
+        controls = self.controls("banks")
+        scale = "return document.querySelector('#probe-banks .scale').textContent"
+        images, scales = [self.image(canvas)], [self.js(scale)]
+        for label in ("load-throughput", "NVIDIA H200", "store-throughput", "load-latency"):
+            next(box for text, box in controls.items() if label in text).click()
+            images.append(self.image(canvas))
+            scales.append(self.js(scale))
+        self.assertEqual(len(set(images)), len(images))
+        # Colours mean the same on all devices, and not the same for latencies and throughputs.
+        self.assertEqual(scales[1], scales[2])
+        self.assertEqual(scales[0], scales[4])
+        self.assertNotEqual(scales[0], scales[1])
+        opacity, text = self.hover(canvas, 0, 50)
+        self.assertEqual(opacity, 1)
+        self.assertRegex(text, r"stride words \d+, word \d+\sB \| .*ns")
+        self.check_quiet()
+
+    def test_thread_latency_curves(self) -> None:
+        run = copy.deepcopy(max(all_probes_runs(), key=lambda run: len(thread_latency_series(run))))
+        points = next(each for each in run["results"] if each["probe"] == "inflight")["points"]
+        for point in [each for each in points if each["series"] == "cache-x2"]:
+            merged = copy.deepcopy(point)
+            merged["series"] = "cache-x2-within-2"
+            merged["parameters"]["merger"] = 2
+            points.append(merged)
+        curves = thread_latency_series(run)
+        self.assertGreater(len(curves), 10)  # not all are shown at first
+        page, _ = self.page("inflight", [run])
+        self.open(page)
+        canvas = self.chart_of("inflight")
+        controls = self.controls("inflight")
+        shown = "return Chart.getChart(arguments[0]).getVisibleDatasetCount()"
+        self.assertEqual(self.js(shown, canvas), 5)  # more cannot be told apart
+        image = self.image(canvas)
+        controls["spread"].click()
+        self.assertNotEqual(self.image(canvas), image)
+        controls["none"].click()
+        self.assertEqual(self.js(shown, canvas), 0)
+        controls["memory-x1"].click()
+        self.assertEqual(self.js(shown, canvas), 1)
+        controls["all"].click()
+        self.assertEqual(self.js(shown, canvas), len(curves))
+        opacity, text = self.hover(canvas, 0, 10)
+        self.assertEqual(opacity, 1)
+        self.assertRegex(text, r"\d+ \| .*-x\d.* \| .*ns.*, \d+ cycles")
+        self.check_quiet()
+
+    def test_keyboard_and_table_say_what_the_chart_shows(self) -> None:
+        page, _ = self.page("one", [run_of("H200")])
+        self.open(page)
+        canvas = self.canvases(1)[0]
+        self.js("arguments[0].focus()", canvas)
+        canvas.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+        said = self.js("return document.querySelector('.said').textContent")
+        self.assertRegex(said, r"global, 1\.\d+\sKiB: 16\.\d\sns")
+        canvas.send_keys(Keys.ARROW_DOWN)
+        self.assertIn("constant-argument",
+                      self.js("return document.querySelector('.said').textContent"))
+        rows = "return document.querySelectorAll('.points tbody tr').length"
+        self.assertEqual(self.js(rows), 0)  # made when somebody wants it
+        summary = self.all(".points summary")[0]
+        summary.send_keys(Keys.ENTER)
+        time.sleep(0.2)
+        points = sum(self.js("return Chart.getChart(arguments[0]).data.datasets"
+                             ".map(d => d.data.length)", canvas))
+        self.assertEqual(self.js(rows), points)
+        # Every part has a name for whoever cannot see it.
+        nameless = self.js(
+            "return [...document.querySelectorAll('canvas, nav, [role=region], section, button, "
+            "input')].filter(e => !(e.getAttribute('aria-label') || "
+            "e.getAttribute('aria-labelledby') || e.textContent.trim() || (e.labels && "
+            "e.labels.length))).map(e => e.outerHTML)")
+        self.assertEqual(nameless, [])
+        self.check_quiet()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""clprobe's measurements against those of native programs, for tools/accuracy."""

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every comparison with a native twin needs: running, building, and robust numbers."""
+
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+from typing import Any
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "accuracy"
+KIB, MIB = 1 << 10, 1 << 20
+CUDA = ["-std=c++17", "-O3", "-arch=native"]
+
+
+class CannotRun(Exception):
+    """Something that is needed failed; the text says what."""
+
+
+def run(command: list[Any], **options: Any) -> str:
+    words = [str(word) for word in command]
+    try:
+        done = subprocess.run(words, check=True, text=True, stdout=subprocess.PIPE, **options)
+    except FileNotFoundError as problem:
+        raise CannotRun(f"{words[0]}: not found") from problem
+    except subprocess.CalledProcessError as problem:
+        raise CannotRun(f"{' '.join(words)}: status {problem.returncode}") from problem
+    return done.stdout
+
+
+def least(values: list[float]) -> float:
+    """Noise only adds: the least of few values, the lower quartile of many (as clprobe does)."""
+    if not values:
+        raise CannotRun("no usable samples")
+    if len(values) <= 8:
+        return min(values)
+    return statistics.quantiles(values, n=4, method="inclusive")[0]
+
+
+def run_json(command: list[Any]) -> Any:
+    return json.loads(run(command))
+
+
+def run_document(command: list[Any]) -> dict[str, Any]:
+    """The document of the only run."""
+    document = run_json([*command, "--json"])
+    return document[0] if isinstance(document, list) else document
+
+
+def build_twin(command: list[Any], source: str, name: str) -> pathlib.Path:
+    BUILD.mkdir(parents=True, exist_ok=True)
+    program = BUILD / name
+    run([*command, "-o", program, ROOT / "bench" / "native" / source])
+    return program
+
+
+def build_cuda_twin(nvcc: str, name: str, *words: str) -> pathlib.Path:
+    return build_twin([nvcc, *CUDA, *words], f"{name}.cu", f"{name}_cuda")
+
+
+def find_nvcc() -> str | None:
+    return shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+
+
+def pages_of(parameters: dict[str, Any]) -> str:
+    """The kind of pages that a twin on a CPU must ask for, to have those of a point."""
+    return "huge" if parameters.get("huge_page_percent", 0) >= 50 else "small"
+
+
+def size_word(size: int) -> str:
+    return f"{size // MIB} MiB" if size >= MIB else f"{size // KIB} KiB"
+
+
+def ticks_of(point: dict[str, Any], overhead: float) -> list[float]:
+    """Ticks of an access in each sample, `overhead` being those of an empty clock pair."""
+    return [(sample["ticks"] - overhead) / sample["accesses"]
+            for sample in point.get("samples", []) if "ticks" in sample]
