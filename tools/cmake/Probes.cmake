@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# Everything about a probe follows from its line in probes.def. ROOT is a checkout, or a folder that
+# holds only what differs from this one: probes.def and the folder, kernel and page of a new probe.
+
+# clprobe_probe_ids(ROOT OUT): the ids in ROOT's probes.def, in their order.
+function(clprobe_probe_ids root out)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${root}/src/probes/probes.def)
+  file(STRINGS ${root}/src/probes/probes.def lines REGEX "^PROBE\\(")
+  list(TRANSFORM lines REPLACE "^PROBE\\(([a-z0-9_]+)\\).*" "\\1")
+  set(${out} ${lines} PARENT_SCOPE)
+endfunction()
+
+# clprobe_probe_sources(ROOT ID SOURCES TESTS): the files of a probe's folder, tests apart.
+function(clprobe_probe_sources root id sources tests)
+  set(folder ${root}/src/probes/${id})
+  file(GLOB_RECURSE all CONFIGURE_DEPENDS ${folder}/*.cpp)
+  set(own_tests ${all})
+  list(FILTER own_tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER all EXCLUDE REGEX "_test\\.cpp$")
+  set(${sources} ${all} PARENT_SCOPE)
+  set(${tests} ${own_tests} PARENT_SCOPE)
+endfunction()
+
+# clprobe_embed(OUTPUT ROOT): makes OUTPUT, the source with kernels, pages and the HTML page's parts
+# as text, so that the binary runs from anywhere.
+function(clprobe_embed output root)
+  clprobe_probe_ids(${root} ids)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cl/*.clh)
+  foreach(path cl/clock.cl cl/facts.cl src/report/html/page.html src/report/html/report.css)
+    list(APPEND files ${CMAKE_SOURCE_DIR}/${path})
+  endforeach()
+  foreach(id IN LISTS ids)
+    set(from ${CMAKE_SOURCE_DIR})
+    if(EXISTS ${root}/src/probes/${id})
+      set(from ${root})
+    endif()
+    foreach(path docs/${id}.md src/probes/${id}/${id}.cpp)
+      if(NOT EXISTS ${from}/${path})
+        message(FATAL_ERROR "PROBE(${id}) in src/probes/probes.def has no ${path}")
+      endif()
+    endforeach()
+    # A probe without a kernel is for simulated machines alone.
+    if(EXISTS ${from}/cl/${id}.cl)
+      list(APPEND files ${from}/cl/${id}.cl)
+    endif()
+    list(APPEND files ${from}/docs/${id}.md)
+  endforeach()
+  list(APPEND files ${CLPROBE_REPORT_JS})
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR} -DOUTPUT=${output} "-DFILES=${files}"
+            "-DCHART_JS=${CLPROBE_CHART_JS_FILE}" -P ${CMAKE_SOURCE_DIR}/tools/cmake/Embed.cmake
+    DEPENDS ${files} ${CLPROBE_CHART_JS_FILE} ${CMAKE_SOURCE_DIR}/tools/cmake/Embed.cmake
+    VERBATIM)
+  # A compiler need not take literals beyond 64 KiB; g++ and clang do, and Chart.js has 200.
+  set_source_files_properties(
+    ${output} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
