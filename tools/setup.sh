@@ -245,11 +245,11 @@ configure_if_stale() {
   fi
 }
 
-configure_and_build() { configure_if_stale "$1" && ninja -C "build/$1"; }
+configure_and_build() { configure_if_stale "$1" && ninja -C "build/$1" "${@:2}"; }
 
-# build PRESET: configures and builds in the current folder. Ninja's look at every file takes some
-# 20 ms and is never stale, which no stamp of our own could promise after an edit or `git pull`.
-# Two at a time wait for each other. Nothing is said when there is little to do and it works.
+# build PRESET [TARGET...]: configures and builds in the current folder. Ninja's look at every file
+# takes some 20 ms and is never stale, which no stamp of our own could promise after an edit or
+# `git pull`. Two at a time wait for each other. Nothing is said when there is little to do and it works.
 build() {
   local preset=$1 lock log=build/$1/.log
   mkdir -p "build/$preset" 2>/dev/null || true
@@ -258,8 +258,8 @@ build() {
   flock "$lock"
   if [[ ! -e build/$preset/.configured ]]; then
     say "building in build/$preset; this takes a minute or two, once"
-    configure_and_build "$preset" >&2 || fail "the build failed; see above"
-  elif ! configure_and_build "$preset" >"$log" 2>&1; then
+    configure_and_build "$@" >&2 || fail "the build failed; see above"
+  elif ! configure_and_build "$@" >"$log" 2>&1; then
     cat "$log" >&2
     fail "the build failed; see above"
   fi

@@ -13,8 +13,9 @@ common_setup() {
   unset NO_COLOR CLICOLOR_FORCE
   # A folder in the test's own: Bats keeps files there.
   mkdir "$BATS_TEST_TMPDIR/work" && cd "$BATS_TEST_TMPDIR/work" || return 1
-  # PoCL keeps built kernels: a cold cache in the user's own folder would be somebody else's state.
-  export POCL_CACHE_DIR=$BATS_RUN_TMPDIR/pocl
+  # PoCL keeps built kernels, by default in the user's own folder, which is somebody else's state.
+  # CTest gives all suites one folder, since most of them build the same kernels.
+  export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$BATS_RUN_TMPDIR/pocl}
   mkdir -p "$POCL_CACHE_DIR"
 }
 

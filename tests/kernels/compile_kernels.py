@@ -28,7 +28,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import amd_assembly
@@ -108,6 +108,10 @@ class Variant:
     name: str
     clock: int
     compile: Callable[[Kernel, pathlib.Path], None]
+    # Stands for its vendor: where kernels are sampled, it still compiles every set of options.
+    whole: bool = False
+    # What the program never builds for such a device.
+    refuses: Callable[[Kernel], bool] = lambda kernel: False
 
 
 # Unused parameters: a kernel takes the same arguments in every series, needed or not.
@@ -128,7 +132,8 @@ def lint(clang: str, standard: str, clock: int, *more: str) -> Variant:
              *WARNINGS, *more, f"-DCLOCK={clock}", *kernel.options, "-emit-llvm", "-c", "-O1",
              "-o", os.devnull, "kernel.cl"], folder)
 
-    return Variant(f"spir64 {standard} by {clang}", clock, compile_one)
+    whole = clang == "clang-14" and (standard, clock) in (("CL1.2", NONE), ("CL3.0", INTEL))
+    return Variant(f"spir64 {standard} by {clang}", clock, compile_one, whole)
 
 
 def lint_variants(clang: str) -> list[Variant]:
@@ -149,7 +154,7 @@ def native(clang: str, triple: str) -> Variant:
              "-Xclang", "-cl-ext=+cl_khr_fp64", f"-DCLOCK={CPU}", *kernel.options, "-emit-llvm",
              "-c", "-O2", "-o", os.devnull, "kernel.cl"], folder)
 
-    return Variant(f"{triple} by {clang}", CPU, compile_one)
+    return Variant(f"{triple} by {clang}", CPU, compile_one, whole=True)
 
 
 def nvptx(clang: str, clock: int) -> Variant:
@@ -171,7 +176,7 @@ def nvptx(clang: str, clock: int) -> Variant:
         if clock == NVIDIA:
             check_barrier_ptx(kernel, (folder / "kernel.ptx").read_text())
 
-    return Variant(f"nvptx64 sm_70 by {clang}", clock, compile_one)
+    return Variant(f"nvptx64 sm_70 by {clang}", clock, compile_one, whole=clock == NVIDIA)
 
 
 # Debian's device libraries are older than some of the devices: such a device borrows the
@@ -210,7 +215,8 @@ def amdgcn(clang: str, device: str, clock: int) -> Variant:
         elif clock == AMD:
             check_amd_code(kernel, (folder / "kernel.s").read_text())
 
-    return Variant(f"{device} by {clang}", clock, compile_one)
+    return Variant(f"{device} by {clang}", clock, compile_one,
+                   whole=(device, clock) == ("gfx1201", AMD))
 
 
 def is_made_once(kernel: Kernel) -> bool:
@@ -273,8 +279,6 @@ DOUBLE = "2"  # -DTYPE in cl/stride.cl
 
 def intel(device: str, clock: int) -> Variant:
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
-        if device in INTEL_WITHOUT_DOUBLE and kernel.option("TYPE", "") == DOUBLE:
-            return
         # ocloc ends with 0 after some errors, so the binary itself is looked for.
         options = " ".join(["-cl-std=CL1.2", f"-DCLOCK={clock}", *kernel.options])
         said = run(["ocloc", "compile", "-file", "kernel.cl", "-device", device, "-options",
@@ -283,7 +287,11 @@ def intel(device: str, clock: int) -> Variant:
         if "Build succeeded" not in said or not made:
             raise Failure(f"ocloc {device} {options}\n{said}")
 
-    return Variant(f"{device} by ocloc", clock, compile_one)
+    def refuses(kernel: Kernel) -> bool:
+        return device in INTEL_WITHOUT_DOUBLE and kernel.option("TYPE", "") == DOUBLE
+
+    return Variant(f"{device} by ocloc", clock, compile_one,
+                   whole=(device, clock) == ("dg2", INTEL), refuses=refuses)
 
 
 def for_devices(make: Callable[[str, int], Variant], devices: list[str],
@@ -309,6 +317,27 @@ TARGETS = {
                                           list(AMD_DEVICES), AMD)),
     "intel": ("ocloc", for_devices(intel, ["skl", "tgllp", "dg2", "pvc"], INTEL)),
 }
+
+
+def taken(kernels: list[Kernel], number: int, variant: Variant,
+          whole_files: set[str] | None) -> Iterator[Kernel]:
+    """What a variant compiles. The variant's number picks the set of options, so that a sample of
+    many variants is one of many sets."""
+    of_file: dict[str, list[Kernel]] = {}
+    for kernel in kernels:
+        if not variant.refuses(kernel):
+            of_file.setdefault(kernel.file, []).append(kernel)
+    for file, sets in of_file.items():
+        if whole_files is None or variant.whole or file in whole_files:
+            yield from sets
+        else:
+            yield sets[number % len(sets)]
+
+
+def whole_files_asked_for() -> set[str] | None:
+    """Those that are not sampled; None: all."""
+    names = os.environ.get("CLPROBE_WHOLE_KERNELS")
+    return None if names is None else set(names.split())
 
 
 def compile_in_new_folder(kernel: Kernel, variant: Variant) -> str:
@@ -344,7 +373,10 @@ def main() -> int:
         text = options.manifest.read_text()
     else:
         text = run([options.program, "--builds"], pathlib.Path.cwd())
-    work = [(kernel, variant) for kernel in parse_manifest(text) for variant in variants]
+    kernels = parse_manifest(text)
+    everything = [variant for _, others in TARGETS.values() for variant in others]
+    work = [(kernel, variant) for variant in variants
+            for kernel in taken(kernels, everything.index(variant), variant, whole_files_asked_for())]
     with ThreadPoolExecutor(options.jobs) as pool:
         said = pool.map(lambda pair: compile_in_new_folder(*pair), work)
         failures = [each for each in said if each]

@@ -17,6 +17,20 @@ setup() {
   unset OCL_ICD_VENDORS
 }
 
+# is_sampled FILE: CLPROBE_WHOLE_KERNELS is set and does not name the kernel file: tools/test without
+# --all, and nothing in the file has changed.
+is_sampled() { [[ -n ${CLPROBE_WHOLE_KERNELS+set} && " $CLPROBE_WHOLE_KERNELS " != *" $1 "* ]]; }
+
+# one_of_several FILE: where the file is sampled, its first test stands for this one.
+one_of_several() {
+  if is_sampled "$1"; then skip "the first test of $1 stands for all; tools/test --all runs every one"; fi
+}
+
+# some_of FILE WORD...: the words, or only the first where the file is sampled.
+some_of() {
+  if is_sampled "$1"; then printf '%s\n' "$2"; else printf '%s\n' "${@:2}"; fi
+}
+
 # under_oclgrind OPTION... -- ARGUMENT...: its reports are in the file `reports`.
 under_oclgrind() {
   local options=() reader
@@ -92,12 +106,14 @@ small=(latency --quick --time-budget 60s --json --sizes)
 }
 
 @test "one node per page" {
+  one_of_several latency.cl
   under_oclgrind "${all_checks[@]}" -- "${small[@]}" 64KiB,256KiB --series global-pages
   measured global-pages
   no_reports
 }
 
 @test "rings that are longer than a chase, and are aged by sweeps" {
+  one_of_several latency.cl
   # 8192 hops in a chase, and a node every 8 bytes.
   under_oclgrind "${all_checks[@]}" -- "${small[@]}" 72KiB,80KiB --step 8 --series global
   measured global
@@ -105,6 +121,7 @@ small=(latency --quick --time-budget 60s --json --sizes)
 }
 
 @test "constant memory" {
+  one_of_several latency.cl
   local form
   for form in index offset; do
     under_oclgrind "${all_checks[@]}" -- "${small[@]}" 1KiB,4KiB --address "$form" \
@@ -115,6 +132,7 @@ small=(latency --quick --time-budget 60s --json --sizes)
 }
 
 @test "local memory" {
+  one_of_several latency.cl
   local form
   for form in pointer index offset; do
     under_oclgrind "${all_checks[@]}" -- "${small[@]}" 1KiB,4KiB --series local --address "$form"
@@ -124,6 +142,7 @@ small=(latency --quick --time-budget 60s --json --sizes)
 }
 
 @test "an image of a buffer" {
+  one_of_several latency.cl
   # Not --uninitialized: see the first test.
   under_oclgrind --data-races --check-api -- "${small[@]}" 1KiB,4KiB --series image
   measured image
@@ -131,6 +150,7 @@ small=(latency --quick --time-budget 60s --json --sizes)
 }
 
 @test "other unrolls, and a step that leaves bytes between the nodes" {
+  one_of_several latency.cl
   under_oclgrind "${all_checks[@]}" -- "${small[@]}" 1KiB,4KiB --series global,local --unroll 3 \
     --step 136
   measured global local
@@ -171,7 +191,7 @@ small=(latency --quick --time-budget 60s --json --sizes)
 # Of vectors that are put together from parts it says that they are uninitialized, as above.
 @test "accesses to local memory: chains, independent loads and stores of every word" {
   local word checks
-  for word in 4 8 16; do
+  for word in $(some_of banks.cl 4 8 16); do
     checks=(--data-races --check-api)
     if ((word == 4)); then checks=("${all_checks[@]}"); fi
     under_oclgrind "${checks[@]}" -- banks --quick --time-budget 40s --json --words "$word" \

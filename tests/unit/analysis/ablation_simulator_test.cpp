@@ -13,6 +13,7 @@
 
 #include "clprobe/ablation.hpp"
 #include "unit/random_kernels.hpp"
+#include "unit/rounds.hpp"
 
 namespace clprobe::simulator {
 namespace {
@@ -78,7 +79,8 @@ Score try_kernels(std::string_view machine_name, std::uint64_t seed) {
   const Machine machine = preset(machine_name);
   Random random(seed);
   Score score;
-  while (score.kernels < 50) {
+  const int kernels = rounds(50);
+  while (score.kernels < kernels) {
     const RandomKernel kernel = random_kernel(random);
     const std::vector<Factor> factors = factors_of(kernel);
     if (factors.size() < 2) continue;  // its top two are all
@@ -131,7 +133,7 @@ TEST_CASE("on a machine that issues one instruction it does so but for ties") {
 TEST_CASE("all builds of a kernel have the same instructions") {
   Random random(8);
   const Machine machine = preset("hopper-like");
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < rounds(10); ++round) {
     const RandomKernel kernel = random_kernel(random);
     const std::uint64_t expected =
         simulate(machine, make_kernel(machine, kernel, 0)).warp_instructions;

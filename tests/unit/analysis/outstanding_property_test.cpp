@@ -16,6 +16,7 @@
 
 #include "clprobe/outstanding.hpp"
 #include "random.hpp"
+#include "rounds.hpp"
 
 namespace clprobe {
 namespace {
@@ -422,12 +423,12 @@ void check_machines(int machines, const Patterns& patterns) {
 }
 
 TEST_CASE("Random machines: kind and capacity where they show, a lower bound always") {
-  check_machines(500, {512,
-                       {1, 3},
-                       {{1, MergerMode::within},
-                        {4, MergerMode::within},
-                        {16, MergerMode::within},
-                        {4, MergerMode::across}}});
+  check_machines(rounds(500), {512,
+                               {1, 3},
+                               {{1, MergerMode::within},
+                                {4, MergerMode::within},
+                                {16, MergerMode::within},
+                                {4, MergerMode::across}}});
 }
 
 /// The time of one run where every request has a latency of its own: the entry of the first answer

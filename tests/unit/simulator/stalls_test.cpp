@@ -12,6 +12,7 @@
 
 #include "clprobe/stalls.hpp"
 #include "unit/random_traces.hpp"
+#include "unit/rounds.hpp"
 
 namespace clprobe::simulator {
 namespace {
@@ -143,7 +144,7 @@ TEST_CASE("every cause belongs to one type, and a full MSHR comes before a pendi
 TEST_CASE("the parts of every breakdown add up, on any machine and trace") {
   Random random(4);
   int without_end = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < rounds(60); ++round) {
     CAPTURE(round);
     const Machine machine = random_machine(random);
     const Trace trace = random_trace(random, machine);
@@ -162,7 +163,7 @@ TEST_CASE("the parts of every breakdown add up, on any machine and trace") {
 TEST_CASE("skipping idle cycles changes no breakdown") {
   Random random(15);
   int without_end = 0;
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < rounds(20); ++round) {
     CAPTURE(round);
     const Machine machine = random_machine(random);
     const Trace trace = random_trace(random, machine);
@@ -181,7 +182,7 @@ TEST_CASE("skipping idle cycles changes no breakdown") {
 TEST_CASE("without limits nothing stalls for an MSHR, a store buffer or a bank") {
   Random random(21);
   int without_end = 0;
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < rounds(40); ++round) {
     CAPTURE(round);
     Machine machine = random_machine(random);
     machine.pending.entries = 0;
@@ -257,7 +258,7 @@ TEST_CASE("each kind of trace stalls for its own reason") {
 TEST_CASE("the order of the warps leaves the sums where they are") {
   Random random(12);
   const Machine machine = preset("gsi");
-  for (int round = 0; round < 10; ++round) {
+  for (int round = 0; round < rounds(10); ++round) {
     CAPTURE(round);
     Trace trace = two_kinds_of_warps(machine);
     const StallAccount before = account_stalls(machine, trace);

@@ -10,6 +10,7 @@
 
 #include "clprobe/simulator.hpp"
 #include "unit/random_traces.hpp"
+#include "unit/rounds.hpp"
 
 namespace clprobe::simulator {
 namespace {
@@ -106,7 +107,7 @@ Watched watch(const Machine& machine, const Trace& trace, bool skips_idle) {
 
 TEST_CASE("skipping idle cycles, watching, and running again change nothing") {
   Random random(20261121);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < rounds(60); ++round) {
     CAPTURE(round);
     const Machine machine = random_machine(random);
     const Trace trace = random_trace(random, machine);
@@ -132,7 +133,7 @@ TEST_CASE("skipping idle cycles, watching, and running again change nothing") {
 TEST_CASE("causes that a machine cannot have are not found") {
   Random random(7);
   constexpr Causes copies = cause::pending_copy | cause::copy_wait;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < rounds(60); ++round) {
     CAPTURE(round);
     Machine machine = random_machine(random);
     machine.pending.entries = 0;
@@ -155,7 +156,7 @@ TEST_CASE("causes that a machine cannot have are not found") {
 
 TEST_CASE("the table never holds more than it has, and limits only delay") {
   Random random(99);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < rounds(60); ++round) {
     CAPTURE(round);
     Machine machine = random_machine(random);
     machine.pending.entries = random.from_to(1, 40);
@@ -169,7 +170,7 @@ TEST_CASE("the table never holds more than it has, and limits only delay") {
 
 TEST_CASE("with nothing to wait for at main memory no load waits for it") {
   Random random(5);
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < rounds(20); ++round) {
     CAPTURE(round);
     Machine machine = random_machine(random);
     machine.memory.latency_cycles = {0, 0};
@@ -190,7 +191,7 @@ TEST_CASE("with nothing to wait for at main memory no load waits for it") {
 
 TEST_CASE("the order of equal warps makes no difference, that of others hardly any") {
   Random random(11);
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < rounds(30); ++round) {
     CAPTURE(round);
     Machine machine = preset("gsi");
     const Trace trace = two_kinds_of_warps(machine);
@@ -232,7 +233,7 @@ TEST_CASE("the seed places latencies within their ranges, and nothing else") {
 
 TEST_CASE("random machines survive their files") {
   Random random(3);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < rounds(200); ++round) {
     const Machine machine = random_machine(random);
     REQUIRE(machine_from_json(to_json(machine)) == machine);
   }
