@@ -135,7 +135,8 @@ const ProbeFlags* only_probe(const std::vector<std::string>& words, Probes probe
 
 /// Throws where neither the segment's probe nor clprobe itself has the option. A command's flag of
 /// the same name is no reason to let it pass where probes are measured.
-void check_place(std::string_view argument, const Segment& segment, bool measures, Probes probes) {
+void check_place(std::string_view argument, const Segment& segment, std::string_view command,
+                 Probes probes) {
   if (!argument.starts_with("--")) return;
   const std::string_view name = name_in(argument);
   if (segment.probe != nullptr && segment.probe->find(name) != nullptr) return;
@@ -143,9 +144,12 @@ void check_place(std::string_view argument, const Segment& segment, bool measure
   const Flag* const global = find_flag(name);
   if (global != nullptr) {
     const bool is_of_measuring = (global->commands & bit(Command::measure)) != 0;
-    if (!measures || is_of_measuring || owners.empty()) return;
+    if (!command.empty() || is_of_measuring || owners.empty()) return;
   }
   if (owners.empty()) throw unknown_option(argument, probes);
+  if (!command.empty()) {
+    throw UsageError(fmt::format("--{} has no meaning with {}: leave it out", name, command));
+  }
   throw belongs_elsewhere(name, owners);
 }
 
@@ -154,6 +158,7 @@ void check_place(std::string_view argument, const Segment& segment, bool measure
 Scan scan(const std::vector<std::string>& arguments, std::span<const ProbeFlags> probes) {
   Apart apart = take_apart(arguments, probes);
   const bool measures = apart.words.empty() || !is_command(apart.words.front());
+  const std::string command = measures ? std::string() : apart.words.front();
   const ProbeFlags* const only = measures ? only_probe(apart.words, probes) : nullptr;
   Scan result;
   result.segments.push_back({only, {}});
@@ -162,7 +167,7 @@ Scan scan(const std::vector<std::string>& arguments, std::span<const ProbeFlags>
     for (; next < apart.options.size() && apart.options[next].after <= words; ++next) {
       Apart::Typed& typed = apart.options[next];
       Segment& segment = result.segments.back();
-      check_place(typed.argument, segment, measures, probes);
+      check_place(typed.argument, segment, command, probes);
       segment.options.push_back(std::move(typed.argument));
       if (typed.value) segment.options.push_back(std::move(*typed.value));
     }

@@ -176,7 +176,7 @@ TEST_CASE("broken files of other tools are refused on one line") {
   CHECK(refusal("<clpeak><platform>").starts_with("document: expected XML, found an error at"));
   CHECK(refusal("<other/>") == "document: expected XML of clpeak, found another root");
   CHECK(refusal("<clpeak/>") == "document: expected results of clpeak, found no device with any");
-  CHECK(refusal("{}") == "document: expected clpeak's \"format_version\" and \"entries\"");
+  CHECK(refusal("{}") == "it is JSON of no known tool: expected clpeak's \"format_version\" and \"entries\"");
   CHECK(refusal(R"({"format_version":3,"entries":[]})") == "format_version: expected 2, found 3");
   CHECK(refusal(R"({"format_version":2,"entries":[7]})") == "entries[0]: expected an object");
   CHECK(refusal(R"({"format_version":2,"entries":[{"test":"a"}]})")
