@@ -9,18 +9,19 @@
 #include "cli/options.hpp"
 #include "clprobe/registry.hpp"
 #include "text/text.hpp"
+#include "unit/example_probes.hpp"
 #include "unit/golden.hpp"
 
 namespace clprobe::cli {
 
 TEST_CASE("help and the man page are as they were read last") {
-  CHECK(golden_difference("help.txt", help_text(all_probes())) == "");
-  CHECK(golden_difference("clprobe.1", man_page(all_probes())) == "");
+  CHECK(golden_difference("help.txt", help_text(example::probes())) == "");
+  CHECK(golden_difference("clprobe.1", man_page(example::probes())) == "");
 }
 
 TEST_CASE("every probe has a help of its own") {
   std::string all;
-  for (const Probe* const probe : all_probes()) all += probe_help(*probe) + "\n";
+  for (const Probe* const probe : example::probes()) all += probe_help(*probe) + "\n";
   CHECK(golden_difference("help-probes.txt", all) == "");
 }
 
