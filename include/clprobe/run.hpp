@@ -306,4 +306,7 @@ std::string to_json(std::span<const Run> runs);
 /// was expected, on one line without control characters. Throws RunFormatError.
 std::vector<Run> runs_from_json(std::string_view text);
 
+/// The JSON Schema (draft 7) of what `to_json` writes, as in tools/schema.
+std::string run_schema();
+
 }  // namespace clprobe

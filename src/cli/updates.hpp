@@ -25,7 +25,8 @@ inline constexpr std::array<std::string_view, 8> clock_words{"auto",
 inline constexpr std::array<std::string_view, 3> fail_on_words{"never", "worse", "changed"};
 inline constexpr std::array<std::string_view, 4> size_unit_words{"auto", "B", "KiB", "MiB"};
 inline constexpr std::array<std::string_view, 3> time_unit_words{"auto", "ns", "us"};
-inline constexpr std::array<std::string_view, 4> generate_words{"man", "bash", "zsh", "fish"};
+inline constexpr std::array<std::string_view, 5> generate_words{"man", "bash", "zsh", "fish",
+                                                                "schema"};
 
 /// Each stores `value`, or throws UsageError without the flag's name.
 void update_device(Options& options, std::string_view value);

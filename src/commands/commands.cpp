@@ -7,6 +7,7 @@
 
 #include "clprobe/embedded.hpp"
 #include "clprobe/registry.hpp"
+#include "clprobe/run.hpp"
 #include "clprobe/worker.hpp"
 #include "commands/analyse_again.hpp"
 #include "commands/provenance.hpp"
@@ -24,6 +25,7 @@ int print(std::string_view text) {
 
 int generate(const cli::Options& options) {
   const std::string& what = options.words.front();
+  if (what == "schema") return print(run_schema());
   return print(what == "man" ? cli::man_page(all_probes()) : cli::completion(what, all_probes()));
 }
 

@@ -1,335 +1,177 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run document, read. Strict: a run file is evidence, and a key that is skipped or a value that
-// is guessed would make it say something else than was measured.
+// is guessed would make it say something else than was measured. Its keys are listed in fields.hpp.
 #include <fmt/format.h>
 
-#include <array>
 #include <cstddef>
 #include <limits>
+#include <optional>
+#include <type_traits>
 
+#include "run/fast_cursor.hpp"
+#include "run/fields.hpp"
 #include "run/json.hpp"
 #include "run/version_1.hpp"
 
 namespace clprobe::json {
 namespace {
 
-// One `read_*` per type, each listing the keys that it knows before it reads them.
-
-std::string text_if_any(const Cursor& text) {
-  return text.is_missing() ? std::string() : text.text();
+/// The enumerator that a word stands for.
+template <typename Enum, typename AnyCursor>
+Enum read_word(const AnyCursor& word) {
+  const std::optional<Enum> value = from_word<Enum>(word.text());
+  if (!value) word.refuse(fmt::format("one of {}", fmt::join(all_words<Enum>(), ", ")));
+  return *value;
 }
 
-std::optional<std::uint64_t> natural_if_any(const Cursor& number) {
-  if (number.is_missing()) return std::nullopt;
-  return number.natural();
+/// Every element of an array, read by `read(cursor)`.
+template <typename AnyCursor, typename Read>
+auto read_each(const AnyCursor& array, Read read) {
+  std::vector<decltype(read(array))> values;
+  values.reserve(array.size_hint());
+  array.for_each_element([&](const AnyCursor& each) { values.push_back(read(each)); });
+  return values;
 }
 
-std::optional<double> number_if_any(const Cursor& number) {
-  if (number.is_missing()) return std::nullopt;
-  return number.number();
+template <typename AnyCursor>
+std::int64_t integer_from(const AnyCursor& number, std::int64_t least) {
+  const std::int64_t value = number.integer();
+  if (value < least) number.refuse(fmt::format("an integer from {}", least));
+  return value;
 }
 
-int small_integer(const Cursor& number, int least) {
-  const std::int64_t value = number.integer_from(least);
-  if (value > std::numeric_limits<int>::max()) number.refuse("an integer below 2^31");
-  return static_cast<int>(value);
-}
-
-Bytes read_bytes(const Cursor& number) { return Bytes{number.natural()}; }
-
-std::vector<std::string> read_texts(const Cursor& texts) {
-  return read_each(texts, [](const Cursor& each) { return each.text(); });
-}
-
-Value read_value(const Cursor& cursor) {
+template <typename AnyCursor>
+Value read_named(const AnyCursor& cursor) {
   if (cursor.is_text()) return cursor.text();
   if (cursor.is_whole()) return cursor.integer();
   if (cursor.is_number()) return cursor.number();
   cursor.refuse("a number or a string");
 }
 
-template <typename Enum>
-Enum word_or(const Cursor& word, Enum otherwise) {
-  return word.is_missing() ? otherwise : read_word<Enum>(word);
-}
+/// Reads a document of one version, with either cursor.
+template <typename AnyCursor>
+class Reader {
+ public:
+  explicit Reader(int version) : version_(version) {}
 
-Parameters read_parameters(const Cursor& cursor) {
-  Parameters parameters;
-  std::ptrdiff_t count = 0;
-  cursor.for_each_member([&](std::string_view name, const Cursor& value) {
-    parameters.set(name, read_value(value));
-    if (parameters.end() - parameters.begin() != ++count) value.refuse("this key only once");
-  });
-  return parameters;
-}
+  /// The members of an object, each by its type. `least` is for signed integers alone.
+  template <HasFields T>
+  void read(const AnyCursor& cursor, T& object, int = 0) const {
+    const auto found = cursor.members(keys_of<T>);
+    std::size_t place = 0;
+    for_each_field<T>([&](const auto& field) { read_field(found[place++], field, object); });
+  }
+  template <typename T>
+  void read(const AnyCursor& cursor, std::vector<T>& values, int = 0) const {
+    values = read_each(cursor, [&](const AnyCursor& each) {
+      T value{};
+      read(each, value);
+      return value;
+    });
+  }
+  template <typename T>
+  void read(const AnyCursor& cursor, std::optional<T>& value, int least = 0) const {
+    read(cursor, value.emplace(), least);
+  }
+  template <typename Enum>
+  requires std::is_enum_v<Enum>
+  void read(const AnyCursor& cursor, Enum& value, int = 0) const {
+    value = read_word<Enum>(cursor);
+  }
+  void read(const AnyCursor& cursor, Unit& value, int = 0) const {
+    value = version_ == 1 ? unit_of_quantity(cursor.text()) : read_word<Unit>(cursor);
+  }
+  void read(const AnyCursor& cursor, Parameters& parameters, int = 0) const {
+    std::ptrdiff_t count = 0;
+    cursor.for_each_member([&](std::string_view name, const AnyCursor& value) {
+      parameters.set(name, read_named(value));
+      if (parameters.end() - parameters.begin() != ++count) value.refuse("this key only once");
+    });
+  }
+  void read(const AnyCursor& cursor, std::string& value, int = 0) const { value = cursor.text(); }
+  void read(const AnyCursor& cursor, bool& value, int = 0) const { value = cursor.boolean(); }
+  void read(const AnyCursor& cursor, double& value, int = 0) const { value = cursor.number(); }
+  void read(const AnyCursor& cursor, Bytes& value, int = 0) const {
+    value.count = cursor.natural();
+  }
+  void read(const AnyCursor& cursor, std::uint64_t& value, int = 0) const {
+    value = cursor.natural();
+  }
+  void read(const AnyCursor& cursor, std::int64_t& value, int least) const {
+    value = integer_from(cursor, least);
+  }
+  void read(const AnyCursor& cursor, int& value, int least) const {
+    const std::int64_t wide = integer_from(cursor, least);
+    if (wide > std::numeric_limits<int>::max()) cursor.refuse("an integer below 2^31");
+    value = static_cast<int>(wide);
+  }
 
-Sample read_sample(const Cursor& cursor) {
-  static constexpr std::array<std::string_view, 6> keys{"accesses", "ticks",   "event_ns",
-                                                        "host_ns",  "witness", "visit"};
-  const auto [accesses, ticks, event_ns, host_ns, witness, visit] = cursor.members(keys);
-  return {.accesses = accesses.natural(),
-          .ticks = natural_if_any(ticks),
-          .event_ns = natural_if_any(event_ns),
-          .host_ns = host_ns.natural(),
-          .witness = witness.natural(),
-          .visit = visit.natural()};
-}
+ private:
+  template <typename Class, typename Member>
+  void read_field(const AnyCursor& found, const Field<Class, Member>& field, Class& object) const {
+    if (!field.is_in(version_)) {
+      if (!found.is_missing()) found.refuse("no key of this name");
+      return;
+    }
+    if (found.is_missing()) {
+      if (field.is_optional) return;
+      if (version_ == 1 && field.if_missing != nullptr) return field.if_missing(object);
+    }
+    read(found, object.*field.member, field.least);
+  }
+  template <typename Value, typename Class>
+  void read_field(const AnyCursor&, const Fixed<Value>&, Class&) const {}  // expect_known_schema()
 
-Point read_point(const Cursor& cursor) {
-  static constexpr std::array<std::string_view, 5> keys{"series", "parameters", "facts", "samples",
-                                                        "failure"};
-  const auto [series, parameters, facts, samples, failure] = cursor.members(keys);
-  return {.series = series.text(),
-          .parameters = read_parameters(parameters),
-          .facts = facts.is_missing() ? Parameters{} : read_parameters(facts),
-          .samples = read_each(samples, read_sample),
-          .failure = text_if_any(failure)};
-}
-
-Finding read_finding(const Cursor& cursor) {
-  cursor.expect_object({"name", "series", "level", "value", "low", "high", "unit", "label",
-                        "source", "method", "reason", "role", "better"});
-  const Cursor level(cursor, "level");
-  Finding finding{.name = Cursor(cursor, "name").text(),
-                  .series = Cursor(cursor, "series").text(),
-                  .value = number_if_any(Cursor(cursor, "value")),
-                  .low = number_if_any(Cursor(cursor, "low")),
-                  .high = number_if_any(Cursor(cursor, "high")),
-                  .unit = text_if_any(Cursor(cursor, "unit")),
-                  .label = text_if_any(Cursor(cursor, "label")),
-                  .source = read_word<Source>(Cursor(cursor, "source")),
-                  .method = text_if_any(Cursor(cursor, "method")),
-                  .reason = text_if_any(Cursor(cursor, "reason")),
-                  .role = word_or(Cursor(cursor, "role"), Role::fact),
-                  .better = word_or(Cursor(cursor, "better"), Better::unknown)};
-  if (!level.is_missing()) finding.level = small_integer(level, 1);
-  return finding;
-}
-
-Warning read_warning(const Cursor& cursor) {
-  cursor.expect_object({"code", "facts", "source"});
-  return {.code = Cursor(cursor, "code").text(),
-          .facts = read_parameters(Cursor(cursor, "facts")),
-          .source = word_or(Cursor(cursor, "source"), WarningSource::engine)};
-}
-
-KernelBuild read_build(const Cursor& cursor) {
-  cursor.expect_object({"sha256", "options"});
-  return {.sha256 = Cursor(cursor, "sha256").text(), .options = Cursor(cursor, "options").text()};
-}
-
-View read_view(const Cursor& cursor) {
-  if (cursor.is_missing()) return {};
-  cursor.expect_object({"kind", "x", "y", "value_title"});
-  return {.kind = read_word<ViewKind>(Cursor(cursor, "kind")),
-          .x = text_if_any(Cursor(cursor, "x")),
-          .y = text_if_any(Cursor(cursor, "y")),
-          .value_title = text_if_any(Cursor(cursor, "value_title"))};
-}
-
-/// Version 1 had a quantity in its place: "seconds_per_access" or "bytes_per_second".
-Unit read_unit(const Cursor& result) {
-  const Cursor quantity(result, "quantity");
-  if (quantity.is_missing()) return read_word<Unit>(Cursor(result, "unit"));
-  return quantity.text() == "bytes_per_second" ? Unit::bytes_per_second : Unit::seconds;
-}
-
-ProbeResult read_result(const Cursor& cursor) {
-  cursor.expect_object({"probe", "quantity", "unit", "view", "status", "reason", "elapsed_seconds",
-                        "findings", "warnings", "kernels", "points"});
-  return {.probe = Cursor(cursor, "probe").text(),
-          .unit = read_unit(cursor),
-          .view = read_view(Cursor(cursor, "view")),
-          .status = read_word<Status>(Cursor(cursor, "status")),
-          .reason = text_if_any(Cursor(cursor, "reason")),
-          .elapsed_seconds = Cursor(cursor, "elapsed_seconds").number(),
-          .kernels = read_each(Cursor(cursor, "kernels"), read_build),
-          .points = read_each(Cursor(cursor, "points"), read_point),
-          .findings = read_each(Cursor(cursor, "findings"), read_finding),
-          .warnings = read_each(Cursor(cursor, "warnings"), read_warning)};
-}
-
-Clock read_clock(const Cursor& cursor) {
-  cursor.expect_object({"kind", "rate", "overhead_ticks", "quantum_ticks", "ticks_per_ns",
-                        "ticks_per_ns_low", "ticks_per_ns_high", "r_squared"});
-  return {.kind = read_word<ClockKind>(Cursor(cursor, "kind")),
-          .rate = read_word<ClockRate>(Cursor(cursor, "rate")),
-          .overhead_ticks = Cursor(cursor, "overhead_ticks").natural(),
-          .quantum_ticks = Cursor(cursor, "quantum_ticks").natural(),
-          .ticks_per_ns = Cursor(cursor, "ticks_per_ns").number(),
-          .ticks_per_ns_low = Cursor(cursor, "ticks_per_ns_low").number(),
-          .ticks_per_ns_high = Cursor(cursor, "ticks_per_ns_high").number(),
-          .r_squared = Cursor(cursor, "r_squared").number()};
-}
-
-/// The first documents of version 1 lack it; there, events had to be true for a clock to count.
-Timer read_launch_timer(const Cursor& device) {
-  const Cursor own(device, "launch_timer");
-  if (!own.is_missing()) return read_word<Timer>(own);
-  const auto timer = read_word<Timer>(Cursor(device, "timer"));
-  return timer == Timer::clock ? Timer::event : timer;
-}
-
-DeviceInfo read_device(const Cursor& cursor) {
-  cursor.expect_object({"index",
-                        "platform_index",
-                        "platform",
-                        "name",
-                        "type",
-                        "vendor",
-                        "driver",
-                        "version",
-                        "uuid",
-                        "pci",
-                        "isa",
-                        "compute_units",
-                        "sub_group_size",
-                        "max_work_group_size",
-                        "global_memory_bytes",
-                        "max_allocation_bytes",
-                        "local_memory_bytes",
-                        "constant_buffer_bytes",
-                        "cache_line_bytes",
-                        "image_buffer_pixels",
-                        "pointers_stay_valid",
-                        "clock",
-                        "timer",
-                        "launch_timer",
-                        "reported"});
-  return {.index = small_integer(Cursor(cursor, "index"), 0),
-          .platform_index = Cursor(cursor, "platform_index").text(),
-          .platform = Cursor(cursor, "platform").text(),
-          .name = Cursor(cursor, "name").text(),
-          .type = read_word<DeviceType>(Cursor(cursor, "type")),
-          .vendor = Cursor(cursor, "vendor").text(),
-          .driver = Cursor(cursor, "driver").text(),
-          .version = Cursor(cursor, "version").text(),
-          .uuid = text_if_any(Cursor(cursor, "uuid")),
-          .pci = text_if_any(Cursor(cursor, "pci")),
-          .isa = text_if_any(Cursor(cursor, "isa")),
-          .compute_units = Cursor(cursor, "compute_units").integer_from(0),
-          .sub_group_size = Cursor(cursor, "sub_group_size").integer_from(0),
-          .max_work_group_size = Cursor(cursor, "max_work_group_size").integer_from(0),
-          .global_memory = read_bytes(Cursor(cursor, "global_memory_bytes")),
-          .max_allocation = read_bytes(Cursor(cursor, "max_allocation_bytes")),
-          .local_memory = read_bytes(Cursor(cursor, "local_memory_bytes")),
-          .constant_buffer = read_bytes(Cursor(cursor, "constant_buffer_bytes")),
-          .cache_line = read_bytes(Cursor(cursor, "cache_line_bytes")),
-          .image_buffer_pixels = Cursor(cursor, "image_buffer_pixels").integer_from(0),
-          .pointers_stay_valid = Cursor(cursor, "pointers_stay_valid").boolean(),
-          .clock = read_clock(Cursor(cursor, "clock")),
-          .timer = read_word<Timer>(Cursor(cursor, "timer")),
-          .launch_timer = read_launch_timer(cursor),
-          .reported = read_parameters(Cursor(cursor, "reported"))};
-}
-
-Work read_work(const Cursor& cursor) {
-  cursor.expect_object(
-      {"accesses_per_iteration", "iterations", "max_iterations", "facts", "build"});
-  return {.accesses_per_iteration = Cursor(cursor, "accesses_per_iteration").natural(),
-          .iterations = Cursor(cursor, "iterations").natural(),
-          .max_iterations = Cursor(cursor, "max_iterations").natural(),
-          .facts = read_parameters(Cursor(cursor, "facts")),
-          .build = read_build(Cursor(cursor, "build"))};
-}
-
-Measurement read_measurement(const Cursor& cursor) {
-  cursor.expect_object({"sample", "expected_witness"});
-  return {.sample = read_sample(Cursor(cursor, "sample")),
-          .expected_witness = Cursor(cursor, "expected_witness").natural()};
-}
-
-ToolInfo read_tool(const Cursor& cursor) {
-  cursor.expect_object({"version", "commit", "compiler"});
-  return {.version = Cursor(cursor, "version").text(),
-          .commit = Cursor(cursor, "commit").text(),
-          .compiler = Cursor(cursor, "compiler").text()};
-}
-
-ImportInfo read_import(const Cursor& cursor) {
-  cursor.expect_object({"tool", "format", "file"});
-  return {.tool = Cursor(cursor, "tool").text(),
-          .format = Cursor(cursor, "format").text(),
-          .file = Cursor(cursor, "file").text()};
-}
-
-HostInfo read_host(const Cursor& cursor) {
-  cursor.expect_object({"cpu", "os", "kernel", "logical_cpus"});
-  return {.cpu = Cursor(cursor, "cpu").text(),
-          .os = Cursor(cursor, "os").text(),
-          .kernel = Cursor(cursor, "kernel").text(),
-          .logical_cpus = Cursor(cursor, "logical_cpus").integer_from(0)};
-}
+  int version_;
+};
 
 // Before anything else is looked at: the keys of another schema, or of a newer version of this one,
 // would be refused one by one with messages that hide the cause.
-void expect_known_schema(const Cursor& cursor) {
+template <typename AnyCursor>
+int expect_known_schema(const AnyCursor& cursor) {
   cursor.expect_any_object();
-  const Cursor name(cursor, "schema");
+  const AnyCursor name(cursor, "schema");
   if (name.text() != run_schema_name) name.refuse(fmt::format("\"{}\"", run_schema_name));
-  const Cursor version(cursor, "schema_version");
-  if (version.integer_from(1) > run_schema_version) {
+  const AnyCursor version(cursor, "schema_version");
+  const std::int64_t number = integer_from(version, 1);
+  if (number > run_schema_version) {
     version.refuse(fmt::format("at most {} (a newer clprobe wrote this file)", run_schema_version));
   }
+  return static_cast<int>(number);
 }
 
-Run read_run(const Cursor& cursor) {
-  expect_known_schema(cursor);
-  cursor.expect_object({"schema", "schema_version", "tool", "started", "arguments", "seed",
-                        "interrupted", "imported", "host", "device", "warnings", "results"});
-  const Cursor imported(cursor, "imported");
-  Run run{.tool = read_tool(Cursor(cursor, "tool")),
-          .started = Cursor(cursor, "started").text(),
-          .arguments = read_texts(Cursor(cursor, "arguments")),
-          .seed = Cursor(cursor, "seed").natural(),
-          .interrupted = Cursor(cursor, "interrupted").boolean(),
-          .imported = imported.is_missing() ? std::nullopt : std::optional(read_import(imported)),
-          .host = read_host(Cursor(cursor, "host")),
-          .device = read_device(Cursor(cursor, "device")),
-          .results = read_each(Cursor(cursor, "results"), read_result),
-          .warnings = read_each(Cursor(cursor, "warnings"), read_warning)};
-  if (Cursor(cursor, "schema_version").integer() == 1) upgrade_version_1(run);
+template <typename AnyCursor>
+Run read_run(const AnyCursor& cursor) {
+  const int version = expect_known_schema(cursor);
+  Run run;
+  Reader<AnyCursor>(version).read(cursor, run);
+  if (version == 1) upgrade_version_1(run);
   return run;
 }
 
 }  // namespace
 
-template <>
-Parameters decode(const Json& value) {
-  return read_parameters(Cursor(value));
+template <typename T>
+T decode(const Json& value) {
+  const Cursor root(value);
+  if constexpr (std::is_same_v<T, Run>) {
+    return read_run(root);
+  } else {
+    T decoded{};
+    Reader<Cursor>(run_schema_version).read(root, decoded);
+    return decoded;
+  }
 }
-template <>
-Sample decode(const Json& value) {
-  return read_sample(Cursor(value));
-}
-template <>
-Point decode(const Json& value) {
-  return read_point(Cursor(value));
-}
-template <>
-Warning decode(const Json& value) {
-  return read_warning(Cursor(value));
-}
-template <>
-DeviceInfo decode(const Json& value) {
-  return read_device(Cursor(value));
-}
-template <>
-Clock decode(const Json& value) {
-  return read_clock(Cursor(value));
-}
-template <>
-Work decode(const Json& value) {
-  return read_work(Cursor(value));
-}
-template <>
-Measurement decode(const Json& value) {
-  return read_measurement(Cursor(value));
-}
-template <>
-Run decode(const Json& value) {
-  return read_run(Cursor(value));
-}
+
+template Parameters decode(const Json&);
+template Sample decode(const Json&);
+template Point decode(const Json&);
+template Warning decode(const Json&);
+template DeviceInfo decode(const Json&);
+template Clock decode(const Json&);
+template Work decode(const Json&);
+template Measurement decode(const Json&);
+template Run decode(const Json&);
 
 }  // namespace clprobe::json
 
@@ -353,12 +195,12 @@ std::optional<std::vector<Run>> runs_from_good_json(std::string_view text) {
     return std::nullopt;
   }
   try {
-    const json::Cursor root(document);
-    if (document.is_array()) return json::read_each(root, json::read_run);
+    const json::FastCursor root(document);
+    if (document.is_array()) return json::read_each(root, json::read_run<json::FastCursor>);
     std::vector<Run> runs;
     runs.push_back(json::read_run(root));
     return runs;
-  } catch (const RunFormatError&) {
+  } catch (const json::Doubt&) {
     return std::nullopt;
   }
 }
@@ -374,7 +216,7 @@ std::vector<Run> runs_from_json(std::string_view text) {
     if (!document.is_object()) root.refuse("a run (an object) or an array of runs");
     return {json::decode<Run>(document)};
   }
-  return json::read_each(root, json::read_run);
+  return json::read_each(root, json::read_run<json::Cursor>);
 }
 
 }  // namespace clprobe

@@ -13,20 +13,10 @@
 
 namespace clprobe::json {
 
-/// All throw std::invalid_argument when a number is not finite.
-Json encode(const Parameters& parameters);
-Json encode(const Sample& sample);
-Json encode(const Point& point);
-Json encode(const Finding& finding);
-Json encode(const Warning& warning);
-Json encode(const KernelBuild& build);
-Json encode(const ProbeResult& result);
-Json encode(const Clock& clock);
-Json encode(const DeviceInfo& device);
-Json encode(const Measurement& measurement);
-Json encode(const Run& run);
-/// The facts of a prepared point: everything but the function that runs it.
-Json encode(const Work& work);
+/// A part of a document, or what the worker's protocol speaks of: of `Work` everything but the
+/// function that runs it. Throws std::invalid_argument when a number is not finite.
+template <typename T>
+Json encode(const T& value);
 
 /// What `encode` made, of the type asked for. Throws RunFormatError with the path within `value`.
 /// A `Work` comes back without its `run`.

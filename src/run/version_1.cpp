@@ -48,4 +48,12 @@ void upgrade_version_1(Run& run) {
   for (ProbeResult& result : run.results) upgrade(result);
 }
 
+Unit unit_of_quantity(std::string_view quantity) {
+  return quantity == "bytes_per_second" ? Unit::bytes_per_second : Unit::seconds;
+}
+
+void infer_launch_timer(DeviceInfo& device) {
+  device.launch_timer = device.timer == Timer::clock ? Timer::event : device.timer;
+}
+
 }  // namespace clprobe

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks every run document of the repository against its JSON Schema.
+"""Checks every run document of the repository against the JSON Schema of its version.
 
 Usage: check_documents.py SOURCE_FOLDER. Exit: 0 all valid, 1 not, 77 skipped.
 """
@@ -22,6 +22,19 @@ def is_run(document: Any) -> bool:
     return isinstance(first, dict) and first.get("schema") == "clprobe-run"
 
 
+def validators(source: pathlib.Path) -> dict[int, Any]:
+    """For each version, what checks one run: the errors of the schema's outer "anyOf" say nothing."""
+    made = {}
+    for path in sorted((source / "tools/schema").glob("clprobe-run-*.schema.json")):
+        schema = json.loads(path.read_text("utf-8"))
+        jsonschema.Draft7Validator.check_schema(schema)
+        version = schema["definitions"]["run"]["properties"]["schema_version"]["const"]
+        made[version] = jsonschema.Draft7Validator(
+            {"$ref": "#/definitions/run", "definitions": schema["definitions"]}
+        )
+    return made
+
+
 def check_schema_is_strict(validator: Any, good: Any) -> bool:
     """The schema refuses what the loader refuses: an unknown key, a missing one, a wrong type."""
     broken = [dict(good, extra=1), dict(good, seed=-1), dict(good, seed="42")]
@@ -30,13 +43,12 @@ def check_schema_is_strict(validator: Any, good: Any) -> bool:
 
 
 def main(source: pathlib.Path) -> int:
-    schema = json.loads((source / "tools/schema/clprobe-run-1.schema.json").read_text("utf-8"))
-    jsonschema.Draft7Validator.check_schema(schema)
-    validator = jsonschema.Draft7Validator(schema)
+    of_version = validators(source)
     files = sorted((source / "tests/golden").glob("*.json"))
     files += sorted((source / "results").glob("**/*.json"))
     files += sorted((source / "tests/schema/oldest").glob("*.json"))
     checked = failures = 0
+    versions = set()
     for path in files:
         document = json.loads(path.read_text("utf-8"))
         is_index = path.name == "index.json"
@@ -45,16 +57,19 @@ def main(source: pathlib.Path) -> int:
             continue
         checked += 1
         name = path.relative_to(source)
-        # Against the definition, since the errors of the outer "anyOf" say nothing.
-        each = validator.evolve(schema={"$ref": "#/definitions/run",
-                                        "definitions": schema["definitions"]})
         for run in document if isinstance(document, list) else [document]:
+            version = run["schema_version"]
+            each = of_version[version]
+            versions.add(version)
             for error in each.iter_errors(run):
                 failures += 1
                 print(f"{name}: {error.json_path}: {error.message[:200]}")
             if not check_schema_is_strict(each, run):
                 failures += 1
                 print(f"{name}: the schema accepts a broken copy of it")
+    for version in of_version.keys() - versions:
+        failures += 1
+        print(f"no document of version {version} is there to be checked")
     print(f"{checked} documents checked, {failures} errors")
     return 1 if failures or not checked else 0
 

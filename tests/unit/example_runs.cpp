@@ -2,7 +2,9 @@
 #include "example_runs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <string_view>
 
 #include "hidden_text.hpp"
 
@@ -66,7 +68,8 @@ Point clocked_point(const std::string& series, std::int64_t size, double cycles,
               .parameters = {{"working_set_bytes", size},
                              {"step_bytes", std::int64_t{128}},
                              {"unroll", std::int64_t{16}},
-                             {"address", std::string("pointer")}}};
+                             {"address", std::string("pointer")}},
+              .facts = {{"buffer_bytes", size}}};
   for (std::uint64_t visit = 0; visit < 3; ++visit) {
     Sample sample{.accesses = 65536, .witness = noise.next(), .visit = visit};
     const double ticks = 65536.0 * cycles * noise.factor(0.004);
@@ -83,8 +86,8 @@ Point event_point(std::int64_t size, double ns, Noise& noise) {
               .parameters = {{"working_set_bytes", size},
                              {"step_bytes", std::int64_t{64}},
                              {"unroll", std::int64_t{16}},
-                             {"address", std::string("index")},
-                             {"page_kind", std::string("huge")}}};
+                             {"address", std::string("index")}},
+              .facts = {{"page_kind", std::string("huge")}}};
   for (std::uint64_t visit = 0; visit < 3; ++visit) {
     for (const std::uint64_t accesses : {100000U, 300000U}) {
       Sample sample{.accesses = accesses, .witness = noise.next(), .visit = visit};
@@ -105,6 +108,16 @@ struct FoundLevel {
   std::string step{};
   std::string reason{};
 };
+
+/// What the probe declares of its findings and points.
+void declare_latency(ProbeResult& result) {
+  result.view.x = "working_set_bytes";
+  for (Finding& finding : result.findings) {
+    finding.better = usual_direction(finding.unit);
+    if (finding.name == "capacity") finding.better = Better::more;
+    if (finding.name == "latency" || finding.name == "capacity") finding.role = Role::headline;
+  }
+}
 
 void add_levels(ProbeResult& result, const std::string& series,
                 const std::vector<FoundLevel>& levels) {
@@ -139,7 +152,7 @@ void add_levels(ProbeResult& result, const std::string& series,
 }
 
 ProbeResult gpu_latency() {
-  ProbeResult result{.probe = "latency", .quantity = "seconds_per_access"};
+  ProbeResult result{.probe = "latency", .unit = Unit::seconds};
   result.elapsed_seconds = 5.214;
   result.kernels = {{"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      "-cl-std=CL1.2 -DUNROLL=16 -DADDRESS_POINTER"}};
@@ -182,6 +195,7 @@ ProbeResult gpu_latency() {
                              .method = "plan",
                              .reason = "the device has no images"});
   result.warnings = {{"clock_drift", {{"drift_share", 0.041}}}};
+  declare_latency(result);
   return result;
 }
 
@@ -245,7 +259,7 @@ Run example_cpu_run() {
   device.constant_buffer = kibibytes(512);
   device.cache_line = Bytes{64};
   device.timer = Timer::event;
-  ProbeResult result{.probe = "latency", .quantity = "seconds_per_access"};
+  ProbeResult result{.probe = "latency", .unit = Unit::seconds};
   result.elapsed_seconds = 17.9;
   Noise noise(7);
   const std::vector<Plateau> global{
@@ -261,8 +275,9 @@ Run example_cpu_run() {
               {16.2, 0.0, 23.4 * mib, "translation", ""},
               {131.0, 0.0, 0.0, "", end}});
   result.warnings = {
-      {"small_pages", {{"page_bytes", std::int64_t{4096}}}},
+      {"small_pages", {{"page_bytes", std::int64_t{4096}}}, WarningSource::analysis},
       {"colder_than_usual", {{"room_temperature", 11.5}, {"fan", std::string("off")}}}};
+  declare_latency(result);
   run.results.push_back(result);
   return run;
 }
@@ -285,10 +300,10 @@ Run example_broken_run() {
   latency.points[22].failure = "clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES (-5) at 48 KiB";
   latency.points[23].samples.clear();
   latency.points[23].failure = latency.points[22].failure;
-  ProbeResult stride{.probe = "stride", .quantity = "seconds_per_access"};
+  ProbeResult stride{.probe = "stride", .unit = Unit::seconds};
   stride.status = Status::failed;
   stride.reason = "clBuildProgram: CL_BUILD_PROGRAM_FAILURE (-11): line 3: unknown type";
-  ProbeResult banks{.probe = "banks", .quantity = "seconds_per_access"};
+  ProbeResult banks{.probe = "banks", .unit = Unit::seconds};
   banks.status = Status::unobservable;
   banks.reason = "local memory is emulated in global memory";
   run.results.push_back(stride);
@@ -298,7 +313,8 @@ Run example_broken_run() {
 
 Run example_banks_run() {
   Run run = example_gpu_run();
-  ProbeResult result{.probe = "banks", .quantity = "seconds_per_access"};
+  ProbeResult result{.probe = "banks", .unit = Unit::seconds};
+  result.view = {.kind = ViewKind::heat_map, .x = "stride_words", .y = "word_bytes"};
   result.elapsed_seconds = 2.41;
   Noise noise(11);
   const auto ways = [](std::int64_t stride, std::int64_t word) {
@@ -350,6 +366,14 @@ Run example_banks_run() {
   find("model_r2", "load-model", 0.99987, "", 0.0);
   find("largest_deviation", "load-model", 118.0, "cycles", 0.0);
   find("as_share", "load-model", 0.62, "share", 0.0);
+  constexpr std::array<std::string_view, 6> remarks{"runner_up", "behind",   "line_r2",
+                                                    "model_r2",  "as_share", "largest_deviation"};
+  for (Finding& finding : result.findings) {
+    finding.better = usual_direction(finding.unit);
+    const bool is_remark = std::find(remarks.begin(), remarks.end(), finding.name) != remarks.end();
+    if (is_remark) finding.role = Role::remark;
+    if (finding.name == "banks") finding.role = Role::headline;
+  }
   run.results = {result};
   return run;
 }

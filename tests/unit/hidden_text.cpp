@@ -19,18 +19,19 @@ Run with_hidden_text(Run run) {
   DeviceInfo& device = run.device;
   hide_in({&run.started, &run.tool.version, &run.tool.commit, &run.tool.compiler, &run.host.cpu,
            &run.host.os, &run.host.kernel, &device.platform_index, &device.platform, &device.name,
-           &device.type, &device.vendor, &device.driver, &device.version, &device.isa});
+           &device.vendor, &device.driver, &device.version, &device.isa});
   device.reported.set("name" + all_hidden(), Value{"value" + all_hidden()});
   run.arguments.push_back(all_hidden());
   hide_in(run.warnings);
   for (ProbeResult& result : run.results) {
-    hide_in({&result.probe, &result.reason});
+    hide_in({&result.probe, &result.reason, &result.view.value_title});
     hide_in(result.warnings);
     for (KernelBuild& kernel : result.kernels) hide_in({&kernel.sha256, &kernel.options});
     for (Point& point : result.points) {
       hide_in({&point.series});
       if (!point.failure.empty()) hide_in({&point.failure});
       point.parameters.set("note" + all_hidden(), Value{"text" + all_hidden()});
+      point.facts.set("fact" + all_hidden(), Value{"text" + all_hidden()});
     }
     for (Finding& finding : result.findings) {
       hide_in({&finding.series, &finding.label, &finding.method, &finding.unit});

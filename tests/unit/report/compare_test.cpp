@@ -152,13 +152,12 @@ TEST_CASE("of shares, JSON and CSV say which of them they are") {
   CHECK(csv.find(",equal,,\n") != std::string::npos);
 }
 
-TEST_CASE("what is better is known for some quantities only") {
-  CHECK(better_of("latency", "seconds") == Better::less);
-  CHECK(better_of("anything", "cycles") == Better::less);
-  CHECK(better_of("bandwidth", "bytes_per_second") == Better::more);
-  CHECK(better_of("capacity", "bytes") == Better::more);
-  CHECK(better_of("knee", "bytes") == Better::unknown);
-  CHECK(better_of("banks", "") == Better::unknown);
+TEST_CASE("what is better is known for some units only, else the finding says it") {
+  CHECK(usual_direction("seconds") == Better::less);
+  CHECK(usual_direction("cycles") == Better::less);
+  CHECK(usual_direction("bytes_per_second") == Better::more);
+  CHECK(usual_direction("bytes") == Better::unknown);
+  CHECK(usual_direction("") == Better::unknown);
   ComparedFinding banks = time_of(32, 32, 32);
   banks.finding.unit = "";
   ComparedFinding fewer = time_of(16, 16, 16);

@@ -277,7 +277,7 @@ TEST_CASE("axes bring the texts of their ticks, which scripts only choose from")
 TEST_CASE("a probe is seen in the way that its points allow") {
   using report::heat_map_axes;
   CHECK_FALSE(heat_map_axes(example_gpu_run().results[0]));
-  ProbeResult grid{.probe = "unheard_of", .quantity = "seconds_per_access"};
+  ProbeResult grid{.probe = "unheard_of", .unit = Unit::seconds};
   for (const std::int64_t stride : {1, 2, 3, 4, 6}) {
     for (const std::int64_t items : {16, 32}) grid.points.push_back(grid_point(stride, items));
   }

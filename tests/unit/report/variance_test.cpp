@@ -35,7 +35,7 @@ Run stepped() {
   run.device.clock.ticks_per_ns = 1.0;
   ProbeResult result;
   result.probe = "inflight";
-  result.quantity = "seconds_per_access";
+  result.unit = Unit::seconds;
   for (int n = 2; n <= 24; n += 2) {
     result.points.push_back(point_of("cache-x1", n, 1, n > 12 ? 490.0 : 400.0));
     result.points.push_back(point_of("cache-x1-within-2", n, 2, n > 12 ? 490.0 : 400.0));

@@ -60,12 +60,12 @@ constexpr std::array broken{
     Broken{R"("schema":"clprobe-run")", R"("schema":"other-run")",
            R"(schema: expected "clprobe-run", found the string "other-run")"},
     Broken{R"("schema":"clprobe-run",)", "", R"(schema: expected a string, found nothing)"},
-    Broken{R"("schema_version":1)", R"("schema_version":2)",
-           "schema_version: expected at most 1 (a newer clprobe wrote this file), found 2"},
-    Broken{R"("schema_version":1)", R"("schema_version":0)",
+    Broken{R"("schema_version":2)", R"("schema_version":3)",
+           "schema_version: expected at most 2 (a newer clprobe wrote this file), found 3"},
+    Broken{R"("schema_version":2)", R"("schema_version":0)",
            "schema_version: expected an integer from 1, found 0"},
-    Broken{R"("schema_version":1)", R"("schema_version":1.0)",
-           "schema_version: expected an integer, found 1.0"},
+    Broken{R"("schema_version":2)", R"("schema_version":2.0)",
+           "schema_version: expected an integer, found 2.0"},
     Broken{R"("tool":{)", R"("tool":{"build":1,)",
            "tool.build: expected no key of this name, found 1"},
     Broken{R"("commit":"97142c5",)", "", "tool.commit: expected a string, found nothing"},
@@ -111,7 +111,22 @@ constexpr std::array broken{
            "warnings[0].code: expected a string, found null"},
     Broken{R"("facts":{"clock":"intel"})", R"("facts":[])",
            "warnings[0].facts: expected an object, found an array"},
+    Broken{R"("source":"engine")", R"("source":"rumour")",
+           R"(warnings[0].source: expected one of engine, analysis, found the string "rumour")"},
+    Broken{R"(,"source":"engine")", "", "warnings[0].source: expected a string, found nothing"},
+    Broken{R"("type":"gpu")", R"("type":"abacus")",
+           "device.type: expected one of gpu, cpu, accelerator, other, simulated, found the string "
+           R"("abacus")"},
+    Broken{R"("launch_timer":"host",)", "",
+           "device.launch_timer: expected a string, found nothing"},
     Broken{R"("results":[)", R"("results":[3,)", "results[0]: expected an object, found 3"},
+    Broken{R"("unit":"seconds",)", "", "results[0].unit: expected a string, found nothing"},
+    Broken{R"("unit":"seconds")", R"("quantity":"seconds_per_access")",
+           "results[0].quantity: expected no key of this name, found the string "
+           R"("seconds_per_access")"},
+    Broken{
+        R"("kind":"curve")", R"("kind":"pie")",
+        R"(results[0].view.kind: expected one of curve, heat-map, stacks, found the string "pie")"},
     Broken{R"("status":"ok")", R"("status":"fine")",
            "results[0].status: expected one of ok, unsupported, unobservable, failed, "
            R"(interrupted, found the string "fine")"},
@@ -140,6 +155,15 @@ constexpr std::array broken{
            "results[0].points[0].samples[1].visit: expected this key only once"},
     Broken{R"(,"visit":1})", "}",
            "results[0].points[0].samples[1].visit: expected a non-negative integer, found nothing"},
+    Broken{
+        R"("facts":{"buffer_bytes":1024})", R"("facts":{"buffer_bytes":[]})",
+        "results[0].points[0].facts.buffer_bytes: expected a number or a string, found an array"},
+    Broken{R"("role":"headline")", R"("role":"star")",
+           "results[0].findings[0].role: expected one of fact, headline, lower-bound, remark, "
+           R"(advice, found the string "star")"},
+    Broken{R"("better":"less")", R"("better":"worse")",
+           "results[0].findings[0].better: expected one of unknown, less, more, found the string "
+           R"("worse")"},
     Broken{R"("failure":"it broke")", R"("failure":false)",
            "results[0].points[1].failure: expected a string, found false"},
     Broken{R"("unroll":16)", R"("unroll":[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]])",
@@ -329,6 +353,8 @@ TEST_CASE("the parts that the worker's protocol speaks read back too") {
   CHECK(facts.max_iterations == 65535);
   CHECK(facts.facts == work.facts);
   CHECK(facts.build == work.build);
+  const Clock clock = json::decode<Clock>(json::encode(run.device).at("clock"));
+  CHECK(clock == run.device.clock);
   CHECK_THROWS_WITH_AS(json::decode<Sample>(Json::parse(R"({"accesses":-1})")),
                        "accesses: expected a non-negative integer, found -1", RunFormatError);
 }

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every key of a run document once: what it is called, which member it is, and since which version
+// it is there. The writer, the reader and the schema walk these lists, in whose order keys are
+// written.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "clprobe/probe.hpp"
+#include "clprobe/run.hpp"
+#include "run/version_1.hpp"
+
+namespace clprobe::json {
+
+/// A key and its member. Left out where the member is what it is in a new object, when
+/// `is_optional`.
+template <typename Class, typename Member>
+struct Field {
+  std::string_view key;
+  Member Class::*member;
+  std::string_view about;  ///< for the schema; empty where the key says it
+  bool is_optional{false};
+  int first_version{1};
+  int last_version{run_schema_version};
+  int least{0};                         ///< of signed integers
+  void (*if_missing)(Class&){nullptr};  ///< what documents of version 1 may leave out means this
+
+  [[nodiscard]] constexpr bool is_in(int version) const {
+    return first_version <= version && version <= last_version;
+  }
+  [[nodiscard]] constexpr Field since(int version) const {
+    Field field = *this;
+    field.first_version = version;
+    return field;
+  }
+  [[nodiscard]] constexpr Field until(int version) const {
+    Field field = *this;
+    field.last_version = version;
+    return field;
+  }
+  [[nodiscard]] constexpr Field from(int value) const {
+    Field field = *this;
+    field.least = value;
+    return field;
+  }
+  [[nodiscard]] constexpr Field missing_in_version_1(void (*then)(Class&)) const {
+    Field field = *this;
+    field.if_missing = then;
+    return field;
+  }
+};
+
+template <typename Class, typename Member>
+constexpr Field<Class, Member> always(std::string_view key, Member Class::*member,
+                                      std::string_view about = {}) {
+  return {.key = key, .member = member, .about = about};
+}
+
+template <typename Class, typename Member>
+constexpr Field<Class, Member> if_any(std::string_view key, Member Class::*member,
+                                      std::string_view about = {}) {
+  return {.key = key, .member = member, .about = about, .is_optional = true};
+}
+
+/// A key whose value says what kind of document this is. It is looked at before all others.
+template <typename Value>
+struct Fixed {
+  std::string_view key;
+  Value value;
+};
+template <typename Value>
+Fixed(const char*, Value) -> Fixed<Value>;
+
+template <typename T>
+inline constexpr bool is_fixed = false;
+template <typename Value>
+inline constexpr bool is_fixed<Fixed<Value>> = true;
+
+/// The fields of a type: its `name` in the schema, and a tuple of them called `list`.
+template <typename T>
+struct Fields;
+
+template <typename T>
+concept HasFields = requires {
+  Fields<T>::list;
+};
+
+template <typename T>
+inline constexpr std::size_t field_count = std::tuple_size_v<decltype(Fields<T>::list)>;
+
+template <typename T>
+inline constexpr std::array<std::string_view, field_count<T>> keys_of =
+    std::apply([](const auto&... each) { return std::array{each.key...}; }, Fields<T>::list);
+
+/// Calls `visit(field)` for each, in their order.
+template <typename T, typename Visit>
+constexpr void for_each_field(Visit visit) {
+  std::apply([&](const auto&... each) { (visit(each), ...); }, Fields<T>::list);
+}
+
+template <>
+struct Fields<ToolInfo> {
+  static constexpr std::string_view name = "tool";
+  static constexpr auto list =
+      std::tuple(always("version", &ToolInfo::version), always("commit", &ToolInfo::commit),
+                 always("compiler", &ToolInfo::compiler));
+};
+
+template <>
+struct Fields<ImportInfo> {
+  static constexpr std::string_view name = "import";
+  static constexpr auto list =
+      std::tuple(always("tool", &ImportInfo::tool), always("format", &ImportInfo::format),
+                 always("file", &ImportInfo::file, "without folders"));
+};
+
+template <>
+struct Fields<HostInfo> {
+  static constexpr std::string_view name = "host";
+  static constexpr auto list = std::tuple(
+      always("cpu", &HostInfo::cpu), always("os", &HostInfo::os),
+      always("kernel", &HostInfo::kernel), always("logical_cpus", &HostInfo::logical_cpus));
+};
+
+template <>
+struct Fields<Sample> {
+  static constexpr std::string_view name = "sample";
+  static constexpr auto list =
+      std::tuple(always("accesses", &Sample::accesses),
+                 if_any("ticks", &Sample::ticks,
+                        "of the device clock; the empty clock pair is not subtracted"),
+                 if_any("event_ns", &Sample::event_ns, "START to END of the launch"),
+                 always("host_ns", &Sample::host_ns, "enqueue to finish"),
+                 always("witness", &Sample::witness, "64 bits, as the kernel computed it"),
+                 always("visit", &Sample::visit, "which visit of the point this was"));
+};
+
+template <>
+struct Fields<Point> {
+  static constexpr std::string_view name = "point";
+  static constexpr auto list =
+      std::tuple(always("series", &Point::series),
+                 always("parameters", &Point::parameters, "which point it is"),
+                 always("facts", &Point::facts, "what else is known of it").since(2),
+                 always("samples", &Point::samples),
+                 if_any("failure", &Point::failure, "why it could not be measured"));
+};
+
+template <>
+struct Fields<Finding> {
+  static constexpr std::string_view name = "finding";
+  static constexpr auto list =
+      std::tuple(always("name", &Finding::name), always("series", &Finding::series),
+                 if_any("level", &Finding::level, "1 is the nearest").from(1),
+                 if_any("value", &Finding::value), if_any("low", &Finding::low),
+                 if_any("high", &Finding::high), if_any("unit", &Finding::unit),
+                 if_any("label", &Finding::label, "a word where the conclusion is one"),
+                 always("source", &Finding::source), if_any("method", &Finding::method),
+                 if_any("reason", &Finding::reason, "why there is no value"),
+                 if_any("role", &Finding::role, "what it is for; a fact where left out").since(2),
+                 if_any("better", &Finding::better, "which change is an improvement").since(2));
+};
+
+template <>
+struct Fields<Warning> {
+  static constexpr std::string_view name = "warning";
+  static constexpr auto list =
+      std::tuple(always("code", &Warning::code), always("facts", &Warning::facts),
+                 always("source", &Warning::source, "who raised it").since(2));
+};
+
+template <>
+struct Fields<KernelBuild> {
+  static constexpr std::string_view name = "kernel";
+  static constexpr auto list =
+      std::tuple(always("sha256", &KernelBuild::sha256), always("options", &KernelBuild::options));
+};
+
+template <>
+struct Fields<View> {
+  static constexpr std::string_view name = "view";
+  static constexpr auto list = std::tuple(
+      always("kind", &View::kind), if_any("x", &View::x, "the parameter across"),
+      if_any("y", &View::y, "the parameter down"), if_any("value_title", &View::value_title));
+};
+
+template <>
+struct Fields<ProbeResult> {
+  static constexpr std::string_view name = "result";
+  static constexpr auto list = std::tuple(
+      always("probe", &ProbeResult::probe), always("quantity", &ProbeResult::unit).until(1),
+      always("unit", &ProbeResult::unit, "what a point's value is in").since(2),
+      always("view", &ProbeResult::view, "how its points are drawn").since(2),
+      always("status", &ProbeResult::status), if_any("reason", &ProbeResult::reason, "why not ok"),
+      always("elapsed_seconds", &ProbeResult::elapsed_seconds),
+      always("findings", &ProbeResult::findings), always("warnings", &ProbeResult::warnings),
+      always("kernels", &ProbeResult::kernels), always("points", &ProbeResult::points));
+};
+
+template <>
+struct Fields<Clock> {
+  static constexpr std::string_view name = "clock";
+  static constexpr auto list =
+      std::tuple(always("kind", &Clock::kind), always("rate", &Clock::rate),
+                 always("overhead_ticks", &Clock::overhead_ticks),
+                 always("quantum_ticks", &Clock::quantum_ticks),
+                 always("ticks_per_ns", &Clock::ticks_per_ns, "0 when not calibrated"),
+                 always("ticks_per_ns_low", &Clock::ticks_per_ns_low),
+                 always("ticks_per_ns_high", &Clock::ticks_per_ns_high),
+                 always("r_squared", &Clock::r_squared));
+};
+
+template <>
+struct Fields<DeviceInfo> {
+  using Device = DeviceInfo;
+  static constexpr std::string_view name = "device";
+  static constexpr auto list = std::tuple(
+      always("index", &Device::index, "over all platforms, as in `clprobe list`"),
+      always("platform_index", &Device::platform_index, "platform:device"),
+      always("platform", &Device::platform), always("name", &Device::name),
+      always("type", &Device::type), always("vendor", &Device::vendor),
+      always("driver", &Device::driver), always("version", &Device::version),
+      if_any("uuid", &Device::uuid), if_any("pci", &Device::pci),
+      if_any("isa", &Device::isa, "what the compiler's macros say"),
+      always("compute_units", &Device::compute_units),
+      always("sub_group_size", &Device::sub_group_size),
+      always("max_work_group_size", &Device::max_work_group_size),
+      always("global_memory_bytes", &Device::global_memory),
+      always("max_allocation_bytes", &Device::max_allocation),
+      always("local_memory_bytes", &Device::local_memory),
+      always("constant_buffer_bytes", &Device::constant_buffer),
+      always("cache_line_bytes", &Device::cache_line, "as reported; may be 0"),
+      always("image_buffer_pixels", &Device::image_buffer_pixels, "0 without images"),
+      always("pointers_stay_valid", &Device::pointers_stay_valid), always("clock", &Device::clock),
+      always("timer", &Device::timer, "what times accesses"),
+      always("launch_timer", &Device::launch_timer, "what times whole launches")
+          .missing_in_version_1(infer_launch_timer),
+      always("reported", &Device::reported));
+};
+
+template <>
+struct Fields<Run> {
+  static constexpr std::string_view name = "run";
+  static constexpr auto list = std::tuple(
+      Fixed{"schema", run_schema_name}, Fixed{"schema_version", run_schema_version},
+      always("tool", &Run::tool), always("started", &Run::started, "UTC, ISO 8601"),
+      always("arguments", &Run::arguments), always("seed", &Run::seed),
+      always("interrupted", &Run::interrupted), always("host", &Run::host),
+      if_any("imported", &Run::imported, "only in runs that were made from another tool's results"),
+      always("device", &Run::device), always("warnings", &Run::warnings, "about the device"),
+      always("results", &Run::results));
+};
+
+// What follows is in no document: the worker speaks of it.
+
+template <>
+struct Fields<Work> {
+  static constexpr std::string_view name = "work";
+  static constexpr auto list = std::tuple(
+      always("accesses_per_iteration", &Work::accesses_per_iteration),
+      always("iterations", &Work::iterations), always("max_iterations", &Work::max_iterations),
+      always("facts", &Work::facts), always("build", &Work::build));
+};
+
+template <>
+struct Fields<Measurement> {
+  static constexpr std::string_view name = "measurement";
+  static constexpr auto list =
+      std::tuple(always("sample", &Measurement::sample),
+                 always("expected_witness", &Measurement::expected_witness));
+};
+
+}  // namespace clprobe::json
