@@ -81,6 +81,32 @@ TEST_CASE("Latencies that are alike prove nothing") {
   CHECK(compare_latencies(*near, *far).limit == ThroughputLimit::unknown);
 }
 
+/// A knee that was reached, known to a factor of `aside` to each side, and so is the rate.
+Saturation saturated(double latency, double knee, double aside) {
+  Saturation found;
+  found.latency = latency;
+  found.knee = knee;
+  found.knee_interval = {knee / aside, knee * aside};
+  found.most_rate = knee / latency;
+  found.most_rate_interval = {found.most_rate / aside, found.most_rate * aside};
+  found.is_reached = true;
+  return found;
+}
+
+TEST_CASE("Knees are one capacity up to 16 %, and up to 35 % where their intervals overlap") {
+  const auto limit = [](double knee, double aside) {
+    return compare_latencies(saturated(1.0, 100.0, aside), saturated(4.0, knee, aside)).limit;
+  };
+  CHECK(limit(115.0, 1.001) == ThroughputLimit::capacity);
+  CHECK(limit(118.0, 1.001) == ThroughputLimit::different);
+  CHECK(limit(130.0, 1.2) == ThroughputLimit::capacity);
+  CHECK(limit(130.0, 1.001) == ThroughputLimit::different);
+  // Intervals that hold everything prove nothing: e^0.3 is 1.35.
+  CHECK(limit(140.0, 2.0) == ThroughputLimit::different);
+  // The rates of 100 loads in 1 and 400 in 4 are the same: a port.
+  CHECK(limit(400.0, 1.001) == ThroughputLimit::port);
+}
+
 TEST_CASE("A core's outstanding misses from parallel chains") {
   // 12 fill buffers at 110 ns, soft as real ones are, and slower again where chains spill.
   ThroughputCurve curve;
