@@ -41,7 +41,7 @@ SEPARATOR = " | "
 # --names-aside.
 NAME_COLUMNS = {0, 3, 9}
 TOLERANCE = 2e-5  # two units in the last of six digits, at worst
-SMALLEST = 1e-15  # a difference of equal numbers is not always 0
+SMALLEST = 1e-14  # what should be 0 is not always
 PROSE_LENGTH = 48
 LABEL_LENGTH = 64
 
