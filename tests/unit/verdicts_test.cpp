@@ -88,6 +88,25 @@ TEST_CASE("bandwidths of one device are compared in bytes per cycle") {
   CHECK(judged.ratio == doctest::Approx(1.1));
 }
 
+TEST_CASE("brackets of sizes that overlap are the same, though neither size is in the other's") {
+  const auto size_of = [](double value, double low, double high) {
+    ComparedFinding compared = finding_of(value, "bytes");
+    compared.finding.low = low;
+    compared.finding.high = high;
+    return compared;
+  };
+  const ComparedFinding baseline = size_of(100.0, 90.0, 150.0);
+  CHECK(judge(baseline, size_of(160.0, 140.0, 200.0), threshold).verdict == Verdict::same);
+  CHECK(judge(baseline, size_of(160.0, 151.0, 200.0), threshold).verdict == Verdict::unclear);
+  CHECK(judge(baseline, size_of(180.0, 160.0, 200.0), threshold).verdict == Verdict::different);
+  // The same numbers as times prove nothing.
+  ComparedFinding early = finding_of(100.0, "seconds");
+  early.finding.high = 120.0;
+  ComparedFinding late = finding_of(130.0, "seconds");
+  late.finding.low = 115.0;
+  CHECK(judge(early, late, threshold).verdict == Verdict::unclear);
+}
+
 TEST_CASE("one interval is not enough to call a difference a change") {
   ComparedFinding bare = finding_of(110.0, "cycles");
   bare.finding.low.reset();
