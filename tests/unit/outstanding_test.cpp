@@ -362,6 +362,31 @@ TEST_CASE("Two slow points, behind which the curve goes on as before, are no lim
   CHECK(found.cycles_per_request == doctest::Approx(1.02).epsilon(0.01));
 }
 
+TEST_CASE("Jumps that are too near to each other, or too high, are none of one limit") {
+  constexpr double latency = 400.0;
+  // One latency more behind each of `jumps`, in a sweep by 2 work-items.
+  const auto found = [&](const std::vector<int>& jumps) {
+    ThreadLatencyCurve curve;
+    for (int n = 2; n <= 256; n += 2) {
+      double cycles = latency + 0.3 * n;
+      for (const int jump : jumps) cycles += n > jump ? latency : 0.0;
+      curve.points.push_back({n, {cycles}});
+    }
+    return find_spikes(std::vector{curve}, warp).front();
+  };
+  REQUIRE(found({128}).spike);
+  CHECK(found({128}).spike->gap == Gap{128, 130});
+  REQUIRE(found({128, 192}).spike);
+  CHECK(found({128, 192}).spike->gap == Gap{128, 130});
+  // Three points apart, they are a slope; four can be told apart.
+  CHECK_FALSE(found({128, 134}).spike);
+  CHECK(mentions(found({128, 134}).reason, "too near to each other"));
+  CHECK(found({128, 136}).spike);
+  // Two latencies at once are two jumps.
+  CHECK_FALSE(found({128, 128}).spike);
+  CHECK(mentions(found({128, 128}).reason, "more than one jump at once"));
+}
+
 TEST_CASE("The k-th jump of a curve comes at k times what fills the pool") {
   // Of one load each, between 128 and 130 work-items: 128 or 129 requests were asked for.
   CurveFinding curve = spike_after(128, 1, 1, MergerMode::within);
