@@ -130,14 +130,20 @@ setup() {
 }
 
 @test "help, version and explain write to stdout and end with 0" {
+  clprobe --help
+  [[ $status -eq 0 && -z $stderr ]]
+  # The probes by their words, and options of measuring and of saving.
   local word
-  for word in --help --version 'explain latency'; do
-    # shellcheck disable=SC2086
-    clprobe $word
-    [ "$status" -eq 0 ]
-    [ -n "$output" ]
-    [ -z "$stderr" ]
+  for word in latency stride banks --device --json --time-budget; do
+    grep --quiet --fixed-strings --word-regexp -e "$word" <<<"$output"
   done
+  clprobe --version
+  [[ $status -eq 0 && -z $stderr ]]
+  [[ ${lines[0]} =~ ^clprobe\ [0-9]+\.[0-9]+\.[0-9]+ ]]
+  clprobe explain latency
+  [[ $status -eq 0 && -z $stderr ]]
+  # The page as it is in docs/.
+  diff <(printf '%s\n' "$output") "$BATS_TEST_DIRNAME/../../docs/latency.md"
 }
 
 @test "report of a file that is not there, is empty, or is no run" {

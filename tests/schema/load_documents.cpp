@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads every run document of the repository with the strict loader. In oldest/ is, for each
 // version of the schema, the first file that was published: it is never changed, and must load for
-// ever.
+// ever. What it says is checked by tests/unit/oldest_documents_test.cpp, what the analysis makes of
+// results/ by tests/results.
 #include <filesystem>
 #include <fstream>
 #include <iostream>

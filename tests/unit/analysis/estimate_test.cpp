@@ -150,7 +150,11 @@ TEST_CASE("a curve has the measured points of its series, by working set") {
   failed.samples.clear();
   Point nameless = small;
   nameless.parameters = {};
-  const std::vector<Point> points{large, other, failed, nameless, small};
+  // What was measured before it failed is in the file, and is trusted no more.
+  Point broken = small;
+  broken.parameters.set("working_set_bytes", std::int64_t{8192});
+  broken.failure = "lost at the third visit";
+  const std::vector<Point> points{large, other, failed, nameless, broken, small};
   const auto curve = latency_curve(points, "global", device_with(Timer::clock));
   REQUIRE(curve.size() == 2);
   CHECK(curve[0].working_set_bytes == 4096.0);

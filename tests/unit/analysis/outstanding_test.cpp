@@ -2,6 +2,8 @@
 // The spikes that Lashgar et al. publish for two GPUs, and what follows from them.
 #include "clprobe/outstanding.hpp"
 
+#include "analysis/hypothesis.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -358,6 +360,77 @@ TEST_CASE("Two slow points, behind which the curve goes on as before, are no lim
   const CurveFinding found = find_spikes(std::vector{curve}, warp).front();
   CHECK_FALSE(found.spike);
   CHECK(found.cycles_per_request == doctest::Approx(1.02).epsilon(0.01));
+}
+
+TEST_CASE("Jumps that are too near to each other, or too high, are none of one limit") {
+  constexpr double latency = 400.0;
+  // One latency more behind each of `jumps`, in a sweep by 2 work-items.
+  const auto found = [&](const std::vector<int>& jumps) {
+    ThreadLatencyCurve curve;
+    for (int n = 2; n <= 256; n += 2) {
+      double cycles = latency + 0.3 * n;
+      for (const int jump : jumps) cycles += n > jump ? latency : 0.0;
+      curve.points.push_back({n, {cycles}});
+    }
+    return find_spikes(std::vector{curve}, warp).front();
+  };
+  REQUIRE(found({128}).spike);
+  CHECK(found({128}).spike->gap == Gap{128, 130});
+  REQUIRE(found({128, 192}).spike);
+  CHECK(found({128, 192}).spike->gap == Gap{128, 130});
+  // Three points apart, they are a slope; four can be told apart.
+  CHECK_FALSE(found({128, 134}).spike);
+  CHECK(mentions(found({128, 134}).reason, "too near to each other"));
+  CHECK(found({128, 136}).spike);
+  // Two latencies at once are two jumps.
+  CHECK_FALSE(found({128, 128}).spike);
+  CHECK(mentions(found({128, 128}).reason, "more than one jump at once"));
+}
+
+TEST_CASE("The k-th jump of a curve comes at k times what fills the pool") {
+  // Of one load each, between 128 and 130 work-items: 128 or 129 requests were asked for.
+  CurveFinding curve = spike_after(128, 1, 1, MergerMode::within);
+  const auto range = [&](int multiple) {
+    curve.spike->multiple = multiple;
+    return request_range(curve, warp);
+  };
+  REQUIRE(range(1).has_value());
+  CHECK(range(1)->low == 128);
+  CHECK(range(1)->high == 129);
+  // Twice 64 is 128, twice 65 is more than 129.
+  REQUIRE(range(2).has_value());
+  CHECK(range(2)->low == 64);
+  CHECK(range(2)->high == 64);
+  CHECK(range(3)->low == 43);
+  CHECK(range(3)->high == 43);
+  // No multiple of 5 is 128 or 129.
+  CHECK_FALSE(range(5).has_value());
+}
+
+TEST_CASE("Between a pool and a table that both hold, two exceptions fewer decide") {
+  // A pool of 1024 requests and a table of 32 instructions have the same spikes where sub-groups
+  // are whole: 1024 = 32 x 32.
+  std::vector<CurveFinding> curves;
+  for (const char* const target : {"a", "b", "c"}) {
+    for (const int loads : {1, 2, 4, 8}) {
+      curves.push_back(spike_after(1024 / loads, loads, 1, MergerMode::within));
+      curves.back().pattern.target = target;
+    }
+  }
+  const auto add = [&](int work_items, int loads) {
+    curves.push_back(spike_after(work_items, loads, 1, MergerMode::within));
+    curves.back().pattern.target = "d";
+  };
+  CHECK(infer_limit(curves, warp).kind == OutstandingKind::ambiguous);
+  add(600, 1);  // neither
+  // In the middle of a sub-group no instruction is added: 1024 = 3 x 341.3.
+  add(340, 3);
+  CHECK(infer_limit(curves, warp).kind == OutstandingKind::ambiguous);
+  add(204, 5);  // 1024 = 5 x 204.8
+  const OutstandingLimit found = infer_limit(curves, warp);
+  CHECK(found.kind == OutstandingKind::request_pool);
+  REQUIRE(found.requests.has_value());
+  CHECK(found.requests->low == 1024);
 }
 
 /// Both recorded runs of tests/curves/h200_inflight.csv.

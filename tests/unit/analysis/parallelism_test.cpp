@@ -75,10 +75,57 @@ TEST_CASE("What does not saturate is a lower bound, and says so") {
   CHECK(test.least_capacity == doctest::Approx(4096.0));
 }
 
+TEST_CASE("A knee is reached where half as many loads again no longer serve more") {
+  // 300 loads at 100 cycles, with a knee of exponent 6.
+  const auto followed_to = [](double last) {
+    ThroughputCurve curve;
+    curve.latency = 100.0;
+    for (const double asked : {1.0, 4.0, 16.0, 64.0, 128.0, 200.0, 256.0, 320.0, last}) {
+      curve.points.push_back(
+          {asked, std::pow(std::pow(100.0 / asked, 6.0) + std::pow(1.0 / 3.0, 6.0), -1.0 / 6.0)});
+    }
+    return fit_saturation(curve);
+  };
+  const auto seen = followed_to(400.0);
+  REQUIRE(seen);
+  CHECK_FALSE(seen->is_reached);
+  CHECK(seen->knee <= 300.0);  // a lower bound
+  const auto reached = followed_to(500.0);
+  REQUIRE(reached);
+  CHECK(reached->is_reached);
+  CHECK(reached->knee == doctest::Approx(300.0).epsilon(0.01));
+}
+
 TEST_CASE("Latencies that are alike prove nothing") {
   const auto near = fit_saturation(closed_loop(280.0, 300.0, 4.0));
   const auto far = fit_saturation(closed_loop(300.0, 300.0, 4.0));
   CHECK(compare_latencies(*near, *far).limit == ThroughputLimit::unknown);
+}
+
+/// A knee that was reached, known to a factor of `aside` to each side, and so is the rate.
+Saturation saturated(double latency, double knee, double aside) {
+  Saturation found;
+  found.latency = latency;
+  found.knee = knee;
+  found.knee_interval = {knee / aside, knee * aside};
+  found.most_rate = knee / latency;
+  found.most_rate_interval = {found.most_rate / aside, found.most_rate * aside};
+  found.is_reached = true;
+  return found;
+}
+
+TEST_CASE("Knees are one capacity up to 16 %, and up to 35 % where their intervals overlap") {
+  const auto limit = [](double knee, double aside) {
+    return compare_latencies(saturated(1.0, 100.0, aside), saturated(4.0, knee, aside)).limit;
+  };
+  CHECK(limit(115.0, 1.001) == ThroughputLimit::capacity);
+  CHECK(limit(118.0, 1.001) == ThroughputLimit::different);
+  CHECK(limit(130.0, 1.2) == ThroughputLimit::capacity);
+  CHECK(limit(130.0, 1.001) == ThroughputLimit::different);
+  // Intervals that hold everything prove nothing: e^0.3 is 1.35.
+  CHECK(limit(140.0, 2.0) == ThroughputLimit::different);
+  // The rates of 100 loads in 1 and 400 in 4 are the same: a port.
+  CHECK(limit(400.0, 1.001) == ThroughputLimit::port);
 }
 
 TEST_CASE("A core's outstanding misses from parallel chains") {

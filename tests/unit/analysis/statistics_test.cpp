@@ -48,6 +48,19 @@ TEST_CASE("the order of the values does not matter, and scaling scales") {
   CHECK(scaled_mad(scaled) == 4.0 * scaled_mad(values));
 }
 
+TEST_CASE("the interval of a line through three and four points is Student's") {
+  // Residuals -1/2, 1, -1/2 about 1 + x / 2: s^2 = 1.5, and 12.7062047 sqrt(1.5 / 2) to each side.
+  const Line three = fit_least_squares(std::array{1.0, 2.0, 3.0}, std::array{1.0, 3.0, 2.0});
+  CHECK(three.slope == doctest::Approx(0.5));
+  CHECK(three.slope_interval.high - three.slope == doctest::Approx(11.003896).epsilon(1e-6));
+  // Residuals -0.1, 0.8, -1.3, 0.6 about 1.1 x: s^2 = 2.7 / 2, and 4.3026527 sqrt(1.35 / 5).
+  const Line four =
+      fit_least_squares(std::array{1.0, 2.0, 3.0, 4.0}, std::array{1.0, 3.0, 2.0, 5.0});
+  CHECK(four.slope == doctest::Approx(1.1));
+  CHECK(four.slope_interval.low == doctest::Approx(1.1 - 2.235724).epsilon(1e-6));
+  CHECK(four.slope_interval.high == doctest::Approx(1.1 + 2.235724).epsilon(1e-6));
+}
+
 TEST_CASE("least squares agrees with values computed elsewhere") {
   const Line line = fit_least_squares(line_x, line_y);
   CHECK(near(line.slope, 2.0127272727272727));

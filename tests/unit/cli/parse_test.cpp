@@ -8,6 +8,7 @@
 
 #include "cli/flags.hpp"
 #include "cli/options.hpp"
+#include "cli/values.hpp"
 #include "clprobe/registry.hpp"
 #include "unit/example_probes.hpp"
 
@@ -45,6 +46,14 @@ void check_refused(const std::vector<Refused>& cases) {
 }
 
 }  // namespace
+
+TEST_CASE("a share is up to 100 %, and a number that is written twice counts once") {
+  CHECK(parse_share("100%") == 1.0);
+  CHECK(parse_share("0.5 %") == doctest::Approx(0.005));
+  CHECK_THROWS_AS(parse_share("100.5%"), UsageError);
+  CHECK_THROWS_AS(parse_share("3"), UsageError);
+  CHECK(parse_wholes("1-3,2-4,1", 1, 9) == std::vector{1, 2, 3, 4});
+}
 
 TEST_CASE("nothing typed: measure all probes, a table on stdout") {
   const Options options = parsed({});

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fake_device.hpp"
@@ -105,12 +106,13 @@ TEST_CASE("samples are added to those that are there") {
 TEST_CASE("a sample is lengthened until it is worth 100 ticks beyond the empty clock pair") {
   DeviceInfo device = fake_info();
   device.clock.quantum_ticks = 32;
-  device.clock.overhead_ticks = 10;
-  const auto samples = visit(work_of(1, 0, kernel_of(2.0)), device);
-  for (const Sample& sample : samples) {
-    CHECK(sample.ticks.value_or(0) >= 100 * 32 + 10);
-    // By steps of four, so no longer than four times what it takes.
-    CHECK(sample.ticks.value_or(0) < 4 * (100 * 32 + 10));
+  // By steps of four the samples are of 2, 8, 32, 128, 512, 2048, 8192, 32768 ticks. The first of
+  // 3200 is of 8192, and so is the first of 3200 + 4992; one tick more takes the next.
+  for (const auto& [overhead, ticks] : {std::pair{0U, 8192U}, {4992U, 8192U}, {4993U, 32768U}}) {
+    device.clock.overhead_ticks = overhead;
+    const auto samples = visit(work_of(1, 0, kernel_of(2.0)), device);
+    REQUIRE_FALSE(samples.empty());
+    for (const Sample& sample : samples) CHECK(sample.ticks == ticks);
   }
 }
 

@@ -173,6 +173,20 @@ constexpr std::array broken{
 
 }  // namespace
 
+TEST_CASE("a natural number may be 0 however it is written, and is never below") {
+  const auto accesses = [](const std::string& number) {
+    const std::string text = R"({"accesses":)" + number + R"(,"host_ns":7,"witness":1,"visit":0})";
+    return json::decode<Sample>(json::parse(text)).accesses;
+  };
+  CHECK(accesses("0") == 0);
+  CHECK(accesses("-0") == 0);
+  CHECK(accesses("18446744073709551615") == std::numeric_limits<std::uint64_t>::max());
+  CHECK_THROWS_AS(accesses("-1"), RunFormatError);
+  // Both readers agree: the fast one of whole documents, and the one that says what is wrong.
+  const std::string document = one_document(small_run());
+  CHECK(runs_from_json(replaced(document, R"("seed":42)", R"("seed":-0)")).front().seed == 0);
+}
+
 TEST_CASE("a document reads back as the run that it was made from") {
   for (const Run& run : {example_gpu_run(), example_cpu_run(), example_broken_run(), small_run()}) {
     CHECK(runs_from_json(to_json(std::span(&run, 1))) == std::vector<Run>{run});

@@ -7,6 +7,12 @@
 
 namespace clprobe {
 
+TEST_CASE("sizes that round to 1024 of a unit are shown in the next one") {
+  CHECK(format_bytes(Bytes{1023}) == "1023 B");
+  CHECK(format_bytes(Bytes{1048063}) == "1023 KiB");  // 1023.499
+  CHECK(format_bytes(Bytes{1048064}) == "1 MiB");     // 1023.5
+}
+
 TEST_CASE("sizes are read in binary and decimal units") {
   CHECK(parse_bytes("4096") == Bytes{4096});
   CHECK(parse_bytes("64K") == kibibytes(64));

@@ -111,6 +111,16 @@ TEST_CASE("fields that do not fit each other are refused") {
         "l1.line_bytes: expected a power of two, found 96");
   CHECK(problem_with([](Machine& m) { m.l1.sector_bytes = 128; }) ==
         "l1.sector_bytes: expected a power of two up to l1.line_bytes, found 128");
+  // A line's sectors are bits of a word: 32 of them, and not 64.
+  const auto lines_of_sectors = [](std::uint64_t line, std::uint64_t sector) {
+    return problem_with([=](Machine& m) {
+      m.l1.line_bytes = line;
+      m.l1.sector_bytes = sector;
+    });
+  };
+  CHECK(lines_of_sectors(128, 4) == "accepted");
+  CHECK(lines_of_sectors(256, 4) ==
+        "l1.sector_bytes: expected at least l1.line_bytes / 32, found 4");
   CHECK(problem_with([](Machine& m) { m.l1.bytes += 64; }) ==
         "l1.bytes: expected a multiple of l1.line_bytes times l1.ways, found 32832");
   CHECK(problem_with([](Machine& m) { m.l2.bytes += 64; }) ==

@@ -55,6 +55,14 @@ TEST_CASE("one warp and one load take an issue cycle and the latency of where it
   CHECK(timed(machine, trace) == 1 + 200);
 }
 
+TEST_CASE("a load of a line that is on its way has its value when the line comes, not before") {
+  const Machine machine = plain();
+  // The first load leaves at 1, and its line is there at 501; the second one's value with it.
+  const Trace trace = one_group(
+      machine, {read_clock(0), load(1, anywhere), load(2, anywhere), read_clock(1, {2})}, 1);
+  CHECK(timed(machine, trace) == 1 + 500);
+}
+
 TEST_CASE("a chain of dependent loads takes its latency times its length") {
   const Machine machine = plain();
   // Every hop in another line, each line once: misses all the way.

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// How sure banks must be before they are told: times on both sides of each threshold.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "analysis/banks.hpp"
+#include "random.hpp"
+
+namespace clprobe {
+namespace {
+
+BankVerdict verdict_of(const std::vector<BankCurve>& curves) {
+  return judge_banks(curves, tabulate_candidates(curves));
+}
+
+/// Strides 1, 2, 4, 8 and 16 of 32 lanes on 32 banks of 4 bytes: as many ways.
+BankVerdict verdict_of(const std::vector<double>& times) {
+  BankCurve curve;
+  for (const int stride : {1, 2, 4, 8, 16}) {
+    curve.patterns.push_back({PatternKind::stride, stride});
+  }
+  curve.times = times;
+  return verdict_of(std::vector{curve});
+}
+
+double lead_of(const BankVerdict& verdict) {
+  return verdict.bic_of_none - verdict.ranking.front().bic;
+}
+
+/// All patterns of a survey, at base + cost * ways with `noise_share` of noise.
+BankCurve survey(double base, double cost, double noise_share) {
+  Random noise(5);
+  BankCurve curve;
+  curve.patterns = survey_patterns(survey_strides(true));
+  for (const BankPattern& pattern : curve.patterns) {
+    const double ways = wavefronts_of(offsets_of(pattern, 4, 32), 4, {32, 4, 32});
+    curve.times.push_back((base + cost * ways) * (1.0 + noise_share * noise.normal()));
+  }
+  return curve;
+}
+
+TEST_CASE("banks are told from a BIC on that is 20 better than that of no banks") {
+  // 18 + 2 a way, by half a cycle and by a whole one too much and too little in turn.
+  const BankVerdict sure = verdict_of(std::vector{20.5, 21.5, 25.5, 34.5, 49.5});
+  CHECK(lead_of(sure) > 20.0);
+  CHECK(lead_of(sure) < 22.0);
+  CHECK(sure.is_visible);
+  const BankVerdict unsure = verdict_of(std::vector{21.0, 21.0, 25.0, 35.0, 49.0});
+  CHECK(lead_of(unsure) > 18.0);
+  CHECK(lead_of(unsure) < 20.0);
+  CHECK_FALSE(unsure.is_visible);
+  CHECK(unsure.reason.starts_with("not visible: what conflicts would add is lost in the noise"));
+}
+
+TEST_CASE("a candidate that explains half of what times differ by is not believed") {
+  const BankVerdict verdict = verdict_of(std::vector{survey(100.0, 1.0, 0.05)});
+  CHECK(lead_of(verdict) > 20.0);
+  CHECK_FALSE(verdict.is_visible);
+  CHECK(verdict.reason.find("the best candidate explains only 5") != std::string::npos);
+  CHECK(verdict_of(std::vector{survey(100.0, 1.0, 0.005)}).is_visible);
+}
+
+TEST_CASE("conflicts that would make one of the curves faster are none") {
+  const BankVerdict verdict =
+      verdict_of(std::vector{survey(100.0, 2.0, 0.001), survey(200.0, -2.0, 0.001)});
+  CHECK(lead_of(verdict) > 20.0);
+  CHECK_FALSE(verdict.is_visible);
+  CHECK(verdict_of(std::vector{survey(100.0, 2.0, 0.001), survey(200.0, 2.0, 0.001)}).is_visible);
+}
+
+TEST_CASE("what adds up to less than 2 % of an access is no conflict") {
+  // 31 ways more than one, each of a thousandth and of half of that.
+  CHECK(verdict_of(std::vector{survey(1000.0, 1.0, 0.0)}).is_visible);
+  const BankVerdict verdict = verdict_of(std::vector{survey(1000.0, 0.5, 0.0)});
+  CHECK_FALSE(verdict.is_visible);
+  CHECK(verdict.reason.starts_with("not visible: no pattern costs more than another (at most 1.5"));
+}
+
+TEST_CASE("the line of a curve counts relative deviations, and its interval is one of 95 %") {
+  // Least squares of 1 on the columns 1 / t and w / t, solved by Cramer's rule in fractions; the
+  // interval is 1.96 standard errors, of 3 degrees of freedom, to each side.
+  const ConflictLine line = fit_conflicts(std::vector{1.0, 2.0, 4.0, 8.0, 16.0},
+                                          std::vector{21.0, 21.0, 25.0, 35.0, 49.0});
+  CHECK(line.cost == doctest::Approx(1.955537488).epsilon(1e-6));
+  CHECK(line.base == doctest::Approx(17.996406101).epsilon(1e-6));
+  CHECK(line.cost_interval.low == doctest::Approx(1.658563253).epsilon(1e-6));
+  CHECK(line.cost_interval.high == doctest::Approx(2.252511722).epsilon(1e-6));
+}
+
+}  // namespace
+}  // namespace clprobe

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of docs/compare.md that no report shows at once: two clocks, the margins of a digest,
+// and why two runs may differ though the device does not. Expected numbers are worked out by hand.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/doubts.hpp"
+#include "clprobe/compare.hpp"
+#include "clprobe/estimate.hpp"
+
+namespace clprobe {
+namespace {
+
+constexpr double threshold = 0.03;
+
+/// A finding with an interval of 0.1 % to each side.
+ComparedFinding finding_of(double value, std::string_view unit,
+                           std::optional<CoreClock> clock = std::nullopt) {
+  Finding finding{.name = "latency", .series = "global", .level = 1};
+  finding.unit = unit;
+  finding.value = value;
+  finding.low = 0.999 * value;
+  finding.high = 1.001 * value;
+  return {finding, 0.0, 0.0, clock};
+}
+
+CoreClock clock_of(double hertz, double aside = 0.001) {
+  return {hertz, hertz * (1.0 - aside), hertz * (1.0 + aside)};
+}
+
+Judgement of_one_device(const ComparedFinding& baseline, const ComparedFinding& other) {
+  return judge_same_device(baseline, other, threshold);
+}
+
+}  // namespace
+
+TEST_CASE("of clocks at two rates a change counts that is one in cycles and in seconds") {
+  const ComparedFinding baseline = finding_of(100.0, "cycles", clock_of(1.0e9));
+  // 110 cycles at 0.9 GHz are 122 ns after 100.
+  CHECK(of_one_device(baseline, finding_of(110.0, "cycles", clock_of(0.9e9))).verdict ==
+        Verdict::worse);
+  // At 1.5 GHz they are 73 ns: worse by the one, better by the other.
+  const Judgement both = of_one_device(baseline, finding_of(110.0, "cycles", clock_of(1.5e9)));
+  CHECK(both.verdict == Verdict::unclear);
+  CHECK(both.reason.find("; in seconds: ") != std::string::npos);
+  // At 1.1 GHz they are 100 ns: memory does not follow the core's clock.
+  const Judgement same = of_one_device(baseline, finding_of(110.0, "cycles", clock_of(1.1e9)));
+  CHECK(same.verdict == Verdict::same);
+  CHECK(same.reason.starts_with("in seconds, for it does not follow the clock"));
+  // Rates that the calibrations cannot tell apart are one rate: cycles alone count.
+  CHECK(of_one_device(finding_of(100.0, "cycles", clock_of(1.0e9, 0.06)),
+                      finding_of(110.0, "cycles", clock_of(1.1e9, 0.06)))
+            .verdict == Verdict::worse);
+}
+
+TEST_CASE("in seconds the calibrations' errors count, in cycles they do not") {
+  // 100 cycles at 1 GHz and 126 at 1.2 are 100 and 105 ns, each 5 % uncertain.
+  const ComparedFinding baseline = finding_of(100.0, "cycles", clock_of(1.0e9, 0.05));
+  const ComparedFinding other = finding_of(126.0, "cycles", clock_of(1.2e9, 0.05));
+  CHECK(of_one_device(baseline, other).verdict == Verdict::same);
+  CHECK(of_one_device(finding_of(100.0, "cycles", clock_of(1.0e9)),
+                      finding_of(126.0, "cycles", clock_of(1.2e9)))
+            .verdict == Verdict::worse);
+  // 10 % apart in ticks of one clock, whatever it is worth in seconds.
+  ComparedFinding early = finding_of(100e-9, "seconds", clock_of(1.0e9, 0.2));
+  ComparedFinding late = finding_of(110e-9, "seconds", clock_of(1.0e9, 0.2));
+  early.calibration = late.calibration = 0.2;
+  const Judgement judged = of_one_device(early, late);
+  CHECK(judged.verdict == Verdict::worse);
+  CHECK(judged.reason.starts_with("in cycles, as measured: "));
+  CHECK(judged.ratio == doctest::Approx(1.1));
+  CHECK(judge(early, late, threshold).verdict == Verdict::same);
+  // Without the rates nothing can be converted.
+  early.clock.reset();
+  CHECK(of_one_device(early, late).verdict == Verdict::same);
+}
+
+TEST_CASE("bandwidths of one device are compared in bytes per cycle") {
+  const Judgement judged = of_one_device(finding_of(1e12, "bytes_per_second", clock_of(1.0e9)),
+                                         finding_of(1.1e12, "bytes_per_second", clock_of(1.1e9)));
+  CHECK(judged.verdict == Verdict::same);  // 1000 bytes per cycle each
+  CHECK(judged.ratio == doctest::Approx(1.1));
+}
+
+TEST_CASE("brackets of sizes that overlap are the same, though neither size is in the other's") {
+  const auto size_of = [](double value, double low, double high) {
+    ComparedFinding compared = finding_of(value, "bytes");
+    compared.finding.low = low;
+    compared.finding.high = high;
+    return compared;
+  };
+  const ComparedFinding baseline = size_of(100.0, 90.0, 150.0);
+  CHECK(judge(baseline, size_of(160.0, 140.0, 200.0), threshold).verdict == Verdict::same);
+  CHECK(judge(baseline, size_of(160.0, 151.0, 200.0), threshold).verdict == Verdict::unclear);
+  CHECK(judge(baseline, size_of(180.0, 160.0, 200.0), threshold).verdict == Verdict::different);
+  // The same numbers as times prove nothing.
+  ComparedFinding early = finding_of(100.0, "seconds");
+  early.finding.high = 120.0;
+  ComparedFinding late = finding_of(130.0, "seconds");
+  late.finding.low = 115.0;
+  CHECK(judge(early, late, threshold).verdict == Verdict::unclear);
+}
+
+TEST_CASE("one interval is not enough to call a difference a change") {
+  ComparedFinding bare = finding_of(110.0, "cycles");
+  bare.finding.low.reset();
+  bare.finding.high.reset();
+  const ComparedFinding known = finding_of(100.0, "cycles");
+  CHECK(judge(known, bare, threshold).reason.ends_with("but it has no interval"));
+  CHECK(judge(known, bare, threshold).verdict == Verdict::unclear);
+  CHECK(judge(bare, known, threshold).reason.ends_with("but the baseline has no interval"));
+  CHECK(judge(bare, known, threshold).verdict == Verdict::unclear);
+}
+
+namespace {
+
+/// A device whose core's clock ticks once a nanosecond, known to 10 % to each side.
+Run run_with(std::vector<Point> points, std::vector<Finding> findings,
+             std::string_view quantity = "seconds_per_access") {
+  Run run;
+  run.device.name = "Made";
+  run.device.timer = Timer::clock;
+  run.device.clock = {ClockKind::nvidia, ClockRate::core_cycles, 0, 1, 1.0, 0.9, 1.1, 1.0};
+  ProbeResult result;
+  result.probe = "made";
+  result.quantity = quantity;
+  result.points = std::move(points);
+  result.findings = std::move(findings);
+  run.results.push_back(std::move(result));
+  return run;
+}
+
+/// Launches of 1000 accesses that took `ns` each, timed whole by events, or by the clock alone.
+Point point_of(std::int64_t size, const std::vector<std::uint64_t>& ns, bool is_whole) {
+  Point point{.series = "all", .parameters = {{"size", size}}};
+  if (is_whole) point.parameters.set("timer", std::string("event"));
+  for (const std::uint64_t each : ns) {
+    Sample sample{.accesses = 1000};
+    (is_whole ? sample.event_ns : sample.ticks) = each;
+    point.samples.push_back(sample);
+  }
+  return point;
+}
+
+Finding found(double value, std::string_view unit) {
+  Finding finding{.name = "found", .series = "all"};
+  finding.unit = unit;
+  finding.value = value;
+  finding.low = 0.999 * value;
+  finding.high = 1.001 * value;
+  return finding;
+}
+
+/// The digest of the run's one probe; that of its clock stands before it.
+ComparedResult digest_of(const Run& run) { return digest(run, "a.json").results.at(1); }
+
+}  // namespace
+
+TEST_CASE("a bandwidth's margin is the spread of the launches that were as fast") {
+  // The median is 1000 ns and the upper quartile 1200: 20 %. A byte takes 1 ns, 1 GB/s.
+  const Point fast = point_of(1, {1000, 1000, 1000, 1200, 1200}, true);
+  // Three times as slow, and spread by 50 %.
+  const Point slow = point_of(2, {3000, 3000, 3000, 4500, 4500}, true);
+  const Run run = run_with({fast, slow}, {found(1e9, "bytes_per_second"), found(1e-9, "seconds")},
+                           "bytes_per_second");
+  const ComparedResult compared = digest_of(run);
+  REQUIRE(compared.findings.size() == 2);
+  CHECK(compared.findings[0].margin == doctest::Approx(0.2));
+  CHECK(compared.findings[1].margin == doctest::Approx(0.2));
+  REQUIRE(compared.curves.size() == 1);
+  CHECK(compared.curves[0].unit == "bytes_per_second");
+  CHECK(compared.curves[0].points.at(0).value == doctest::Approx(1e9));
+  CHECK(compared.curves[0].points.at(1).value == doctest::Approx(1e9 / 3.0));
+}
+
+TEST_CASE("a share's margin is the spread of all points of its series") {
+  // Quartiles of {20 %, 50 %}: three quarters of the way from the one to the other.
+  const Run run = run_with({point_of(1, {1000, 1000, 1000, 1200, 1200}, true),
+                            point_of(2, {3000, 3000, 3000, 4500, 4500}, true)},
+                           {found(0.3, "share")});
+  CHECK(digest_of(run).findings.at(0).margin == doctest::Approx(0.425));
+}
+
+TEST_CASE("half of the calibration's width counts, where the clock timed it") {
+  const std::vector<Finding> findings{found(1e-9, "seconds"), found(1.0, "cycles"),
+                                      found(1024.0, "bytes")};
+  const ComparedResult clocked = digest_of(run_with({point_of(1, {1000, 1000}, false)}, findings));
+  CHECK(clocked.findings[0].calibration == doctest::Approx(0.1));
+  CHECK(clocked.findings[1].calibration == 0.0);
+  CHECK(clocked.findings[2].calibration == 0.0);
+  REQUIRE(clocked.findings[0].clock.has_value());
+  CHECK(clocked.findings[0].clock->hertz == doctest::Approx(1e9));
+  CHECK(clocked.findings[1].clock.has_value());
+  CHECK_FALSE(clocked.findings[2].clock.has_value());
+  // Whole launches that events timed are no matter of the core's clock; cycles always are.
+  const ComparedResult whole = digest_of(run_with({point_of(1, {1000, 1000}, true)}, findings));
+  CHECK(whole.findings[0].calibration == 0.0);
+  CHECK_FALSE(whole.findings[0].clock.has_value());
+  CHECK(whole.findings[1].clock.has_value());
+}
+
+TEST_CASE("what a launch turned out to take does not say which point it is") {
+  std::vector<Point> points{point_of(1, {1000, 1000}, false), point_of(2, {2000, 2000}, false)};
+  std::int64_t cycles = 100;
+  for (Point& point : points) {
+    point.parameters.set("gsi_no_stall_cycles", cycles);
+    point.parameters.set("cycles", cycles + 1);
+    point.parameters.set("buffer_bytes", cycles + 2);
+    point.parameters.set("step", std::int64_t{64});
+    cycles += 100;
+  }
+  const ComparedResult compared = digest_of(run_with(points, {}));
+  REQUIRE(compared.curves.size() == 1);
+  CHECK(compared.curves[0].varying == std::vector<std::string>{"size"});
+  CHECK(compared.curves[0].settings.integer_or("step", 0) == 64);
+  CHECK(compared.curves[0].settings.find("cycles") == nullptr);
+  CHECK(compared.curves[0].points.at(1).key == "size 2");
+}
+
+TEST_CASE("samples from before a failure are no point of a curve") {
+  Point failed = point_of(2, {2000, 2000}, false);
+  failed.failure = "lost";
+  const ComparedResult compared =
+      digest_of(run_with({point_of(1, {1000, 1000}, false), failed}, {}));
+  REQUIRE(compared.curves.size() == 1);
+  CHECK(compared.curves[0].points.size() == 1);
+}
+
+TEST_CASE("that time ran out is in the digest") {
+  Run run = run_with({point_of(1, {1000, 1000}, false)}, {});
+  CHECK_FALSE(digest_of(run).is_cut_short);
+  run.results[0].warnings.push_back(
+      {"time_budget_short", {{"measured", std::int64_t{1}}, {"planned", std::int64_t{9}}}});
+  CHECK(digest_of(run).is_cut_short);
+}
+
+namespace {
+
+ComparedCurve curve_of(std::string_view series, std::string_view timer, int first, int last) {
+  ComparedCurve curve;
+  curve.series = series;
+  if (!timer.empty()) curve.settings.set("timer", std::string(timer));
+  for (int i = first; i <= last; ++i) curve.points.push_back({fmt::format("size {}", i), 1.0});
+  return curve;
+}
+
+ComparedResult result_of(std::vector<ComparedCurve> curves, bool is_cut_short = false) {
+  ComparedResult result;
+  result.curves = std::move(curves);
+  result.is_cut_short = is_cut_short;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("launches that events time and launches that the host times are not compared") {
+  const ComparedResult by_events = result_of({curve_of("read", "event", 10, 19)});
+  const ComparedResult by_host = result_of({curve_of("read", "host", 10, 19)});
+  CHECK(doubt_of(by_events, by_host, "read") == "; but timed by host, in the baseline by event");
+  CHECK(doubt_of(by_events, by_events, "read").empty());
+  // Points that do not say, or not all the same, are believed.
+  const ComparedResult silent = result_of({curve_of("read", "", 10, 19)});
+  CHECK(doubt_of(by_events, silent, "read").empty());
+  CHECK(doubt_of(by_events, result_of({by_host.curves[0], by_events.curves[0]}), "read").empty());
+}
+
+TEST_CASE("a finding is doubted for the points of its own series alone") {
+  const ComparedResult whole =
+      result_of({curve_of("load", "", 10, 19), curve_of("load-store", "", 10, 19)});
+  const ComparedResult cut =
+      result_of({curve_of("load", "", 10, 19), curve_of("load-store", "", 10, 12)}, true);
+  CHECK(doubt_of(whole, cut, "load").empty());
+  CHECK(doubt_of(whole, cut, "load 4 B").empty());
+  CHECK(doubt_of(whole, cut, "load-store 4 B") ==
+        "; but time ran out, and of 10 and 3 points only 3 are the same");
+  // A series without points of its own rests on all: 13 of 20 are enough.
+  CHECK(doubt_of(whole, cut, "local memory").empty());
+}
+
+TEST_CASE("where time ran out, half of the points must be the same") {
+  const auto doubt = [](int first) {
+    return doubt_of(result_of({curve_of("load", "", 10, 19)}),
+                    result_of({curve_of("load", "", first, first + 9)}, true), "load");
+  };
+  CHECK(doubt(15).empty());
+  CHECK_FALSE(doubt(16).empty());
+}
+
+TEST_CASE("clocks that were calibrated against different things are not compared") {
+  Finding by_events{.name = "rate", .series = "core"};
+  by_events.method = "calibration against event";
+  Finding by_host = by_events;
+  by_host.method = "calibration against host";
+  CHECK(doubt_of_clock(by_events, by_events).empty());
+  CHECK(doubt_of_clock(by_events, by_host) ==
+        "; but by calibration against host, in the baseline by calibration against event");
+  Run run = run_with({}, {});
+  run.device.launch_timer = Timer::event;
+  Run other = run;
+  other.device.launch_timer = Timer::host;
+  other.device.clock.ticks_per_ns = 0.7;
+  other.device.clock.ticks_per_ns_low = 0.69;
+  other.device.clock.ticks_per_ns_high = 0.71;
+  run.device.clock.ticks_per_ns_low = 0.99;
+  run.device.clock.ticks_per_ns_high = 1.01;
+  const auto verdicts = [&] {
+    return compare(std::array{digest(run, "a.json"), digest(other, "b.json")}, 0, threshold)
+        .counts.at(1);
+  };
+  CHECK(verdicts().unclear == 1);
+  other.device.launch_timer = Timer::event;
+  CHECK(verdicts().worse == 1);
+}
+
+namespace {
+
+RunDigest run_of(std::vector<ComparedFinding> findings, Status status = Status::ok) {
+  ComparedResult result;
+  result.probe = "made";
+  result.status = status;
+  result.findings = std::move(findings);
+  return {.file = "a.json", .device = "Made", .results = {std::move(result)}};
+}
+
+ComparedFinding level_of(int level, double value) {
+  ComparedFinding compared = finding_of(value, "seconds");
+  compared.finding.level = level;
+  return compared;
+}
+
+}  // namespace
+
+TEST_CASE("a probe that had failed before and fails now is no change") {
+  RunDigest failed = run_of({}, Status::failed);
+  failed.results[0].reason = "lost";
+  const auto different = [&](const RunDigest& baseline) {
+    return compare(std::array{baseline, failed}, 0, threshold).counts.at(1).different;
+  };
+  CHECK(different(run_of({level_of(1, 10.0)})) == 1);
+  CHECK(different(run_of({level_of(1, 10.0)}, Status::failed)) == 0);
+}
+
+TEST_CASE("of two levels that are as near the first one is the baseline's") {
+  const Comparison made = compare(
+      std::array{run_of({level_of(1, 100.0)}), run_of({level_of(1, 100.0), level_of(2, 100.0)})}, 0,
+      threshold);
+  CHECK(made.counts[1].same == 1);
+  REQUIRE(made.unmatched.size() == 1);
+  CHECK(made.unmatched[0].level == 2);
+}
+
+TEST_CASE("a curve is told by its median ratio, its 5 and 95 % quantiles, and its furthest point") {
+  ComparedCurve before = curve_of("load", "", 10, 30);
+  ComparedCurve after = before;
+  // Ratios from 1.00 to 1.20 in steps of 0.01, but for one that is half.
+  for (std::size_t i = 0; i < after.points.size(); ++i) {
+    after.points[i].value = 1.0 + 0.01 * static_cast<double>(i);
+  }
+  after.points[20].value = 0.5;
+  RunDigest baseline = run_of({});
+  RunDigest other = baseline;
+  baseline.results[0].curves = {before};
+  other.results[0].curves = {after};
+  const Comparison made = compare(std::array{baseline, other}, 0, threshold);
+  REQUIRE(made.curves.size() == 1);
+  // 0.5, 1.00, 1.01 ... 1.19: the 11th is 1.09, the second 1.00, the second last 1.18.
+  CHECK(made.curves[0].matched == 21);
+  CHECK(made.curves[0].median_ratio == doctest::Approx(1.09));
+  CHECK(made.curves[0].low_ratio == doctest::Approx(1.00));
+  CHECK(made.curves[0].high_ratio == doctest::Approx(1.18));
+  CHECK(made.curves[0].furthest == "size 30");
+  CHECK(made.curves[0].furthest_ratio == doctest::Approx(0.5));
+}
+
+}  // namespace clprobe

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// When the engine stops, and what it says where it could not: widths, the sentinel, refusals.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "clprobe/engine.hpp"
+#include "fake_device.hpp"
+
+namespace clprobe {
+namespace {
+
+Budget ample_budget() {
+  Budget budget;
+  budget.probe_time = std::chrono::hours(1);
+  return budget;
+}
+
+std::int64_t id_of(const Point& point) { return point.parameters.integer("working_set_bytes"); }
+
+/// Of the first `noisy` points the second and third launch of each visit take `longer` as long.
+Answer noisy_points(std::int64_t noisy, double longer) {
+  return [=, launch = 0](const Point& point, std::uint64_t iterations) mutable {
+    const bool is_slow = id_of(point) <= noisy && launch++ % 3 != 0;
+    return launch_of(iterations, is_slow ? 1000.0 * longer : 1000.0);
+  };
+}
+
+std::vector<Warning> warnings_called(const ProbeResult& result, std::string_view code) {
+  std::vector<Warning> found;
+  std::copy_if(result.warnings.begin(), result.warnings.end(), std::back_inserter(found),
+               [&](const Warning& warning) { return warning.code == code; });
+  return found;
+}
+
+std::set<std::uint64_t> visits_of(const Point& point) {
+  std::set<std::uint64_t> visits;
+  for (const Sample& sample : point.samples) visits.insert(sample.visit);
+  return visits;
+}
+
+TEST_CASE("intervals that stay wider than 5 % at more than a tenth of the points are told") {
+  const auto warnings = [](std::int64_t noisy, double longer) {
+    FakeBackend backend(noisy_points(noisy, longer));
+    return warnings_called(measure(fake_probe(), backend, limits_of_points(20), ample_budget(), {}),
+                           "wide_intervals");
+  };
+  CHECK(warnings(0, 1.1).empty());
+  CHECK(warnings(2, 1.1).empty());    // a tenth
+  CHECK(warnings(20, 1.04).empty());  // narrow enough
+  const auto some = warnings(3, 1.1);
+  REQUIRE(some.size() == 1);
+  CHECK(some[0].facts.integer("points") == 3);
+  CHECK(some[0].facts.integer("of_points") == 20);
+  // From the least, 1000 ns, to the median, 1100.
+  CHECK(std::get<double>(*some[0].facts.find("widest_share")) == doctest::Approx(0.1));
+}
+
+/// A point of whole launches, which events time.
+Plan one_whole_launch(const DeviceInfo&, const Limits&) {
+  Point point = fake_point("near", 1);
+  point.parameters.set("timer", std::string("event"));
+  return {{point}, {}};
+}
+
+TEST_CASE("whole launches are done when the whole interval is narrow, and not one half of it") {
+  // Each third launch is 10 % faster: median and upper quartile are the same, the lower is not.
+  FakeBackend backend([launch = 0](const Point&, std::uint64_t iterations) mutable {
+    return launch_of(iterations, launch++ % 3 == 0 ? 900.0 : 1000.0);
+  });
+  Probe probe = fake_probe();
+  probe.plan = one_whole_launch;
+  const ProbeResult result = measure(probe, backend, {}, ample_budget(), {});
+  REQUIRE(result.points.size() == 1);
+  CHECK(visits_of(result.points[0]).size() == 5);
+  FakeBackend steady(
+      [](const Point&, std::uint64_t iterations) { return launch_of(iterations, 1000.0); });
+  CHECK(visits_of(measure(probe, steady, {}, ample_budget(), {}).points[0]).size() == 2);
+}
+
+TEST_CASE("drift is followed from eight points on, by a visit of the first after each 16") {
+  const auto visits_of_first = [](std::uint64_t points) {
+    FakeBackend backend(noisy_points(20, 1.5));
+    Budget budget = ample_budget();
+    budget.max_visits = 10;
+    measure(fake_probe(), backend, limits_of_points(points), budget, {});
+    return std::count(backend.visited().begin(), backend.visited().end(), 1);
+  };
+  CHECK(visits_of_first(7) == 10);
+  CHECK(visits_of_first(8) == 10 + 80 / 16);
+  CHECK(visits_of_first(10) == 10 + 100 / 16);
+}
+
+TEST_CASE("an interrupt under the sentinel is no drift that was not followed") {
+  bool interrupted = false;
+  FakeBackend backend(noisy_points(20, 1.5));
+  backend.on_prepare([&, visited = false](const Point& point) mutable {
+    if (id_of(point) != 1) return;
+    if (visited && point.samples.empty()) {  // the sentinel, which the worker did not survive
+      interrupted = true;
+      throw DeviceError("interrupted");
+    }
+    visited = true;
+  });
+  Observer observer;
+  observer.cancelled = [&] { return interrupted; };
+  const ProbeResult result =
+      measure(fake_probe(), backend, limits_of_points(20), ample_budget(), observer);
+  CHECK(interrupted);
+  CHECK(result.status == Status::interrupted);
+  CHECK(warnings_called(result, "drift_not_followed").empty());
+}
+
+TEST_CASE("points that are refused for two reasons are two warnings") {
+  FakeBackend backend(noisy_points(0, 1.0));
+  backend.on_prepare([](const Point& point) {
+    if (id_of(point) == 2) throw Unsupported("the driver runs no such group");
+    if (id_of(point) >= 4) throw Unsupported("the driver takes no such size");
+  });
+  const ProbeResult result =
+      measure(fake_probe(), backend, limits_of_points(5), ample_budget(), {});
+  const auto warnings = warnings_called(result, "point_refused");
+  REQUIRE(warnings.size() == 2);
+  std::int64_t points = 0;
+  for (const Warning& warning : warnings) {
+    const std::int64_t expected = warning.facts.text("reason").ends_with("group") ? 1 : 2;
+    CHECK(warning.facts.integer("points") == expected);
+    points += warning.facts.integer("points");
+  }
+  CHECK(points == 3);
+}
+
+TEST_CASE("a recorded run is not visited until the least time: it has what it has") {
+  FakeBackend backend(noisy_points(20, 1.5));
+  const ProbeResult recorded =
+      measure(fake_probe(), backend, limits_of_points(3), ample_budget(), {});
+  Run run;
+  run.device = backend.device();
+  run.results.push_back(recorded);
+  Budget budget = ample_budget();
+  budget.least_time = std::chrono::hours(1);
+  const auto replayed =
+      measure(fake_probe(), *recorded_backend(run), limits_of_points(3), budget, {});
+  REQUIRE(replayed.points.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(replayed.points[i] == recorded.points[i]);
+}
+
+TEST_CASE("as many points are refused by a recorded run as were") {
+  FakeBackend backend(noisy_points(0, 1.0));
+  backend.on_prepare([](const Point& point) {
+    if (id_of(point) >= 3) throw Unsupported("the driver runs no such group");
+  });
+  const ProbeResult recorded =
+      measure(fake_probe(), backend, limits_of_points(5), ample_budget(), {});
+  Run run;
+  run.device = backend.device();
+  run.results.push_back(recorded);
+  const ProbeResult replayed =
+      measure(fake_probe(), *recorded_backend(run), limits_of_points(5), ample_budget(), {});
+  REQUIRE(warnings_called(recorded, "point_refused").size() == 1);
+  CHECK(warnings_called(recorded, "point_refused")[0].facts.integer("points") == 3);
+  CHECK(replayed.warnings == recorded.warnings);
+}
+
+}  // namespace
+}  // namespace clprobe
