@@ -15,52 +15,31 @@
 #include "clprobe/parallelism.hpp"
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/shape.hpp"
+#include "probes/shared/finding.hpp"
 
 namespace clprobe::inflight {
 namespace {
 
-Finding finding_of(std::string name, std::string_view series, std::string unit,
-                   std::string method) {
-  Finding finding;
-  finding.name = std::move(name);
-  finding.series = series;
-  finding.unit = std::move(unit);
-  finding.method = std::move(method);
-  return finding;
+Finding counted(std::string_view name, std::string_view series, std::string_view method,
+                double value, double low, double high) {
+  return finding_of(name, series, "count", method, value, low, high);
 }
 
-Finding counted(std::string name, std::string_view series, std::string method, double value,
-                double low, double high) {
-  Finding finding = finding_of(std::move(name), series, "count", std::move(method));
-  finding.value = value;
-  finding.low = low;
-  finding.high = high;
-  return finding;
-}
-
-Finding in_unit(std::string unit, std::string name, std::string_view series, std::string method,
-                double value, const Interval& interval) {
-  Finding finding = finding_of(std::move(name), series, std::move(unit), std::move(method));
-  finding.value = value;
-  finding.low = interval.low;
-  finding.high = interval.high;
-  return finding;
+Finding in_unit(std::string_view unit, std::string_view name, std::string_view series,
+                std::string_view method, double value, const Interval& interval) {
+  return finding_of(name, series, unit, method, value, interval.low, interval.high);
 }
 
 /// A lower bound and its own interval; what is bounded may be more.
-Finding bounded(std::string name, std::string_view series, std::string method,
+Finding bounded(std::string_view name, std::string_view series, std::string_view method,
                 const Interval& interval) {
-  return in_unit("count", std::move(name), series, std::move(method), interval.low, interval);
+  return in_unit("count", name, series, method, interval.low, interval);
 }
 
-Finding without_value(std::string name, std::string_view series, std::string method,
-                      std::string reason) {
-  Finding finding = finding_of(std::move(name), series, "count", std::move(method));
-  finding.reason = std::move(reason);
-  return finding;
+Finding uncounted(std::string_view name, std::string_view series, std::string_view method,
+                  std::string_view reason) {
+  return without_value(name, series, method, reason, "count");
 }
-
-bool is_chain(const Point& point) { return point.parameters.find("chains") != nullptr; }
 
 /// The ticks of a round in each sample.
 std::vector<double> rounds_of(const Point& point) {
@@ -96,7 +75,7 @@ void add_curve(Findings& found, const std::string& series, const CurveFinding& c
     }
     found.findings.push_back(std::move(spike));
   } else {
-    Finding none = without_value("spike", series, method, curve.reason);
+    Finding none = uncounted("spike", series, method, curve.reason);
     // It was looked for: there is none, or none that can be used.
     if (curve.latency_cycles > 0.0) none.label = "none";
     found.findings.push_back(std::move(none));
@@ -111,7 +90,7 @@ void add_range(Findings& found, const char* name, const std::optional<CountRange
                const std::string& reason) {
   constexpr const char* method = "thread-latency";
   if (!range) {
-    found.findings.push_back(without_value(name, unit_series, method, reason));
+    found.findings.push_back(uncounted(name, unit_series, method, reason));
     return;
   }
   const auto low = static_cast<double>(range->low);
@@ -163,7 +142,7 @@ std::optional<Saturation> saturation_of(const DeviceInfo& device, std::span<cons
     if (point.series != series || !point.failure.empty()) continue;
     const std::optional<Estimate> time = time_of_chains(device, point);
     if (!time || !(time->ns_interval.low > 0.0)) continue;
-    const InflightShape shape = InflightShape::of(point);
+    const Shape shape = Shape::of(point);
     const Interval& ns = time->ns_interval;
     curve.points.push_back({static_cast<double>(shape.work_items * shape.chains),
                             1.0 / time->ns,
@@ -176,8 +155,7 @@ void add_saturation(Findings& found, const std::string& series,
                     const std::optional<Saturation>& fit) {
   constexpr const char* method = "saturation";
   if (!fit) {
-    found.findings.push_back(
-        without_value("in_flight", series, method, "fewer than 3 usable points"));
+    found.findings.push_back(uncounted("in_flight", series, method, "fewer than 3 usable points"));
     return;
   }
   constexpr double seconds_per_ns = 1e-9;
@@ -189,8 +167,7 @@ void add_saturation(Findings& found, const std::string& series,
                                      fit->knee_interval.high));
     return;
   }
-  found.findings.push_back(
-      without_value("in_flight", series, method, "not reached: " + fit->reason));
+  found.findings.push_back(uncounted("in_flight", series, method, "not reached: " + fit->reason));
   found.findings.push_back(bounded("in_flight_at_least", series, method, fit->knee_interval));
 }
 
@@ -215,7 +192,7 @@ void take_mean_latencies(const DeviceInfo& device, std::span<const Point> points
                          std::vector<CurveFinding>& curves) {
   for (const Point& point : points) {
     if (!is_chain(point) || !point.failure.empty()) continue;
-    const InflightShape shape = InflightShape::of(point);
+    const Shape shape = Shape::of(point);
     const std::optional<Estimate> time = estimate(point, device);
     if (shape.work_items * shape.chains != 1 || !time) continue;
     const double cycles = time->ns * device.clock.ticks_per_ns;
@@ -246,7 +223,7 @@ void add_chains(Findings& found, const DeviceInfo& device, std::span<const Point
   }
   const auto near = fits.find("cache-chains");
   const auto far = fits.find("memory-chains");
-  // Chains of one work-item on a processor: what its core has outstanding.
+  // Chains of one work-item on a CPU: what its core has outstanding.
   if (runs_items_in_turn(device) && far != fits.end()) {
     const Saturation& fit = far->second;
     constexpr const char* method = "saturation";
@@ -276,7 +253,7 @@ std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> poi
     const std::vector<double> rounds = rounds_of(point);
     const bool is_other = is_chain(point) || is_loaded(point) || point.series == overhead_series;
     if (rounds.empty() || is_other) continue;
-    const InflightShape shape = InflightShape::of(point);
+    const Shape shape = Shape::of(point);
     const auto place = std::find(series.begin(), series.end(), point.series) - series.begin();
     if (place == static_cast<std::ptrdiff_t>(series.size())) {
       series.push_back(point.series);
@@ -288,11 +265,11 @@ std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> poi
   return curves;
 }
 
-Findings inflight_findings(const DeviceInfo& device, std::span<const Point> points) {
+Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
   std::vector<std::string> series;
   const auto curves = thread_latency_curves(points, series);
-  // A processor runs the work-items one after another, so that its curves say nothing of a limit.
+  // A CPU runs the work-items one after another, so that its curves say nothing of a limit.
   if (!curves.empty() && !runs_items_in_turn(device)) {
     const auto sub_group = static_cast<int>(sub_group_of(device));
     std::vector<CurveFinding> each = find_spikes(curves, sub_group);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "clprobe/outstanding.hpp"
@@ -11,9 +13,9 @@
 namespace clprobe::inflight {
 
 /// The series that is about the compute unit as a whole.
-inline constexpr const char* unit_series = "compute-unit";
+inline constexpr std::string_view unit_series = "compute-unit";
 /// The series of work-groups without loads.
-inline constexpr const char* overhead_series = "overhead";
+inline constexpr std::string_view overhead_series = "overhead";
 
 /// The Thread-Latency curves among the points, in the order of their first points; `series` gets
 /// their names.
@@ -22,7 +24,7 @@ std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> poi
 
 std::int64_t sub_group_of(const DeviceInfo& device);
 
-/// The `analyse` of the probe. Method: docs/inflight.md.
-Findings inflight_findings(const DeviceInfo& device, std::span<const Point> points);
+/// Method: docs/inflight.md.
+Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
 }  // namespace clprobe::inflight

@@ -9,11 +9,10 @@
 #include <string>
 
 #include "clprobe/device.hpp"
+#include "probes/inflight/launch.hpp"
 #include "probes/inflight/lines.hpp"
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/shape.hpp"
-#include "probes/shared/kept_buffer.hpp"
-#include "probes/shared/store.hpp"
 #include "probes/shared/work_group.hpp"
 
 namespace clprobe::inflight {
@@ -22,18 +21,19 @@ namespace {
 /// A prepared point.
 class InFlight {
  public:
-  InFlight(Session& session, const Point& point)
-      : session_(session),
-        shape_(InflightShape::of(point)),
-        lines_(lines_of(session, shape_)),
-        out_(kept_buffer(session, "inflight out", (1 + shape_.work_items) * sizeof(cl_ulong))) {
+  InFlight(std::shared_ptr<Shared> shared, const Point& point)
+      : shared_(std::move(shared)),
+        session_(shared_->session),
+        shape_(Shape::of(point)),
+        lines_(lines_for(*shared_, shape_)),
+        out_(shared_->out.at_least(session_, (1 + shape_.work_items) * sizeof(cl_ulong))) {
     if (shape_.pattern.target == "cache") touch();
     build();
   }
 
   Measurement run(std::uint64_t iterations);
-  [[nodiscard]] const InflightShape& shape() const { return shape_; }
-  [[nodiscard]] bool is_block() const { return shape_.kind == InflightKind::block; }
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+  [[nodiscard]] bool is_block() const { return shape_.kind == Kind::block; }
   [[nodiscard]] const std::string& options() const { return options_; }
 
  private:
@@ -45,8 +45,9 @@ class InFlight {
   std::uint64_t aim_block(std::uint64_t rounds);
   std::uint64_t aim_chains(std::uint64_t hops);
 
+  std::shared_ptr<Shared> shared_;
   Session& session_;
-  InflightShape shape_;
+  Shape shape_;
   Lines& lines_;
   cl::Buffer out_;
   std::string options_{};
@@ -80,10 +81,10 @@ void InFlight::build() {
   }
   const bool has_loop = is_cpu && shape_.work_items > 1;
   build_with(shape_.options() + std::string(has_loop ? clock_without_asm : ""), shape_.work_items);
-  const auto most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
-  if (shape_.work_items > most) {
+  const auto max = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
+  if (shape_.work_items > max) {
     throw Unsupported(fmt::format("the driver takes this kernel with at most {} work-items, not {}",
-                                  most, shape_.work_items));
+                                  max, shape_.work_items));
   }
   static_cast<void>(run(1));
 }
@@ -96,8 +97,8 @@ void InFlight::touch() {
 }
 
 void InFlight::bind_block() {
-  kernel_.setArg(0, lines_.buffer);
-  kernel_.setArg(1, as_uint(shape_.lines - 1));
+  kernel_.setArg(0, lines_.store.buffer);
+  kernel_.setArg(1, as_uint(shape_.lines() - 1));
   kernel_.setArg(2, as_uint(shape_.line_bytes / sizeof(cl_uint)));
   kernel_.setArg(4, as_uint(shape_.lines_per_load()));
   kernel_.setArg(6, as_uint(static_cast<std::uint64_t>(shape_.pattern.merger)));
@@ -110,8 +111,8 @@ void InFlight::bind_block() {
 
 void InFlight::bind_chains() {
   const std::uint64_t bytes = shape_.work_items * shape_.chains * sizeof(cl_uint);
-  starts_ = kept_buffer(session_, "inflight starts", bytes);
-  kernel_.setArg(0, lines_.buffer);
+  starts_ = shared_->starts.at_least(session_, bytes);
+  kernel_.setArg(0, lines_.store.buffer);
   kernel_.setArg(1, as_uint(shape_.line_bytes / sizeof(cl_uint)));
   kernel_.setArg(2, starts_);
   kernel_.setArg(4, never);
@@ -121,7 +122,7 @@ void InFlight::bind_chains() {
 /// Rounds go on through the buffer, so that no launch finds what the one before has loaded. Returns
 /// what all work-items must have loaded.
 std::uint64_t InFlight::aim_block(std::uint64_t rounds) {
-  const std::uint64_t first = lines_.position & (shape_.lines - 1);
+  const std::uint64_t first = lines_.position & (shape_.lines() - 1);
   lines_.position += (rounds + 1) * shape_.lines_per_round();
   kernel_.setArg(3, as_uint(first));
   kernel_.setArg(5, as_uint(rounds));
@@ -167,26 +168,32 @@ constexpr std::uint64_t lines_for_mean = 96;
 constexpr std::uint64_t usual_hops = 128;
 constexpr std::uint64_t usual_hops_of_cpu = 16384;
 
-}  // namespace
-
-Work prepare_inflight(Session& session, const Point& point) {
-  if (is_loaded(point)) return prepare_loaded(session, point);
-  auto prepared = std::make_shared<InFlight>(session, point);
-  const InflightShape& shape = prepared->shape();
+Work prepare(const std::shared_ptr<Shared>& shared, const Point& point) {
+  auto prepared = std::make_shared<InFlight>(shared, point);
+  const Shape& shape = prepared->shape();
+  Session& session = shared->session;
   Work work;
   if (prepared->is_block()) {
     const std::uint64_t round = std::max<std::uint64_t>(1, shape.lines_per_round());
-    const std::uint64_t room = std::max<std::uint64_t>(2, shape.lines / round) - 1;
+    const std::uint64_t room = std::max<std::uint64_t>(2, shape.lines() / round) - 1;
     work.iterations = std::min(std::max(usual_rounds, lines_for_mean / round), room);
-    work.max_iterations = std::min(room, most_iterations);
+    work.max_iterations = std::min(room, max_iterations);
   } else {
     work.accesses_per_iteration = shape.work_items * shape.chains;
     work.iterations = runs_items_in_turn(session.info()) ? usual_hops_of_cpu : usual_hops;
-    work.max_iterations = most_iterations;
+    work.max_iterations = max_iterations;
   }
   work.build = session.build_of("inflight.cl", prepared->options());
   work.run = [prepared](std::uint64_t iterations) { return prepared->run(iterations); };
   return work;
+}
+
+}  // namespace
+
+Preparer open(Session& session) {
+  return [shared = std::make_shared<Shared>(session)](const Point& point) {
+    return is_loaded(point) ? prepare_loaded(shared, point) : prepare(shared, point);
+  };
 }
 
 }  // namespace clprobe::inflight

@@ -1,31 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that the probe `inflight` loads from. Kept by the session from point to point.
+// The memory that the probe `inflight` loads from, and what its points share. Sees OpenCL.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "clprobe/device.hpp"
 #include "probes/inflight/shape.hpp"
+#include "probes/shared/kept_buffer.hpp"
+#include "probes/shared/store.hpp"
 
 namespace clprobe::inflight {
 
 /// What the loads go to, filled once; and how far they have got in it.
 struct Lines {
-  std::unique_ptr<HostMemory> host{};  // before the buffer that uses it, so that it outlives it
-  cl::Buffer buffer{};
+  Store store{};
   std::uint64_t position{0};
 };
 
-/// A buffer of so many bytes, where the target says.
-Lines make_lines(Session& session, std::uint64_t bytes, std::string_view target);
+/// What the points of an opened probe share: launches go on where those before them ended, whatever
+/// their point.
+struct Shared {
+  Session& session;
+  std::map<std::string, Lines> lines{};  ///< by target
+  std::optional<Lines> stream{};
+  KeptBuffer out{};
+  KeptBuffer starts{};
+  KeptBuffer progress{};
 
-/// The filled lines of a target, made once for all of its points.
-Lines& lines_of(Session& session, const InflightShape& shape);
+  explicit Shared(Session& of) : session(of) {}
+};
+
+/// The filled lines of a shape's target, made anew where they are of another size.
+Lines& lines_for(Shared& shared, const Shape& shape);
 
 /// Launches a kernel that takes the buffer, the mask and the words of a line, over all lines.
-void run_over_lines(Session& session, cl::Kernel kernel, const Lines& lines,
-                    const InflightShape& shape);
+void run_over_lines(Session& session, cl::Kernel kernel, const Lines& lines, const Shape& shape);
+
+/// Prepares a point with streams (loaded_launch.cpp).
+Work prepare_loaded(const std::shared_ptr<Shared>& shared, const Point& point);
 
 inline cl_uint as_uint(std::uint64_t value) { return static_cast<cl_uint>(value); }
 

@@ -13,41 +13,40 @@
 #include "clprobe/parallelism.hpp"
 #include "clprobe/statistics.hpp"
 #include "probes/inflight/findings.hpp"
+#include "probes/shared/finding.hpp"
 
 namespace clprobe::inflight {
 namespace {
 
-// From what leaves the latency as it is to all that can be had, on GPUs and processors.
-constexpr std::array usual_delays{0, 16, 64, 256, 1024, 4096};
+// From what leaves the latency as it is to all that can be had, on GPUs and CPUs.
+constexpr std::array<std::uint64_t, 6> usual_delays{0, 16, 64, 256, 1024, 4096};
 // Between two of those.
 constexpr std::array finer_shares{0.25, 0.5, 0.75};
 constexpr double knee_latencies = 2.0;
 // Enough to fill a compute unit of a GPU twice over, by Little's law and what is known of Hopper.
 constexpr std::int64_t items_of_unit = 1024;
-// A work-item of a processor streams 4 KiB between two looks at the flag.
-constexpr std::int64_t turns_of_processor = 64;
+// A work-item of a CPU streams 4 KiB between two looks at the flag.
+constexpr std::uint64_t turns_of_cpu = 64;
 
 bool is_cpu(const DeviceInfo& device) { return runs_items_in_turn(device); }
 
-Point loaded_point(const Point& base, const char* series, std::int64_t groups, std::int64_t items,
-                   std::int64_t turns, std::int64_t delay) {
-  Point point = base;
+/// Of each work-group.
+std::int64_t stream_items(const DeviceInfo& device) {
+  constexpr std::int64_t max_items = 256;  // drivers take as many without being told
+  return is_cpu(device) ? 1 : std::clamp<std::int64_t>(device.max_work_group_size, 1, max_items);
+}
+
+Point point_of(const LoadedShape& shape, std::string_view series) {
+  Point point;
   point.series = series;
-  point.parameters.set("stream_groups", groups);
-  point.parameters.set("stream_items", items);
-  point.parameters.set("stream_turns", turns);
-  point.parameters.set("delay", delay);
+  write_shape(shape, point);
   return point;
 }
 
-void add_delay(const Point& like, std::int64_t delay, std::vector<Point>& points) {
-  for (const char* const series : {loaded_latency_series, loaded_traffic_series}) {
-    Point point;
-    point.parameters = like.parameters;
-    point.series = series;
-    point.parameters.set("delay", delay);
-    points.push_back(std::move(point));
-  }
+void add_delay(LoadedShape shape, std::uint64_t delay, std::vector<Point>& points) {
+  shape.delay = delay;
+  points.push_back(point_of(shape, loaded_latency_series));
+  points.push_back(point_of(shape, loaded_traffic_series));
 }
 
 /// The middle of a point's samples, between their quartiles.
@@ -93,17 +92,10 @@ std::optional<Middle> idle_time(const DeviceInfo& device, std::span<const Point>
   return std::nullopt;
 }
 
-Finding finding_of(const char* name, const char* series, const char* unit) {
-  Finding finding;
-  finding.name = name;
-  finding.series = series;
-  finding.unit = unit;
-  finding.method = "loaded latency";
-  return finding;
-}
+constexpr std::string_view method = "loaded latency";
 
 /// A number in flight, or at least so many; and the bytes that these are.
-void add_parallelism(const char* series, double requests, const Interval& interval,
+void add_parallelism(std::string_view series, double requests, const Interval& interval,
                      const Parallelism& of, double line_bytes, Findings& found) {
   struct Row {
     const char* name;
@@ -117,7 +109,8 @@ void add_parallelism(const char* series, double requests, const Interval& interv
       Row{"bytes_in_flight", "bytes_in_flight_at_least", "bytes", line_bytes},
   };
   for (const Row& row : rows) {
-    Finding finding = finding_of(of.is_knee_reached ? row.name : row.at_least, series, row.unit);
+    Finding finding =
+        finding_of(of.is_knee_reached ? row.name : row.at_least, series, row.unit, method);
     if (of.is_knee_reached) {
       finding.value = requests * row.factor;
       finding.low = interval.low * row.factor;
@@ -132,22 +125,19 @@ void add_parallelism(const char* series, double requests, const Interval& interv
   }
 }
 
-Finding latency_of(const char* name, const Middle& time) {
-  Finding finding = finding_of(name, loaded_series, "seconds");
-  finding.value = time.ns / ns_per_second;
-  finding.low = time.interval.low / ns_per_second;
-  finding.high = time.interval.high / ns_per_second;
-  return finding;
+Finding latency_finding(std::string_view name, const Middle& time) {
+  return finding_of(name, loaded_series, "seconds", method, time.ns / ns_per_second,
+                    time.interval.low / ns_per_second, time.interval.high / ns_per_second);
 }
 
 void add_latencies(const Middle& idle, const std::map<std::int64_t, LoadedTime>& times,
                    const Parallelism& of, Findings& found) {
-  found.findings.push_back(latency_of("latency", idle));
+  found.findings.push_back(latency_finding("latency", idle));
   const auto slowest = std::max_element(times.begin(), times.end(), [](auto& a, auto& b) {
     return a.second.latency.ns < b.second.latency.ns;
   });
-  found.findings.push_back(latency_of("most_loaded_latency", slowest->second.latency));
-  Finding knee = finding_of("knee_bandwidth", loaded_series, "bytes_per_second");
+  found.findings.push_back(latency_finding("max_loaded_latency", slowest->second.latency));
+  Finding knee = finding_of("knee_bandwidth", loaded_series, "bytes_per_second", method);
   if (of.is_knee_reached) {
     knee.value = of.knee_bytes_per_second;
     knee.low = of.knee_interval.low;
@@ -163,45 +153,35 @@ void add_latencies(const Middle& idle, const std::map<std::int64_t, LoadedTime>&
 bool is_loaded(const Point& point) { return point.parameters.find("stream_groups") != nullptr; }
 
 LoadedShape LoadedShape::of(const Point& point) {
-  const auto read = [&](const char* name) {
-    return static_cast<std::uint64_t>(point.parameters.integer(name));
-  };
-  LoadedShape shape;
-  shape.chase.kind = InflightKind::chains;
-  shape.chase.pattern.target = point.parameters.text("target");
-  shape.chase.sub_group = read("sub_group");
-  shape.chase.line_bytes = read("line_bytes");
-  shape.chase.lines =
-      static_cast<std::uint64_t>(point.facts.integer("buffer_bytes")) / shape.chase.line_bytes;
-  shape.groups = read("stream_groups");
-  shape.items = read("stream_items");
-  shape.turns = read("stream_turns");
-  shape.delay = read("delay");
+  auto shape = shape_of<LoadedShape>(point);
   shape.counts_traffic = point.series == loaded_traffic_series;
   return shape;
 }
 
 std::uint64_t LoadedShape::vectors() const {
   constexpr std::uint64_t vector_bytes = 16;
-  return chase.lines * chase.line_bytes / vector_bytes;
+  return chase.buffer_bytes / vector_bytes;
 }
 
-std::vector<Point> loaded_points(const DeviceInfo& device, const Point& base) {
+std::int64_t stream_groups(const DeviceInfo& device) {
   const std::int64_t units = std::max<std::int64_t>(1, device.compute_units);
-  constexpr std::int64_t most_items = 256;  // drivers take as many without being told
-  const std::int64_t items =
-      is_cpu(device) ? 1 : std::clamp<std::int64_t>(device.max_work_group_size, 1, most_items);
-  // A processor has a thread for each group, and the chase needs one of them. With a single one
-  // there is a group to find out with that they do not run side by side.
-  const std::int64_t groups =
-      is_cpu(device) ? std::max<std::int64_t>(1, units - 1) : units * (items_of_unit / items);
-  const std::int64_t turns = is_cpu(device) ? turns_of_processor : 1;
-  std::vector<Point> points{loaded_point(base, loaded_latency_series, 0, items, turns, 0)};
-  const Point streaming = loaded_point(base, loaded_latency_series, groups, items, turns, 0);
-  const LoadedShape shape = LoadedShape::of(streaming);
+  // A CPU has a thread for each group, and the chase needs one of them. With a single one there is
+  // a group to find out with that they do not run side by side.
+  if (is_cpu(device)) return std::max<std::int64_t>(1, units - 1);
+  return units * (items_of_unit / stream_items(device));
+}
+
+std::vector<Point> loaded_points(const DeviceInfo& device, const Shape& base) {
+  LoadedShape shape;
+  shape.chase = base;
+  shape.chase.kind = Kind::chase;
+  shape.items = static_cast<std::uint64_t>(stream_items(device));
+  shape.turns = is_cpu(device) ? turns_of_cpu : 1;
+  std::vector<Point> points{point_of(shape, loaded_latency_series)};
+  shape.groups = static_cast<std::uint64_t>(stream_groups(device));
   // Streams that come back to what they have just read find it in a cache.
   if (shape.vectors() < 2 * shape.groups * shape.vectors_per_round()) return {};
-  for (const int delay : usual_delays) add_delay(streaming, delay, points);
+  for (const std::uint64_t delay : usual_delays) add_delay(shape, delay, points);
   return points;
 }
 
@@ -224,7 +204,9 @@ std::vector<Point> refine_loaded(const DeviceInfo& device, std::span<const Point
                     static_cast<std::int64_t>(share * share * static_cast<double>(distance)));
     }
     for (const std::int64_t delay : delays) {
-      if (!times.contains(delay)) add_delay(*any, delay, more);
+      if (!times.contains(delay)) {
+        add_delay(LoadedShape::of(*any), static_cast<std::uint64_t>(delay), more);
+      }
     }
     return more;
   }
@@ -250,7 +232,7 @@ void add_loaded_findings(const DeviceInfo& device, std::span<const Point> points
                                             line_bytes, static_cast<int>(units));
   if (!parallelism) return;
   if (idle) add_latencies(*idle, times, *parallelism, found);
-  // Of a processor's core, chains side by side say more.
+  // Of a CPU's core, chains side by side say more.
   if (!is_cpu(device)) {
     add_parallelism(unit_series, parallelism->per_compute_unit,
                     parallelism->per_compute_unit_interval, *parallelism, line_bytes, found);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "clprobe/probe.hpp"
@@ -13,24 +14,33 @@ namespace clprobe::inflight {
 
 /// Two series of the same launches: the time of a hop, and the time of a line that was streamed
 /// beside it.
-inline constexpr const char* loaded_latency_series = "loaded-latency";
-inline constexpr const char* loaded_traffic_series = "loaded-traffic";
+inline constexpr std::string_view loaded_latency_series = "loaded-latency";
+inline constexpr std::string_view loaded_traffic_series = "loaded-traffic";
 /// What their findings are about.
-inline constexpr const char* loaded_series = "loaded";
-inline constexpr const char* device_series = "device";
+inline constexpr std::string_view loaded_series = "loaded";
+inline constexpr std::string_view device_series = "device";
 
 bool is_loaded(const Point& point);
 
 /// What one point of these series is.
 struct LoadedShape {
-  InflightShape chase{};
+  Shape chase{.kind = Kind::chase};
   std::uint64_t groups{0};  ///< that stream; 0: the idle latency
   std::uint64_t items{1};   ///< work-items of each
   std::uint64_t turns{1};   ///< of 4 vectors of 16 bytes that a work-item loads in a round
   std::uint64_t delay{0};   ///< multiplications between two rounds
   bool counts_traffic{false};
 
-  /// From the parameters of a point. Throws std::out_of_range where one is missing.
+  template <typename Visitor>
+  void visit(Visitor& fields) {
+    chase.visit(fields);
+    fields.whole("stream_groups", groups);
+    fields.whole("stream_items", items);
+    fields.whole("stream_turns", turns);
+    fields.whole("delay", delay);
+  }
+
+  /// Throws std::out_of_range where a parameter is missing.
   static LoadedShape of(const Point& point);
 
   /// Of the streamed buffer, which is as large as that of the chase.
@@ -41,16 +51,20 @@ struct LoadedShape {
   [[nodiscard]] std::uint64_t bytes_per_round() const { return vectors_per_round() * 16; }
 };
 
-/// Points of both series with few delays. `base` has the parameters of the chase.
-std::vector<Point> loaded_points(const DeviceInfo& device, const Point& base);
+/// Work-groups that stream.
+std::int64_t stream_groups(const DeviceInfo& device);
+
+/// What the kernel returns of the chase, in words of 8 bytes; then come two for each group that
+/// streams.
+inline constexpr std::uint64_t words_of_chase = 6;
+
+/// Points of both series with few delays; none where the memory is too little. `base` is the chase.
+std::vector<Point> loaded_points(const DeviceInfo& device, const Shape& base);
 
 /// Delays around that at which the latency is twice the idle one.
 std::vector<Point> refine_loaded(const DeviceInfo& device, std::span<const Point> points);
 
 /// The latency under load and the memory-level parallelism, of the device and of a compute unit.
 void add_loaded_findings(const DeviceInfo& device, std::span<const Point> points, Findings& found);
-
-/// Throws DeviceError, cl::Error, and Unsupported where work-groups run one after another.
-Work prepare_loaded(Session& session, const Point& point);
 
 }  // namespace clprobe::inflight

@@ -9,32 +9,31 @@
 #include "clprobe/device.hpp"
 #include "probes/inflight/lines.hpp"
 #include "probes/inflight/loaded.hpp"
-#include "probes/shared/kept_buffer.hpp"
-#include "probes/shared/store.hpp"
+#include "probes/shared/launch_size.hpp"
+#include "probes/shared/work_group.hpp"
 
 namespace clprobe::inflight {
 namespace {
 
-// Hops that are not timed: the streams get going meanwhile. On processors other threads must wake
+// Hops that are not timed: the streams get going meanwhile. On CPUs other threads must wake
 // up first: 10 ms at most of hops of 150 ns.
 constexpr std::uint64_t lead = 64;
-constexpr std::uint64_t most_leads = 16;
-constexpr std::uint64_t most_leads_of_cpu = 1024;
+constexpr std::uint64_t max_leads = 16;
+constexpr std::uint64_t max_leads_of_cpu = 1024;
 // Of a timed chase: long against the rounds of streams with the longest delay.
 constexpr std::uint64_t usual_hops = 512;
 constexpr std::uint64_t usual_hops_of_cpu = 4096;
 // No stream goes on for longer, whatever becomes of the chase: work-groups may run one after
 // another, the streams first.
-constexpr double most_stream_ns = 20e6;
+constexpr double max_stream_ns = 20e6;
 // progress[0] and progress[64] of the kernel, in lines of their own.
 constexpr std::size_t progress_words = 65;
-constexpr std::size_t words_of_chase = 6;
-// Streams that begin late or end early are tried again so often; more often on processors, whose
+// Streams that begin late or end early are tried again so often; more often on CPUs, whose
 // other threads others may use.
-constexpr int most_attempts = 4;
-constexpr int most_attempts_of_cpu = 10;
+constexpr int max_attempts = 4;
+constexpr int max_attempts_of_cpu = 10;
 // Of the rounds beside the chase, at least this share must lie in each of its halves.
-constexpr double least_half = 0.2;
+constexpr double min_half = 0.2;
 
 /// What a launch says.
 struct Told {
@@ -49,22 +48,23 @@ struct Told {
 
   [[nodiscard]] std::uint64_t rounds() const { return first_half + second_half; }
   [[nodiscard]] bool is_side_by_side() const {
-    const double least = least_half * static_cast<double>(rounds());
-    return rounds() > 0 && static_cast<double>(std::min(first_half, second_half)) >= least;
+    const double min = min_half * static_cast<double>(rounds());
+    return rounds() > 0 && static_cast<double>(std::min(first_half, second_half)) >= min;
   }
 };
 
 class Loaded {
  public:
-  Loaded(Session& session, const Point& point)
-      : session_(session),
+  Loaded(std::shared_ptr<Shared> shared, const Point& point)
+      : shared_(std::move(shared)),
+        session_(shared_->session),
         shape_(LoadedShape::of(point)),
-        lines_(lines_of(session, shape_.chase)),
+        lines_(lines_for(*shared_, shape_.chase)),
         streamed_(stream()),
-        progress_(kept_buffer(session, "inflight progress", progress_words * sizeof(cl_uint))),
-        out_(kept_buffer(session, "inflight loaded out",
-                         (words_of_chase + 2 * shape_.groups) * sizeof(cl_ulong))),
-        kernel_(session.kernel("inflight.cl", "inflight_loaded", shape_.chase.options())) {
+        progress_(shared_->progress.at_least(session_, progress_words * sizeof(cl_uint))),
+        out_(shared_->out.at_least(session_,
+                                   (words_of_chase + 2 * shape_.groups) * sizeof(cl_ulong))),
+        kernel_(session_.kernel("inflight.cl", "inflight_loaded", shape_.chase.options())) {
     check_group();
     bind();
   }
@@ -78,6 +78,7 @@ class Loaded {
   void bind();
   Told launch(std::uint64_t hops);
 
+  std::shared_ptr<Shared> shared_;
   Session& session_;
   LoadedShape shape_;
   Lines& lines_;
@@ -90,41 +91,40 @@ class Loaded {
 
 /// What is streamed: not the lines of the chase, which would find them in a cache.
 Lines& Loaded::stream() {
-  using Kept = std::shared_ptr<Lines>;
-  const std::uint64_t words = shape_.vectors() * 4;
-  return *session_.keep<Kept>(fmt::format("inflight stream {}", words), [&] {
-    auto lines = std::make_shared<Lines>(
-        make_lines(session_, words * sizeof(cl_uint), shape_.chase.pattern.target));
-    cl::Kernel fill =
-        session_.kernel("inflight.cl", "inflight_fill_stream", shape_.chase.options());
-    fill.setArg(0, lines->buffer);
-    fill.setArg(1, as_uint(words - 1));
-    const Spread spread = spread_over(session_.info(), words);
-    session_.launch(fill, cl::NDRange(spread.items), cl::NDRange(spread.group));
-    return lines;
-  });
+  const Bytes size{shape_.chase.buffer_bytes};
+  std::optional<Lines>& stream = shared_->stream;
+  if (stream && stream->store.size == size) return *stream;
+  stream.reset();  // first: both together may be more memory than is allowed
+  Lines lines{make_store(session_, size)};
+  const std::uint64_t words = size.count / sizeof(cl_uint);
+  cl::Kernel fill = session_.kernel("inflight.cl", "inflight_fill_stream", shape_.chase.options());
+  fill.setArg(0, lines.store.buffer);
+  fill.setArg(1, as_uint(words - 1));
+  const LaunchSize launch = spread_over(session_.info(), words);
+  session_.launch(fill, cl::NDRange(launch.items), cl::NDRange(launch.group));
+  return stream.emplace(std::move(lines));
 }
 
 void Loaded::check_group() {
-  const auto most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
-  if (shape_.items <= most) return;
+  const auto max = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
+  if (shape_.items <= max) return;
   throw Unsupported(fmt::format("the driver takes this kernel with at most {} work-items, not {}",
-                                most, shape_.items));
+                                max, shape_.items));
 }
 
 void Loaded::bind() {
-  const double ticks = most_stream_ns * session_.info().clock.ticks_per_ns;
-  kernel_.setArg(0, lines_.buffer);
+  const double ticks = max_stream_ns * session_.info().clock.ticks_per_ns;
+  kernel_.setArg(0, lines_.store.buffer);
   kernel_.setArg(1, as_uint(shape_.chase.line_bytes / sizeof(cl_uint)));
   kernel_.setArg(3, as_uint(lead));
   const bool is_cpu = runs_items_in_turn(session_.info());
   // Nobody comes to the chase that is alone.
-  const std::uint64_t leads = is_cpu ? most_leads_of_cpu : most_leads;
+  const std::uint64_t leads = is_cpu ? max_leads_of_cpu : max_leads;
   kernel_.setArg(4, as_uint(shape_.groups == 0 ? 2 : leads));
-  kernel_.setArg(6, streamed_.buffer);
+  kernel_.setArg(6, streamed_.store.buffer);
   kernel_.setArg(7, as_uint(shape_.vectors() - 1));
   kernel_.setArg(9, as_uint(shape_.turns));
-  kernel_.setArg(10, as_uint(most_iterations));
+  kernel_.setArg(10, as_uint(max_iterations));
   kernel_.setArg(11, as_uint(shape_.delay));
   kernel_.setArg(12, static_cast<cl_ulong>(ticks));
   kernel_.setArg(13, never);
@@ -134,7 +134,7 @@ void Loaded::bind() {
 
 Told Loaded::launch(std::uint64_t hops) {
   const std::uint64_t begin = lines_.position;
-  kernel_.setArg(2, shape_.chase.cycle().at(begin % shape_.chase.lines));
+  kernel_.setArg(2, shape_.chase.cycle().at(begin % shape_.chase.lines()));
   kernel_.setArg(5, as_uint(hops));
   kernel_.setArg(8, as_uint(streamed_.position & (shape_.vectors() - 1)));
   const std::vector<cl_uint> zero(progress_words, 0);
@@ -154,23 +154,23 @@ Told Loaded::launch(std::uint64_t hops) {
   told.leads = out[4];
   told.end = out[5];
   lines_.position += told.leads * lead + hops;
-  expected_end_ = shape_.chase.cycle().at(lines_.position % shape_.chase.lines);
-  std::uint64_t most_rounds = 0;
+  expected_end_ = shape_.chase.cycle().at(lines_.position % shape_.chase.lines());
+  std::uint64_t max_rounds = 0;
   for (std::uint64_t group = 0; group < shape_.groups; ++group) {
     const std::uint64_t rounds = out[words_of_chase + 2 * group];
     const std::uint64_t words = out[words_of_chase + 2 * group + 1];
     if (as_uint(rounds * shape_.words_per_round()) != words) ++told.wrong_groups;
-    most_rounds = std::max(most_rounds, rounds);
+    max_rounds = std::max(max_rounds, rounds);
   }
   // The next launch goes on behind this one, so that no cache has what it reads.
-  streamed_.position += most_rounds * shape_.groups * shape_.vectors_per_round();
+  streamed_.position += max_rounds * shape_.groups * shape_.vectors_per_round();
   return told;
 }
 
 Measurement Loaded::run(std::uint64_t hops) {
   Told told = launch(hops);
   const bool has_threads = runs_items_in_turn(session_.info()) && session_.info().compute_units > 1;
-  const int attempts = has_threads ? most_attempts_of_cpu : most_attempts;
+  const int attempts = has_threads ? max_attempts_of_cpu : max_attempts;
   for (int attempt = 1; shape_.groups > 0 && !told.is_side_by_side(); ++attempt) {
     if (attempt == attempts) {
       throw Unsupported("the work-groups that stream did not run beside the one that chases");
@@ -191,8 +191,9 @@ Measurement Loaded::run(std::uint64_t hops) {
 
 }  // namespace
 
-Work prepare_loaded(Session& session, const Point& point) {
-  auto prepared = std::make_shared<Loaded>(session, point);
+Work prepare_loaded(const std::shared_ptr<Shared>& shared, const Point& point) {
+  auto prepared = std::make_shared<Loaded>(shared, point);
+  Session& session = shared->session;
   Work work;
   work.iterations = runs_items_in_turn(session.info()) ? usual_hops_of_cpu : usual_hops;
   work.max_iterations = work.iterations;

@@ -14,6 +14,16 @@ namespace {
 constexpr std::uint32_t factor = 2891336453U;
 constexpr std::uint32_t increment = 1013904223U;
 
+/// The fields of such a point are read by its kind.
+struct Chains {
+  Shape shape{.kind = Kind::chains};
+
+  template <typename Visitor>
+  void visit(Visitor& fields) {
+    shape.visit(fields);
+  }
+};
+
 std::uint64_t parts(std::uint64_t count, std::uint64_t size) { return (count + size - 1) / size; }
 
 }  // namespace
@@ -35,46 +45,29 @@ std::uint32_t LineCycle::at(std::uint64_t position) const {
   return line & mask;
 }
 
-InflightShape InflightShape::of(const Point& point) {
-  const auto read = [&](const char* name) {
-    return static_cast<std::uint64_t>(point.parameters.integer(name));
-  };
-  InflightShape shape;
-  const bool is_chains = point.parameters.find("chains") != nullptr;
-  shape.work_items = read(is_chains ? "group_items" : "work_items");
-  shape.sub_group = read("sub_group");
-  shape.line_bytes = read("line_bytes");
-  shape.lines = static_cast<std::uint64_t>(point.facts.integer("buffer_bytes")) / shape.line_bytes;
-  shape.pattern.target = point.parameters.text("target");
-  if (is_chains) {
-    shape.kind = InflightKind::chains;
-    shape.chains = read("chains");
-    return shape;
-  }
-  shape.pattern.loads = static_cast<int>(read("loads"));
-  shape.pattern.merger = static_cast<int>(read("merger"));
-  const bool is_across = point.parameters.text("merger_mode") == "across";
-  shape.pattern.mode = is_across ? MergerMode::across : MergerMode::within;
-  return shape;
+bool is_chain(const Point& point) { return point.parameters.find("chains") != nullptr; }
+
+Shape Shape::of(const Point& point) {
+  return is_chain(point) ? shape_of<Chains>(point).shape : shape_of<Shape>(point);
 }
 
-std::uint64_t InflightShape::lines_per_load() const {
+std::uint64_t Shape::lines_per_load() const {
   const auto merger = static_cast<std::uint64_t>(pattern.merger);
   if (pattern.mode == MergerMode::within) return parts(work_items, merger);
   return parts(parts(work_items, sub_group), merger) * sub_group;
 }
 
-std::uint64_t InflightShape::lines_per_round() const {
+std::uint64_t Shape::lines_per_round() const {
   return lines_per_load() * static_cast<std::uint64_t>(pattern.loads);
 }
 
-std::uint64_t InflightShape::place_of(std::uint64_t item) const {
+std::uint64_t Shape::place_of(std::uint64_t item) const {
   const auto merger = static_cast<std::uint64_t>(pattern.merger);
   if (pattern.mode == MergerMode::within) return item / merger;
   return item / sub_group / merger * sub_group + item % sub_group;
 }
 
-std::uint64_t InflightShape::block_witness(std::uint64_t first, std::uint64_t rounds) const {
+std::uint64_t Shape::block_witness(std::uint64_t first, std::uint64_t rounds) const {
   const LineCycle lines_of = cycle();
   const auto loads = static_cast<std::uint64_t>(pattern.loads);
   std::uint64_t sum = 0;
@@ -88,42 +81,42 @@ std::uint64_t InflightShape::block_witness(std::uint64_t first, std::uint64_t ro
   return sum;
 }
 
-std::uint64_t InflightShape::chain_distance(std::uint64_t hops) const {
+std::uint64_t Shape::chain_distance(std::uint64_t hops) const {
   // Odd: lines whose positions differ by a power of two are equal in their low bits.
-  return std::min(hops | 1U, lines / (work_items * chains));
+  return std::min(hops | 1U, lines() / (work_items * chains));
 }
 
-std::uint64_t InflightShape::chain_positions(std::uint64_t hops) const {
+std::uint64_t Shape::chain_positions(std::uint64_t hops) const {
   const std::uint64_t distance = chain_distance(hops);
   return distance < hops ? hops : distance * work_items * chains;
 }
 
-std::vector<std::uint32_t> InflightShape::chain_lines(std::uint64_t position,
-                                                      std::uint64_t distance) const {
+std::vector<std::uint32_t> Shape::chain_lines(std::uint64_t position,
+                                              std::uint64_t distance) const {
   std::vector<std::uint32_t> lines_of;
   for (std::uint64_t c = 0; c < work_items * chains; ++c) {
-    lines_of.push_back(cycle().at((c * distance + position) % lines));
+    lines_of.push_back(cycle().at((c * distance + position) % lines()));
   }
   return lines_of;
 }
 
-std::string InflightShape::options() const {
-  return fmt::format("-DLOADS={} -DCHAINS={}",
-                     pattern.loads * (kind == InflightKind::block ? 1 : 0), chains);
+std::string Shape::options() const {
+  return fmt::format("-DLOADS={} -DCHAINS={}", pattern.loads * (kind == Kind::block ? 1 : 0),
+                     chains);
 }
 
-std::vector<KernelVariant> inflight_variants() {
-  std::vector<KernelVariant> variants;
+std::vector<KernelVariant> variants() {
+  std::vector<KernelVariant> all;
   for (const int loads : {0, 1, 2, 3, 4, 8}) {
-    variants.push_back({fmt::format("-DLOADS={} -DCHAINS=1", loads), ""});
+    all.push_back({fmt::format("-DLOADS={} -DCHAINS=1", loads), ""});
   }
   for (const int chains : {2, 4, 8, 16, 32}) {
-    variants.push_back({fmt::format("-DLOADS=0 -DCHAINS={}", chains), ""});
+    all.push_back({fmt::format("-DLOADS=0 -DCHAINS={}", chains), ""});
   }
-  variants.push_back({"-DLOADS=4 -DCHAINS=1" + large_group(1024), ""});
-  variants.push_back({"-DLOADS=0 -DCHAINS=8" + large_group(1024), ""});
-  variants.push_back({"-DLOADS=4 -DCHAINS=1" + std::string(clock_without_asm), ""});
-  return variants;
+  all.push_back({"-DLOADS=4 -DCHAINS=1" + large_group(1024), ""});
+  all.push_back({"-DLOADS=0 -DCHAINS=8" + large_group(1024), ""});
+  all.push_back({"-DLOADS=4 -DCHAINS=1" + std::string(clock_without_asm), ""});
+  return all;
 }
 
 }  // namespace clprobe::inflight

@@ -2,19 +2,23 @@
 // What one point of the probe `inflight` is: which lines a work-group asks for. Pure.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "clprobe/outstanding.hpp"
 #include "clprobe/probe.hpp"
+#include "clprobe/words.hpp"
+#include "probes/shared/fields.hpp"
 
 namespace clprobe::inflight {
 
-/// Rounds of independent loads, or chases side by side.
-enum class InflightKind { block, chains };
+/// Rounds of independent loads; chases side by side; or a single chase beside streams.
+enum class Kind { block, chains, chase };
 
-inline constexpr int most_loads = 16;
+inline constexpr std::array merger_modes{Word{MergerMode::within, "within"},
+                                         Word{MergerMode::across, "across"}};
 
 /// Lines are a power of two of them, and the first word of each names the next of a single cycle.
 struct LineCycle {
@@ -25,19 +29,38 @@ struct LineCycle {
   [[nodiscard]] std::uint32_t at(std::uint64_t position) const;
 };
 
-struct InflightShape {
-  InflightKind kind{InflightKind::block};
+struct Shape {
+  Kind kind{Kind::block};
   LoadPattern pattern{};  ///< with 0 loads: the same work-group without them
   std::uint64_t work_items{1};
   std::uint64_t chains{1};  ///< of each work-item
   std::uint64_t sub_group{1};
   std::uint64_t line_bytes{64};
-  std::uint64_t lines{1};  ///< of the buffer, a power of two
+  std::uint64_t buffer_bytes{64};  ///< a power of two
 
-  /// From the parameters of a point. Throws std::out_of_range where one is missing.
-  static InflightShape of(const Point& point);
+  template <typename Visitor>
+  void visit(Visitor& fields) {
+    fields.text("target", pattern.target);
+    fields.whole("line_bytes", line_bytes);
+    fields.whole("sub_group", sub_group);
+    if (kind == Kind::block) {
+      fields.whole("loads", pattern.loads);
+      fields.whole("merger", pattern.merger);
+      fields.word("merger_mode", pattern.mode, merger_modes);
+      fields.whole("work_items", work_items);
+    } else if (kind == Kind::chains) {
+      fields.whole("group_items", work_items);
+      fields.whole("chains", chains);
+      fields.derived("asked", work_items * chains);
+    }
+    fields.fact("buffer_bytes", buffer_bytes);
+  }
 
-  [[nodiscard]] LineCycle cycle() const { return {static_cast<std::uint32_t>(lines - 1)}; }
+  /// Of a point that is not loaded. Throws std::out_of_range where a parameter is missing.
+  static Shape of(const Point& point);
+
+  [[nodiscard]] std::uint64_t lines() const { return buffer_bytes / line_bytes; }
+  [[nodiscard]] LineCycle cycle() const { return {static_cast<std::uint32_t>(lines() - 1)}; }
   /// Lines from one load of the work-group to its next.
   [[nodiscard]] std::uint64_t lines_per_load() const;
   [[nodiscard]] std::uint64_t lines_per_round() const;
@@ -57,13 +80,14 @@ struct InflightShape {
   [[nodiscard]] std::string options() const;
 };
 
+/// Whether a point is of chases side by side.
+bool is_chain(const Point& point);
+
+/// Chains of a work-item in a group of several.
+inline constexpr std::array chains_of_item{2, 4, 8};
+inline constexpr std::uint64_t max_chains = 8;
+
 /// Every way to build cl/inflight.cl for loads and chains that the probe plans by itself.
-std::vector<KernelVariant> inflight_variants();
-
-/// Throws DeviceError, cl::Error, and Unsupported for work-groups that the kernel does not take.
-Work prepare_inflight(Session& session, const Point& point);
-
-/// The same for the simulator; throws Unsupported for the host's memory.
-SimulatedWork trace_inflight(const simulator::Machine& machine, const Point& point);
+std::vector<KernelVariant> variants();
 
 }  // namespace clprobe::inflight

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "clprobe/simulated.hpp"
+#include "probes/inflight/launch.hpp"
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/shape.hpp"
 
@@ -26,13 +27,13 @@ Trace one_group(const Machine& machine, std::uint64_t work_items, Program progra
   return trace;
 }
 
-void make_resident(Trace& trace, const InflightShape& shape, std::uint64_t lines) {
+void make_resident(Trace& trace, const Shape& shape, std::uint64_t lines) {
   if (shape.pattern.target != "cache" || lines == 0) return;
   trace.resident = {{.base = 0, .bytes = lines * shape.line_bytes}};
 }
 
 /// One round: a barrier, a clock, the loads, a barrier that waits for all values, a clock.
-Trace block_of(const Machine& machine, const InflightShape& shape) {
+Trace block_of(const Machine& machine, const Shape& shape) {
   const auto line = static_cast<std::int64_t>(shape.line_bytes);
   const auto merger = static_cast<std::uint32_t>(shape.pattern.merger);
   const bool is_across = shape.pattern.mode == MergerMode::across;
@@ -62,7 +63,7 @@ Trace block_of(const Machine& machine, const InflightShape& shape) {
 }
 
 /// Every hop of every chain goes to a line of its own.
-Trace chains_of(const Machine& machine, const InflightShape& shape, std::uint64_t iterations) {
+Trace chains_of(const Machine& machine, const Shape& shape, std::uint64_t iterations) {
   const std::uint64_t all = shape.work_items * shape.chains;
   const auto line = static_cast<std::int64_t>(shape.line_bytes);
   Program program{simulator::barrier(), simulator::read_clock(0)};
@@ -88,12 +89,12 @@ Trace chains_of(const Machine& machine, const InflightShape& shape, std::uint64_
 
 }  // namespace
 
-SimulatedWork trace_inflight(const Machine& machine, const Point& point) {
+SimulatedWork trace(const Machine& machine, const Point& point) {
   if (is_loaded(point)) throw Unsupported("a simulated machine is a single compute unit");
-  const InflightShape shape = InflightShape::of(point);
+  const Shape shape = Shape::of(point);
   if (shape.pattern.target == "host") throw Unsupported("the simulator has no memory of a host");
   SimulatedWork work;
-  if (shape.kind == InflightKind::block) {
+  if (shape.kind == Kind::block) {
     work.max_iterations = 1;
     work.trace = [machine, shape](std::uint64_t) { return block_of(machine, shape); };
     return work;
@@ -102,7 +103,7 @@ SimulatedWork trace_inflight(const Machine& machine, const Point& point) {
   work.accesses_per_iteration = all;
   work.iterations = hops;
   if (shape.pattern.target == "cache") {
-    work.iterations = std::clamp<std::uint64_t>(shape.lines / all, 1, hops);
+    work.iterations = std::clamp<std::uint64_t>(shape.lines() / all, 1, hops);
   }
   work.max_iterations = work.iterations;
   work.trace = [machine, shape](std::uint64_t iterations) {

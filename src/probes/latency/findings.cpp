@@ -10,17 +10,15 @@
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/levels.hpp"
+#include "probes/latency/series.hpp"
+#include "probes/shared/finding.hpp"
 
 namespace clprobe::latency {
 namespace {
 
-Finding of_level(std::string name, std::string_view series, int level, std::string unit) {
-  Finding finding;
-  finding.name = std::move(name);
-  finding.series = series;
+Finding of_level(std::string_view name, std::string_view series, int level, std::string_view unit) {
+  Finding finding = finding_of(name, series, unit, "segmentation");
   finding.level = level;
-  finding.unit = std::move(unit);
-  finding.method = "segmentation";
   return finding;
 }
 
@@ -62,15 +60,14 @@ Finding step_finding(std::string_view series, int number, const Level& level, co
   return finding;
 }
 
-void add_levels(Findings& found, std::string_view series, const DeviceInfo& device,
+void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& device,
                 std::span<const CurvePoint> curve, std::span<const CurvePoint> pages) {
+  const std::string_view series = spec.name;
   const std::vector<Level> levels = find_levels(curve);
   if (levels.empty()) {
-    found.findings.push_back(not_measured(
-        series,
+    found.findings.push_back(without_value(
+        "latency", series, "segmentation",
         fmt::format("no plateau in {}: measure more sizes", format_count(curve.size(), "point"))));
-    found.findings.back().method = "segmentation";
-    found.findings.back().source = Source::derived;
     return;
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -90,7 +87,7 @@ void add_levels(Findings& found, std::string_view series, const DeviceInfo& devi
     }
     found.findings.push_back(
         capacity_finding(series, number, level, curve.back().working_set_bytes));
-    if (level.capacity && i + 1 < levels.size() && series.starts_with("global")) {
+    if (level.capacity && i + 1 < levels.size() && spec.space == Space::global) {
       found.findings.push_back(step_finding(series, number, level, levels[i + 1], pages,
                                             curve.back().working_set_bytes));
     }
@@ -111,8 +108,8 @@ void add_warnings(Findings& found, std::span<const Point> points) {
   }
   for (const Finding& finding : found.findings) {
     // A load from the nearest memory takes at least two cycles, and no device passes 7 GHz.
-    constexpr double least_seconds = 0.28e-9;
-    if (finding.name != "latency" || finding.value.value_or(1.0) >= least_seconds) continue;
+    constexpr double min_seconds = 0.28e-9;
+    if (finding.name != "latency" || finding.value.value_or(1.0) >= min_seconds) continue;
     found.warnings.push_back(
         {"too_fast",
          {{"series", finding.series}, {"latency_ns", *finding.value * ns_per_second}},
@@ -135,10 +132,9 @@ double nearest_latency(std::span<const CurvePoint> curve, double working_set_byt
 /// with one node per page also leaves the caches, when its lines are as many as theirs.
 std::vector<CurvePoint> translation_curve(std::span<const Point> points, const DeviceInfo& device,
                                           std::span<const CurvePoint> lines) {
-  std::vector<CurvePoint> curve = latency_curve(points, "global-pages", device);
-  const auto model = std::find_if(points.begin(), points.end(), [](const Point& point) {
-    return point.series == "global-pages";
-  });
+  std::vector<CurvePoint> curve = latency_curve(points, pages_series, device);
+  const auto model = std::find_if(points.begin(), points.end(),
+                                  [](const Point& point) { return point.series == pages_series; });
   if (curve.empty() || lines.empty() || model == points.end()) return {};
   // A saved run may come from elsewhere, and need not say what this version would.
   const std::int64_t line_bytes = model->parameters.integer_or("line_bytes", 0);
@@ -155,23 +151,13 @@ std::vector<CurvePoint> translation_curve(std::span<const Point> points, const D
 
 }  // namespace
 
-Finding not_measured(std::string_view series, std::string reason) {
-  Finding finding;
-  finding.name = "latency";
-  finding.series = series;
-  finding.source = Source::reported;
-  finding.method = "plan";
-  finding.reason = std::move(reason);
-  return finding;
-}
-
-Findings latency_findings(const DeviceInfo& device, std::span<const Point> points) {
-  constexpr std::array shown{"global",           "global-scalar", "constant-argument",
-                             "constant-program", "local",         "image"};
+Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
-  const auto pages = translation_curve(points, device, latency_curve(points, "global", device));
-  for (const char* const series : shown) {
-    const auto curve = latency_curve(points, series, device);
+  const auto pages =
+      translation_curve(points, device, latency_curve(points, global_series, device));
+  for (const SeriesSpec& series : all_series()) {
+    if (!series.is_shown) continue;
+    const auto curve = latency_curve(points, series.name, device);
     if (!curve.empty()) add_levels(found, series, device, curve, pages);
   }
   add_warnings(found, points);

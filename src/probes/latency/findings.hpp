@@ -3,17 +3,12 @@
 #pragma once
 
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "clprobe/probe.hpp"
 
 namespace clprobe::latency {
 
-/// A series that has no latency, and why.
-Finding not_measured(std::string_view series, std::string reason);
-
-/// The `analyse` of the probe. Method: docs/latency.md and docs/method.md.
-Findings latency_findings(const DeviceInfo& device, std::span<const Point> points);
+/// Method: docs/latency.md and docs/method.md.
+Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
 }  // namespace clprobe::latency

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/latency/chase.hpp"
+// The launches of the probe `latency` through OpenCL.
+#include "probes/latency/launch.hpp"
 
 #include <algorithm>
 #include <array>
 #include <memory>
 
 #include "clprobe/device.hpp"
+#include "probes/latency/build.hpp"
 #include "probes/latency/ring.hpp"
-#include "probes/shared/kept_buffer.hpp"
+#include "probes/shared/work_group.hpp"
 
 namespace clprobe::latency {
 namespace {
 
 constexpr std::uint64_t chains_per_item = 16;  // CHAINS in cl/latency.cl
 
-/// Whether the device is the processor itself, run by native code: threads that may be on any core.
+/// Whether the device is the CPU itself, run by native code: threads that may be on any core.
 bool is_native_cpu(const DeviceInfo& device) {
   return runs_items_in_turn(device) && device.isa != "spir";
 }
@@ -22,8 +24,7 @@ bool is_native_cpu(const DeviceInfo& device) {
 /// A ring, and the launches on it.
 class Chase {
  public:
-  Chase(Session& session, const Point& point)
-      : session_(session), ring_(make_ring(session, point)) {}
+  explicit Chase(Ring ring) : session_(ring.shared->session), ring_(std::move(ring)) {}
 
   Measurement run(std::uint64_t iterations);
   [[nodiscard]] const Ring& ring() const { return ring_; }
@@ -52,36 +53,32 @@ void Chase::walk(std::uint64_t begin, std::uint64_t end) {
     ring_.chase.setArg(ring_.age_argument + 2, hops_of(1));
     return;
   }
-  const auto most_items = static_cast<std::uint64_t>(
+  const auto max_items = static_cast<std::uint64_t>(
       std::clamp<std::int64_t>(session_.info().max_work_group_size, 1, 1024));
   const auto wanted = std::clamp<std::size_t>(
-      ring_.sweep.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device()), 1, most_items);
-  const cl::Buffer sink = kept_buffer(session_, "sink", wanted * sizeof(cl_ulong));
-  ring_.sweep.setArg(0, ring_.store->buffer);
-  ring_.sweep.setArg(1, ring_.order_buffer);
-  ring_.sweep.setArg(2, ring_.shape.step_bytes);
-  ring_.sweep.setArg(3, ring_.shape.line_bytes);
+      ring_.sweep.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device()), 1, max_items);
   ring_.sweep.setArg(4, static_cast<cl_uint>(begin));
   ring_.sweep.setArg(5, static_cast<cl_uint>(end));
   ring_.sweep.setArg(6, hops_of(wanted));
-  ring_.sweep.setArg(7, sink);
+  ring_.sweep.setArg(7, ring_.shared->sink.at_least(session_, wanted * sizeof(cl_ulong)));
   session_.launch(ring_.sweep, cl::NDRange(wanted), cl::NDRange(wanted));
 }
 
 /// Makes the next `hops` nodes those that were touched longest ago, as in a chase that goes on for
 /// ever. For rings much longer than a chase one ageing serves three, at 3 % of the reuse distance.
 void Chase::age(std::uint64_t hops) {
+  const std::uint64_t nodes = ring_.shape.nodes();
   ring_.chase.setArg(ring_.age_argument + 2, cl_uint{0});
-  if (ring_.shape.nodes <= hops || ring_.store == nullptr) {
+  if (nodes <= hops || !has_store(ring_.series->space)) {
     position_ = 0;
     return;
   }
   if (position_ + hops <= aged_until_) return;
   constexpr std::uint64_t chases = 3;
-  const bool is_long = ring_.shape.nodes >= 32 * chases * hops;
+  const bool is_long = nodes >= 32 * chases * hops;
   aged_until_ = is_long ? chases * hops : hops;
   // The others were walked by the chases before, or by the layout.
-  walk(aged_until_, ring_.shape.nodes);
+  walk(aged_until_, nodes);
   position_ = 0;
 }
 
@@ -89,7 +86,7 @@ Measurement Chase::run(std::uint64_t iterations) {
   const std::uint64_t whole = (ring_.warm + iterations) * ring_.shape.unroll;
   // One hop more where the chase would else end where it began: then a kernel that does nothing
   // would have the right witness.
-  const std::uint64_t lead = whole % ring_.shape.nodes == 0 ? 1 : 0;
+  const std::uint64_t lead = whole % ring_.shape.nodes() == 0 ? 1 : 0;
   const std::uint64_t hops = lead + whole;
   age(hops);
   ring_.chase.setArg(ring_.start_argument, static_cast<cl_uint>(position_));
@@ -108,25 +105,28 @@ Measurement Chase::run(std::uint64_t iterations) {
   measurement.sample.event_ns = times.event_ns;
   measurement.sample.host_ns = times.host_ns;
   measurement.sample.witness = out[1];
-  measurement.expected_witness = ring_.shape.offset_of(ring_.order[position_ % ring_.shape.nodes]);
+  measurement.expected_witness =
+      ring_.shape.offset_of(ring_.shared->order[position_ % ring_.shape.nodes()]);
   return measurement;
 }
 
 }  // namespace
 
-Work prepare_chase(Session& session, const Point& point) {
-  auto chase = std::make_shared<Chase>(session, point);
-  const Ring& ring = chase->ring();
-  Work work;
-  work.accesses_per_iteration = ring.shape.unroll;
-  work.iterations = ring.usual_hops / ring.shape.unroll;
-  work.max_iterations = most_iterations - ring.warm;
-  if (ring.store != nullptr && ring.store->host) {
-    work.facts.set("huge_page_percent", std::int64_t{ring.store->huge_page_percent});
-  }
-  work.build = session.build_of("latency.cl", chase_options(point));
-  work.run = [chase](std::uint64_t iterations) { return chase->run(iterations); };
-  return work;
+Preparer open(Session& session) {
+  return [shared = std::make_shared<Shared>(session)](const Point& point) {
+    auto chase = std::make_shared<Chase>(make_ring(shared, point));
+    const Ring& ring = chase->ring();
+    Work work;
+    work.accesses_per_iteration = ring.shape.unroll;
+    work.iterations = ring.usual_hops / ring.shape.unroll;
+    work.max_iterations = max_iterations - ring.warm;
+    if (has_store(ring.series->space) && shared->store->host) {
+      work.facts.set("huge_page_percent", std::int64_t{shared->huge_page_percent});
+    }
+    work.build = shared->session.build_of("latency.cl", build_options(*ring.series, ring.shape));
+    work.run = [chase](std::uint64_t iterations) { return chase->run(iterations); };
+    return work;
+  };
 }
 
 }  // namespace clprobe::latency

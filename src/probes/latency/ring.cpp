@@ -1,34 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/latency/ring.hpp"
-#include "probes/shared/kept_buffer.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 
+#include "probes/latency/build.hpp"
+#include "probes/shared/launch_size.hpp"
+#include "probes/shared/work_group.hpp"
+
 namespace clprobe::latency {
 namespace {
 
-/// Options of the kernels that lay out and age a ring, which only know global memory.
-std::string layout_options(const Point& point) {
-  Point global = point;
-  global.series = "global";
-  return chase_options(global);
+/// Random contents: unwritten or compressible memory reads too fast.
+void fill(Session& session, const Store& store, const std::string& options) {
+  cl::Kernel kernel = session.kernel("latency.cl", "latency_fill", options);
+  const std::uint64_t words = store.size.count / sizeof(cl_ulong);
+  kernel.setArg(0, store.buffer);
+  kernel.setArg(1, cl_ulong{words});
+  const LaunchSize size = spread_over(session.info(), words);
+  session.launch(kernel, cl::NDRange(size.items), cl::NDRange(size.group));
 }
 
-void lay_out(Session& session, Ring& ring, const std::string& options) {
-  ring.store = &store_of(session, ring.shape, options);
-  ring.memory = ring.store->buffer;
+/// The rings of all series are cut from one store, made anew when a larger one is needed.
+const Store& store_for(Shared& shared, Bytes size, const std::string& options) {
+  if (!shared.store || shared.store->size < size) {
+    // The old one first: both together may be more memory than is allowed.
+    shared.store.reset();
+    Store store = make_store(shared.session, size);
+    fill(shared.session, store, options);
+    shared.huge_page_percent = store.host ? store.host->huge_page_percent() : 0;
+    shared.store.emplace(std::move(store));
+  }
+  return *shared.store;
+}
+
+/// The order of a ring, from a cycle that is made anew when one of more nodes is needed. `largest`:
+/// nodes of the largest ring of its series.
+void make_order(Shared& shared, std::uint32_t nodes, std::uint32_t largest) {
+  shared.order = {};
+  if (!shared.cycle || shared.cycle->max_nodes() < nodes) {
+    shared.cycle.reset();
+    shared.cycle.emplace(std::max(nodes, largest), shared.session.seed());
+  }
+  shared.order = shared.cycle->order(nodes);
+}
+
+const cl::Buffer& order_buffer(Shared& shared) {
+  const std::uint64_t bytes = shared.order.size() * sizeof(cl_uint);
+  const cl::Buffer& buffer = shared.order_buffer.at_least(shared.session, bytes);
+  shared.session.queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes, shared.order.data());
+  return buffer;
+}
+
+void lay_out(Ring& ring, const cl::Buffer& order) {
+  Session& session = ring.shared->session;
+  const std::string options = layout_options(ring.shape);
+  ring.memory = store_for(*ring.shared, {ring.shape.buffer_bytes}, options).buffer;
   cl::Kernel kernel = session.kernel("latency.cl", "latency_layout", options);
   kernel.setArg(0, ring.memory);
-  kernel.setArg(1, ring.order_buffer);
-  kernel.setArg(2, cl_uint{ring.shape.nodes});
-  kernel.setArg(3, ring.shape.step_bytes);
-  kernel.setArg(4, ring.shape.line_bytes);
-  const Spread spread = spread_over(session.info(), ring.shape.nodes);
-  session.launch(kernel, cl::NDRange(spread.items), cl::NDRange(spread.group));
+  kernel.setArg(1, order);
+  kernel.setArg(2, cl_uint{ring.shape.nodes()});
+  kernel.setArg(3, cl_ulong{ring.shape.step_bytes});
+  kernel.setArg(4, cl_ulong{ring.shape.line_bytes});
+  const LaunchSize size = spread_over(session.info(), ring.shape.nodes());
+  session.launch(kernel, cl::NDRange(size.items), cl::NDRange(size.group));
   ring.sweep = session.kernel("latency.cl", "latency_sweep", options);
+  ring.sweep.setArg(0, ring.memory);
+  ring.sweep.setArg(1, order);
+  ring.sweep.setArg(2, cl_ulong{ring.shape.step_bytes});
+  ring.sweep.setArg(3, cl_ulong{ring.shape.line_bytes});
 }
 
 /// Whether the compiler takes the chase with a table of a few bytes.
@@ -42,12 +84,12 @@ bool builds_small_table(Session& session, const std::string& options) {
   }
 }
 
-cl::Kernel build_chase(Session& session, const Ring& ring, const Point& point) {
-  const std::string options = chase_options(point);
+cl::Kernel build_chase(const Ring& ring) {
+  Session& session = ring.shared->session;
+  const std::string options = build_options(*ring.series, ring.shape);
   std::string table;
-  if (ring.space == Space::constant_program) {
-    const std::uint64_t unit = point.parameters.text("address") == "index" ? sizeof(cl_uint) : 1;
-    table = table_text(ring.shape, ring.order, unit);
+  if (ring.series->space == Space::constant_program) {
+    table = table_text(ring.shape, ring.shared->order);
   }
   try {
     return session.kernel("latency.cl", "latency_chase", options, table);
@@ -60,9 +102,10 @@ cl::Kernel build_chase(Session& session, const Ring& ring, const Point& point) {
 }
 
 /// A piece of the right size: a driver may refuse a larger buffer than it has constants.
-cl::Buffer constant_piece(Ring& ring) {
+cl::Buffer constant_piece(const Ring& ring) {
   cl_buffer_region piece{0, ring.shape.working_set_bytes};
-  return ring.memory.createSubBuffer(CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &piece);
+  cl::Buffer whole = ring.memory;
+  return whole.createSubBuffer(CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &piece);
 }
 
 cl::Image1DBuffer image_of_memory(const Session& session, const Ring& ring) {
@@ -74,9 +117,9 @@ cl::Image1DBuffer image_of_memory(const Session& session, const Ring& ring) {
   }
 }
 
-void bind(Session& session, Ring& ring) {
+void bind(Ring& ring, const cl::Buffer& order) {
   cl_uint argument = 0;
-  switch (ring.space) {
+  switch (ring.series->space) {
     case Space::global:
       ring.chase.setArg(argument++, ring.memory);
       break;
@@ -85,17 +128,17 @@ void bind(Session& session, Ring& ring) {
       ring.chase.setArg(argument++, ring.memory);
       break;
     case Space::image:
-      ring.image = image_of_memory(session, ring);
+      ring.image = image_of_memory(ring.shared->session, ring);
       ring.chase.setArg(argument++, ring.image);
       break;
     case Space::local:
     case Space::constant_program:
       break;
   }
-  ring.chase.setArg(argument++, ring.order_buffer);
-  ring.chase.setArg(argument++, cl_uint{ring.shape.nodes});
-  ring.chase.setArg(argument++, ring.shape.step_bytes);
-  ring.chase.setArg(argument++, ring.shape.line_bytes);
+  ring.chase.setArg(argument++, order);
+  ring.chase.setArg(argument++, cl_uint{ring.shape.nodes()});
+  ring.chase.setArg(argument++, cl_ulong{ring.shape.step_bytes});
+  ring.chase.setArg(argument++, cl_ulong{ring.shape.line_bytes});
   ring.start_argument = argument++;
   ring.chase.setArg(ring.start_argument, cl_uint{0});
   ring.chase.setArg(argument++, cl_uint{0});  // lead
@@ -108,12 +151,11 @@ void bind(Session& session, Ring& ring) {
 }
 
 /// Some drivers compile only now. Some refuse constants or local memory that they said to have.
-void first_launch(Session& session, const Ring& ring) {
+void first_launch(const Ring& ring) {
   try {
-    session.launch(ring.chase, cl::NDRange(1), cl::NDRange(1));
+    ring.shared->session.launch(ring.chase, cl::NDRange(1), cl::NDRange(1));
   } catch (const cl::Error& error) {
-    const bool may_refuse = ring.space != Space::global && ring.space != Space::image;
-    if (!may_refuse || !is_refusal(error.err())) throw;
+    if (!may_refuse(ring.series->space) || !is_refusal(error.err())) throw;
     throw Unsupported(fmt::format("the driver refuses {} of it: {}",
                                   format_bytes({ring.shape.working_set_bytes}), describe(error)));
   }
@@ -122,30 +164,29 @@ void first_launch(Session& session, const Ring& ring) {
 /// Small rings are walked once in the launch itself, since some devices empty their first caches
 /// between launches. Large ones are aged by sweeps.
 std::uint64_t warm_iterations(const Ring& ring) {
-  const std::uint64_t lap = (ring.shape.nodes + ring.shape.unroll - 1) / ring.shape.unroll;
+  const std::uint64_t lap = (ring.shape.nodes() + ring.shape.unroll - 1) / ring.shape.unroll;
   // With few hops an iteration a lap is too many of them for one launch.
-  const bool fits = ring.shape.nodes <= ring.usual_hops && lap <= most_iterations / 2;
+  const bool fits = ring.shape.nodes() <= ring.usual_hops && lap <= max_iterations / 2;
   return fits ? lap : std::min<std::uint64_t>(lap, 4);
 }
 
 }  // namespace
 
-Ring make_ring(Session& session, const Point& point) {
-  Ring ring{Shape(point), chase_series(point.series).space};
-  ring.order = cycle_of(session, ring.shape).order(ring.shape.nodes);
-  const std::uint64_t order_bytes = ring.order.size() * sizeof(cl_uint);
-  ring.order_buffer = kept_buffer(session, "order", order_bytes);
-  ring.out = kept_buffer(session, "out", 3 * sizeof(cl_ulong));
+Ring make_ring(const std::shared_ptr<Shared>& shared, const Point& point) {
+  Session& session = shared->session;
+  Ring ring{shared, shape_of<RingShape>(point), &series_named(point.series)};
+  const auto largest = static_cast<std::uint32_t>(ring.shape.buffer_bytes / ring.shape.step_bytes);
+  make_order(*shared, ring.shape.nodes(), largest);
+  const cl::Buffer& order = order_buffer(*shared);
+  ring.out = shared->out.at_least(session, 3 * sizeof(cl_ulong));
   // More lines than the caches hold that belong to one core or compute unit, so that a chase of
   // so many hops leaves nothing of use in them for the next one.
   ring.usual_hops = runs_items_in_turn(session.info()) ? 65536 : 8192;
   ring.warm = warm_iterations(ring);
-  session.queue().enqueueWriteBuffer(ring.order_buffer, CL_TRUE, 0, order_bytes, ring.order.data());
-  const bool has_store = ring.space != Space::local && ring.space != Space::constant_program;
-  if (has_store) lay_out(session, ring, layout_options(point));
-  ring.chase = build_chase(session, ring, point);
-  bind(session, ring);
-  first_launch(session, ring);
+  if (has_store(ring.series->space)) lay_out(ring, order);
+  ring.chase = build_chase(ring);
+  bind(ring, order);
+  first_launch(ring);
   return ring;
 }
 

@@ -1,38 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ring of nodes in one of the memories, and the kernels bound to it. The launches are in
-// chase.cpp.
+// A ring of nodes in one of the memories, and the kernels bound to it. Sees OpenCL. The timed
+// launches are in launch.cpp.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "clprobe/device.hpp"
 #include "clprobe/probe.hpp"
-#include "probes/latency/chase.hpp"
+#include "probes/latency/ring_shape.hpp"
+#include "probes/latency/series.hpp"
+#include "probes/shared/cycle.hpp"
+#include "probes/shared/kept_buffer.hpp"
 #include "probes/shared/store.hpp"
 
 namespace clprobe::latency {
 
-/// Owns all that the kernels' arguments refer to, but for the store, which is the session's.
+/// What the rings of an opened probe share. One ring is laid out at a time.
+struct Shared {
+  Session& session;
+  std::optional<Store> store{};
+  int huge_page_percent{0};            ///< of the store
+  std::optional<NestedCycle> cycle{};  ///< that of fewer nodes is a part of that of more
+  std::vector<std::uint32_t> order{};  ///< the nodes of the ring, in the order of the chase
+  KeptBuffer order_buffer{};
+  KeptBuffer out{};
+  KeptBuffer sink{};
+
+  explicit Shared(Session& of) : session(of) {}
+};
+
 struct Ring {
-  Shape shape;
-  Space space;
-  std::vector<std::uint32_t> order{};
-  cl::Buffer order_buffer{};
-  cl::Buffer out{};  ///< ticks, then where the chase ended
+  std::shared_ptr<Shared> shared;
+  RingShape shape;
+  const SeriesSpec* series;
   cl::Buffer memory{};
+  cl::Buffer out{};  ///< ticks, then where the chase ended
   cl::Image1DBuffer image{};
   cl::Kernel chase{};
   cl::Kernel sweep{};
-  cl_uint start_argument{0};    ///< of `chase`; then lead, warm, iterations
-  cl_uint age_argument{0};      ///< begin, then end, hops
-  const Store* store{nullptr};  ///< null for rings that are not cut from a store
+  cl_uint start_argument{0};  ///< of `chase`; then lead, warm, iterations
+  cl_uint age_argument{0};    ///< begin, then end, hops
   std::uint64_t usual_hops{0};
   std::uint64_t warm{0};  ///< iterations in front of the clock
 };
 
 /// Lays the nodes out, builds the chase and launches it once. Throws DeviceError, cl::Error, and
 /// Unsupported for what the driver refuses.
-Ring make_ring(Session& session, const Point& point);
+Ring make_ring(const std::shared_ptr<Shared>& shared, const Point& point);
 
 }  // namespace clprobe::latency

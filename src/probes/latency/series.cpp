@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "probes/shared/cycle.hpp"
 
 namespace clprobe::latency {
 namespace {
@@ -11,40 +15,41 @@ namespace {
 constexpr Bytes largest = gibibytes(1);
 // Each line of a simulated walk takes the host as long as a miss of its own.
 constexpr Bytes largest_simulated = mebibytes(256);
+// Beyond this the table is a program text of megabytes and, wherever constants are that large,
+// ordinary memory, which `constant-argument` shows.
+constexpr Bytes largest_table = kibibytes(64);
+constexpr Bytes largest_image = mebibytes(128);
+
+// The segmentation needs three points on a plateau; 9 % resolves caches that are 1.3 times apart.
+constexpr double fine_ratio = 1.09;
 constexpr double coarse_ratio = 1.19;
 // Where every size costs a build, or nothing but one plateau is expected.
 constexpr double sparse_ratio = 1.42;
 
-Bytes most_memory(const DeviceInfo& device, const Limits& limits) {
-  if (limits.max_memory.count != 0) return std::min(limits.max_memory, device.max_allocation);
-  // Sizes that were asked for are measured if a buffer can hold them.
-  if (!limits.sizes.empty()) return device.max_allocation;
-  const Bytes top = is_simulated(device) ? largest_simulated : largest;
-  const Bytes most = std::min({top, device.max_allocation, device.global_memory / 4});
-  // Whole MiB, so that series of different steps end at the same size and share one buffer.
-  return most > mebibytes(1) ? mebibytes(1) * (most / mebibytes(1)) : most;
+// Results, what walks return, and the least that a small order takes.
+constexpr Bytes small_buffers = kibibytes(16);
+// The cycle; its order for one ring on the host, and on the device.
+constexpr std::uint64_t bytes_per_node = NestedCycle::memory_of(1) + 2 * sizeof(std::uint32_t);
+
+constexpr std::array every_form{AddressForm::pointer, AddressForm::index, AddressForm::offset};
+// Constants hold no pointers.
+constexpr std::array number_forms{AddressForm::index, AddressForm::offset};
+constexpr std::array texel_forms{AddressForm::index};
+
+AddressForm global_form(const DeviceInfo& device) {
+  return device.pointers_stay_valid ? AddressForm::pointer : AddressForm::index;
 }
 
-std::string address_word(AddressForm form, const char* automatic) {
-  switch (form) {
-    case AddressForm::pointer:
-      return "pointer";
-    case AddressForm::index:
-      return "index";
-    case AddressForm::offset:
-      return "offset";
-    case AddressForm::automatic:
-      break;
-  }
-  return automatic;
+/// An offset costs no instruction where the table's address is a constant.
+AddressForm offset_form(const DeviceInfo&) { return AddressForm::offset; }
+
+/// To an argument an offset must be added, and NVIDIA adds an index faster (39.2 cycles against
+/// 41.0 on an H200).
+AddressForm argument_form(const DeviceInfo& device) {
+  return device.isa == "nvptx" ? AddressForm::index : AddressForm::offset;
 }
 
-/// AMD's compilers send a uniform chase through the scalar cache, a divergent one through the
-/// vector cache: two answers to one question.
-bool has_scalar_loads(const DeviceInfo& device) {
-  return device.isa.starts_with("amdgcn") ||
-         (device.platform == "rusticl" && device.vendor.find("AMD") != std::string::npos);
-}
+AddressForm texel_form(const DeviceInfo&) { return AddressForm::index; }
 
 /// A page that a translation covers is at least this large. One line of each of them must fit into
 /// a cache: on GPUs, whose pages are larger, 16 KiB leaves 8 MiB of lines in 1 GiB.
@@ -52,7 +57,114 @@ Bytes page_step(const DeviceInfo& device) {
   return runs_items_in_turn(device) ? kibibytes(4) : kibibytes(16);
 }
 
-double ratio_for(Effort effort) {
+Bytes whole_store(const Basis& basis) { return basis.store; }
+
+Bytes constant_buffer(const Basis& basis) {
+  return std::min(basis.device.constant_buffer, basis.store);
+}
+
+Bytes program_table(const Basis& basis) { return std::min(constant_buffer(basis), largest_table); }
+
+Bytes local_memory(const Basis& basis) { return basis.device.local_memory; }
+
+Bytes image_of_buffer(const Basis& basis) {
+  const Bytes texels{static_cast<std::uint64_t>(basis.device.image_buffer_pixels) * 4};
+  return std::min({texels, basis.store, largest_image});
+}
+
+std::string_view nothing_missing(const Basis&) { return {}; }
+
+/// AMD's compilers send a uniform chase through the scalar cache, a divergent one through the
+/// vector cache: two answers to one question.
+std::string_view scalar_loads_missing(const Basis& basis) {
+  const DeviceInfo& device = basis.device;
+  const bool has_them =
+      device.isa.starts_with("amdgcn") ||
+      (device.platform == "rusticl" && device.vendor.find("AMD") != std::string::npos);
+  return has_them ? "" : "the device has no scalar loads, as AMD's have";
+}
+
+std::string_view small_step_missing(const Basis& basis) {
+  return page_step(basis.device) <= basis.line ? "a step is a page or more" : "";
+}
+
+std::string_view constants_missing(const Basis& basis) {
+  return basis.device.constant_buffer.count == 0 ? "the device has no constant memory" : "";
+}
+
+std::string_view local_missing(const Basis& basis) {
+  return basis.device.local_memory.count == 0 ? "the device has no local memory" : "";
+}
+
+std::string_view images_missing(const Basis& basis) {
+  return basis.device.image_buffer_pixels == 0 ? "the device makes no images of buffers" : "";
+}
+
+// In the order of the findings.
+constexpr std::array<SeriesSpec, series_count> table{
+    SeriesSpec{.name = global_series,
+               .summary = "global memory",
+               .spacing = Spacing::fine,
+               .is_refined = true,
+               .forms = every_form,
+               .automatic = global_form,
+               .last = whole_store,
+               .missing = nothing_missing},
+    SeriesSpec{.name = "global-scalar",
+               .summary = "global memory through AMD's scalar cache",
+               .is_scalar = true,
+               .spacing = Spacing::fine,
+               .is_refined = true,
+               .is_special = true,
+               .forms = every_form,
+               .automatic = global_form,
+               .last = whole_store,
+               .missing = scalar_loads_missing},
+    SeriesSpec{.name = pages_series,
+               .summary = "one node per page of global memory",
+               .is_by_page = true,
+               .spacing = Spacing::coarse,
+               .is_shown = false,
+               .forms = every_form,
+               .automatic = global_form,
+               .last = whole_store,
+               .missing = small_step_missing},
+    SeriesSpec{.name = "constant-argument",
+               .summary = "a buffer that the kernel takes as constant",
+               .space = Space::constant_argument,
+               .spacing = Spacing::coarse,
+               .forms = number_forms,
+               .automatic = argument_form,
+               .last = constant_buffer,
+               .missing = constants_missing},
+    SeriesSpec{.name = "constant-program",
+               .summary = "a table in the program's text",
+               .space = Space::constant_program,
+               // Its nearest level can be as small as 2 KiB, and needs three points.
+               .first = Bytes{},
+               .forms = number_forms,
+               .automatic = offset_form,
+               .last = program_table,
+               .missing = constants_missing},
+    SeriesSpec{.name = "local",
+               .summary = "local memory",
+               .space = Space::local,
+               .forms = every_form,
+               .automatic = offset_form,
+               .last = local_memory,
+               .missing = local_missing},
+    SeriesSpec{.name = "image",
+               .summary = "a 1D image of a buffer",
+               .space = Space::image,
+               .forms = texel_forms,
+               .automatic = texel_form,
+               .last = image_of_buffer,
+               .missing = images_missing},
+};
+
+double ratio_of(Spacing spacing, Effort effort) {
+  if (spacing == Spacing::coarse) return coarse_ratio;
+  if (spacing == Spacing::sparse) return sparse_ratio;
   switch (effort) {
     case Effort::quick:
       return coarse_ratio;
@@ -64,53 +176,72 @@ double ratio_for(Effort effort) {
   return fine_ratio;
 }
 
+/// The largest store that the device has and that is allowed with all that belongs to it.
+Bytes largest_store(const DeviceInfo& device, const Asked& asked, Bytes line) {
+  if (asked.max_memory.count != 0) {
+    const Bytes always = memory_for(Bytes{}, 2);  // no ring has fewer nodes
+    const Bytes rest = asked.max_memory - std::min(asked.max_memory, always);
+    const Bytes part = line + Bytes{bytes_per_node};
+    const Bytes whole_lines = line * (rest / part);
+    const Bytes remainder = rest - part * (rest / part);
+    return std::min(whole_lines + std::min(remainder, line - Bytes{1}), device.max_allocation);
+  }
+  // Sizes that were asked for are measured if a buffer can hold them.
+  if (!asked.sizes.empty()) return device.max_allocation;
+  const Bytes top = is_simulated(device) ? largest_simulated : largest;
+  const Bytes most = std::min({top, device.max_allocation, device.global_memory / 4});
+  // Whole MiB, so that series of different steps end at the same size.
+  return most > mebibytes(1) ? mebibytes(1) * (most / mebibytes(1)) : most;
+}
+
+AddressForm address_of(const SeriesSpec& spec, const DeviceInfo& device, AddressForm asked) {
+  const bool is_possible =
+      std::find(spec.forms.begin(), spec.forms.end(), asked) != spec.forms.end();
+  return is_possible ? asked : spec.automatic(device);
+}
+
 }  // namespace
 
-Bytes line_of(const DeviceInfo& device, const Limits& limits) {
-  if (limits.step.count != 0) return limits.step;
+std::span<const SeriesSpec> all_series() { return table; }
+
+constexpr std::array<Series, series_count> declared_series = [] {
+  std::array<Series, series_count> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = {table[i].name, table[i].summary};
+  return all;
+}();
+
+const SeriesSpec& series_named(std::string_view name) {
+  const auto* const found = std::find_if(
+      table.begin(), table.end(), [&](const SeriesSpec& series) { return series.name == name; });
+  if (found == table.end()) throw std::out_of_range("no series " + std::string(name));
+  return *found;
+}
+
+Bytes line_of(const DeviceInfo& device, const Asked& asked) {
+  if (asked.step.count != 0) return asked.step;
   return std::max(Bytes{64}, device.cache_line);
 }
 
-std::vector<SeriesPlan> series_plans(const DeviceInfo& device, const Limits& limits) {
-  const Bytes line = line_of(device, limits);
-  const Bytes memory = most_memory(device, limits);
-  const std::string global_form =
-      address_word(limits.address, device.pointers_stay_valid ? "pointer" : "index");
-  // An offset costs no instruction where the table's address is a constant. To an argument it must
-  // be added, and NVIDIA adds an index faster (39.2 cycles against 41.0 on an H200).
-  const bool is_nvidia = device.isa == "nvptx";
-  const auto constant_form = [&](const char* automatic) -> std::string {
-    return limits.address == AddressForm::pointer ? automatic
-                                                  : address_word(limits.address, automatic);
-  };
-  const double fine = ratio_for(limits.effort);
-  const Bytes constant = std::min(device.constant_buffer, memory);
-  // Beyond 64 KiB the table is a program text of megabytes and, wherever constants are that large,
-  // ordinary memory, which `constant-argument` shows.
-  const Bytes program = std::min(constant, kibibytes(64));
-  const Bytes image{std::min<std::uint64_t>(
-      static_cast<std::uint64_t>(device.image_buffer_pixels) * 4, memory.count)};
-
-  std::vector<SeriesPlan> plans{
-      {"global", memory, fine, line, global_form},
-      {"global-pages", memory, coarse_ratio, page_step(device), global_form},
-      {"constant-argument", constant, coarse_ratio, line,
-       constant_form(is_nvidia ? "index" : "offset")},
-      {"constant-program", program, sparse_ratio, line, constant_form("offset")},
-      {"local", device.local_memory, sparse_ratio, line, address_word(limits.address, "offset")},
-      {"image", std::min(image, mebibytes(128)), sparse_ratio, line, "index"},
-  };
-  if (has_scalar_loads(device)) plans.push_back({"global-scalar", memory, fine, line, global_form});
-  if (page_step(device) <= line) plans[1].missing = "a step is a page or more";
-  if (image.count == 0) plans[5].missing = "the device makes no images of buffers";
-  if (device.constant_buffer.count == 0) {
-    plans[2].missing = plans[3].missing = "the device has no constant memory";
+std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Asked& asked) {
+  const Bytes line = line_of(device, asked);
+  const Basis basis{device, line, largest_store(device, asked, line)};
+  std::vector<SeriesPlan> plans;
+  for (const SeriesSpec& spec : table) {
+    if (!asked.wants(spec.name)) continue;
+    const std::string_view missing = spec.missing(basis);
+    if (!missing.empty() && spec.is_special && !asked.names(spec.name)) continue;
+    plans.push_back({&spec, spec.is_by_page ? page_step(device) : line, spec.last(basis),
+                     ratio_of(spec.spacing, asked.effort), address_of(spec, device, asked.address),
+                     std::string(missing)});
   }
-  if (device.local_memory.count == 0) plans[4].missing = "the device has no local memory";
   return plans;
 }
 
-std::string mistake_in(const std::vector<SeriesPlan>& all, const Limits& limits) {
+Bytes memory_for(Bytes store, std::uint64_t nodes) {
+  return store + Bytes{bytes_per_node} * nodes + small_buffers;
+}
+
+std::string mistake_in(const std::vector<SeriesPlan>& all, const Asked& asked) {
   Bytes most{};   // what any of the memories holds
   Bytes least{};  // two of the smallest steps
   for (const SeriesPlan& series : all) {
@@ -118,17 +249,17 @@ std::string mistake_in(const std::vector<SeriesPlan>& all, const Limits& limits)
     most = std::max(most, series.last);
     least = least.count == 0 ? series.step * 2 : std::min(least, series.step * 2);
   }
-  if (limits.step.count != 0 && most < limits.step * 2 && most.count >= 16) {
+  if (asked.step.count != 0 && most < asked.step * 2 && most.count >= 16) {
     const Bytes choice = Bytes{8} * (most / Bytes{16});
     return fmt::format("--step: two steps of {} fit into none of the memories: choose at most {}",
-                       format_bytes(limits.step), format_bytes(choice));
+                       format_bytes(asked.step), format_bytes(choice));
   }
-  Bytes asked{};
-  for (const SizeRange& range : limits.sizes) asked = std::max(asked, range.last);
-  if (asked.count == 0 || asked >= least) return {};
+  Bytes largest_asked{};
+  for (const SizeRange& range : asked.sizes) largest_asked = std::max(largest_asked, range.last);
+  if (largest_asked.count == 0 || largest_asked >= least) return {};
   return fmt::format("--sizes: {} is less than two steps of {}: choose at least {}{}",
-                     format_bytes(asked), format_bytes(least / 2), format_bytes(least),
-                     limits.step.count == 0 ? "" : ", or a smaller --step");
+                     format_bytes(largest_asked), format_bytes(least / 2), format_bytes(least),
+                     asked.step.count == 0 ? "" : ", or a smaller --step");
 }
 
 }  // namespace clprobe::latency

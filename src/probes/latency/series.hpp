@@ -1,37 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
-// The series of the probe `latency` on a device: how far each goes, in which steps. Pure.
+// The series of the probe `latency`: one table, from which its options, plan, launches and findings
+// follow. Pure.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/shared/limits.hpp"
+#include "probes/latency/asked.hpp"
 
 namespace clprobe::latency {
 
-// The segmentation needs three points on a plateau; 9 % resolves caches that are 1.3 times apart.
-constexpr double fine_ratio = 1.09;
-constexpr double knee_ratio = 1.04;
+/// The memories that a chase can run through; the numbers are SPACE in cl/latency.cl.
+enum class Space { global = 0, constant_argument = 1, constant_program = 2, local = 3, image = 4 };
+
+/// Whether rings in it are cut from the store; the others are no buffers.
+constexpr bool has_store(Space space) {
+  return space != Space::local && space != Space::constant_program;
+}
+
+/// Whether drivers refuse a part of what they say to have of it.
+constexpr bool may_refuse(Space space) { return space != Space::global && space != Space::image; }
+
+/// How far apart working sets are: by the effort, by 19 %, or by 42 %.
+enum class Spacing { fine, coarse, sparse };
+
+/// What the numbers of all series follow from.
+struct Basis {
+  const DeviceInfo& device;
+  Bytes line;   ///< from node to node, but where a series has one node per page
+  Bytes store;  ///< what rings can be cut from
+};
+
+struct SeriesSpec {
+  std::string_view name;
+  std::string_view summary;
+  Space space{Space::global};
+  bool is_scalar{false};  ///< the start is uniform
+  bool is_by_page{false};
+  Spacing spacing{Spacing::sparse};
+  Bytes first{kibibytes(1)};  ///< smallest working set; two steps at least
+  bool is_refined{false};     ///< gets more sizes around its knees
+  bool is_shown{true};        ///< has levels of its own
+  bool is_special{false};     ///< where a device has it not, nobody misses it
+  std::span<const AddressForm> forms;
+  AddressForm (*automatic)(const DeviceInfo&);
+  Bytes (*last)(const Basis&);
+  /// Why the device cannot; empty when it can.
+  std::string_view (*missing)(const Basis&);
+};
+
+inline constexpr std::string_view global_series = "global";
+inline constexpr std::string_view pages_series = "global-pages";
+
+std::span<const SeriesSpec> all_series();
+
+inline constexpr std::size_t series_count = 7;
+/// The same as the probe declares them.
+extern const std::array<Series, series_count> declared_series;
+
+/// Throws std::out_of_range when there is no series of that name.
+const SeriesSpec& series_named(std::string_view name);
 
 /// What a series measures on a device, or why it cannot.
 struct SeriesPlan {
-  std::string_view name;
+  const SeriesSpec* spec;
+  Bytes step;
   Bytes last;
   double ratio;
-  Bytes step;
-  std::string address;
-  std::string missing{};  ///< why the device cannot; empty when it can
+  AddressForm address;
+  std::string missing;  ///< empty when it can
 };
 
-/// Bytes from node to node in all series but `global-pages`: what was asked for, or a cache line.
-Bytes line_of(const DeviceInfo& device, const Limits& limits);
+/// Bytes from node to node in all series but those by page: what was asked for, or a cache line.
+Bytes line_of(const DeviceInfo& device, const Asked& asked);
 
-std::vector<SeriesPlan> series_plans(const DeviceInfo& device, const Limits& limits);
+/// Of the series that were asked for.
+std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Asked& asked);
 
-/// Which of the limits leaves no series a working set of two steps, and what to choose instead;
+// Between the sizes that are added around knees.
+inline constexpr double knee_ratio = 1.04;
+
+/// What the probe holds at once for rings of up to so many nodes, cut from such a store: the store,
+/// the cycle, and its order on the host and on the device.
+Bytes memory_for(Bytes store, std::uint64_t nodes);
+
+/// Which of the wishes leaves no series a working set of two steps, and what to choose instead;
 /// empty where that is not why.
-std::string mistake_in(const std::vector<SeriesPlan>& all, const Limits& limits);
+std::string mistake_in(const std::vector<SeriesPlan>& all, const Asked& asked);
 
 }  // namespace clprobe::latency

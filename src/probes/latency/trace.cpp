@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "clprobe/simulated.hpp"
-#include "probes/latency/chase.hpp"
+#include "probes/latency/launch.hpp"
+#include "probes/latency/ring_shape.hpp"
+#include "probes/latency/series.hpp"
 
 namespace clprobe::latency {
 namespace {
@@ -24,9 +26,9 @@ constexpr std::uint64_t aged_capacities = 2;
 /// A single cycle over `nodes` nodes of which any piece can be made alone: a congruential generator
 /// of full period (Hull and Dobell 1962), numbers beyond the nodes left out. Large rings need no
 /// more of it than the simulation sees.
-class Cycle {
+class PartialCycle {
  public:
-  explicit Cycle(std::uint64_t nodes) : nodes_(nodes), mask_(std::bit_ceil(nodes) - 1) {
+  explicit PartialCycle(std::uint64_t nodes) : nodes_(nodes), mask_(std::bit_ceil(nodes) - 1) {
     // Newton's iteration doubles the bits that are right; an odd number is its own inverse in 3.
     for (int i = 0; i < 6; ++i) inverse_ *= 2 - factor * inverse_;
   }
@@ -53,22 +55,15 @@ class Cycle {
 
 /// Byte offsets of nodes in the order of the chase: its first `ahead`, then its last `behind`; all
 /// of them where there are no more.
-std::vector<std::uint64_t> offsets_of(const Point& point, std::uint64_t ahead,
+std::vector<std::uint64_t> offsets_of(const RingShape& shape, std::uint64_t ahead,
                                       std::uint64_t behind) {
-  const auto read = [&](const char* name) {
-    return static_cast<std::uint64_t>(point.parameters.integer(name));
-  };
-  const std::uint64_t step = read("step_bytes");
-  const std::uint64_t line = read("line_bytes");
-  const std::uint64_t nodes = read("working_set_bytes") / step;
-  const Cycle cycle(nodes);
+  const std::uint64_t nodes = shape.nodes();
+  const PartialCycle cycle(nodes);
   const bool is_whole = nodes <= ahead + behind;
   const std::uint64_t first = is_whole ? nodes : ahead;
   std::vector<std::uint64_t> offsets(is_whole ? nodes : ahead + behind);
-  // As node_offset() in cl/latency.cl.
   const auto offset_of = [&](std::uint64_t node) {
-    const std::uint64_t mixed = (node * 2654435761U & 0xffffffffU) >> 16U;
-    return node * step + (mixed * line) % step;
+    return shape.offset_of(static_cast<std::uint32_t>(node));
   };
   std::uint64_t node = 0;
   for (std::uint64_t k = 0; k < first; ++k) {
@@ -119,22 +114,22 @@ Trace chase_of(const Machine& machine, const std::vector<std::uint64_t>& offsets
 
 }  // namespace
 
-SimulatedWork trace_chase(const Machine& machine, const Point& point) {
-  const Space space = chase_series(point.series).space;
-  if (space != Space::global && space != Space::local) {
+SimulatedWork trace(const Machine& machine, const Point& point) {
+  const SeriesSpec& series = series_named(point.series);
+  const bool is_local = series.space == Space::local;
+  if (series.space != Space::global && !is_local) {
     throw Unsupported("the simulator has no such memory");
   }
-  const auto unroll = static_cast<std::uint64_t>(point.parameters.integer("unroll"));
+  const auto shape = shape_of<RingShape>(point);
   SimulatedWork work;
-  work.accesses_per_iteration = unroll;
-  work.iterations = std::max<std::uint64_t>(1, hops / unroll);
+  work.accesses_per_iteration = shape.unroll;
+  work.iterations = std::max<std::uint64_t>(1, hops / shape.unroll);
   work.max_iterations = work.iterations;
-  work.trace = [machine, point, unroll,
-                is_local = space == Space::local](std::uint64_t iterations) {
+  work.trace = [machine, shape, is_local](std::uint64_t iterations) {
     const std::uint64_t aged =
         aged_lines(std::max(machine.l1.bytes, machine.l2.bytes), machine.l1.line_bytes);
-    return chase_of(machine, offsets_of(point, iterations * unroll, aged), is_local, unroll,
-                    iterations);
+    return chase_of(machine, offsets_of(shape, iterations * shape.unroll, aged), is_local,
+                    shape.unroll, iterations);
   };
   return work;
 }

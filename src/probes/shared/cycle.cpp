@@ -29,24 +29,29 @@ std::vector<std::uint32_t> without_nodes_from(const std::vector<std::uint32_t>& 
   return kept;
 }
 
-}  // namespace
-
-NestedCycle::NestedCycle(std::uint32_t max_nodes, std::uint64_t seed) {
-  if (max_nodes == 0) throw std::out_of_range("a cycle has at least one node");
-  std::vector<std::uint32_t> next(max_nodes);
+/// Here the links are freed before the smaller cycles are made: memory_of() counts on it.
+std::vector<std::uint32_t> order_of_cycle(std::uint32_t nodes, std::uint64_t seed) {
+  std::vector<std::uint32_t> next(nodes);
   std::mt19937_64 random(seed);
   next[0] = 0;
-  for (std::uint32_t i = 1; i < max_nodes; ++i) {
+  for (std::uint32_t i = 1; i < nodes; ++i) {
     const std::uint32_t j = below(i, random);
     next[i] = next[j];
     next[j] = i;
   }
-  std::vector<std::uint32_t> order(max_nodes);
-  for (std::uint32_t position = 0, node = 0; position < max_nodes; ++position) {
+  std::vector<std::uint32_t> order(nodes);
+  for (std::uint32_t position = 0, node = 0; position < nodes; ++position) {
     order[position] = node;
     node = next[node];
   }
-  halves_.push_back(std::move(order));
+  return order;
+}
+
+}  // namespace
+
+NestedCycle::NestedCycle(std::uint32_t max_nodes, std::uint64_t seed) {
+  if (max_nodes == 0) throw std::out_of_range("a cycle has at least one node");
+  halves_.push_back(order_of_cycle(max_nodes, seed));
   for (std::uint32_t nodes = max_nodes / 2; nodes > 0; nodes /= 2) {
     halves_.push_back(without_nodes_from(halves_.back(), nodes));
   }

@@ -17,6 +17,15 @@ class NestedCycle {
   /// `max_nodes` >= 1. The same seed gives the same cycles everywhere.
   NestedCycle(std::uint32_t max_nodes, std::uint64_t seed);
 
+  /// What a cycle takes at most, while it is made and after. In bytes.
+  [[nodiscard]] static constexpr std::uint64_t memory_of(std::uint64_t max_nodes) {
+    return max_nodes * 2 * sizeof(std::uint32_t);
+  }
+
+  [[nodiscard]] std::uint32_t max_nodes() const {
+    return static_cast<std::uint32_t>(halves_.front().size());
+  }
+
   /// The nodes of the cycle of `nodes` nodes in the order of the chase, node 0 first.
   /// Throws std::out_of_range unless 1 <= nodes <= max_nodes.
   [[nodiscard]] std::vector<std::uint32_t> order(std::uint32_t nodes) const;

@@ -16,6 +16,7 @@
 #include "clprobe/registry.hpp"
 #include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
+#include "probes/inflight/shape.hpp"
 #include "random.hpp"
 
 namespace clprobe {
@@ -49,14 +50,14 @@ class NoisyBackend final : public Backend {
   Random random_;
 };
 
-ProbeResult measured(const Machine& machine, const Limits& limits, double noise = 0.0,
+ProbeResult measured(const Machine& machine, const Request& request, double noise = 0.0,
                      std::uint64_t seed = 42) {
   NoisyBackend backend(machine, noise, seed);
   Budget budget;
   budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
   budget.min_visits = 1;
   budget.max_visits = 1;
-  return measure(*find_probe("inflight"), backend, limits, budget, {});
+  return measure(*find_probe("inflight"), backend, request, budget, {});
 }
 
 const Finding* find(const ProbeResult& result, std::string_view name,
@@ -77,11 +78,11 @@ bool holds(const Finding* finding, double truth, double slack = 0.0) {
          truth <= *finding->high + slack;
 }
 
-Limits near_only(std::vector<int> loads = {}) {
-  Limits limits;
-  limits.in_flight.targets = {"cache"};
-  limits.in_flight.loads = std::move(loads);
-  return limits;
+Request near_only(std::vector<int> loads = {}) {
+  Request request;
+  request.own.set("target", std::vector<std::string>{"cache"});
+  request.own.set("loads", std::move(loads));
+  return request;
 }
 
 std::string advice_of(const ProbeResult& result) {
@@ -118,9 +119,11 @@ TEST_CASE("the M2070 has a pool of 128 requests that merge 8, by spikes and by t
 }
 
 TEST_CASE("the pool of 32 of GSI is seen in memory, since its cache answers too soon") {
-  Limits limits;
-  limits.in_flight = {{}, {1, 2}, {1, 2, 4}, {"memory"}};
-  const ProbeResult result = measured(simulator::preset("gsi"), limits);
+  Request request;
+  request.own.set("loads", std::vector<int>{1, 2});
+  request.own.set("mergers", std::vector<int>{1, 2, 4});
+  request.own.set("target", std::vector<std::string>{"memory"});
+  const ProbeResult result = measured(simulator::preset("gsi"), request);
   CHECK(limit_of(result) == "MSHR");
   CHECK(holds(find(result, "requests"), 32));
   CHECK(*find(result, "requests_at_least")->value <= 32);
@@ -192,13 +195,15 @@ bool is_observable(const Trial& trial) {
   const bool is_table = machine.pending.kind == PendingKind::prt;
   const auto backend = simulated_backend(machine, 42);
   const auto cycles = [&](int loads, int items) {
+    inflight::Shape shape;
+    shape.pattern = {loads, 1, MergerMode::within, "cache"};
+    shape.work_items = static_cast<std::uint64_t>(items);
+    shape.sub_group = static_cast<std::uint64_t>(warp);
+    shape.line_bytes = 128;
+    shape.buffer_bytes = 4 << 20;
     Point point;
     point.series = "cache-x1";
-    point.parameters = {
-        {"target", std::string("cache")},       {"buffer_bytes", std::int64_t{4 << 20}},
-        {"line_bytes", std::int64_t{128}},      {"sub_group", std::int64_t{warp}},
-        {"loads", std::int64_t{loads}},         {"merger", std::int64_t{1}},
-        {"merger_mode", std::string("within")}, {"work_items", std::int64_t{items}}};
+    write_shape(shape, point);
     const Work work = backend->prepare(*find_probe("inflight"), point);
     return static_cast<double>(*work.run(1).sample.ticks);
   };

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/inflight/curves.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "probes/inflight/buffers.hpp"
+#include "probes/inflight/findings.hpp"
+#include "probes/shared/work_group.hpp"
+
+namespace clprobe::inflight {
+namespace {
+
+constexpr std::array usual_loads{1, 2, 3, 4, 8};
+// Where a spike is seen, what tells a pool of requests from a table of instructions.
+constexpr std::array telling_mergers{2, 4, 8};
+constexpr std::array telling_loads{1, 2};
+constexpr int list_merger = 16;
+constexpr std::array list_loads{2, 3, 4};
+
+std::vector<int> chosen(const std::vector<int>& asked, std::span<const int> usual) {
+  return asked.empty() ? std::vector<int>(usual.begin(), usual.end()) : asked;
+}
+
+/// Larger groups take another build (work_group.hpp), one for each power of two, and their steps
+/// are coarse beside their scatter. More loads of a work-item ask for as much: they are measured
+/// where the largest effort, or --work-items, asks for them. Simulated groups are all alike.
+std::int64_t usual_items(const DeviceInfo& device, const Asked& asked) {
+  const bool is_all = is_simulated(device) || asked.effort == Effort::thorough;
+  if (is_all) return max_items(device);
+  return std::min(max_items(device), static_cast<std::int64_t>(usual_group));
+}
+
+/// Every second number of work-items of the first two sub-groups, where caches and barriers have
+/// their steps; then fewer, until a jump is seen.
+std::vector<int> work_items_of(const DeviceInfo& device, const Asked& asked) {
+  if (!asked.work_items.empty()) return asked.work_items;
+  const auto max = static_cast<int>(usual_items(device, asked));
+  const int fine = asked.effort == Effort::quick ? 4 : 2;
+  const int coarse = asked.effort == Effort::thorough ? 2 : 4 * fine;
+  const auto first = static_cast<int>(2 * sub_group_of(device));
+  std::vector<int> items;
+  for (int n = fine; n <= max; n += n < first ? fine : coarse) items.push_back(n);
+  return items;
+}
+
+Point block_of(Shape shape, const LoadPattern& pattern, int work_items) {
+  shape.pattern = pattern;
+  shape.work_items = static_cast<std::uint64_t>(work_items);
+  Point point;
+  point.series = fmt::format("{}-x{}", pattern.target, pattern.loads);
+  if (pattern.merger > 1) {
+    point.series += fmt::format("-{}-{}", word_in(merger_modes, pattern.mode), pattern.merger);
+  }
+  if (pattern.loads == 0) point.series = overhead_series;
+  write_shape(shape, point);
+  return point;
+}
+
+/// All of it must fit twice: a round that is not timed comes before.
+bool fits(const Point& point) {
+  const Shape shape = Shape::of(point);
+  return shape.lines_per_round() * 2 <= shape.lines();
+}
+
+void add_curve(const DeviceInfo& device, const Asked& asked, const LoadPattern& pattern,
+               const std::vector<int>& work_items, std::vector<Point>& points) {
+  const Shape shape = shape_for(device, asked, pattern.target);
+  for (const int items : work_items) {
+    Point point = block_of(shape, pattern, items);
+    if (fits(point)) points.push_back(std::move(point));
+  }
+}
+
+std::vector<LoadPattern> patterns_of(const std::string& target, const std::vector<int>& all_loads,
+                                     const std::vector<int>& mergers) {
+  std::vector<LoadPattern> patterns;
+  for (const int loads : all_loads) {
+    for (const int merger : mergers) {
+      patterns.push_back({loads, merger, MergerMode::within, target});
+      if (merger > 1) patterns.push_back({loads, merger, MergerMode::across, target});
+    }
+  }
+  return patterns;
+}
+
+}  // namespace
+
+Shape shape_for(const DeviceInfo& device, const Asked& asked, std::string_view target) {
+  Shape shape;
+  shape.pattern.target = target;
+  shape.line_bytes = line_of(device).count;
+  shape.sub_group = static_cast<std::uint64_t>(sub_group_of(device));
+  shape.buffer_bytes = choose_buffers(device, asked).of(target).count;
+  return shape;
+}
+
+std::vector<Point> plan_curves(const DeviceInfo& device, const Asked& asked) {
+  std::vector<Point> points;
+  const std::vector<int> items = work_items_of(device, asked);
+  const std::set<int> few{items.front(), items[items.size() / 2], items.back()};
+  add_curve(device, asked, {0, 1, MergerMode::within, asked.targets.front()},
+            {few.begin(), few.end()}, points);
+  const std::vector<int> loads = chosen(asked.loads, usual_loads);
+  for (const std::string& target : asked.targets) {
+    for (const LoadPattern& each :
+         patterns_of(target, loads, chosen(asked.mergers, std::array{1}))) {
+      add_curve(device, asked, each, items, points);
+    }
+  }
+  return points;
+}
+
+std::vector<Point> refine_curves(const DeviceInfo& device, const Asked& asked,
+                                 std::span<const Point> points) {
+  std::vector<Point> more;
+  std::vector<std::string> series;
+  const auto curves = thread_latency_curves(points, series);
+  const auto found = find_spikes(curves, static_cast<int>(sub_group_of(device)));
+  std::map<std::string, std::vector<CurveFinding>> of_target;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    of_target[found[i].pattern.target].push_back(found[i]);
+    if (!found[i].spike) continue;
+    constexpr int around = 16;
+    std::set<int> known;
+    for (const ThreadLatencyPoint& each : curves[i].points) known.insert(each.work_items);
+    std::vector<int> items;
+    for (const Gap& gap : found[i].spike->possible) {
+      for (int n = std::max(2, gap.before - around); n <= gap.after + around; n += 2) {
+        if (n <= usual_items(device, asked) && known.insert(n).second) items.push_back(n);
+      }
+    }
+    add_curve(device, asked, found[i].pattern, items, more);
+  }
+  if (!asked.mergers.empty() || !asked.loads.empty()) return more;
+  for (const auto& [target, each] : of_target) {
+    // Jumps that are no limit's need no telling of its kind.
+    const OutstandingLimit limit = infer_limit(each, static_cast<int>(sub_group_of(device)));
+    if (limit.kind == OutstandingKind::unobservable) continue;
+    // More sub-groups than any list of an entry takes: where lists are full, it jumps as well.
+    for (const int loads : list_loads) {
+      add_curve(device, asked, {loads, list_merger, MergerMode::across, target},
+                work_items_of(device, asked), more);
+    }
+    const std::vector<int> loads_that_tell(telling_loads.begin(), telling_loads.end());
+    const std::vector<int> mergers_that_tell(telling_mergers.begin(), telling_mergers.end());
+    for (const LoadPattern& pattern : patterns_of(target, loads_that_tell, mergers_that_tell)) {
+      add_curve(device, asked, pattern, work_items_of(device, asked), more);
+    }
+  }
+  return more;
+}
+
+}  // namespace clprobe::inflight

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the probe `latency` refines and concludes.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "probes/latency/test_devices.hpp"
+
+namespace clprobe::latency {
+namespace {
+
+/// A curve with the given plateaus; a size beyond a capacity misses by its share.
+struct Plateau {
+  double ns;
+  double capacity_bytes;  // 0: the last
+};
+
+double time_at(const std::vector<Plateau>& plateaus, double size) {
+  double time = 0.0;
+  double nearer = 0.0;
+  for (const Plateau& plateau : plateaus) {
+    const bool is_last = plateau.capacity_bytes == 0.0;
+    const double within = is_last ? 1.0 : std::min(1.0, plateau.capacity_bytes / size);
+    time += plateau.ns * (within - nearer);
+    nearer = within;
+  }
+  return time;
+}
+
+/// Gives every point of `series` samples, by the clock of big_gpu() (2 ticks a nanosecond).
+void take_samples(std::vector<Point>& points, std::string_view series,
+                  const std::function<double(double)>& time_of) {
+  constexpr std::uint64_t accesses = 100'000;
+  for (Point& point : points) {
+    if (point.series != series) continue;
+    const double ns = time_of(static_cast<double>(number(point, "working_set_bytes")));
+    Sample sample{.accesses = accesses};
+    sample.ticks = static_cast<std::uint64_t>(2.0 * ns * static_cast<double>(accesses));
+    sample.event_ns = *sample.ticks / 2;
+    sample.host_ns = *sample.ticks / 2;
+    point.samples = {sample, sample, sample};
+  }
+}
+
+void take_samples(std::vector<Point>& points, std::string_view series,
+                  const std::vector<Plateau>& plateaus) {
+  take_samples(points, series, [&](double size) { return time_at(plateaus, size); });
+}
+
+/// Plateaus whose knees end at 1.15 times the capacity, so that even near ones stay apart.
+std::function<double(double)> sharp(std::vector<Plateau> plateaus) {
+  return [plateaus = std::move(plateaus)](double size) {
+    double time = plateaus.front().ns;
+    for (std::size_t i = 1; i < plateaus.size(); ++i) {
+      const double beyond = (size / plateaus[i - 1].capacity_bytes - 1.0) / 0.15;
+      time += (plateaus[i].ns - plateaus[i - 1].ns) * std::clamp(beyond, 0.0, 1.0);
+    }
+    return time;
+  };
+}
+
+std::vector<Plateau> three_levels() {
+  return {{16.0, 192.0 * 1024}, {140.0, 32.0 * 1048576}, {450.0, 0.0}};
+}
+
+std::vector<Point> measured(const DeviceInfo& device, const Request& request) {
+  std::vector<Point> points = plan_of(device, request).points;
+  take_samples(points, "global", three_levels());
+  return points;
+}
+
+TEST_CASE("refining adds sizes around the knees, none twice, all inside the curve") {
+  const std::vector<Point> points = measured(big_gpu(), {});
+  const std::vector<Point> more = probe.refine(big_gpu(), {}, points);
+  REQUIRE_FALSE(more.empty());
+  auto sizes = sizes_of(points, "global");
+  const std::uint64_t largest = sizes.back();
+  bool near_first_knee = false;
+  for (const Point& point : more) {
+    const std::uint64_t size = number(point, "working_set_bytes");
+    CHECK(point.series == "global");
+    CHECK(size % number(point, "step_bytes") == 0);
+    CHECK(std::find(sizes.begin(), sizes.end(), size) == sizes.end());
+    CHECK(size <= largest);
+    CHECK(shape_of<RingShape>(point).buffer_bytes >= size);
+    CHECK(point.samples.empty());
+    CHECK(point.failure.empty());
+    near_first_knee =
+        near_first_knee || (size > kibibytes(150).count && size < kibibytes(250).count);
+    sizes.push_back(size);
+  }
+  CHECK(near_first_knee);
+}
+
+TEST_CASE("refining twice adds nothing that is there") {
+  std::vector<Point> points = measured(big_gpu(), {});
+  for (int round = 0; round < 3; ++round) {
+    for (Point& point : probe.refine(big_gpu(), {}, points)) {
+      points.push_back(std::move(point));
+    }
+    take_samples(points, "global", three_levels());
+  }
+  const auto sizes = sizes_of(points, "global");
+  CHECK(std::set<std::uint64_t>(sizes.begin(), sizes.end()).size() == sizes.size());
+}
+
+TEST_CASE("sizes that were asked for, quick runs and empty curves are not refined") {
+  Request request;
+  set_sizes(request, {{kibibytes(1), gibibytes(1), 1.2}});
+  CHECK(probe.refine(big_gpu(), request, measured(big_gpu(), request)).empty());
+  request = {};
+  request.effort = Effort::quick;
+  CHECK(probe.refine(big_gpu(), request, measured(big_gpu(), request)).empty());
+  CHECK(probe.refine(big_gpu(), {}, {}).empty());
+  CHECK(probe.refine(big_gpu(), {}, plan_of(big_gpu()).points).empty());
+}
+
+std::vector<Finding> findings_of(const Findings& found, std::string_view series,
+                                 std::string_view name) {
+  std::vector<Finding> chosen;
+  for (const Finding& finding : found.findings) {
+    if (finding.series == series && finding.name == name) chosen.push_back(finding);
+  }
+  return chosen;
+}
+
+TEST_CASE("a curve of three levels gives three of each finding") {
+  std::vector<Point> points = measured(big_gpu(), {});
+  for (Point& point : probe.refine(big_gpu(), {}, points)) {
+    points.push_back(std::move(point));
+  }
+  take_samples(points, "global", three_levels());
+  // Flat where the lines fit: no step is one of translation.
+  take_samples(points, "global-pages", {{16.0, 0.0}});
+  const Findings found = probe.analyse(big_gpu(), points);
+
+  const auto latencies = findings_of(found, "global", "latency");
+  const auto cycles = findings_of(found, "global", "cycles");
+  const auto capacities = findings_of(found, "global", "capacity");
+  REQUIRE(latencies.size() == 3);
+  REQUIRE(cycles.size() == 3);
+  REQUIRE(capacities.size() == 3);
+  const std::array ns{16.0, 140.0, 450.0};
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(latencies[i].level == static_cast<int>(i) + 1);
+    CHECK(latencies[i].unit == "seconds");
+    CHECK(latencies[i].value.value_or(0) == doctest::Approx(ns[i] * 1e-9).epsilon(0.05));
+    CHECK(latencies[i].low <= latencies[i].value);
+    CHECK(latencies[i].value <= latencies[i].high);
+    CHECK(cycles[i].value.value_or(0) ==
+          doctest::Approx(latencies[i].value.value_or(0) * 2e9).epsilon(1e-9));
+    CHECK(cycles[i].unit == "cycles");
+  }
+  // A chase sees a capacity where 5 % of the accesses miss.
+  constexpr std::array seen{192.0 * 1024 / 0.95, 32.0 * 1048576 / 0.95};
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(capacities[i].low.value_or(0) <= seen[i]);
+    CHECK(capacities[i].high.value_or(0) >= seen[i]);
+    CHECK(capacities[i].value.value_or(0) == doctest::Approx(seen[i]).epsilon(0.03));
+  }
+  CHECK_FALSE(capacities[2].reason.empty());
+  const auto steps = findings_of(found, "global", "step");
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].label == "cache");
+  CHECK(steps[1].label == "cache");
+}
+
+TEST_CASE("a cache whose next level ends at twice its size is not said to be one for sure") {
+  std::vector<Point> points = plan_of(big_gpu()).points;
+  const auto halves =
+      sharp({{16.0, 192.0 * 1024}, {140.0, 32.0 * 1048576}, {260.0, 64.0 * 1048576}, {450.0, 0.0}});
+  take_samples(points, "global", halves);
+  for (Point& point : probe.refine(big_gpu(), {}, points)) {
+    points.push_back(std::move(point));
+  }
+  take_samples(points, "global", halves);
+  take_samples(points, "global-pages", {{16.0, 0.0}});
+  const Findings found = probe.analyse(big_gpu(), points);
+  const auto steps = findings_of(found, "global", "step");
+  REQUIRE(steps.size() == 3);
+  CHECK(steps[0].label == "cache");
+  CHECK(steps[0].reason.empty());
+  CHECK(steps[1].label == "cache-or-far");
+  CHECK(steps[1].reason.find("ends at about twice this size") != std::string::npos);
+  CHECK(steps[2].label == "cache");
+}
+
+TEST_CASE("a curve that ends too early to exclude a far half says so") {
+  Request request;
+  const auto second_step = [&](Bytes most) {
+    set_sizes(request, {{kibibytes(1), most, 0.0}});
+    std::vector<Point> points = plan_of(big_gpu(), request).points;
+    take_samples(points, "global",
+                 sharp({{16.0, 192.0 * 1024}, {140.0, 32.0 * 1048576}, {260.0, 0.0}}));
+    take_samples(points, "global-pages", {{16.0, 0.0}});
+    const auto steps = findings_of(probe.analyse(big_gpu(), points), "global", "step");
+    REQUIRE(steps.size() == 2);
+    CHECK(steps[0].label == "cache");
+    return steps[1];
+  };
+  const Finding early = second_step(mebibytes(64));
+  CHECK(early.label == "cache-or-far");
+  CHECK(early.reason.find("was not measured up to twice this size") != std::string::npos);
+  CHECK(second_step(mebibytes(128)).label == "cache");
+}
+
+TEST_CASE("where nothing was measured with one node per page, the step is unknown and says why") {
+  const Findings found = probe.analyse(big_gpu(), measured(big_gpu(), {}));
+  const auto steps = findings_of(found, "global", "step");
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].label == "unknown");
+  CHECK(steps[0].reason.find("not measured") != std::string::npos);
+}
+
+TEST_CASE("there are no cycles where a tick is no cycle of the core") {
+  const std::vector<Point> points = measured(big_gpu(), {});
+  for (const ClockRate rate : {ClockRate::unknown, ClockRate::constant_rate}) {
+    DeviceInfo device = big_gpu();
+    device.clock.rate = rate;
+    const Findings found = probe.analyse(device, points);
+    CHECK(findings_of(found, "global", "latency").size() == 3);
+    CHECK(findings_of(found, "global", "cycles").empty());
+  }
+  DeviceInfo device = big_gpu();
+  device.timer = Timer::event;  // one length of sample: no slope, and nothing to say
+  CHECK(findings_of(probe.analyse(device, points), "global", "cycles").empty());
+}
+
+TEST_CASE("too few points for a level are said to be too few") {
+  Request request;
+  set_sizes(request, {{kibibytes(4), kibibytes(8), 2.0}});
+  const Findings found = probe.analyse(big_gpu(), measured(big_gpu(), request));
+  REQUIRE(found.findings.size() == 1);
+  CHECK_FALSE(found.findings[0].value.has_value());
+  CHECK(found.findings[0].reason.find("2 points") != std::string::npos);
+  CHECK(probe.analyse(big_gpu(), {}).findings.empty());
+}
+
+}  // namespace
+}  // namespace clprobe::latency

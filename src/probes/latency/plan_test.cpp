@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the probe `latency` plans, and how its kernels are built; they are not run here.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "probes/latency/build.hpp"
+#include "probes/latency/test_devices.hpp"
+
+namespace clprobe::latency {
+namespace {
+
+std::set<std::string> series_of(std::span<const Point> points) {
+  std::set<std::string> series;
+  for (const Point& point : points) series.insert(point.series);
+  return series;
+}
+
+/// Requests as people make them, that every device must cope with.
+std::vector<Request> many_requests() {
+  std::vector<Request> all(1);
+  for (const Effort effort : {Effort::quick, Effort::thorough}) {
+    all.emplace_back().effort = effort;
+  }
+  for (const AddressForm form : {AddressForm::pointer, AddressForm::index, AddressForm::offset}) {
+    set_address(all.emplace_back(), form);
+  }
+  for (const Bytes most : {kibibytes(1), kibibytes(100), mebibytes(3), mebibytes(16)}) {
+    all.emplace_back().max_memory = most;
+  }
+  for (const Bytes step : {Bytes{8}, Bytes{64}, Bytes{200}, kibibytes(4), mebibytes(1)}) {
+    all.emplace_back().own.set("step", step);
+  }
+  set_sizes(all.emplace_back(), {{kibibytes(4), kibibytes(64), 2.0}});
+  set_sizes(all.emplace_back(), {{Bytes{1}, mebibytes(1), 0.0}, {mebibytes(1), mebibytes(1), 0.0}});
+  set_sizes(all.emplace_back(), {{Bytes{100}, Bytes{100}, 0.0}});
+  set_sizes(all.emplace_back(), {{gibibytes(1), gibibytes(1), 0.0}});
+  all.emplace_back().series = {"global", "image"};
+  return all;
+}
+
+std::string options_of(const Point& point) {
+  return build_options(series_named(point.series), shape_of<RingShape>(point));
+}
+
+/// What each memory of the device can hold.
+void check_fits(const DeviceInfo& device, const Point& point) {
+  const std::uint64_t size = number(point, "working_set_bytes");
+  if (point.series == "local") CHECK(size <= device.local_memory.count);
+  if (point.series.starts_with("constant")) CHECK(size <= device.constant_buffer.count);
+  if (point.series == "constant-program") CHECK(size <= kibibytes(64).count);
+  if (point.series == "image") {
+    CHECK(size / 4 <= static_cast<std::uint64_t>(device.image_buffer_pixels));
+  }
+  const bool is_buffer = point.series != "local" && point.series != "constant-program";
+  if (is_buffer) CHECK(shape_of<RingShape>(point).buffer_bytes <= device.max_allocation.count);
+}
+
+/// What every plan promises, whatever the device and the request.
+void check_points(const DeviceInfo& device, const Plan& plan) {
+  std::map<std::string, std::uint64_t> last;
+  for (const Point& point : plan.points) {
+    const std::uint64_t size = number(point, "working_set_bytes");
+    const std::uint64_t step = number(point, "step_bytes");
+    CAPTURE(point.series);
+    CAPTURE(size);
+    REQUIRE(step >= 8);
+    CHECK(step % 8 == 0);
+    CHECK(size % step == 0);
+    CHECK(size >= 2 * step);
+    CHECK(size > last[point.series]);  // rising, so none is there twice
+    last[point.series] = size;
+    CHECK(shape_of<RingShape>(point).buffer_bytes >= size);
+    CHECK(number(point, "line_bytes") >= 8);
+    CHECK(point.samples.empty());
+    CHECK(point.failure.empty());
+    CHECK_NOTHROW(static_cast<void>(options_of(point)));
+    check_fits(device, point);
+  }
+}
+
+TEST_CASE("plans keep to the device, whatever the request") {
+  for (const DeviceInfo& device : all_devices()) {
+    for (const Request& request : many_requests()) {
+      CAPTURE(device.name);
+      const Plan plan = plan_of(device, request);
+      check_points(device, plan);
+      CHECK(plan.points.size() + plan.findings.size() > 0);
+    }
+  }
+}
+
+TEST_CASE("without request a plan ends at the least of 1 GiB, a buffer, and a quarter of memory") {
+  const auto largest = [](const DeviceInfo& device) {
+    return sizes_of(plan_of(device).points, "global").back();
+  };
+  CHECK(largest(big_gpu()) == gibibytes(1).count);
+  CHECK(largest(phone()) == mebibytes(16).count);
+  DeviceInfo device = big_gpu();
+  device.global_memory = mebibytes(100);
+  CHECK(largest(device) == mebibytes(25).count);
+  device = big_gpu();
+  device.max_allocation = mebibytes(256);
+  CHECK(largest(device) == mebibytes(256).count);
+}
+
+TEST_CASE("--max-memory moves the end both ways, but never beyond one allocation") {
+  const auto largest = [](const DeviceInfo& device, Bytes most) {
+    Request request;
+    request.max_memory = most;
+    return Bytes{sizes_of(plan_of(device, request).points, "global").back()};
+  };
+  // A ring of 128-byte lines, with 16 bytes for each of its nodes.
+  const auto share = [](Bytes most) { return Bytes{most.count * 8 / 9}; };
+  for (const Bytes most : {mebibytes(2), gibibytes(8)}) {
+    CHECK(largest(big_gpu(), most) <= share(most));
+    CHECK(largest(big_gpu(), most) + kibibytes(16) > share(most));
+  }
+  CHECK(largest(phone(), gibibytes(8)) == mebibytes(16));
+}
+
+TEST_CASE("all that the probe holds keeps to --max-memory, and its parts are counted") {
+  for (const DeviceInfo& device : all_devices()) {
+    for (const Bytes most : {kibibytes(1), kibibytes(100), mebibytes(3), mebibytes(512)}) {
+      for (const Bytes step : {Bytes{8}, Bytes{64}, Bytes{200}, kibibytes(4), kibibytes(48)}) {
+        Request request;
+        request.max_memory = most;
+        request.series = {"global", "global-pages", "constant-argument", "image"};
+        request.own.set("step", step);
+        const Plan plan = plan_of(device, request);
+        std::uint64_t store = 0;
+        std::uint64_t nodes = 0;
+        for (const Point& point : plan.points) {
+          const auto shape = shape_of<RingShape>(point);
+          store = std::max(store, shape.buffer_bytes);
+          nodes = std::max(nodes, std::uint64_t{shape.nodes()});
+        }
+        CAPTURE(device.name);
+        CAPTURE(most.count);
+        CAPTURE(step.count);
+        CHECK(plan.memory <= most);
+        // The cycle, its order, and that again on the device.
+        CHECK(plan.memory.count >= store + 16 * nodes);
+        CHECK((plan.memory.count == 0) == plan.points.empty());
+      }
+    }
+  }
+}
+
+TEST_CASE("a plan without limits says how much memory it takes") {
+  const Plan plan = plan_of(big_gpu());
+  CHECK(plan.memory > gibibytes(1) + mebibytes(128));
+  CHECK(plan.memory < gibibytes(1) + mebibytes(129));
+}
+
+TEST_CASE("all rings that are cut from a store are cut from one") {
+  for (const DeviceInfo& device : all_devices()) {
+    for (const Request& request : many_requests()) {
+      std::set<std::uint64_t> stores;
+      for (const Point& point : plan_of(device, request).points) {
+        if (has_store(series_named(point.series).space)) {
+          stores.insert(shape_of<RingShape>(point).buffer_bytes);
+        }
+      }
+      CHECK(stores.size() <= 1);
+    }
+  }
+}
+
+TEST_CASE("--sizes are measured as they were asked for") {
+  Request request;
+  set_sizes(request, {{kibibytes(4), kibibytes(64), 2.0}});
+  CHECK(sizes_of(plan_of(big_gpu(), request).points, "global") ==
+        std::vector<std::uint64_t>{4096, 8192, 16384, 32768, 65536});
+  set_sizes(request, {{mebibytes(5), mebibytes(5), 0.0}, {kibibytes(1), kibibytes(1), 0.0}});
+  CHECK(sizes_of(plan_of(big_gpu(), request).points, "global") ==
+        std::vector<std::uint64_t>{1024, 5242880});
+  // Above what a plan takes by itself, since it was asked for.
+  set_sizes(request, {{gibibytes(6), gibibytes(6), 0.0}});
+  CHECK(sizes_of(plan_of(big_gpu(), request).points, "global") ==
+        std::vector<std::uint64_t>{gibibytes(6).count});
+  request.max_memory = gibibytes(2);
+  CHECK(sizes_of(plan_of(big_gpu(), request).points, "global").empty());
+}
+
+TEST_CASE("neighbouring sizes are 9 % apart, but for what whole steps allow") {
+  for (const DeviceInfo& device : all_devices()) {
+    const Plan plan = plan_of(device);
+    const auto sizes = sizes_of(plan.points, "global");
+    const auto step = static_cast<double>(number(plan.points.front(), "step_bytes"));
+    CHECK(sizes.front() == 1024);
+    for (std::size_t i = 1; i < sizes.size(); ++i) {
+      CHECK(static_cast<double>(sizes[i]) <= 1.09 * (static_cast<double>(sizes[i - 1]) + step));
+    }
+  }
+  Request quick;
+  quick.effort = Effort::quick;
+  CHECK(plan_of(big_gpu(), quick).points.size() < plan_of(big_gpu()).points.size());
+}
+
+TEST_CASE("the step is the larger of 64 bytes and the reported line, or what was asked for") {
+  const auto step = [](const DeviceInfo& device, Bytes asked) {
+    Request request;
+    request.own.set("step", OptionValue{asked});
+    return number(plan_of(device, request).points.front(), "step_bytes");
+  };
+  CHECK(step(big_gpu(), {}) == 128);
+  CHECK(step(bare(), {}) == 64);
+  CHECK(step(big_gpu(), Bytes{8}) == 8);
+  CHECK(step(big_gpu(), kibibytes(4)) == 4096);
+}
+
+TEST_CASE("what a device has not is a finding that says so") {
+  const Plan plan = plan_of(bare());
+  CHECK(series_of(plan.points) == std::set<std::string>{"global", "global-pages"});
+  std::set<std::string> missing;
+  for (const Finding& finding : plan.findings) {
+    missing.insert(finding.series);
+    CHECK_FALSE(finding.value.has_value());
+    CHECK_FALSE(finding.reason.empty());
+    CHECK(finding.source == Source::reported);
+  }
+  CHECK(missing ==
+        std::set<std::string>{"constant-argument", "constant-program", "local", "image"});
+}
+
+TEST_CASE("request that leave nothing to measure are a mistake, with what to choose instead") {
+  Request request;
+  set_sizes(request, {{Bytes{16}, Bytes{16}, 0.0}});
+  const auto mistake = [&](const DeviceInfo& device) { return probe.check(device, request); };
+  CHECK(plan_of(big_gpu(), request).points.empty());
+  CHECK(mistake(big_gpu()) ==
+        "--sizes: 16 B is less than two steps of 128 B: choose at least 256 B");
+  set_sizes(request, {{Bytes{256}, Bytes{256}, 0.0}});
+  CHECK(plan_of(big_gpu(), request).points.size() == 5);  // all but one node per page
+  CHECK(mistake(big_gpu()).empty());
+  request.own.set("step", OptionValue{Bytes{1024}});
+  CHECK(mistake(big_gpu()) ==
+        "--sizes: 256 B is less than two steps of 1 KiB: choose at least 2 KiB, or a smaller "
+        "--step");
+
+  request = {};
+  request.own.set("step", OptionValue{gibibytes(1)});
+  CHECK(mistake(big_gpu()) ==
+        "--step: two steps of 1 GiB fit into none of the memories: choose at most 512 MiB");
+  request.own.set("step", OptionValue{mebibytes(512)});
+  CHECK(sizes_of(plan_of(big_gpu(), request).points, "global") ==
+        std::vector<std::uint64_t>{gibibytes(1).count});
+  CHECK(mistake(big_gpu()).empty());
+  request.own.set("step", OptionValue{gibibytes(8'000'000'000)});
+  CHECK(mistake(phone()).ends_with("choose at most 8 MiB"));
+  // What the device has not is no mistake of the person's.
+  request = {};
+  request.series = {"local"};
+  CHECK(mistake(bare()).empty());
+  set_sizes(request, {{mebibytes(1), mebibytes(1), 0.0}});
+  CHECK(mistake(big_gpu()).empty());
+}
+
+TEST_CASE("with a step of a page or more there is no other chase with one node per page") {
+  Request request;
+  request.own.set("step", OptionValue{kibibytes(4)});
+  CHECK(series_of(plan_of(big_gpu(), request).points).contains("global-pages"));
+  const Plan plan = plan_of(cpu(), request);
+  CHECK_FALSE(series_of(plan.points).contains("global-pages"));
+  CHECK(std::any_of(plan.findings.begin(), plan.findings.end(), [](const Finding& finding) {
+    return finding.series == "global-pages" && finding.reason == "a step is a page or more";
+  }));
+}
+
+TEST_CASE("a device that has everything is asked everything") {
+  const std::set<std::string> usual{"global",           "global-pages", "constant-argument",
+                                    "constant-program", "local",        "image"};
+  for (const DeviceInfo& device : {big_gpu(), phone(), cpu()}) {
+    CHECK(series_of(plan_of(device).points) == usual);
+    CHECK(plan_of(device).findings.empty());
+  }
+  std::set<std::string> with_scalar = usual;
+  with_scalar.insert("global-scalar");
+  CHECK(series_of(plan_of(amd()).points) == with_scalar);
+}
+
+TEST_CASE("a series of one vendor's devices is missed only where it was asked for") {
+  Request request;
+  request.series = {"global-scalar"};
+  const Plan plan = plan_of(big_gpu(), request);
+  CHECK(plan.points.empty());
+  REQUIRE(plan.findings.size() == 1);
+  CHECK(plan.findings[0].series == "global-scalar");
+  CHECK_FALSE(plan.findings[0].reason.empty());
+  CHECK_FALSE(plan_of(amd(), request).points.empty());
+}
+
+TEST_CASE("--series leaves the others out, findings included") {
+  Request request;
+  request.series = {"local", "image"};
+  CHECK(series_of(plan_of(big_gpu(), request).points) == std::set<std::string>{"image", "local"});
+  const Plan plan = plan_of(bare(), request);
+  CHECK(plan.points.empty());
+  CHECK(plan.findings.size() == 2);
+}
+
+TEST_CASE("pointers are chased where they stay valid, else indexes; and what was asked for") {
+  const auto form = [](const DeviceInfo& device, AddressForm asked, std::string_view series) {
+    Request request;
+    set_address(request, asked);
+    const Plan plan = plan_of(device, request);
+    const auto point = std::find_if(plan.points.begin(), plan.points.end(),
+                                    [&](const Point& each) { return each.series == series; });
+    return point == plan.points.end() ? std::string() : point->parameters.text("address");
+  };
+  CHECK(form(big_gpu(), AddressForm::automatic, "global") == "pointer");
+  CHECK(form(phone(), AddressForm::automatic, "global") == "index");
+  CHECK(form(phone(), AddressForm::pointer, "global") == "pointer");
+  CHECK(form(big_gpu(), AddressForm::offset, "global") == "offset");
+  // Constants and images hold no pointers.
+  CHECK(form(phone(), AddressForm::pointer, "constant-argument") == "offset");
+  CHECK(form(big_gpu(), AddressForm::pointer, "constant-argument") == "index");  // NVIDIA
+  CHECK(form(big_gpu(), AddressForm::pointer, "constant-program") == "offset");
+  CHECK(form(big_gpu(), AddressForm::pointer, "image") == "index");
+}
+
+/// `options` without what differs with the size of local memory.
+std::string without_local_bytes(std::string options) {
+  const auto at = options.find(" -DLOCAL_BYTES=");
+  if (at == std::string::npos) return options;
+  const auto end = std::min(options.find(' ', at + 1), options.size());
+  return options.erase(at, end - at);
+}
+
+TEST_CASE("every way in which a plan builds the kernel is among the variants that tests compile") {
+  std::set<std::string> known;
+  for (const KernelVariant& variant : variants()) {
+    CHECK(known.insert(without_local_bytes(variant.options)).second);
+  }
+  std::vector<Request> all = many_requests();
+  for (const AddressForm form :
+       {AddressForm::automatic, AddressForm::pointer, AddressForm::index, AddressForm::offset}) {
+    for (const Bytes most :
+         {gibibytes(1), gibibytes(4), gibibytes(5), gibibytes(16), gibibytes(40)}) {
+      Request request;
+      set_address(request, form);
+      request.max_memory = most;
+      all.push_back(request);
+    }
+  }
+  std::set<std::string> strangers;
+  for (const DeviceInfo& device : all_devices()) {
+    for (const Request& request : all) {
+      for (const Point& point : plan_of(device, request).points) {
+        const std::string options = without_local_bytes(options_of(point));
+        if (!known.contains(options)) strangers.insert(point.series + ": " + options);
+      }
+    }
+  }
+  for (const std::string& stranger : strangers) FAIL_CHECK(stranger);
+}
+
+TEST_CASE("a chase is as wide as its buffer needs") {
+  const auto is_wide = [](AddressForm address, Bytes buffer) {
+    const RingShape shape{.address = address, .buffer_bytes = buffer.count};
+    const std::string options = build_options(series_named(global_series), shape);
+    return options.find("-DWIDE=1") != std::string::npos;
+  };
+  CHECK_FALSE(is_wide(AddressForm::offset, gibibytes(4)));
+  CHECK(is_wide(AddressForm::offset, gibibytes(4) + Bytes{64}));
+  CHECK_FALSE(is_wide(AddressForm::index, gibibytes(16)));
+  CHECK(is_wide(AddressForm::index, gibibytes(16) + Bytes{64}));
+}
+
+TEST_CASE("a series that there is not is refused") {
+  CHECK_THROWS_AS(static_cast<void>(series_named("registers")), std::out_of_range);
+  CHECK(series_named("global-scalar").is_scalar);
+}
+
+}  // namespace
+}  // namespace clprobe::latency

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices for the tests of `latency`, and requests to it.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "probes/latency/ring_shape.hpp"
+
+namespace clprobe::latency {
+
+extern const Probe probe;
+
+inline DeviceInfo big_gpu() {
+  DeviceInfo device;
+  device.name = "Big GPU";
+  device.type = DeviceType::gpu;
+  device.isa = "nvptx";
+  device.compute_units = 132;
+  device.max_work_group_size = 1024;
+  device.global_memory = gibibytes(256);
+  device.max_allocation = gibibytes(64);
+  device.local_memory = kibibytes(48);
+  device.constant_buffer = kibibytes(64);
+  device.cache_line = Bytes{128};
+  device.image_buffer_pixels = 268435456;
+  device.pointers_stay_valid = true;
+  device.timer = Timer::clock;
+  device.clock = {ClockKind::nvidia, ClockRate::core_cycles, 0, 1, 2.0, 2.0, 2.0, 1.0};
+  return device;
+}
+
+inline DeviceInfo phone() {
+  DeviceInfo device = big_gpu();
+  device.name = "Phone";
+  device.isa = "spir";
+  device.global_memory = mebibytes(64);
+  device.max_allocation = mebibytes(16);
+  device.local_memory = kibibytes(32);
+  device.image_buffer_pixels = 65536;
+  device.cache_line = Bytes{64};
+  device.pointers_stay_valid = false;
+  device.timer = Timer::event;
+  device.clock = {};
+  return device;
+}
+
+inline DeviceInfo cpu() {
+  DeviceInfo device = phone();
+  device.name = "CPU";
+  device.type = DeviceType::cpu;
+  device.isa = "x86";
+  device.global_memory = gibibytes(6);
+  device.max_allocation = gibibytes(2);
+  device.local_memory = kibibytes(512);
+  device.constant_buffer = kibibytes(512);
+  device.image_buffer_pixels = 134217728;
+  return device;
+}
+
+/// An AMD device: constants are ordinary memory, and a uniform chase has a cache of its own.
+inline DeviceInfo amd() {
+  DeviceInfo device = big_gpu();
+  device.name = "AMD";
+  device.isa = "amdgcn-gfx90a";
+  device.global_memory = gibibytes(64);
+  device.max_allocation = gibibytes(54);
+  device.constant_buffer = gibibytes(54);
+  device.local_memory = kibibytes(64);
+  return device;
+}
+
+inline DeviceInfo bare() {
+  DeviceInfo device = phone();
+  device.name = "Bare";
+  device.image_buffer_pixels = 0;
+  device.constant_buffer = Bytes{};
+  device.local_memory = Bytes{};
+  device.cache_line = Bytes{};
+  return device;
+}
+
+inline std::vector<DeviceInfo> all_devices() { return {big_gpu(), phone(), cpu(), amd(), bare()}; }
+
+inline void set_sizes(Request& request, std::vector<SizeRange> sizes) {
+  request.own.set("sizes", std::move(sizes));
+}
+
+inline void set_address(Request& request, AddressForm form) {
+  request.own.set("address", std::vector<std::string>{std::string(to_word(form))});
+}
+
+inline std::uint64_t number(const Point& point, std::string_view name) {
+  return static_cast<std::uint64_t>(point.parameters.integer(name));
+}
+
+inline std::vector<std::uint64_t> sizes_of(std::span<const Point> points, std::string_view series) {
+  std::vector<std::uint64_t> sizes;
+  for (const Point& point : points) {
+    if (point.series == series) sizes.push_back(number(point, "working_set_bytes"));
+  }
+  return sizes;
+}
+
+inline Plan plan_of(const DeviceInfo& device, const Request& request = {}) {
+  return probe.plan(device, request);
+}
+
+}  // namespace clprobe::latency
