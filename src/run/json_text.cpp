@@ -12,8 +12,8 @@
 namespace clprobe::json {
 namespace {
 
-// A sample with two clocks and a 64-bit witness fits, and a finding with its interval.
-constexpr std::size_t line_columns = 180;
+// A sample with two clocks and a 64-bit witness fits, and a finding with its interval and role.
+constexpr std::size_t line_columns = 240;
 
 /// Follows the parser through the document: nlohmann keeps the last of two equal keys.
 class Trail {
