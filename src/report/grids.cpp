@@ -72,9 +72,10 @@ std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
 }
 
 std::optional<GridAxes> heat_map_axes(const ProbeResult& result) {
-  if (result.view.kind != ViewKind::heat_map) return std::nullopt;
+  const bool is_declared = !result.view.x.empty() || result.view.kind == ViewKind::stacks;
   constexpr std::size_t least_of_any_probe = 4;  // with fewer, curves show more
-  if (result.view.x.empty()) return grid_axes(result.points, least_of_any_probe);
+  if (!is_declared) return grid_axes(result.points, least_of_any_probe);
+  if (result.view.kind != ViewKind::heat_map) return std::nullopt;
   // Of a run that was narrowed to one place there is no map to draw.
   if (values_of(result.points, result.view.x).size() < 2) return std::nullopt;
   return GridAxes{result.view.x, result.view.y};

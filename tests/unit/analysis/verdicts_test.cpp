@@ -27,6 +27,7 @@ ComparedFinding finding_of(double value, std::string_view unit,
   finding.value = value;
   finding.low = 0.999 * value;
   finding.high = 1.001 * value;
+  finding.better = usual_direction(unit);
   return {finding, 0.0, 0.0, clock};
 }
 
@@ -122,14 +123,14 @@ namespace {
 
 /// A device whose core's clock ticks once a nanosecond, known to 10 % to each side.
 Run run_with(std::vector<Point> points, std::vector<Finding> findings,
-             std::string_view quantity = "seconds_per_access") {
+             Unit unit = Unit::seconds) {
   Run run;
   run.device.name = "Made";
   run.device.timer = Timer::clock;
   run.device.clock = {ClockKind::nvidia, ClockRate::core_cycles, 0, 1, 1.0, 0.9, 1.1, 1.0};
   ProbeResult result;
   result.probe = "made";
-  result.quantity = quantity;
+  result.unit = unit;
   result.points = std::move(points);
   result.findings = std::move(findings);
   run.results.push_back(std::move(result));
@@ -154,6 +155,7 @@ Finding found(double value, std::string_view unit) {
   finding.value = value;
   finding.low = 0.999 * value;
   finding.high = 1.001 * value;
+  finding.better = usual_direction(unit);
   return finding;
 }
 
@@ -168,7 +170,7 @@ TEST_CASE("a bandwidth's margin is the spread of the launches that were as fast"
   // Three times as slow, and spread by 50 %.
   const Point slow = point_of(2, {3000, 3000, 3000, 4500, 4500}, true);
   const Run run = run_with({fast, slow}, {found(1e9, "bytes_per_second"), found(1e-9, "seconds")},
-                           "bytes_per_second");
+                           Unit::bytes_per_second);
   const ComparedResult compared = digest_of(run);
   REQUIRE(compared.findings.size() == 2);
   CHECK(compared.findings[0].margin == doctest::Approx(0.2));

@@ -280,7 +280,7 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"latency", "--series", "global,loacl"},
        "unknown word after --series 'loacl': did you mean 'local'? choose global or local"},
       {{"--generate", "tcsh"},
-       "unknown word after --generate 'tcsh': choose man, bash, zsh or fish"},
+       "unknown word after --generate 'tcsh': choose man, bash, zsh, fish or schema"},
       {{"-o", "run.jsn"},
        "--output: the ending of 'run.jsn' is no known format: did you mean '.json'? end the name "
        "in .json, .csv, .md, .txt, .html or .svg"},

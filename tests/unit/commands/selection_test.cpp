@@ -176,7 +176,7 @@ TEST_CASE("control characters of drivers and people never reach the terminal") {
   DeviceList list;
   list.devices = {device(0, "0:0", hostile, DeviceType::gpu, 8), device(1, "0:1", hostile, DeviceType::gpu, 9)};
   CHECK(is_one_plain_line(complaint(list, "radeon")));
-  CHECK(is_one_plain_line(complaint(list, DeviceType::gpu)));
+  CHECK(is_one_plain_line(complaint(list, "gpu")));
   CHECK(is_one_plain_line(complaint(list, "\x1b[2J\n")));
   for (const HiddenCharacter& each : hidden_characters) {
     CAPTURE(each.name);

@@ -47,7 +47,7 @@ std::set<std::uint64_t> visits_of(const Point& point) {
 TEST_CASE("intervals that stay wider than 5 % at more than a tenth of the points are told") {
   const auto warnings = [](std::int64_t noisy, double longer) {
     FakeBackend backend(noisy_points(noisy, longer));
-    return warnings_called(measure(fake_probe(), backend, limits_of_points(20), ample_budget(), {}),
+    return warnings_called(measure(fake_probe(), backend, request_of_points(20), ample_budget(), {}),
                            "wide_intervals");
   };
   CHECK(warnings(0, 1.1).empty());
@@ -62,7 +62,7 @@ TEST_CASE("intervals that stay wider than 5 % at more than a tenth of the points
 }
 
 /// A point of whole launches, which events time.
-Plan one_whole_launch(const DeviceInfo&, const Limits&) {
+Plan one_whole_launch(const DeviceInfo&, const Request&) {
   Point point = fake_point("near", 1);
   point.parameters.set("timer", std::string("event"));
   return {{point}, {}};
@@ -88,7 +88,7 @@ TEST_CASE("drift is followed from eight points on, by a visit of the first after
     FakeBackend backend(noisy_points(20, 1.5));
     Budget budget = ample_budget();
     budget.max_visits = 10;
-    measure(fake_probe(), backend, limits_of_points(points), budget, {});
+    measure(fake_probe(), backend, request_of_points(points), budget, {});
     return std::count(backend.visited().begin(), backend.visited().end(), 1);
   };
   CHECK(visits_of_first(7) == 10);
@@ -110,7 +110,7 @@ TEST_CASE("an interrupt under the sentinel is no drift that was not followed") {
   Observer observer;
   observer.cancelled = [&] { return interrupted; };
   const ProbeResult result =
-      measure(fake_probe(), backend, limits_of_points(20), ample_budget(), observer);
+      measure(fake_probe(), backend, request_of_points(20), ample_budget(), observer);
   CHECK(interrupted);
   CHECK(result.status == Status::interrupted);
   CHECK(warnings_called(result, "drift_not_followed").empty());
@@ -123,7 +123,7 @@ TEST_CASE("points that are refused for two reasons are two warnings") {
     if (id_of(point) >= 4) throw Unsupported("the driver takes no such size");
   });
   const ProbeResult result =
-      measure(fake_probe(), backend, limits_of_points(5), ample_budget(), {});
+      measure(fake_probe(), backend, request_of_points(5), ample_budget(), {});
   const auto warnings = warnings_called(result, "point_refused");
   REQUIRE(warnings.size() == 2);
   std::int64_t points = 0;
@@ -138,14 +138,14 @@ TEST_CASE("points that are refused for two reasons are two warnings") {
 TEST_CASE("a recorded run is not visited until the least time: it has what it has") {
   FakeBackend backend(noisy_points(20, 1.5));
   const ProbeResult recorded =
-      measure(fake_probe(), backend, limits_of_points(3), ample_budget(), {});
+      measure(fake_probe(), backend, request_of_points(3), ample_budget(), {});
   Run run;
   run.device = backend.device();
   run.results.push_back(recorded);
   Budget budget = ample_budget();
   budget.least_time = std::chrono::hours(1);
   const auto replayed =
-      measure(fake_probe(), *recorded_backend(run), limits_of_points(3), budget, {});
+      measure(fake_probe(), *recorded_backend(run), request_of_points(3), budget, {});
   REQUIRE(replayed.points.size() == 3);
   for (std::size_t i = 0; i < 3; ++i) CHECK(replayed.points[i] == recorded.points[i]);
 }
@@ -156,12 +156,12 @@ TEST_CASE("as many points are refused by a recorded run as were") {
     if (id_of(point) >= 3) throw Unsupported("the driver runs no such group");
   });
   const ProbeResult recorded =
-      measure(fake_probe(), backend, limits_of_points(5), ample_budget(), {});
+      measure(fake_probe(), backend, request_of_points(5), ample_budget(), {});
   Run run;
   run.device = backend.device();
   run.results.push_back(recorded);
   const ProbeResult replayed =
-      measure(fake_probe(), *recorded_backend(run), limits_of_points(5), ample_budget(), {});
+      measure(fake_probe(), *recorded_backend(run), request_of_points(5), ample_budget(), {});
   REQUIRE(warnings_called(recorded, "point_refused").size() == 1);
   CHECK(warnings_called(recorded, "point_refused")[0].facts.integer("points") == 3);
   CHECK(replayed.warnings == recorded.warnings);

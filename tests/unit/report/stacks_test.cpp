@@ -196,8 +196,8 @@ TEST_CASE("a bar of nothing, and one of nothing but what costs time, are drawn a
 TEST_CASE("what an account counted is no setting of the point") {
   Run before = stacks_run();
   Run after = before;
-  before.results[0].points[0].parameters.set("gsi_no_stall_cycles", 12.5);
-  after.results[0].points[0].parameters.set("gsi_no_stall_cycles", 13.5);
+  before.results[0].points[0].facts.set("gsi_no_stall_cycles", 12.5);
+  after.results[0].points[0].facts.set("gsi_no_stall_cycles", 13.5);
   const std::vector<RunDigest> digests{digest(before, "a"), digest(after, "b")};
   const Comparison made = compare(digests, 0, 0.03);
   REQUIRE(made.curves.size() == 1);

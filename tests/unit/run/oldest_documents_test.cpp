@@ -99,7 +99,7 @@ TEST_CASE("version 1: samples, kernels and warnings as they were written") {
   REQUIRE(run.results.size() == 1);
   const ProbeResult& result = run.results.front();
   CHECK(result.probe == "latency");
-  CHECK(result.quantity == "seconds_per_access");
+  CHECK(result.unit == Unit::seconds);
   CHECK(result.status == Status::ok);
   CHECK(result.elapsed_seconds == 17.450401355);
   REQUIRE(result.kernels.size() >= 2);
