@@ -28,6 +28,7 @@ ComparedFinding time_of(double value, double low, double high, double margin = 0
   finding.value = value;
   finding.low = low;
   finding.high = high;
+  finding.better = Better::less;
   return {finding, margin};
 }
 
@@ -35,6 +36,7 @@ ComparedFinding capacity_of(double value, double low, double high) {
   ComparedFinding compared = time_of(value, low, high);
   compared.finding.name = "capacity";
   compared.finding.unit = "bytes";
+  compared.finding.better = Better::more;
   return compared;
 }
 
@@ -104,6 +106,8 @@ TEST_CASE("lower bounds that are far apart may both be true") {
     ComparedFinding compared = time_of(value, value, 1.01 * value);
     compared.finding.name = "requests_at_least";
     compared.finding.unit = "count";
+    compared.finding.better = Better::unknown;
+    compared.finding.role = Role::lower_bound;
     return compared;
   };
   CHECK(verdict(bound_of(300), bound_of(301)) == Verdict::same);
@@ -115,6 +119,7 @@ TEST_CASE("shares are parts of one whole: what counts is how much of it they dif
   const auto share_of = [](double value, double aside) {
     ComparedFinding compared = time_of(value, value - aside, value + aside);
     compared.finding.unit = "share";
+    compared.finding.better = Better::unknown;
     return compared;
   };
   CHECK(verdict(share_of(0.01, 0.001), share_of(0.02, 0.001)) == Verdict::same);
@@ -160,8 +165,10 @@ TEST_CASE("what is better is known for some units only, else the finding says it
   CHECK(usual_direction("") == Better::unknown);
   ComparedFinding banks = time_of(32, 32, 32);
   banks.finding.unit = "";
+  banks.finding.better = Better::unknown;
   ComparedFinding fewer = time_of(16, 16, 16);
   fewer.finding.unit = "";
+  fewer.finding.better = Better::unknown;
   CHECK(verdict(banks, fewer) == Verdict::different);
 }
 
@@ -277,7 +284,8 @@ TEST_CASE("remarks about a run are not compared") {
   Run run = example_gpu_run();
   const std::size_t findings = digest(run, "a.json").results[1].findings.size();
   for (const char* const name : {"advice", "runner_up", "behind", "line_r2"}) {
-    run.results[0].findings.push_back({.name = name, .series = "global", .label = "words"});
+    run.results[0].findings.push_back(
+        {.name = name, .series = "global", .label = "words", .role = Role::remark});
   }
   CHECK(digest(run, "a.json").results[1].findings.size() == findings);
 }
