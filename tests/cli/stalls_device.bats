@@ -13,12 +13,12 @@ small=(--quick --max-memory 4MiB --json)
 
 @test "kernels that are built to wait for one thing: all sets of causes, and noise" {
   # The budget is never used up, but that of --quick could be on a busy host.
-  clprobe stalls "${small[@]}" --case latency,barrier --time-budget 60s
+  clprobe stalls "${small[@]}" --case latency-bound,barrier --time-budget 60s
   [ "$status" -eq 0 ]
   json_says '.results[0].status == "ok"'
   # 3 causes (memory and L2 are one here), 4 kinds of noise in 3 amounts, and the tail and its span;
   # 4 causes for barrier.
-  json_says '[.results[0].points[] | select(.series == "latency" and (.samples | length) > 0)] | length == 8 + 12 + 2'
+  json_says '[.results[0].points[] | select(.series == "latency-bound" and (.samples | length) > 0)] | length == 8 + 12 + 2'
   json_says '[.results[0].points[] | select(.series == "barrier" and (.samples | length) > 0)] | length == 16 + 12 + 2'
   # The parts of each bar, what is left among them, are all of it.
   json_says '[.results[0].findings[] | select(.name == "stall" and .method == "shapley")]
@@ -59,7 +59,21 @@ small=(--quick --max-memory 4MiB --json)
   json_says 'any(.results[0].findings[]; .name == "stall" and .value == null and (.reason | contains("clock")))'
 }
 
+@test "former names of cases are no names of --case, and the nearest is shown" {
+  clprobe stalls --case memory
+  fails_with 2 --case memory "did you mean 'memory-bound'"
+}
+
+@test "a plan says how much memory it takes, and keeps to what is allowed" {
+  clprobe stalls --max-memory 4MiB --dry-run
+  [ "$status" -eq 0 ]
+  [[ "$output" =~ "stalls: "[0-9]+" points in 11 series, "[0-9.]+" MiB" ]]
+  clprobe stalls --max-memory 16KiB --case memory-bound --dry-run
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"stalls memory-bound: not measured: --max-memory"* ]]
+}
+
 @test "a kernel for devices is none for simulated machines" {
-  clprobe --device sim:gsi stalls --case memory
-  fails_with 2 --case memory 'uts, utsd, implicit'
+  clprobe --device sim:gsi stalls --case memory-bound
+  fails_with 2 --case memory-bound 'uts, utsd, implicit'
 }
