@@ -98,6 +98,12 @@ struct Series {
   std::string_view summary{};
 };
 
+/// A series that has another name in older documents. An empty `name` is none.
+struct FormerSeries {
+  std::string_view name{};
+  std::string_view now{};
+};
+
 /// How a probe's points are drawn (see View).
 struct ViewSpec {
   ViewKind kind{ViewKind::curve};
@@ -113,6 +119,7 @@ struct Probe {
   std::string_view question{};
   /// The id under which older versions stored what this probe measures on simulated machines.
   std::string_view former_id_simulated{};
+  std::span<const FormerSeries> former_series{};
   Unit unit{Unit::seconds};
   std::span<const Option> options{};
   std::span<const Series> series{};  ///< what --series can choose; empty: there is no such option
@@ -143,6 +150,9 @@ struct Probe {
 
 /// The name of the option that every probe with several series has.
 inline constexpr std::string_view series_option = "series";
+
+/// Gives the series of an older document's result their present names.
+void adopt_former_series(const Probe& probe, ProbeResult& result);
 
 /// Writes what the probe declares into a result: unit, view, and every finding's role, direction
 /// and present name. Documents are then complete without the probe.

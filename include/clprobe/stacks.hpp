@@ -6,9 +6,11 @@
 // one bar in one view add up to 1; those that are nothing are left out. Two parts are the same one
 // in two runs when series, method and label are.
 //
-// Beside the parts there may be shares of the same bars of other kinds, told by their labels too:
-// what two causes do together ("interaction"), the noise that fits in ("absorbed"), and the largest
-// cause's part of what all take away ("first cause").
+// Beside the parts there may be other shares of the same bars, told apart by their labels too: what
+// two causes do together ("interaction"), the noise that fits in ("absorbed"), and the largest
+// cause's part of what all take away ("first_cause").
+//
+// The words of bars are written here and nowhere else.
 #pragma once
 
 #include <optional>
@@ -24,15 +26,24 @@ namespace clprobe {
 inline constexpr std::string_view stack_part_name = "stall";
 inline constexpr std::string_view stack_time_name = "time";
 
-/// The views, in the order in which they are shown. `gsi`: one cause a cycle. `all-causes`: each
-/// cycle shared by all that blocks. `shapley`: what taking causes away saves.
+/// The views, in the order in which they are shown. `gsi`: one cause per cycle. `all-causes`: each
+/// cycle shared by all that blocks. `shapley`: what taking causes away saves. `clock`: what clocks
+/// in the kernel say.
 inline constexpr std::string_view stack_view_gsi = "gsi";
 inline constexpr std::string_view stack_view_all_causes = "all-causes";
 inline constexpr std::string_view stack_view_shapley = "shapley";
+inline constexpr std::string_view stack_view_clock = "clock";
 
 inline constexpr std::string_view stack_interaction_name = "interaction";
 inline constexpr std::string_view stack_absorbed_name = "absorbed";
-inline constexpr std::string_view stack_first_name = "first cause";
+inline constexpr std::string_view stack_first_name = "first_cause";
+
+/// The ratio of two bars, here and as the thesis of GSI's author has it.
+inline constexpr std::string_view stack_ratio_name = "here";
+inline constexpr std::string_view stack_thesis_name = "thesis";
+
+/// What no part accounts for: a label.
+inline constexpr std::string_view stack_remainder = "unattributed";
 
 struct StackPart {
   std::string label{};  ///< "memory data: L2"

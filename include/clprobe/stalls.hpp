@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the cycles of a simulated kernel go: GSI's one cause a cycle, and beside it all causes at
+// Where the cycles of a simulated kernel go: GSI's one cause per cycle, and beside it all causes at
 // once. Source: Alsop, GSI: A GPU stall inspector, 2016, sections 4.1 to 4.4.
 #pragma once
 

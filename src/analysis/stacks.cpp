@@ -7,7 +7,8 @@
 namespace clprobe {
 namespace {
 
-constexpr std::array views{stack_view_gsi, stack_view_all_causes, stack_view_shapley};
+constexpr std::array views{stack_view_gsi, stack_view_all_causes, stack_view_shapley,
+                           stack_view_clock};
 
 // What a kernel is for first, then what GSI's figures put on top of it.
 constexpr std::array<std::string_view, 8> categories{

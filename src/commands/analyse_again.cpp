@@ -5,17 +5,19 @@
 
 namespace clprobe::commands {
 
-void adopt_former_ids(Run& run) {
-  if (!is_simulated(run.device)) return;
+void adopt_former_names(Run& run) {
   for (ProbeResult& result : run.results) {
     for (const Probe* const probe : all_probes()) {
-      if (probe->former_id_simulated == result.probe) result.probe = probe->id;
+      const bool is_former_id =
+          is_simulated(run.device) && probe->former_id_simulated == result.probe;
+      if (is_former_id) result.probe = probe->id;
+      if (probe->id == result.probe) adopt_former_series(*probe, result);
     }
   }
 }
 
 void analyse_again(Run& run) {
-  adopt_former_ids(run);
+  adopt_former_names(run);
   for (ProbeResult& result : run.results) {
     const Probe* const probe = find_probe(result.probe);
     if (probe != nullptr) clprobe::analyse_again(*probe, run.device, result);

@@ -5,8 +5,8 @@
 
 namespace clprobe::commands {
 
-/// Gives results that an older version stored under another probe's id to the probe of today.
-void adopt_former_ids(Run& run);
+/// Gives probes and series of an older document the names that they have now.
+void adopt_former_names(Run& run);
 
 /// The findings of a stored run by this version's analysis. What the plan knew without measuring
 /// stays, and so does everything of probes that this version does not know.

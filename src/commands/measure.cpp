@@ -48,7 +48,7 @@ class MeasuringAll {
     if (options_.device.starts_with(recorded_prefix)) {
       const auto path = options_.device.substr(recorded_prefix.size());
       for (Run& recorded : read_runs(path)) {
-        adopt_former_ids(recorded);
+        adopt_former_names(recorded);
         measure_device(recorded_backend(std::move(recorded)));
       }
     } else {

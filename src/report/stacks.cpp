@@ -21,10 +21,10 @@ struct ViewTitle {
 };
 
 constexpr std::array view_titles{
-    ViewTitle{stack_view_gsi, "one cause a cycle (GSI)"},
+    ViewTitle{stack_view_gsi, "one cause per cycle (GSI)"},
     ViewTitle{stack_view_all_causes, "all causes at once, each cycle shared among them"},
     ViewTitle{stack_view_shapley, "what taking causes away saves, in the mean over all orders"},
-    ViewTitle{"clock", "what clocks in the kernel say"},
+    ViewTitle{stack_view_clock, "what clocks in the kernel say"},
 };
 
 struct Beside {
@@ -58,7 +58,7 @@ constexpr std::array letters{
     Letter{"control", 'b'},
     Letter{"idle", '.'},
     Letter{"end-of-kernel flush", 'f'},
-    Letter{"unattributed", 'u'},
+    Letter{stack_remainder, 'u'},
 };
 
 std::vector<std::string> category_names(std::span<const std::string> labels) {

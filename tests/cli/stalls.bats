@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck disable=SC2154,SC2016  # Bats and common.bash set the variables; jq has its own
-# The probe stalls: the thesis's cases on simulated machines, and what is refused.
+# The probe gsi, by its own name and by its former one: the thesis's cases on simulated machines, and
+# what is refused.
 bats_require_minimum_version 1.5.0
 
 setup() {
@@ -10,9 +11,11 @@ setup() {
 }
 
 @test "an unknown case shows the nearest, and all of them" {
-  clprobe --device sim:gsi stalls --case implicid
+  clprobe --device sim:gsi gsi --case implicid
   fails_with 2 --case implicid "did you mean 'implicit'" 'uts, utsd or implicit'
-  clprobe --device sim:gsi stalls --case uts,
+  clprobe --device sim:gsi stalls --case implicid
+  fails_with 2 --case implicid "did you mean 'implicit'"
+  clprobe --device sim:gsi gsi --case uts,
   fails_with 2 --case
 }
 
@@ -25,8 +28,9 @@ setup() {
   fails_with 2 --case implicit '16 KiB of local memory, of which small has 8 KiB'
   clprobe --device sim:small.json stalls --dry-run
   [ "$status" -eq 0 ]
-  [[ "$output" == *"stalls utsd, ownership: 1 point"* ]]
-  [[ "$output" == *"stalls implicit: not measured: it needs 16 KiB"* ]]
+  [[ "$output" == *"  gsi: 4 points in 4 series"* ]]
+  [[ "$output" == *"    utsd, ownership: 1 point"* ]]
+  [[ "$output" == *"gsi implicit: not measured: it needs 16 KiB"* ]]
 }
 
 @test "implicit on GSI's machine: every bar is whole, and stands beside the thesis" {
@@ -68,7 +72,7 @@ setup() {
 @test "a document whose account was edited says that it does not add up" {
   clprobe --device sim:gsi stalls --case implicit -o run.json
   [ "$status" -eq 0 ]
-  jq '.results[0].points[].parameters.gsi_no_stall_cycles = 7' run.json >edited.json
+  jq '.results[0].points[].facts.gsi_no_stall_cycles = 7' run.json >edited.json
   clprobe report edited.json --json
   [ "$status" -eq 0 ]
   json_says '[.results[0].findings[] | select(.reason | strings | test("does not add up"))]
@@ -77,7 +81,7 @@ setup() {
 }
 
 @test "the same machine gives the same run, and another one is told from it" {
-  clprobe --device sim:gsi stalls --case implicit -o one.json
+  clprobe --device sim:gsi gsi --case implicit -o one.json
   clprobe --device sim:gsi stalls --case implicit --seed 42 -o two.json
   clprobe compare one.json two.json --fail-on changed
   [ "$status" -eq 0 ]
@@ -95,8 +99,19 @@ setup() {
     | length == 1 and (.[0] | test("no sweep of MSHRs: kepler-k20-prt has none"))'
 }
 
+@test "gsi simulates, stalls measures, and each says so of the other's devices" {
+  clprobe gsi --json
+  [ "$status" -eq 0 ]
+  json_says '.results[0].probe == "gsi" and .results[0].status == "unsupported"
+    and (.results[0].reason | test("choose a machine"))'
+  # The former word means gsi there, and measures it once.
+  clprobe --device sim:gsi gsi stalls --case implicit --dry-run
+  [ "$status" -eq 0 ]
+  [ "$(grep -c 'points in' <<<"$output")" -eq 1 ]
+}
+
 @test "explain tells the method and GSI's names" {
-  clprobe explain stalls
+  clprobe explain gsi
   [ "$status" -eq 0 ]
   [[ "$output" == *"Algorithm 1"* && "$output" == *"pending release"* ]]
 }

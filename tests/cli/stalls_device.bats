@@ -13,13 +13,13 @@ small=(--quick --max-memory 4MiB --json)
 
 @test "kernels that are built to wait for one thing: all sets of causes, and noise" {
   # The budget is never used up, but that of --quick could be on a busy host.
-  clprobe stalls "${small[@]}" --case latency,barrier --time-budget 60s
+  clprobe stalls "${small[@]}" --case latency-bound,barrier --time-budget 60s
   [ "$status" -eq 0 ]
   json_says '.results[0].status == "ok"'
   # Every set of the causes that the points name has a build: 2 to the power of their number.
   json_says '[.results[0].points[] | select((.samples | length) > 0 and .parameters.idealised != null
       and .parameters.noise == null and .parameters.phase == null)]
-    | group_by(.series) | map(.[0].series) == ["barrier", "latency"] and all(
+    | group_by(.series) | map(.[0].series) == ["barrier", "latency-bound"] and all(
       (.[0].parameters.factors | split(",") | length) as $causes
       | $causes >= 3 and (map(.parameters.idealised) | unique) == [range(0; pow(2; $causes))])'
   # Every kind of noise was made in three amounts or more, none at all among them.
@@ -76,7 +76,21 @@ small=(--quick --max-memory 4MiB --json)
   json_says 'any(.results[0].findings[]; .name == "stall" and .value == null and (.reason | contains("clock")))'
 }
 
+@test "former names of cases are no names of --case, and the nearest is shown" {
+  clprobe stalls --case memory
+  fails_with 2 --case memory "did you mean 'memory-bound'"
+}
+
+@test "a plan says how much memory it takes, and keeps to what is allowed" {
+  clprobe stalls --max-memory 4MiB --dry-run
+  [ "$status" -eq 0 ]
+  [[ "$output" =~ "stalls: "[0-9]+" points in 11 series, "[0-9.]+" MiB" ]]
+  clprobe stalls --max-memory 16KiB --case memory-bound --dry-run
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"stalls memory-bound: not measured: --max-memory"* ]]
+}
+
 @test "a kernel for devices is none for simulated machines" {
-  clprobe --device sim:gsi stalls --case memory
-  fails_with 2 --case memory 'uts, utsd, implicit'
+  clprobe --device sim:gsi stalls --case memory-bound
+  fails_with 2 --case memory-bound 'uts, utsd, implicit'
 }

@@ -208,7 +208,7 @@ small=(latency --quick --time-budget 60s --json --sizes)
 # what it says of pointer_follow, above. The next test has that check.
 @test "kernels that wait: loads, barriers, noise, copies, and queues on atomics" {
   local cases
-  for cases in latency chain implicit uts,utsd; do
+  for cases in latency-bound dependency-chain implicit uts,utsd; do
     under_oclgrind --data-races --check-api -- stalls --quick --max-memory 256KiB --case "$cases" \
       --time-budget 4s --json
     [ "$status" -eq 0 ] || {

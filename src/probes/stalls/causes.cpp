@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <stdexcept>
+
+#include "probes/shared/fields.hpp"
 
 namespace clprobe::stalls {
 namespace {
@@ -32,18 +33,18 @@ constexpr std::array cause_rows{
 
 const CauseRow& row_of(Cause cause) { return cause_rows.at(static_cast<std::size_t>(cause)); }
 
-}  // namespace
-
-std::string_view label_of(Cause cause) { return row_of(cause).label; }
-
-std::string_view to_word(Cause cause) { return row_of(cause).word; }
-
 Cause cause_of(std::string_view word) {
   for (const CauseRow& row : cause_rows) {
     if (row.word == word) return row.cause;
   }
   throw std::out_of_range(fmt::format("cause {}", word));
 }
+
+}  // namespace
+
+std::string_view label_of(Cause cause) { return row_of(cause).label; }
+
+std::string_view to_word(Cause cause) { return row_of(cause).word; }
 
 Resource resource_of(Cause cause) { return row_of(cause).resource; }
 
@@ -66,14 +67,21 @@ std::string joined(std::span<const Cause> causes) {
   return words;
 }
 
-std::vector<Cause> taken_causes(const Point& point) {
-  const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
-  const auto set = static_cast<std::uint32_t>(point.parameters.integer("idealised"));
-  std::vector<Cause> taken;
-  for (std::size_t i = 0; i < causes.size(); ++i) {
-    if (((set >> i) & 1U) != 0) taken.push_back(causes[i]);
+bool Ablated::has_taken(Cause cause) const {
+  const std::vector<Cause> causes = causes_in(factors);
+  const auto found = std::find(causes.begin(), causes.end(), cause);
+  return found != causes.end() && ((idealised >> (found - causes.begin())) & 1U) != 0;
+}
+
+std::vector<Point> with_all_sets(const Point& usual) {
+  auto ablated = shape_of<Ablated>(usual);
+  const std::size_t factors = causes_in(ablated.factors).size();
+  std::vector<Point> points(std::size_t{1} << factors, usual);
+  for (Point& point : points) {
+    write_shape(ablated, point);
+    ++ablated.idealised;
   }
-  return taken;
+  return points;
 }
 
 }  // namespace clprobe::stalls

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel of `stalls` may wait for on a real device: the causes that can be taken away, and
-// their names. Pure.
+// What a kernel of `stalls` may wait for on a device: the causes that can be taken away, and their
+// names. Pure.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,19 +28,32 @@ enum class Cause {
 /// GSI's name: "memory data: main memory".
 std::string_view label_of(Cause cause);
 std::string_view to_word(Cause cause);
-/// Throws std::out_of_range for a word that is none.
-Cause cause_of(std::string_view word);
 /// What the cause keeps busy.
 Resource resource_of(Cause cause);
 
-/// "main-memory,chain" of a point's parameter `factors`. Throws std::out_of_range.
+/// "main-memory,chain" of a point's parameter `factors`. Throws std::out_of_range for a word that
+/// is no cause.
 std::vector<Cause> causes_in(std::string_view words);
-
-/// The causes that a point has taken away. Throws std::out_of_range for one without `factors` or
-/// `idealised`.
-std::vector<Cause> taken_causes(const Point& point);
-
 /// "main-memory,chain", as `causes_in` reads it.
 std::string joined(std::span<const Cause> causes);
+
+/// Which causes of a kernel a point has taken away.
+struct Ablated {
+  std::string factors{};       ///< as `joined` writes them
+  std::uint32_t idealised{0};  ///< bit i: the i-th of them has been taken away
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    fields.text("factors", factors);
+    fields.whole("idealised", idealised);
+  }
+
+  /// Throws std::out_of_range where `factors` names no causes.
+  [[nodiscard]] bool has_taken(Cause cause) const;
+};
+
+/// The same point with each set of its causes taken away. Throws std::out_of_range for a point
+/// without them.
+std::vector<Point> with_all_sets(const Point& usual);
 
 }  // namespace clprobe::stalls

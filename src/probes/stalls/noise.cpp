@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
-#include <string>
 
-#include "probes/shared/mixed.hpp"
-#include "probes/stalls/micro.hpp"
+#include "probes/shared/fields.hpp"
+#include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls {
 
@@ -24,45 +24,24 @@ Resource resource_of_noise(std::string_view word) {
   return resources.at(place_of_noise(word));
 }
 
-std::vector<Point> noise_points(const Point& usual, const Limits& limits) {
-  const std::vector<std::int64_t> amounts = limits.effort == Effort::quick
-                                                ? std::vector<std::int64_t>{0, 2, 8}
-                                                : std::vector<std::int64_t>{0, 1, 2, 4, 8, 16};
+std::optional<NoiseShape> noise_of(const Point& point) {
+  if (point.parameters.text_or("noise", "").empty()) return std::nullopt;
+  return shape_of<NoiseShape>(point);
+}
+
+std::vector<Point> noise_points(const Point& usual, Effort effort) {
+  const std::vector<std::uint32_t> amounts = effort == Effort::quick
+                                                 ? std::vector<std::uint32_t>{0, 2, 8}
+                                                 : std::vector<std::uint32_t>{0, 1, 2, 4, 8, 16};
   std::vector<Point> points;
   for (const std::string_view kind : all_noise) {
-    for (const std::int64_t amount : amounts) {
+    for (const std::uint32_t amount : amounts) {
       Point point = usual;
-      point.parameters.set("noise", std::string(kind));
-      point.parameters.set("noise_amount", amount);
+      write_shape(NoiseShape{.kind = std::string(kind), .amount = amount}, point);
       points.push_back(std::move(point));
     }
   }
   return points;
-}
-
-std::uint32_t load_lines(std::uint32_t& state, std::uint32_t mask, int count) {
-  std::uint32_t sum = 0;
-  for (int k = 0; k < count; ++k) {
-    sum += mixed((state >> 8U) & mask);
-    state = state * 1664525 + 1013904223;
-  }
-  return sum;
-}
-
-std::uint32_t load_tile(std::uint32_t place, std::uint32_t& turned) {
-  std::uint32_t sum = 0;
-  for (int k = 0; k < 4; ++k) sum += mixed(~((place + turned++) & (tile_words - 1)));
-  return sum;
-}
-
-void step_all(std::array<std::uint32_t, 4>& values, std::uint32_t count, std::uint32_t addend) {
-  for (std::uint32_t k = 0; k < count; ++k) {
-    for (std::uint32_t& each : values) each = step(each, addend);
-  }
-}
-
-std::uint32_t folded(const std::array<std::uint32_t, 4>& values) {
-  return mixed(values[0] ^ mixed(values[1])) + mixed(values[2] ^ mixed(values[3]));
 }
 
 void make_noise(const Noise& noise, std::uint32_t lane, NoiseItem& item) {

@@ -4,12 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "clprobe/ablation.hpp"
-#include "clprobe/probe.hpp"
-#include "probes/shared/limits.hpp"
+#include "probes/stalls/case.hpp"
 
 namespace clprobe::stalls {
 
@@ -19,15 +20,41 @@ std::uint32_t place_of_noise(std::string_view word);
 /// The resource that a kind of noise loads. Throws std::out_of_range.
 Resource resource_of_noise(std::string_view word);
 
+/// How much of each kind is noise "1" of an iteration, in units of four operations or loads.
+struct NoiseUnits {
+  std::uint32_t arithmetic{1};
+  std::uint32_t local_memory{1};
+  std::uint32_t cache{1};
+  std::uint32_t memory{1};
+
+  [[nodiscard]] std::uint32_t of(std::uint32_t kind) const {
+    return std::array{arithmetic, local_memory, cache, memory}.at(kind);
+  }
+};
+
+/// The noise of a point.
+struct NoiseShape {
+  std::string kind{};  ///< of all_noise
+  std::uint32_t amount{0};
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    fields.text("noise", kind);
+    fields.whole("noise_amount", amount);
+  }
+};
+/// Nothing where the point has none.
+std::optional<NoiseShape> noise_of(const Point& point);
+
 /// Noise of each kind in rising amounts from 0 on, beside `usual`.
-std::vector<Point> noise_points(const Point& usual, const Limits& limits);
+std::vector<Point> noise_points(const Point& usual, Effort effort);
 
 /// What a work-item does that makes noise, as MAKE_NOISE in cl/stalls_noise.clh.
 struct Noise {
-  std::uint32_t kind;    ///< its place
-  std::uint32_t amount;  ///< units of an iteration
-  std::uint32_t mask;    ///< of the lines that are loaded
-  std::uint32_t addend;  ///< of an operation
+  std::uint32_t kind{0};    ///< its place
+  std::uint32_t amount{0};  ///< units of an iteration
+  std::uint32_t mask{0};    ///< of the lines that are loaded
+  std::uint32_t addend{0};  ///< of an operation
 };
 
 /// The variables that it changes.
@@ -39,14 +66,5 @@ struct NoiseItem {
 };
 
 void make_noise(const Noise& noise, std::uint32_t lane, NoiseItem& item);
-
-/// `count` loads of lines of the mask that only the generator knows: their sum.
-std::uint32_t load_lines(std::uint32_t& state, std::uint32_t mask, int count);
-/// Four words of local memory: their sum.
-std::uint32_t load_tile(std::uint32_t place, std::uint32_t& turned);
-/// Operations on each of four values.
-void step_all(std::array<std::uint32_t, 4>& values, std::uint32_t count, std::uint32_t addend);
-/// What four values come to.
-std::uint32_t folded(const std::array<std::uint32_t, 4>& values);
 
 }  // namespace clprobe::stalls

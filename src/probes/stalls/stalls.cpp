@@ -1,11 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a kernel's cycles go, as far as devices without counters tell. Method: docs/stalls.md.
+// Where a kernel's cycles go, as far as devices without counters tell: kernels of cl/stalls.cl
+// whose causes of waiting are taken away one by one, and clocks where nothing can be taken away.
+// Method: docs/stalls.md.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "clprobe/device.hpp"
 #include "clprobe/probe.hpp"
-#include "probes/shared/limits.hpp"
-#include "probes/stalls/device.hpp"
+#include "clprobe/stacks.hpp"
+#include "probes/shared/finding.hpp"
+#include "probes/stalls/bars.hpp"
+#include "probes/stalls/case.hpp"
+#include "probes/stalls/cases/copy.hpp"
+#include "probes/stalls/cases/search.hpp"
+#include "probes/stalls/cases/wait_for_one.hpp"
+#include "probes/stalls/launch.hpp"
+#include "probes/stalls/sizes.hpp"
 
 namespace clprobe::stalls {
 
@@ -13,44 +32,209 @@ extern const Probe probe;
 
 namespace {
 
-// Few points, of which each is a kernel as a whole: a search with one queue takes seconds to
-// simulate.
+constexpr Case cases[]{
+    wait_for_one::case_of<wait_for_one::memory_bound>(
+        "memory", "independent loads all over main memory, of several groups"),
+    wait_for_one::case_of<wait_for_one::latency_bound>(
+        "latency", "one sub-group per compute unit follows what it loads"),
+    wait_for_one::case_of<wait_for_one::bank_conflicts>(
+        "banks", "the lanes of a sub-group meet in one bank of local memory"),
+    wait_for_one::case_of<wait_for_one::barrier>(
+        "", "one sub-group after another works, the others wait for it"),
+    wait_for_one::case_of<wait_for_one::dependency_chain>(
+        "chain", "one sub-group per compute unit, of operations that wait for each other"),
+    wait_for_one::case_of<wait_for_one::divergence>(
+        "", "lanes of a sub-group take turns, one in eight"),
+    {.name = "implicit",
+     .what = "a pass over an array by way of local memory",
+     .points = copy::points,
+     .memory = copy::memory_of,
+     .prepare = copy::prepare,
+     .analyse = copy::analyse},
+    search::case_of<search::Queues::one>("a tree search with one queue"),
+    search::case_of<search::Queues::per_group>("the same with a queue per group"),
+};
+
+constexpr auto case_words = [] {
+  std::array<std::string_view, std::size(cases)> words;
+  std::transform(std::begin(cases), std::end(cases), words.begin(),
+                 [](const Case& each) { return each.name; });
+  return words;
+}();
+
+constexpr auto former_bars = [] {
+  std::array<FormerSeries, std::size(cases)> bars;
+  std::transform(std::begin(cases), std::end(cases), bars.begin(), [](const Case& each) {
+    return FormerSeries{.name = each.formerly, .now = each.name};
+  });
+  return bars;
+}();
+
+/// "Kernels to run, as a comma list. `memory-bound`: independent loads ... Default: all."
+std::string case_details() {
+  std::string text = "Kernels to run, as a comma list.";
+  for (const Case& each : cases) text += fmt::format(" `{}`: {}.", each.name, each.what);
+  return text + " Default: all.";
+}
+
+const std::string details_of_case = case_details();
+
+const Option options[]{
+    {.name = "case",
+     .value_name = "LIST",
+     .summary = "kernels to run",
+     .details = details_of_case,
+     .value = Choices{case_words}},
+};
+
+constexpr FindingSpec finding_specs[]{
+    {.name = stack_first_name, .unit = "share", .role = Role::headline, .formerly = "first cause"},
+    {.name = stack_time_name, .unit = "seconds"},
+    {.name = stack_part_name, .unit = "share"},
+    {.name = stack_interaction_name, .unit = "share"},
+    {.name = stack_absorbed_name, .unit = "share"},
+    {.name = noise_verdict_name, .role = Role::remark},
+    {.name = copy::engine_name, .formerly = "copy engine"},
+    {.name = stack_ratio_name},
+    {.name = stack_thesis_name},
+};
+
+// Few points, of which each is a kernel as a whole.
 constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(20), .max_visits = 1},
                           .normal = {.probe_time = std::chrono::seconds(60), .max_visits = 3},
                           .thorough = {.probe_time = std::chrono::seconds(180), .max_visits = 6}};
 
+/// The smallest arrays: one to load from, and half of it to copy to.
+constexpr std::uint64_t min_arrays = min_far_bytes.count * 3 / 2;
+
+Memory memory_of(const Case& each, const std::vector<Point>& points) {
+  Memory memory;
+  for (const Point& point : points) memory.include(each.memory(point));
+  return memory;
+}
+
+/// The cases that were asked for and whose buffers beside the arrays fit. Leaves `asked.max_data`
+/// for the arrays, and reasons for the others.
+std::vector<const Case*> choose_cases(const DeviceInfo& device, Asked& asked,
+                                      std::vector<Finding>& findings) {
+  std::vector<const Case*> chosen;
+  Memory all;
+  for (const Case& each : cases) {
+    if (!asked.wants(each.name)) continue;
+    Memory with = all;
+    with.include(memory_of(each, each.points(device, asked)));
+    if (asked.max_memory.count != 0 && with.beside() + min_arrays > asked.max_memory.count) {
+      findings.push_back(not_measured(
+          stack_part_name, each.name,
+          fmt::format("--max-memory: {} are not enough: its kernels need at least {}",
+                      format_bytes(asked.max_memory), format_bytes({with.beside() + min_arrays}))));
+      continue;
+    }
+    all = with;
+    chosen.push_back(&each);
+  }
+  if (asked.max_memory.count == 0) return chosen;
+  asked.max_data = asked.max_memory - Bytes{all.beside()};
+  if (all.copies != 0) asked.max_data = asked.max_data * 2 / 3;
+  return chosen;
+}
+
+Plan plan(const DeviceInfo& device, const Request& request) {
+  Plan plan;
+  if (is_simulated(device)) {
+    plan.findings.push_back(not_measured(
+        stack_part_name, probe.id, "its kernels run on devices alone: gsi has those of machines"));
+    return plan;
+  }
+  Asked asked(request);
+  Memory memory;
+  for (const Case* const each : choose_cases(device, asked, plan.findings)) {
+    std::vector<Point> points = each->points(device, asked);
+    memory.include(memory_of(*each, points));
+    plan.points.insert(plan.points.end(), std::make_move_iterator(points.begin()),
+                       std::make_move_iterator(points.end()));
+  }
+  plan.memory = Bytes{memory.total()};
+  return plan;
+}
+
+const Case& case_of(const Point& point) {
+  const std::string& name = point.parameters.text("case");
+  const Case* const found = find_case(name);
+  if (found == nullptr) throw std::out_of_range(fmt::format("case {}", name));
+  return *found;
+}
+
+Preparer open(Session& session) {
+  return [shared = std::make_shared<Shared>(session)](const Point& point) {
+    return case_of(point).prepare(*shared, point);
+  };
+}
+
+std::vector<KernelVariant> variants() {
+  std::vector<KernelVariant> all{{"-DPART=0", ""}};
+  for (const std::string_view clock : {std::string_view(), clock_without_asm}) {
+    all.push_back({fmt::format("-DPART=0{}{}", clock, with_stamps), ""});
+    for (std::uint32_t way = 0; way < std::size(copy::all_ways); ++way) {
+      all.push_back({fmt::format("-DPART=1{}{}", clock, copy::way_option(way)), ""});
+    }
+    all.push_back({fmt::format("-DPART=2{}", clock), ""});
+  }
+  return all;
+}
+
+/// The series of which something was measured, in the order in which they come.
+std::vector<std::string> bars_in(std::span<const Point> points) {
+  std::vector<std::string> bars;
+  for (const Point& point : points) {
+    if (point.parameters.find("case") == nullptr || point.samples.empty()) continue;
+    if (std::find(bars.begin(), bars.end(), point.series) == bars.end()) {
+      bars.push_back(point.series);
+    }
+  }
+  return bars;
+}
+
+Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
+  Findings found;
+  for (const std::string& bar : bars_in(points)) {
+    Points own;
+    for (const Point& point : points) {
+      if (point.series == bar && point.parameters.find("case") != nullptr) own.push_back(&point);
+    }
+    try {
+      case_of(*own.front()).analyse(bar, own, device, found.findings);
+    } catch (const std::out_of_range& error) {
+      found.findings.push_back(without_value(
+          stack_part_name, bar, "", fmt::format("not this version's points: {}", error.what())));
+    }
+  }
+  search::add_speed_up(found.findings);
+  return found;
+}
+
 }  // namespace
 
-namespace {
+std::span<const Case> all_cases() { return cases; }
 
-constexpr std::array<std::string_view, 9> case_words{
-    "memory", "latency", "banks", "barrier", "chain", "divergence", "uts", "utsd", "implicit"};
-constexpr Option options[]{
-    {.name = "case",
-     .value_name = "LIST",
-     .summary = "kernels whose stalls are shown",
-     .details = "Kernels whose stalls are shown, as a comma list: a tree search with one queue "
-                "(`uts`), with a queue for each compute unit (`utsd`), a pass over an array by "
-                "way of local memory (`implicit`), and on devices kernels that are built to "
-                "wait for one thing (`memory`, `latency`, `banks`, `barrier`, `chain`, "
-                "`divergence`). Without it, all that the device can run.",
-     .value = Choices{case_words}},
-};
-
-}  // namespace
+const Case* find_case(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(cases), std::end(cases), [&](const Case& each) {
+    return !name.empty() && (each.name == name || each.formerly == name);
+  });
+  return found == std::end(cases) ? nullptr : found;
+}
 
 const Probe probe{
     .id = "stalls",
     .title = "Stalls",
     .question = "Where do a kernel's cycles go?",
+    .former_series = former_bars,
     .options = options,
+    .findings = finding_specs,
     .view = {.kind = ViewKind::stacks},
     .budgets = budgets,
-    .plan = [](const DeviceInfo& device,
-               const Request& request) { return plan(device, limits_of(request)); },
-    .open = [](Session& session) -> Preparer {
-      return [&session](const Point& point) { return prepare(session, point); };
-    },
+    .plan = plan,
+    .open = open,
     .variants = variants,
     .analyse = analyse,
 };

@@ -39,7 +39,7 @@ double ticks_of_shared(const DeviceInfo& device) {
   return device.clock.kind == ClockKind::nvidia ? device.clock.ticks_per_ns : 1.0;
 }
 
-Point phase_of_point(const Point& usual, std::string_view phase) {
+Point with_phase(const Point& usual, std::string_view phase) {
   Point point = usual;
   point.parameters.set("timer", std::string(to_word(Timer::clock)));
   point.parameters.set("phase", std::string(phase));
@@ -48,8 +48,8 @@ Point phase_of_point(const Point& usual, std::string_view phase) {
 
 void add_tail(std::vector<Point>& points, const Point& usual, const DeviceInfo& device) {
   if (!has_shared_clock(device)) return;
-  points.push_back(phase_of_point(usual, phase_tail));
-  points.push_back(phase_of_point(usual, phase_span));
+  points.push_back(with_phase(usual, phase_tail));
+  points.push_back(with_phase(usual, phase_span));
 }
 
 Stamp as_one(std::span<const Stamp> group) {

@@ -22,7 +22,7 @@ inline constexpr std::string_view phase_tail = "tail";
 inline constexpr std::string_view phase_span = "span";
 
 /// The same work with the clock of one phase.
-Point phase_of_point(const Point& usual, std::string_view phase);
+Point with_phase(const Point& usual, std::string_view phase);
 
 /// The phases `tail` and `span`, of a device whose groups share a clock.
 void add_tail(std::vector<Point>& points, const Point& usual, const DeviceInfo& device);

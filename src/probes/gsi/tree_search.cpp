@@ -13,18 +13,31 @@
 #include <memory>
 #include <vector>
 
-#include "clprobe/stall_cases.hpp"
+#include "clprobe/simulator.hpp"
+#include "probes/gsi/cases.hpp"
 
-namespace clprobe::simulator {
+namespace clprobe::gsi {
 namespace {
+
+using simulator::acquire;
+using simulator::alu;
+using simulator::Instruction;
+using simulator::Lanes;
+using simulator::Latency;
+using simulator::Machine;
+using simulator::Program;
+using simulator::Register;
+using simulator::release;
+using simulator::repeat;
+using simulator::Trace;
 
 constexpr std::uint64_t line_bytes = 64;
 constexpr std::uint64_t task_bytes = 16;
 constexpr std::size_t local_capacity = 32;
-constexpr std::size_t most_at_once = local_capacity / 2;
+constexpr std::size_t max_at_once = local_capacity / 2;
 // Of a queue in memory, a ring: more tasks than that share addresses.
 constexpr std::size_t places = 64;
-constexpr std::size_t most_children = 4;
+constexpr std::size_t max_children = 4;
 
 // Places in memory, far from one another.
 constexpr std::uint64_t lock_base = 1U << 20U;
@@ -56,7 +69,7 @@ std::vector<std::vector<std::uint32_t>> grow_tree(std::uint64_t nodes, std::uint
     if (parent >= next) children[0].push_back(next++);
     const std::uint64_t drawn = splitmix(seed);
     if ((drawn & 1U) != 0) continue;
-    const std::uint64_t count = 1 + (drawn >> 8U) % most_children;
+    const std::uint64_t count = 1 + (drawn >> 8U) % max_children;
     for (std::uint64_t i = 0; i < count && next < nodes; ++i) children[parent].push_back(next++);
   }
   return children;
@@ -118,7 +131,7 @@ class Programs {
                                      bool is_push) const {
     const std::size_t kind = queue * 2U + (is_push ? 1U : 0U);
     return 4 + static_cast<std::uint32_t>(search_.nodes +
-                                          (kind * places + at % places) * most_at_once + count - 1);
+                                          (kind * places + at % places) * max_at_once + count - 1);
   }
 
   [[nodiscard]] std::vector<Program> make() const {
@@ -130,7 +143,7 @@ class Programs {
     for (const Queue queue : {shared_queue, local_queue}) {
       for (const bool is_push : {false, true}) {
         for (std::size_t at = 0; at < places; ++at) {
-          for (std::size_t count = 1; count <= most_at_once; ++count) {
+          for (std::size_t count = 1; count <= max_at_once; ++count) {
             all.push_back(access_program(queue, at, count, is_push));
           }
         }
@@ -231,7 +244,7 @@ class Search {
       return leave(warp, processed_ == children_.size() ? Step::ends : Step::goes_on);
     }
     const bool pulls = first_ == local_queue && warp.queue == shared_queue;
-    const std::size_t count = pulls ? std::min(most_at_once, tasks.size()) : 1;
+    const std::size_t count = pulls ? std::min(max_at_once, tasks.size()) : 1;
     warp.node = tasks.back();
     tasks.pop_back();
     warp.extra.clear();
@@ -260,7 +273,7 @@ class Search {
       return leave(warp, Step::has_left_local);
     }
     const std::size_t at = tasks.size();
-    const std::size_t count = std::min(most_children, warp.pending.size());
+    const std::size_t count = std::min(max_children, warp.pending.size());
     const auto from = warp.pending.end() - static_cast<std::ptrdiff_t>(count);
     tasks.insert(tasks.end(), from, warp.pending.end());
     warp.pending.erase(from, warp.pending.end());
@@ -280,18 +293,18 @@ class Search {
 /// wants it: from the acquire to the end of the release.
 std::uint64_t measure_turn(const Machine& machine) {
   Trace trace;
-  Program program{read_clock(0)};
+  Program program{simulator::read_clock(0)};
   for (const Program& each :
        {lock_program(shared_queue), access_program(shared_queue, 0, 1, false)}) {
     program.insert(program.end(), each.begin(), each.end());
   }
-  program.push_back(read_clock(1));
+  program.push_back(simulator::read_clock(1));
   trace.programs = {program};
   trace.groups = {make_group(machine, machine.core.warp_width)};
   trace.locks = {{.address = lock_base}};
   trace.resident = {{.base = head_base, .bytes = line_bytes},
                     {.base = queue_base, .bytes = line_bytes}};
-  const Result result = simulate(machine, trace);
+  const simulator::Result result = simulate(machine, trace);
   return result.clock_reads.at(1).cycle - result.clock_reads.at(0).cycle;
 }
 
@@ -328,4 +341,4 @@ Trace make_tree_search(const Machine& machine, const TreeSearch& search) {
   return trace;
 }
 
-}  // namespace clprobe::simulator
+}  // namespace clprobe::gsi

@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// From points of `stalls` on real devices to bars. Pure.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "clprobe/ablation.hpp"
-#include "clprobe/estimate.hpp"
 #include "clprobe/stacks.hpp"
-#include "probes/stalls/copy.hpp"
-#include "probes/stalls/device.hpp"
-#include "probes/stalls/micro.hpp"
-#include "probes/stalls/phases.hpp"
+#include "probes/shared/fields.hpp"
+#include "probes/shared/finding.hpp"
+#include "probes/stalls/bars.hpp"
+#include "probes/stalls/causes.hpp"
+#include "probes/stalls/noise.hpp"
 
 namespace clprobe::stalls {
 namespace {
 
 constexpr std::string_view not_resolved = "not resolved: within two sigma of nothing";
-// Alsop 2016, section 6.1: UTSD takes 91 % less time than UTS under plain GPU coherence.
-constexpr double utsd_of_thesis = 0.09;
-
-/// The series of which something was measured, in the order in which they come.
-std::vector<std::string> bars_of(std::span<const Point> points) {
-  std::vector<std::string> bars;
-  for (const Point& point : points) {
-    if (point.parameters.find("case") == nullptr || point.samples.empty()) continue;
-    if (std::find(bars.begin(), bars.end(), point.series) == bars.end()) {
-      bars.push_back(point.series);
-    }
-  }
-  return bars;
-}
 
 /// A share of `all_ns`.
 Finding share_of(std::string_view series, std::string_view label, const Cost& cost, double all_ns) {
@@ -44,8 +30,6 @@ Finding share_of(std::string_view series, std::string_view label, const Cost& co
   if (!cost.is_resolved) finding.reason = not_resolved;
   return finding;
 }
-
-bool is_noise(const Point& point) { return !point.parameters.text_or("noise", "").empty(); }
 
 /// The faster half: what else a host does only adds, to whole visits at a time, and differences of
 /// builds are small against it.
@@ -60,9 +44,8 @@ std::vector<double> times_of(const Point& point, const DeviceInfo& device) {
 std::vector<AblationBuild> builds_in(const Points& points, const DeviceInfo& device) {
   std::vector<AblationBuild> builds;
   for (const Point* const point : points) {
-    if (is_noise(*point) || is_phase(*point)) continue;
-    builds.push_back({static_cast<std::uint32_t>(point->parameters.integer_or("idealised", 0)),
-                      times_of(*point, device)});
+    if (noise_of(*point) || !phase_of(*point).empty()) continue;
+    builds.push_back({shape_of<Ablated>(*point).idealised, times_of(*point, device)});
   }
   return builds;
 }
@@ -74,9 +57,9 @@ std::vector<std::pair<std::string_view, NoiseKind>> noise_in(const Points& point
   for (const std::string_view kind : all_noise) {
     std::vector<NoisePoint> amounts;
     for (const Point* const point : points) {
-      if (point->parameters.text_or("noise", "") != kind) continue;
-      amounts.push_back({static_cast<double>(point->parameters.integer_or("noise_amount", 0)),
-                         times_of(*point, device)});
+      const auto noise = noise_of(*point);
+      if (!noise || noise->kind != kind) continue;
+      amounts.push_back({static_cast<double>(noise->amount), times_of(*point, device)});
     }
     if (amounts.empty()) continue;
     try {
@@ -96,7 +79,7 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
   std::vector<NoiseKind> kinds;
   for (const auto& [name, kind] : noise_in(points, device)) {
     kinds.push_back(kind);
-    Finding absorbed = finding_of("absorbed", bar, "share", "noise");
+    Finding absorbed = finding_of(stack_absorbed_name, bar, "share", "noise");
     absorbed.label = name;
     absorbed.value = kind.absorption.share;
     absorbed.low = kind.absorption.share_interval.low;
@@ -110,7 +93,7 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
     findings.push_back(std::move(absorbed));
   }
   const Agreement agreement = compare_with_noise(ablation, resources, kinds);
-  Finding verdict = finding_of("noise", bar, "", "noise");
+  Finding verdict = finding_of(noise_verdict_name, bar, "", "noise");
   constexpr std::string_view words[]{"agree", "inconclusive", "untested"};
   verdict.label = words[static_cast<std::size_t>(agreement.verdict)];
   verdict.reason = agreement.reason;
@@ -123,7 +106,7 @@ void add_interactions(std::string_view bar, const Ablation& ablation, std::span<
     for (std::size_t j = i + 1; j < causes.size(); ++j) {
       Finding both = share_of(bar, fmt::format("{} + {}", label_of(causes[i]), label_of(causes[j])),
                               ablation.interactions[i][j], ablation.none.ns);
-      both.name = "interaction";
+      both.name = stack_interaction_name;
       both.method = "interaction cost";
       findings.push_back(std::move(both));
     }
@@ -152,7 +135,7 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
   const double saved_ns =
       std::accumulate(ablation.factors.begin(), ablation.factors.end(), 0.0,
                       [](double sum, const Cost& each) { return sum + std::max(0.0, each.ns); });
-  Finding first = finding_of("first cause", bar, "share", stack_view_shapley);
+  Finding first = finding_of(stack_first_name, bar, "share", stack_view_shapley);
   if (largest->is_resolved && largest->ns > 0.0) {
     first.label = label_of(causes[static_cast<std::size_t>(largest - ablation.factors.begin())]);
     first.value = largest->ns / saved_ns;
@@ -166,74 +149,35 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
   findings.push_back(std::move(first));
 }
 
-/// Builds in which causes are taken away, and noise.
-void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& device,
-                  std::vector<Finding>& findings) {
-  try {
-    const std::vector<Cause> causes = causes_in(points.front()->parameters.text("factors"));
-    const Ablation ablation = attribute_time(builds_in(points, device), causes.size());
-    if (!(ablation.none.ns > 0.0)) throw AblationError("the kernel takes no time");
-    findings.push_back(time_of(bar, ablation.none, "median of the faster half"));
-    for (std::size_t i = 0; i < causes.size(); ++i) {
-      findings.push_back(share_of(bar, label_of(causes[i]), ablation.factors[i], ablation.none.ns));
-    }
-    findings.push_back(share_of(bar, remainder, ablation.all, ablation.none.ns));
-    add_first(bar, ablation, causes, findings);
-    add_interactions(bar, ablation, causes, findings);
-    add_noise(bar, points, device, ablation, causes, findings);
-  } catch (const AblationError& error) {
-    findings.push_back(without_value(stack_part_name, bar, stack_view_shapley, error.what()));
-  } catch (const std::out_of_range& error) {
-    findings.push_back(without_value(stack_part_name, bar, stack_view_shapley,
-                                     fmt::format("not this version's points: {}", error.what())));
-  }
-}
-
-/// The speed-up of queues for each group, beside the thesis's.
-void add_speed_up(std::vector<Finding>& findings) {
-  const auto time_in = [&](std::string_view bar) -> const Finding* {
-    for (const Finding& each : findings) {
-      if (each.name == stack_time_name && each.series == bar && each.value) return &each;
-    }
-    return nullptr;
-  };
-  const Finding* const one = time_in("uts");
-  const Finding* const each = time_in("utsd");
-  if (one == nullptr || each == nullptr || !(*one->low > 0.0)) return;
-  constexpr std::string_view what = "utsd, time, against uts";
-  Finding here = finding_of("here", what, "", "ratio of two bars");
-  here.value = *each->value / *one->value;
-  here.low = *each->low / *one->high;
-  here.high = *each->high / *one->low;
-  Finding thesis = finding_of("thesis", what, "", "Alsop 2016, chapter 6");
-  thesis.source = Source::reported;
-  thesis.value = utsd_of_thesis;
-  findings.push_back(std::move(here));
-  findings.push_back(std::move(thesis));
+Finding without_share(std::string_view bar, std::string reason) {
+  Finding finding = without_value(stack_part_name, bar, stack_view_shapley, std::move(reason));
+  finding.unit = "share";
+  return finding;
 }
 
 }  // namespace
 
-Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
-  Findings found;
-  for (const std::string& bar : bars_of(points)) {
-    Points own;
-    for (const Point& point : points) {
-      if (point.series == bar && point.parameters.find("case") != nullptr) own.push_back(&point);
+void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& device,
+                  std::vector<Finding>& findings) {
+  try {
+    const std::vector<Cause> causes = causes_in(shape_of<Ablated>(*points.front()).factors);
+    const Ablation ablation = attribute_time(builds_in(points, device), causes.size());
+    if (!(ablation.none.ns > 0.0)) throw AblationError("the kernel takes no time");
+    findings.push_back(
+        time_finding(bar, ablation.none.ns, ablation.none.interval, "median of the faster half"));
+    for (std::size_t i = 0; i < causes.size(); ++i) {
+      findings.push_back(share_of(bar, label_of(causes[i]), ablation.factors[i], ablation.none.ns));
     }
-    if (own.front()->parameters.find("factors") == nullptr) {
-      add_search(bar, own, device, found.findings);
-      continue;
-    }
-    add_ablation(bar, own, device, found.findings);
-    if (find_micro_case(own.front()->parameters.text("case")) != nullptr) {
-      add_micro_phases(bar, own, device, found.findings);
-    } else {
-      add_copy_phases(bar, own, device, found.findings);
-    }
+    findings.push_back(share_of(bar, stack_remainder, ablation.all, ablation.none.ns));
+    add_first(bar, ablation, causes, findings);
+    add_interactions(bar, ablation, causes, findings);
+    add_noise(bar, points, device, ablation, causes, findings);
+  } catch (const AblationError& error) {
+    findings.push_back(without_share(bar, error.what()));
+  } catch (const std::out_of_range& error) {
+    findings.push_back(
+        without_share(bar, fmt::format("not this version's points: {}", error.what())));
   }
-  add_speed_up(found.findings);
-  return found;
 }
 
 }  // namespace clprobe::stalls

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "probes/stalls/kernels.hpp"
+#include "probes/stalls/launch.hpp"
 
 #include <fmt/format.h>
 
@@ -15,10 +15,9 @@ constexpr std::uint64_t gpu_launch_ns = 1'000'000;
 /// As many iterations as take `target_ns`, when `few` of them took what the sample says.
 std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t few, const Sample& sample) {
   // An event that says less than this of what the host waited is none of the launch.
-  constexpr std::uint64_t least_share = 16;
+  constexpr std::uint64_t min_share = 16;
   const std::uint64_t event_ns = sample.event_ns.value_or(0);
-  const std::uint64_t taken_ns =
-      event_ns > sample.host_ns / least_share ? event_ns : sample.host_ns;
+  const std::uint64_t taken_ns = event_ns > sample.host_ns / min_share ? event_ns : sample.host_ns;
   return taken_ns == 0 ? few : target_ns * few / taken_ns;
 }
 
@@ -30,30 +29,32 @@ std::string part_options(int part, bool has_clock, const DeviceInfo& device) {
 }
 
 void require_group(const Session& session, const cl::Kernel& kernel, std::uint64_t work_items) {
-  const auto most = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
-  if (work_items <= most) return;
-  throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel", most));
+  const auto max_items = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session.device());
+  if (work_items <= max_items) return;
+  throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel", max_items));
 }
 
-LaunchNumbers::LaunchNumbers(Session& session, const std::string& name)
-    : last_(session.keep<std::shared_ptr<cl_uint>>(name,
-                                                   [] { return std::make_shared<cl_uint>(0); })) {}
+bool SharedBuffer::hold(const cl::Context& context, std::uint64_t bytes) {
+  if (bytes_ >= bytes) return false;
+  buffer_ = cl::Buffer();  // freed first: both would be more than was planned
+  bytes_ = 0;
+  buffer_ = cl::Buffer(context, CL_MEM_READ_WRITE, bytes);
+  bytes_ = bytes;
+  return true;
+}
 
-cl::Buffer stalls_data(Session& session, std::uint64_t words) {
-  struct Kept {
-    cl::Buffer buffer{};
-    std::uint64_t words{0};
-  };
-  Kept& kept = session.keep<Kept>("stalls data", [] { return Kept{}; });
-  if (kept.words >= words) return kept.buffer;
-  kept.buffer = cl::Buffer();
-  kept.buffer = cl::Buffer(session.context(), CL_MEM_READ_WRITE, words * sizeof(cl_uint));
-  kept.words = words;
+const cl::Buffer& Shared::filled_data(std::uint64_t bytes) {
+  if (!data.hold(session.context(), bytes)) return data.buffer();
   cl::Kernel fill =
-      session.kernel(stalls_file, "stalls_fill", part_options(0, false, session.info()));
-  fill.setArg(0, kept.buffer);
-  session.launch(fill, cl::NDRange(words), cl::NullRange);
-  return kept.buffer;
+      session.kernel(kernel_file, "stalls_fill", part_options(0, false, session.info()));
+  fill.setArg(0, data.buffer());
+  session.launch(fill, cl::NDRange(bytes / sizeof(cl_uint)), cl::NullRange);
+  return data.buffer();
+}
+
+const cl::Buffer& Shared::held(SharedBuffer Shared::*which, std::uint64_t bytes) {
+  (this->*which).hold(session.context(), bytes);
+  return (this->*which).buffer();
 }
 
 Work work_of(Session& session, const LaunchSize& size,
@@ -66,7 +67,7 @@ Work work_of(Session& session, const LaunchSize& size,
   work.iterations = std::clamp<std::uint64_t>(iterations_for(target_ns, size.few, sample), size.few,
                                               most_iterations / 8);
   work.max_iterations = size.is_phase ? 4 * work.iterations : most_iterations;
-  work.build = session.build_of(stalls_file, size.options);
+  work.build = session.build_of(kernel_file, size.options);
   work.run = std::move(run);
   return work;
 }

@@ -8,10 +8,22 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/stall_cases.hpp"
+#include "clprobe/simulator.hpp"
+#include "probes/gsi/case_runs.hpp"
 
-namespace clprobe::simulator {
+namespace clprobe::gsi {
 namespace {
+
+using simulator::Breakdown;
+using simulator::Coherence;
+using simulator::Level;
+using simulator::Machine;
+using simulator::Operation;
+using simulator::Result;
+using simulator::Stall;
+using simulator::StructuralStall;
+using simulator::SynchronizationStall;
+using simulator::Trace;
 
 // Smaller than the default, for the tests' time.
 constexpr TreeSearch small_search{.nodes = 150};
@@ -38,6 +50,7 @@ TEST_CASE("one queue for all: synchronization is most of the time, and coherence
   const CaseRun& plain = searches()[0];
   const CaseRun& owning = searches()[1];
   CHECK(plain.name == "uts, GPU coherence");
+  CHECK(owning.name == "uts, ownership");
   for (const CaseRun* run : {&plain, &owning}) {
     CHECK(gsi(*run).of(Stall::synchronization) > 0.5 * time_of(*run));
   }
@@ -64,7 +77,7 @@ TEST_CASE("a queue for each compute unit is a tenth of the time, less waiting an
     };
     CHECK(memory_share(each) > memory_share(one));
   }
-  const auto changes = compare_tree_searches(searches());
+  const auto changes = compare_with_thesis(searches());
   // Ownership gains more: -94 % against -91 %.
   CHECK(changes[1].here < changes[0].here);
 }
@@ -92,7 +105,7 @@ TEST_CASE("a search visits every node once, on any machine, and anew each time")
       for (const std::uint64_t nodes : {1U, 2U, 60U}) {
         CAPTURE(warps);
         CAPTURE(nodes);
-        const Machine machine = make_case_machine(Coherence::gpu);
+        const Machine machine = adapt(simulator::preset("gsi"), Coherence::gpu, 32);
         const TreeSearch search{.queues = queues, .nodes = nodes, .warps = warps};
         Trace trace = make_tree_search(machine, search);
         // Every program that loads from the tree is the work on one node.
@@ -143,7 +156,7 @@ TEST_CASE("implicit: more MSHRs make all faster, and other stalls take the place
   }
   CHECK(implicit_gsi(0, 0).of(StructuralStall::full_mshr) > 0.0);
   CHECK(implicit_gsi(0, 3).of(StructuralStall::full_mshr) == 0.0);
-  const auto changes = compare_implicit(implicit_runs());
+  const auto changes = compare_with_thesis(implicit_runs());
   const double scratchpad_data = changes[5].here;
   const double pending_dma = changes[6].here;
   const double stash_data = changes[7].here;
@@ -153,8 +166,10 @@ TEST_CASE("implicit: more MSHRs make all faster, and other stalls take the place
 }
 
 TEST_CASE("the sizes beside the thesis's") {
+  CHECK(compare_with_thesis(searches()).size() == 7);
+  CHECK(compare_with_thesis(implicit_runs()).size() == 8);
   for (const auto& changes :
-       {compare_tree_searches(searches()), compare_implicit(implicit_runs())}) {
+       {compare_with_thesis(searches()), compare_with_thesis(implicit_runs())}) {
     for (const CaseChange& each : changes) {
       MESSAGE(each.what << ": thesis " << each.thesis << ", here " << each.here);
       CHECK(std::isfinite(each.here));
@@ -164,4 +179,4 @@ TEST_CASE("the sizes beside the thesis's") {
   }
 }
 
-}  // namespace clprobe::simulator
+}  // namespace clprobe::gsi

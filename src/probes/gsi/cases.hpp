@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two case studies of the thesis as traces for the simulator: unbalanced tree search, and the
 // implicit microbenchmark. Source: Alsop, GSI: A GPU stall inspector, 2016, chapter 6. Sizes that
-// it does not give are assumptions, and stand in stall_cases.cpp.
+// it does not give are assumptions, and stand with the cases. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,33 +13,38 @@
 #include "clprobe/machine.hpp"
 #include "clprobe/stalls.hpp"
 #include "clprobe/trace.hpp"
+#include "clprobe/words.hpp"
 
-namespace clprobe::simulator {
+namespace clprobe::gsi {
 
 /// `uts`: one queue behind one lock for all compute units. `utsd`: a queue for each, and one for
 /// all behind a second lock, for what does not fit and for who has nothing left.
 enum class TaskQueues { one, per_unit };
+inline constexpr Word<TaskQueues> task_queues_words[]{{TaskQueues::one, "uts"},
+                                                      {TaskQueues::per_unit, "utsd"}};
+inline std::string_view to_word(TaskQueues queues) { return word_in(task_queues_words, queues); }
 
 /// How a chunk of an array is worked on: copied to local memory and back by the warps; by a copy
 /// engine; or loaded where it is used into a memory that is mapped to it.
 enum class LocalCopy { scratchpad, scratchpad_dma, stash };
-
-std::string_view to_word(TaskQueues queues);
-std::string_view to_word(LocalCopy copy);
+inline constexpr Word<LocalCopy> local_copy_words[]{
+    {LocalCopy::scratchpad, "scratchpad"},
+    {LocalCopy::scratchpad_dma, "scratchpad with DMA"},
+    {LocalCopy::stash, "stash"}};
+inline std::string_view to_word(LocalCopy copy) { return word_in(local_copy_words, copy); }
 
 struct TreeSearch {
   TaskQueues queues{TaskQueues::one};
   std::uint64_t nodes{546};  ///< that the compute unit processes: its share of 8192
   std::uint64_t warps{4};
-  std::uint64_t steps{
-      12};  ///< in which a node is worked on, each reads and writes its warp's state
+  std::uint64_t steps{12};      ///< of the work on a node, each reads and writes its warp's state
   std::uint64_t operations{8};  ///< of a step, one after the other
   std::uint64_t seed{1};        ///< of the tree
 };
 
 /// The share of one compute unit in a search by all of them. The trace keeps the state of its
 /// queues: it is good for one simulation.
-Trace make_tree_search(const Machine& machine, const TreeSearch& search);
+simulator::Trace make_tree_search(const simulator::Machine& machine, const TreeSearch& search);
 
 /// The node that a program of the trace works on: 0 to nodes - 1, each at some time. Nothing for
 /// programs that go to a queue.
@@ -56,21 +61,25 @@ struct Implicit {
   std::uint64_t operations{2};          ///< on each element, one after the other
 };
 
-Trace make_implicit(const Machine& machine, const Implicit& implicit);
+simulator::Trace make_implicit(const simulator::Machine& machine, const Implicit& implicit);
 
-/// The machine `gsi` as in the case: coherence, MSHRs, and store buffer with them.
-Machine make_case_machine(Coherence coherence, std::uint64_t mshr_entries = 32);
+/// The numbers of MSHRs of the thesis.
+inline constexpr std::uint64_t thesis_mshrs[]{32, 64, 128, 256};
 
-/// One run of a case study.
+/// `machine` as in the case: its coherence, its MSHRs (0: its own) and, as in the thesis, a store
+/// buffer of as many entries.
+simulator::Machine adapt(simulator::Machine machine, simulator::Coherence coherence,
+                         std::uint64_t mshr_entries = 0);
+
+/// A bar's name: "utsd, ownership"; "implicit, stash, 256 MSHRs", without MSHRs "implicit, stash".
+std::string bar_name(TaskQueues queues, simulator::Coherence coherence);
+std::string bar_name(LocalCopy copy, std::uint64_t mshr_entries = 0);
+
+/// What was accounted of one bar.
 struct CaseRun {
-  std::string name{};  ///< "utsd, ownership"; "implicit, stash, 256 MSHRs"
-  StallAccount account{};
+  std::string name{};
+  simulator::StallAccount account{};
 };
-
-/// uts and utsd, each under plain GPU coherence and under ownership, in this order.
-std::vector<CaseRun> run_tree_searches(const TreeSearch& search = {});
-/// Scratchpad, scratchpad with DMA, stash; each with 32, 64, 128, 256 MSHRs, in this order.
-std::vector<CaseRun> run_implicit(const Implicit& implicit = {});
 
 /// A change that the thesis states, and the same one here.
 struct CaseChange {
@@ -78,8 +87,8 @@ struct CaseChange {
   double thesis{0.0};  ///< as a ratio: 0.72 for -28 %
   double here{0.0};
 };
-/// All sizes that the thesis gives in numbers. `runs` as the functions above return them.
-std::vector<CaseChange> compare_tree_searches(const std::vector<CaseRun>& runs);
-std::vector<CaseChange> compare_implicit(const std::vector<CaseRun>& runs);
+/// All sizes that the thesis gives in numbers, of bars that are all among `runs`; none of a case of
+/// which one is missing.
+std::vector<CaseChange> compare_with_thesis(const std::vector<CaseRun>& runs);
 
-}  // namespace clprobe::simulator
+}  // namespace clprobe::gsi

@@ -4,25 +4,23 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "clprobe/device.hpp"
-#include "probes/stalls/kernels.hpp"
-#include "probes/stalls/micro.hpp"
-#include "probes/stalls/search.hpp"
+#include "probes/shared/fields.hpp"
+#include "probes/stalls/bars.hpp"
+#include "probes/stalls/cases/search.hpp"
+#include "probes/stalls/launch.hpp"
 #include "probes/stalls/stamps.hpp"
+#include "probes/stalls/twin.hpp"
 
-namespace clprobe::stalls {
+namespace clprobe::stalls::search {
 namespace {
 
 // As in cl/stalls.cl.
-constexpr std::uint64_t front = 32;
-constexpr std::uint64_t queue_words = 32;
-constexpr std::uint64_t result_words = 9;
 constexpr std::size_t first_of_ticks = 2;
 constexpr std::size_t first_of_stamps = 7;
 constexpr cl_uint empty = ~cl_uint{0};
@@ -33,18 +31,18 @@ constexpr cl_uint patience = 1U << 14U;
 constexpr std::uint32_t seed_of_tree = 1;
 // Where only the host's clock times launches, one search is too short.
 constexpr std::uint64_t searches_by_host = 8;
-constexpr std::uint64_t most_searches = 64;
+constexpr std::uint64_t max_searches = 64;
 
 struct Results {
   std::uint64_t nodes{0};
   cl_uint value{0};
-  std::array<std::uint64_t, std::size(all_search_phases)> ticks{};
+  std::array<std::uint64_t, std::size(all_phases)> ticks{};
   std::vector<Stamp> stamps{};  ///< of each group
 };
 
 class Search {
  public:
-  Search(Session& session, const Point& point);
+  Search(Session& session, Queues queues, const Point& point);
 
   Measurement run(std::uint64_t searches);
 
@@ -55,13 +53,11 @@ class Search {
   [[nodiscard]] std::uint64_t ticks_of(const Results& results) const;
 
   Session& session_;
-  bool is_shared_;
-  std::uint64_t groups_;
-  cl_uint steps_;
+  Queues queues_;
+  Shape shape_;
   std::string phase_;
   Tree tree_;
   cl_uint expected_value_;
-  std::uint64_t slots_each_;
   cl::Kernel kernel_;
   cl::Buffer children_;
   cl::Buffer control_;
@@ -69,32 +65,30 @@ class Search {
   cl::Buffer counts_;
 };
 
-Search::Search(Session& session, const Point& point)
+Search::Search(Session& session, Queues queues, const Point& point)
     : session_(session),
-      is_shared_(point.parameters.text("case") == "uts"),
-      groups_(static_cast<std::uint64_t>(point.parameters.integer("groups"))),
-      steps_(static_cast<cl_uint>(point.parameters.integer("steps"))),
-      phase_(point.parameters.text_or("phase", "")),
-      tree_(make_tree(static_cast<std::uint32_t>(point.parameters.integer("nodes")), seed_of_tree)),
-      expected_value_(search_result(tree_, steps_)),
-      slots_each_(std::bit_ceil(std::uint64_t{tree_.nodes()})),
-      kernel_(session.kernel(stalls_file, "stalls_search", part_options(2, true, session.info()))) {
+      queues_(queues),
+      shape_(shape_of<Shape>(point)),
+      phase_(phase_of(point)),
+      tree_(make_tree(shape_.nodes, seed_of_tree)),
+      expected_value_(search_result(tree_, shape_.steps)),
+      kernel_(session.kernel(kernel_file, "stalls_search", part_options(2, true, session.info()))) {
   require_group(session, kernel_, front);
   const cl::Context& context = session.context();
   const auto words = [&](std::uint64_t count) {
     return cl::Buffer(context, CL_MEM_READ_WRITE, count * sizeof(cl_uint));
   };
   children_ = words(tree_.children.size());
-  control_ = words((groups_ + 2) * queue_words);
-  slots_ = words(slots_each_ * (is_shared_ ? 1 : groups_ + 1));
-  counts_ = cl::Buffer(context, CL_MEM_READ_WRITE, groups_ * result_words * sizeof(cl_ulong));
+  control_ = words((shape_.groups + 2) * queue_words);
+  slots_ = words(slots_of_queue(shape_.nodes) * queues_of(queues_, shape_.groups));
+  counts_ = cl::Buffer(context, CL_MEM_READ_WRITE, shape_.groups * result_words * sizeof(cl_ulong));
   session.queue().enqueueWriteBuffer(children_, CL_TRUE, 0, tree_.children.size() * sizeof(cl_uint),
                                      tree_.children.data());
   kernel_.setArg(0, children_);
   cl_uint index = 1;
-  for (const cl_uint value : {cl_uint{tree_.nodes()}, cl_uint{is_shared_ ? 1U : 0U},
-                              static_cast<cl_uint>(slots_each_ - 1), steps_, patience, budget,
-                              step_multiplier, step_addend, empty}) {
+  for (const cl_uint value : {cl_uint{tree_.nodes()}, cl_uint{queues_ == Queues::one ? 1U : 0U},
+                              static_cast<cl_uint>(slots_of_queue(shape_.nodes) - 1), shape_.steps,
+                              patience, budget, step_multiplier, step_addend, empty}) {
     kernel_.setArg(index++, value);
   }
   kernel_.setArg(index++, never);
@@ -111,14 +105,14 @@ void Search::empty_slots() {
 
 /// One search. It leaves all slots empty behind it.
 LaunchTimes Search::launch() {
-  std::vector<cl_uint> control((groups_ + 2) * queue_words, 0);
+  std::vector<cl_uint> control((shape_.groups + 2) * queue_words, 0);
   control[queue_words + 2] = 1;  // the common queue holds one node, the root
   const cl_uint root = 0;
   const cl::CommandQueue& queue = session_.queue();
   queue.enqueueWriteBuffer(control_, CL_TRUE, 0, control.size() * sizeof(cl_uint), control.data());
   queue.enqueueWriteBuffer(slots_, CL_TRUE, 0, sizeof root, &root);
   const LaunchTimes times =
-      session_.launch(kernel_, cl::NDRange(groups_ * front), cl::NDRange(front));
+      session_.launch(kernel_, cl::NDRange(shape_.groups * front), cl::NDRange(front));
   std::array<cl_uint, 2> all{};  // done, aborted
   queue.enqueueReadBuffer(control_, CL_TRUE, 0, sizeof all, all.data());
   if (all[1] != 0 || all[0] < tree_.nodes()) {
@@ -132,11 +126,11 @@ LaunchTimes Search::launch() {
 }
 
 Results Search::read_results() const {
-  std::vector<cl_ulong> counts(groups_ * result_words);
+  std::vector<cl_ulong> counts(shape_.groups * result_words);
   session_.queue().enqueueReadBuffer(counts_, CL_TRUE, 0, counts.size() * sizeof(cl_ulong),
                                      counts.data());
   Results results;
-  for (std::uint64_t group = 0; group < groups_; ++group) {
+  for (std::uint64_t group = 0; group < shape_.groups; ++group) {
     const std::size_t own = group * result_words;
     results.nodes += counts[own];
     results.value += static_cast<cl_uint>(counts[own + 1]);
@@ -151,8 +145,8 @@ Results Search::read_results() const {
 
 /// Of the phase, in the mean over groups.
 std::uint64_t Search::ticks_of(const Results& results) const {
-  for (std::size_t k = 0; k < std::size(all_search_phases); ++k) {
-    if (all_search_phases[k] == phase_) return results.ticks.at(k) / groups_;
+  for (std::size_t k = 0; k < std::size(all_phases); ++k) {
+    if (all_phases[k] == phase_) return results.ticks.at(k) / shape_.groups;
   }
   return static_cast<std::uint64_t>(
       std::llround(ticks_of_shared(session_.info()) *
@@ -185,16 +179,17 @@ Measurement Search::run(std::uint64_t searches) {
 
 }  // namespace
 
-Work prepare_search(Session& session, const Point& point) {
-  auto search = std::make_shared<Search>(session, point);
+Work prepare(Queues queues, Shared& shared, const Point& point) {
+  Session& session = shared.session;
+  const auto search = std::make_shared<Search>(session, queues, point);
   search->run(1);  // some drivers compile only now
   Work work;
-  const bool is_by_host = point.parameters.text("timer") == to_word(Timer::host);
+  const bool is_by_host = shape_of<Shape>(point).timer == to_word(Timer::host);
   work.iterations = is_by_host ? searches_by_host : 1;
-  work.max_iterations = is_by_host ? most_searches : 1;
-  work.build = session.build_of(stalls_file, part_options(2, true, session.info()));
+  work.max_iterations = is_by_host ? max_searches : 1;
+  work.build = session.build_of(kernel_file, part_options(2, true, session.info()));
   work.run = [search](std::uint64_t searches) { return search->run(searches); };
   return work;
 }
 
-}  // namespace clprobe::stalls
+}  // namespace clprobe::stalls::search

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probe `stalls` on simulated machines, from its plan to its findings.
+// The probe on simulated machines, from its plan to its findings.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,24 +10,26 @@
 #include <utility>
 #include <vector>
 
+#include "clprobe/engine.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/simulated.hpp"
 #include "clprobe/simulator.hpp"
 #include "clprobe/stacks.hpp"
-#include "clprobe/stall_cases.hpp"
 #include "probes/gsi/account.hpp"
+#include "probes/gsi/case_runs.hpp"
 
-namespace clprobe {
+namespace clprobe::gsi {
+
+extern const Probe probe;
+
 namespace {
 
 using simulator::Machine;
 
-const Probe& stalls_probe() { return *find_probe("stalls"); }
-
-Limits limits_of(std::vector<std::string> cases) {
-  Limits limits;
-  limits.stalls.cases = std::move(cases);
-  return limits;
+Request request_for(std::vector<std::string> cases) {
+  Request request;
+  request.own.set("case", std::move(cases));
+  return request;
 }
 
 ProbeResult measured(const Machine& machine, std::vector<std::string> cases) {
@@ -35,7 +37,7 @@ ProbeResult measured(const Machine& machine, std::vector<std::string> cases) {
   const std::unique_ptr<Backend> backend = simulated_backend(machine, 1);
   Budget budget;
   budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
-  return measure(stalls_probe(), *backend, limits_of(std::move(cases)), budget, {});
+  return measure(probe, *backend, request_for(std::move(cases)), budget, {});
 }
 
 /// Simulated once for all tests.
@@ -72,9 +74,9 @@ TEST_CASE("the command's bars are those of the pure functions, to the cycle") {
   const ProbeResult& result = implicit_result();
   CHECK(result.status == Status::ok);
   CHECK(result.warnings.empty());
-  const auto runs = simulator::run_implicit();
+  const auto runs = run_implicit();
   CHECK(result.points.size() == runs.size());
-  for (const simulator::CaseRun& run : runs) {
+  for (const CaseRun& run : runs) {
     CAPTURE(run.name);
     const Finding* const time = find(result, stack_time_name, run.name);
     REQUIRE(time != nullptr);
@@ -99,8 +101,8 @@ TEST_CASE("the command's bars are those of the pure functions, to the cycle") {
 }
 
 TEST_CASE("the sizes of changes stand beside the thesis's where all bars are there") {
-  const auto changes = compare_implicit(simulator::run_implicit());
-  for (const simulator::CaseChange& each : changes) {
+  const auto changes = compare_with_thesis(run_implicit());
+  for (const CaseChange& each : changes) {
     CAPTURE(each.what);
     const Finding* const here = find(implicit_result(), "here", each.what);
     const Finding* const thesis = find(implicit_result(), "thesis", each.what);
@@ -112,7 +114,7 @@ TEST_CASE("the sizes of changes stand beside the thesis's where all bars are the
   // A sweep with a hole in it is compared with nothing.
   std::vector<Point> points = implicit_result().points;
   points.erase(points.begin() + 3);
-  const auto fewer = stalls_probe().analyse(describe_device(simulator::preset("gsi")), points);
+  const auto fewer = probe.analyse(describe_device(simulator::preset("gsi")), points);
   CHECK(std::none_of(fewer.findings.begin(), fewer.findings.end(),
                      [](const Finding& each) { return each.name == "thesis"; }));
 }
@@ -122,24 +124,24 @@ TEST_CASE("findings are made anew from a document") {
   run.device = describe_device(simulator::preset("gsi"));
   run.results = {implicit_result()};
   const Run loaded = runs_from_json(to_json(std::span(&run, 1))).at(0);
-  const auto found = stalls_probe().analyse(loaded.device, loaded.results[0].points);
+  const auto found = probe.analyse(loaded.device, loaded.results[0].points);
   CHECK(found.findings == implicit_result().findings);
 }
 
 TEST_CASE("an account that does not add up is no account") {
   Point point = implicit_result().points.front();
-  REQUIRE(account_in(point.parameters));
+  REQUIRE(account_in(point.facts));
   for (const char* const name : {"cycles", "flush_cycles", "gsi_no_stall_cycles"}) {
     CAPTURE(name);
-    Parameters edited = point.parameters;
+    Parameters edited = point.facts;
     edited.set(name, std::int64_t{1234567});
     CHECK_FALSE(account_in(edited));
     edited.set(name, std::string("many"));
     CHECK_FALSE(account_in(edited));
   }
   CHECK_FALSE(account_in({}));
-  point.parameters.set("cycles", std::int64_t{-1});
-  const auto found = stalls_probe().analyse(describe_device(simulator::preset("gsi")), {&point, 1});
+  point.facts.set("cycles", std::int64_t{-1});
+  const auto found = probe.analyse(describe_device(simulator::preset("gsi")), {&point, 1});
   REQUIRE(found.findings.size() == 1);
   CHECK_FALSE(found.findings[0].value);
   CHECK(found.findings[0].reason.find("add up") != std::string::npos);
@@ -163,8 +165,7 @@ TEST_CASE("a search proves that it worked on every node once, on any preset") {
     CAPTURE(search.machine);
     CAPTURE(search.queues);
     const auto backend = simulated_backend(simulator::preset(search.machine), 1);
-    const Work work =
-        backend->prepare(stalls_probe(), small_search(search.queues, search.coherence));
+    const Work work = backend->prepare(probe, small_search(search.queues, search.coherence));
     const Measurement measurement = work.run(1);
     CHECK(measurement.sample.witness == measurement.expected_witness);
     CHECK(measurement.sample.witness != 0);
@@ -176,7 +177,7 @@ TEST_CASE("a search proves that it worked on every node once, on any preset") {
 
 TEST_CASE("the witness of a search is another one with a node less or more") {
   const Machine machine = simulator::preset("gsi");
-  const SimulatedWork work = stalls_probe().trace(machine, small_search("utsd", "gpu"));
+  const SimulatedWork work = probe.trace(machine, small_search("utsd", "gpu"));
   const simulator::Trace trace = work.trace(1);
   CHECK(work.witness() == 0);  // before anything has run
   CHECK(simulate(machine, trace).cycles > 0);
@@ -184,15 +185,15 @@ TEST_CASE("the witness of a search is another one with a node less or more") {
   for (const std::int64_t nodes : {19, 21}) {
     Point point = small_search("utsd", "gpu");
     point.parameters.set("nodes", nodes);
-    CHECK(stalls_probe().trace(machine, point).expected_witness != work.expected_witness);
+    CHECK(probe.trace(machine, point).expected_witness != work.expected_witness);
   }
 }
 
 TEST_CASE("visits that come again simulate nothing again") {
   static int simulated = 0;
-  Probe counting = stalls_probe();
+  Probe counting = probe;
   counting.trace = [](const Machine& machine, const Point& point) {
-    SimulatedWork work = stalls_probe().trace(machine, point);
+    SimulatedWork work = probe.trace(machine, point);
     work.trace = [trace = work.trace](std::uint64_t iterations) {
       ++simulated;
       return trace(iterations);
@@ -203,7 +204,7 @@ TEST_CASE("visits that come again simulate nothing again") {
   Budget budget;
   budget.min_visits = budget.max_visits = 3;
   budget.probe_time = std::chrono::hours(1);
-  const auto result = measure(counting, *backend, limits_of({"implicit"}), budget, {});
+  const auto result = measure(counting, *backend, request_for({"implicit"}), budget, {});
   CHECK(result.points.size() == 12);
   CHECK(result.points.front().samples.size() == 9);
   CHECK(simulated == 12);
@@ -214,13 +215,13 @@ TEST_CASE("machines that a case does not fit, and why") {
   small.name = "small";
   small.local.bytes = 8192;
   const DeviceInfo device = describe_device(small);
-  const std::string problem = stalls_probe().check(device, limits_of({"implicit"}));
+  const std::string problem = probe.check(device, request_for({"implicit"}));
   CHECK(problem.starts_with("--case: implicit: "));
   CHECK(problem.find("16 KiB of local memory, of which small has 8 KiB") != std::string::npos);
-  CHECK(stalls_probe().check(device, limits_of({"uts", "utsd"})).empty());
+  CHECK(probe.check(device, request_for({"uts", "utsd"})).empty());
   // Nobody asked for it: then it is no mistake.
-  CHECK(stalls_probe().check(device, {}).empty());
-  const Plan plan = stalls_probe().plan(device, {});
+  CHECK(probe.check(device, {}).empty());
+  const Plan plan = probe.plan(device, {});
   CHECK(plan.points.size() == 4);
   REQUIRE(plan.findings.size() == 1);
   CHECK(plan.findings[0].series == "implicit");
@@ -228,27 +229,27 @@ TEST_CASE("machines that a case does not fit, and why") {
   Machine narrow = simulator::preset("gsi");
   narrow.core.warp_contexts = 2;
   narrow.core.max_work_group_size = 64;
-  CHECK_FALSE(stalls_probe().check(describe_device(narrow), limits_of({"uts"})).empty());
-  CHECK(stalls_probe().plan(describe_device(narrow), {}).points.empty());
+  CHECK_FALSE(probe.check(describe_device(narrow), request_for({"uts"})).empty());
+  CHECK(probe.plan(describe_device(narrow), {}).points.empty());
 }
 
 TEST_CASE("a case of other devices is none of simulated machines") {
   const DeviceInfo device = describe_device(simulator::preset("gsi"));
-  const Limits limits = limits_of({"chain"});
-  CHECK(stalls_probe().check(device, limits) ==
+  const Request request = request_for({"chain"});
+  CHECK(probe.check(device, request) ==
         "--case: chain: simulated machines do not have it: choose among uts, utsd, implicit");
-  CHECK(stalls_probe().plan(device, limits).points.empty());
-  CHECK(stalls_probe().plan(device, limits).findings.size() == 1);
+  CHECK(probe.plan(device, request).points.empty());
+  CHECK(probe.plan(device, request).findings.size() == 1);
 }
 
 TEST_CASE("a compute unit searches its share of the nodes") {
   for (const auto& [name, nodes] : {std::pair("gsi", 546), {"hopper-like", 62}}) {
     const Machine machine = simulator::preset(name);
-    const Plan plan = stalls_probe().plan(describe_device(machine), limits_of({"uts"}));
+    const Plan plan = probe.plan(describe_device(machine), request_for({"uts"}));
     CHECK(plan.points.size() == 2);
     CHECK(plan.points.front().parameters.integer("nodes") == nodes);
   }
-  CHECK(simulator::TreeSearch{}.nodes == 546);
+  CHECK(TreeSearch{}.nodes == 546);
 }
 
 TEST_CASE("every preset has the cases, and a sweep where it has MSHRs") {
@@ -263,11 +264,11 @@ TEST_CASE("every preset has the cases, and a sweep where it has MSHRs") {
     const std::size_t count = bar.second;
     CAPTURE(name);
     const Machine machine = simulator::preset(name);
-    const Plan plan = stalls_probe().plan(describe_device(machine), {});
+    const Plan plan = probe.plan(describe_device(machine), {});
     CHECK(plan.points.size() == count);
     const bool has_mshrs = machine.pending.kind == simulator::PendingKind::mshr;
     CHECK(plan.findings.empty() == has_mshrs);
-    CHECK(stalls_probe().check(describe_device(machine), {}).empty());
+    CHECK(probe.check(describe_device(machine), {}).empty());
     const ProbeResult& result = implicit_on(name);
     CHECK(result.status == Status::ok);
     CHECK(stacks_in(result.findings).size() == 2 * (count - 4));
@@ -297,4 +298,4 @@ TEST_CASE("more MSHRs stall less for them, on every machine that has them") {
   }
 }
 
-}  // namespace clprobe
+}  // namespace clprobe::gsi

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bars of the thesis by the pure functions alone: what the probe's are compared with in tests.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clprobe/machine.hpp"
+#include "clprobe/stalls.hpp"
+#include "probes/gsi/cases.hpp"
+
+namespace clprobe::gsi {
+
+/// uts and utsd, each under plain GPU coherence and under ownership, in this order.
+inline std::vector<CaseRun> run_tree_searches(TreeSearch search = {}) {
+  std::vector<CaseRun> runs;
+  for (const TaskQueues queues : {TaskQueues::one, TaskQueues::per_unit}) {
+    for (const auto coherence : {simulator::Coherence::gpu, simulator::Coherence::ownership}) {
+      const simulator::Machine machine = adapt(simulator::preset("gsi"), coherence, 32);
+      search.queues = queues;
+      runs.push_back({bar_name(queues, coherence),
+                      account_stalls(machine, make_tree_search(machine, search))});
+    }
+  }
+  return runs;
+}
+
+/// Scratchpad, scratchpad with DMA, stash; each with 32, 64, 128, 256 MSHRs, in this order.
+inline std::vector<CaseRun> run_implicit() {
+  std::vector<CaseRun> runs;
+  for (const auto& copy : local_copy_words) {
+    for (const std::uint64_t entries : thesis_mshrs) {
+      const simulator::Machine machine =
+          adapt(simulator::preset("gsi"), simulator::Coherence::ownership, entries);
+      runs.push_back({bar_name(copy.value, entries),
+                      account_stalls(machine, make_implicit(machine, {.copy = copy.value}))});
+    }
+  }
+  return runs;
+}
+
+}  // namespace clprobe::gsi

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/gsi/findings.hpp"
+
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "clprobe/stacks.hpp"
+#include "probes/gsi/account.hpp"
+#include "probes/gsi/cases.hpp"
+#include "probes/shared/finding.hpp"
+
+namespace clprobe::gsi {
+namespace {
+
+constexpr std::string_view flush_label = "end-of-kernel flush";
+
+Finding exactly(Finding finding, double value) {
+  finding.value = finding.low = finding.high = value;
+  return finding;
+}
+
+void add_view(const CaseRun& run, const simulator::Breakdown& breakdown, std::string_view view,
+              std::vector<Finding>& findings) {
+  const auto all = static_cast<double>(run.account.result.cycles);
+  const auto add = [&](std::string_view label, double cycles) {
+    if (cycles == 0.0) return;
+    findings.push_back(exactly(finding_of(stack_part_name, run.name, "share", view), cycles / all));
+    findings.back().label = label;
+  };
+  for (const StallPart& part : stall_parts()) add(part.label, cycles_of(breakdown, part));
+  add(flush_label, static_cast<double>(run.account.flush_cycles));
+}
+
+void add_stacks(const CaseRun& run, std::vector<Finding>& findings) {
+  if (run.account.result.cycles == 0) return;
+  findings.push_back(exactly(finding_of(stack_time_name, run.name, "cycles", "simulation"),
+                             static_cast<double>(run.account.result.cycles)));
+  findings.back().source = Source::measured;
+  add_view(run, run.account.gsi, stack_view_gsi, findings);
+  add_view(run, run.account.all_causes, stack_view_all_causes, findings);
+}
+
+void add_change(const CaseChange& change, std::vector<Finding>& findings) {
+  Finding thesis = exactly(finding_of(stack_thesis_name, change.what, "", "Alsop 2016, chapter 6"),
+                           change.thesis);
+  thesis.source = Source::reported;
+  findings.push_back(std::move(thesis));
+  Finding here = finding_of(stack_ratio_name, change.what, "", "ratio of two bars");
+  if (std::isfinite(change.here)) {
+    here = exactly(std::move(here), change.here);
+  } else {
+    here.label = "no ratio";
+    here.reason = "it was 0 before";
+  }
+  findings.push_back(std::move(here));
+}
+
+}  // namespace
+
+Findings analyse(std::span<const Point> points) {
+  Findings found;
+  std::vector<CaseRun> runs;
+  for (const Point& point : points) {
+    if (point.samples.empty()) continue;
+    if (const auto account = account_in(point.facts)) {
+      runs.push_back({point.series, *account});
+      add_stacks(runs.back(), found.findings);
+    } else {
+      found.findings.push_back(
+          without_value(stack_part_name, point.series, "",
+                        "the point has no account of its cycles, or one that does not add up"));
+    }
+  }
+  for (const CaseChange& change : compare_with_thesis(runs)) add_change(change, found.findings);
+  return found;
+}
+
+}  // namespace clprobe::gsi

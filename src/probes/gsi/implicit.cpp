@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The implicit microbenchmark as a trace: an array worked on by way of local memory.
+#include "probes/gsi/cases.hpp"
+
+namespace clprobe::gsi {
+namespace {
+
+using simulator::alu;
+using simulator::barrier;
+using simulator::Instruction;
+using simulator::Lanes;
+using simulator::Machine;
+using simulator::Program;
+using simulator::Register;
+using simulator::repeat;
+using simulator::Trace;
+
+constexpr std::uint64_t array_base = std::uint64_t{1} << 28U;
+
+constexpr Register address = 10;
+constexpr Register local_address = 11;
+constexpr Register value = 1;
+
+void add_operations(Program& program, Register on, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) program.push_back(alu(on, {on}));
+}
+
+Program scratchpad_program(const Implicit& implicit, const Lanes& global, const Lanes& local) {
+  Program program;
+  add_operations(program, address, implicit.address_operations);
+  program.push_back(load(value, global, {address}));
+  program.push_back(alu(local_address));
+  program.push_back(local_store(local, {value, local_address}));
+  program.push_back(repeat(0, implicit.elements));
+  program.push_back(barrier());
+  const auto compute = static_cast<std::uint32_t>(program.size());
+  program.push_back(alu(local_address));
+  program.push_back(local_load(value, local, {local_address}));
+  add_operations(program, value, implicit.operations);
+  program.push_back(local_store(local, {value, local_address}));
+  program.push_back(repeat(compute, implicit.elements));
+  program.push_back(barrier());
+  const auto copy_back = static_cast<std::uint32_t>(program.size());
+  program.push_back(alu(local_address));
+  program.push_back(local_load(value, local, {local_address}));
+  add_operations(program, address, implicit.address_operations);
+  program.push_back(store(global, {value, address}));
+  program.push_back(repeat(copy_back, implicit.elements));
+  return program;
+}
+
+/// Each warp starts the copy of its own part; local accesses wait for all of them.
+Program dma_program(const Implicit& implicit, const Lanes& global, const Lanes& local,
+                    std::uint64_t warp_bytes) {
+  constexpr std::uint32_t copy = 1;
+  Instruction mapped = local_load(value, local, {local_address});
+  mapped.id = copy;
+  Program program{copy_in(copy, global, warp_bytes), alu(local_address), mapped};
+  add_operations(program, value, implicit.operations);
+  program.push_back(local_store(local, {value, local_address}));
+  program.push_back(repeat(1, implicit.elements));
+  program.push_back(copy_out(copy + 1, global, warp_bytes));
+  return program;
+}
+
+/// A load of what is not there yet goes past the first-level cache; what was written is registered
+/// and stays. The mapping needs the place in global memory once.
+Program stash_program(const Implicit& implicit, const Lanes& global) {
+  Program program;
+  add_operations(program, address, implicit.address_operations);
+  Instruction mapped = load(value, global, {local_address});
+  mapped.skips_l1 = true;
+  const auto compute = static_cast<std::uint32_t>(program.size());
+  program.push_back(alu(local_address));
+  program.push_back(mapped);
+  add_operations(program, value, implicit.operations);
+  program.push_back(store(global, {value, local_address}));
+  program.push_back(repeat(compute, implicit.elements));
+  return program;
+}
+
+}  // namespace
+
+Trace make_implicit(const Machine& machine, const Implicit& implicit) {
+  const std::uint64_t width = machine.core.warp_width;
+  const std::uint64_t turn_bytes = width * implicit.object_bytes;
+  const std::uint64_t warp_bytes = turn_bytes * implicit.elements;
+  const Lanes global{.base = array_base,
+                     .lane_step = static_cast<std::int64_t>(implicit.object_bytes),
+                     .warp_step = static_cast<std::int64_t>(warp_bytes),
+                     .turn_step = static_cast<std::int64_t>(turn_bytes)};
+  const Lanes local{.lane_step = 4,
+                    .warp_step = static_cast<std::int64_t>(4 * width * implicit.elements),
+                    .turn_step = static_cast<std::int64_t>(4 * width)};
+  Trace trace;
+  switch (implicit.copy) {
+    case LocalCopy::scratchpad:
+      trace.programs = {scratchpad_program(implicit, global, local)};
+      break;
+    case LocalCopy::scratchpad_dma:
+      trace.programs = {dma_program(implicit, global, local, warp_bytes)};
+      break;
+    case LocalCopy::stash:
+      trace.programs = {stash_program(implicit, global)};
+      break;
+  }
+  for (std::uint64_t g = 0; g < implicit.groups; ++g) {
+    trace.groups.push_back(make_group(machine, implicit.warps * width, 0,
+                                      static_cast<std::uint32_t>(g * implicit.warps)));
+  }
+  return trace;
+}
+
+}  // namespace clprobe::gsi

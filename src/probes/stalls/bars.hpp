@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the points of a bar to its findings: by taking causes away and making noise
+// (ablation_bar.cpp), and by clocks in the kernel (clock_bar.cpp). Pure.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/statistics.hpp"
+#include "probes/stalls/case.hpp"
+
+namespace clprobe::stalls {
+
+/// The phase whose clock a point's samples read: its parameter. Empty: they are whole launches.
+std::string phase_of(const Point& point);
+
+/// Whether noise speaks against the first cause: its label.
+inline constexpr std::string_view noise_verdict_name = "noise";
+
+/// The finding "time" of a bar.
+Finding time_finding(std::string_view bar, double ns, const Interval& interval,
+                     std::string_view method);
+
+/// What each cause saves, what the causes do together, and what noise says of the first. A reason
+/// where points are missing or not of this version.
+void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& device,
+                  std::vector<Finding>& findings);
+
+/// What a phase took by the group's own clock. Nothing where it was not measured.
+std::optional<Estimate> phase_time(const Points& points, std::string_view phase,
+                                   const DeviceInfo& device);
+/// The same of a phase whose every iteration has a pair of clock reads in it.
+std::optional<Estimate> paired_phase_time(const Points& points, std::string_view phase,
+                                          const DeviceInfo& device);
+
+/// A phase and the label of its part.
+struct PhaseLabel {
+  std::string_view phase;
+  std::string_view label;
+};
+struct PhaseTime {
+  std::string_view label;
+  Estimate time;
+};
+/// The phases that were measured.
+std::vector<PhaseTime> phase_times(const Points& points, const DeviceInfo& device,
+                                   std::span<const PhaseLabel> labels);
+
+/// The phases as shares of `min_all_ns`, or of their sum where that is more: they are of different
+/// launches, of which a busy host delays some. They are of the time until a part's end, and the
+/// tail comes behind it. What is left is the remainder.
+void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, double min_all_ns,
+                     const Points& points, const DeviceInfo& device,
+                     std::vector<Finding>& findings);
+
+}  // namespace clprobe::stalls

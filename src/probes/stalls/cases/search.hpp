@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases `uts` and `utsd`: unbalanced tree search with one queue, or with one for each group and
+// a common one. Pure but for `prepare`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "probes/stalls/case.hpp"
+
+namespace clprobe::stalls::search {
+
+enum class Queues { one, per_group };
+inline constexpr std::string_view one_queue = "uts";
+inline constexpr std::string_view queue_per_group = "utsd";
+constexpr std::string_view name_of(Queues queues) {
+  return queues == Queues::one ? one_queue : queue_per_group;
+}
+
+/// Where a group's time goes by its own clock, in the order of the kernel's results.
+inline constexpr std::string_view all_phases[]{"lock", "queue", "nodes", "nothing to do", "all"};
+
+/// Nodes are numbers; the children of n are children[n] to children[n + 1] - 1. Each but the root
+/// has one parent, of a lower number; the root has at most 64 children, others at most 8.
+struct Tree {
+  std::vector<std::uint32_t> children{};
+  [[nodiscard]] std::uint32_t nodes() const {
+    return static_cast<std::uint32_t>(children.size() - 1);
+  }
+};
+
+/// A random tree of exactly so many nodes, at least 1.
+Tree make_tree(std::uint32_t nodes, std::uint32_t seed);
+
+/// What working on all nodes adds up to.
+std::uint32_t search_result(const Tree& tree, std::uint32_t steps);
+
+/// What a point says.
+struct Shape {
+  std::string name{};  ///< of the case
+  std::string timer{};
+  std::uint32_t nodes{1};
+  std::uint32_t groups{1};
+  std::uint32_t steps{1};
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    fields.text("case", name);
+    fields.text("timer", timer);
+    fields.whole("nodes", nodes);
+    fields.whole("groups", groups);
+    fields.whole("steps", steps);
+  }
+};
+
+// As in cl/stalls_search.clh: words of a queue's control and of a group's results, and the
+// work-items that a group has.
+inline constexpr std::uint64_t queue_words = 32;
+inline constexpr std::uint64_t result_words = 9;
+inline constexpr std::uint64_t front = 32;
+
+/// The slots of each queue: a power of two, which holds all nodes.
+std::uint64_t slots_of_queue(std::uint32_t nodes);
+std::uint64_t queues_of(Queues queues, std::uint32_t groups);
+
+/// The search as a whole and, by a clock, its phases.
+std::vector<Point> points_of(Queues queues, const DeviceInfo& device, const Asked& asked);
+Memory memory_of(Queues queues, const Point& point);
+/// Sees OpenCL.
+Work prepare(Queues queues, Shared& shared, const Point& point);
+/// The time of a search; locks, queues, nodes, nothing to do, and the tail.
+void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
+             std::vector<Finding>& findings);
+/// The speed-up of queues for each group, beside the thesis's, where both bars are there.
+void add_speed_up(std::vector<Finding>& findings);
+
+template <Queues queues>
+constexpr Case case_of(std::string_view what) {
+  return {.name = name_of(queues),
+          .what = what,
+          .points = [](const DeviceInfo& device,
+                       const Asked& asked) { return points_of(queues, device, asked); },
+          .memory = [](const Point& point) { return memory_of(queues, point); },
+          .prepare = [](Shared& shared,
+                        const Point& point) { return search::prepare(queues, shared, point); },
+          .analyse = analyse};
+}
+
+}  // namespace clprobe::stalls::search

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stalls on devices: what is planned, and what kernels must compute.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "clprobe/registry.hpp"
+#include "probes/stalls/case.hpp"
+#include "probes/stalls/cases/copy.hpp"
+#include "probes/stalls/cases/search.hpp"
+#include "probes/stalls/cases/wait_for_one.hpp"
+#include "probes/stalls/planned.hpp"
+#include "probes/stalls/stamps.hpp"
+
+namespace clprobe::stalls {
+namespace {
+
+constexpr std::array mixes{&wait_for_one::memory_bound,     &wait_for_one::latency_bound,
+                           &wait_for_one::bank_conflicts,   &wait_for_one::barrier,
+                           &wait_for_one::dependency_chain, &wait_for_one::divergence};
+
+wait_for_one::Arguments arguments_of(const wait_for_one::Mix& mix, const Point& point) {
+  return wait_for_one::Arguments::of(mix, point);
+}
+
+TEST_CASE("every case has all sets of its causes once, and noise that begins with none") {
+  for (const auto* const mix : mixes) {
+    CAPTURE(mix->name);
+    const Plan planned = plan_of({std::string(mix->name)});
+    std::set<std::int64_t> sets;
+    std::map<std::string, std::set<std::int64_t>> noise;
+    std::size_t factors = 0;
+    for (const Point& point : planned.points) {
+      CHECK(point.series == mix->name);
+      const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
+      factors = causes.size();
+      CHECK(std::find(causes.begin(), causes.end(), mix->built_for) != causes.end());
+      const std::string kind = point.parameters.text_or("noise", "");
+      if (!point.parameters.text_or("phase", "").empty()) continue;
+      if (kind.empty()) {
+        CHECK(sets.insert(point.parameters.integer("idealised")).second);
+      } else {
+        CHECK(noise[kind].insert(point.parameters.integer("noise_amount")).second);
+      }
+    }
+    CHECK(factors <= most_factors);
+    CHECK(sets.size() == std::size_t{1} << factors);
+    CHECK(*sets.rbegin() + 1 == std::int64_t{1} << factors);
+    CHECK(noise.size() == std::size(all_noise));
+    for (const auto& [kind, amounts] : noise) {
+      CHECK(amounts.size() >= 3);
+      CHECK(*amounts.begin() == 0);
+    }
+  }
+}
+
+TEST_CASE("taking a cause away changes its arguments alone, and never how much is done") {
+  for (const auto* const mix : mixes) {
+    CAPTURE(mix->name);
+    const std::vector<Point> points = plan_of({std::string(mix->name)}).points;
+    const auto usual = arguments_of(*mix, points.front());
+    for (const Point& point : points) {
+      if (!point.parameters.text_or("noise", "").empty()) continue;
+      const auto shape = arguments_of(*mix, point);
+      CHECK(shape.groups == usual.groups);
+      CHECK(shape.work_items == usual.work_items);
+      CHECK(shape.far_loads == usual.far_loads);
+      CHECK(shape.near_loads == usual.near_loads);
+      CHECK(shape.tile_loads == usual.tile_loads);
+      CHECK(shape.chain_steps == usual.chain_steps);
+      CHECK(shape.turn_steps == usual.turn_steps);
+      CHECK(shape.turn_mask == usual.turn_mask);
+      const auto set = point.parameters.integer("idealised");
+      CHECK((set == 0) ==
+            (shape.far_mask == usual.far_mask && shape.near_mask == usual.near_mask &&
+             shape.tile_stride == usual.tile_stride && shape.is_chain == usual.is_chain &&
+             shape.turn_shift == usual.turn_shift && shape.has_barrier == usual.has_barrier));
+    }
+  }
+}
+
+TEST_CASE("noise is made beside as many work-items as the kernel has without it") {
+  for (const auto* const mix : mixes) {
+    CAPTURE(mix->name);
+    const std::vector<Point> points = plan_of({std::string(mix->name)}).points;
+    const auto workers_of = [](const Point& point) {
+      return point.parameters.integer("groups") * point.parameters.integer("workers");
+    };
+    CHECK(workers_of(points.back()) == workers_of(points.front()));
+  }
+}
+
+TEST_CASE("a GPU of 132 units loads from memory that no cache holds, and tells its caches apart") {
+  const Plan planned = plan_of({"memory-bound"});
+  const auto shape = arguments_of(wait_for_one::memory_bound, planned.points.front());
+  CHECK(wait_for_one::memory_of(planned.points.front()).data == mebibytes(512).count);
+  CHECK(std::uint64_t{shape.far_mask} + 1 == mebibytes(512).count / 128);
+  CHECK(shape.near_mask + 1 == mebibytes(2).count / 128);
+  CHECK(shape.turn_shift == 5);
+  CHECK_FALSE(arguments_of(wait_for_one::memory_bound, planned.points.back()).far_mask == 0);
+  CHECK(arguments_of(wait_for_one::barrier, plan_of({"barrier"}).points.front()).turn_mask == 7);
+  CHECK(arguments_of(wait_for_one::divergence, plan_of({"divergence"}).points.front()).turn_shift ==
+        0);
+}
+
+TEST_CASE("what cannot be told apart is one cause with that name") {
+  Request request;
+  request.own.set("case", std::vector<std::string>{"latency-bound", "implicit"});
+  request.max_memory = mebibytes(8);
+  const Plan planned = probe.plan(gpu(), request);
+  CHECK(planned.points.size() > 20);
+  for (const Point& point : planned.points) {
+    const std::string factors = point.parameters.text("factors");
+    CHECK(factors.find("beyond-first") != std::string::npos);
+    CHECK(factors.find("main-memory") == std::string::npos);
+    CHECK(factors.find("second-cache") == std::string::npos);
+    CHECK(point.parameters.integer("far_bytes") <= 8 << 20);
+  }
+  CHECK(label_of(Cause::beyond_first) == "memory data: L2 or main memory");
+}
+
+TEST_CASE("a tiny device is planned for, too") {
+  DeviceInfo device = gpu();
+  device.type = DeviceType::cpu;
+  device.compute_units = 1;
+  device.sub_group_size = 1;
+  device.max_work_group_size = 1;
+  device.global_memory = mebibytes(1);
+  device.max_allocation = kibibytes(256);
+  device.timer = Timer::host;
+  device.launch_timer = Timer::host;
+  for (const Point& point : probe.plan(device, {}).points) {
+    CHECK(point.parameters.text("timer") == "host");
+    // Nobody is left in a group of one to make it; groups of their own are.
+    const bool has_noise = !point.parameters.text_or("noise", "").empty();
+    CHECK((point.parameters.text("case") == "implicit" || !has_noise));
+    CHECK(point.parameters.text_or("phase", "").empty());
+    CHECK(point.parameters.integer_or("far_bytes", 0) <= 256 << 10);
+  }
+}
+
+TEST_CASE("work-items of a row load the same lines, and a chase follows what it loads") {
+  wait_for_one::Arguments shape{};
+  shape.groups = 1;
+  shape.work_items = shape.workers = 64;
+  shape.far_loads = 1;
+  shape.is_chase = true;
+  shape.far_mask = 0xff;
+  shape.turn_mask = 7;
+  // Nothing but `far` differs from launch to launch.
+  const std::uint32_t one = result_of(shape, 1, 3, 0, 5);
+  CHECK(one != result_of(shape, 2, 3, 0, 5));
+  CHECK(one != result_of(shape, 1, 4, 0, 5));
+  // Two items of a row differ by their own numbers only, of which the rest is the same.
+  wait_for_one::Arguments masked = shape;
+  masked.far_mask = 0;
+  CHECK(one - result_of(masked, 1, 3, 0, 5) ==
+        result_of(shape, 1, 3, 0, 6) - result_of(masked, 1, 3, 0, 6));
+  CHECK(one - result_of(masked, 1, 3, 0, 5) !=
+        result_of(shape, 1, 3, 0, 37) - result_of(masked, 1, 3, 0, 37));
+}
+
+TEST_CASE("a tail is the mean wait for the last end, by the clock that its parts share") {
+  // Two groups of two parts, of which the second began on a clock that is far ahead.
+  const std::vector<Stamp> stamps{
+      {.began = 10, .ended = 110, .waited = 20, .shared_began = 10, .shared_ended = 110},
+      {.began = 30, .ended = 70, .waited = 0, .shared_began = 30, .shared_ended = 70},
+      {.began = 5000, .ended = 5160, .waited = 80, .shared_began = 20, .shared_ended = 180},
+      {.began = 5000, .ended = 5100, .waited = 20, .shared_began = 20, .shared_ended = 120}};
+  CHECK(phase_ticks("span", stamps, 2, true) == 170.0);
+  CHECK(phase_ticks("tail", stamps, 2, true) == (70.0 + 110.0 + 0.0 + 60.0) / 4);
+  CHECK(phase_ticks("span", stamps, 2, false) == (100.0 + 160.0) / 2);
+  CHECK(phase_ticks("tail", stamps, 2, false) == ((0.0 + 40.0) / 2 + (0.0 + 60.0) / 2) / 2);
+  CHECK(phase_ticks("all", stamps, 2, true) == (100.0 + 40.0 + 160.0 + 100.0) / 4);
+  CHECK(phase_ticks("barrier", stamps, 2, false) == 30.0);
+  CHECK(phase_ticks("weather", stamps, 2, true) == 0.0);
+  CHECK(phase_ticks("span", {}, 2, true) == 0.0);
+  const Stamp one = as_one(std::span(stamps).first(2));
+  CHECK(one.began == 10);
+  CHECK(one.ended == 110);
+  CHECK(one.waited == 10);
+}
+
+TEST_CASE("copies have noise of every kind, made by as many groups again") {
+  std::map<std::string, std::set<std::int64_t>> amounts;
+  std::set<std::uint32_t> results;
+  for (const Point& point : plan_of({"implicit"}).points) {
+    const copy::Arguments shape = copy::Arguments::of(point);
+    const std::string kind = point.parameters.text_or("noise", "");
+    CHECK((shape.noise_groups != 0) == !kind.empty());
+    if (kind.empty()) continue;
+    CHECK(shape.noise_groups == shape.groups);
+    CHECK(point.parameters.integer("idealised") == 0);
+    CHECK(all_noise[shape.noise.kind] == kind);
+    amounts[kind].insert(point.parameters.integer("noise_amount"));
+    // The same for every way to copy; of no amount always the same.
+    results.insert(copy::noise_result(shape, 7, 3, 2, 5));
+  }
+  CHECK(amounts.size() == std::size(all_noise));
+  for (const auto& [kind, each] : amounts) CHECK(each == std::set<std::int64_t>{0, 1, 2, 4, 8, 16});
+  CHECK(results.size() == 1 + 4 * 5);
+}
+
+TEST_CASE("a tree has the nodes that were asked for, each with one parent") {
+  for (const std::uint32_t nodes : {1U, 2U, 65U, 1024U, 8192U}) {
+    const search::Tree tree = search::make_tree(nodes, 7);
+    CHECK(tree.nodes() == nodes);
+    CHECK(tree.children.front() == 1);
+    CHECK(tree.children.back() == nodes);
+    for (std::uint32_t node = 0; node < nodes; ++node) {
+      const std::uint32_t count = tree.children[node + 1] - tree.children[node];
+      CHECK(count <= (node == 0 ? 64U : 8U));
+      CHECK(tree.children[node] > node);
+    }
+  }
+  CHECK(search::make_tree(1024, 1).children == search::make_tree(1024, 1).children);
+  CHECK(search::make_tree(1024, 1).children != search::make_tree(1024, 2).children);
+  CHECK(search::search_result(search::make_tree(64, 1), 3) !=
+        search::search_result(search::make_tree(64, 1), 4));
+}
+
+TEST_CASE("all ways to copy leave the same words, and those of a chunk come from its place") {
+  std::vector<std::vector<std::uint32_t>> chunks;
+  for (const Point& point : plan_of({"implicit"}).points) {
+    if (point.parameters.integer("idealised") != 0) continue;
+    const copy::Arguments shape = copy::Arguments::of(point);
+    chunks.push_back(copy::copied_chunk(shape, 3, 11));
+    CHECK(chunks.back() == chunks.front());
+    CHECK(chunks.back() != copy::copied_chunk(shape, 4, 11));
+    CHECK(chunks.back() != copy::copied_chunk(shape, 3, 12));
+    // Whoever writes a place of the target writes the same: what masks the source keeps to it.
+    CHECK((shape.from_mask & shape.to_mask) == shape.from_mask);
+  }
+  CHECK(chunks.size() >= 3);
+}
+
+TEST_CASE("the builds that prepare may ask for are few") { CHECK(probe.variants().size() == 11); }
+
+TEST_CASE("cases are no probes, and are found by the names that they had") {
+  for (const Case& each : all_cases()) {
+    CAPTURE(each.name);
+    CHECK(find_probe(each.name) == nullptr);
+    CHECK(find_case(each.name) == &each);
+    if (!each.formerly.empty()) CHECK(find_case(each.formerly) == &each);
+    CHECK(probe.options.front().details.find(each.what) != std::string_view::npos);
+  }
+  CHECK(all_cases().size() == 9);
+  CHECK(find_case("chain")->name == "dependency-chain");
+  const bool is_found = find_case("") != nullptr || find_case("weather") != nullptr;
+  CHECK_FALSE(is_found);
+}
+
+TEST_CASE("all memory of the probe together is what a person allows, or less") {
+  // By default nothing is made smaller for the sake of what is beside it: 512 MiB, half of it again
+  // for copies, and what 132 compute units store.
+  const Plan usual = plan_of({});
+  CHECK(usual.points.front().parameters.integer("far_bytes") == std::int64_t{512} << 20);
+  CHECK(usual.memory > mebibytes(768));
+  CHECK(usual.memory < mebibytes(780));
+  for (const Bytes most :
+       {mebibytes(1), mebibytes(8), mebibytes(100), mebibytes(600), gibibytes(4)}) {
+    CAPTURE(most.count);
+    Request request;
+    request.max_memory = most;
+    const Plan plan = probe.plan(gpu(), request);
+    CHECK(plan.memory <= most);
+    CHECK(plan.memory.count > 0);
+    CHECK_FALSE(plan.points.empty());
+    // The queues of 132 groups have more than 4 MiB.
+    CHECK(plan.findings.size() == (most < mebibytes(8) ? 1 : 0));
+  }
+  Request request;
+  request.max_memory = kibibytes(16);
+  const Plan none = probe.plan(gpu(), request);
+  CHECK(none.points.empty());
+  REQUIRE(none.findings.size() == all_cases().size());
+  CHECK(none.findings.front().series == "memory-bound");
+  CHECK(none.findings.front().reason.starts_with("--max-memory: 16 KiB are not enough"));
+}
+
+TEST_CASE("a simulated machine is for gsi") {
+  DeviceInfo device = gpu();
+  device.type = DeviceType::simulated;
+  const Plan plan = probe.plan(device, {});
+  CHECK(plan.points.empty());
+  REQUIRE(plan.findings.size() == 1);
+  CHECK(plan.findings.front().reason.find("gsi") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace clprobe::stalls
