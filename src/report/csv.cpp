@@ -7,6 +7,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/report.hpp"
+#include "report/curves.hpp"
 #include "report/safe_text.hpp"
 
 namespace clprobe {
@@ -29,9 +30,7 @@ std::vector<std::string> parameter_names(std::span<const Run> runs) {
   for (const Run& run : runs) {
     for (const ProbeResult& result : run.results) {
       for (const Point& point : result.points) {
-        for (const auto& [name, value] : point.parameters) {
-          if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-        }
+        report::add_names(point, names);
       }
     }
   }
@@ -42,6 +41,7 @@ std::vector<std::string> parameter_names(std::span<const Run> runs) {
 std::string time_cell(const Point& point, const Sample& sample, const DeviceInfo& device) {
   Point alone;
   alone.parameters = point.parameters;
+  alone.facts = point.facts;
   alone.samples.push_back(sample);
   const std::vector<double> times = access_times_ns(alone, device);
   return times.size() == 1 ? fmt::format("{:.6g}", times.front()) : std::string();
@@ -50,7 +50,7 @@ std::string time_cell(const Point& point, const Sample& sample, const DeviceInfo
 void add_point(std::string& csv, const Point& point, const std::string& lead,
                const std::vector<std::string>& names, const DeviceInfo& device) {
   std::string before = lead + ',' + report::csv_cell(point.series);
-  for (const std::string& name : names) before += ',' + value_cell(point.parameters.find(name));
+  for (const std::string& name : names) before += ',' + value_cell(report::find_known(point, name));
   for (const Sample& sample : point.samples) {
     csv += fmt::format("{},{},{},{},{},{},{},{}\n", before, sample.accesses,
                        optional_cell(sample.ticks), optional_cell(sample.event_ns), sample.host_ns,

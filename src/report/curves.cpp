@@ -7,6 +7,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "report/findings.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
@@ -54,9 +55,22 @@ void add_pattern_notes(const ProbeResult& result, Chart& chart) {
 
 std::string_view unit_of(const ProbeResult& result) { return to_word(result.unit); }
 
-std::string_view value_title(const ProbeResult& result) {
-  if (!result.view.value_title.empty()) return result.view.value_title;
+std::string value_title(const ProbeResult& result) {
+  if (!result.view.value_title.empty()) return printable(result.view.value_title);
   return result.unit == Unit::seconds ? "time of an access" : "rate";
+}
+
+void add_names(const Point& point, std::vector<std::string>& names) {
+  for (const Parameters* const known : {&point.parameters, &point.facts}) {
+    for (const auto& [name, value] : *known) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+}
+
+const Value* find_known(const Point& point, std::string_view name) {
+  const Value* const parameter = point.parameters.find(name);
+  return parameter != nullptr ? parameter : point.facts.find(name);
 }
 
 ChartPoint chart_point(double x, const Estimate& time, bool is_rate) {
@@ -121,7 +135,7 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
   const bool is_rate = result.unit != Unit::seconds;
   Chart chart{.x_name = x_of(result),
               .y_unit = std::string(unit_of(result)),
-              .y_title = std::string(value_title(result))};
+              .y_title = value_title(result)};
   for (const std::string& name : series_of(result)) {
     const auto is_about = [&](const Finding& finding) { return finding.series == name; };
     const bool is_asked_for = result.findings.empty() ||

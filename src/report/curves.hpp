@@ -30,7 +30,12 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device);
 /// The unit of its points: "seconds" or "bytes_per_second".
 std::string_view unit_of(const ProbeResult& result);
 /// What the values of its chart are: "time of an access", "bandwidth".
-std::string_view value_title(const ProbeResult& result);
+std::string value_title(const ProbeResult& result);
+
+/// The names of what is known of points, parameters before facts, each once.
+void add_names(const Point& point, std::vector<std::string>& names);
+/// The parameter or fact of that name; null where the point has none.
+const Value* find_known(const Point& point, std::string_view name);
 
 /// A point of a curve in seconds or, of a rate, bytes in a second.
 ChartPoint chart_point(double x, const Estimate& time, bool is_rate);

@@ -25,16 +25,12 @@ std::string four_digits(double value) {
 std::vector<std::string> columns_that_vary(const std::vector<const Point*>& points,
                                            std::string& same) {
   std::vector<std::string> names;
-  for (const Point* point : points) {
-    for (const auto& [name, value] : point->parameters) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    }
-  }
+  for (const Point* point : points) add_names(*point, names);
   std::vector<std::string> varying;
   for (const std::string& name : names) {
-    const Value* const first = points.front()->parameters.find(name);
+    const Value* const first = find_known(*points.front(), name);
     const bool varies = std::any_of(points.begin(), points.end(), [&](const Point* point) {
-      const Value* const value = point->parameters.find(name);
+      const Value* const value = find_known(*point, name);
       return (value == nullptr) != (first == nullptr) || (value != nullptr && *value != *first);
     });
     if (varies) {
@@ -51,7 +47,7 @@ Row point_row(const Page& page, const Point& point, const std::vector<std::strin
               const DeviceInfo& device, bool is_rate) {
   Row row;
   for (const std::string& name : names) {
-    const Value* const value = point.parameters.find(name);
+    const Value* const value = find_known(point, name);
     row.cells.push_back(value == nullptr ? "" : page.show(parameter_text(name, *value)));
   }
   if (!point.failure.empty()) row.remark = page.show("failed: " + point.failure);

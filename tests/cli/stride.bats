@@ -61,7 +61,7 @@ small=(--elements 64K --grid 64 --work-group 8 --quick --time-budget 60s)
     --type int,double --vector 1,8 --buffer device,host,svm --operation read,write,copy,update --json
   [ "$status" -eq 0 ]
   # 5 strides of 48 series; a witness that is wrong would be a failure.
-  json_says '.results[0] | .status == "ok" and .quantity == "bytes_per_second"'
+  json_says '.results[0] | .status == "ok" and .unit == "bytes_per_second"'
   json_says '.results[0].points | length == 240 and all(.samples | length > 0)'
   json_says '[.results[0].points[] | select(.parameters.operation == "write") | .samples[].witness]
     | all(. > 0)'
