@@ -2,6 +2,7 @@
 // How sure banks must be before they are told: times on both sides of each threshold.
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,18 @@ TEST_CASE("what adds up to less than 2 % of an access is no conflict") {
   const BankVerdict verdict = verdict_of(std::vector{survey(1000.0, 0.5, 0.0)});
   CHECK_FALSE(verdict.is_visible);
   CHECK(verdict.reason.starts_with("not visible: no pattern costs more than another (at most 1.5"));
+}
+
+TEST_CASE("patterns put each lane where they say") {
+  // Two blocks of 4 lanes, and 2 lanes on one of 32 banks of 4 bytes with the others beside them.
+  CHECK(offsets_of({PatternKind::blocks, 2, 128}, 4, 4) ==
+        std::vector<std::uint32_t>{0, 0, 128, 128});
+  CHECK(offsets_of({PatternKind::congestion, 2, 128, 32}, 4, 4) ==
+        std::vector<std::uint32_t>{0, 128, 4, 8});
+  // Of more lanes than banks the last begin again beside the congested bank, and not on it.
+  const auto many = offsets_of({PatternKind::congestion, 1, 128, 32}, 4, 64);
+  CHECK(many.at(31) == 124);
+  CHECK(many.at(32) == 4);
 }
 
 TEST_CASE("the line of a curve counts relative deviations, and its interval is one of 95 %") {

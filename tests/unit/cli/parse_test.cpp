@@ -53,6 +53,9 @@ TEST_CASE("a share is up to 100 %, and a number that is written twice counts onc
   CHECK_THROWS_AS(parse_share("100.5%"), UsageError);
   CHECK_THROWS_AS(parse_share("3"), UsageError);
   CHECK(parse_wholes("1-3,2-4,1", 1, 9) == std::vector{1, 2, 3, 4});
+  CHECK(parse_count("64K") == 65536);
+  CHECK(parse_count("2^16") == 65536);
+  CHECK_THROWS_AS(parse_count("64KiB"), UsageError);
 }
 
 TEST_CASE("nothing typed: measure all probes, a table on stdout") {

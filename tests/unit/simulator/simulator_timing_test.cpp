@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "clprobe/simulator.hpp"
+#include "simulator/addresses.hpp"
 
 namespace clprobe::simulator {
 namespace {
@@ -53,6 +54,17 @@ TEST_CASE("one warp and one load take an issue cycle and the latency of where it
   CHECK(timed(machine, trace) == 1 + 20);
   trace.programs[0][1].skips_l1 = true;
   CHECK(timed(machine, trace) == 1 + 200);
+}
+
+TEST_CASE("an access across two lines asks for the sectors that it touches of both") {
+  const FirstLevel l1{.line_bytes = 128, .sector_bytes = 32};
+  std::vector<LineRequest> requests;
+  coalesce(std::vector<std::uint64_t>{124}, 8, l1, requests);
+  REQUIRE(requests.size() == 2);
+  CHECK(requests[0].line == 0);
+  CHECK(requests[0].sectors == 8U);  // the fourth
+  CHECK(requests[1].line == 1);
+  CHECK(requests[1].sectors == 1U);
 }
 
 TEST_CASE("a load of a line that is on its way has its value when the line comes, not before") {
