@@ -18,6 +18,7 @@ Numbers have six digits and may differ in the last, since compilers round differ
 
 import concurrent.futures
 import difflib
+import functools
 import json
 import os
 import pathlib
@@ -25,6 +26,8 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from typing import Any
 
 # Baseline and what is compared to it, below results/ without ".json".
 PAIRS = {
@@ -46,36 +49,38 @@ PROSE_LENGTH = 48
 LABEL_LENGTH = 64
 
 
-def number(value):
+def number(value: float | None) -> str:
     return "-" if value is None else f"{value:.6g}"
 
 
-def word(text):
+def word(text: Any) -> str:
     return str(text).replace("|", "/") if text not in (None, "") else "-"
 
 
-def label_text(label):
+def label_text(label: str | None) -> str:
     """A label is a word or two; a sentence of advice is one in any words."""
     return "(a sentence)" if label and len(label) > LABEL_LENGTH else word(label)
 
 
-def short(reason):
+def short(reason: str | None) -> str:
     """A reason's first words, whole ones: what follows is numbers, which have columns of their own."""
     text = re.split(r"[:;,(]", reason or "")[0].strip()
     return word(text if len(text) <= PROSE_LENGTH else text[: PROSE_LENGTH + 1].rsplit(" ", 1)[0])
 
 
-def line(*cells):
+def line(*cells: str) -> str:
     return SEPARATOR.join(cells)
 
 
-def findings_text(runs):
+def findings_text(runs: Any) -> list[str]:
     """One line per finding of the documents that `report` and `import` write."""
     lines = ["probe | series | level | name | value | low | high | unit | label | reason"]
     for run in runs if isinstance(runs, list) else [runs]:
         for result in run["results"]:
             if "reason" in result:
-                lines.append(line(result["probe"], "-", "-", result["status"], short(result["reason"])))
+                lines.append(
+                    line(result["probe"], "-", "-", result["status"], short(result["reason"]))
+                )
             for each in result["findings"]:
                 numbers = [number(each.get(key)) for key in ("value", "low", "high")]
                 lines.append(
@@ -93,13 +98,16 @@ def findings_text(runs):
     return lines
 
 
-def verdicts_text(comparison):
+def verdicts_text(comparison: Any) -> list[str]:
     """One line per finding that both runs have, then those that one alone has, then the curves."""
     lines = ["probe | series | level | name | unit | baseline | value | ratio | verdict"]
     for row in comparison["findings"]:
         for cell in row["runs"]:
             base = row["baseline"]
-            shown = [number(each["value"]) if "value" in each else word(each.get("label")) for each in (base, cell)]
+            shown = [
+                number(each["value"]) if "value" in each else word(each.get("label"))
+                for each in (base, cell)
+            ]
             lines.append(
                 line(
                     row["probe"],
@@ -114,18 +122,26 @@ def verdicts_text(comparison):
             )
     for each in comparison["unmatched"]:
         lines.append(
-            line(each["probe"], word(each.get("series")), word(each.get("level")), word(each.get("name")), "unmatched")
+            line(
+                each["probe"],
+                word(each.get("series")),
+                word(each.get("level")),
+                word(each.get("name")),
+                "unmatched",
+            )
         )
     for each in comparison["curves"]:
         counts = [str(each[key]) for key in ("matched", "only_baseline", "only_here")]
         ratios = [number(each.get(key)) for key in ("median_ratio", "low_ratio", "high_ratio")]
         lines.append(line(each["probe"], word(each["series"]), "-", "curve", *counts, *ratios))
     for run in comparison["runs"]:
-        lines.append("counts " + " ".join(f"{verdict} {count}" for verdict, count in run["verdicts"].items()))
+        lines.append(
+            "counts " + " ".join(f"{verdict} {count}" for verdict, count in run["verdicts"].items())
+        )
     return lines
 
 
-def run_clprobe(clprobe, *arguments):
+def run_clprobe(clprobe: str, *arguments: str) -> Any:
     """What clprobe writes as JSON."""
     done = subprocess.run([clprobe, *arguments, "-f", "json"], capture_output=True, check=False)
     if done.returncode != 0:
@@ -133,7 +149,7 @@ def run_clprobe(clprobe, *arguments):
     return json.loads(done.stdout)
 
 
-def renew(clprobe, path):
+def renew(clprobe: str, path: pathlib.Path) -> Any:
     """The findings of a file by this analysis. Those that the file has are taken away first: none of
     them may show through. A finding of the plan is kept, since `report` cannot make it anew."""
     document = json.loads(path.read_text("utf-8"))
@@ -146,24 +162,36 @@ def renew(clprobe, path):
         return run_clprobe(clprobe, "report", bare.name)
 
 
-def cases(clprobe, source):
+def renewed_text(clprobe: str, path: pathlib.Path) -> list[str]:
+    return findings_text(renew(clprobe, path))
+
+
+def imported_text(clprobe: str, path: pathlib.Path) -> list[str]:
+    return findings_text(run_clprobe(clprobe, "import", str(path)))
+
+
+def compared_text(clprobe: str, files: list[str]) -> list[str]:
+    return verdicts_text(run_clprobe(clprobe, "compare", *files))
+
+
+def cases(clprobe: str, source: pathlib.Path) -> dict[str, Callable[[], list[str]]]:
     """The name of each golden file, and the function that gives its lines anew."""
-    found = {}
+    found: dict[str, Callable[[], list[str]]] = {}
     for path in sorted(source.glob("results/**/*.json")):
         name = "-".join(path.relative_to(source / "results").with_suffix("").parts)
-        found[name] = lambda path=path: findings_text(renew(clprobe, path))
+        found[name] = functools.partial(renewed_text, clprobe, path)
     for path in sorted((source / "tests/curves").glob("*.json")):
-        found[f"curve-{path.stem}"] = lambda path=path: findings_text(renew(clprobe, path))
+        found[f"curve-{path.stem}"] = functools.partial(renewed_text, clprobe, path)
     for path in sorted((source / "tests/curves").glob("*.size-latency.csv")):
         name = f"curve-{path.name.removesuffix('.size-latency.csv')}"
-        found[name] = lambda path=path: findings_text(run_clprobe(clprobe, "import", str(path)))
+        found[name] = functools.partial(imported_text, clprobe, path)
     for name, pair in PAIRS.items():
         files = [str(source / "results" / f"{each}.json") for each in pair]
-        found[f"compare-{name}"] = lambda files=files: verdicts_text(run_clprobe(clprobe, "compare", *files))
+        found[f"compare-{name}"] = functools.partial(compared_text, clprobe, files)
     return found
 
 
-def are_same_cell(left, right):
+def are_same_cell(left: str, right: str) -> bool:
     if left == right:
         return True
     try:
@@ -173,12 +201,12 @@ def are_same_cell(left, right):
     return abs(a - b) <= TOLERANCE * max(abs(a), abs(b)) + SMALLEST
 
 
-def are_same_line(left, right):
+def are_same_line(left: str, right: str) -> bool:
     a, b = left.split(SEPARATOR), right.split(SEPARATOR)
     return len(a) == len(b) and all(map(are_same_cell, a, b))
 
 
-def without_names(lines):
+def without_names(lines: list[str]) -> list[str]:
     """The lines behind the heading without names, in an order of their own."""
     shown = []
     for each in lines[1:]:
@@ -187,17 +215,22 @@ def without_names(lines):
     return sorted(shown)
 
 
-def difference(golden, now):
+def difference(golden: list[str], now: list[str]) -> list[str]:
     """The lines that differ, as a diff; empty when none does."""
     if len(golden) == len(now) and all(map(are_same_line, golden, now)):
         return []
     # Lines within the tolerance are no news: show the golden one on both sides.
     known = set(golden)
-    shown = [next((old for old in golden if are_same_line(old, new)), new) if new not in known else new for new in now]
-    return [each for each in difflib.unified_diff(golden, shown, "golden", "now", lineterm="", n=0)][2:]
+    shown = [
+        next((old for old in golden if are_same_line(old, new)), new) if new not in known else new
+        for new in now
+    ]
+    return [
+        each for each in difflib.unified_diff(golden, shown, "golden", "now", lineterm="", n=0)
+    ][2:]
 
 
-def check(path, now, names_aside):
+def check(path: pathlib.Path, now: list[str], names_aside: bool) -> list[str]:
     """The differences between a golden file and the lines of now; writes it where that is asked for."""
     if os.environ.get("CLPROBE_UPDATE_GOLDEN") == "1" and not names_aside:
         old = path.read_text("utf-8").splitlines() if path.exists() else []
@@ -213,7 +246,7 @@ def check(path, now, names_aside):
     return difference(golden, now)
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     names_aside = "--names-aside" in arguments
     arguments = [each for each in arguments if each != "--names-aside"]
     if len(arguments) < 2:
@@ -221,7 +254,11 @@ def main(arguments):
     clprobe, source, words = arguments[0], pathlib.Path(arguments[1]), arguments[2:]
     folder = source / "tests/results/golden"
     every = cases(clprobe, source)
-    chosen = {name: make for name, make in every.items() if not words or any(each in name for each in words)}
+    chosen = {
+        name: make
+        for name, make in every.items()
+        if not words or any(each in name for each in words)
+    }
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for name, made in [(name, pool.submit(make)) for name, make in chosen.items()]:
