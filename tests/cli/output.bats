@@ -155,7 +155,7 @@ setup() {
   [ "$status" -eq 0 ]
   [[ $output == *'not visible'* && $output == *'across stride words'* ]]
   json_says '[.results[0].findings[] | select(.name == "banks")] | length == 1 and (.[0] | .value == null and (.reason | test("^not visible")))' a.json
-  json_says '[.results[0].findings[] | select(.name == "bank_width" or .name == "c1" or .name == "cost_a_way")] == []' a.json
+  json_says '[.results[0].findings[] | select(.name == "bank_width" or .name == "c1" or .name == "cost_per_way")] == []' a.json
   json_says '[.results[0].points[] | select((.failure // "") != "")] == []' a.json
   grep -q '^| local memory |.*not visible' a.md
   grep -q ',stride,' a.csv

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The series of `banks` and how each is built. Pure; the launches are in bank_access.cpp.
+// The series of `banks` and how each is built. Pure.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,78 +12,59 @@
 namespace clprobe::banks {
 namespace {
 
-constexpr std::array series_rows{
-    BankSeries{"load-latency", false, true, false},
-    BankSeries{"load-throughput", false, false, false},
-    BankSeries{"store-throughput", true, false, false},
-    BankSeries{"load-model", false, false, true},
-    BankSeries{"store-model", true, false, true},
+constexpr std::array kinds{
+    AccessKind{"load-latency", false, true, false},
+    AccessKind{"load-throughput", false, false, false},
+    AccessKind{"store-throughput", true, false, false},
+    AccessKind{"load-model", false, false, true},
+    AccessKind{"store-model", true, false, true},
 };
-
-std::string options_of(const BankSeries& series, int word_bytes, int chains,
-                       std::uint64_t local_bytes) {
-  return fmt::format("-DWORD={} -DSTORE={} -DCHAINS={} -DSTEPS={} -DLOCAL_BYTES={}{}", word_bytes,
-                     series.is_store ? 1 : 0, series.is_chain ? 1 : chains,
-                     series.is_chain ? chain_steps : 1, local_bytes,
-                     series.is_single ? " -DONCE=1" : "");
-}
 
 }  // namespace
 
-std::span<const BankSeries> all_bank_series() { return series_rows; }
+std::span<const AccessKind> all_kinds() { return kinds; }
 
-const BankSeries& bank_series(std::string_view name) {
-  const auto* const found =
-      std::find_if(series_rows.begin(), series_rows.end(),
-                   [&](const BankSeries& series) { return series.name == name; });
-  if (found == series_rows.end()) throw std::out_of_range("no series " + std::string(name));
+const AccessKind& kind_of(std::string_view series) {
+  const auto* const found = std::find_if(
+      kinds.begin(), kinds.end(), [&](const AccessKind& kind) { return kind.name == series; });
+  if (found == kinds.end()) throw std::out_of_range("no series " + std::string(series));
   return *found;
 }
 
-BankPattern pattern_of(const Point& point) {
-  const auto kind = pattern_kind(point.parameters.text_or("pattern", ""));
-  if (!kind) throw std::out_of_range("a point without a pattern");
-  const auto integer = [&](std::string_view name, std::int64_t fallback) {
-    return point.parameters.integer_or(name, fallback);
-  };
-  BankPattern pattern{.kind = *kind};
-  const char* const number = *kind == PatternKind::stride       ? "stride_words"
-                             : *kind == PatternKind::congestion ? "ways"
-                                                                : "rows";
-  pattern.number = static_cast<int>(integer(number, 1));
-  pattern.span_bytes = static_cast<std::uint32_t>(integer("span_bytes", all_banks_bytes));
-  pattern.banks = static_cast<int>(integer("banks", 1));
-  return pattern;
+std::string build_options(const AccessKind& kind, const Shape& shape) {
+  return fmt::format("-DWORD={} -DSTORE={} -DCHAINS={} -DSTEPS={} -DLOCAL_BYTES={}{}",
+                     shape.word_bytes, kind.is_store ? 1 : 0,
+                     kind.is_chain ? 1 : shape.instructions, kind.is_chain ? chain_steps : 1,
+                     shape.local_bytes, kind.is_single ? " -DONCE=1" : "");
 }
 
-std::string bank_options(const Point& point) {
-  return options_of(bank_series(point.series),
-                    static_cast<int>(point.parameters.integer("word_bytes")),
-                    static_cast<int>(point.parameters.integer("instructions")),
-                    static_cast<std::uint64_t>(point.parameters.integer("local_bytes")));
+Bytes memory_of(int lanes) {
+  return {static_cast<std::uint64_t>(lanes) * max_instructions * sizeof(std::uint32_t) +
+          2 * launches_of_model * sizeof(std::uint64_t)};
 }
 
-std::vector<KernelVariant> bank_variants() {
-  std::vector<KernelVariant> variants;
-  constexpr std::uint64_t footprint = 4 * std::uint64_t{pattern_block_bytes};
-  for (const BankSeries& series : all_bank_series()) {
+std::vector<KernelVariant> variants() {
+  std::vector<KernelVariant> all;
+  Shape shape;
+  shape.local_bytes = 4 * std::uint64_t{pattern_block_bytes} + behind_footprint_bytes;
+  for (const AccessKind& kind : all_kinds()) {
     for (const int word : {4, 8, 16}) {
       // 3 stands for any number that is no power of two.
-      for (const int chains : {1, 3, 16, most_instructions}) {
-        if (series.is_single && chains == 16) continue;
-        const std::string options =
-            options_of(series, word, chains, footprint + behind_footprint_bytes);
-        const bool is_known = std::any_of(variants.begin(), variants.end(), [&](const auto& each) {
-          return each.options == options;
-        });
-        if (!is_known) variants.push_back({options, ""});
+      for (const int chains : {1, 3, 16, max_instructions}) {
+        if (kind.is_single && chains == 16) continue;
+        shape.word_bytes = word;
+        shape.instructions = static_cast<std::uint32_t>(chains);
+        const std::string options = build_options(kind, shape);
+        const bool is_known = std::any_of(
+            all.begin(), all.end(), [&](const auto& each) { return each.options == options; });
+        if (!is_known) all.push_back({options, ""});
       }
     }
   }
   // Of these, each changes one line of any.
-  variants.push_back({variants.front().options + large_group(1024), ""});
-  variants.push_back({variants.front().options + std::string(clock_without_asm), ""});
-  return variants;
+  all.push_back({all.front().options + large_group(1024), ""});
+  all.push_back({all.front().options + std::string(clock_without_asm), ""});
+  return all;
 }
 
 }  // namespace clprobe::banks

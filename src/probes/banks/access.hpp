@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preparing accesses to local memory (cl/banks.cl) at the offsets of a pattern.
+// Accesses to local memory (cl/banks.cl) at the offsets of a pattern: which there are, and how they
+// are built, launched and simulated.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +9,31 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/bank_patterns.hpp"
 #include "clprobe/probe.hpp"
+#include "probes/banks/patterns.hpp"
 
 namespace clprobe::banks {
 
-/// One series of the probe `banks`.
-struct BankSeries {
-  std::string_view name;
+/// How the accesses of a series are made.
+struct AccessKind {
+  std::string_view name;  ///< of the series
   bool is_store;
   bool is_chain;   ///< each access waits for the one before
   bool is_single;  ///< a few accesses between two clock reads, as the model E counts them
 };
 
 /// All of them, in the order in which they are shown.
-std::span<const BankSeries> all_bank_series();
+std::span<const AccessKind> all_kinds();
 
 /// Throws std::out_of_range when there is no series of that name.
-const BankSeries& bank_series(std::string_view name);
+const AccessKind& kind_of(std::string_view series);
 
 /// Accesses between two clock reads that do not wait for each other: the most that
 /// --instructions takes, and a register each.
-inline constexpr int most_instructions = 32;
+inline constexpr int max_instructions = 32;
+
+/// A sample of the model is so many launches, of which the mean counts (as in its source: 100).
+inline constexpr std::uint64_t launches_of_model = 100;
 
 /// Accesses of a chain in one turn of its loop, so that the loop's own instructions are few.
 inline constexpr int chain_steps = 32;
@@ -39,20 +43,39 @@ inline constexpr std::uint64_t behind_footprint_bytes = 16;
 /// What a kernel has in local memory beside that array.
 inline constexpr std::uint64_t beside_array_bytes = 48;
 
-/// The pattern of a point. Throws std::out_of_range for a point that has none.
-BankPattern pattern_of(const Point& point);
+/// What one point is.
+struct Shape {
+  int word_bytes{4};
+  Pattern pattern{};
+  std::uint32_t sub_groups{1};
+  int lanes{32};
+  std::uint32_t instructions{1};  ///< of a work-item that do not wait for each other
+  std::uint64_t local_bytes{0};   ///< reserved
 
-/// The build options of cl/banks.cl for a point.
-std::string bank_options(const Point& point);
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.whole("word_bytes", word_bytes);
+    pattern.visit(f);
+    f.whole("sub_groups", sub_groups);
+    f.whole("lanes", lanes);
+    f.whole("instructions", instructions);
+    f.whole("local_bytes", local_bytes);
+  }
+};
 
-/// Every way to build cl/banks.cl for the default limits.
-std::vector<KernelVariant> bank_variants();
+/// The build options of cl/banks.cl.
+std::string build_options(const AccessKind& kind, const Shape& shape);
 
-/// Point parameters: word_bytes, pattern and its number, lanes, sub_groups, instructions,
-/// local_bytes (what is reserved). Throws DeviceError and cl::Error.
-Work prepare_bank_access(Session& session, const Point& point);
+/// Every way to build cl/banks.cl for default requests.
+std::vector<KernelVariant> variants();
+
+/// What points share: a table of offsets for each chain, and the results of a sample's launches.
+Bytes memory_of(int lanes);
+
+/// Prepares points of `Shape`. Throws DeviceError and cl::Error.
+Preparer open(Session& session);
 
 /// The same accesses for the simulator.
-SimulatedWork trace_bank_access(const simulator::Machine& machine, const Point& point);
+SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 
 }  // namespace clprobe::banks

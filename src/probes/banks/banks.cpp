@@ -13,7 +13,9 @@
 #include "probes/banks/access.hpp"
 #include "probes/banks/findings.hpp"
 #include "probes/shared/asked_numbers.hpp"
-#include "probes/shared/limits.hpp"
+#include "probes/shared/choices.hpp"
+#include "probes/shared/fields.hpp"
+#include "probes/shared/finding.hpp"
 
 namespace clprobe::banks {
 
@@ -21,28 +23,130 @@ extern const Probe probe;
 
 namespace {
 
+constexpr std::array<std::string_view, 3> word_choices{"4", "8", "16"};
+constexpr Option options[]{
+    {.name = "words",
+     .value_name = "LIST",
+     .summary = "bytes per access to local memory",
+     .details = "Bytes per access to local memory, as a comma list. Default: all of them. The "
+                "model of conflicts has the first.",
+     .value = Choices{word_choices}},
+    {.name = "strides",
+     .value_name = "LIST",
+     .summary = "words from lane to lane in local memory: 0-65 or 1,2,4",
+     .details = "Words from one lane of a sub-group to the next in local memory: numbers and "
+                "ranges such as `0-65` or `1,2,4`. Default: 0 to 65.",
+     .value = Numbers{0, 65536}},
+    {.name = "ways",
+     .value_name = "LIST",
+     .summary = "lanes that meet in one bank: 1-32 or 1,2,4",
+     .details = "How many lanes of a sub-group meet in one bank of local memory, each at a word "
+                "of its own: numbers and ranges. Default: powers of two up to the sub-group's "
+                "size.",
+     .value = Numbers{1, 128}},
+    {.name = "sub-groups",
+     .value_name = "LIST",
+     .summary = "sub-groups that access local memory together: 1-32",
+     .details = "How many sub-groups of one work-group access local memory together: numbers "
+                "and ranges. Default: powers of two up to what a work-group holds, at most 32.",
+     .value = Numbers{1, 1024}},
+    {.name = "instructions",
+     .value_name = "LIST",
+     .summary = "independent accesses per work-item: 1-32",
+     .details = "How many independent accesses to local memory each work-item makes: numbers and "
+                "ranges from 1 to 32. Default: 16 where only the rate counts, powers of two in "
+                "the model of conflicts.",
+     .value = Numbers{1, max_instructions}},
+};
+
+constexpr Series all_series[]{
+    {.name = "load-latency", .summary = "each load waits for the one before"},
+    {.name = "load-throughput", .summary = "as many independent loads as fit"},
+    {.name = "store-throughput", .summary = "as many independent stores as fit"},
+    {.name = "load-model", .summary = "the model of conflicts, for loads"},
+    {.name = "store-model", .summary = "the model of conflicts, for stores"},
+};
+
+constexpr FindingSpec findings[]{
+    {.name = "banks", .unit = "count", .role = Role::headline},
+    {.name = "bank_width", .unit = "bytes"},
+    {.name = "lanes_together", .unit = "count"},
+    {.name = "second_best", .role = Role::remark, .formerly = "runner_up"},
+    {.name = "bic_margin", .role = Role::remark, .formerly = "behind"},
+    {.name = "conflict_free", .unit = "cycles|seconds"},
+    {.name = "cost_per_way",
+     .unit = "cycles|seconds",
+     .role = Role::headline,
+     .formerly = "cost_a_way"},
+    {.name = "line_r2", .role = Role::remark},
+    {.name = "bandwidth", .unit = "bytes_per_second"},
+    {.name = "bytes_per_cycle", .unit = "bytes_per_cycle", .formerly = "bytes_a_cycle"},
+    {.name = "c1", .unit = "cycles|seconds"},
+    {.name = "c2", .unit = "cycles|seconds"},
+    {.name = "model_r2", .role = Role::remark},
+    {.name = "largest_deviation", .unit = "cycles|seconds", .role = Role::remark},
+    {.name = "largest_deviation_share",
+     .unit = "share",
+     .role = Role::remark,
+     .formerly = "as_share"},
+};
+
+// Some hundreds of short points: one visit is enough where time is short.
+constexpr Budgets budgets{
+    .quick = {.probe_time = std::chrono::seconds(2), .min_visits = 1, .max_visits = 1},
+    .normal = {.probe_time = std::chrono::milliseconds(2800), .max_visits = 3},
+    .thorough = {.probe_time = std::chrono::seconds(60),
+                 .relative_interval = 0.003,
+                 .max_visits = 20,
+                 .samples_per_visit = 5}};
+
+/// The request, read once. What is empty is the probe's choice.
+struct Asked {
+  explicit Asked(const Request& request)
+      : effort(request.effort),
+        max_memory(request.max_memory),
+        series(request.series),
+        words(numbers_in(request.own.words("words"))),
+        strides(request.own.numbers("strides")),
+        ways(request.own.numbers("ways")),
+        sub_groups(request.own.numbers("sub-groups")),
+        instructions(request.own.numbers("instructions")) {}
+
+  [[nodiscard]] bool wants(std::string_view name) const {
+    return series.empty() || std::find(series.begin(), series.end(), name) != series.end();
+  }
+
+  Effort effort{};
+  Bytes max_memory{};
+  std::vector<std::string> series{};
+  std::vector<int> words{};
+  std::vector<int> strides{};
+  std::vector<int> ways{};
+  std::vector<int> sub_groups{};
+  std::vector<int> instructions{};
+};
+
 constexpr std::array all_words{4, 8, 16};
 // Where the driver does not say how many lanes go together.
-constexpr std::int64_t usual_lanes = 32;
-constexpr std::int64_t most_lanes = 128;
+constexpr std::int64_t default_lanes = 32;
+constexpr std::int64_t max_lanes = 128;
 // Enough to keep any local memory busy, and what the model's source goes to.
-constexpr std::int64_t most_sub_groups = 32;
-// Independent accesses of one work-item where only the rate counts. A processor's compiler takes
-// long for many, and one core needs few.
-constexpr int usual_instructions = 16;
-constexpr int instructions_of_cpu = 4;
+constexpr std::int64_t max_sub_groups = 32;
+// Independent accesses of one work-item where only the rate counts. A CPU's compiler takes long
+// for many, and one core needs few.
+constexpr int default_instructions = 16;
+constexpr int cpu_instructions = 4;
 
 std::int64_t lanes_of(const DeviceInfo& device) {
   const std::int64_t said = device.sub_group_size;
-  const std::int64_t lanes = said >= 2 && said <= most_lanes ? said : usual_lanes;
+  const std::int64_t lanes = said >= 2 && said <= max_lanes ? said : default_lanes;
   return std::clamp<std::int64_t>(lanes, 1, std::max<std::int64_t>(device.max_work_group_size, 1));
 }
 
-/// A processor runs the work-items of a group one after another: one sub-group is all there is.
+/// A CPU runs the work-items of a group one after another: one sub-group is all there is.
 std::int64_t sub_groups_of(const DeviceInfo& device) {
   if (runs_items_in_turn(device)) return 1;
-  return std::clamp<std::int64_t>(device.max_work_group_size / lanes_of(device), 1,
-                                  most_sub_groups);
+  return std::clamp<std::int64_t>(device.max_work_group_size / lanes_of(device), 1, max_sub_groups);
 }
 
 std::vector<int> powers_of_two(std::int64_t last) {
@@ -51,40 +155,31 @@ std::vector<int> powers_of_two(std::int64_t last) {
   return numbers;
 }
 
-std::vector<int> chosen(const std::vector<int>& asked, const std::vector<int>& usual) {
-  return asked.empty() ? usual : asked;
+std::vector<int> asked_or(const std::vector<int>& asked, const std::vector<int>& otherwise) {
+  return asked.empty() ? otherwise : asked;
 }
 
-std::vector<int> words_of(const Limits& limits) {
-  return chosen(limits.word_bytes, {all_words.begin(), all_words.end()});
+std::vector<int> words_of(const Asked& asked) {
+  return asked_or(asked.words, {all_words.begin(), all_words.end()});
 }
 
-/// Each word is a build, of which a processor's driver makes two a second; where no banks are to be
+/// Each word is a build, of which a CPU's driver makes two a second; where no banks are to be
 /// expected, chains show all words.
-std::vector<int> words_of(const BankSeries& series, const DeviceInfo& device,
-                          const Limits& limits) {
-  if (runs_items_in_turn(device) && !series.is_chain)
-    return chosen(limits.word_bytes, {all_words[0]});
-  return words_of(limits);
-}
-
-bool is_wanted(std::string_view series, const Limits& limits) {
-  return limits.series.empty() ||
-         std::find(limits.series.begin(), limits.series.end(), series) != limits.series.end();
+std::vector<int> words_of(const AccessKind& kind, const DeviceInfo& device, const Asked& asked) {
+  if (runs_items_in_turn(device) && !kind.is_chain) return asked_or(asked.words, {all_words[0]});
+  return words_of(asked);
 }
 
 /// The model alone needs to know the banks as well.
-bool is_measured(const BankSeries& series, const Limits& limits) {
-  if (is_wanted(series.name, limits)) return true;
-  const auto is_survey = [&](const BankSeries& each) {
-    return !each.is_single && is_wanted(each.name, limits);
+bool is_measured(const AccessKind& kind, const Asked& asked) {
+  if (asked.wants(kind.name)) return true;
+  const auto is_any_wanted = [&](bool is_model) {
+    const auto all = all_kinds();
+    return std::any_of(all.begin(), all.end(), [&](const AccessKind& each) {
+      return each.is_single == is_model && asked.wants(each.name);
+    });
   };
-  const auto is_model = [&](const BankSeries& each) {
-    return each.is_single && is_wanted(each.name, limits);
-  };
-  const auto all = all_bank_series();
-  return series.name == "load-throughput" && std::none_of(all.begin(), all.end(), is_survey) &&
-         std::any_of(all.begin(), all.end(), is_model);
+  return kind.name == "load-throughput" && !is_any_wanted(false) && is_any_wanted(true);
 }
 
 /// Local memory for patterns.
@@ -94,105 +189,95 @@ std::uint64_t room_of(const DeviceInfo& device) {
 }
 
 /// The patterns of a word that the local memory holds.
-std::vector<BankPattern> patterns_for(const DeviceInfo& device, const Limits& limits, int word) {
-  const bool is_whole = limits.effort != Effort::quick && !runs_items_in_turn(device);
-  std::vector<BankPattern> patterns =
-      survey_patterns(chosen(limits.strides, survey_strides(is_whole)));
+std::vector<Pattern> patterns_for(const DeviceInfo& device, const Asked& asked, int word) {
+  const bool is_whole = asked.effort != Effort::quick && !runs_items_in_turn(device);
+  std::vector<Pattern> patterns =
+      survey_patterns(asked_or(asked.strides, survey_strides(is_whole)));
   const int lanes = static_cast<int>(lanes_of(device));
-  std::erase_if(patterns, [&](const BankPattern& pattern) {
+  std::erase_if(patterns, [&](const Pattern& pattern) {
     return footprint_of(pattern, word, lanes) > room_of(device);
   });
   return patterns;
 }
 
 /// One array for all patterns of a word, so that one build serves them.
-std::uint64_t array_bytes(const DeviceInfo& device, const Limits& limits, int word) {
+std::uint64_t array_bytes(const DeviceInfo& device, const Asked& asked, int word) {
   std::uint64_t footprint = pattern_block_bytes;
-  for (const BankPattern& pattern : patterns_for(device, limits, word)) {
+  for (const Pattern& pattern : patterns_for(device, asked, word)) {
     footprint =
         std::max(footprint, footprint_of(pattern, word, static_cast<int>(lanes_of(device))));
   }
   return footprint + behind_footprint_bytes;
 }
 
-/// The parameters that say what the pattern is; the others follow from the device.
-void set_pattern(Point& point, const BankPattern& pattern) {
-  point.parameters.set("pattern", std::string(to_word(pattern.kind)));
-  switch (pattern.kind) {
-    case PatternKind::stride:
-      point.parameters.set("stride_words", std::int64_t{pattern.number});
-      break;
-    case PatternKind::pairs:
-      break;
-    case PatternKind::rows:
-    case PatternKind::blocks:
-      point.parameters.set("rows", std::int64_t{pattern.number});
-      break;
-    case PatternKind::congestion:
-      point.parameters.set("ways", std::int64_t{pattern.number});
-      point.parameters.set("span_bytes", std::int64_t{pattern.span_bytes});
-      point.parameters.set("banks", std::int64_t{pattern.banks});
-      break;
-  }
-}
-
-Point point_of(const BankSeries& series, int word, const BankPattern& pattern) {
+Point point_of(const AccessKind& kind, const Shape& shape) {
   Point point;
-  point.series = series.name;
-  point.parameters.set("word_bytes", std::int64_t{word});
-  set_pattern(point, pattern);
+  point.series = kind.name;
+  write_shape(shape, point);
   return point;
 }
 
-void set_shape(Point& point, std::int64_t sub_groups, std::int64_t lanes, std::int64_t instructions,
-               std::uint64_t local_bytes) {
-  point.parameters.set("sub_groups", sub_groups);
-  point.parameters.set("lanes", lanes);
-  point.parameters.set("instructions", instructions);
-  point.parameters.set("local_bytes", static_cast<std::int64_t>(local_bytes));
+/// Why nothing can be measured; empty where something can.
+std::string find_obstacle(const DeviceInfo& device, const Asked& asked) {
+  if (lanes_of(device) < 2) return "its work-groups have one work-item";
+  if (room_of(device) < pattern_block_bytes) {
+    return "the device has less than 8 KiB of local memory";
+  }
+  const Bytes needed = memory_of(static_cast<int>(lanes_of(device)));
+  if (asked.max_memory.count != 0 && asked.max_memory < needed) {
+    return fmt::format("its tables need {}, more than --max-memory allows", format_bytes(needed));
+  }
+  return {};
 }
 
-Plan plan(const DeviceInfo& device, const Limits& limits) {
+/// Every pattern of a series that is not the model.
+void add_survey(const DeviceInfo& device, const Asked& asked, const AccessKind& kind,
+                std::vector<Point>& points) {
+  const auto last = [](const std::vector<int>& numbers, std::int64_t otherwise) {
+    const auto max = std::max_element(numbers.begin(), numbers.end());
+    return static_cast<std::uint32_t>(max == numbers.end() ? otherwise : *max);
+  };
+  Shape shape;
+  shape.lanes = static_cast<int>(lanes_of(device));
+  if (!kind.is_chain) {
+    shape.sub_groups = last(asked.sub_groups, sub_groups_of(device));
+    shape.instructions = last(asked.instructions,
+                              runs_items_in_turn(device) ? cpu_instructions : default_instructions);
+  }
+  for (const int word : words_of(kind, device, asked)) {
+    shape.word_bytes = word;
+    shape.local_bytes = array_bytes(device, asked, word);
+    for (const Pattern& pattern : patterns_for(device, asked, word)) {
+      shape.pattern = pattern;
+      points.push_back(point_of(kind, shape));
+    }
+  }
+}
+
+Plan plan(const DeviceInfo& device, const Request& request) {
+  const Asked asked(request);
   Plan result;
-  const std::int64_t lanes = lanes_of(device);
-  if (lanes < 2 || room_of(device) < pattern_block_bytes) {
-    const char* const why = lanes < 2 ? "its work-groups have one work-item"
-                                      : "the device has less than 8 KiB of local memory";
-    result.findings.push_back(no_bank_finding("banks", "local memory", why));
+  if (const std::string obstacle = find_obstacle(device, asked); !obstacle.empty()) {
+    result.findings.push_back(not_measured("banks", of_memory, obstacle));
     return result;
   }
-  const std::vector<int> sub_groups = chosen(limits.sub_groups, {});
-  const std::vector<int> instructions = chosen(
-      limits.instructions, {runs_items_in_turn(device) ? instructions_of_cpu : usual_instructions});
-  const std::int64_t most_together = sub_groups.empty()
-                                         ? sub_groups_of(device)
-                                         : *std::max_element(sub_groups.begin(), sub_groups.end());
-  for (const BankSeries& series : all_bank_series()) {
-    if (!is_measured(series, limits)) continue;
-    if (series.is_single) {
-      if (device.timer != Timer::clock) {
-        result.findings.push_back(no_bank_finding(
-            "c1", series.name, "few accesses can only be timed by a clock in the kernel"));
-      }
-      continue;
-    }
-    for (const int word : words_of(series, device, limits)) {
-      for (const BankPattern& pattern : patterns_for(device, limits, word)) {
-        Point point = point_of(series, word, pattern);
-        set_shape(point, series.is_chain ? 1 : most_together, lanes,
-                  series.is_chain ? 1 : *std::max_element(instructions.begin(), instructions.end()),
-                  array_bytes(device, limits, word));
-        result.points.push_back(std::move(point));
-      }
+  for (const AccessKind& kind : all_kinds()) {
+    if (!is_measured(kind, asked)) continue;
+    if (!kind.is_single) {
+      add_survey(device, asked, kind, result.points);
+    } else if (device.timer != Timer::clock) {
+      result.findings.push_back(
+          not_measured("c1", kind.name, "few accesses can only be timed by a clock in the kernel"));
     }
   }
+  if (!result.points.empty()) result.memory = memory_of(static_cast<int>(lanes_of(device)));
   return result;
 }
 
-/// Whether the local memory holds so many rows of one bank.
-bool fits(const BankPattern& pattern, int word, const DeviceInfo& device, std::uint64_t local) {
-  const int lanes = static_cast<int>(lanes_of(device));
-  return footprint_of(pattern, word, lanes) + behind_footprint_bytes <= local;
+/// Whether the local memory that is reserved holds all rows of the pattern.
+bool fits(const Shape& shape) {
+  return footprint_of(shape.pattern, shape.word_bytes, shape.lanes) + behind_footprint_bytes <=
+         shape.local_bytes;
 }
 
 /// The model is a line through products of three numbers: some of each, and the largest, say as
@@ -208,36 +293,38 @@ std::vector<int> thinned_for(Effort effort, std::vector<int> numbers) {
 }
 
 /// Exactly k lanes on k rows of one bank, now that it is known which places share a bank.
-std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
+std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
+  const Asked asked(request);
   std::vector<Point> more;
-  const std::optional<BankVerdict> verdict = verdict_of(device, points);
+  const std::optional<Verdict> verdict = find_verdict(device, points);
   if (!verdict || device.timer != Timer::clock) return more;
   // Where none are visible, and congestion was asked for: rows that any candidate has in one bank.
-  if (!verdict->is_visible && limits.ways.empty()) return more;
-  const BankModel model =
-      verdict->is_visible ? verdict->ranking.front().model : BankModel{128, 8, 1};
-  const int word = words_of(limits).front();
+  if (!verdict->is_visible && asked.ways.empty()) return more;
+  const Model model = verdict->is_visible ? verdict->ranking.front().model : Model{128, 8, 1};
+  const int word = words_of(asked).front();
   const std::int64_t lanes = lanes_of(device);
-  const std::uint64_t local = array_bytes(device, limits, word);
-  const auto thinned = [&](std::vector<int> numbers) {
-    return thinned_for(limits.effort, std::move(numbers));
+  const auto thinned_powers = [&](std::int64_t last) {
+    return thinned_for(asked.effort, powers_of_two(last));
   };
-  const auto ways = chosen(limits.ways, thinned(powers_of_two(lanes)));
-  const auto sub_groups = chosen(limits.sub_groups, thinned(powers_of_two(sub_groups_of(device))));
-  const auto instructions = chosen(limits.instructions, thinned(powers_of_two(most_instructions)));
-  for (const BankSeries& series : all_bank_series()) {
-    if (!series.is_single || !is_wanted(series.name, limits)) continue;
+  const auto ways = asked_or(asked.ways, thinned_powers(lanes));
+  const auto sub_groups = asked_or(asked.sub_groups, thinned_powers(sub_groups_of(device)));
+  const auto instructions = asked_or(asked.instructions, thinned_powers(max_instructions));
+  Shape shape;
+  shape.word_bytes = word;
+  shape.lanes = static_cast<int>(lanes);
+  shape.local_bytes = array_bytes(device, asked, word);
+  for (const AccessKind& kind : all_kinds()) {
+    if (!kind.is_single || !asked.wants(kind.name)) continue;
     for (const int k : ways) {
-      const BankPattern pattern{PatternKind::congestion, k,
-                                static_cast<std::uint32_t>(model.banks * model.width_bytes),
-                                model.banks};
-      if (!fits(pattern, word, device, local)) continue;
+      shape.pattern = {PatternKind::congestion, k,
+                       static_cast<std::uint32_t>(model.banks * model.width_bytes), model.banks};
+      if (!fits(shape)) continue;
       for (const int w : sub_groups) {
         for (const int l : instructions) {
-          Point point = point_of(series, word, pattern);
-          set_shape(point, w, lanes, l, local);
-          more.push_back(std::move(point));
+          shape.sub_groups = static_cast<std::uint32_t>(w);
+          shape.instructions = static_cast<std::uint32_t>(l);
+          more.push_back(point_of(kind, shape));
         }
       }
     }
@@ -246,7 +333,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Limits& limits,
 }
 
 /// The largest stride for which the local memory holds a sub-group's words.
-int largest_stride(const DeviceInfo& device, int word) {
+int max_stride(const DeviceInfo& device, int word) {
   const auto lanes = static_cast<int>(lanes_of(device));
   int largest = 0;
   while (footprint_of({PatternKind::stride, largest + 1}, word, lanes) <= room_of(device)) {
@@ -255,100 +342,29 @@ int largest_stride(const DeviceInfo& device, int word) {
   return largest;
 }
 
-std::string check(const DeviceInfo& device, const Limits& limits) {
+std::string check(const DeviceInfo& device, const Request& request) {
+  const Asked asked(request);
   const std::int64_t lanes = lanes_of(device);
-  if (const auto k = find_beyond(limits.ways, lanes)) {
+  if (const auto k = find_beyond(asked.ways, lanes)) {
     return fmt::format("--ways: {} lanes are more than a sub-group has: choose 1 to {}", *k, lanes);
   }
   const std::int64_t groups = std::max<std::int64_t>(device.max_work_group_size / lanes, 1);
-  if (const auto w = find_beyond(limits.sub_groups, groups)) {
+  if (const auto w = find_beyond(asked.sub_groups, groups)) {
     return fmt::format(
         "--sub-groups: {} of {} lanes are more than the {} work-items of a group: choose 1 to {}",
         *w, lanes, device.max_work_group_size, groups);
   }
-  if (room_of(device) < pattern_block_bytes || limits.strides.empty()) return {};
-  for (const int word : words_of(limits)) {
-    const int most = largest_stride(device, word);
-    if (const auto stride = find_beyond(limits.strides, most)) {
+  if (room_of(device) < pattern_block_bytes || asked.strides.empty()) return {};
+  for (const int word : words_of(asked)) {
+    const int max = max_stride(device, word);
+    if (const auto stride = find_beyond(asked.strides, max)) {
       return fmt::format(
           "--strides: {} words of {} bytes need more than the {} of local memory: choose 0 to {}",
-          *stride, word, format_bytes(device.local_memory), most);
+          *stride, word, format_bytes(device.local_memory), max);
     }
   }
   return {};
 }
-
-// Some hundreds of short points: one visit is enough where time is short.
-constexpr Budgets budgets{
-    .quick = {.probe_time = std::chrono::seconds(2), .min_visits = 1, .max_visits = 1},
-    .normal = {.probe_time = std::chrono::milliseconds(2800), .max_visits = 3},
-    .thorough = {.probe_time = std::chrono::seconds(60),
-                 .relative_interval = 0.003,
-                 .max_visits = 20,
-                 .samples_per_visit = 5}};
-
-}  // namespace
-
-namespace {
-
-constexpr std::array<std::string_view, 3> word_words{"4", "8", "16"};
-constexpr Option options[]{
-    {.name = "words",
-     .value_name = "LIST",
-     .summary = "bytes of one access to local memory",
-     .details = "Bytes of one access to local memory, as a comma list; all of them without it. "
-                "The first is that of the model of conflicts.",
-     .value = Choices{word_words}},
-    {.name = "strides",
-     .value_name = "LIST",
-     .summary = "words from lane to lane in local memory: 0-65 or 1,2,4",
-     .details = "Words from one lane of a sub-group to the next in local memory: numbers and "
-                "ranges such as `0-65` or `1,2,4`. Without it, 0 to 65.",
-     .value = Numbers{0, 65536}},
-    {.name = "ways",
-     .value_name = "LIST",
-     .summary = "lanes that meet in one bank: 1-32 or 1,2,4",
-     .details = "How many lanes of a sub-group meet in one bank of local memory, each at a word "
-                "of its own: numbers and ranges. Without it, the powers of two up to the "
-                "sub-group's size.",
-     .value = Numbers{1, 128}},
-    {.name = "sub-groups",
-     .value_name = "LIST",
-     .summary = "sub-groups that access local memory together: 1-32",
-     .details = "How many sub-groups of one work-group access local memory together: numbers "
-                "and ranges. Without it, the powers of two up to what a work-group holds, at "
-                "most 32.",
-     .value = Numbers{1, 1024}},
-    {.name = "instructions",
-     .value_name = "LIST",
-     .summary = "accesses that do not wait for each other: 1-32",
-     .details = "How many accesses to local memory each work-item makes that do not wait for "
-                "each other: numbers and ranges from 1 to 32. Without it, 16 where only the "
-                "rate counts, and the powers of two in the model of conflicts.",
-     .value = Numbers{1, 32}},
-};
-constexpr Series all_series[]{{.name = "load-latency"},
-                              {.name = "load-throughput"},
-                              {.name = "store-throughput"},
-                              {.name = "load-model"},
-                              {.name = "store-model"}};
-constexpr FindingSpec findings[]{
-    {.name = "banks", .unit = "count", .role = Role::headline},
-    {.name = "bank_width", .unit = "bytes"},
-    {.name = "lanes_together", .unit = "count"},
-    {.name = "conflict_free", .unit = "cycles|seconds"},
-    {.name = "cost_a_way", .unit = "cycles|seconds"},
-    {.name = "bandwidth", .unit = "bytes_per_second"},
-    {.name = "bytes_a_cycle", .unit = "bytes_per_cycle"},
-    {.name = "c1", .unit = "cycles|seconds"},
-    {.name = "c2", .unit = "cycles|seconds"},
-    {.name = "behind", .role = Role::remark},
-    {.name = "runner_up", .role = Role::remark},
-    {.name = "line_r2", .role = Role::remark},
-    {.name = "model_r2", .role = Role::remark},
-    {.name = "as_share", .unit = "share", .role = Role::remark},
-    {.name = "largest_deviation", .unit = "cycles|seconds", .role = Role::remark},
-};
 
 }  // namespace
 
@@ -361,20 +377,13 @@ const Probe probe{
     .findings = findings,
     .view = {.kind = ViewKind::heat_map, .x = "stride_words", .y = "word_bytes"},
     .budgets = budgets,
-    .check = [](const DeviceInfo& device,
-                const Request& request) { return check(device, limits_of(request)); },
-    .plan = [](const DeviceInfo& device,
-               const Request& request) { return plan(device, limits_of(request)); },
-    .refine =
-        [](const DeviceInfo& device, const Request& request, std::span<const Point> points) {
-          return refine(device, limits_of(request), points);
-        },
-    .open = [](Session& session) -> Preparer {
-      return [&session](const Point& point) { return prepare_bank_access(session, point); };
-    },
-    .trace = trace_bank_access,
-    .variants = bank_variants,
-    .analyse = banks_findings,
+    .check = check,
+    .plan = plan,
+    .refine = refine,
+    .open = open,
+    .trace = trace,
+    .variants = variants,
+    .analyse = analyse,
 };
 
 }  // namespace clprobe::banks

@@ -11,16 +11,16 @@
 #include "clprobe/estimate.hpp"
 #include "clprobe/units.hpp"
 #include "probes/banks/access.hpp"
+#include "probes/shared/fields.hpp"
+#include "probes/shared/finding.hpp"
 
 namespace clprobe::banks {
 namespace {
 
-constexpr std::string_view of_memory = "local memory";
-
 /// The curve of one series and word, with what its points were.
 struct SeriesCurve {
-  const BankSeries* series{nullptr};
-  BankCurve curve{};
+  const AccessKind* kind{nullptr};
+  Curve curve{};
   std::vector<Interval> intervals{};  ///< of its times, in the same unit
 };
 
@@ -37,31 +37,29 @@ double in_unit(double ns, const DeviceInfo& device) {
   return in_cycles(device) ? ns * device.clock.ticks_per_ns : ns / ns_per_second;
 }
 
-/// Points that have a pattern and a time; a file need not say what this version would.
-bool is_usable(const Point& point) {
-  return point.failure.empty() && point.parameters.find("pattern") != nullptr &&
-         pattern_kind(point.parameters.text_or("pattern", "")).has_value() &&
-         point.parameters.integer_or("lanes", 0) > 0 &&
-         point.parameters.integer_or("lanes", 0) <= 1024 &&
-         point.parameters.integer_or("word_bytes", 0) > 0 &&
-         point.parameters.integer_or("word_bytes", 0) <= 16;
+/// What a point is, where it has a pattern that can be: a file need not say what this version
+/// would.
+std::optional<Shape> find_usable(const Point& point) {
+  std::optional<Shape> shape = point.failure.empty() ? find_shape<Shape>(point) : std::nullopt;
+  const auto is_in = [](int value, int max) { return value > 0 && value <= max; };
+  if (!shape || !is_in(shape->lanes, 1024) || !is_in(shape->word_bytes, 16)) return std::nullopt;
+  return shape->pattern.banks > 0 ? shape : std::nullopt;
 }
 
-std::vector<SeriesCurve> curves_of(const DeviceInfo& device, std::span<const Point> points) {
+std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const Point> points) {
   std::vector<SeriesCurve> curves;
-  for (const BankSeries& series : all_bank_series()) {
-    if (series.is_single) continue;
+  for (const AccessKind& kind : all_kinds()) {
+    if (kind.is_single) continue;
     for (const int word : {4, 8, 16}) {
-      SeriesCurve added{&series, {.word_bytes = word}};
+      SeriesCurve added{&kind, {.word_bytes = word}};
       for (const Point& point : points) {
-        if (point.series != series.name || !is_usable(point) ||
-            point.parameters.integer("word_bytes") != word) {
-          continue;
-        }
+        if (point.series != kind.name) continue;
+        const std::optional<Shape> shape = find_usable(point);
+        if (!shape || shape->word_bytes != word) continue;
         const std::optional<Estimate> time = estimate(point, device);
         if (!time || !(time->ns > 0.0)) continue;
-        added.curve.lanes = static_cast<int>(point.parameters.integer("lanes"));
-        added.curve.patterns.push_back(pattern_of(point));
+        added.curve.lanes = shape->lanes;
+        added.curve.patterns.push_back(shape->pattern);
         added.curve.times.push_back(in_unit(time->ns, device));
         added.intervals.push_back(
             {in_unit(time->ns_interval.low, device), in_unit(time->ns_interval.high, device)});
@@ -72,14 +70,14 @@ std::vector<SeriesCurve> curves_of(const DeviceInfo& device, std::span<const Poi
   return curves;
 }
 
-/// The curves that speak about the banks. Words of 16 bytes are left out where there are others:
-/// some devices serve their lanes in an order of its own.
-std::vector<BankCurve> speaking_curves(const std::vector<SeriesCurve>& all) {
+/// The curves that the banks are inferred from. Words of 16 bytes are left out where there are
+/// others: some devices serve their lanes in an order of its own.
+std::vector<Curve> curves_for_inference(const std::vector<SeriesCurve>& all) {
   const std::array<bool (*)(const SeriesCurve&), 3> choices{
-      [](const SeriesCurve& each) { return !each.series->is_store && each.curve.word_bytes < 16; },
-      [](const SeriesCurve& each) { return !each.series->is_store; },
+      [](const SeriesCurve& each) { return !each.kind->is_store && each.curve.word_bytes < 16; },
+      [](const SeriesCurve& each) { return !each.kind->is_store; },
       [](const SeriesCurve&) { return true; }};
-  std::vector<BankCurve> chosen;
+  std::vector<Curve> chosen;
   for (const auto& choice : choices) {
     for (const SeriesCurve& each : all) {
       if (choice(each)) chosen.push_back(each.curve);
@@ -89,30 +87,22 @@ std::vector<BankCurve> speaking_curves(const std::vector<SeriesCurve>& all) {
   return chosen;
 }
 
-std::optional<BankVerdict> judge(const std::vector<SeriesCurve>& all) {
-  const std::vector<BankCurve> curves = speaking_curves(all);
+std::optional<Verdict> judge(const std::vector<SeriesCurve>& all) {
+  const std::vector<Curve> curves = curves_for_inference(all);
   if (curves.empty()) return std::nullopt;
-  return judge_banks(curves, tabulate_candidates(curves));
+  return judge(curves, tabulate_candidates(curves));
 }
 
-Finding finding_of(std::string name, std::string_view series, std::string_view unit,
-                   std::string method) {
-  Finding finding;
-  finding.name = std::move(name);
-  finding.series = series;
-  finding.unit = unit;
-  finding.method = std::move(method);
-  return finding;
-}
+constexpr std::string_view by_bic = "BIC of candidates";
 
-std::string text_of(const BankModel& model) {
+std::string text_of(const Model& model) {
   return fmt::format("{} x {} B, {} lanes", model.banks, model.width_bytes, model.lanes_together);
 }
 
 /// A number of the best candidate, unless another that is as good has another.
-Finding ranked_finding(std::string name, const BankVerdict& verdict, std::string_view unit,
-                       int BankModel::*number) {
-  Finding finding = finding_of(std::move(name), of_memory, unit, "BIC of candidates");
+Finding ranked_finding(std::string_view name, const Verdict& verdict, std::string_view unit,
+                       int Model::*number) {
+  Finding finding = finding_of(name, of_memory, unit, by_bic);
   std::set<int> values;
   for (const RankedModel& each : verdict.ranking) {
     if (each.bic - verdict.ranking.front().bic < undecided_bic) values.insert(each.model.*number);
@@ -126,55 +116,51 @@ Finding ranked_finding(std::string name, const BankVerdict& verdict, std::string
   return finding;
 }
 
-void add_banks(Findings& found, const DeviceInfo& device, const BankVerdict& verdict) {
+void add_banks(Findings& found, const DeviceInfo& device, const Verdict& verdict) {
   if (!verdict.is_visible) {
     std::string reason = verdict.reason;
     constexpr std::int64_t global_type = 2;  // CL_GLOBAL
     if (device.reported.integer_or("local_memory_type", 0) == global_type) {
       reason += "; the driver says that it is ordinary memory";
     }
-    found.findings.push_back(no_bank_finding("banks", of_memory, reason));
-    found.findings.back().source = Source::derived;
-    found.findings.back().method = "BIC of candidates";
+    found.findings.push_back(without_value("banks", of_memory, by_bic, reason));
     return;
   }
-  found.findings.push_back(ranked_finding("banks", verdict, "count", &BankModel::banks));
-  found.findings.push_back(ranked_finding("bank_width", verdict, "bytes", &BankModel::width_bytes));
+  found.findings.push_back(ranked_finding("banks", verdict, "count", &Model::banks));
+  found.findings.push_back(ranked_finding("bank_width", verdict, "bytes", &Model::width_bytes));
   found.findings.push_back(
-      ranked_finding("lanes_together", verdict, "count", &BankModel::lanes_together));
+      ranked_finding("lanes_together", verdict, "count", &Model::lanes_together));
   if (verdict.ranking.size() < 2) return;
-  Finding next = finding_of("runner_up", of_memory, "", "BIC of candidates");
+  Finding next = finding_of("second_best", of_memory, "", by_bic);
   next.label = text_of(verdict.ranking[1].model);
   found.findings.push_back(std::move(next));
-  Finding behind = finding_of("behind", of_memory, "", "BIC of candidates");
-  behind.value = verdict.ranking[1].bic - verdict.ranking[0].bic;
-  found.findings.push_back(std::move(behind));
+  Finding margin = finding_of("bic_margin", of_memory, "", by_bic);
+  margin.value = verdict.ranking[1].bic - verdict.ranking[0].bic;
+  found.findings.push_back(std::move(margin));
 }
 
 /// Bytes that a compute unit moves when neighbouring lanes access neighbouring words.
 void add_bandwidth(Findings& found, const DeviceInfo& device, const SeriesCurve& each,
                    const std::string& name) {
   for (std::size_t i = 0; i < each.curve.times.size(); ++i) {
-    const BankPattern& pattern = each.curve.patterns[i];
+    const Pattern& pattern = each.curve.patterns[i];
     if (pattern.kind != PatternKind::stride || pattern.number != 1) continue;
     const double bytes = static_cast<double>(each.curve.lanes) * each.curve.word_bytes;
     const auto add = [&](const char* finding_name, std::string_view unit, double scale) {
-      Finding rate = finding_of(finding_name, name, unit, "stride 1");
-      rate.value = bytes / each.curve.times[i] * scale;
-      rate.low = bytes / each.intervals[i].high * scale;
-      rate.high = bytes / each.intervals[i].low * scale;
-      found.findings.push_back(std::move(rate));
+      found.findings.push_back(finding_of(
+          finding_name, name, unit, "stride 1", bytes / each.curve.times[i] * scale,
+          bytes / each.intervals[i].high * scale, bytes / each.intervals[i].low * scale));
     };
     const double cycles_per_second = device.clock.ticks_per_ns * ns_per_second;
     add("bandwidth", "bytes_per_second", in_cycles(device) ? cycles_per_second : 1.0);
-    if (in_cycles(device)) add("bytes_a_cycle", "bytes_per_cycle", 1.0);
+    if (in_cycles(device)) add("bytes_per_cycle", "bytes_per_cycle", 1.0);
     return;
   }
 }
 
 /// Lanes that share wide words may be served sooner than the model says (seen on an H200: a
-/// broadcast of 8 bytes goes in one wavefront), so that only strides tell what a way of them costs.
-bool tells_cost(const BankPattern& pattern, int word_bytes) {
+/// broadcast of 8 bytes goes in one wavefront), so that only strides show what a way of them costs.
+bool shows_cost(const Pattern& pattern, int word_bytes) {
   const bool is_stride = pattern.kind == PatternKind::stride && pattern.number > 0;
   return word_bytes <= 4 || is_stride;
 }
@@ -184,25 +170,25 @@ struct Wavefronts {
   std::vector<double> fronts{};
   std::vector<double> times{};
 
-  [[nodiscard]] std::vector<double> least_times() const {
-    const double least = *std::min_element(fronts.begin(), fronts.end());
+  [[nodiscard]] std::vector<double> times_of_min() const {
+    const double min = *std::min_element(fronts.begin(), fronts.end());
     std::vector<double> found;
     for (std::size_t i = 0; i < fronts.size(); ++i) {
-      if (fronts[i] == least) found.push_back(times[i]);
+      if (fronts[i] == min) found.push_back(times[i]);
     }
     return found;
   }
 };
 
-/// Of the patterns that tell what a way costs; of all, where none does.
-Wavefronts wavefronts_that_tell(const SeriesCurve& each, const BankVerdict& verdict) {
-  const std::vector<BankPattern>& patterns = each.curve.patterns;
+/// Of the patterns that show what a way costs; of all, where none does.
+Wavefronts wavefronts_for_cost(const SeriesCurve& each, const Verdict& verdict) {
+  const std::vector<Pattern>& patterns = each.curve.patterns;
   const int bytes = each.curve.word_bytes;
-  const bool do_some = std::any_of(patterns.begin(), patterns.end(),
-                                   [&](const BankPattern& one) { return tells_cost(one, bytes); });
+  const bool is_any = std::any_of(patterns.begin(), patterns.end(),
+                                  [&](const Pattern& one) { return shows_cost(one, bytes); });
   Wavefronts rows;
   for (std::size_t i = 0; i < each.curve.times.size(); ++i) {
-    if (do_some && !tells_cost(patterns[i], bytes)) continue;
+    if (is_any && !shows_cost(patterns[i], bytes)) continue;
     double count = 1.0;
     if (verdict.is_visible) {
       const auto offsets = offsets_of(patterns[i], bytes, each.curve.lanes);
@@ -215,21 +201,20 @@ Wavefronts wavefronts_that_tell(const SeriesCurve& each, const BankVerdict& verd
 }
 
 void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& each,
-               const BankVerdict& verdict) {
+               const Verdict& verdict) {
   if (each.curve.times.empty()) return;
-  const std::string name = fmt::format("{} {} B", each.series->name, each.curve.word_bytes);
-  const Wavefronts rows = wavefronts_that_tell(each, verdict);
-  const std::vector<double> free_times = rows.least_times();
-  Finding base = finding_of("conflict_free", name, time_unit(device), "median of patterns");
-  base.value = median(free_times);
-  base.low = quantile(free_times, 0.05);
-  base.high = quantile(free_times, 0.95);
-  found.findings.push_back(std::move(base));
+  const std::string name = fmt::format("{} {} B", each.kind->name, each.curve.word_bytes);
+  const Wavefronts rows = wavefronts_for_cost(each, verdict);
+  const std::vector<double> free_times = rows.times_of_min();
+  found.findings.push_back(finding_of("conflict_free", name, time_unit(device),
+                                      "median of patterns", median(free_times),
+                                      quantile(free_times, 0.05), quantile(free_times, 0.95)));
   if (verdict.is_visible) {
-    Finding cost = finding_of("cost_a_way", name, time_unit(device), "least squares");
-    constexpr std::size_t fewest = 3;  // a line through two points leaves nothing to doubt it by
+    Finding cost = finding_of("cost_per_way", name, time_unit(device), "least squares");
+    constexpr std::size_t min_patterns =
+        3;  // a line through two points leaves nothing to doubt it by
     const std::set<double> different(rows.fronts.begin(), rows.fronts.end());
-    if (rows.times.size() < fewest || different.size() < 2) {
+    if (rows.times.size() < min_patterns || different.size() < 2) {
       cost.reason = fmt::format("not known: {} with {} of ways say nothing of it",
                                 format_count(rows.times.size(), "pattern"),
                                 format_count(different.size(), "number"));
@@ -245,24 +230,24 @@ void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& eac
     fit.value = line.r_squared;
     found.findings.push_back(std::move(fit));
   }
-  if (!each.series->is_chain) add_bandwidth(found, device, each, name);
+  if (!each.kind->is_chain) add_bandwidth(found, device, each, name);
 }
 
 std::vector<CongestionPoint> congestion_points(const DeviceInfo& device,
                                                std::span<const Point> points,
-                                               std::string_view series, const BankModel& model) {
+                                               std::string_view series, const Model& model) {
   std::vector<CongestionPoint> found;
   for (const Point& point : points) {
-    if (point.series != series || !is_usable(point)) continue;
+    if (point.series != series) continue;
+    const std::optional<Shape> shape = find_usable(point);
     const std::optional<Estimate> time = estimate(point, device);
-    const auto w = static_cast<double>(
-        point.facts.integer_or("sub_groups", point.parameters.integer_or("sub_groups", 0)));
-    const auto l = static_cast<double>(point.parameters.integer_or("instructions", 0));
-    if (!time || !(w > 0.0) || !(l > 0.0)) continue;
-    const int word = static_cast<int>(point.parameters.integer("word_bytes"));
-    const int lanes = static_cast<int>(point.parameters.integer("lanes"));
-    const double wavefronts =
-        wavefronts_of(offsets_of(pattern_of(point), word, lanes), word, model);
+    if (!shape || !time) continue;
+    // As many sub-groups as there were, which may be fewer than were planned.
+    const auto w = static_cast<double>(point.facts.integer_or("sub_groups", shape->sub_groups));
+    const auto l = static_cast<double>(shape->instructions);
+    if (!(w > 0.0) || !(l > 0.0)) continue;
+    const double wavefronts = wavefronts_of(
+        offsets_of(shape->pattern, shape->word_bytes, shape->lanes), shape->word_bytes, model);
     // The sample's accesses are w * l for each launch, so that this is the time of one launch.
     found.push_back({w * l * wavefronts, in_unit(time->ns, device) * w * l});
   }
@@ -270,21 +255,17 @@ std::vector<CongestionPoint> congestion_points(const DeviceInfo& device,
 }
 
 void add_model(Findings& found, const DeviceInfo& device, std::span<const Point> points,
-               const BankSeries& series, const BankVerdict& verdict) {
-  const auto measured =
-      congestion_points(device, points, series.name, verdict.ranking.front().model);
+               const AccessKind& kind, const Verdict& verdict) {
+  const auto measured = congestion_points(device, points, kind.name, verdict.ranking.front().model);
   std::set<double> products;
   for (const CongestionPoint& point : measured) products.insert(point.product);
-  constexpr std::size_t fewest = 3;
-  if (products.size() < fewest) return;
+  constexpr std::size_t min_products = 3;
+  if (products.size() < min_products) return;
   const CongestionModel model = fit_congestion(measured);
   const auto add = [&](const char* name, std::string_view unit, double value,
                        const Interval& interval) {
-    Finding finding = finding_of(name, series.name, unit, "least squares");
-    finding.value = value;
-    finding.low = interval.low;
-    finding.high = interval.high;
-    found.findings.push_back(std::move(finding));
+    found.findings.push_back(
+        finding_of(name, kind.name, unit, "least squares", value, interval.low, interval.high));
   };
   const auto exactly = [](double value) { return Interval{value, value}; };
   add("c1", time_unit(device), model.c1, model.c1_interval);
@@ -292,32 +273,26 @@ void add_model(Findings& found, const DeviceInfo& device, std::span<const Point>
   add("model_r2", "", model.r_squared, exactly(model.r_squared));
   add("largest_deviation", time_unit(device), model.largest_deviation,
       exactly(model.largest_deviation));
-  add("as_share", "share", model.largest_deviation_share, exactly(model.largest_deviation_share));
+  add("largest_deviation_share", "share", model.largest_deviation_share,
+      exactly(model.largest_deviation_share));
 }
 
 }  // namespace
 
-Finding no_bank_finding(std::string name, std::string_view series, std::string reason) {
-  Finding finding = finding_of(std::move(name), series, "", "plan");
-  finding.source = Source::reported;
-  finding.reason = std::move(reason);
-  return finding;
+std::optional<Verdict> find_verdict(const DeviceInfo& device, std::span<const Point> points) {
+  return judge(read_curves(device, points));
 }
 
-std::optional<BankVerdict> verdict_of(const DeviceInfo& device, std::span<const Point> points) {
-  return judge(curves_of(device, points));
-}
-
-Findings banks_findings(const DeviceInfo& device, std::span<const Point> points) {
+Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
-  const std::vector<SeriesCurve> curves = curves_of(device, points);
-  const std::optional<BankVerdict> verdict = judge(curves);
+  const std::vector<SeriesCurve> curves = read_curves(device, points);
+  const std::optional<Verdict> verdict = judge(curves);
   if (!verdict) return found;
   add_banks(found, device, *verdict);
   for (const SeriesCurve& each : curves) add_costs(found, device, each, *verdict);
   if (!verdict->is_visible) return found;
-  for (const BankSeries& series : all_bank_series()) {
-    if (series.is_single) add_model(found, device, points, series, *verdict);
+  for (const AccessKind& kind : all_kinds()) {
+    if (kind.is_single) add_model(found, device, points, kind, *verdict);
   }
   return found;
 }

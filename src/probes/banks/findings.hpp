@@ -4,22 +4,21 @@
 
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
-#include "analysis/banks.hpp"
 #include "clprobe/probe.hpp"
+#include "probes/banks/model.hpp"
 
 namespace clprobe::banks {
 
-/// "banks", "load-latency", ... not measured, and why.
-Finding no_bank_finding(std::string name, std::string_view series, std::string reason);
+/// The series of findings about the memory as a whole.
+inline constexpr std::string_view of_memory = "local memory";
 
 /// What the loads (of 4 and 8 bytes, where they were measured; else whatever was) say of the banks.
 /// Nothing without any measured pattern.
-std::optional<BankVerdict> verdict_of(const DeviceInfo& device, std::span<const Point> points);
+std::optional<Verdict> find_verdict(const DeviceInfo& device, std::span<const Point> points);
 
 /// The `analyse` of the probe. Method: docs/banks.md.
-Findings banks_findings(const DeviceInfo& device, std::span<const Point> points);
+Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
 }  // namespace clprobe::banks

@@ -7,48 +7,74 @@
 #include <array>
 #include <chrono>
 #include <memory>
-#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "clprobe/device.hpp"
+#include "probes/shared/fields.hpp"
 #include "probes/shared/mixed.hpp"
 #include "probes/shared/work_group.hpp"
 
 namespace clprobe::banks {
 namespace {
 
-// A sample of the model is so many launches, of which the mean counts (as in its source: 100).
-constexpr std::uint64_t launches_of_model = 100;
 // Of a model's launch the last round counts: the first brings the code into the caches.
 constexpr cl_uint rounds_of_model = 2;
 
-/// The numbers of a point, read once.
-struct Shape {
-  const BankSeries& series;
-  BankPattern pattern;
-  int word_bytes;
-  int lanes;
+/// What all points share: freed when the probe ends.
+struct State {
+  explicit State(Session& of) : session(of) {}
+
+  /// Room for a row of so many bytes for each chain.
+  const cl::Buffer& offsets(std::uint64_t row_bytes) {
+    if (row_bytes_ < row_bytes) {
+      offsets_ = cl::Buffer(session.context(), CL_MEM_READ_ONLY, row_bytes * max_instructions);
+      row_bytes_ = row_bytes;
+    }
+    return offsets_;
+  }
+
+  const cl::Buffer& results() {
+    if (results_() == nullptr) {
+      results_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE,
+                            2 * launches_of_model * sizeof(cl_ulong));
+    }
+    return results_;
+  }
+
+  Session& session;
+
+ private:
+  cl::Buffer offsets_{};
+  cl::Buffer results_{};
+  std::uint64_t row_bytes_{0};
+};
+
+/// A point, and what its launches make of it.
+struct Launch {
+  const AccessKind& kind;
+  Shape shape;
+  std::uint64_t lanes;
   std::uint64_t items;
   std::uint64_t chains;
   std::uint64_t steps;  ///< of a chain in an iteration
   std::uint32_t footprint;
 
-  explicit Shape(const Point& point)
-      : series(bank_series(point.series)),
-        pattern(pattern_of(point)),
-        word_bytes(static_cast<int>(point.parameters.integer("word_bytes"))),
-        lanes(static_cast<int>(point.parameters.integer("lanes"))),
-        items(static_cast<std::uint64_t>(point.parameters.integer("sub_groups")) *
-              static_cast<std::uint64_t>(lanes)),
-        chains(series.is_chain
-                   ? 1
-                   : static_cast<std::uint64_t>(point.parameters.integer("instructions"))),
-        steps(series.is_chain ? chain_steps : 1),
-        footprint(static_cast<std::uint32_t>(footprint_of(pattern, word_bytes, lanes))) {}
+  explicit Launch(const Point& point)
+      : kind(kind_of(point.series)),
+        shape(shape_of<Shape>(point)),
+        lanes(static_cast<std::uint64_t>(shape.lanes)),
+        items(shape.sub_groups * lanes),
+        chains(kind.is_chain ? 1 : shape.instructions),
+        steps(kind.is_chain ? chain_steps : 1),
+        footprint(static_cast<std::uint32_t>(
+            footprint_of(shape.pattern, shape.word_bytes, shape.lanes))) {}
 
   /// Accesses of one iteration, each of a whole sub-group. A chain's are counted once, however many
   /// sub-groups follow it side by side: each waits as long.
-  [[nodiscard]] std::uint64_t accesses_of_iteration() const {
-    return series.is_chain ? steps : chains * (items / static_cast<std::uint64_t>(lanes));
+  [[nodiscard]] std::uint64_t accesses_per_iteration() const {
+    return kind.is_chain ? steps : chains * (items / lanes);
   }
 };
 
@@ -65,11 +91,12 @@ std::uint32_t flipped(std::uint32_t offset, std::uint64_t stores) {
 }
 
 /// A row of offsets for each chain: the pattern, moved on so that no two chains begin alike.
-std::vector<cl_uint> offset_table(const Shape& shape) {
+std::vector<cl_uint> offset_table(const Launch& launch) {
+  const Shape& shape = launch.shape;
   const std::vector<std::uint32_t> pattern =
       offsets_of(shape.pattern, shape.word_bytes, shape.lanes);
   std::vector<cl_uint> table;
-  for (std::uint32_t chain = 0; chain < shape.chains; ++chain) {
+  for (std::uint32_t chain = 0; chain < launch.chains; ++chain) {
     for (const std::uint32_t offset : pattern) table.push_back(moved(offset, chain));
   }
   return table;
@@ -77,10 +104,10 @@ std::vector<cl_uint> offset_table(const Shape& shape) {
 
 /// GPUs' compilers give each work-item the registers of a group of 256 unless they are told of a
 /// larger one. On CPUs the clock must do without assembly, since groups have several work-items.
-std::string options_for(const DeviceInfo& device, const Shape& shape, const Point& point) {
-  if (runs_items_in_turn(device)) return bank_options(point) + std::string(clock_without_asm);
-  if (shape.items <= usual_group) return bank_options(point);
-  return bank_options(point) + large_group(shape.items);
+std::string options_for(const DeviceInfo& device, const Launch& launch) {
+  const std::string options = build_options(launch.kind, launch.shape);
+  if (runs_items_in_turn(device)) return options + std::string(clock_without_asm);
+  return launch.items <= usual_group ? options : options + large_group(launch.items);
 }
 
 /// Chains come back after 8 accesses: a kernel that does nothing must not end where they do.
@@ -89,17 +116,17 @@ std::uint64_t lead_for(std::uint64_t accesses) { return accesses % 2 == 0 ? 1 : 
 /// The group's accesses, ready to be launched.
 class Accesses {
  public:
-  Accesses(Session& session, const Point& point);
+  Accesses(std::shared_ptr<State> state, const Point& point);
 
-  [[nodiscard]] const Shape& shape() const { return shape_; }
+  [[nodiscard]] const Launch& launch() const { return launch_; }
   [[nodiscard]] const std::string& options() const { return options_; }
 
   Measurement run(std::uint64_t iterations) {
-    return shape_.series.is_single ? run_single(iterations) : run_long(iterations);
+    return launch_.kind.is_single ? run_single(iterations) : run_long(iterations);
   }
 
  private:
-  void launch_first(const Point& point);
+  void launch_first();
   void fit_group();
   void set_arguments();
   [[nodiscard]] cl_ulong witness_after(std::uint64_t accesses) const;
@@ -107,8 +134,9 @@ class Accesses {
   Measurement run_long(std::uint64_t iterations);
   Measurement run_single(std::uint64_t launches);
 
+  std::shared_ptr<State> state_;
   Session& session_;
-  Shape shape_;
+  Launch launch_;
   std::string options_;
   std::vector<cl_uint> table_;
   cl::Buffer offsets_;
@@ -116,64 +144,55 @@ class Accesses {
   cl::Kernel kernel_;
 };
 
-Accesses::Accesses(Session& session, const Point& point)
-    : session_(session),
-      shape_(point),
-      options_(options_for(session.info(), shape_, point)),
-      table_(offset_table(shape_)),
-      offsets_(session.keep<cl::Buffer>("bank offsets",
-                                        [&] {
-                                          constexpr std::uint64_t most_lanes = 1024;
-                                          return cl::Buffer(
-                                              session.context(), CL_MEM_READ_ONLY,
-                                              most_lanes * most_instructions * sizeof(cl_uint));
-                                        })),
-      out_(session.keep<cl::Buffer>("bank results",
-                                    [&] {
-                                      return cl::Buffer(session.context(), CL_MEM_READ_WRITE,
-                                                        2 * launches_of_model * sizeof(cl_ulong));
-                                    })),
-      kernel_(session.kernel("banks.cl", "banks_access", options_)) {
-  session.queue().enqueueWriteBuffer(offsets_, CL_TRUE, 0, table_.size() * sizeof(cl_uint),
-                                     table_.data());
-  launch_first(point);
+Accesses::Accesses(std::shared_ptr<State> state, const Point& point)
+    : state_(std::move(state)),
+      session_(state_->session),
+      launch_(point),
+      options_(options_for(session_.info(), launch_)),
+      table_(offset_table(launch_)),
+      offsets_(state_->offsets(launch_.lanes * sizeof(cl_uint))),
+      out_(state_->results()),
+      kernel_(session_.kernel("banks.cl", "banks_access", options_)) {
+  session_.queue().enqueueWriteBuffer(offsets_, CL_TRUE, 0, table_.size() * sizeof(cl_uint),
+                                      table_.data());
+  launch_first();
 }
 
 /// Launches once, with as many work-items as the driver runs of this kernel. One that was built for
 /// a large group is tried: NVIDIA's driver says 256 of it all the same.
-void Accesses::launch_first(const Point& point) {
+void Accesses::launch_first() {
   set_arguments();
-  if (options_ != bank_options(point) && !runs_items_in_turn(session_.info())) {
+  const std::string plain_options = build_options(launch_.kind, launch_.shape);
+  if (options_ != plain_options && !runs_items_in_turn(session_.info())) {
     try {
-      session_.launch(kernel_, cl::NDRange(shape_.items), cl::NDRange(shape_.items));
+      session_.launch(kernel_, cl::NDRange(launch_.items), cl::NDRange(launch_.items));
       return;
     } catch (const cl::Error&) {
-      options_ = bank_options(point);
+      options_ = plain_options;
       kernel_ = session_.kernel("banks.cl", "banks_access", options_);
       set_arguments();
     }
   }
   fit_group();
-  session_.launch(kernel_, cl::NDRange(shape_.items), cl::NDRange(shape_.items));
+  session_.launch(kernel_, cl::NDRange(launch_.items), cl::NDRange(launch_.items));
 }
 
 /// Where only the rate counts, the largest group that the driver runs will do; where the number is
 /// the question, another one is refused.
 void Accesses::fit_group() {
-  const std::uint64_t most = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
-  if (shape_.items <= most) return;
-  const auto lanes = static_cast<std::uint64_t>(shape_.lanes);
-  if (shape_.series.is_single || most < lanes) {
+  const std::uint64_t max = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
+  if (launch_.items <= max) return;
+  if (launch_.kind.is_single || max < launch_.lanes) {
     throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel and not {}",
-                                  most, shape_.items));
+                                  max, launch_.items));
   }
-  shape_.items = most / lanes * lanes;
+  launch_.items = max / launch_.lanes * launch_.lanes;
 }
 
 void Accesses::set_arguments() {
   kernel_.setArg(0, offsets_);
-  kernel_.setArg(1, static_cast<cl_uint>(shape_.lanes));
-  kernel_.setArg(2, cl_uint{shape_.footprint});
+  kernel_.setArg(1, static_cast<cl_uint>(launch_.lanes));
+  kernel_.setArg(2, cl_uint{launch_.footprint});
   kernel_.setArg(3, cl_uint{all_banks_bytes});
   kernel_.setArg(7, never);
   kernel_.setArg(8, cl_uint{0});
@@ -183,14 +202,13 @@ void Accesses::set_arguments() {
 
 /// What banks_access adds up: where every chain of every item is, or what it stored last.
 cl_ulong Accesses::witness_after(std::uint64_t accesses) const {
-  const auto lanes = static_cast<std::uint64_t>(shape_.lanes);
   cl_uint sum = 0;
-  for (std::uint64_t item = 0; item < shape_.items; ++item) {
+  for (std::uint64_t item = 0; item < launch_.items; ++item) {
     cl_uint of_item = 0;
-    for (std::uint64_t chain = 0; chain < shape_.chains; ++chain) {
-      const cl_uint begin = table_[chain * lanes + item % lanes];
-      of_item += shape_.series.is_store ? flipped(begin, accesses - 1)
-                                        : moved(begin, static_cast<std::uint32_t>(accesses % 8));
+    for (std::uint64_t chain = 0; chain < launch_.chains; ++chain) {
+      const cl_uint begin = table_[chain * launch_.lanes + item % launch_.lanes];
+      of_item += launch_.kind.is_store ? flipped(begin, accesses - 1)
+                                       : moved(begin, static_cast<std::uint32_t>(accesses % 8));
     }
     sum += mixed(of_item + static_cast<cl_uint>(item));
   }
@@ -198,7 +216,7 @@ cl_ulong Accesses::witness_after(std::uint64_t accesses) const {
 }
 
 void Accesses::set_launch(std::uint64_t rounds, std::uint64_t iterations) {
-  kernel_.setArg(4, static_cast<cl_uint>(lead_for(rounds * iterations * shape_.steps)));
+  kernel_.setArg(4, static_cast<cl_uint>(lead_for(rounds * iterations * launch_.steps)));
   kernel_.setArg(5, static_cast<cl_uint>(rounds));
   kernel_.setArg(6, static_cast<cl_uint>(iterations));
 }
@@ -209,12 +227,12 @@ Measurement Accesses::run_long(std::uint64_t iterations) {
   const std::array<cl_ulong, 2> nothing{never, never};
   session_.queue().enqueueWriteBuffer(out_, CL_TRUE, 0, sizeof nothing, nothing.data());
   const LaunchTimes times =
-      session_.launch(kernel_, cl::NDRange(shape_.items), cl::NDRange(shape_.items));
+      session_.launch(kernel_, cl::NDRange(launch_.items), cl::NDRange(launch_.items));
   std::array<cl_ulong, 2> out{};
   session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, sizeof out, out.data());
-  const std::uint64_t accesses = iterations * shape_.steps;
+  const std::uint64_t accesses = iterations * launch_.steps;
   Measurement measurement;
-  measurement.sample.accesses = iterations * shape_.accesses_of_iteration();
+  measurement.sample.accesses = iterations * launch_.accesses_per_iteration();
   if (session_.info().clock.kind != ClockKind::none) measurement.sample.ticks = out[0];
   measurement.sample.event_ns = times.event_ns;
   measurement.sample.host_ns = times.host_ns;
@@ -233,8 +251,8 @@ Measurement Accesses::run_single(std::uint64_t launches) {
   const auto begin = std::chrono::steady_clock::now();
   for (std::uint64_t launch = 0; launch < count; ++launch) {
     kernel_.setArg(8, static_cast<cl_uint>(launch));
-    session_.queue().enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(shape_.items),
-                                          cl::NDRange(shape_.items));
+    session_.queue().enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(launch_.items),
+                                          cl::NDRange(launch_.items));
   }
   session_.queue().finish();
   const auto end = std::chrono::steady_clock::now();
@@ -243,7 +261,7 @@ Measurement Accesses::run_single(std::uint64_t launches) {
   Measurement measurement;
   measurement.expected_witness = witness_after(accesses + lead_for(accesses));
   measurement.sample.witness = measurement.expected_witness;
-  measurement.sample.accesses = count * shape_.accesses_of_iteration();
+  measurement.sample.accesses = count * launch_.accesses_per_iteration();
   const std::uint64_t pair = session_.info().clock.overhead_ticks;
   std::uint64_t ticks = 0;
   for (std::uint64_t launch = 0; launch < count; ++launch) {
@@ -258,27 +276,32 @@ Measurement Accesses::run_single(std::uint64_t launches) {
   return measurement;
 }
 
-}  // namespace
-
-Work prepare_bank_access(Session& session, const Point& point) {
-  auto accesses = std::make_shared<Accesses>(session, point);
-  const Shape& shape = accesses->shape();
+Work prepare(const std::shared_ptr<State>& state, const Point& point) {
+  auto accesses = std::make_shared<Accesses>(state, point);
+  const Launch& launch = accesses->launch();
   Work work;
   // As many as there are, which may be fewer than were planned.
-  work.facts.set("sub_groups",
-                 static_cast<std::int64_t>(shape.items / static_cast<std::uint64_t>(shape.lanes)));
-  work.accesses_per_iteration = shape.accesses_of_iteration();
-  if (shape.series.is_single) {
+  work.facts.set("sub_groups", static_cast<std::int64_t>(launch.items / launch.lanes));
+  work.accesses_per_iteration = launch.accesses_per_iteration();
+  if (launch.kind.is_single) {
     work.iterations = launches_of_model;
     work.max_iterations = launches_of_model;
   } else {
     // About as many accesses of a sub-group for chains as for independent ones.
-    work.iterations = shape.series.is_chain ? 64 : 32;
-    work.max_iterations = most_iterations - shape.footprint / 4 / shape.items;
+    work.iterations = launch.kind.is_chain ? 64 : 32;
+    work.max_iterations = most_iterations - launch.footprint / 4 / launch.items;
   }
-  work.build = session.build_of("banks.cl", accesses->options());
+  work.build = state->session.build_of("banks.cl", accesses->options());
   work.run = [accesses](std::uint64_t iterations) { return accesses->run(iterations); };
   return work;
+}
+
+}  // namespace
+
+Preparer open(Session& session) {
+  return [state = std::make_shared<State>(session)](const Point& point) {
+    return prepare(state, point);
+  };
 }
 
 }  // namespace clprobe::banks

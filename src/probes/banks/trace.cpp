@@ -5,6 +5,7 @@
 
 #include "clprobe/simulated.hpp"
 #include "probes/banks/access.hpp"
+#include "probes/shared/fields.hpp"
 
 namespace clprobe::banks {
 namespace {
@@ -25,11 +26,9 @@ constexpr std::uint32_t period = pattern_block_bytes / all_banks_bytes;
 constexpr Register last_load = 62;
 
 /// The offsets of the lanes, row by row for each access of a chain.
-std::vector<std::uint64_t> offsets_of_chain(const Point& point, std::uint32_t chain) {
+std::vector<std::uint64_t> offsets_of_chain(const Shape& shape, std::uint32_t chain) {
   constexpr std::uint32_t within = pattern_block_bytes - 1;
-  const auto pattern =
-      offsets_of(pattern_of(point), static_cast<int>(point.parameters.integer("word_bytes")),
-                 static_cast<int>(point.parameters.integer("lanes")));
+  const auto pattern = offsets_of(shape.pattern, shape.word_bytes, shape.lanes);
   std::vector<std::uint64_t> table;
   for (std::uint32_t access = 0; access < period; ++access) {
     for (const std::uint32_t offset : pattern) {
@@ -41,24 +40,23 @@ std::vector<std::uint64_t> offsets_of_chain(const Point& point, std::uint32_t ch
 }
 
 /// Between two clock reads, `count` accesses of each chain; the second waits for all of them.
-Program accesses_of(const Point& point, std::uint32_t chains, std::uint64_t count) {
-  const BankSeries& series = bank_series(point.series);
-  const auto lanes_in_row = static_cast<std::uint32_t>(point.parameters.integer("lanes"));
+Program accesses_of(const AccessKind& kind, const Shape& shape, std::uint32_t chains,
+                    std::uint64_t count) {
   Program program{simulator::barrier(), simulator::read_clock(0)};
   const auto body = static_cast<std::uint32_t>(program.size());
   for (std::uint32_t chain = 0; chain < chains; ++chain) {
     Lanes lanes;
-    lanes.bytes = static_cast<std::uint32_t>(point.parameters.integer("word_bytes"));
+    lanes.bytes = static_cast<std::uint32_t>(shape.word_bytes);
     lanes.table = chain;
     lanes.table_lane = 1;
-    lanes.table_turn = lanes_in_row;
+    lanes.table_turn = static_cast<std::uint32_t>(shape.lanes);
     const auto at = static_cast<Register>(chain);
-    program.push_back(series.is_store ? simulator::local_store(lanes, {at})
-                                      : simulator::local_load(at, lanes, {at}));
+    program.push_back(kind.is_store ? simulator::local_store(lanes, {at})
+                                    : simulator::local_load(at, lanes, {at}));
   }
   if (count > 1) program.push_back(simulator::repeat(body, count));
   Instruction end = simulator::read_clock(1);
-  if (series.is_store) {
+  if (kind.is_store) {
     // Local memory is served in order: behind the stores comes a load.
     Lanes one;
     one.active = 1;
@@ -73,25 +71,23 @@ Program accesses_of(const Point& point, std::uint32_t chains, std::uint64_t coun
 
 }  // namespace
 
-SimulatedWork trace_bank_access(const Machine& machine, const Point& point) {
-  const BankSeries& series = bank_series(point.series);
-  const auto read = [&](const char* name) {
-    return static_cast<std::uint64_t>(point.parameters.integer(name));
-  };
-  const std::uint64_t chains = series.is_chain ? 1 : read("instructions");
+SimulatedWork trace(const Machine& machine, const Point& point) {
+  const AccessKind& kind = kind_of(point.series);
+  const auto shape = shape_of<Shape>(point);
+  const std::uint32_t chains = kind.is_chain ? 1 : shape.instructions;
   SimulatedWork work;
-  work.accesses_per_iteration = series.is_chain ? 1 : chains * read("sub_groups");
-  work.iterations = series.is_single ? 1 : series.is_chain ? turns_of_chain : turns;
+  work.accesses_per_iteration = kind.is_chain ? 1 : std::uint64_t{chains} * shape.sub_groups;
+  work.iterations = kind.is_single ? 1 : kind.is_chain ? turns_of_chain : turns;
   work.max_iterations = work.iterations;
-  work.trace = [machine, point, chains,
-                items = read("sub_groups") * read("lanes")](std::uint64_t iterations) {
-    Trace trace;
+  work.trace = [machine, kind, shape, chains](std::uint64_t iterations) {
+    Trace made;
     for (std::uint32_t chain = 0; chain < chains; ++chain) {
-      trace.tables.push_back(offsets_of_chain(point, chain));
+      made.tables.push_back(offsets_of_chain(shape, chain));
     }
-    trace.programs = {accesses_of(point, static_cast<std::uint32_t>(chains), iterations)};
-    trace.groups = {make_group(machine, items)};
-    return trace;
+    made.programs = {accesses_of(kind, shape, chains, iterations)};
+    made.groups = {make_group(
+        machine, std::uint64_t{shape.sub_groups} * static_cast<std::uint64_t>(shape.lanes))};
+    return made;
   };
   return work;
 }

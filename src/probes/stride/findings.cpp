@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "analysis/stride_pattern.hpp"
 #include "clprobe/estimate.hpp"
+#include "probes/shared/fields.hpp"
+#include "probes/shared/finding.hpp"
+#include "probes/stride/curve.hpp"
 
 namespace clprobe::stride {
 namespace {
@@ -17,110 +20,116 @@ namespace {
 constexpr double lane_bytes = 4.0;
 
 /// One series, its points in ascending order of their strides.
-struct Series {
+struct Curve {
   std::string name{};
   std::string verb{"access"};
-  std::vector<StridePoint> points{};
-  bool is_whole{true};  ///< from a stride of one element on
+  std::vector<CurvePoint> points{};
+  bool is_whole{false};  ///< from a stride of one element on
 };
 
-std::vector<Series> series_in(const DeviceInfo& device, std::span<const Point> points) {
-  std::vector<Series> all;
-  for (const Point& point : points) {
-    auto series = std::find_if(all.begin(), all.end(),
-                               [&](const Series& each) { return each.name == point.series; });
-    if (series == all.end()) {
-      series = all.insert(all.end(), Series{});
-      series->name = point.series;
-      series->verb = point.parameters.text_or("operation", series->verb);
-      series->is_whole = false;
-    }
-    const auto time = estimate(point, device);
-    const std::int64_t stride = point.parameters.integer_or("stride_bytes", 0);
-    if (!point.failure.empty() || !time || stride <= 0 || !(time->ns_interval.low > 0.0)) continue;
-    // Bytes in a nanosecond; the fastest launches have the shortest times.
-    series->points.push_back({static_cast<double>(stride), ns_per_second / time->ns,
-                              ns_per_second / time->ns_interval.high,
-                              ns_per_second / time->ns_interval.low});
-    series->is_whole |= point.parameters.integer_or("stride_elements", 0) == 1;
+/// What of a point the findings need: other tools' runs have no more, or less.
+struct Coordinates {
+  std::optional<std::int64_t> stride_bytes{};
+  std::optional<std::int64_t> stride_elements{};
+  std::optional<std::string> operation{};
+
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.whole("stride_bytes", stride_bytes);
+    f.whole("stride_elements", stride_elements);
+    f.text("operation", operation);
   }
-  for (Series& series : all) {
+};
+
+Curve& curve_of(const Point& point, const Coordinates& at, std::vector<Curve>& all) {
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Curve& each) { return each.name == point.series; });
+  if (found != all.end()) return *found;
+  all.push_back({.name = point.series});
+  all.back().verb = at.operation.value_or(all.back().verb);
+  return all.back();
+}
+
+std::vector<Curve> read_curves(const DeviceInfo& device, std::span<const Point> points) {
+  std::vector<Curve> all;
+  for (const Point& point : points) {
+    const Coordinates at = find_shape<Coordinates>(point).value_or(Coordinates{});
+    Curve& curve = curve_of(point, at, all);
+    const auto time = estimate(point, device);
+    const std::int64_t stride = at.stride_bytes.value_or(0);
+    if (!point.failure.empty() || !time || stride <= 0 || !(time->ns_interval.low > 0.0)) continue;
+    // Bytes per nanosecond; the fastest launches have the shortest times.
+    curve.points.push_back({static_cast<double>(stride), ns_per_second / time->ns,
+                            ns_per_second / time->ns_interval.high,
+                            ns_per_second / time->ns_interval.low});
+    curve.is_whole |= at.stride_elements == 1;
+  }
+  for (Curve& curve : all) {
     std::sort(
-        series.points.begin(), series.points.end(),
-        [](const StridePoint& a, const StridePoint& b) { return a.stride_bytes < b.stride_bytes; });
+        curve.points.begin(), curve.points.end(),
+        [](const CurvePoint& a, const CurvePoint& b) { return a.stride_bytes < b.stride_bytes; });
   }
   return all;
 }
 
 std::string bytes_text(double bytes) { return format_bytes({static_cast<std::uint64_t>(bytes)}); }
 
-Finding about(const Series& series, std::string name, std::string unit, std::string method) {
-  Finding finding;
-  finding.name = std::move(name);
-  finding.series = series.name;
-  finding.unit = std::move(unit);
-  finding.method = std::move(method);
-  return finding;
-}
-
 /// What a programmer should do, in one sentence.
-std::string advice_of(const Series& series, const StridePattern& pattern) {
-  const std::vector<StridePoint>& points = series.points;
+std::string write_advice(const Curve& curve, const CurveVerdict& verdict) {
+  const std::vector<CurvePoint>& points = curve.points;
   const auto percent = [&](double bandwidth) {
-    return fmt::format("{:.3g} %", 100.0 * bandwidth / pattern.best);
+    return fmt::format("{:.3g} %", 100.0 * bandwidth / verdict.best);
   };
-  const std::string best_stride = bytes_text(points[pattern.best_at].stride_bytes);
-  switch (pattern.kind) {
-    case StrideClass::gpu_coalescing: {
+  const std::string best_stride = bytes_text(points[verdict.best_at].stride_bytes);
+  switch (verdict.kind) {
+    case CurveClass::gpu_coalescing: {
       const std::string tail =
-          pattern.has_end_droop ? fmt::format(", and keep the stride below {}, where {} are left",
+          verdict.has_end_droop ? fmt::format(", and keep the stride below {}, where {} are left",
                                               bytes_text(points.back().stride_bytes),
                                               percent(points.back().bandwidth))
                                 : std::string();
       return fmt::format(
           "let neighbouring work-items {} neighbouring elements, with strides of {} and more{}; "
           "runs of their own reach {}",
-          series.verb, bytes_text(points[*pattern.knee].stride_bytes), tail,
+          curve.verb, bytes_text(points[*verdict.knee].stride_bytes), tail,
           percent(points.front().bandwidth));
     }
-    case StrideClass::cpu_serial:
+    case CurveClass::cpu_serial:
       return fmt::format(
           "let each work-item {} a run of its own; neighbouring elements for neighbouring "
           "work-items reach {}",
-          series.verb, percent(points.back().bandwidth));
-    case StrideClass::flat:
+          curve.verb, percent(points.back().bandwidth));
+    case CurveClass::flat:
       return fmt::format("choose any stride: the slowest reaches {} of the bandwidth",
                          percent(std::min_element(points.begin(), points.end(),
-                                                  [](const StridePoint& a, const StridePoint& b) {
+                                                  [](const CurvePoint& a, const CurvePoint& b) {
                                                     return a.bandwidth < b.bandwidth;
                                                   })
                                      ->bandwidth));
-    case StrideClass::unclear:
+    case CurveClass::unclear:
       break;
   }
-  if (pattern.knee) {
-    return fmt::format("{} with strides of {} and more; runs of their own reach {}", series.verb,
-                       bytes_text(points[*pattern.knee].stride_bytes),
+  if (verdict.knee) {
+    return fmt::format("{} with strides of {} and more; runs of their own reach {}", curve.verb,
+                       bytes_text(points[*verdict.knee].stride_bytes),
                        percent(points.front().bandwidth));
   }
   return fmt::format("use a stride of {}, the fastest here; no simple rule fits this curve",
                      best_stride);
 }
 
-void add_bandwidth(Findings& found, const Series& series, const StridePattern& pattern) {
-  const StridePoint& best = series.points[pattern.best_at];
-  Finding bandwidth = about(series, "bandwidth", "bytes_per_second", "median of the best stride");
-  bandwidth.source = Source::measured;
-  bandwidth.value = best.bandwidth;
-  bandwidth.low = best.low;
-  bandwidth.high = best.high;
-  found.findings.push_back(std::move(bandwidth));
-  Finding stride = about(series, "best_stride", "bytes", "largest median");
+void add_bandwidth(Findings& found, const Curve& curve, const CurveVerdict& verdict) {
+  const CurvePoint& best = curve.points[verdict.best_at];
+  found.findings.push_back(finding_of("bandwidth", curve.name, "bytes_per_second",
+                                      "median of the best stride", best.bandwidth, best.low,
+                                      best.high));
+  found.findings.back().source = Source::measured;
+  Finding stride = finding_of("best_stride", curve.name, "bytes", "largest median");
   stride.value = best.stride_bytes;
   // Every stride that is not clearly slower might be the best in another run; and no point is
   // measured better than to 1 %, however little its samples scatter.
   constexpr double told_apart = 0.01;
-  for (const StridePoint& point : series.points) {
+  for (const CurvePoint& point : curve.points) {
     if (point.high < best.low * (1.0 - told_apart)) continue;
     stride.low = std::min(stride.low.value_or(*stride.value), point.stride_bytes);
     stride.high = std::max(stride.high.value_or(*stride.value), point.stride_bytes);
@@ -128,71 +137,72 @@ void add_bandwidth(Findings& found, const Series& series, const StridePattern& p
   found.findings.push_back(std::move(stride));
 }
 
-void add_class(Findings& found, const Series& series, const StridePattern& pattern) {
-  Finding kind = about(series, "class", "", "bandwidth at stride 1, knee, largest strides");
-  if (pattern.kind == StrideClass::unclear) {
-    kind.reason = "not clear: " + pattern.unclear_reason;
+void add_class(Findings& found, const Curve& curve, const CurveVerdict& verdict) {
+  Finding kind =
+      finding_of("class", curve.name, "", "bandwidth at stride 1, knee, largest strides");
+  if (verdict.kind == CurveClass::unclear) {
+    kind.reason = "not clear: " + verdict.unclear_reason;
   } else {
-    kind.label = to_word(pattern.kind);
+    kind.label = word_in(class_words, verdict.kind);
   }
   found.findings.push_back(std::move(kind));
 }
 
-/// A place in the curve between the stride before it, which is too small, and itself.
-Finding place(const Series& series, const char* name, std::size_t at, const char* method) {
-  Finding finding = about(series, name, "bytes", method);
-  finding.value = series.points[at].stride_bytes;
-  finding.low = at == 0 ? *finding.value : series.points[at - 1].stride_bytes;
-  finding.high = finding.value;
-  return finding;
+/// A stride of the curve, bracketed by the one before it, which is too small, and itself.
+Finding bracket(const Curve& curve, const char* name, std::size_t at, const char* method) {
+  const double here = curve.points[at].stride_bytes;
+  const double before = at == 0 ? here : curve.points[at - 1].stride_bytes;
+  return finding_of(name, curve.name, "bytes", method, here, before, here);
 }
 
-void add_knee(Findings& found, const Series& series, const StridePattern& pattern) {
-  const bool rises = pattern.kind == StrideClass::gpu_coalescing;
+void add_knee(Findings& found, const Curve& curve, const CurveVerdict& verdict) {
+  const bool rises = verdict.kind == CurveClass::gpu_coalescing;
   if (rises) {
-    Finding knee = place(series, "knee", *pattern.knee, "90 % of the best from here on");
-    if (pattern.sub_knee) {
+    Finding knee = bracket(curve, "knee", *verdict.knee, "90 % of the best from here on");
+    if (verdict.sub_knee) {
       knee.method +=
-          fmt::format(", 60 % from {}", bytes_text(series.points[*pattern.sub_knee].stride_bytes));
+          fmt::format(", 60 % from {}", bytes_text(curve.points[*verdict.sub_knee].stride_bytes));
     }
     found.findings.push_back(std::move(knee));
-  } else if (pattern.kind != StrideClass::unclear) {
-    Finding none = about(series, "knee", "bytes", "90 % of the best from here on");
-    none.reason = "not visible: the bandwidth does not rise with the stride";
-    found.findings.push_back(std::move(none));
+  } else if (verdict.kind != CurveClass::unclear) {
+    found.findings.push_back(
+        without_value("knee", curve.name, "90 % of the best from here on",
+                      "not visible: the bandwidth does not rise with the stride", "bytes"));
   }
 }
 
-void add_hints(Findings& found, const DeviceInfo& device, const Series& series,
-               const StridePattern& pattern) {
-  Finding sector = about(series, "sector", "bytes", "end of growth in proportion to the stride");
-  if (pattern.sector) {
-    sector.value = series.points[*pattern.sector].stride_bytes;
+void add_hints(Findings& found, const DeviceInfo& device, const Curve& curve,
+               const CurveVerdict& verdict) {
+  Finding sector =
+      finding_of("sector", curve.name, "bytes", "end of growth in proportion to the stride");
+  if (verdict.sector) {
+    sector.value = curve.points[*verdict.sector].stride_bytes;
   } else {
-    sector.reason = pattern.no_sector_reason;
+    sector.reason = verdict.no_sector_reason;
   }
   found.findings.push_back(std::move(sector));
-  Finding lanes = about(series, "sub_group", "", "largest growth behind the sector, in words");
-  if (pattern.sub_group) {
-    lanes.value = series.points[*pattern.sub_group].stride_bytes / lane_bytes;
+  Finding lanes =
+      finding_of("sub_group", curve.name, "", "largest growth behind the sector, in words");
+  if (verdict.sub_group) {
+    lanes.value = curve.points[*verdict.sub_group].stride_bytes / lane_bytes;
     lanes.method += fmt::format(" of 4 bytes; the driver reports {}", device.sub_group_size);
   } else {
-    lanes.reason = pattern.no_sub_group_reason;
+    lanes.reason = verdict.no_sub_group_reason;
   }
   found.findings.push_back(std::move(lanes));
 }
 
-void add_irregularities(Findings& found, const Series& series, const StridePattern& pattern) {
-  if (pattern.has_end_droop && pattern.kind != StrideClass::cpu_serial) {
-    Finding droop = about(series, "end_droop", "share",
-                          fmt::format("lost at a stride of {}, below 93 % of the best",
-                                      bytes_text(series.points.back().stride_bytes)));
-    droop.value = 1.0 - pattern.last_share;
+void add_irregularities(Findings& found, const Curve& curve, const CurveVerdict& verdict) {
+  if (verdict.has_end_droop && verdict.kind != CurveClass::cpu_serial) {
+    Finding droop = finding_of("end_droop", curve.name, "share",
+                               fmt::format("lost at a stride of {}, below 93 % of the best",
+                                           bytes_text(curve.points.back().stride_bytes)));
+    droop.value = 1.0 - verdict.last_share;
     found.findings.push_back(std::move(droop));
   }
-  for (const StrideDip& dip : pattern.dips) {
-    Finding finding =
-        about(series, "dip", "bytes", fmt::format("{:.3g} of the slower neighbour", dip.share));
+  for (const Dip& dip : verdict.dips) {
+    Finding finding = finding_of("dip", curve.name, "bytes",
+                                 fmt::format("{:.3g} of the slower neighbour", dip.share));
     finding.value = dip.stride_bytes;
     found.findings.push_back(std::move(finding));
   }
@@ -200,23 +210,22 @@ void add_irregularities(Findings& found, const Series& series, const StridePatte
 
 }  // namespace
 
-Findings stride_findings(const DeviceInfo& device, std::span<const Point> points) {
+Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
-  for (const Series& series : series_in(device, points)) {
-    if (series.points.empty()) continue;
-    StridePattern pattern =
-        read_stride_pattern(series.points, static_cast<double>(device.sub_group_size));
-    if (!series.is_whole) {
-      pattern.kind = StrideClass::unclear;
-      pattern.unclear_reason = "the stride of one element was not measured";
+  for (const Curve& curve : read_curves(device, points)) {
+    if (curve.points.empty()) continue;
+    CurveVerdict verdict = judge_curve(curve.points, static_cast<double>(device.sub_group_size));
+    if (!curve.is_whole) {
+      verdict.kind = CurveClass::unclear;
+      verdict.unclear_reason = "the stride of one element was not measured";
     }
-    add_bandwidth(found, series, pattern);
-    add_class(found, series, pattern);
-    add_knee(found, series, pattern);
-    if (pattern.kind == StrideClass::gpu_coalescing) add_hints(found, device, series, pattern);
-    add_irregularities(found, series, pattern);
-    Finding advice = about(series, "advice", "", "class, knee and largest stride");
-    advice.label = advice_of(series, pattern);
+    add_bandwidth(found, curve, verdict);
+    add_class(found, curve, verdict);
+    add_knee(found, curve, verdict);
+    if (verdict.kind == CurveClass::gpu_coalescing) add_hints(found, device, curve, verdict);
+    add_irregularities(found, curve, verdict);
+    Finding advice = finding_of("advice", curve.name, "", "class, knee and largest stride");
+    advice.label = write_advice(curve, verdict);
     found.findings.push_back(std::move(advice));
   }
   return found;

@@ -9,6 +9,6 @@
 namespace clprobe::stride {
 
 /// Per series: bandwidth and the stride of it, class, knee, sub-group, sector, droop, dips, advice.
-Findings stride_findings(const DeviceInfo& device, std::span<const Point> points);
+Findings analyse(const DeviceInfo& device, std::span<const Point> points);
 
 }  // namespace clprobe::stride

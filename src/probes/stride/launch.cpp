@@ -7,75 +7,18 @@
 #include <bit>
 #include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "clprobe/device.hpp"
 #include "probes/shared/work_group.hpp"
 #include "probes/stride/shape.hpp"
+#include "probes/stride/state.hpp"
 
 namespace clprobe::stride {
 namespace {
 
 constexpr const char* file = "stride.cl";
-// Work-items of which a launch that reads brings the sum home; every other one checks its own.
-constexpr std::uint64_t most_samples = 4096;
-
-/// A buffer of some kind, which a kernel takes as an argument.
-struct Memory {
-  std::unique_ptr<HostMemory> host{};  // before the buffer that uses it, so that it outlives it
-  cl::Buffer buffer{};
-  std::shared_ptr<void> shared{};
-  std::uint64_t bytes{0};
-  std::uint64_t filled_word_bytes{0};  // 0: no data in it yet
-  int huge_page_percent{-1};           // -1: not known
-
-  void bind(cl::Kernel& kernel, cl_uint index) const {
-    if (shared == nullptr) {
-      kernel.setArg(index, buffer);
-      return;
-    }
-    const cl_int error = clSetKernelArgSVMPointer(kernel(), index, shared.get());
-    if (error != CL_SUCCESS) throw cl::Error(error, "clSetKernelArgSVMPointer");
-  }
-};
-
-std::shared_ptr<Memory> make_memory(Session& session, BufferKind kind, std::uint64_t bytes) {
-  auto memory = std::make_shared<Memory>();
-  memory->bytes = bytes;
-  const cl::Context& context = session.context();
-  if (kind == BufferKind::svm) {
-    void* const begin = clSVMAlloc(context(), CL_MEM_READ_WRITE, bytes, 0);
-    if (begin == nullptr) {
-      throw Unsupported(
-          fmt::format("the driver gives no {} of shared virtual memory", format_bytes({bytes})));
-    }
-    memory->shared =
-        std::shared_ptr<void>(begin, [context](void* all) { clSVMFree(context(), all); });
-  } else if (kind == BufferKind::host) {
-    memory->buffer = cl::Buffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes);
-  } else if (runs_items_in_turn(session.info())) {
-    // On huge pages where the system gives them: with small ones a CPU measures its page walks.
-    memory->host = std::make_unique<HostMemory>(Bytes{bytes});
-    memory->buffer =
-        cl::Buffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory->host->begin());
-  } else {
-    memory->buffer = cl::Buffer(context, CL_MEM_READ_WRITE, bytes);
-  }
-  return memory;
-}
-
-/// One of the two buffers that all points of a kind share, made anew where it is too small.
-std::shared_ptr<Memory> memory_of(Session& session, const StrideShape& shape, const char* role,
-                                  std::uint64_t bytes) {
-  using Kept = std::shared_ptr<Memory>;
-  Kept& kept = session.keep<Kept>(fmt::format("stride {} {}", role, to_word(shape.buffer)),
-                                  [] { return Kept{}; });
-  if (kept == nullptr || kept->bytes < bytes) {
-    kept = nullptr;  // first, so that its memory is free
-    kept = make_memory(session, shape.buffer, bytes);
-  }
-  return kept;
-}
 
 /// Words of a buffer: blocks of them, `blocks_apart` from each other.
 struct Region {
@@ -92,7 +35,7 @@ Region whole(const Memory& memory, std::uint64_t word_bytes) {
 
 /// What the work-items of a launch move that do their elements first .. first + count - 1: where
 /// the pattern is one block for each piece of the grid that is as long as the stride.
-Region moved(const StrideShape& shape, std::uint64_t first, std::uint64_t count) {
+Region moved(const Shape& shape, std::uint64_t first, std::uint64_t count) {
   const std::uint64_t words = shape.stride * shape.vector;
   return {count * shape.grid * shape.vector, first * words, count * words, shape.run() * words};
 }
@@ -109,8 +52,7 @@ struct Walkers {
 /// Sets the arguments 1 to 7 of a kernel that walks over a region, and returns who walks. A CPU's
 /// work-items walk through pieces, a GPU's side by side.
 Walkers share_out(cl::Kernel& kernel, const Region& region, bool is_cpu) {
-  std::uint64_t items = is_cpu ? 1024 : 65536;
-  while (region.words / items > most_iterations / 2) items *= 2;
+  const std::uint64_t items = max_walkers(region.words, is_cpu);
   const std::uint64_t blocks = region.words / region.block;
   const std::uint64_t widest = std::bit_floor(region.block);
   constexpr std::uint64_t side_by_side = 256;
@@ -135,10 +77,10 @@ Walkers share_out(cl::Kernel& kernel, const Region& region, bool is_cpu) {
 /// A point in place, and the launches on it.
 class Stream {
  public:
-  Stream(Session& session, const Point& point);
+  Stream(std::shared_ptr<State> state, const Point& point);
 
   Measurement run(std::uint64_t batches);
-  [[nodiscard]] const StrideShape& shape() const { return shape_; }
+  [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] const Memory& memory() const { return source_ ? *source_ : *target_; }
   [[nodiscard]] KernelBuild build() const { return session_.build_of(file, options_); }
 
@@ -152,8 +94,9 @@ class Stream {
   void prove_contents(std::uint64_t first, std::uint64_t count, Measurement& measurement);
   LaunchTimes launch(std::uint64_t first, std::uint64_t batches);
 
+  std::shared_ptr<State> state_;
   Session& session_;
-  StrideShape shape_;
+  Shape shape_;
   bool is_wide_;
   std::string options_;
   std::uint64_t samples_;
@@ -161,34 +104,27 @@ class Stream {
   std::shared_ptr<Memory> target_{};
   cl::Kernel kernel_{};
   cl::Kernel check_{};
-  cl::Buffer out_{};
   cl_uint stride_argument_{0};  // then log2_run, first, batches
   cl_uint launch_argument_{0};
-  // The number of the session's latest launch, by which its results differ from those before.
-  std::shared_ptr<std::uint64_t> launches_;
   std::uint64_t next_batch_{0};
 };
 
-Stream::Stream(Session& session, const Point& point)
-    : session_(session),
-      shape_(StrideShape::of(point)),
+Stream::Stream(std::shared_ptr<State> state, const Point& point)
+    : state_(std::move(state)),
+      session_(state_->session()),
+      shape_(shape_of<Shape>(point)),
       // CPUs add 64 bits as fast as 32, and need no instruction to widen a place to an address.
-      is_wide_(needs_wide(shape_) || runs_items_in_turn(session.info())),
-      options_(stride_options(shape_, is_wide_)),
-      samples_(std::min(shape_.grid, most_samples)),
-      launches_(session.keep<std::shared_ptr<std::uint64_t>>(
-          "stride launches", [] { return std::make_shared<std::uint64_t>(0); })) {
-  const auto bytes = std::max(
-      shape_.buffer_bytes(), static_cast<std::uint64_t>(point.facts.integer_or("buffer_bytes", 0)));
-  const Operation operation = shape_.operation;
-  if (operation == Operation::read || operation == Operation::copy) {
-    source_ = memory_of(session, shape_, "source", bytes);
+      is_wide_(needs_wide(shape_) || runs_items_in_turn(session_.info())),
+      options_(build_options(shape_, is_wide_)),
+      samples_(std::min(shape_.grid, max_samples)) {
+  if (reads_source(shape_.operation)) {
+    source_ = state_->source(shape_);
     if (source_->filled_word_bytes != shape_.word_bytes()) {
       fill(*source_, whole(*source_, shape_.word_bytes()));
     }
   }
-  if (operation != Operation::read) {
-    target_ = memory_of(session, shape_, "target", bytes);
+  if (writes_target(shape_.operation)) {
+    target_ = state_->target(shape_);
     // Pages that nobody wrote are no memory yet.
     if (target_->filled_word_bytes == 0) fill(*target_, whole(*target_, shape_.word_bytes()));
   }
@@ -196,24 +132,17 @@ Stream::Stream(Session& session, const Point& point)
 }
 
 void Stream::bind() {
-  const std::string name = fmt::format("stride_{}", to_word(shape_.operation));
+  const std::string name = fmt::format("stride_{}", word_in(operation_words, shape_.operation));
   kernel_ = session_.kernel(file, name.c_str(), options_);
   cl_uint index = 0;
   if (source_) source_->bind(kernel_, index++);
   if (target_) target_->bind(kernel_, index++);
-  const std::uint64_t out_bytes = (most_samples + 1) * sizeof(cl_ulong);
-  out_ = session_.keep<cl::Buffer>("stride out", [&] {
-    cl::Buffer out(session_.context(), CL_MEM_READ_WRITE, out_bytes);
-    const std::vector<char> nothing(out_bytes, 0);
-    session_.queue().enqueueWriteBuffer(out, CL_TRUE, 0, out_bytes, nothing.data());
-    return out;
-  });
-  if (shape_.operation == Operation::read) kernel_.setArg(index++, out_);
+  if (!target_) kernel_.setArg(index++, state_->sums());
   stride_argument_ = index;
   set_place(index++, shape_.stride);
   kernel_.setArg(index++, cl_uint{log2_of(shape_.run())});
   index += 2;  // first, batches
-  if (shape_.operation == Operation::read) {
+  if (!target_) {
     index += 3;  // the rule of the sums
     launch_argument_ = index++;
     kernel_.setArg(index++, cl_uint{log2_of(shape_.grid / samples_)});
@@ -264,11 +193,11 @@ void Stream::fill(Memory& memory, const Region& region) {
 LaunchTimes Stream::launch(std::uint64_t first, std::uint64_t batches) {
   set_place(stride_argument_ + 2, first * shape_.unroll());
   kernel_.setArg(stride_argument_ + 3, static_cast<cl_uint>(batches));
-  if (shape_.operation == Operation::read) {
+  if (!target_) {
     set_rule(kernel_, stride_argument_ + 4,
              sum_rule(shape_, first * shape_.unroll(), batches * shape_.unroll()));
   }
-  set_word(kernel_, launch_argument_, ++*launches_);
+  set_word(kernel_, launch_argument_, state_->next_launch());
   return session_.launch(kernel_, cl::NDRange(shape_.grid), cl::NDRange(shape_.work_group));
 }
 
@@ -278,16 +207,16 @@ void Stream::prove_sums(std::uint64_t first, std::uint64_t count, Measurement& m
   const std::uint64_t mask = is_long ? ~std::uint64_t{0} : 0xffffffffU;
   std::vector<std::uint64_t> found(samples_ + 1);
   if (is_long) {
-    session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, found.size() * sizeof(cl_ulong),
+    session_.queue().enqueueReadBuffer(state_->sums(), CL_TRUE, 0, found.size() * sizeof(cl_ulong),
                                        found.data());
   } else {
     std::vector<cl_uint> narrow(found.size());
-    session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, narrow.size() * sizeof(cl_uint),
+    session_.queue().enqueueReadBuffer(state_->sums(), CL_TRUE, 0, narrow.size() * sizeof(cl_uint),
                                        narrow.data());
     std::copy(narrow.begin(), narrow.end(), found.begin());
   }
   const WordRule rule = sum_rule(shape_, first, count);
-  const std::uint64_t number = *launches_ & mask;
+  const std::uint64_t number = state_->launch() & mask;
   const std::uint64_t items_apart = shape_.grid / samples_;
   std::uint64_t witness = 0;
   std::uint64_t expected = 0;
@@ -306,19 +235,17 @@ void Stream::prove_sums(std::uint64_t first, std::uint64_t count, Measurement& m
 void Stream::prove_contents(std::uint64_t first, std::uint64_t count, Measurement& measurement) {
   WordRule rule = data_rule;
   if (shape_.operation == Operation::write) rule = {0, 1, 0};
-  rule.constant += *launches_;
+  rule.constant += state_->launch();
   const Region region = moved(shape_, first, count);
   target_->bind(check_, 0);
   const Walkers walkers = share_out(check_, region, runs_items_in_turn(session_.info()));
-  const std::uint64_t bytes = walkers.count() * sizeof(cl_uint);
-  const cl::Buffer right = session_.keep<cl::Buffer>(fmt::format("stride right {}", bytes), [&] {
-    return cl::Buffer(session_.context(), CL_MEM_READ_WRITE, bytes);
-  });
+  const cl::Buffer& right = state_->counts(walkers.count());
   set_rule(check_, 8, rule);
   check_.setArg(11, right);
   session_.launch(check_, walkers.range(), cl::NullRange);
   std::vector<cl_uint> counts(walkers.count());
-  session_.queue().enqueueReadBuffer(right, CL_TRUE, 0, bytes, counts.data());
+  session_.queue().enqueueReadBuffer(right, CL_TRUE, 0, counts.size() * sizeof(cl_uint),
+                                     counts.data());
   measurement.sample.witness = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   measurement.expected_witness = region.words;
 }
@@ -338,7 +265,7 @@ Measurement Stream::run(std::uint64_t batches) {
       count * shape_.grid * shape_.element_bytes() * directions_of(shape_.operation);
   measurement.sample.event_ns = times.event_ns;
   measurement.sample.host_ns = times.host_ns;
-  if (shape_.operation == Operation::read) {
+  if (!target_) {
     prove_sums(first * shape_.unroll(), count, measurement);
   } else {
     prove_contents(first * shape_.unroll(), count, measurement);
@@ -355,7 +282,7 @@ std::uint64_t enough_batches(Stream& stream) {
   constexpr double enough_ns = 12e6;
   constexpr std::uint64_t trial_bytes = mebibytes(32).count;
   constexpr std::uint64_t piece_bytes = kibibytes(64).count;
-  const StrideShape& shape = stream.shape();
+  const Shape& shape = stream.shape();
   const std::uint64_t parts = std::max<std::uint64_t>(1, shape.buffer_bytes() / trial_bytes);
   const std::uint64_t step = shape.unroll() * shape.stride * shape.element_bytes();
   const std::uint64_t trial = std::min(
@@ -365,23 +292,28 @@ std::uint64_t enough_batches(Stream& stream) {
   return std::clamp(std::bit_floor(static_cast<std::uint64_t>(enough)), trial, shape.batches());
 }
 
-}  // namespace
-
-Work prepare_stride(Session& session, const Point& point) {
-  auto stream = std::make_shared<Stream>(session, point);
-  const StrideShape& shape = stream->shape();
+Work prepare(const std::shared_ptr<State>& state, const Point& point) {
+  const DeviceInfo& device = state->session().info();
+  auto stream = std::make_shared<Stream>(state, point);
+  const Shape& shape = stream->shape();
   Work work;
   work.accesses_per_iteration = shape.unroll() * shape.grid * shape.element_bytes();
   work.max_iterations = shape.batches();
-  work.iterations = runs_items_in_turn(session.info()) ? enough_batches(*stream) : shape.batches();
-  if (session.info().isa == "spir") {
-    work.max_iterations = std::min(work.max_iterations, most_iterations);
-  }
+  work.iterations = runs_items_in_turn(device) ? enough_batches(*stream) : shape.batches();
+  if (device.isa == "spir") work.max_iterations = std::min(work.max_iterations, most_iterations);
   const int huge = stream->memory().huge_page_percent;
   if (huge >= 0) work.facts.set("huge_page_percent", std::int64_t{huge});
   work.build = stream->build();
   work.run = [stream](std::uint64_t batches) { return stream->run(batches); };
   return work;
+}
+
+}  // namespace
+
+Preparer open(Session& session) {
+  return [state = std::make_shared<State>(session)](const Point& point) {
+    return prepare(state, point);
+  };
 }
 
 }  // namespace clprobe::stride

@@ -6,22 +6,11 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <stdexcept>
+
+#include "probes/shared/work_group.hpp"
 
 namespace clprobe::stride {
 namespace {
-
-std::uint64_t number(const Point& point, std::string_view name) {
-  return static_cast<std::uint64_t>(point.parameters.integer(name));
-}
-
-template <typename Enum>
-Enum word(const Point& point, std::string_view name) {
-  const std::string& text = point.parameters.text(name);
-  const auto value = from_word<Enum>(text);
-  if (!value) throw std::out_of_range(fmt::format("no {} '{}'", name, text));
-  return *value;
-}
 
 /// Sums of i and of i * i over 0 <= i < count, wrapping in 64 bits.
 struct Sums {
@@ -44,32 +33,33 @@ Sums sums_below(std::uint64_t count) {
 
 std::uint64_t word_bytes_of(ElementType type) { return type == ElementType::float64 ? 8 : 4; }
 
-bool uses_two_buffers(Operation operation) { return operation == Operation::copy; }
+bool reads_source(Operation operation) {
+  return operation == Operation::read || operation == Operation::copy;
+}
+
+bool writes_target(Operation operation) { return operation != Operation::read; }
+
+bool uses_two_buffers(Operation operation) {
+  return reads_source(operation) && writes_target(operation);
+}
 
 std::uint64_t directions_of(Operation operation) {
   return operation == Operation::copy || operation == Operation::update ? 2 : 1;
 }
 
-StrideShape StrideShape::of(const Point& point) {
-  StrideShape shape;
-  shape.elements = number(point, "elements");
-  shape.grid = number(point, "grid");
-  shape.work_group = number(point, "work_group");
-  shape.stride = number(point, "stride_elements");
-  shape.vector = number(point, "vector");
-  shape.type = word<ElementType>(point, "type");
-  shape.operation = word<Operation>(point, "operation");
-  shape.buffer = word<BufferKind>(point, "buffer");
-  return shape;
+std::string_view Shape::pattern() const {
+  if (stride == 1) return "serial";
+  if (stride == grid) return "grid stride";
+  return stride == work_group ? "work-group stride" : "between";
 }
 
-std::uint64_t StrideShape::unroll() const {
+std::uint64_t Shape::unroll() const {
   constexpr std::uint64_t batch_bytes = 64;
-  constexpr std::uint64_t least = 2;
-  return std::min(run(), std::max(least, batch_bytes / element_bytes()));
+  constexpr std::uint64_t min_loads = 2;
+  return std::min(run(), std::max(min_loads, batch_bytes / element_bytes()));
 }
 
-std::uint64_t StrideShape::first_of(std::uint64_t item) const {
+std::uint64_t Shape::first_of(std::uint64_t item) const {
   const std::uint64_t low = stride - 1;
   return ((item & ~low) << log2_of(run())) | (item & low);
 }
@@ -78,7 +68,7 @@ std::uint32_t log2_of(std::uint64_t power) {
   return static_cast<std::uint32_t>(std::countr_zero(power));
 }
 
-WordRule sum_rule(const StrideShape& shape, std::uint64_t first, std::uint64_t count) {
+WordRule sum_rule(const Shape& shape, std::uint64_t first, std::uint64_t count) {
   const Sums until = sums_below(first + count);
   const Sums before = sums_below(first);
   const Sums steps{until.first - before.first, until.second - before.second};
@@ -95,30 +85,37 @@ WordRule sum_rule(const StrideShape& shape, std::uint64_t first, std::uint64_t c
           data.square * aside_squared + data.line * aside + data.constant * words};
 }
 
-std::string stride_options(const StrideShape& shape, bool is_wide) {
+std::uint64_t max_walkers(std::uint64_t words, bool is_cpu) {
+  std::uint64_t items = is_cpu ? 1024 : 65536;
+  // Each must end its loops before some driver does it for them.
+  while (words / items > most_iterations / 2) items *= 2;
+  return items;
+}
+
+std::string build_options(const Shape& shape, bool is_wide) {
   return fmt::format("-DTYPE={} -DVECTOR={} -DUNROLL={} -DWIDE={}", static_cast<int>(shape.type),
                      shape.vector, shape.unroll(), is_wide ? 1 : 0);
 }
 
-bool needs_wide(const StrideShape& shape) {
+bool needs_wide(const Shape& shape) {
   return shape.elements - 1 > std::numeric_limits<std::uint32_t>::max();
 }
 
-std::vector<KernelVariant> stride_variants() {
-  std::vector<KernelVariant> variants;
+std::vector<KernelVariant> variants() {
+  std::vector<KernelVariant> all;
   for (const ElementType type : {ElementType::int32, ElementType::float32, ElementType::float64}) {
     for (const int vector : vector_widths) {
-      StrideShape shape;
+      Shape shape;
       shape.type = type;
       shape.vector = static_cast<std::uint64_t>(vector);
       shape.elements = 64;  // enough for any unrolling
-      variants.push_back({stride_options(shape, false), ""});
-      variants.push_back({stride_options(shape, true), ""});
+      all.push_back({build_options(shape, false), ""});
+      all.push_back({build_options(shape, true), ""});
     }
   }
-  StrideShape alone;  // one element for each work-item
-  variants.push_back({stride_options(alone, false), ""});
-  return variants;
+  Shape alone;  // one element for each work-item
+  all.push_back({build_options(alone, false), ""});
+  return all;
 }
 
 }  // namespace clprobe::stride

@@ -9,9 +9,24 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
-#include "probes/shared/limits.hpp"
+#include "clprobe/words.hpp"
+#include "probes/shared/fields.hpp"
 
 namespace clprobe::stride {
+
+enum class ElementType { int32, float32, float64 };  // as TYPE in cl/stride.cl
+inline constexpr Word<ElementType> type_words[]{
+    {ElementType::int32, "int"}, {ElementType::float32, "float"}, {ElementType::float64, "double"}};
+
+enum class Operation { read, write, copy, update };
+inline constexpr Word<Operation> operation_words[]{{Operation::read, "read"},
+                                                   {Operation::write, "write"},
+                                                   {Operation::copy, "copy"},
+                                                   {Operation::update, "update"}};
+
+enum class BufferKind { device, host, svm };
+inline constexpr Word<BufferKind> buffer_words[]{
+    {BufferKind::device, "device"}, {BufferKind::host, "host"}, {BufferKind::svm, "svm"}};
 
 inline constexpr std::array vector_widths{1, 2, 4, 8, 16};
 
@@ -20,12 +35,14 @@ std::uint64_t word_bytes_of(ElementType type);
 
 /// Whether a buffer is read and another one written.
 bool uses_two_buffers(Operation operation);
+bool reads_source(Operation operation);
+bool writes_target(Operation operation);
 
 /// Directions in which every byte is moved: two for copy and update.
 std::uint64_t directions_of(Operation operation);
 
 /// The elements of a launch and how they are dealt to its work-items.
-struct StrideShape {
+struct Shape {
   std::uint64_t elements{1};  ///< all numbers are powers of two
   std::uint64_t grid{1};
   std::uint64_t work_group{1};
@@ -34,10 +51,29 @@ struct StrideShape {
   ElementType type{ElementType::int32};
   Operation operation{Operation::read};
   BufferKind buffer{BufferKind::device};
+  Timer timer{Timer::host};
+  /// A fact: the largest buffer of the plan, which all points share.
+  std::uint64_t shared_buffer_bytes{0};
 
-  /// From the parameters of a point. Throws std::out_of_range where one is missing or unknown.
-  static StrideShape of(const Point& point);
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.derived("stride_bytes", stride * element_bytes());
+    f.whole("stride_elements", stride);
+    f.derived("pattern", pattern());
+    f.word("operation", operation, operation_words);
+    f.word("type", type, type_words);
+    f.whole("vector", vector);
+    f.word("buffer", buffer, buffer_words);
+    f.whole("elements", elements);
+    f.derived("working_set_bytes", buffer_bytes() * (uses_two_buffers(operation) ? 2 : 1));
+    f.whole("grid", grid);
+    f.whole("work_group", work_group);
+    f.word("timer", timer);
+    f.fact("buffer_bytes", shared_buffer_bytes);
+  }
 
+  /// The name of the access pattern: "serial", "grid stride", ...
+  [[nodiscard]] std::string_view pattern() const;
   [[nodiscard]] std::uint64_t word_bytes() const { return word_bytes_of(type); }
   [[nodiscard]] std::uint64_t element_bytes() const { return word_bytes() * vector; }
   [[nodiscard]] std::uint64_t buffer_bytes() const { return elements * element_bytes(); }
@@ -72,15 +108,23 @@ inline constexpr WordRule data_rule{0x9e3779b97f4a7c15U, 0xd1342543de82ef95U, 0}
 /// What a work-item must find that adds up its elements first .. first + count - 1 of data by
 /// `data_rule`: a rule in the place of its element 0 (first_of). Wrapping in 64 bits, of which the
 /// lower ones are right for narrower words.
-WordRule sum_rule(const StrideShape& shape, std::uint64_t first, std::uint64_t count);
+WordRule sum_rule(const Shape& shape, std::uint64_t first, std::uint64_t count);
+
+/// Work-items of which a launch that reads brings the sum home; every other one checks its own.
+inline constexpr std::uint64_t max_samples = 4096;
+/// Of the buffer for those sums, and a word that says that some other sum was wrong.
+inline constexpr std::uint64_t sums_bytes = (max_samples + 1) * sizeof(std::uint64_t);
+
+/// How many work-items at most walk over so many words to fill or check them.
+std::uint64_t max_walkers(std::uint64_t words, bool is_cpu);
 
 /// The build options of cl/stride.cl. `is_wide`: places need, or should have, 64 bits.
-std::string stride_options(const StrideShape& shape, bool is_wide);
+std::string build_options(const Shape& shape, bool is_wide);
 
 /// Whether places must have 64 bits.
-bool needs_wide(const StrideShape& shape);
+bool needs_wide(const Shape& shape);
 
 /// Every way to build cl/stride.cl.
-std::vector<KernelVariant> stride_variants();
+std::vector<KernelVariant> variants();
 
 }  // namespace clprobe::stride

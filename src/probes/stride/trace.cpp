@@ -19,7 +19,7 @@ using simulator::Trace;
 
 // Batches of a work-item that are simulated: all are alike, and the first and the last overlap with
 // nothing.
-constexpr std::uint64_t most_batches = 4;
+constexpr std::uint64_t max_batches = 4;
 constexpr Register sum = 32;  // behind the values of a batch
 
 /// The share of one compute unit, which is a share of the launch: the same for all.
@@ -29,7 +29,7 @@ struct Share {
   std::uint64_t batches{1};
 };
 
-Share share_of(const Machine& machine, const StrideShape& shape) {
+Share share_of(const Machine& machine, const Shape& shape) {
   const std::uint64_t warps_of_group =
       (shape.work_group + machine.core.warp_width - 1) / machine.core.warp_width;
   const std::uint64_t resident =
@@ -37,12 +37,12 @@ Share share_of(const Machine& machine, const StrideShape& shape) {
   const std::uint64_t all = std::max<std::uint64_t>(1, shape.grid / shape.work_group);
   const std::uint64_t here =
       std::max<std::uint64_t>(1, all / std::max<std::uint64_t>(1, machine.core.compute_units));
-  return {std::min(resident, here), shape.work_group, std::min(shape.batches(), most_batches)};
+  return {std::min(resident, here), shape.work_group, std::min(shape.batches(), max_batches)};
 }
 
 /// Byte offsets of the first elements of the share's work-items: groups are dealt to compute units
 /// in turn.
-std::vector<std::uint64_t> first_elements(const Machine& machine, const StrideShape& shape,
+std::vector<std::uint64_t> first_elements(const Machine& machine, const Shape& shape,
                                           const Share& share) {
   const std::uint64_t width = machine.core.warp_width;
   const std::uint64_t rounded = (share.items + width - 1) / width * width;
@@ -59,7 +59,7 @@ std::vector<std::uint64_t> first_elements(const Machine& machine, const StrideSh
 }
 
 /// A batch: all of its loads, then what is stored.
-Program batches_of(const Machine& machine, const StrideShape& shape, const Share& share) {
+Program batches_of(const Machine& machine, const Shape& shape, const Share& share) {
   const bool loads = shape.operation != Operation::write;
   const bool stores = shape.operation != Operation::read;
   const std::uint64_t step = shape.stride * shape.element_bytes();
@@ -90,8 +90,8 @@ Program batches_of(const Machine& machine, const StrideShape& shape, const Share
 
 }  // namespace
 
-SimulatedWork trace_stride(const Machine& machine, const Point& point) {
-  const StrideShape shape = StrideShape::of(point);
+SimulatedWork trace(const Machine& machine, const Point& point) {
+  const Shape shape = shape_of<Shape>(point);
   if (shape.buffer != BufferKind::device) {
     throw Unsupported("the simulator has no memory of a host");
   }
@@ -102,16 +102,16 @@ SimulatedWork trace_stride(const Machine& machine, const Point& point) {
   work.accesses_per_iteration = bytes * machine.core.compute_units;
   work.max_iterations = 1;
   work.trace = [machine, shape, share](std::uint64_t) {
-    Trace trace;
-    trace.tables = {first_elements(machine, shape, share)};
-    trace.programs = {batches_of(machine, shape, share)};
+    Trace made;
+    made.tables = {first_elements(machine, shape, share)};
+    made.programs = {batches_of(machine, shape, share)};
     const std::uint64_t warps =
         (share.items + machine.core.warp_width - 1) / machine.core.warp_width;
     for (std::uint64_t g = 0; g < share.groups; ++g) {
-      trace.groups.push_back(
+      made.groups.push_back(
           make_group(machine, share.items, 0, static_cast<std::uint32_t>(g * warps)));
     }
-    return trace;
+    return made;
   };
   return work;
 }

@@ -143,9 +143,9 @@ TEST_CASE("banks finds the banks, their width and what a conflict costs") {
     CHECK(of("banks", "local memory") == 32.0);
     CHECK(of("bank_width", "local memory") == 4.0);
     CHECK(of("conflict_free", "load-latency 4 B") == doctest::Approx(29.0));
-    CHECK(of("cost_a_way", "load-latency 4 B") ==
+    CHECK(of("cost_per_way", "load-latency 4 B") ==
           doctest::Approx(static_cast<double>(way_cycles)).epsilon(0.01));
-    CHECK(of("cost_a_way", "load-throughput 4 B") ==
+    CHECK(of("cost_per_way", "load-throughput 4 B") ==
           doctest::Approx(static_cast<double>(way_cycles)).epsilon(0.02));
   }
 }

@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/stride_pattern.hpp"
+#include "probes/stride/curve.hpp"
 
-namespace clprobe {
+namespace clprobe::stride {
 namespace {
 
 /// Strides that double from `first_bytes`; quartiles `spread` aside.
-std::vector<StridePoint> curve_of(const std::vector<double>& bandwidths, double first_bytes = 4.0,
-                                  double spread = 0.005) {
-  std::vector<StridePoint> points;
+std::vector<CurvePoint> curve_of(const std::vector<double>& bandwidths, double first_bytes = 4.0,
+                                 double spread = 0.005) {
+  std::vector<CurvePoint> points;
   double stride = first_bytes;
   for (const double value : bandwidths) {
     points.push_back({stride, value, value * (1.0 - spread), value * (1.0 + spread)});
@@ -63,7 +63,7 @@ class Noise {
   std::normal_distribution<double> normal_{};
 };
 
-std::vector<StridePoint> made_curve(const MadeGpu& gpu, int vector, Noise& noise) {
+std::vector<CurvePoint> made_curve(const MadeGpu& gpu, int vector, Noise& noise) {
   std::vector<double> bandwidths;
   double stride_bytes = 4.0 * vector;
   for (int octave = 0; octave <= 20; ++octave) {
@@ -74,9 +74,9 @@ std::vector<StridePoint> made_curve(const MadeGpu& gpu, int vector, Noise& noise
 }
 
 TEST_CASE("the R9 Nano coalesces, with a knee at 4 KiB, a sub-knee at 128 bytes and an end droop") {
-  const std::vector<StridePoint> points = curve_of(r9_nano);
-  const StridePattern found = read_stride_pattern(points, 64.0);
-  CHECK(found.kind == StrideClass::gpu_coalescing);
+  const std::vector<CurvePoint> points = curve_of(r9_nano);
+  const CurveVerdict found = judge_curve(points, 64.0);
+  CHECK(found.kind == CurveClass::gpu_coalescing);
   CHECK(found.best == doctest::Approx(489.853));
   CHECK(found.best_at == 14);
   REQUIRE(found.knee);
@@ -106,13 +106,13 @@ TEST_CASE("made GPUs: class, knee, sector and sub-group for every vector, under 
           Noise noise(1000 * seed + static_cast<std::uint64_t>(sub_group * sector) +
                       static_cast<std::uint64_t>(vector));
           const MadeGpu gpu{sub_group, sector, noise.between(0.68, 0.76)};
-          const std::vector<StridePoint> points = made_curve(gpu, vector, noise);
-          const StridePattern found = read_stride_pattern(points, sub_group);
+          const std::vector<CurvePoint> points = made_curve(gpu, vector, noise);
+          const CurveVerdict found = judge_curve(points, sub_group);
           CAPTURE(sub_group);
           CAPTURE(sector);
           CAPTURE(vector);
           CAPTURE(seed);
-          CHECK(found.kind == StrideClass::gpu_coalescing);
+          CHECK(found.kind == CurveClass::gpu_coalescing);
           REQUIRE(found.knee);
           if (!found.sector) CHECK(found.no_sector_reason.starts_with("not visible"));
           // The same bytes for each vector: in elements, the knee moves left by log2(vector).
@@ -144,14 +144,14 @@ TEST_CASE("made GPUs: class, knee, sector and sub-group for every vector, under 
 
 TEST_CASE("growth that caches end is no sector; a leap is none of several doublings") {
   // Shares of the best on an NVIDIA H200: reads of int, copies of int4.
-  const StridePattern reads = read_stride_pattern(
-      curve_of({0.22, 0.44, 0.68, 0.85, 0.95, 0.99, 0.97, 0.98, 0.99, 1.0}), 32);
-  CHECK(reads.kind == StrideClass::gpu_coalescing);
+  const CurveVerdict reads =
+      judge_curve(curve_of({0.22, 0.44, 0.68, 0.85, 0.95, 0.99, 0.97, 0.98, 0.99, 1.0}), 32);
+  CHECK(reads.kind == CurveClass::gpu_coalescing);
   CHECK_FALSE(reads.sector.has_value());
   CHECK(reads.no_sector_reason.find("caches") != std::string::npos);
   const auto copy_points =
       curve_of({0.15, 0.63, 0.81, 0.91, 0.98, 0.98, 0.98, 0.98, 0.97, 0.99, 1.0}, 16.0);
-  const StridePattern copies = read_stride_pattern(copy_points, 32);
+  const CurveVerdict copies = judge_curve(copy_points, 32);
   REQUIRE(copies.sector);
   CHECK(copy_points[*copies.sector].stride_bytes == 32.0);
 }
@@ -163,9 +163,9 @@ TEST_CASE("reads that caches help coalesce as well, and show neither sector nor 
       {16.0, {0.63, 0.86, 0.93, 0.96, 0.97, 0.97, 0.98, 0.99, 0.99, 0.99, 1.0, 0.99}},
       {16.0, {0.55, 0.79, 0.94, 0.98, 0.99, 0.97, 0.99, 0.98, 1.0, 1.0, 1.0, 1.0}}};
   for (const auto& [bytes, shares] : curves) {
-    const std::vector<StridePoint> points = curve_of(shares, bytes);
-    const StridePattern found = read_stride_pattern(points, 32.0);
-    CHECK(found.kind == StrideClass::gpu_coalescing);
+    const std::vector<CurvePoint> points = curve_of(shares, bytes);
+    const CurveVerdict found = judge_curve(points, 32.0);
+    CHECK(found.kind == CurveClass::gpu_coalescing);
     REQUIRE(found.knee);
     CHECK(points[*found.knee].stride_bytes == 64.0);
     CHECK_FALSE(found.sector.has_value());
@@ -177,22 +177,21 @@ TEST_CASE("a sub-group no wider than a sector is not visible, and is said to be 
   const MadeGpu gpu{16.0, 128.0, 1.0};
   std::vector<double> bandwidths;
   for (double stride = 4.0; stride < 1e6; stride *= 2.0) bandwidths.push_back(gpu.share(stride));
-  const StridePattern found = read_stride_pattern(curve_of(bandwidths), 16.0);
-  CHECK(found.kind == StrideClass::gpu_coalescing);
+  const CurveVerdict found = judge_curve(curve_of(bandwidths), 16.0);
+  CHECK(found.kind == CurveClass::gpu_coalescing);
   CHECK_FALSE(found.sub_group.has_value());
   CHECK(found.no_sub_group_reason.starts_with("not visible"));
 }
 
 TEST_CASE("a CPU wants runs; a curve without slopes is flat") {
-  const StridePattern cpu = read_stride_pattern(
+  const CurveVerdict cpu = judge_curve(
       curve_of({9.9, 10.0, 9.8, 9.6, 9.0, 7.0, 5.0, 4.0, 2.0, 1.0, 0.5, 0.5, 0.4}), 1.0);
-  CHECK(cpu.kind == StrideClass::cpu_serial);
+  CHECK(cpu.kind == CurveClass::cpu_serial);
   CHECK_FALSE(cpu.sector.has_value());
   CHECK_FALSE(cpu.sub_group.has_value());
   CHECK(cpu.no_sector_reason.starts_with("not visible"));
-  const StridePattern flat =
-      read_stride_pattern(curve_of({10.0, 9.9, 10.1, 9.7, 10.0, 9.8, 9.9}), 32.0);
-  CHECK(flat.kind == StrideClass::flat);
+  const CurveVerdict flat = judge_curve(curve_of({10.0, 9.9, 10.1, 9.7, 10.0, 9.8, 9.9}), 32.0);
+  CHECK(flat.kind == CurveClass::flat);
   CHECK_FALSE(flat.has_end_droop);
 }
 
@@ -201,24 +200,24 @@ TEST_CASE("what is neither is unclear, with a reason") {
            {7.5, 8.0, 9.0, 10.0, 10.0, 10.0, 10.0},                   // a little slow at the start
            {1.0, 2.0, 4.0, 10.0, 10.0, 4.0, 2.0, 1.0, 1.0, 1.0},      // nothing keeps it
            {10.0, 10.0, 5.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0}}) {  // one stride alone is slow
-    const StridePattern found = read_stride_pattern(curve_of(bandwidths), 32.0);
-    CHECK(found.kind == StrideClass::unclear);
+    const CurveVerdict found = judge_curve(curve_of(bandwidths), 32.0);
+    CHECK(found.kind == CurveClass::unclear);
     CHECK_FALSE(found.unclear_reason.empty());
     CHECK_FALSE(found.sector.has_value());
   }
   // A knee so far out that no sub-group explains it.
   std::vector<double> late(20, 1.0);
   std::fill(late.begin() + 14, late.end(), 10.0);
-  CHECK(read_stride_pattern(curve_of(late), 32.0).kind == StrideClass::unclear);
+  CHECK(judge_curve(curve_of(late), 32.0).kind == CurveClass::unclear);
 }
 
 TEST_CASE("too few strides and gaps are said") {
-  CHECK(read_stride_pattern({}, 32.0).kind == StrideClass::unclear);
-  CHECK(read_stride_pattern(curve_of({1.0, 2.0, 4.0}), 32.0).unclear_reason.find("3 strides") !=
+  CHECK(judge_curve({}, 32.0).kind == CurveClass::unclear);
+  CHECK(judge_curve(curve_of({1.0, 2.0, 4.0}), 32.0).unclear_reason.find("3 strides") !=
         std::string::npos);
-  std::vector<StridePoint> gap = curve_of(r9_nano);
+  std::vector<CurvePoint> gap = curve_of(r9_nano);
   gap.erase(gap.begin() + 3);
-  CHECK(read_stride_pattern(gap, 64.0).unclear_reason.find("missing") != std::string::npos);
+  CHECK(judge_curve(gap, 64.0).unclear_reason.find("missing") != std::string::npos);
 }
 
 TEST_CASE("a single slow stride is a dip, unless its samples say that it is noise") {
@@ -227,22 +226,22 @@ TEST_CASE("a single slow stride is a dip, unless its samples say that it is nois
     bandwidths[i] = 10.0 / std::pow(2.0, 5.0 - static_cast<double>(i));
   }
   bandwidths[11] = 6.0;
-  const std::vector<StridePoint> points = curve_of(bandwidths);
-  const StridePattern found = read_stride_pattern(points, 32.0);
+  const std::vector<CurvePoint> points = curve_of(bandwidths);
+  const CurveVerdict found = judge_curve(points, 32.0);
   REQUIRE(found.dips.size() == 1);
   CHECK(found.dips.front().stride_bytes == points[11].stride_bytes);
   CHECK(found.dips.front().share == doctest::Approx(0.6));
-  std::vector<StridePoint> wide = points;
+  std::vector<CurvePoint> wide = points;
   wide[11].high = 11.0;
-  CHECK(read_stride_pattern(wide, 32.0).dips.empty());
+  CHECK(judge_curve(wide, 32.0).dips.empty());
 }
 
 TEST_CASE("an end droop is a fall of the last stride below 93 %") {
   std::vector<double> bandwidths{1.0, 2.0, 4.0, 8.0, 10.0, 10.0, 10.0, 10.0, 10.0, 9.2};
-  CHECK(read_stride_pattern(curve_of(bandwidths), 32.0).has_end_droop);
+  CHECK(judge_curve(curve_of(bandwidths), 32.0).has_end_droop);
   bandwidths.back() = 9.4;
-  CHECK_FALSE(read_stride_pattern(curve_of(bandwidths), 32.0).has_end_droop);
+  CHECK_FALSE(judge_curve(curve_of(bandwidths), 32.0).has_end_droop);
 }
 
 }  // namespace
-}  // namespace clprobe
+}  // namespace clprobe::stride

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/banks.hpp"
+#include "probes/banks/model.hpp"
 #include "random.hpp"
 
 namespace clprobe {

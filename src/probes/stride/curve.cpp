@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/stride_pattern.hpp"
+#include "probes/stride/curve.hpp"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 
 #include "clprobe/statistics.hpp"
 
-namespace clprobe {
+namespace clprobe::stride {
 namespace {
 
-constexpr std::size_t fewest_points = 4;
+constexpr std::size_t min_points = 4;
 constexpr double reaches_best = 0.9;
 constexpr double reaches_most = 0.6;
 // Caches serve much of what runs leave of a sector: a read of 4 bytes by each work-item is a third
@@ -30,21 +30,21 @@ constexpr double grows_along = 0.85;
 constexpr double grows_still = 1.45;
 constexpr double grows_clearly = 1.15;
 // A knee further behind the width of a sub-group is not its own doing.
-constexpr double most_octaves_behind = 6.0;
+constexpr double max_octaves_behind = 6.0;
 // The unit in which lanes access memory side by side.
 constexpr double lane_bytes = 4.0;
 // The burst of HBM2, GDDR6 and LPDDR4; no memory of a GPU or CPU is fetched in smaller pieces.
-constexpr double least_sector_bytes = 32.0;
+constexpr double min_sector_bytes = 32.0;
 
 /// The bandwidths of a curve by their places.
 class Curve {
  public:
-  explicit Curve(std::span<const StridePoint> points) : points_(points) {}
+  explicit Curve(std::span<const CurvePoint> points) : points_(points) {}
 
   [[nodiscard]] std::size_t size() const { return points_.size(); }
   [[nodiscard]] std::size_t last() const { return points_.size() - 1; }
   [[nodiscard]] double at(std::size_t i) const { return points_[i].bandwidth; }
-  [[nodiscard]] const StridePoint& point(std::size_t i) const { return points_[i]; }
+  [[nodiscard]] const CurvePoint& point(std::size_t i) const { return points_[i]; }
   [[nodiscard]] double growth(std::size_t i) const { return at(i) / at(i - 1); }
 
   /// The median of all that come near the median of the three best. That one alone grows with the
@@ -52,11 +52,11 @@ class Curve {
   [[nodiscard]] double robust_best() const {
     std::vector<double> values;
     values.reserve(size());
-    for (const StridePoint& each : points_) values.push_back(each.bandwidth);
+    for (const CurvePoint& each : points_) values.push_back(each.bandwidth);
     std::sort(values.begin(), values.end(), std::greater<>());
     constexpr double near_best = 0.85;
-    const double least = near_best * values[1];
-    std::erase_if(values, [&](double value) { return value < least; });
+    const double min_value = near_best * values[1];
+    std::erase_if(values, [&](double value) { return value < min_value; });
     return median(values);
   }
 
@@ -93,19 +93,19 @@ class Curve {
     return std::nullopt;
   }
 
-  [[nodiscard]] double least() const {
+  [[nodiscard]] double slowest() const {
     double value = at(0);
     for (std::size_t i = 1; i < size(); ++i) value = std::min(value, at(i));
     return value;
   }
 
  private:
-  std::span<const StridePoint> points_;
+  std::span<const CurvePoint> points_;
 };
 
-std::string problem_of(std::span<const StridePoint> points) {
-  if (points.size() < fewest_points) {
-    return fmt::format("{} strides were measured, and it takes {}", points.size(), fewest_points);
+std::string problem_of(std::span<const CurvePoint> points) {
+  if (points.size() < min_points) {
+    return fmt::format("{} strides were measured, and it takes {}", points.size(), min_points);
   }
   constexpr double rounding = 1e-6;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -117,35 +117,35 @@ std::string problem_of(std::span<const StridePoint> points) {
   return {};
 }
 
-void classify(const Curve& curve, double sub_group, StridePattern& pattern) {
-  const double start = curve.at(0) / pattern.best;
+void classify(const Curve& curve, double sub_group, CurveVerdict& verdict) {
+  const double start = curve.at(0) / verdict.best;
   const double octaves_of_sub_group = std::log2(std::max(1.0, sub_group));
-  if (start < slow_start && pattern.knee) {
-    const double octaves = std::log2(curve.point(*pattern.knee).stride_bytes / lane_bytes);
-    if (octaves <= octaves_of_sub_group + most_octaves_behind) {
-      pattern.kind = StrideClass::gpu_coalescing;
+  if (start < slow_start && verdict.knee) {
+    const double octaves = std::log2(curve.point(*verdict.knee).stride_bytes / lane_bytes);
+    if (octaves <= octaves_of_sub_group + max_octaves_behind) {
+      verdict.kind = CurveClass::gpu_coalescing;
     } else {
-      pattern.unclear_reason = "the bandwidth is reached only at strides far beyond a sub-group";
+      verdict.unclear_reason = "the bandwidth is reached only at strides far beyond a sub-group";
     }
     return;
   }
-  if (curve.least() >= fast_start * pattern.best) {
-    pattern.kind = StrideClass::flat;
+  if (curve.slowest() >= fast_start * verdict.best) {
+    verdict.kind = CurveClass::flat;
   } else if (start >= fast_start) {
     // It falls with large strides in general; a single slow one is a dip.
     std::vector<double> large;
     for (std::size_t i = curve.size() - curve.size() / 3; i < curve.size(); ++i) {
       large.push_back(curve.at(i));
     }
-    if (median(large) < fast_start * pattern.best) {
-      pattern.kind = StrideClass::cpu_serial;
+    if (median(large) < fast_start * verdict.best) {
+      verdict.kind = CurveClass::cpu_serial;
     } else {
-      pattern.unclear_reason = "only some strides are slow";
+      verdict.unclear_reason = "only some strides are slow";
     }
   } else if (start < slow_start) {
-    pattern.unclear_reason = "small strides are slow, but no larger ones keep the bandwidth";
+    verdict.unclear_reason = "small strides are slow, but no larger ones keep the bandwidth";
   } else {
-    pattern.unclear_reason = fmt::format(
+    verdict.unclear_reason = fmt::format(
         "runs of their own give work-items {:.0f} % of the best bandwidth, which is "
         "neither slow nor fast",
         100.0 * start);
@@ -156,9 +156,9 @@ constexpr const char* growth_fades =
     "not visible: the growth fades far below the bandwidth, as where caches serve it";
 
 /// Below a sector each doubling of the stride makes twice as much use of what is fetched.
-void find_sector(const Curve& curve, StridePattern& pattern) {
-  if (pattern.kind != StrideClass::gpu_coalescing) {
-    pattern.no_sector_reason = "not visible: it takes a curve that rises with the stride";
+void find_sector(const Curve& curve, CurveVerdict& verdict) {
+  if (verdict.kind != CurveClass::gpu_coalescing) {
+    verdict.no_sector_reason = "not visible: it takes a curve that rises with the stride";
     return;
   }
   std::size_t end = 0;
@@ -169,114 +169,100 @@ void find_sector(const Curve& curve, StridePattern& pattern) {
     ++end;
   }
   if (end == 0) {
-    pattern.no_sector_reason =
+    verdict.no_sector_reason =
         "not visible: the bandwidth does not double with the first strides (an element may be as "
         "large as a sector)";
     return;
   }
-  if (curve.point(end).stride_bytes < least_sector_bytes) {
-    pattern.no_sector_reason = growth_fades;
+  if (curve.point(end).stride_bytes < min_sector_bytes) {
+    verdict.no_sector_reason = growth_fades;
     return;
   }
-  pattern.sector = end;
+  verdict.sector = end;
 }
 
 /// Where caches serve what other work-items leave of a sector, the growth fades before its end. A
 /// sector is believed that nearly gives the bandwidth, or behind which a sub-group is seen.
-void doubt_sector(const Curve& curve, StridePattern& pattern) {
-  if (!pattern.sector || pattern.sub_group) return;
-  if (curve.at(*pattern.sector) >= reaches_most * pattern.best) return;
-  pattern.sector.reset();
-  pattern.no_sector_reason = growth_fades;
+void doubt_sector(const Curve& curve, CurveVerdict& verdict) {
+  if (!verdict.sector || verdict.sub_group) return;
+  if (curve.at(*verdict.sector) >= reaches_most * verdict.best) return;
+  verdict.sector.reset();
+  verdict.no_sector_reason = growth_fades;
 }
 
-void find_sub_group(const Curve& curve, StridePattern& pattern) {
-  if (pattern.kind != StrideClass::gpu_coalescing) {
-    pattern.no_sub_group_reason = "not visible: it takes a curve that rises with the stride";
+void find_sub_group(const Curve& curve, CurveVerdict& verdict) {
+  if (verdict.kind != CurveClass::gpu_coalescing) {
+    verdict.no_sub_group_reason = "not visible: it takes a curve that rises with the stride";
     return;
   }
   // What grows up to a sector's size fills sectors, whether one is seen or not.
-  std::size_t from = pattern.sector.value_or(0) + 1;
-  while (from < curve.last() && curve.point(from).stride_bytes <= least_sector_bytes) ++from;
+  std::size_t from = verdict.sector.value_or(0) + 1;
+  while (from < curve.last() && curve.point(from).stride_bytes <= min_sector_bytes) ++from;
   std::optional<std::size_t> steepest;
-  for (std::size_t i = from; i <= *pattern.knee; ++i) {
+  for (std::size_t i = from; i <= *verdict.knee; ++i) {
     if (curve.growth(i) < grows_clearly) continue;
     if (!steepest || curve.growth(i) > curve.growth(*steepest)) steepest = i;
   }
   // A sub-group has up to 128 work-items; what grows further out is the memory's own structure.
-  constexpr double most_lanes = 128.0;
+  constexpr double max_lanes = 128.0;
   // A step stands out from the growth before it, or ends the growth. Where caches serve what other
   // work-items leave of a line, the curve rises ever more slowly instead.
   const auto is_step = [&](std::size_t i) {
-    if (!pattern.sector && i > 1 && curve.growth(i) < curve.growth(i - 1)) return false;
+    if (!verdict.sector && i > 1 && curve.growth(i) < curve.growth(i - 1)) return false;
     const bool stands_out = i > from && curve.growth(i) > grows_clearly * curve.growth(i - 1);
     return stands_out || i == curve.last() || curve.growth(i + 1) < grows_clearly;
   };
-  if (steepest ? !is_step(*steepest) : !pattern.sector) {
-    pattern.no_sub_group_reason =
+  if (steepest ? !is_step(*steepest) : !verdict.sector) {
+    verdict.no_sub_group_reason =
         "not visible: the bandwidth rises ever more slowly, without a step";
     return;
   }
   if (!steepest) {
-    pattern.no_sub_group_reason = "not visible: the bandwidth is reached with whole sectors";
-  } else if (curve.point(*steepest).stride_bytes > most_lanes * lane_bytes) {
-    pattern.no_sub_group_reason = "not visible: it grows most beyond any sub-group's width";
+    verdict.no_sub_group_reason = "not visible: the bandwidth is reached with whole sectors";
+  } else if (curve.point(*steepest).stride_bytes > max_lanes * lane_bytes) {
+    verdict.no_sub_group_reason = "not visible: it grows most beyond any sub-group's width";
   } else {
-    pattern.sub_group = steepest;
+    verdict.sub_group = steepest;
   }
 }
 
-void find_dips(const Curve& curve, StridePattern& pattern) {
+void find_dips(const Curve& curve, CurveVerdict& verdict) {
   for (std::size_t i = 1; i < curve.last(); ++i) {
     const double neighbour = std::min(curve.at(i - 1), curve.at(i + 1));
     const double neighbours_low = std::min(curve.point(i - 1).low, curve.point(i + 1).low);
     if (curve.at(i) >= dips * neighbour || curve.point(i).high >= neighbours_low) continue;
-    pattern.dips.push_back({curve.point(i).stride_bytes, curve.at(i) / neighbour});
+    verdict.dips.push_back({curve.point(i).stride_bytes, curve.at(i) / neighbour});
   }
 }
 
 }  // namespace
 
-std::string_view to_word(StrideClass value) {
-  switch (value) {
-    case StrideClass::gpu_coalescing:
-      return "gpu-coalescing";
-    case StrideClass::cpu_serial:
-      return "cpu-serial";
-    case StrideClass::flat:
-      return "flat";
-    case StrideClass::unclear:
-      break;
-  }
-  return "unclear";
-}
-
-StridePattern read_stride_pattern(std::span<const StridePoint> points, double sub_group) {
-  StridePattern pattern;
-  const auto by_bandwidth = [](const StridePoint& a, const StridePoint& b) {
+CurveVerdict judge_curve(std::span<const CurvePoint> points, double sub_group) {
+  CurveVerdict verdict;
+  const auto by_bandwidth = [](const CurvePoint& a, const CurvePoint& b) {
     return a.bandwidth < b.bandwidth;
   };
   if (!points.empty()) {
     const auto best = std::max_element(points.begin(), points.end(), by_bandwidth);
-    pattern.best = best->bandwidth;
-    pattern.best_at = static_cast<std::size_t>(best - points.begin());
+    verdict.best = best->bandwidth;
+    verdict.best_at = static_cast<std::size_t>(best - points.begin());
   }
-  pattern.unclear_reason = problem_of(points);
-  pattern.no_sector_reason = pattern.no_sub_group_reason = pattern.unclear_reason;
-  if (!pattern.unclear_reason.empty()) return pattern;
+  verdict.unclear_reason = problem_of(points);
+  verdict.no_sector_reason = verdict.no_sub_group_reason = verdict.unclear_reason;
+  if (!verdict.unclear_reason.empty()) return verdict;
   const Curve curve(points);
-  pattern.best = curve.robust_best();
-  pattern.knee = curve.knee_of(reaches_best * pattern.best);
-  pattern.sub_knee = curve.first_with(reaches_most * pattern.best);
-  classify(curve, sub_group, pattern);
-  find_sector(curve, pattern);
-  find_sub_group(curve, pattern);
-  doubt_sector(curve, pattern);
-  pattern.last_share = curve.at(curve.last()) / pattern.best;
-  const double noise = pattern.knee ? curve.noise_at(pattern.best, *pattern.knee) : 0.0;
-  pattern.has_end_droop = pattern.last_share < std::min(droops, 1.0 - droops_by_deviations * noise);
-  find_dips(curve, pattern);
-  return pattern;
+  verdict.best = curve.robust_best();
+  verdict.knee = curve.knee_of(reaches_best * verdict.best);
+  verdict.sub_knee = curve.first_with(reaches_most * verdict.best);
+  classify(curve, sub_group, verdict);
+  find_sector(curve, verdict);
+  find_sub_group(curve, verdict);
+  doubt_sector(curve, verdict);
+  verdict.last_share = curve.at(curve.last()) / verdict.best;
+  const double noise = verdict.knee ? curve.noise_at(verdict.best, *verdict.knee) : 0.0;
+  verdict.has_end_droop = verdict.last_share < std::min(droops, 1.0 - droops_by_deviations * noise);
+  find_dips(curve, verdict);
+  return verdict;
 }
 
-}  // namespace clprobe
+}  // namespace clprobe::stride

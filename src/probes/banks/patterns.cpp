@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/bank_patterns.hpp"
+#include "probes/banks/patterns.hpp"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <utility>
 
-namespace clprobe {
+namespace clprobe::banks {
 namespace {
-
-constexpr std::array kind_words{std::pair{PatternKind::stride, std::string_view("stride")},
-                                std::pair{PatternKind::pairs, std::string_view("pairs")},
-                                std::pair{PatternKind::rows, std::string_view("rows")},
-                                std::pair{PatternKind::blocks, std::string_view("blocks")},
-                                std::pair{PatternKind::congestion, std::string_view("congestion")}};
 
 /// Lanes that are not congested go to the other banks, in turn, all on the first row: where there
 /// are more lanes than banks they share words, which costs nothing.
-std::uint32_t beside(const BankPattern& pattern, std::uint32_t lane, std::uint32_t word) {
+std::uint32_t beside(const Pattern& pattern, std::uint32_t lane, std::uint32_t word) {
   const std::uint32_t width = pattern.span_bytes / static_cast<std::uint32_t>(pattern.banks);
   const std::uint32_t step = std::max(width, word);
   const std::uint32_t places = pattern.span_bytes / step;
@@ -25,7 +18,7 @@ std::uint32_t beside(const BankPattern& pattern, std::uint32_t lane, std::uint32
   return (1 + (lane - static_cast<std::uint32_t>(pattern.number)) % (places - 1)) * step;
 }
 
-std::uint32_t offset_of(const BankPattern& pattern, std::uint32_t lane, std::uint32_t word,
+std::uint32_t offset_of(const Pattern& pattern, std::uint32_t lane, std::uint32_t word,
                         std::uint32_t lanes) {
   const auto number = static_cast<std::uint32_t>(std::max(pattern.number, 0));
   switch (pattern.kind) {
@@ -45,18 +38,7 @@ std::uint32_t offset_of(const BankPattern& pattern, std::uint32_t lane, std::uin
 
 }  // namespace
 
-std::string_view to_word(PatternKind kind) {
-  return kind_words.at(static_cast<std::size_t>(kind)).second;
-}
-
-std::optional<PatternKind> pattern_kind(std::string_view word) {
-  const auto* const found = std::find_if(kind_words.begin(), kind_words.end(),
-                                         [&](const auto& each) { return each.second == word; });
-  if (found == kind_words.end()) return std::nullopt;
-  return found->first;
-}
-
-std::vector<std::uint32_t> offsets_of(const BankPattern& pattern, int word_bytes, int lanes) {
+std::vector<std::uint32_t> offsets_of(const Pattern& pattern, int word_bytes, int lanes) {
   std::vector<std::uint32_t> offsets;
   const auto count = static_cast<std::uint32_t>(std::max(lanes, 1));
   offsets.reserve(count);
@@ -66,7 +48,7 @@ std::vector<std::uint32_t> offsets_of(const BankPattern& pattern, int word_bytes
   return offsets;
 }
 
-std::uint64_t footprint_of(const BankPattern& pattern, int word_bytes, int lanes) {
+std::uint64_t footprint_of(const Pattern& pattern, int word_bytes, int lanes) {
   const std::vector<std::uint32_t> offsets = offsets_of(pattern, word_bytes, lanes);
   const std::uint64_t end = std::uint64_t{*std::max_element(offsets.begin(), offsets.end())} +
                             static_cast<std::uint64_t>(word_bytes);
@@ -83,8 +65,8 @@ std::vector<int> survey_strides(bool is_whole) {
   return strides;
 }
 
-std::vector<BankPattern> survey_patterns(const std::vector<int>& strides) {
-  std::vector<BankPattern> patterns;
+std::vector<Pattern> survey_patterns(const std::vector<int>& strides) {
+  std::vector<Pattern> patterns;
   patterns.reserve(strides.size());
   for (const int stride : strides) patterns.push_back({PatternKind::stride, stride});
   patterns.push_back({PatternKind::pairs, 2});
@@ -94,4 +76,4 @@ std::vector<BankPattern> survey_patterns(const std::vector<int>& strides) {
   return patterns;
 }
 
-}  // namespace clprobe
+}  // namespace clprobe::banks

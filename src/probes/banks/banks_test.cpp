@@ -5,15 +5,43 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
-#include "analysis/banks.hpp"
 #include "clprobe/registry.hpp"
 #include "probes/banks/access.hpp"
+#include "probes/banks/model.hpp"
+#include "probes/shared/fields.hpp"
 
-namespace clprobe {
+namespace clprobe::banks {
 namespace {
 
 const Probe& banks_probe() { return *find_probe("banks"); }
+
+using Options = std::vector<std::pair<std::string_view, OptionValue>>;
+using Ints = std::vector<int>;
+using Words = std::vector<std::string>;
+
+Request asking(const Options& options, const std::vector<std::string>& series = {}) {
+  Request request;
+  request.series = series;
+  for (const auto& [name, value] : options) request.own.set(name, value);
+  return request;
+}
+
+Shape shape_at(const Point& point) { return shape_of<Shape>(point); }
+
+/// How often such a memory is asked for the pattern of a point.
+int wavefronts_at(const Point& point, const Model& model) {
+  const Shape shape = shape_at(point);
+  return wavefronts_of(offsets_of(shape.pattern, shape.word_bytes, shape.lanes), shape.word_bytes,
+                       model);
+}
+
+std::string options_of(const Point& point) {
+  return build_options(kind_of(point.series), shape_at(point));
+}
 
 DeviceInfo gpu() {
   DeviceInfo device;
@@ -71,15 +99,12 @@ std::set<std::string> series_of(std::span<const Point> points) {
 
 /// Samples as a device with such banks would give: chains 23 + 2 a way, others 1 a way, and the
 /// model E = w * l * k + 300. `costs_nothing`: no banks at all.
-void take_samples(std::vector<Point>& points, const BankModel& model, bool costs_nothing = false) {
+void take_samples(std::vector<Point>& points, const Model& model, bool costs_nothing = false) {
   for (Point& point : points) {
-    const int word = static_cast<int>(point.parameters.integer("word_bytes"));
-    const int lanes = static_cast<int>(point.parameters.integer("lanes"));
-    const auto wavefronts = static_cast<double>(
-        costs_nothing ? 1 : wavefronts_of(offsets_of(pattern_of(point), word, lanes), word, model));
-    const BankSeries& series = bank_series(point.series);
-    double cycles = series.is_chain ? 23.0 + 2.0 * wavefronts : 0.1 + wavefronts;
-    if (series.is_single) {
+    const double wavefronts = costs_nothing ? 1.0 : wavefronts_at(point, model);
+    const AccessKind& kind = kind_of(point.series);
+    double cycles = kind.is_chain ? 23.0 + 2.0 * wavefronts : 0.1 + wavefronts;
+    if (kind.is_single) {
       const auto accesses = static_cast<double>(point.parameters.integer("sub_groups") *
                                                 point.parameters.integer("instructions"));
       cycles = wavefronts + 300.0 / accesses;
@@ -105,11 +130,10 @@ double value_of(const Findings& found, std::string_view name, std::string_view s
 }
 
 /// A whole run on such a device.
-std::vector<Point> measured(const DeviceInfo& device, const Limits& limits,
-                            const BankModel& model) {
-  std::vector<Point> points = banks_probe().plan(device, limits).points;
+std::vector<Point> measured(const DeviceInfo& device, const Request& request, const Model& model) {
+  std::vector<Point> points = banks_probe().plan(device, request).points;
   take_samples(points, model);
-  std::vector<Point> more = banks_probe().refine(device, limits, points);
+  std::vector<Point> more = banks_probe().refine(device, request, points);
   take_samples(more, model);
   points.insert(points.end(), more.begin(), more.end());
   return points;
@@ -125,10 +149,9 @@ TEST_CASE("plans keep to the device") {
       CHECK(items <= device.max_work_group_size);
       const auto local = static_cast<std::uint64_t>(point.parameters.integer("local_bytes"));
       CHECK(local + 48 <= device.local_memory.count);
-      const int word = static_cast<int>(point.parameters.integer("word_bytes"));
-      const int lanes = static_cast<int>(point.parameters.integer("lanes"));
-      CHECK(footprint_of(pattern_of(point), word, lanes) + 16 <= local);
-      CHECK_FALSE(bank_options(point).empty());
+      const Shape shape = shape_at(point);
+      CHECK(footprint_of(shape.pattern, shape.word_bytes, shape.lanes) + 16 <= local);
+      CHECK_FALSE(options_of(point).empty());
     }
   }
   CHECK(banks_probe().plan(cpu(), {}).points.size() < banks_probe().plan(gpu(), {}).points.size());
@@ -155,7 +178,7 @@ TEST_CASE("every stride, both modes, loads and stores, all words") {
 TEST_CASE("one build serves every pattern of a series and word") {
   std::set<std::string> builds;
   for (const Point& point : banks_probe().plan(gpu(), {}).points) {
-    builds.insert(bank_options(point));
+    builds.insert(options_of(point));
   }
   CHECK(builds.size() == 9);
 }
@@ -180,41 +203,43 @@ TEST_CASE("without a clock in the kernel the model is not measured, and that is 
 }
 
 TEST_CASE("what is asked of the device and cannot be is one line with the valid range") {
-  const auto said = [](const DeviceInfo& device, const Limits& limits) {
-    return banks_probe().check(device, limits);
+  const auto said = [](const DeviceInfo& device, const Options& options) {
+    return banks_probe().check(device, asking(options));
   };
   CHECK(said(gpu(), {}).empty());
-  CHECK(said(gpu(), {.ways = {1, 33}}).find("--ways: 33") == 0);
-  CHECK(said(gpu(), {.ways = {33}}).find("choose 1 to 32") != std::string::npos);
-  CHECK(said(wave64(), {.ways = {33}}).empty());
-  CHECK(said(gpu(), {.sub_groups = {32}}).empty());
-  CHECK(said(gpu(), {.sub_groups = {33}}).find("choose 1 to 32") != std::string::npos);
-  CHECK(said(wave64(), {.sub_groups = {5}}).find("choose 1 to 4") != std::string::npos);
-  CHECK(said(gpu(), {.strides = {65}}).empty());
-  CHECK(said(gpu(), {.word_bytes = {16}, .strides = {100}}).find("--strides: 100") == 0);
-  CHECK(said(gpu(), {.word_bytes = {16}, .strides = {100}}).find("choose 0 to 82") !=
-        std::string::npos);
-  CHECK(said(bare(), {.strides = {64}}).empty());  // the plan says that there is no local memory
+  CHECK(said(gpu(), {{"ways", Ints{1, 33}}}).find("--ways: 33") == 0);
+  CHECK(said(gpu(), {{"ways", Ints{33}}}).find("choose 1 to 32") != std::string::npos);
+  CHECK(said(wave64(), {{"ways", Ints{33}}}).empty());
+  CHECK(said(gpu(), {{"sub-groups", Ints{32}}}).empty());
+  CHECK(said(gpu(), {{"sub-groups", Ints{33}}}).find("choose 1 to 32") != std::string::npos);
+  CHECK(said(wave64(), {{"sub-groups", Ints{5}}}).find("choose 1 to 4") != std::string::npos);
+  CHECK(said(gpu(), {{"strides", Ints{65}}}).empty());
+  const Options wide{{"words", Words{"16"}}, {"strides", Ints{100}}};
+  CHECK(said(gpu(), wide).find("--strides: 100") == 0);
+  CHECK(said(gpu(), wide).find("choose 0 to 82") != std::string::npos);
+  // The plan says that there is no local memory.
+  CHECK(said(bare(), {{"strides", Ints{64}}}).empty());
 }
 
 TEST_CASE("the largest stride that a check allows is planned") {
-  for (const int word : {4, 8, 16}) {
-    const Limits limits{.word_bytes = {word}, .strides = {100000}};
-    const std::string said = banks_probe().check(gpu(), limits);
-    const int most = std::stoi(said.substr(said.find("0 to ") + 5));
-    const Plan plan = banks_probe().plan(gpu(), {.word_bytes = {word}, .strides = {most}});
+  for (const char* const word : {"4", "8", "16"}) {
+    const auto stride_of = [&](int stride) {
+      return asking({{"words", Words{word}}, {"strides", Ints{stride}}});
+    };
+    const std::string said = banks_probe().check(gpu(), stride_of(100000));
+    const int max = std::stoi(said.substr(said.find("0 to ") + 5));
+    const Plan plan = banks_probe().plan(gpu(), stride_of(max));
     CHECK(std::any_of(plan.points.begin(), plan.points.end(), [&](const Point& point) {
-      return point.parameters.integer_or("stride_words", -1) == most;
+      return point.parameters.integer_or("stride_words", -1) == max;
     }));
   }
 }
 
 TEST_CASE("words, sub-groups, instructions and series are those that were asked for") {
-  const Limits limits{.series = {"load-throughput"},
-                      .word_bytes = {8},
-                      .sub_groups = {2, 4},
-                      .instructions = {3, 8}};
-  const Plan plan = banks_probe().plan(gpu(), limits);
+  const Request request =
+      asking({{"words", Words{"8"}}, {"sub-groups", Ints{2, 4}}, {"instructions", Ints{3, 8}}},
+             {"load-throughput"});
+  const Plan plan = banks_probe().plan(gpu(), request);
   CHECK(series_of(plan.points) == std::set<std::string>{"load-throughput"});
   for (const Point& point : plan.points) {
     CHECK(point.parameters.integer("word_bytes") == 8);
@@ -222,9 +247,48 @@ TEST_CASE("words, sub-groups, instructions and series are those that were asked 
     CHECK(point.parameters.integer("instructions") == 8);
   }
   // The model alone needs the banks as well.
-  CHECK(series_of(banks_probe().plan(gpu(), {.series = {"store-model"}}).points) ==
+  CHECK(series_of(banks_probe().plan(gpu(), asking({}, {"store-model"})).points) ==
         std::set<std::string>{"load-throughput"});
-  CHECK(banks_probe().plan(gpu(), {.series = {"global"}}).points.empty());
+  CHECK(banks_probe().plan(gpu(), asking({}, {"global"})).points.empty());
+}
+
+TEST_CASE("points name their parameters in this order, and are read back as they were") {
+  std::vector<Point> points = banks_probe().plan(gpu(), {}).points;
+  take_samples(points, {32, 4, 32});
+  const std::vector<Point> more = banks_probe().refine(gpu(), {}, points);
+  points.insert(points.end(), more.begin(), more.end());
+  std::set<std::vector<std::string>> orders;
+  for (const Point& point : points) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : point.parameters) names.push_back(name);
+    orders.insert(names);
+    Point again;
+    write_shape(shape_at(point), again);
+    CHECK(again.parameters == point.parameters);
+  }
+  const auto order = [](const Words& of_pattern) {
+    Words names{"word_bytes", "pattern"};
+    names.insert(names.end(), of_pattern.begin(), of_pattern.end());
+    for (const char* const name : {"sub_groups", "lanes", "instructions", "local_bytes"}) {
+      names.emplace_back(name);
+    }
+    return names;
+  };
+  CHECK(orders == std::set<Words>{order({"stride_words"}), order({}), order({"rows"}),
+                                  order({"ways", "span_bytes", "banks"})});
+}
+
+TEST_CASE("--max-memory holds for the tables of offsets and the results") {
+  Request request;
+  CHECK(banks_probe().plan(gpu(), request).memory == Bytes{32 * 32 * 4 + 2 * 100 * 8});
+  request.max_memory = {32 * 32 * 4 + 2 * 100 * 8};
+  CHECK_FALSE(banks_probe().plan(gpu(), request).points.empty());
+  request.max_memory = request.max_memory - Bytes{1};
+  const Plan plan = banks_probe().plan(gpu(), request);
+  CHECK(plan.points.empty());
+  CHECK(plan.memory == Bytes{});
+  REQUIRE(plan.findings.size() == 1);
+  CHECK(plan.findings.front().reason.find("--max-memory") != std::string::npos);
 }
 
 TEST_CASE("32 banks of 4 bytes are found, with what they cost") {
@@ -233,13 +297,13 @@ TEST_CASE("32 banks of 4 bytes are found, with what they cost") {
   CHECK(value_of(found, "banks", "local memory") == 32.0);
   CHECK(value_of(found, "bank_width", "local memory") == 4.0);
   CHECK(value_of(found, "lanes_together", "local memory") == 32.0);
-  CHECK(value_of(found, "behind", "local memory") > 100.0);
-  CHECK_FALSE(find(found, "runner_up", "local memory")->label.empty());
-  CHECK(value_of(found, "cost_a_way", "load-latency 4 B") == doctest::Approx(2.0));
+  CHECK(value_of(found, "bic_margin", "local memory") > 100.0);
+  CHECK_FALSE(find(found, "second_best", "local memory")->label.empty());
+  CHECK(value_of(found, "cost_per_way", "load-latency 4 B") == doctest::Approx(2.0));
   CHECK(value_of(found, "conflict_free", "load-latency 4 B") == doctest::Approx(25.0));
-  CHECK(value_of(found, "cost_a_way", "store-throughput 16 B") == doctest::Approx(1.0));
-  CHECK(value_of(found, "bytes_a_cycle", "load-throughput 4 B") == doctest::Approx(128 / 1.1));
-  for (const char* const name : {"bandwidth", "bytes_a_cycle"}) {
+  CHECK(value_of(found, "cost_per_way", "store-throughput 16 B") == doctest::Approx(1.0));
+  CHECK(value_of(found, "bytes_per_cycle", "load-throughput 4 B") == doctest::Approx(128 / 1.1));
+  for (const char* const name : {"bandwidth", "bytes_per_cycle"}) {
     const Finding* const rate = find(found, name, "load-throughput 4 B");
     REQUIRE((rate->low.has_value() && rate->high.has_value()));
     CHECK(*rate->low <= *rate->value);
@@ -253,7 +317,7 @@ TEST_CASE("32 banks of 4 bytes are found, with what they cost") {
 }
 
 TEST_CASE("other memories are found from what is measured on their devices") {
-  for (const BankModel& model : {BankModel{64, 4, 64}, {32, 8, 32}}) {
+  for (const Model& model : {Model{64, 4, 64}, {32, 8, 32}}) {
     const Findings found = banks_probe().analyse(wave64(), measured(wave64(), {}, model));
     CAPTURE(model.banks);
     CHECK(value_of(found, "banks", "local memory") == model.banks);
@@ -272,19 +336,20 @@ TEST_CASE("congestion is of the banks that were found, w, l and k swept") {
   CHECK(more.back().parameters.integer("ways") == 32);
   CHECK(more.back().parameters.integer("sub_groups") == 32);
   CHECK(more.back().parameters.integer("instructions") == 32);
-  const Limits thorough{.effort = Effort::thorough};
+  Request thorough;
+  thorough.effort = Effort::thorough;
   CHECK(banks_probe().refine(gpu(), thorough, points).size() == 2 * 6 * 6 * 6);
   for (const Point& point : more) {
-    const int k = static_cast<int>(point.parameters.integer("ways"));
-    CHECK(wavefronts_of(offsets_of(pattern_of(point), 4, 32), 4, {32, 4, 32}) == k);
+    CHECK(wavefronts_at(point, {32, 4, 32}) == point.parameters.integer("ways"));
   }
-  const auto asked =
-      banks_probe().refine(gpu(), {.ways = {3}, .sub_groups = {5}, .instructions = {7}}, points);
+  const Request request =
+      asking({{"ways", Ints{3}}, {"sub-groups", Ints{5}}, {"instructions", Ints{7}}});
+  const auto asked = banks_probe().refine(gpu(), request, points);
   REQUIRE(asked.size() == 2);
   CHECK(asked.front().parameters.integer("ways") == 3);
 }
 
-TEST_CASE("a processor has no banks, and no made-up number") {
+TEST_CASE("a CPU has no banks, and no made-up number") {
   std::vector<Point> points = banks_probe().plan(cpu(), {}).points;
   take_samples(points, {}, true);
   CHECK(banks_probe().refine(cpu(), {}, points).empty());
@@ -294,14 +359,14 @@ TEST_CASE("a processor has no banks, and no made-up number") {
   CHECK_FALSE(none->value.has_value());
   CHECK(none->reason.starts_with("not visible"));
   CHECK(none->reason.find("ordinary memory") != std::string::npos);
-  for (const char* const name : {"bank_width", "lanes_together", "runner_up", "c1"}) {
+  for (const char* const name : {"bank_width", "lanes_together", "second_best", "c1"}) {
     CHECK(std::none_of(found.findings.begin(), found.findings.end(),
                        [&](const Finding& each) { return each.name == name; }));
   }
-  CHECK(find(found, "cost_a_way", "load-latency 4 B") == nullptr);
+  CHECK(find(found, "cost_per_way", "load-latency 4 B") == nullptr);
   CHECK(find(found, "conflict_free", "load-latency 4 B")->unit == "seconds");
   // Asked for, the congestion is measured all the same: any candidate has these rows in one bank.
-  const auto asked = banks_probe().refine(cpu(), {.ways = {2}}, points);
+  const auto asked = banks_probe().refine(cpu(), asking({{"ways", Ints{2}}}), points);
   REQUIRE_FALSE(asked.empty());
   CHECK(asked.front().parameters.integer("span_bytes") == 1024);
 }
@@ -312,10 +377,11 @@ TEST_CASE("points of another version are left out, and nothing is thrown") {
   points[1].parameters.set("word_bytes", std::int64_t{0});
   points[2].parameters.set("lanes", std::int64_t{-4});
   points[3].failure = "it failed";
+  points[5].parameters.set("instructions", 1.5);
   points[4].samples.clear();
   const Findings found = banks_probe().analyse(gpu(), points);
   CHECK(value_of(found, "banks", "local memory") == 32.0);
 }
 
 }  // namespace
-}  // namespace clprobe
+}  // namespace clprobe::banks

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many banks a local memory has, and what a conflict costs. Pure; what is measured is
-// src/probes/banks.cpp.
+// How many banks a local memory has, and what a conflict costs, from times by pattern. Pure.
 #pragma once
 
 #include <cstdint>
@@ -8,43 +7,43 @@
 #include <string>
 #include <vector>
 
-#include "analysis/bank_patterns.hpp"
 #include "clprobe/statistics.hpp"
+#include "probes/banks/patterns.hpp"
 
-namespace clprobe {
+namespace clprobe::banks {
 
 /// Words in turn over `banks` banks of `width_bytes`; at most so many lanes' accesses go together,
 /// and no more than all banks deliver at once (half as many for words of twice the size).
-struct BankModel {
+struct Model {
   int banks{32};
   int width_bytes{4};
   int lanes_together{32};
 
-  friend bool operator==(const BankModel&, const BankModel&) = default;
+  friend bool operator==(const Model&, const Model&) = default;
 };
 
 /// How often the memory is asked until all lanes are served: for each group of lanes that go
 /// together, the most different rows that they want of one bank (at least 1), and the sum of those.
 /// Lanes that want the same row share it. Source: the k-congestion of Okamoto and others 2014.
-int wavefronts_of(std::span<const std::uint32_t> offsets, int word_bytes, const BankModel& model);
+int wavefronts_of(std::span<const std::uint32_t> offsets, int word_bytes, const Model& model);
 
 /// The times of one series: what an access of each pattern takes, in any unit.
-struct BankCurve {
+struct Curve {
   int word_bytes{4};
   int lanes{32};
-  std::vector<BankPattern> patterns{};
+  std::vector<Pattern> patterns{};
   std::vector<double> times{};
 };
 
 /// What every candidate says of every pattern of the curves, as it depends on no time.
-struct BankCandidates {
-  std::vector<BankModel> models{};
+struct Candidates {
+  std::vector<Model> models{};
   /// By model, curve, pattern.
   std::vector<std::vector<std::vector<double>>> wavefronts{};
 };
 
 /// 8 to 128 banks of 4 and 8 bytes, 8 to 64 lanes together as far as the curves have them.
-BankCandidates tabulate_candidates(std::span<const BankCurve> curves);
+Candidates tabulate_candidates(std::span<const Curve> curves);
 
 /// time = base + cost * wavefronts, by least squares of relative deviations, with 95 % intervals.
 struct ConflictLine {
@@ -60,12 +59,12 @@ ConflictLine fit_conflicts(std::span<const double> wavefronts, std::span<const d
 
 /// What fits as well as the best, or is the next to do so.
 struct RankedModel {
-  BankModel model{};
+  Model model{};
   double bic{0.0};
 };
 
 /// What the curves say together.
-struct BankVerdict {
+struct Verdict {
   bool is_visible{false};
   std::string reason{};                ///< why nothing is visible, or no candidate describes it
   std::vector<RankedModel> ranking{};  ///< best first
@@ -81,7 +80,7 @@ inline constexpr double undecided_bic = 6.0;
 /// Compares the candidates by BIC, each with a line of its own for every curve. Nothing is visible
 /// where conflicts add less than 2 %, or where a candidate is no better than flat curves; and
 /// nothing is claimed where the best explains less than 90 % of what is seen.
-BankVerdict judge_banks(std::span<const BankCurve> curves, const BankCandidates& candidates);
+Verdict judge(std::span<const Curve> curves, const Candidates& candidates);
 
 /// One measured point of the model E = c1 * w * l * k + c2.
 struct CongestionPoint {
@@ -107,4 +106,4 @@ struct CongestionModel {
 /// and Store Instructions, 2014.
 CongestionModel fit_congestion(std::span<const CongestionPoint> points);
 
-}  // namespace clprobe
+}  // namespace clprobe::banks

@@ -7,13 +7,14 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-namespace clprobe {
+#include "clprobe/words.hpp"
+
+namespace clprobe::stride {
 
 /// The bandwidth of one stride: the median of its launches between their quartiles.
-struct StridePoint {
+struct CurvePoint {
   double stride_bytes{0.0};
   double bandwidth{0.0};  ///< bytes per second, above 0
   double low{0.0};
@@ -22,20 +23,22 @@ struct StridePoint {
 
 /// gpu_coalescing: neighbouring work-items must access neighbouring elements. cpu_serial: each
 /// work-item must access a run of its own. flat: it does not matter. unclear: none of these.
-enum class StrideClass { gpu_coalescing, cpu_serial, flat, unclear };
-
-std::string_view to_word(StrideClass value);
+enum class CurveClass { gpu_coalescing, cpu_serial, flat, unclear };
+inline constexpr Word<CurveClass> class_words[]{{CurveClass::gpu_coalescing, "gpu-coalescing"},
+                                                {CurveClass::cpu_serial, "cpu-serial"},
+                                                {CurveClass::flat, "flat"},
+                                                {CurveClass::unclear, "unclear"}};
 
 /// A stride that is slower than both of its neighbours (partition camping).
-struct StrideDip {
+struct Dip {
   double stride_bytes{0.0};
   double share{0.0};  ///< of the slower neighbour, below 1
 };
 
-struct StridePattern {
-  double best{0.0};        ///< the median of the bandwidths that come near the most
-  std::size_t best_at{0};  ///< where the most is, in the points by stride
-  StrideClass kind{StrideClass::unclear};
+struct CurveVerdict {
+  double best{0.0};        ///< the median of the bandwidths that come near the highest
+  std::size_t best_at{0};  ///< where the highest is, in the points by stride
+  CurveClass kind{CurveClass::unclear};
   std::string unclear_reason{};
   std::optional<std::size_t> knee{};      ///< from here on, to the last but one, 0.9 of the best
   std::optional<std::size_t> sub_knee{};  ///< the first with 0.6 of the best
@@ -49,13 +52,13 @@ struct StridePattern {
   double last_share{1.0};  ///< of the best, at the largest stride
   /// Below 0.93, and by four deviations of those that reach the best.
   bool has_end_droop{false};
-  std::vector<StrideDip> dips{};
+  std::vector<Dip> dips{};
 };
 
 /// Judges a curve over strides that double from the first, which must be that of one element; in
 /// ascending order. `sub_group` is what the driver reports (1 where it does not). Fewer than four
 /// points, or gaps, give `unclear` with a reason. Rules: measurement notes of clmempatterns' curve
 /// of an R9 Nano, see docs/stride.md.
-StridePattern read_stride_pattern(std::span<const StridePoint> points, double sub_group);
+CurveVerdict judge_curve(std::span<const CurvePoint> points, double sub_group);
 
-}  // namespace clprobe
+}  // namespace clprobe::stride

@@ -8,7 +8,7 @@
 #include "clprobe/registry.hpp"
 #include "probes/stride/findings.hpp"
 
-namespace clprobe {
+namespace clprobe::stride {
 namespace {
 
 /// Points of one series whose launches take as long as the bandwidths (in bytes per second) say.
@@ -57,7 +57,7 @@ const std::vector<double> coalescing{0.25e12, 0.5e12, 1e12, 2e12, 2.1e12, 4e12, 
                                      4.1e12,  4e12,   4e12, 4e12, 4e12,   3e12};
 
 TEST_CASE("a GPU: bandwidth, knee, sector, sub-group, droop, and one sentence") {
-  const Findings found = stride_findings(gpu(), points_of(coalescing));
+  const Findings found = analyse(gpu(), points_of(coalescing));
   const Finding* const bandwidth = find(found, "bandwidth");
   REQUIRE(bandwidth != nullptr);
   CHECK(*bandwidth->value == doctest::Approx(4.1e12).epsilon(0.001));
@@ -84,8 +84,8 @@ TEST_CASE("a GPU: bandwidth, knee, sector, sub-group, droop, and one sentence") 
 TEST_CASE("a curve that rises ever more slowly, as caches make it, tells no sub-group") {
   // int reads of an H200, 4 bytes to 4 KiB.
   const Findings found =
-      stride_findings(gpu(), points_of({0.979e12, 1.909e12, 2.861e12, 3.641e12, 4.048e12, 4.216e12,
-                                        4.066e12, 4.106e12, 4.153e12, 4.207e12, 4.237e12}));
+      analyse(gpu(), points_of({0.979e12, 1.909e12, 2.861e12, 3.641e12, 4.048e12, 4.216e12,
+                                4.066e12, 4.106e12, 4.153e12, 4.207e12, 4.237e12}));
   CHECK(find(found, "class")->label == "gpu-coalescing");
   CHECK_FALSE(find(found, "sub_group")->value.has_value());
   CHECK(find(found, "sub_group")->reason.find("without a step") != std::string::npos);
@@ -93,7 +93,7 @@ TEST_CASE("a curve that rises ever more slowly, as caches make it, tells no sub-
 
 TEST_CASE("a CPU: no knee and no hints, with the reason") {
   const Findings found =
-      stride_findings(gpu(), points_of({10e9, 10e9, 9.9e9, 9.5e9, 7e9, 5e9, 3e9, 2e9, 1e9, 0.5e9}));
+      analyse(gpu(), points_of({10e9, 10e9, 9.9e9, 9.5e9, 7e9, 5e9, 3e9, 2e9, 1e9, 0.5e9}));
   CHECK(find(found, "class")->label == "cpu-serial");
   CHECK_FALSE(find(found, "knee")->value.has_value());
   CHECK(find(found, "knee")->reason.starts_with("not visible"));
@@ -105,24 +105,23 @@ TEST_CASE("a CPU: no knee and no hints, with the reason") {
 TEST_CASE("failed points, points without times and gaps are not guessed over") {
   std::vector<Point> points = points_of(coalescing);
   points[4].failure = "wrong result";
-  const Findings gap = stride_findings(gpu(), points);
+  const Findings gap = analyse(gpu(), points);
   CHECK(find(gap, "class")->label.empty());
   CHECK(find(gap, "class")->reason.find("missing") != std::string::npos);
   CHECK(find(gap, "knee") == nullptr);
   points = points_of(coalescing);
   points.erase(points.begin());
-  CHECK(find(stride_findings(gpu(), points), "class")->reason.find("one element") !=
-        std::string::npos);
+  CHECK(find(analyse(gpu(), points), "class")->reason.find("one element") != std::string::npos);
   for (Point& point : points) point.samples.clear();
-  CHECK(stride_findings(gpu(), points).findings.empty());
-  CHECK(stride_findings(gpu(), {}).findings.empty());
+  CHECK(analyse(gpu(), points).findings.empty());
+  CHECK(analyse(gpu(), {}).findings.empty());
 }
 
 TEST_CASE("points of a stored run that lack parameters are no crash") {
   std::vector<Point> points = points_of(coalescing);
   for (Point& point : points) point.parameters = {};
-  CHECK_NOTHROW(stride_findings(gpu(), points));
+  CHECK_NOTHROW(analyse(gpu(), points));
 }
 
 }  // namespace
-}  // namespace clprobe
+}  // namespace clprobe::stride

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Banks told from generated times, and the model of conflicts by its source's own figures.
-#include "analysis/banks.hpp"
+#include "probes/banks/model.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,20 +11,20 @@
 #include <numeric>
 #include <vector>
 
-#include "random.hpp"
+#include "unit/random.hpp"
 
-namespace clprobe {
+namespace clprobe::banks {
 namespace {
 
 constexpr int lanes_32 = 32;
 
-int stride_ways(int stride, int word, const BankModel& model) {
+int stride_ways(int stride, int word, const Model& model) {
   return wavefronts_of(offsets_of({PatternKind::stride, stride}, word, lanes_32), word, model);
 }
 
 /// The curves that the probe has the banks from: chains and independent loads of 4 and 8 bytes.
-std::vector<BankCurve> empty_curves(int lanes) {
-  std::vector<BankCurve> curves;
+std::vector<Curve> empty_curves(int lanes) {
+  std::vector<Curve> curves;
   for (int i = 0; i < 4; ++i) {
     curves.push_back({i % 2 == 0 ? 4 : 8, lanes, survey_patterns(survey_strides(true)), {}});
   }
@@ -32,8 +32,8 @@ std::vector<BankCurve> empty_curves(int lanes) {
 }
 
 /// Candidates depend on the lanes alone, and take longer to tabulate than to compare.
-const BankCandidates& candidates_for(int lanes) {
-  static std::map<int, BankCandidates> made;
+const Candidates& candidates_for(int lanes) {
+  static std::map<int, Candidates> made;
   auto found = made.find(lanes);
   if (found == made.end()) {
     found = made.emplace(lanes, tabulate_candidates(empty_curves(lanes))).first;
@@ -41,7 +41,7 @@ const BankCandidates& candidates_for(int lanes) {
   return found->second;
 }
 
-std::size_t place_of(const BankCandidates& candidates, const BankModel& model) {
+std::size_t place_of(const Candidates& candidates, const Model& model) {
   const auto found = std::find(candidates.models.begin(), candidates.models.end(), model);
   REQUIRE(found != candidates.models.end());
   return static_cast<std::size_t>(found - candidates.models.begin());
@@ -53,11 +53,11 @@ struct Costs {
   std::array<double, 2> way{2.0, 1.0};
 };
 
-std::vector<BankCurve> generated(const BankModel& model, int lanes, const Costs& costs,
-                                 double noise_share, Random& noise) {
-  const BankCandidates& candidates = candidates_for(lanes);
+std::vector<Curve> generated(const Model& model, int lanes, const Costs& costs, double noise_share,
+                             Random& noise) {
+  const Candidates& candidates = candidates_for(lanes);
   const auto& wavefronts = candidates.wavefronts[place_of(candidates, model)];
-  std::vector<BankCurve> curves = empty_curves(lanes);
+  std::vector<Curve> curves = empty_curves(lanes);
   for (std::size_t i = 0; i < curves.size(); ++i) {
     for (const double fronts : wavefronts[i]) {
       const double time = costs.base.at(i / 2) + costs.way.at(i / 2) * fronts;
@@ -76,7 +76,7 @@ bool is_near(const ConflictLine& line, double cost) {
 }  // namespace
 
 TEST_CASE("strides of 32 banks of 4 bytes cost as many ways as their common divisor with 32") {
-  const BankModel model{32, 4, 32};
+  const Model model{32, 4, 32};
   CHECK(stride_ways(0, 4, model) == 1);  // a broadcast
   for (int stride = 1; stride <= 65; ++stride) {
     CHECK(stride_ways(stride, 4, model) == std::gcd(stride, 32));
@@ -114,13 +114,13 @@ TEST_CASE("wide banks share a row between neighbours, narrow ones do not") {
 }
 
 TEST_CASE("congestion is exactly k, for every k, word and memory") {
-  for (const BankModel& model : {BankModel{32, 4, 32}, {16, 4, 16}, {64, 4, 64}, {32, 8, 32}}) {
+  for (const Model& model : {Model{32, 4, 32}, {16, 4, 16}, {64, 4, 64}, {32, 8, 32}}) {
     for (const int word : {4, 8}) {
       const int together = std::min(model.lanes_together, model.banks * model.width_bytes / word);
       for (int k = 1; k <= together; ++k) {
-        const BankPattern pattern{PatternKind::congestion, k,
-                                  static_cast<std::uint32_t>(model.banks * model.width_bytes),
-                                  model.banks};
+        const Pattern pattern{PatternKind::congestion, k,
+                              static_cast<std::uint32_t>(model.banks * model.width_bytes),
+                              model.banks};
         CAPTURE(k);
         // In one group: there the sum over the groups is k itself.
         CHECK(wavefronts_of(offsets_of(pattern, word, together), word, model) == k);
@@ -137,7 +137,7 @@ TEST_CASE("rows tell how many lanes are served together") {
 }
 
 TEST_CASE("offsets are whole words within the footprint, which is whole blocks") {
-  for (const BankPattern& pattern : survey_patterns(survey_strides(true))) {
+  for (const Pattern& pattern : survey_patterns(survey_strides(true))) {
     for (const int word : {4, 8, 16}) {
       const std::uint64_t footprint = footprint_of(pattern, word, 32);
       CHECK(footprint % pattern_block_bytes == 0);
@@ -161,12 +161,12 @@ TEST_CASE("banks, width and cost are found again in 99 of 100 generated memories
           // No more lanes together than there are, and than the banks deliver.
           const std::array<int, 3> choices{16, 32, 64};
           const int together = choices.at(static_cast<std::size_t>(noise.uniform(0.0, 1.0) * 3));
-          const BankModel model{banks, width, std::min({together, lanes, banks * width / 4})};
+          const Model model{banks, width, std::min({together, lanes, banks * width / 4})};
           Costs costs;
           costs.base = {20.0 + 40.0 * noise.uniform(0.0, 1.0), 0.1 + noise.uniform(0.0, 1.0)};
           costs.way = {1.0 + 2.0 * noise.uniform(0.0, 1.0), 0.9 + noise.uniform(0.0, 1.0)};
           const auto curves = generated(model, lanes, costs, noise_share, noise);
-          const BankVerdict verdict = judge_banks(curves, candidates_for(lanes));
+          const Verdict verdict = judge(curves, candidates_for(lanes));
           ++cases;
           right += verdict.is_visible && verdict.ranking.front().model == model &&
                    is_near(verdict.lines[0], costs.way[0]) &&
@@ -187,7 +187,7 @@ TEST_CASE("flat times have no banks, at any noise") {
         std::array<double, 4>{0.0, 0.003, 0.03, 0.15}.at(static_cast<std::size_t>(round / 4 % 4));
     const Costs costs{{30.0, 1.5}, {0.0, 0.0}};
     const auto curves = generated({8, 4, 8}, lanes, costs, share, noise);
-    const BankVerdict verdict = judge_banks(curves, candidates_for(lanes));
+    const Verdict verdict = judge(curves, candidates_for(lanes));
     CAPTURE(lanes);
     CAPTURE(share);
     CHECK_FALSE(verdict.is_visible);
@@ -198,25 +198,24 @@ TEST_CASE("flat times have no banks, at any noise") {
 TEST_CASE("a cost that is there, but adds less than 2 %, is not called banks") {
   Random noise(8);
   const Costs costs{{1000.0, 1000.0}, {0.3, 0.3}};
-  const BankVerdict verdict =
-      judge_banks(generated({32, 4, 32}, 32, costs, 0.0, noise), candidates_for(32));
+  const Verdict verdict = judge(generated({32, 4, 32}, 32, costs, 0.0, noise), candidates_for(32));
   CHECK_FALSE(verdict.is_visible);
 }
 
 TEST_CASE("times that differ without any order are no banks either") {
   Random noise(9);
-  std::vector<BankCurve> curves = empty_curves(32);
-  for (BankCurve& curve : curves) {
+  std::vector<Curve> curves = empty_curves(32);
+  for (Curve& curve : curves) {
     for (std::size_t i = 0; i < curve.patterns.size(); ++i) {
       curve.times.push_back(10.0 + 90.0 * noise.uniform(0.0, 1.0));
     }
   }
-  CHECK_FALSE(judge_banks(curves, candidates_for(32)).is_visible);
+  CHECK_FALSE(judge(curves, candidates_for(32)).is_visible);
 }
 
 TEST_CASE("too few patterns compare nothing") {
-  const std::vector<BankCurve> curves{{4, 32, {{PatternKind::stride, 1}}, {23.0}}};
-  const BankVerdict verdict = judge_banks(curves, tabulate_candidates(curves));
+  const std::vector<Curve> curves{{4, 32, {{PatternKind::stride, 1}}, {23.0}}};
+  const Verdict verdict = judge(curves, tabulate_candidates(curves));
   CHECK_FALSE(verdict.is_visible);
   CHECK_FALSE(verdict.reason.empty());
 }
@@ -255,4 +254,4 @@ TEST_CASE("the model is found again from points that obey it, and says how far o
   CHECK(off.largest_deviation_share == doctest::Approx(130.1 / 337.7).epsilon(0.01));
 }
 
-}  // namespace clprobe
+}  // namespace clprobe::banks

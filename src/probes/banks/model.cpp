@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis/banks.hpp"
+#include "probes/banks/model.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-namespace clprobe {
+namespace clprobe::banks {
 namespace {
 
 constexpr std::array candidate_banks{8, 16, 32, 64, 128};
@@ -26,8 +26,8 @@ struct RowCounts {
 };
 
 /// Rows that a group of lanes wants, by the bank that has them: the most of one bank.
-int rows_of_group(std::span<const std::uint32_t> offsets, std::uint32_t word,
-                  const BankModel& model, RowCounts& counts) {
+int rows_of_group(std::span<const std::uint32_t> offsets, std::uint32_t word, const Model& model,
+                  RowCounts& counts) {
   const auto width = static_cast<std::uint32_t>(model.width_bytes);
   const auto banks = static_cast<std::uint32_t>(model.banks);
   std::vector<std::uint32_t>& rows = counts.rows;
@@ -40,13 +40,14 @@ int rows_of_group(std::span<const std::uint32_t> offsets, std::uint32_t word,
   if (!std::is_sorted(rows.begin(), rows.end())) std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   counts.wanted.assign(banks, 0);
-  int most = 0;
-  for (const std::uint32_t row : rows) most = std::max(most, ++counts.wanted[row % banks]);
-  return most;
+  int max_wanted = 0;
+  for (const std::uint32_t row : rows)
+    max_wanted = std::max(max_wanted, ++counts.wanted[row % banks]);
+  return max_wanted;
 }
 
 std::vector<int> rows_by_group(std::span<const std::uint32_t> offsets, int word_bytes,
-                               const BankModel& model) {
+                               const Model& model) {
   const int delivered = model.banks * model.width_bytes / word_bytes;
   const auto together =
       static_cast<std::size_t>(std::clamp(delivered, 1, std::max(model.lanes_together, 1)));
@@ -91,9 +92,9 @@ double relative_squares(std::span<const double> wavefronts, std::span<const doub
 
 double bic_of(double relative_squares, std::size_t points, std::size_t parameters) {
   // What a clock and a host's noise leave in the best of cases: a smaller residual proves nothing.
-  constexpr double least_mean_square = 1e-6;
+  constexpr double min_mean_square = 1e-6;
   const auto n = static_cast<double>(points);
-  return n * std::log(std::max(relative_squares / n, least_mean_square)) +
+  return n * std::log(std::max(relative_squares / n, min_mean_square)) +
          static_cast<double>(parameters) * std::log(n);
 }
 
@@ -104,14 +105,14 @@ struct Fit {
   double largest_share{0.0};
 };
 
-Fit fit_model(std::span<const BankCurve> curves, std::span<const std::vector<double>> wavefronts) {
+Fit fit_model(std::span<const Curve> curves, std::span<const std::vector<double>> wavefronts) {
   Fit fit;
   for (std::size_t i = 0; i < curves.size(); ++i) {
     const ConflictLine line = fit_conflicts(wavefronts[i], curves[i].times);
-    const auto [least, most] = std::minmax_element(wavefronts[i].begin(), wavefronts[i].end());
-    const double conflict_free = line.base + line.cost * *least;
+    const auto [min, max] = std::minmax_element(wavefronts[i].begin(), wavefronts[i].end());
+    const double conflict_free = line.base + line.cost * *min;
     if (conflict_free > 0.0) {
-      fit.largest_share = std::max(fit.largest_share, line.cost * (*most - *least) / conflict_free);
+      fit.largest_share = std::max(fit.largest_share, line.cost * (*max - *min) / conflict_free);
     }
     fit.relative_squares += line.relative_squares;
     fit.lines.push_back(line);
@@ -123,14 +124,13 @@ Fit fit_model(std::span<const BankCurve> curves, std::span<const std::vector<dou
 struct PatternCounts {
   int word_bytes{4};
   int lanes{32};
-  BankPattern pattern{};
+  Pattern pattern{};
   std::vector<double> wavefronts{};  // by model
 };
 
 /// Counted once: chains and independent accesses, loads and stores mostly have the same patterns.
-const PatternCounts& counts_of(const BankPattern& pattern, const BankCurve& curve,
-                               std::span<const BankModel> models,
-                               std::vector<PatternCounts>& known) {
+const PatternCounts& counts_of(const Pattern& pattern, const Curve& curve,
+                               std::span<const Model> models, std::vector<PatternCounts>& known) {
   const auto same = std::find_if(known.begin(), known.end(), [&](const PatternCounts& each) {
     return each.word_bytes == curve.word_bytes && each.lanes == curve.lanes &&
            each.pattern == pattern;
@@ -138,7 +138,7 @@ const PatternCounts& counts_of(const BankPattern& pattern, const BankCurve& curv
   if (same != known.end()) return *same;
   PatternCounts counts{curve.word_bytes, curve.lanes, pattern, {}};
   const auto offsets = offsets_of(pattern, curve.word_bytes, curve.lanes);
-  for (const BankModel& model : models) {
+  for (const Model& model : models) {
     counts.wavefronts.push_back(wavefronts_of(offsets, curve.word_bytes, model));
   }
   return known.emplace_back(std::move(counts));
@@ -150,19 +150,19 @@ std::string no_banks(const char* why, double share) {
 
 }  // namespace
 
-int wavefronts_of(std::span<const std::uint32_t> offsets, int word_bytes, const BankModel& model) {
+int wavefronts_of(std::span<const std::uint32_t> offsets, int word_bytes, const Model& model) {
   int sum = 0;
   for (const int rows : rows_by_group(offsets, word_bytes, model)) sum += rows;
   return sum;
 }
 
-BankCandidates tabulate_candidates(std::span<const BankCurve> curves) {
-  int most_lanes = 1;
-  for (const BankCurve& curve : curves) most_lanes = std::max(most_lanes, curve.lanes);
-  BankCandidates candidates;
+Candidates tabulate_candidates(std::span<const Curve> curves) {
+  int max_lanes = 1;
+  for (const Curve& curve : curves) max_lanes = std::max(max_lanes, curve.lanes);
+  Candidates candidates;
   for (const int lanes : candidate_lanes) {
     // More lanes together than there are is the same as all of them.
-    if (lanes > most_lanes && lanes != candidate_lanes.front()) continue;
+    if (lanes > max_lanes && lanes != candidate_lanes.front()) continue;
     for (const int banks : candidate_banks) {
       for (const int width : candidate_widths) {
         // And more than the banks deliver, in words of 4 bytes, as many as they do.
@@ -172,9 +172,9 @@ BankCandidates tabulate_candidates(std::span<const BankCurve> curves) {
   }
   candidates.wavefronts.resize(candidates.models.size());
   std::vector<PatternCounts> known;
-  for (const BankCurve& curve : curves) {
+  for (const Curve& curve : curves) {
     for (auto& of_model : candidates.wavefronts) of_model.emplace_back();
-    for (const BankPattern& pattern : curve.patterns) {
+    for (const Pattern& pattern : curve.patterns) {
       const PatternCounts& counts = counts_of(pattern, curve, candidates.models, known);
       for (std::size_t model = 0; model < candidates.models.size(); ++model) {
         candidates.wavefronts[model].back().push_back(counts.wavefronts[model]);
@@ -206,11 +206,11 @@ ConflictLine fit_conflicts(std::span<const double> wavefronts, std::span<const d
   return line;
 }
 
-BankVerdict judge_banks(std::span<const BankCurve> curves, const BankCandidates& candidates) {
-  BankVerdict verdict;
+Verdict judge(std::span<const Curve> curves, const Candidates& candidates) {
+  Verdict verdict;
   std::size_t points = 0;
   double flat_squares = 0.0;
-  for (const BankCurve& curve : curves) {
+  for (const Curve& curve : curves) {
     points += curve.times.size();
     const std::vector<double> none(curve.times.size(), 1.0);
     if (!curve.times.empty()) flat_squares += fit_conflicts(none, curve.times).relative_squares;
@@ -237,19 +237,19 @@ BankVerdict judge_banks(std::span<const BankCurve> curves, const BankCandidates&
   const Fit& best = fits[order.front()];
   verdict.lines = best.lines;
   verdict.largest_share = best.largest_share;
-  constexpr double least_share = 0.02;
+  constexpr double min_share = 0.02;
   // The best of some tens of candidates fits noise a little, so that more is asked of it than of
   // one that was named before.
-  constexpr double sure_bic = 20.0;
-  constexpr double least_r_squared = 0.9;
+  constexpr double decisive_bic = 20.0;
+  constexpr double min_r_squared = 0.9;
   const bool has_negative = std::any_of(best.lines.begin(), best.lines.end(),
                                         [](const ConflictLine& line) { return line.cost < 0.0; });
   const double explained = flat_squares > 0.0 ? 1.0 - best.relative_squares / flat_squares : 0.0;
-  if (best.largest_share < least_share) {
+  if (best.largest_share < min_share) {
     verdict.reason = no_banks("no pattern costs more than another", best.largest_share);
-  } else if (verdict.bic_of_none - verdict.ranking.front().bic < sure_bic) {
+  } else if (verdict.bic_of_none - verdict.ranking.front().bic < decisive_bic) {
     verdict.reason = no_banks("what conflicts would add is lost in the noise", best.largest_share);
-  } else if (explained < least_r_squared || has_negative) {
+  } else if (explained < min_r_squared || has_negative) {
     verdict.reason = fmt::format(
         "not visible: times differ between patterns, but the best candidate explains only {:.0f} % "
         "of it",
@@ -285,4 +285,4 @@ CongestionModel fit_congestion(std::span<const CongestionPoint> points) {
   return model;
 }
 
-}  // namespace clprobe
+}  // namespace clprobe::banks

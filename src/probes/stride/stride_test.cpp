@@ -6,15 +6,30 @@
 #include <bit>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "clprobe/registry.hpp"
 #include "probes/stride/shape.hpp"
 
-namespace clprobe {
+namespace clprobe::stride {
 namespace {
 
+using Words = std::vector<std::string>;
+using Options = std::vector<std::pair<std::string_view, OptionValue>>;
+
 const Probe& stride_probe() { return *find_probe("stride"); }
+
+Request asking(const Options& options) {
+  Request request;
+  for (const auto& [name, value] : options) request.own.set(name, value);
+  return request;
+}
+
+std::pair<std::string_view, OptionValue> count(std::string_view name, std::uint64_t value) {
+  return {name, OptionValue{value}};
+}
 
 DeviceInfo big_gpu() {
   DeviceInfo device;
@@ -56,12 +71,13 @@ DeviceInfo phone() {
   return device;
 }
 
-std::string problem(const DeviceInfo& device, const StreamLimits& asked, Bytes max_memory = {}) {
-  Limits limits;
-  limits.stream = asked;
-  limits.max_memory = max_memory;
-  return stride_probe().check(device, limits);
+std::string problem(const DeviceInfo& device, const Options& options, Bytes max_memory = {}) {
+  Request request = asking(options);
+  request.max_memory = max_memory;
+  return stride_probe().check(device, request);
 }
+
+Shape shape_at(const Point& point) { return shape_of<Shape>(point); }
 
 std::uint64_t number(const Point& point, const char* name) {
   return static_cast<std::uint64_t>(point.parameters.integer(name));
@@ -75,14 +91,14 @@ TEST_CASE("every power of two from one element to the grid, in each series") {
     std::set<std::string> series;
     for (const Point& point : plan.points) series.insert(point.series);
     std::set<std::string> expected{"read int", "read int4", "copy int4"};
-    if runs_items_in_turn ((device)) expected.insert("read int16");
+    if (runs_items_in_turn(device)) expected.insert("read int16");
     CHECK(series == expected);
     for (const std::string& name : series) {
       std::set<std::uint64_t> strides;
       std::uint64_t grid = 0;
       for (const Point& point : plan.points) {
         if (point.series != name) continue;
-        const StrideShape shape = StrideShape::of(point);
+        const Shape shape = shape_at(point);
         strides.insert(shape.stride);
         grid = shape.grid;
         CHECK(shape.elements % shape.grid == 0);
@@ -102,37 +118,67 @@ TEST_CASE("every power of two from one element to the grid, in each series") {
 
 TEST_CASE("a CPU reads elements of a line in 16 streams") {
   for (const Point& point : stride_probe().plan(cpu(), {}).points) {
-    const StrideShape shape = StrideShape::of(point);
+    const Shape shape = shape_at(point);
     CHECK((shape.element_bytes() == 64) == (shape.run() == 16));
   }
 }
 
 TEST_CASE("buffers: 1 GiB on a large GPU, four times the last cache where it is known") {
-  const auto buffer = [](const DeviceInfo& device, const Limits& limits) {
-    return StrideShape::of(stride_probe().plan(device, limits).points.front()).buffer_bytes();
+  const auto buffer = [](const DeviceInfo& device, const Request& request) {
+    return shape_at(stride_probe().plan(device, request).points.front()).buffer_bytes();
   };
   CHECK(buffer(big_gpu(), {}) == gibibytes(1).count);
   CHECK(buffer(cpu(), {}) == mebibytes(128).count);
-  Limits limits;
-  limits.last_cache = mebibytes(100);  // the larger of what `latency` found and what is reported
-  CHECK(buffer(cpu(), limits) == mebibytes(512).count);
-  limits.last_cache = mebibytes(1);
-  CHECK(buffer(cpu(), limits) == mebibytes(128).count);
-  limits.last_cache = mebibytes(300);
-  CHECK(buffer(big_gpu(), limits) == gibibytes(2).count);
-  limits.max_memory = mebibytes(100);  // two buffers, powers of two
-  CHECK(buffer(cpu(), limits) == mebibytes(32).count);
-  Limits quick;
+  Request request;
+  // The larger of what `latency` found and what is reported.
+  request.known.last_cache = mebibytes(100);
+  CHECK(buffer(cpu(), request) == mebibytes(512).count);
+  request.known.last_cache = mebibytes(1);
+  CHECK(buffer(cpu(), request) == mebibytes(128).count);
+  request.known.last_cache = mebibytes(300);
+  CHECK(buffer(big_gpu(), request) == gibibytes(2).count);
+  request.max_memory = mebibytes(100);  // two buffers, powers of two
+  CHECK(buffer(cpu(), request) == mebibytes(32).count);
+  Request quick;
   quick.effort = Effort::quick;
   CHECK(buffer(big_gpu(), quick) == mebibytes(256).count);
 }
 
+TEST_CASE("the memory of a plan is that of its buffers and of their checks") {
+  constexpr std::uint64_t sums = 2 * 4097 * 8;        // of reads, on the device and on the host
+  constexpr std::uint64_t counts = 2 * 65536 * 4;     // of copies
+  constexpr std::uint64_t cpu_counts = 2 * 1024 * 4;  // fewer work-items check
+  CHECK(stride_probe().plan(big_gpu(), {}).memory == gibibytes(2) + Bytes{sums} + Bytes{counts});
+  CHECK(stride_probe().plan(cpu(), {}).memory == mebibytes(256) + Bytes{sums} + Bytes{cpu_counts});
+  const Request reads = asking({{"operation", Words{"read"}}, count("elements", 1024)});
+  CHECK(stride_probe().plan(cpu(), reads).memory == Bytes{4096 + sums});
+  const Request everywhere = asking({{"operation", Words{"read", "update"}},
+                                     {"buffer", Words{"device", "host"}},
+                                     count("elements", 1U << 20U)});
+  CHECK(stride_probe().plan(big_gpu(), everywhere).memory ==
+        mebibytes(4 * 4) + Bytes{sums} + Bytes{counts});
+}
+
+TEST_CASE("--max-memory holds for all buffers and their checks together") {
+  for (const DeviceInfo& device : {big_gpu(), cpu(), phone()}) {
+    for (const std::uint64_t kib : {1U, 64U, 100U, 1024U, 2048U, 65536U, 1U << 20U}) {
+      Request request = asking({{"operation", Words{"read", "write", "copy"}},
+                                {"type", Words{"int", "float"}},
+                                {"buffer", Words{"device", "host"}}});
+      request.max_memory = kibibytes(kib);
+      CAPTURE(kib);
+      const Plan plan = stride_probe().plan(device, request);
+      CHECK(plan.memory <= request.max_memory);
+      CHECK(plan.points.empty() == (plan.memory.count == 0));
+      if (plan.points.empty()) CHECK(plan.findings.size() == 12);
+    }
+  }
+}
+
 TEST_CASE("the known patterns have their names") {
-  Limits limits;
-  limits.stream.grid = 1024;
-  limits.stream.work_group = 64;
-  limits.stream.operations = {Operation::read};
-  for (const Point& point : stride_probe().plan(big_gpu(), limits).points) {
+  const Request request =
+      asking({count("grid", 1024), count("work-group", 64), {"operation", Words{"read"}}});
+  for (const Point& point : stride_probe().plan(big_gpu(), request).points) {
     const std::uint64_t stride = number(point, "stride_elements");
     const std::string expected = stride == 1      ? "serial"
                                  : stride == 64   ? "work-group stride"
@@ -143,14 +189,13 @@ TEST_CASE("the known patterns have their names") {
 }
 
 TEST_CASE("what was asked for is a series each") {
-  Limits limits;
-  limits.stream.types = {ElementType::int32, ElementType::float64};
-  limits.stream.vectors = {1, 16};
-  limits.stream.operations = {Operation::update};
-  limits.stream.buffers = {BufferKind::device, BufferKind::host};
-  limits.stream.timer = Timer::host;
+  const Request request = asking({{"type", Words{"int", "double"}},
+                                  {"vector", Words{"1", "16"}},
+                                  {"operation", Words{"update"}},
+                                  {"buffer", Words{"device", "host"}},
+                                  {"timer", Words{"host"}}});
   std::set<std::string> series;
-  for (const Point& point : stride_probe().plan(big_gpu(), limits).points) {
+  for (const Point& point : stride_probe().plan(big_gpu(), request).points) {
     series.insert(point.series);
     CHECK(point.parameters.text("timer") == "host");
   }
@@ -160,13 +205,27 @@ TEST_CASE("what was asked for is a series each") {
                               "update double in host memory", "update double16 in host memory"});
 }
 
+TEST_CASE("points name their parameters in this order, and are read back as they were") {
+  const Plan plan = stride_probe().plan(big_gpu(), {});
+  std::vector<std::string> names;
+  for (const auto& [name, value] : plan.points.back().parameters) names.push_back(name);
+  CHECK(names == std::vector<std::string>{"stride_bytes", "stride_elements", "pattern", "operation",
+                                          "type", "vector", "buffer", "elements",
+                                          "working_set_bytes", "grid", "work_group", "timer"});
+  for (const Point& point : plan.points) {
+    CHECK(shape_at(point).shared_buffer_bytes == gibibytes(1).count);
+    Point again;
+    write_shape(shape_at(point), again);
+    CHECK(again.parameters == point.parameters);
+    CHECK(again.facts == point.facts);
+  }
+}
+
 TEST_CASE("events are not asked for where they are not true") {
   DeviceInfo device = cpu();
   device.launch_timer = Timer::host;
   CHECK(stride_probe().plan(device, {}).points.front().parameters.text("timer") == "host");
-  Limits limits;
-  limits.stream.timer = Timer::event;
-  const Plan plan = stride_probe().plan(device, limits);
+  const Plan plan = stride_probe().plan(device, asking({{"timer", Words{"event"}}}));
   CHECK(plan.points.empty());
   REQUIRE_FALSE(plan.findings.empty());
   CHECK(plan.findings.front().reason.find("--timer host") != std::string::npos);
@@ -179,44 +238,43 @@ TEST_CASE("bad input names the nearest valid value") {
     CHECK(text.find('\n') == std::string::npos);
     for (const std::string& part : parts) CHECK(text.find(part) != std::string::npos);
   };
-  says(problem(big_gpu(), {.grid = 1000}), {"--grid", "1000", "512 or 1024"});
-  says(problem(big_gpu(), {.elements = 3}), {"--elements", "2 or 4"});
-  says(problem(big_gpu(), {.work_group = 96}), {"--work-group", "64 or 128"});
-  says(problem(big_gpu(), {.elements = 1U << 20U, .grid = 1U << 21U}),
+  says(problem(big_gpu(), {count("elements", 1U << 20U), count("grid", 1U << 21U)}),
        {"--grid", "2097152", "at most 1048576"});
-  says(problem(big_gpu(), {.grid = 64, .work_group = 128}),
+  says(problem(big_gpu(), {count("grid", 64), count("work-group", 128)}),
        {"--work-group", "does not divide", "at most 64"});
-  says(problem(big_gpu(), {.work_group = 2048}), {"--work-group", "at most 1024"});
-  says(problem(phone(), {.work_group = 64}), {"--work-group", "at most 32"});
-  says(problem(cpu(), {.elements = std::uint64_t{1} << 40U}),
+  says(problem(big_gpu(), {count("work-group", 2048)}), {"--work-group", "at most 1024"});
+  says(problem(phone(), {count("work-group", 64)}), {"--work-group", "at most 32"});
+  says(problem(cpu(), {count("elements", std::uint64_t{1} << 40U)}),
        {"--elements", "more memory", "at most 268435456"});
-  says(problem(cpu(), {.elements = 1U << 20U}, mebibytes(1)), {"--elements", "at most 32768"});
-  says(problem(phone(), {.types = {ElementType::float64}}), {"--type", "int or float"});
-  says(problem(cpu(), {.buffers = {BufferKind::svm}}), {"--buffer", "device or host"});
+  // Half of the memory less what checks need, in each of two buffers of int4.
+  says(problem(cpu(), {count("elements", 1U << 20U)}, mebibytes(1)),
+       {"--elements", "2 buffers", "at most 16384"});
+  says(problem(phone(), {{"type", Words{"double"}}}), {"--type", "int or float"});
+  says(problem(cpu(), {{"buffer", Words{"svm"}}}), {"--buffer", "device or host"});
   CHECK(problem(big_gpu(), {}).empty());
   CHECK(problem(phone(), {}).empty());
-  CHECK(problem(big_gpu(), {.elements = 16}).empty());
-  CHECK(problem(big_gpu(), {.elements = 1, .grid = 1, .work_group = 1}).empty());
+  CHECK(problem(big_gpu(), {count("elements", 16)}).empty());
+  CHECK(
+      problem(big_gpu(), {count("elements", 1), count("grid", 1), count("work-group", 1)}).empty());
 }
 
 TEST_CASE("more than 4 GiB and more than 2^32 elements are planned, with places of 64 bits") {
-  Limits limits;
-  limits.stream.elements = std::uint64_t{1} << 33U;
-  limits.stream.operations = {Operation::read};
-  CHECK(stride_probe().check(big_gpu(), limits).empty());
-  const Plan plan = stride_probe().plan(big_gpu(), limits);
+  const Request request =
+      asking({count("elements", std::uint64_t{1} << 33U), {"operation", Words{"read"}}});
+  CHECK(stride_probe().check(big_gpu(), request).empty());
+  const Plan plan = stride_probe().plan(big_gpu(), request);
   REQUIRE_FALSE(plan.points.empty());
-  const StrideShape shape = StrideShape::of(plan.points.back());
+  const Shape shape = shape_at(plan.points.back());
   CHECK(shape.buffer_bytes() == gibibytes(32).count);
   CHECK(needs_wide(shape));
   CHECK(shape.first_of(shape.grid - 1) + (shape.run() - 1) * shape.stride == shape.elements - 1);
-  StrideShape narrow = shape;
+  Shape narrow = shape;
   narrow.elements = std::uint64_t{1} << 32U;  // the last place is 2^32 - 1
   CHECK_FALSE(needs_wide(narrow));
 }
 
 TEST_CASE("every element belongs to one work-item, whatever the stride") {
-  StrideShape shape;
+  Shape shape;
   shape.elements = 256;
   shape.grid = 16;
   for (shape.stride = 1; shape.stride <= shape.grid; shape.stride *= 2) {
@@ -231,7 +289,7 @@ TEST_CASE("every element belongs to one work-item, whatever the stride") {
 }
 
 TEST_CASE("the sums that work-items must find are those of their words") {
-  StrideShape shape;
+  Shape shape;
   shape.elements = 512;
   shape.grid = 16;
   for (const int vector : vector_widths) {
@@ -257,12 +315,12 @@ TEST_CASE("the sums that work-items must find are those of their words") {
 }
 
 TEST_CASE("wrong patterns give other sums") {
-  StrideShape shape;
+  Shape shape;
   shape.elements = 1U << 12U;
   shape.grid = 64;
   shape.stride = 8;
   const WordRule right = sum_rule(shape, 0, shape.run());
-  StrideShape wrong = shape;
+  Shape wrong = shape;
   wrong.stride = 16;
   const WordRule other = sum_rule(wrong, 0, shape.run());
   const WordRule shifted = sum_rule(shape, 1, shape.run());
@@ -279,16 +337,16 @@ TEST_CASE("wrong patterns give other sums") {
 }
 
 TEST_CASE("one build for an element and an unrolling: the stride is none of the options") {
-  StrideShape shape;
+  Shape shape;
   shape.elements = 1U << 20U;
   shape.grid = 1U << 10U;
   std::set<std::string> options;
   for (shape.stride = 1; shape.stride <= shape.grid; shape.stride *= 2) {
-    options.insert(stride_options(shape, false));
+    options.insert(build_options(shape, false));
   }
   CHECK(options.size() == 1);
-  CHECK(stride_variants().size() == 31);
+  CHECK(variants().size() == 31);
 }
 
 }  // namespace
-}  // namespace clprobe
+}  // namespace clprobe::stride

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string_view>
 #include <vector>
 
-namespace clprobe {
+#include "clprobe/words.hpp"
+
+namespace clprobe::banks {
 
 /// Any candidate's banks together, side by side, divide this: places so far apart share a bank.
 inline constexpr std::uint32_t all_banks_bytes = 1024;
@@ -23,24 +23,47 @@ enum class PatternKind {
   congestion,  ///< the first `number` lanes on rows of one bank, the others not on it
 };
 
-/// Words for the parameter "pattern", and back; nothing for a word that is none.
-std::string_view to_word(PatternKind kind);
-std::optional<PatternKind> pattern_kind(std::string_view word);
+inline constexpr Word<PatternKind> pattern_words[]{{PatternKind::stride, "stride"},
+                                                   {PatternKind::pairs, "pairs"},
+                                                   {PatternKind::rows, "rows"},
+                                                   {PatternKind::blocks, "blocks"},
+                                                   {PatternKind::congestion, "congestion"}};
 
-struct BankPattern {
+struct Pattern {
   PatternKind kind{PatternKind::stride};
   int number{1};
   std::uint32_t span_bytes{all_banks_bytes};  ///< congestion: from one row of a bank to the next
   int banks{32};                              ///< congestion: how many share the others
 
-  friend bool operator==(const BankPattern&, const BankPattern&) = default;
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.word("pattern", kind, pattern_words);
+    switch (kind) {
+      case PatternKind::stride:
+        f.whole("stride_words", number);
+        break;
+      case PatternKind::pairs:
+        break;
+      case PatternKind::rows:
+      case PatternKind::blocks:
+        f.whole("rows", number);
+        break;
+      case PatternKind::congestion:
+        f.whole("ways", number);
+        f.whole("span_bytes", span_bytes);
+        f.whole("banks", banks);
+        break;
+    }
+  }
+
+  friend bool operator==(const Pattern&, const Pattern&) = default;
 };
 
 /// Byte offset of each lane's word, a multiple of `word_bytes`.
-std::vector<std::uint32_t> offsets_of(const BankPattern& pattern, int word_bytes, int lanes);
+std::vector<std::uint32_t> offsets_of(const Pattern& pattern, int word_bytes, int lanes);
 
 /// Bytes that hold all of its places wherever they move, a multiple of the block.
-std::uint64_t footprint_of(const BankPattern& pattern, int word_bytes, int lanes);
+std::uint64_t footprint_of(const Pattern& pattern, int word_bytes, int lanes);
 
 /// What tells the candidates apart: strides from 0 to 65 words (all, or those around powers of
 /// two).
@@ -48,6 +71,6 @@ std::vector<int> survey_strides(bool is_whole);
 
 /// Those strides, controls, and rows and blocks in one bank, which differ by how many lanes are
 /// served together.
-std::vector<BankPattern> survey_patterns(const std::vector<int>& strides);
+std::vector<Pattern> survey_patterns(const std::vector<int>& strides);
 
-}  // namespace clprobe
+}  // namespace clprobe::banks
