@@ -18,13 +18,13 @@ namespace {
 
 using simulator::Machine;
 
-ProbeResult measured(const Machine& machine, std::string_view probe, const Limits& limits) {
+ProbeResult measured(const Machine& machine, std::string_view probe, const Request& request) {
   const auto backend = simulated_backend(machine, 42);
   Budget budget;
   budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
   budget.max_visits = 1;
   budget.min_visits = 1;
-  return measure(*find_probe(probe), *backend, limits, budget, {});
+  return measure(*find_probe(probe), *backend, request, budget, {});
 }
 
 std::optional<Finding> finding(const ProbeResult& result, std::string_view name,
@@ -35,54 +35,6 @@ std::optional<Finding> finding(const ProbeResult& result, std::string_view name,
   return std::nullopt;
 }
 
-/// The value; 0 where nothing was found.
-double value(const ProbeResult& result, std::string_view name, std::string_view series, int level) {
-  const auto found = finding(result, name, series, level);
-  return found && found->value ? *found->value : 0.0;
-}
-
-void check_capacity(const ProbeResult& result, int level, std::uint64_t bytes) {
-  CAPTURE(level);
-  const auto found = finding(result, "capacity", "global", level);
-  REQUIRE(found);
-  REQUIRE(found->low);
-  REQUIRE(found->high);
-  CHECK(*found->low <= static_cast<double>(bytes));
-  CHECK(*found->high >= static_cast<double>(bytes));
-}
-
-bool is_between(double value, const simulator::Latency& range) {
-  constexpr double rounding = 1e-6;
-  return value >= static_cast<double>(range.low) - rounding &&
-         value <= static_cast<double>(range.high) + rounding;
-}
-
-TEST_CASE("latency finds the levels of every preset") {
-  for (const std::string_view name : simulator::preset_names()) {
-    CAPTURE(name);
-    const Machine machine = simulator::preset(name);
-    Limits limits;
-    limits.series = {"global", "local"};
-    // Beyond a large second level, with no more sizes than its plateaus need.
-    limits.sizes = {{kibibytes(1), {machine.l1.bytes * 3}, 1.1},
-                    {{machine.l1.bytes * 3}, {machine.l2.bytes / 2}, 1.6},
-                    {{machine.l2.bytes / 2}, {machine.l2.bytes * 3}, 1.25}};
-    const ProbeResult result = measured(machine, "latency", limits);
-    CHECK(result.status == Status::ok);
-    int level = 1;
-    if (machine.l1.keeps_loads) {
-      CHECK(value(result, "cycles", "global", level) ==
-            doctest::Approx(static_cast<double>(machine.l1.latency_cycles)));
-      check_capacity(result, level++, machine.l1.bytes);
-    }
-    CHECK(is_between(value(result, "cycles", "global", level), machine.l2.latency_cycles));
-    check_capacity(result, level++, machine.l2.bytes);
-    CHECK(is_between(value(result, "cycles", "global", level), machine.memory.latency_cycles));
-    CHECK(value(result, "cycles", "local", 1) ==
-          doctest::Approx(static_cast<double>(machine.local.latency_cycles)));
-  }
-}
-
 /// The best bandwidth of reading ints, for one compute unit, in bytes a cycle.
 double bytes_per_cycle(const Machine& machine, const ProbeResult& result) {
   const auto found = finding(result, "bandwidth", "read int");
@@ -91,12 +43,12 @@ double bytes_per_cycle(const Machine& machine, const ProbeResult& result) {
   return *found->value / (machine.core.clock_ghz * 1e9) / units;
 }
 
-Limits reading_ints() {
-  Limits limits;
-  limits.stream.types = {ElementType::int32};
-  limits.stream.vectors = {1};
-  limits.stream.operations = {Operation::read};
-  return limits;
+Request reading_ints() {
+  Request request;
+  request.own.set("type", std::vector<std::string>{"int"});
+  request.own.set("vector", std::vector<std::string>{"1"});
+  request.own.set("operation", std::vector<std::string>{"read"});
+  return request;
 }
 
 TEST_CASE("stride finds what a compute unit fetches at once, and what its memory gives") {
@@ -126,13 +78,14 @@ TEST_CASE("banks finds the banks, their width and what a conflict costs") {
   for (const std::uint64_t way_cycles : {1U, 2U}) {
     CAPTURE(way_cycles);
     machine.local.way_cycles = way_cycles;
-    Limits limits;
-    limits.series = {"load-latency", "load-throughput"};
-    limits.word_bytes = {4};
-    limits.sub_groups = {8};  // more accesses under way than a latency has cycles
-    limits.instructions = {8};
-    limits.effort = Effort::quick;
-    const ProbeResult result = measured(machine, "banks", limits);
+    Request request;
+    request.series = {"load-latency", "load-throughput"};
+    request.own.set("words", std::vector<std::string>{"4"});
+    // More accesses under way than a latency has cycles.
+    request.own.set("sub-groups", std::vector<int>{8});
+    request.own.set("instructions", std::vector<int>{8});
+    request.effort = Effort::quick;
+    const ProbeResult result = measured(machine, "banks", request);
     CHECK(result.status == Status::ok);
     const auto of = [&](std::string_view name, std::string_view series) {
       const auto found = finding(result, name, series);
@@ -146,21 +99,6 @@ TEST_CASE("banks finds the banks, their width and what a conflict costs") {
     CHECK(of("cost_a_way", "load-throughput 4 B") ==
           doctest::Approx(static_cast<double>(way_cycles)).epsilon(0.02));
   }
-}
-
-TEST_CASE("what the simulator cannot measure is said and no failure") {
-  const Machine machine = simulator::preset("gsi");
-  Limits limits;
-  limits.series = {"image", "constant-argument"};
-  const ProbeResult result = measured(machine, "latency", limits);
-  CHECK(result.status == Status::unsupported);
-  CHECK(result.points.empty());
-  const auto backend = simulated_backend(machine, 1);
-  Probe without_trace = *find_probe("latency");
-  without_trace.trace = nullptr;
-  Point point;
-  point.series = "global";
-  CHECK_THROWS_AS(backend->prepare(without_trace, point), Unsupported);
 }
 
 TEST_CASE("the witness is what the trace must issue, loops within loops") {
