@@ -9,7 +9,6 @@
 #define CL_HPP_ENABLE_EXCEPTIONS
 #include <CL/opencl.hpp>
 
-#include <any>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -59,7 +58,7 @@ struct LaunchTimes {
   std::uint64_t host_ns{0};
 };
 
-/// One device in use: context, queue, built programs, and what probes keep between points.
+/// One device in use: context, queue and built programs.
 class Session {
  public:
   /// `info` as found, or as a former session of the same device left it (clock, timer, pointers).
@@ -85,16 +84,6 @@ class Session {
   /// come from another clock.
   LaunchTimes launch(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local);
 
-  /// One value of `Kept` per name for the life of the session; made on first use.
-  template <typename Kept, typename Make>
-  Kept& keep(const std::string& name, Make make) {
-    std::any& slot = kept_[name];
-    if (!slot.has_value()) slot = make();
-    return std::any_cast<Kept&>(slot);
-  }
-  /// Forgets all kept values, and frees their memory.
-  void forget_all() { kept_.clear(); }
-
  private:
   [[nodiscard]] std::string full_options(const std::string& options) const;
 
@@ -104,7 +93,6 @@ class Session {
   cl::Context context_;
   cl::CommandQueue queue_;
   std::map<std::string, cl::Program, std::less<>> programs_{};
-  std::map<std::string, std::any, std::less<>> kept_{};
 };
 
 /// The argument `never` of cl/clock.clh: a value that no chain and no offset takes.

@@ -46,7 +46,6 @@ class OpenClBackend final : public Backend {
   void open(const Probe& probe, const std::string& where) {
     opened_ = nullptr;
     prepare_ = nullptr;
-    session_.forget_all();
     prepare_ = translated(where, [&] { return probe.open(session_); });
     opened_ = &probe;
   }

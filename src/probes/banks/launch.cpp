@@ -289,7 +289,7 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   } else {
     // About as many accesses of a sub-group for chains as for independent ones.
     work.iterations = launch.kind.is_chain ? 64 : 32;
-    work.max_iterations = most_iterations - launch.footprint / 4 / launch.items;
+    work.max_iterations = max_iterations - launch.footprint / 4 / launch.items;
   }
   work.build = state->session.build_of("banks.cl", accesses->options());
   work.run = [accesses](std::uint64_t iterations) { return accesses->run(iterations); };

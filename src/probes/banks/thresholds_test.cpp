@@ -9,16 +9,16 @@
 #include "probes/banks/model.hpp"
 #include "random.hpp"
 
-namespace clprobe {
+namespace clprobe::banks {
 namespace {
 
-BankVerdict verdict_of(const std::vector<BankCurve>& curves) {
-  return judge_banks(curves, tabulate_candidates(curves));
+Verdict verdict_of(const std::vector<Curve>& curves) {
+  return judge(curves, tabulate_candidates(curves));
 }
 
 /// Strides 1, 2, 4, 8 and 16 of 32 lanes on 32 banks of 4 bytes: as many ways.
-BankVerdict verdict_of(const std::vector<double>& times) {
-  BankCurve curve;
+Verdict verdict_of(const std::vector<double>& times) {
+  Curve curve;
   for (const int stride : {1, 2, 4, 8, 16}) {
     curve.patterns.push_back({PatternKind::stride, stride});
   }
@@ -26,16 +26,16 @@ BankVerdict verdict_of(const std::vector<double>& times) {
   return verdict_of(std::vector{curve});
 }
 
-double lead_of(const BankVerdict& verdict) {
+double lead_of(const Verdict& verdict) {
   return verdict.bic_of_none - verdict.ranking.front().bic;
 }
 
 /// All patterns of a survey, at base + cost * ways with `noise_share` of noise.
-BankCurve survey(double base, double cost, double noise_share) {
+Curve survey(double base, double cost, double noise_share) {
   Random noise(5);
-  BankCurve curve;
+  Curve curve;
   curve.patterns = survey_patterns(survey_strides(true));
-  for (const BankPattern& pattern : curve.patterns) {
+  for (const Pattern& pattern : curve.patterns) {
     const double ways = wavefronts_of(offsets_of(pattern, 4, 32), 4, {32, 4, 32});
     curve.times.push_back((base + cost * ways) * (1.0 + noise_share * noise.normal()));
   }
@@ -44,11 +44,11 @@ BankCurve survey(double base, double cost, double noise_share) {
 
 TEST_CASE("banks are told from a BIC on that is 20 better than that of no banks") {
   // 18 + 2 a way, by half a cycle and by a whole one too much and too little in turn.
-  const BankVerdict sure = verdict_of(std::vector{20.5, 21.5, 25.5, 34.5, 49.5});
+  const Verdict sure = verdict_of(std::vector{20.5, 21.5, 25.5, 34.5, 49.5});
   CHECK(lead_of(sure) > 20.0);
   CHECK(lead_of(sure) < 22.0);
   CHECK(sure.is_visible);
-  const BankVerdict unsure = verdict_of(std::vector{21.0, 21.0, 25.0, 35.0, 49.0});
+  const Verdict unsure = verdict_of(std::vector{21.0, 21.0, 25.0, 35.0, 49.0});
   CHECK(lead_of(unsure) > 18.0);
   CHECK(lead_of(unsure) < 20.0);
   CHECK_FALSE(unsure.is_visible);
@@ -56,7 +56,7 @@ TEST_CASE("banks are told from a BIC on that is 20 better than that of no banks"
 }
 
 TEST_CASE("a candidate that explains half of what times differ by is not believed") {
-  const BankVerdict verdict = verdict_of(std::vector{survey(100.0, 1.0, 0.05)});
+  const Verdict verdict = verdict_of(std::vector{survey(100.0, 1.0, 0.05)});
   CHECK(lead_of(verdict) > 20.0);
   CHECK_FALSE(verdict.is_visible);
   CHECK(verdict.reason.find("the best candidate explains only 5") != std::string::npos);
@@ -64,7 +64,7 @@ TEST_CASE("a candidate that explains half of what times differ by is not believe
 }
 
 TEST_CASE("conflicts that would make one of the curves faster are none") {
-  const BankVerdict verdict =
+  const Verdict verdict =
       verdict_of(std::vector{survey(100.0, 2.0, 0.001), survey(200.0, -2.0, 0.001)});
   CHECK(lead_of(verdict) > 20.0);
   CHECK_FALSE(verdict.is_visible);
@@ -74,7 +74,7 @@ TEST_CASE("conflicts that would make one of the curves faster are none") {
 TEST_CASE("what adds up to less than 2 % of an access is no conflict") {
   // 31 ways more than one, each of a thousandth and of half of that.
   CHECK(verdict_of(std::vector{survey(1000.0, 1.0, 0.0)}).is_visible);
-  const BankVerdict verdict = verdict_of(std::vector{survey(1000.0, 0.5, 0.0)});
+  const Verdict verdict = verdict_of(std::vector{survey(1000.0, 0.5, 0.0)});
   CHECK_FALSE(verdict.is_visible);
   CHECK(verdict.reason.starts_with("not visible: no pattern costs more than another (at most 1.5"));
 }
@@ -103,4 +103,4 @@ TEST_CASE("the line of a curve counts relative deviations, and its interval is o
 }
 
 }  // namespace
-}  // namespace clprobe
+}  // namespace clprobe::banks

@@ -27,12 +27,17 @@ std::vector<Point> curve(int loads, int capacity, double latency) {
   return points;
 }
 
-/// Else `compare` could not judge them.
-void check_intervals(const Findings& found) {
+/// Every finding is declared, in its unit; values have intervals, else `compare` could not judge
+/// them.
+void check_findings(const Findings& found) {
   for (const Finding& each : found.findings) {
-    if (!each.value) continue;
     CAPTURE(each.series);
     CAPTURE(each.name);
+    const auto spec = std::find_if(probe.findings.begin(), probe.findings.end(),
+                                   [&](const FindingSpec& of) { return of.name == each.name; });
+    REQUIRE(spec != probe.findings.end());
+    CHECK(spec->unit == each.unit);
+    if (!each.value) continue;
     REQUIRE(each.low);
     REQUIRE(each.high);
     CHECK(*each.low <= *each.value);
@@ -54,7 +59,7 @@ TEST_CASE("jumps at as many requests are a pool, through the probe's own finding
   const auto requests = std::find_if(found.findings.begin(), found.findings.end(),
                                      [](const Finding& each) { return each.name == "requests"; });
   REQUIRE(requests != found.findings.end());
-  check_intervals(found);
+  check_findings(found);
   CHECK(*requests->low <= 200);
   CHECK(*requests->high >= 200);
 }
@@ -102,7 +107,7 @@ TEST_CASE("pairs of traffic and latency give what is in flight where the latency
   for (const Point& each : more) CHECK(is_loaded(each));
   for (Point& each : loaded_samples(more, 0.0)) points.push_back(std::move(each));
   const Findings found = probe.analyse(gpu(), points);
-  check_intervals(found);
+  check_findings(found);
   const Finding* const all = found_of(found, "memory_parallelism", "device");
   REQUIRE(all != nullptr);
   // Half of the bandwidth is used there: 1500 bytes a ns, 1000 ns, lines of 128 bytes.
@@ -130,7 +135,7 @@ TEST_CASE("a latency that never doubles gives a bound below what was in flight")
   const std::vector<Point> points = loaded_samples(std::move(few), 0.0);
   CHECK(probe.refine(gpu(), {}, points).empty());
   const Findings found = probe.analyse(gpu(), points);
-  check_intervals(found);
+  check_findings(found);
   CHECK(found_of(found, "memory_parallelism", "device") == nullptr);
   const Finding* const least = found_of(found, "memory_parallelism_at_least", "device");
   REQUIRE(least != nullptr);
@@ -162,7 +167,7 @@ TEST_CASE("what one core of a CPU has outstanding is told as its parallelism") {
     points.push_back(std::move(each));
   }
   const Findings found = probe.analyse(cpu(), points);
-  check_intervals(found);
+  check_findings(found);
   const Finding* const core = found_of(found, "memory_parallelism", "compute-unit");
   REQUIRE(core != nullptr);
   CHECK(*core->value == doctest::Approx(10.0).epsilon(0.1));

@@ -100,6 +100,10 @@ TEST_CASE("the M2070 has a pool of 128 requests that merge 8, by spikes and by t
   for (const Finding& each : result.findings) {
     CAPTURE(each.name);
     CHECK(each.value.has_value() == (each.low && each.high));
+    const auto specs = find_probe("inflight")->findings;
+    CHECK(std::any_of(specs.begin(), specs.end(), [&](const FindingSpec& of) {
+      return of.name == each.name && (of.unit == each.unit || each.method == "plan");
+    }));
   }
   CHECK(limit_of(result) == "MSHR");
   CHECK(holds(find(result, "requests"), 128));

@@ -130,6 +130,20 @@ std::vector<Finding> findings_of(const Findings& found, std::string_view series,
   return chosen;
 }
 
+TEST_CASE("every finding is declared, in its unit") {
+  std::vector<Point> points = measured(big_gpu(), {});
+  take_samples(points, "global-pages", {{16.0, 0.0}});
+  const Findings found = probe.analyse(big_gpu(), points);
+  REQUIRE_FALSE(found.findings.empty());
+  for (const Finding& each : found.findings) {
+    CAPTURE(each.name);
+    const auto spec = std::find_if(probe.findings.begin(), probe.findings.end(),
+                                   [&](const FindingSpec& of) { return of.name == each.name; });
+    REQUIRE(spec != probe.findings.end());
+    CHECK(spec->unit == each.unit);
+  }
+}
+
 TEST_CASE("a curve of three levels gives three of each finding") {
   std::vector<Point> points = measured(big_gpu(), {});
   for (Point& point : probe.refine(big_gpu(), {}, points)) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/shared/kept_buffer.hpp"
 
-#include <fmt/format.h>
-
 namespace clprobe {
 
 const cl::Buffer& KeptBuffer::at_least(Session& session, std::uint64_t bytes) {
@@ -15,15 +13,6 @@ const cl::Buffer& KeptBuffer::at_least(Session& session, std::uint64_t bytes) {
     size_ = size;
   }
   return buffer_;
-}
-
-cl::Buffer kept_buffer(Session& session, const char* name, std::uint64_t bytes) {
-  constexpr std::uint64_t min_bytes = 1U << 16U;
-  std::uint64_t size = min_bytes;
-  while (size < bytes) size *= 2;
-  return session.keep<cl::Buffer>(fmt::format("{} {}", name, size), [&] {
-    return cl::Buffer(session.context(), CL_MEM_READ_WRITE, size);
-  });
 }
 
 }  // namespace clprobe

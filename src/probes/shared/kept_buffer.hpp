@@ -27,7 +27,4 @@ class KeptBuffer {
   Bytes size_{};
 };
 
-/// A buffer of this name and at least so many bytes, kept by the session. Throws cl::Error.
-cl::Buffer kept_buffer(Session& session, const char* name, std::uint64_t bytes);
-
 }  // namespace clprobe

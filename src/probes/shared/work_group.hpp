@@ -14,7 +14,6 @@ inline constexpr std::uint64_t usual_group = 256;
 
 /// Iterations of all loops of a launch. Below 65,535: llvmpipe ends them after so many, silently.
 inline constexpr std::uint64_t max_iterations = 60000;
-inline constexpr std::uint64_t most_iterations = max_iterations;  // its former name
 
 /// The build option for a kernel that runs in groups of exactly so many work-items.
 inline std::string large_group(std::uint64_t work_items) {

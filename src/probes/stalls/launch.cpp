@@ -65,8 +65,8 @@ Work work_of(Session& session, const LaunchSize& size,
       runs_items_in_turn(session.info()) ? size.cpu_launch_ns : gpu_launch_ns;
   Work work;
   work.iterations = std::clamp<std::uint64_t>(iterations_for(target_ns, size.few, sample), size.few,
-                                              most_iterations / 8);
-  work.max_iterations = size.is_phase ? 4 * work.iterations : most_iterations;
+                                              max_iterations / 8);
+  work.max_iterations = size.is_phase ? 4 * work.iterations : max_iterations;
   work.build = session.build_of(kernel_file, size.options);
   work.run = std::move(run);
   return work;

@@ -300,7 +300,7 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   work.accesses_per_iteration = shape.unroll() * shape.grid * shape.element_bytes();
   work.max_iterations = shape.batches();
   work.iterations = runs_items_in_turn(device) ? enough_batches(*stream) : shape.batches();
-  if (device.isa == "spir") work.max_iterations = std::min(work.max_iterations, most_iterations);
+  if (device.isa == "spir") work.max_iterations = std::min(work.max_iterations, max_iterations);
   const int huge = stream->memory().huge_page_percent;
   if (huge >= 0) work.facts.set("huge_page_percent", std::int64_t{huge});
   work.build = stream->build();

@@ -35,55 +35,6 @@ std::optional<Finding> finding(const ProbeResult& result, std::string_view name,
   return std::nullopt;
 }
 
-/// The value; 0 where nothing was found.
-double value(const ProbeResult& result, std::string_view name, std::string_view series, int level) {
-  const auto found = finding(result, name, series, level);
-  return found && found->value ? *found->value : 0.0;
-}
-
-void check_capacity(const ProbeResult& result, int level, std::uint64_t bytes) {
-  CAPTURE(level);
-  const auto found = finding(result, "capacity", "global", level);
-  REQUIRE(found);
-  REQUIRE(found->low);
-  REQUIRE(found->high);
-  CHECK(*found->low <= static_cast<double>(bytes));
-  CHECK(*found->high >= static_cast<double>(bytes));
-}
-
-bool is_between(double value, const simulator::Latency& range) {
-  constexpr double rounding = 1e-6;
-  return value >= static_cast<double>(range.low) - rounding &&
-         value <= static_cast<double>(range.high) + rounding;
-}
-
-TEST_CASE("latency finds the levels of every preset") {
-  for (const std::string_view name : simulator::preset_names()) {
-    CAPTURE(name);
-    const Machine machine = simulator::preset(name);
-    Request request;
-    request.series = {"global", "local"};
-    // Beyond a large second level, with no more sizes than its plateaus need.
-    request.own.set(
-        "sizes", std::vector<SizeRange>{{kibibytes(1), {machine.l1.bytes * 3}, 1.1},
-                                        {{machine.l1.bytes * 3}, {machine.l2.bytes / 2}, 1.6},
-                                        {{machine.l2.bytes / 2}, {machine.l2.bytes * 3}, 1.25}});
-    const ProbeResult result = measured(machine, "latency", request);
-    CHECK(result.status == Status::ok);
-    int level = 1;
-    if (machine.l1.keeps_loads) {
-      CHECK(value(result, "cycles", "global", level) ==
-            doctest::Approx(static_cast<double>(machine.l1.latency_cycles)));
-      check_capacity(result, level++, machine.l1.bytes);
-    }
-    CHECK(is_between(value(result, "cycles", "global", level), machine.l2.latency_cycles));
-    check_capacity(result, level++, machine.l2.bytes);
-    CHECK(is_between(value(result, "cycles", "global", level), machine.memory.latency_cycles));
-    CHECK(value(result, "cycles", "local", 1) ==
-          doctest::Approx(static_cast<double>(machine.local.latency_cycles)));
-  }
-}
-
 /// The best bandwidth of reading ints, for one compute unit, in bytes a cycle.
 double bytes_per_cycle(const Machine& machine, const ProbeResult& result) {
   const auto found = finding(result, "bandwidth", "read int");
@@ -148,21 +99,6 @@ TEST_CASE("banks finds the banks, their width and what a conflict costs") {
     CHECK(of("cost_per_way", "load-throughput 4 B") ==
           doctest::Approx(static_cast<double>(way_cycles)).epsilon(0.02));
   }
-}
-
-TEST_CASE("what the simulator cannot measure is said and no failure") {
-  const Machine machine = simulator::preset("gsi");
-  Request request;
-  request.series = {"image", "constant-argument"};
-  const ProbeResult result = measured(machine, "latency", request);
-  CHECK(result.status == Status::unsupported);
-  CHECK(result.points.empty());
-  const auto backend = simulated_backend(machine, 1);
-  Probe without_trace = *find_probe("latency");
-  without_trace.trace = nullptr;
-  Point point;
-  point.series = "global";
-  CHECK_THROWS_AS(backend->prepare(without_trace, point), Unsupported);
 }
 
 TEST_CASE("the witness is what the trace must issue, loops within loops") {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probe `latency` on simulated compute units, from its plan to its findings: what it finds is
+// what the machine is.
+#include "clprobe/simulated.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "clprobe/simulator.hpp"
+#include "probes/latency/test_devices.hpp"
+
+namespace clprobe::latency {
+namespace {
+
+using simulator::Machine;
+
+ProbeResult measured(const Machine& machine, const Request& request) {
+  const auto backend = simulated_backend(machine, 42);
+  Budget budget;
+  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
+  budget.max_visits = 1;
+  budget.min_visits = 1;
+  return measure(probe, *backend, request, budget, {});
+}
+
+std::optional<Finding> finding(const ProbeResult& result, std::string_view name,
+                               std::string_view series, std::optional<int> level = {}) {
+  for (const Finding& each : result.findings) {
+    if (each.name == name && each.series == series && each.level == level) return each;
+  }
+  return std::nullopt;
+}
+
+/// The value; 0 where nothing was found.
+double value(const ProbeResult& result, std::string_view name, std::string_view series, int level) {
+  const auto found = finding(result, name, series, level);
+  return found && found->value ? *found->value : 0.0;
+}
+
+void check_capacity(const ProbeResult& result, int level, std::uint64_t bytes) {
+  CAPTURE(level);
+  const auto found = finding(result, "capacity", "global", level);
+  REQUIRE(found);
+  REQUIRE(found->low);
+  REQUIRE(found->high);
+  CHECK(*found->low <= static_cast<double>(bytes));
+  CHECK(*found->high >= static_cast<double>(bytes));
+}
+
+bool is_between(double value, const simulator::Latency& range) {
+  constexpr double rounding = 1e-6;
+  return value >= static_cast<double>(range.low) - rounding &&
+         value <= static_cast<double>(range.high) + rounding;
+}
+
+TEST_CASE("latency finds the levels of every preset") {
+  for (const std::string_view name : simulator::preset_names()) {
+    CAPTURE(name);
+    const Machine machine = simulator::preset(name);
+    Request request;
+    request.series = {"global", "local"};
+    // Beyond a large second level, with no more sizes than its plateaus need.
+    set_sizes(request, {{kibibytes(1), {machine.l1.bytes * 3}, 1.1},
+                        {{machine.l1.bytes * 3}, {machine.l2.bytes / 2}, 1.6},
+                        {{machine.l2.bytes / 2}, {machine.l2.bytes * 3}, 1.25}});
+    const ProbeResult result = measured(machine, request);
+    CHECK(result.status == Status::ok);
+    int level = 1;
+    if (machine.l1.keeps_loads) {
+      CHECK(value(result, "cycles", "global", level) ==
+            doctest::Approx(static_cast<double>(machine.l1.latency_cycles)));
+      check_capacity(result, level++, machine.l1.bytes);
+    }
+    CHECK(is_between(value(result, "cycles", "global", level), machine.l2.latency_cycles));
+    check_capacity(result, level++, machine.l2.bytes);
+    CHECK(is_between(value(result, "cycles", "global", level), machine.memory.latency_cycles));
+    CHECK(value(result, "cycles", "local", 1) ==
+          doctest::Approx(static_cast<double>(machine.local.latency_cycles)));
+  }
+}
+
+TEST_CASE("what the simulator cannot measure is said and no failure") {
+  const Machine machine = simulator::preset("gsi");
+  Request request;
+  request.series = {"image", "constant-argument"};
+  const ProbeResult result = measured(machine, request);
+  CHECK(result.status == Status::unsupported);
+  CHECK(result.points.empty());
+  const auto backend = simulated_backend(machine, 1);
+  Probe without_trace = probe;
+  without_trace.trace = nullptr;
+  Point point;
+  point.series = "global";
+  CHECK_THROWS_AS(backend->prepare(without_trace, point), Unsupported);
+}
+
+}  // namespace
+}  // namespace clprobe::latency
