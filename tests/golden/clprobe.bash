@@ -8,54 +8,38 @@ _clprobe_files() {
   mapfile -t COMPREPLY < <(compgen -f -- "$1")
 }
 _clprobe() {
-  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command='' each
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
+  local command='' probe='' own='' each
   COMPREPLY=()
   if [[ $word == '=' ]]; then
     word=''
   elif [[ $before == '=' ]]; then
     before=${COMP_WORDS[COMP_CWORD-2]}
   fi
+  for each in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case $each in
+    list|explain|report|compare|import) command=$each ;;
+    latency|bandwidth) probe=$each ;;
+    esac
+  done
+  case $probe$before in
+  latency--address)
+    _clprobe_offer 'auto pointer offset' "$word"
+    return
+    ;;
+  latency--series)
+    _clprobe_offer 'global local' "$word"
+    return
+    ;;
+  bandwidth--operation)
+    _clprobe_offer 'read write copy' "$word"
+    return
+    ;;
+  latency--sizes|latency--step|latency--unroll|bandwidth--grid|bandwidth--loads|bandwidth--step)
+    return
+    ;;
+  esac
   case $before in
-  --series)
-    _clprobe_offer 'global global-scalar global-pages constant-argument constant-program local image load-latency load-throughput store-throughput load-model store-model thread-latency chains loaded' "$word"
-    return
-    ;;
-  --address)
-    _clprobe_offer 'auto pointer index offset' "$word"
-    return
-    ;;
-  --words)
-    _clprobe_offer '4 8 16' "$word"
-    return
-    ;;
-  --type)
-    _clprobe_offer 'int float double' "$word"
-    return
-    ;;
-  --vector)
-    _clprobe_offer '1 2 4 8 16' "$word"
-    return
-    ;;
-  --operation)
-    _clprobe_offer 'read write copy update' "$word"
-    return
-    ;;
-  --buffer)
-    _clprobe_offer 'device host svm' "$word"
-    return
-    ;;
-  --timer)
-    _clprobe_offer 'event host' "$word"
-    return
-    ;;
-  --target)
-    _clprobe_offer 'cache memory host' "$word"
-    return
-    ;;
-  --case)
-    _clprobe_offer 'memory latency banks barrier chain divergence uts utsd implicit' "$word"
-    return
-    ;;
   --clock)
     _clprobe_offer 'auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter' "$word"
     return
@@ -89,26 +73,35 @@ _clprobe() {
     return
     ;;
   --generate)
-    _clprobe_offer 'man bash zsh fish' "$word"
+    _clprobe_offer 'man bash zsh fish schema' "$word"
     return
     ;;
-  --device|-d|--sizes|--step|--unroll|--strides|--ways|--sub-groups|--instructions|--max-memory|--elements|--grid|--work-group|--work-items|--loads|--mergers|--time-budget|--timeout|--seed|--threshold|--device-name)
+  --device|-d|--max-memory|--time-budget|--timeout|--seed|--threshold|--device-name|--series)
     return
     ;;
   esac
-  for each in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case $each in
-    list|explain|report|compare|import) command=$each ;;
-    esac
-  done
+  case $probe in
+  latency) own='--sizes --step --unroll --address --series' ;;
+  bandwidth) own='--grid --operation --loads --step' ;;
+  esac
+  case $command in
+  '') own+=' --device -d --max-memory --time-budget --quick --thorough --timeout --clock --seed --dry-run --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' ;;
+  'list') own+=' --device -d --timeout --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
+  'explain') own+=' --color --verbose -v --quiet -q --version --help -h' ;;
+  'report') own+=' --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
+  'compare') own+=' --baseline --threshold --fail-on --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
+  'import') own+=' --device-name --series --size-unit --time-unit --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
+  esac
   if [[ $word == -* ]]; then
-    _clprobe_offer '--device -d --sizes --series --step --unroll --address --words --strides --ways --sub-groups --instructions --max-memory --elements --grid --work-group --type --vector --operation --buffer --timer --work-items --loads --mergers --target --case --time-budget --quick --thorough --timeout --clock --seed --dry-run --baseline --threshold --fail-on --device-name --size-unit --time-unit --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' "$word"
+    _clprobe_offer "$own" "$word"
   elif [[ $command == report || $command == compare || $command == import ]]; then
     _clprobe_files "$word"
   elif [[ $command == explain ]]; then
     _clprobe_offer 'latency bandwidth' "$word"
-  elif [[ $command == '' ]]; then
+  elif [[ $command == '' && $probe == '' ]]; then
     _clprobe_offer 'list explain report compare import latency bandwidth' "$word"
+  elif [[ $command == '' ]]; then
+    _clprobe_offer 'latency bandwidth' "$word"
   fi
 }
 complete -F _clprobe clprobe

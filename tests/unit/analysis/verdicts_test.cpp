@@ -211,9 +211,9 @@ TEST_CASE("what a launch turned out to take does not say which point it is") {
   std::vector<Point> points{point_of(1, {1000, 1000}, false), point_of(2, {2000, 2000}, false)};
   std::int64_t cycles = 100;
   for (Point& point : points) {
-    point.parameters.set("gsi_no_stall_cycles", cycles);
-    point.parameters.set("cycles", cycles + 1);
-    point.parameters.set("buffer_bytes", cycles + 2);
+    point.facts.set("gsi_no_stall_cycles", cycles);
+    point.facts.set("cycles", cycles + 1);
+    point.facts.set("buffer_bytes", cycles + 2);
     point.parameters.set("step", std::int64_t{64});
     cycles += 100;
   }
