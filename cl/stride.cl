@@ -2,7 +2,7 @@
 // Bandwidth by the stride between the elements of a work-item. Each work-item moves batches x
 // UNROLL elements of VECTOR words; one that copies or updates moves them twice, one that reads also
 // stores a word where it is one of at most 4,096 samples. The host's side is
-// src/probes/stride_launch.cpp.
+// src/probes/stride/launch.cpp.
 //
 // Which elements belong to which work-item is a matter of the arguments alone: of elements of
 // 2^log2_run a work-item, work-item `item` has

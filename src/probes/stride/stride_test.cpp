@@ -147,7 +147,7 @@ TEST_CASE("buffers: 1 GiB on a large GPU, four times the last cache where it is 
 TEST_CASE("the memory of a plan is that of its buffers and of their checks") {
   constexpr std::uint64_t sums = 2 * 4097 * 8;        // of reads, on the device and on the host
   constexpr std::uint64_t counts = 2 * 65536 * 4;     // of copies
-  constexpr std::uint64_t cpu_counts = 2 * 1024 * 4;  // fewer work-items check
+  constexpr std::uint64_t cpu_counts = 2 * 2048 * 4;  // fewer work-items check
   CHECK(stride_probe().plan(big_gpu(), {}).memory == gibibytes(2) + Bytes{sums} + Bytes{counts});
   CHECK(stride_probe().plan(cpu(), {}).memory == mebibytes(256) + Bytes{sums} + Bytes{cpu_counts});
   const Request reads = asking({{"operation", Words{"read"}}, count("elements", 1024)});
