@@ -48,9 +48,11 @@ void make_order(Shared& shared, std::uint32_t nodes, std::uint32_t largest) {
 }
 
 const cl::Buffer& order_buffer(Shared& shared) {
-  const std::uint64_t bytes = shared.order.size() * sizeof(cl_uint);
-  const cl::Buffer& buffer = shared.order_buffer.at_least(shared.session, bytes);
-  shared.session.queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes, shared.order.data());
+  // Large enough for all rings of the cycle: one that grew by and by would leave holes.
+  const cl::Buffer& buffer = shared.order_buffer.at_least(
+      shared.session, std::uint64_t{shared.cycle->max_nodes()} * sizeof(cl_uint));
+  shared.session.queue().enqueueWriteBuffer(
+      buffer, CL_TRUE, 0, shared.order.size() * sizeof(cl_uint), shared.order.data());
   return buffer;
 }
 
