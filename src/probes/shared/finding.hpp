@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makers of findings.
+// Making findings. What depends on the name alone (role, direction) is stamped from the probe's
+// FindingSpec, and is not set here. Pure.
 #pragma once
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "clprobe/run.hpp"
 
 namespace clprobe {
 
-/// Without a value yet.
+/// A finding still without a value.
 inline Finding finding_of(std::string_view name, std::string_view series, std::string_view unit,
                           std::string_view method) {
   Finding finding;
@@ -21,17 +21,32 @@ inline Finding finding_of(std::string_view name, std::string_view series, std::s
   return finding;
 }
 
-/// Nothing can be said, and why.
-inline Finding without_value(std::string_view name, std::string_view series,
-                             std::string_view method, std::string reason) {
-  Finding finding = finding_of(name, series, "", method);
-  finding.reason = std::move(reason);
+/// The same with a value, and its interval.
+inline Finding finding_of(std::string_view name, std::string_view series, std::string_view unit,
+                          std::string_view method, double value, double low, double high) {
+  Finding finding = finding_of(name, series, unit, method);
+  finding.value = value;
+  finding.low = low;
+  finding.high = high;
   return finding;
 }
 
-/// What is clear without measuring, and why.
-inline Finding not_measured(std::string_view name, std::string_view series, std::string reason) {
-  Finding finding = without_value(name, series, "plan", std::move(reason));
+/// Nothing can be said of it after measuring, and why.
+inline Finding without_value(std::string_view name, std::string_view series,
+                             std::string_view method, std::string_view reason,
+                             std::string_view unit = {}) {
+  Finding finding = finding_of(name, series, unit, method);
+  finding.reason = reason;
+  return finding;
+}
+
+/// The method of what `plan` finds; the engine keeps these when the analysis is made again.
+inline constexpr std::string_view plan_method = "plan";
+
+/// What `plan` will not measure, and why, as the device reports it.
+inline Finding not_measured(std::string_view name, std::string_view series,
+                            std::string_view reason) {
+  Finding finding = without_value(name, series, plan_method, reason);
   finding.source = Source::reported;
   return finding;
 }

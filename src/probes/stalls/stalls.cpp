@@ -93,7 +93,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = stack_part_name, .unit = "share"},
     {.name = stack_interaction_name, .unit = "share"},
     {.name = stack_absorbed_name, .unit = "share"},
-    {.name = noise_verdict_name, .role = Role::remark},
+    {.name = noise_verdict_name},
     {.name = copy::engine_name, .formerly = "copy engine"},
     {.name = stack_ratio_name},
     {.name = stack_thesis_name},
