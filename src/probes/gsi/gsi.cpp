@@ -100,9 +100,7 @@ struct ImplicitShape : Shape {
   template <class Visitor>
   void visit(Visitor& fields) {
     Shape::visit(fields);
-    std::string word(to_word(copy));
-    fields.text("copy", word);
-    copy = value_in(local_copy_words, word).value_or(LocalCopy::scratchpad);
+    fields.word("copy", copy, local_copy_words);
   }
 };
 

@@ -149,10 +149,8 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
   findings.push_back(std::move(first));
 }
 
-Finding without_share(std::string_view bar, std::string reason) {
-  Finding finding = without_value(stack_part_name, bar, stack_view_shapley, std::move(reason));
-  finding.unit = "share";
-  return finding;
+Finding without_share(std::string_view bar, std::string_view reason) {
+  return without_value(stack_part_name, bar, stack_view_shapley, reason, "share");
 }
 
 }  // namespace

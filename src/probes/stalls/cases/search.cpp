@@ -113,8 +113,7 @@ void analyse(std::string_view bar, const Points& points, const DeviceInfo& devic
     return;
   }
   findings.push_back(without_value(stack_part_name, bar, stack_view_clock,
-                                   "only a clock in the kernel tells waiting from work"));
-  findings.back().unit = "share";
+                                   "only a clock in the kernel tells waiting from work", "share"));
 }
 
 void add_speed_up(std::vector<Finding>& findings) {
