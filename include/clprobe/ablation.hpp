@@ -20,7 +20,7 @@
 namespace clprobe {
 
 /// 2^5 = 32 builds are what one kernel is worth.
-inline constexpr std::size_t most_factors = 5;
+inline constexpr std::size_t max_factors = 5;
 
 /// A build of the kernel. Bit i of `idealised`: factor i has been taken away.
 struct AblationBuild {

@@ -15,9 +15,9 @@ std::string_view to_word(Effort value);
 
 struct Budget {
   std::chrono::duration<double> probe_time{14.0};  ///< without the first visit
-  double relative_interval{0.01};                 ///< a point is done when its interval is narrower
-  std::chrono::duration<double> least_time{0.0};  ///< few points are visited again until then
-  int min_visits{2};                              ///< visits of a point, spread over the whole run
+  double relative_interval{0.01};               ///< a point is done when its interval is narrower
+  std::chrono::duration<double> min_time{0.0};  ///< few points are visited again until then
+  int min_visits{2};                            ///< visits of a point, spread over the whole run
   int max_visits{5};
   int samples_per_visit{3};
   std::uint64_t seed{42};
@@ -38,10 +38,10 @@ struct Budgets {
 /// What suits a probe that does not say otherwise.
 inline constexpr Budgets usual_budgets{
     .quick = {.probe_time = std::chrono::seconds(4), .min_visits = 1, .max_visits = 2},
-    .normal = {.probe_time = std::chrono::seconds(14), .least_time = std::chrono::seconds(1)},
+    .normal = {.probe_time = std::chrono::seconds(14), .min_time = std::chrono::seconds(1)},
     .thorough = {.probe_time = std::chrono::seconds(120),
                  .relative_interval = 0.003,
-                 .least_time = std::chrono::seconds(5),
+                 .min_time = std::chrono::seconds(5),
                  .max_visits = 20,
                  .samples_per_visit = 5}};
 

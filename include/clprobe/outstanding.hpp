@@ -115,8 +115,8 @@ struct CurveFinding {
   CountRange visible_requests{1, 0};
   CountRange visible_instructions{1, 0};
   /// Little's law: requests x latency / time is the mean number in flight. Floors of the largest.
-  std::int64_t least_requests{0};
-  std::int64_t least_instructions{0};
+  std::int64_t min_requests{0};
+  std::int64_t min_instructions{0};
   /// The same with the fastest run of each point: how high the bound itself might be, not the
   /// limit.
   std::int64_t fastest_requests{0};
@@ -142,9 +142,9 @@ struct OutstandingLimit {
   std::optional<CountRange> instructions{};
   std::optional<MergeCapacity> mergers{};
   /// Lower bounds by Little's law, whatever the kind; 0 where no curve was measured.
-  std::int64_t least_requests{0};
-  std::int64_t least_instructions{0};
-  /// The upper end of the interval of `least_requests` (a bound as well, and not the limit).
+  std::int64_t min_requests{0};
+  std::int64_t min_instructions{0};
+  /// The upper end of the interval of `min_requests` (a bound as well, and not the limit).
   std::int64_t fastest_requests{0};
   std::vector<std::string> reasons{};  ///< plain sentences, the deciding ones first
 };

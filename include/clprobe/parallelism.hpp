@@ -32,9 +32,9 @@ struct ThroughputCurve {
 struct Saturation {
   double latency{0.0};
   Interval latency_interval{};
-  double most_rate{0.0};  ///< for ever more loads asked for
-  Interval most_rate_interval{};
-  /// Loads in flight where both lines meet, most_rate x latency. Where it is not reached, what was
+  double max_rate{0.0};  ///< for ever more loads asked for
+  Interval max_rate_interval{};
+  /// Loads in flight where both lines meet, max_rate x latency. Where it is not reached, what was
   /// seen in flight: a lower bound, and the interval is that of the bound.
   double knee{0.0};
   Interval knee_interval{};
@@ -43,7 +43,7 @@ struct Saturation {
   std::string reason{};  ///< why it is not
 };
 
-/// Fits 1/rate^p = (latency/asked)^p + 1/most_rate^p in logarithms, p from 1 to 16; intervals are
+/// Fits 1/rate^p = (latency/asked)^p + 1/max_rate^p in logarithms, p from 1 to 16; intervals are
 /// 95 %. On a CPU the points are chains of one work-item, and the knee is the core's outstanding
 /// misses. Nothing with fewer than 3 usable points.
 std::optional<Saturation> fit_saturation(const ThroughputCurve& curve);
@@ -57,8 +57,8 @@ struct TwoLatencyTest {
   ThroughputLimit limit{ThroughputLimit::unknown};
   std::optional<double> capacity{};  ///< loads, where that is the limit
   std::optional<Interval> capacity_interval{};
-  double least_capacity{0.0};          ///< always: so many were in flight
-  Interval least_capacity_interval{};  ///< of the bound, which is its lower end
+  double min_capacity{0.0};          ///< always: so many were in flight
+  Interval min_capacity_interval{};  ///< of the bound, which is its lower end
   std::string reason{};
 };
 

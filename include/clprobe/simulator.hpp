@@ -96,7 +96,7 @@ struct Result {
   std::uint64_t flush_cycles{0};       ///< of these, after the last warp has ended
   std::uint64_t warp_instructions{0};  ///< issued; a lock tried again counts again
   std::uint64_t full_table_cycles{0};  ///< in which the load/store unit waited for an entry
-  std::uint64_t most_pending{0};       ///< entries of the table that were in use at once
+  std::uint64_t max_pending{0};        ///< entries of the table that were in use at once
   std::array<std::uint64_t, level_count> served_by{};  ///< requests of loads, by level
   std::uint64_t lines_written{0};                      ///< that left the store buffer
   std::vector<ClockRead> clock_reads{};                ///< in the order in which they issued
@@ -107,11 +107,11 @@ struct Result {
 struct Options {
   std::uint64_t seed{1};  ///< places lines within the ranges of the latencies
   bool skips_idle{true};  ///< false: every cycle one by one, for the tests
-  std::uint64_t most_cycles{std::uint64_t{1} << 40U};
+  std::uint64_t max_cycles{std::uint64_t{1} << 40U};
 };
 
 /// The trace can make no progress (a barrier that not all reach, a lock never released), or passed
-/// `most_cycles`.
+/// `max_cycles`.
 class Deadlock : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

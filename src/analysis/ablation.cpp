@@ -15,8 +15,8 @@ namespace {
 std::vector<const std::vector<double>*> samples_by_set(std::span<const AblationBuild> builds,
                                                        std::size_t factors,
                                                        const AblationOptions& options) {
-  if (factors == 0 || factors > most_factors) {
-    throw AblationError(fmt::format("expected 1 to {} factors, found {}", most_factors, factors));
+  if (factors == 0 || factors > max_factors) {
+    throw AblationError(fmt::format("expected 1 to {} factors, found {}", max_factors, factors));
   }
   const std::size_t sets = std::size_t{1} << factors;
   std::vector<const std::vector<double>*> samples(sets, nullptr);

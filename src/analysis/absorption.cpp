@@ -21,7 +21,7 @@ namespace {
 constexpr int steps_between_points = 8;
 /// A rise over the whole range below this share of the time is none: within it no hinge can be told
 /// from a slow clock.
-constexpr double least_rise = 0.03;
+constexpr double min_rise = 0.03;
 
 /// What hides noise is at most all of a kernel's time. Once it takes so many times as long, a bend
 /// would have been seen.
@@ -79,8 +79,8 @@ Hinge fit_hinge(std::span<const double> x, std::span<const double> y) {
   return best;
 }
 
-bool rises(const Hinge& hinge, double most_injected) {
-  return hinge.slope * (most_injected - hinge.bend) > least_rise * hinge.level;
+bool rises(const Hinge& hinge, double max_injected) {
+  return hinge.slope * (max_injected - hinge.bend) > min_rise * hinge.level;
 }
 
 /// What the line through the points behind the bend, drawn back to no noise, lacks of the level.
@@ -165,12 +165,12 @@ Absorption find_absorption(std::span<const NoisePoint> points, const AblationOpt
     x.push_back(each->injected);
     y.push_back(median(each->samples_ns));
   }
-  const double most_injected = sorted.back()->injected;
+  const double max_injected = sorted.back()->injected;
   Absorption found;
   const Hinge hinge = fit_hinge(x, y);
-  if (!rises(hinge, most_injected)) {
-    found.absorbed = most_injected;
-    found.interval = {most_injected, most_injected};
+  if (!rises(hinge, max_injected)) {
+    found.absorbed = max_injected;
+    found.interval = {max_injected, max_injected};
     return found;
   }
   found.is_found = true;
@@ -192,8 +192,8 @@ Absorption find_absorption(std::span<const NoisePoint> points, const AblationOpt
       y[p] = median(room);
     }
     const Hinge again = fit_hinge(x, y);
-    const bool is_flat = !rises(again, most_injected);
-    bends.push_back(is_flat ? most_injected : again.bend);
+    const bool is_flat = !rises(again, max_injected);
+    bends.push_back(is_flat ? max_injected : again.bend);
     shares.push_back(is_flat ? 1.0 : share_of(again, x, y));
   }
   const double tail = (1.0 - options.confidence) / 2.0;

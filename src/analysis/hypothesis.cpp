@@ -92,9 +92,9 @@ struct Counted {
 };
 
 constexpr Counted by_requests{unique_requests, &CurveFinding::visible_requests,
-                              &CurveFinding::least_requests};
+                              &CurveFinding::min_requests};
 constexpr Counted by_instructions{load_instructions, &CurveFinding::visible_instructions,
-                                  &CurveFinding::least_instructions};
+                                  &CurveFinding::min_instructions};
 
 Hypothesis weigh(std::span<const CurveFinding> curves, int sub_group, const Counted& of) {
   std::vector<std::optional<CountRange>> ranges;
@@ -196,7 +196,7 @@ std::optional<int> find_list_length(std::span<const CurveFinding> curves, int su
 struct MergerVotes {
   int fits{0};
   int early{0};
-  int most_merged{0};  ///< sub-groups before the first early spike
+  int max_merged{0};  ///< sub-groups before the first early spike
 };
 
 }  // namespace
@@ -253,7 +253,7 @@ std::optional<MergeCapacity> find_mergers(std::span<const CurveFinding> curves, 
       ++vote.early;
       // Every sub-group so far was merged, or took entries of its own: the list was full by then.
       const int merged = std::max(1, curve.spike->possible.back().before / sub_group);
-      vote.most_merged = std::max(vote.most_merged, merged);
+      vote.max_merged = std::max(vote.max_merged, merged);
     }
   }
   std::optional<MergeCapacity> mergers;
@@ -264,7 +264,7 @@ std::optional<MergeCapacity> find_mergers(std::span<const CurveFinding> curves, 
       mergers->at_least = merger;
       continue;
     }
-    mergers->at_most = std::max(mergers->at_least, std::min(merger - 1, vote.most_merged));
+    mergers->at_most = std::max(mergers->at_least, std::min(merger - 1, vote.max_merged));
     break;
   }
   const std::optional<int> length = find_list_length(curves, sub_group, pool);

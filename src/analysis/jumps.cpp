@@ -13,7 +13,7 @@ namespace {
 
 // Of Gaussian scatter at 60 places the largest rise is 1.5 times the largest fall in 4 of 100
 // curves; where scatter is not Gaussian, the falls tell of it, and the standard deviation does not.
-constexpr double least_over_falls = 1.5;
+constexpr double min_over_falls = 1.5;
 // Where it stands out so far, larger windows only blur it with its neighbours.
 constexpr double clear_score = 12.0;
 // Noise averages out over windows of up to so many points on both sides of a jump.
@@ -141,7 +141,7 @@ std::optional<FoundSpike> next_spike(const Sweep& sweep, std::size_t begin, std:
   const std::size_t gaps = sweep.z.size() - 1;
   for (std::size_t i = from; i < gaps; ++i) {
     Step best = step_at(sweep, begin, i);
-    if (best.score < least_score) continue;
+    if (best.score < min_score) continue;
     // Windows see a jump before they reach it.
     const std::size_t end = std::min(gaps, i + window_points.back());
     for (std::size_t j = i + 1; j < end; ++j) {
@@ -150,8 +150,8 @@ std::optional<FoundSpike> next_spike(const Sweep& sweep, std::size_t begin, std:
     }
     const double height = best.height - drift_at(sweep, best);
     const double score = best.score * height / best.height;
-    if (score < least_score || height < sweep.threshold()) continue;
-    if (height < least_over_falls * largest_fall(sweep, best)) continue;
+    if (score < min_score || height < sweep.threshold()) continue;
+    if (height < min_over_falls * largest_fall(sweep, best)) continue;
     if (is_group_step(sweep, best)) {
       begin = best.gap + 1;
       i = best.gap;

@@ -12,7 +12,7 @@ namespace clprobe {
 
 /// A jump counts when it stands out of the noise by so many standard deviations: a sweep tries some
 /// 10^5 places and scales.
-inline constexpr double least_score = 6.0;
+inline constexpr double min_score = 6.0;
 
 struct FoundSpike {
   Spike spike{};

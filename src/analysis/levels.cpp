@@ -16,27 +16,27 @@ using analysis::SegmentKind;
 
 // Curves are smoother than models are right: slices of a cache, sets and pages leave structure of
 // about 1 %, which no further sample removes.
-constexpr double least_sigma = 0.01;
+constexpr double min_sigma = 0.01;
 // Noise is called a spike from here: 5 sigma, and never below 5 %.
 constexpr double spike_sigmas = 5.0;
-constexpr double least_spike = 0.05;
+constexpr double min_spike = 0.05;
 
-constexpr double least_span = 0.15;  // a plateau is at least 16 % wide in size
+constexpr double min_span = 0.15;  // a plateau is at least 16 % wide in size
 // A mean of points that scatter more is no level; slices and noise modes stay below it.
-constexpr double most_scatter = 0.2;
+constexpr double max_scatter = 0.2;
 constexpr double gentle_slope = 0.06;       // a ramp that may be a plateau
 constexpr double long_gentle_slope = 0.13;  // 35 % over a decade: translation (TLB) creep
 constexpr double long_span = 0.8;
 // Where a knee approaches a level with this slope, what is left of the rise is below 10 %.
-constexpr double most_slope = 0.2;
+constexpr double max_slope = 0.2;
 constexpr double shelf_slope = 0.35;  // an L3 that translation and sharing have smeared
 constexpr double shelf_span = 0.405;  // ln 1.5
 constexpr double shelf_contrast = 2.0;
-constexpr double least_shelf_rise = 0.223;  // ln 1.25; less is the foot of the next knee
+constexpr double min_shelf_rise = 0.223;  // ln 1.25; less is the foot of the next knee
 // Two plateaus are two levels when they differ by more than 10 % and the rise in between is
 // steeper than translation creep. A cache of any policy rises from 5 % to 95 % misses within a
 // factor of 3 in size.
-constexpr double least_ratio = 0.0953;  // ln 1.1
+constexpr double min_ratio = 0.0953;  // ln 1.1
 constexpr double creep_slope = 0.2;
 
 struct Plateau {
@@ -91,15 +91,15 @@ Slope slope_of(const LogCurve& curve, const Segment& segment, double sigma) {
 }
 
 /// Shoulders and feet of soft knees look like plateaus of a few points where there is noise, so a
-/// plateau must be seen to be flat: 95 % sure that its slope is below `most_slope`.
+/// plateau must be seen to be flat: 95 % sure that its slope is below `max_slope`.
 bool is_surely_flat(const LogCurve& curve, const Segment& segment, double sigma) {
   const Slope slope = slope_of(curve, segment, sigma);
-  return std::max(0.0, slope.value) + 1.645 * slope.error <= most_slope;
+  return std::max(0.0, slope.value) + 1.645 * slope.error <= max_slope;
 }
 
 bool is_plateau(const LogCurve& curve, const Segment& segment, double sigma) {
   const double span = span_of(curve, segment);
-  if (span < least_span || scatter_of(curve, segment) > most_scatter) return false;
+  if (span < min_span || scatter_of(curve, segment) > max_scatter) return false;
   if (!is_surely_flat(curve, segment, sigma)) return false;
   if (segment.kind == SegmentKind::flat) return true;
   if (segment.count() < 3) return false;
@@ -113,8 +113,8 @@ double steepness_between(const LogCurve& curve, const Segment& before, const Seg
   const double jump = after.y_first - before.y_last;
   const double step = curve.x[after.first] - curve.x[before.last];
   const double rise = neighbour.y_last - neighbour.y_first;
-  return jump > least_ratio ? std::max(jump / step, neighbour.slope)
-                            : (rise > least_ratio ? neighbour.slope : 0.0);
+  return jump > min_ratio ? std::max(jump / step, neighbour.slope)
+                          : (rise > min_ratio ? neighbour.slope : 0.0);
 }
 
 bool is_shelf(const LogCurve& curve, std::span<const Segment> segments, std::size_t i) {
@@ -129,9 +129,9 @@ bool is_shelf(const LogCurve& curve, std::span<const Segment> segments, std::siz
 }
 
 bool are_one_level(const LogCurve& curve, const Plateau& a, const Plateau& b, double sigma) {
-  const double least_step = least_ratio + sigma;
+  const double min_step = min_ratio + sigma;
   // A level is never faster than a nearer one: a fall is a disturbance within one level.
-  if (height(curve, b) - height(curve, a) <= least_step) return true;
+  if (height(curve, b) - height(curve, a) <= min_step) return true;
   if (a.is_shelf || b.is_shelf) return false;
   // Flat pieces of a creeping level are stairs whose height is their own slope.
   const auto creep = [&](const Segment& segment) {
@@ -142,7 +142,7 @@ bool are_one_level(const LogCurve& curve, const Plateau& a, const Plateau& b, do
   const double rise = b.members.front().y_first - a.members.back().y_last -
                       creep(a.members.back()) - creep(b.members.front());
   const double distance = curve.x[b.first()] - curve.x[a.last()];
-  return rise <= least_step || rise <= creep_slope * distance;
+  return rise <= min_step || rise <= creep_slope * distance;
 }
 
 std::vector<Plateau> find_plateaus(const LogCurve& curve, std::span<const Segment> segments,
@@ -152,7 +152,7 @@ std::vector<Plateau> find_plateaus(const LogCurve& curve, std::span<const Segmen
     const bool shelf = !is_plateau(curve, segments[i], sigma) && is_shelf(curve, segments, i);
     if (!shelf && !is_plateau(curve, segments[i], sigma)) continue;
     if (shelf && (plateaus.empty() ||
-                  segments[i].y_first - plateaus.back().members.back().y_last < least_shelf_rise)) {
+                  segments[i].y_first - plateaus.back().members.back().y_last < min_shelf_rise)) {
       continue;
     }
     plateaus.push_back({{segments[i]}, shelf});
@@ -247,11 +247,11 @@ struct CleanCurve {
 
 CleanCurve clean(std::span<const CurvePoint> points) {
   const LogCurve raw = analysis::to_log_curve(points);
-  if (raw.x.size() < 3) return {raw, least_sigma};
+  if (raw.x.size() < 3) return {raw, min_sigma};
   const double raw_sigma = analysis::noise_of(raw);
   CleanCurve result;
-  result.curve = analysis::without_spikes(raw, std::max(least_spike, spike_sigmas * raw_sigma));
-  result.sigma = std::max(least_sigma, analysis::noise_of(result.curve));
+  result.curve = analysis::without_spikes(raw, std::max(min_spike, spike_sigmas * raw_sigma));
+  result.sigma = std::max(min_sigma, analysis::noise_of(result.curve));
   return result;
 }
 
@@ -269,7 +269,7 @@ std::vector<Level> find_levels(std::span<const CurvePoint> points) {
     if (k + 1 < plateaus.size()) {
       level.capacity =
           find_capacity(curve, rising, plateaus[k], first_height(curve, plateaus[k + 1]), sigma);
-    } else if (curve.y.back() - plateaus[k].members.back().y_last > least_ratio) {
+    } else if (curve.y.back() - plateaus[k].members.back().y_last > min_ratio) {
       // The next level was not reached: what a miss costs is at least the last point's latency.
       level.capacity = find_capacity(curve, rising, plateaus[k], curve.y.back(), sigma);
     }
@@ -281,11 +281,11 @@ std::vector<Level> find_levels(std::span<const CurvePoint> points) {
 std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, double ratio) {
   if (!(ratio > 1.0)) return {};
   const auto [curve, sigma] = clean(points);
-  const double least_rise = std::max(0.04, 3.0 * sigma);
+  const double min_rise = std::max(0.04, 3.0 * sigma);
   const std::size_t intervals = curve.x.empty() ? 0 : curve.x.size() - 1;
   std::vector<bool> is_knee(intervals, false);
   for (std::size_t i = 0; i < intervals; ++i) {
-    if (std::abs(curve.y[i + 1] - curve.y[i]) < least_rise) continue;
+    if (std::abs(curve.y[i + 1] - curve.y[i]) < min_rise) continue;
     // The neighbours as well: the foot and the shoulder of a knee are what its capacity rests on.
     const std::size_t begin = i == 0 ? 0 : i - 1;
     const std::size_t end = std::min(intervals, i + 2);
@@ -325,8 +325,8 @@ StepKind classify_step(double step_bytes, double before, double after,
 bool may_be_halves(const Level& here, const Level& next, double largest_bytes) {
   // The way to the far half costs about as much as the near one: 1.8 to 2 times the latency on
   // NVIDIA's A100 to H200.
-  constexpr double most_ratio = 3.0;
-  if (!here.capacity || next.latency > most_ratio * here.latency) return false;
+  constexpr double max_ratio = 3.0;
+  if (!here.capacity || next.latency > max_ratio * here.latency) return false;
   // Not measured far enough to see the whole end.
   if (!next.capacity) return largest_bytes < 2.0 * here.capacity->high;
   return next.capacity->low <= 2.0 * here.capacity->high &&

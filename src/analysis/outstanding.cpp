@@ -144,8 +144,8 @@ OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group
   if (sub_group < 1) throw std::invalid_argument("a sub-group has at least one work-item");
   OutstandingLimit limit;
   for (const CurveFinding& curve : curves) {
-    limit.least_requests = std::max(limit.least_requests, curve.least_requests);
-    limit.least_instructions = std::max(limit.least_instructions, curve.least_instructions);
+    limit.min_requests = std::max(limit.min_requests, curve.min_requests);
+    limit.min_instructions = std::max(limit.min_instructions, curve.min_instructions);
     limit.fastest_requests = std::max(limit.fastest_requests, curve.fastest_requests);
   }
   const WeighedLimits judgement = judge_witnesses(curves, sub_group);

@@ -193,7 +193,7 @@ std::vector<std::string> reasons_of(const OutstandingLimit& limit,
     if (!table.silent.empty()) reasons.push_back(describe_silence(table, "table"));
     if (std::string other = describe_others(all, curves); !other.empty()) reasons.push_back(other);
   }
-  reasons.push_back(describe_bound(limit.least_requests, limit.least_instructions));
+  reasons.push_back(describe_bound(limit.min_requests, limit.min_instructions));
   return reasons;
 }
 

@@ -14,15 +14,15 @@ namespace {
 
 constexpr std::array<double, 9> exponents{1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0};
 // Throughputs are not better known than this, however well a curve fits.
-constexpr double least_sigma = 0.005;
+constexpr double min_sigma = 0.005;
 // Lower than the peak before it by more than this is a fall, and not noise.
-constexpr double least_of_peak = 0.93;
+constexpr double min_of_peak = 0.93;
 // Beyond the knee by this much the rate no longer depends on what is asked for.
 constexpr double knee_margin = 1.5;
 // Knees and rates are equal up to this, in logarithms: 16 %. Two latencies that differ by 1.5
 // (0.41) cannot make both equal.
 constexpr double equal_within = 0.15;
-constexpr double least_latency_ratio = 1.5;
+constexpr double min_latency_ratio = 1.5;
 
 struct Curve {
   double latency{0.0};
@@ -51,7 +51,7 @@ Curve usable(const ThroughputCurve& given) {
   for (const ThroughputPoint& point : points) {
     // Whoever asks for more could ask for less: a fall (thrashing, registers) is no lower capacity.
     most = std::max(most, point.rate);
-    if (point.rate < least_of_peak * most) continue;
+    if (point.rate < min_of_peak * most) continue;
     curve.asked.push_back(point.asked);
     curve.ln_rate.push_back(std::log(point.rate));
     curve.last_rate = rate_interval_of(point);
@@ -67,17 +67,17 @@ Curve usable(const ThroughputCurve& given) {
   return curve;
 }
 
-double squares(const Curve& curve, double most_rate, double p) {
+double squares(const Curve& curve, double max_rate, double p) {
   double sum = 0.0;
   for (std::size_t i = 0; i < curve.asked.size(); ++i) {
-    const double free = most_rate * curve.latency / curve.asked[i];
-    const double ln_rate = std::log(most_rate) - std::log1p(std::pow(free, p)) / p;
+    const double free = max_rate * curve.latency / curve.asked[i];
+    const double ln_rate = std::log(max_rate) - std::log1p(std::pow(free, p)) / p;
     sum += (curve.ln_rate[i] - ln_rate) * (curve.ln_rate[i] - ln_rate);
   }
   return sum;
 }
 
-/// Golden-section search for ln(most_rate) in [low, high]: squares has one minimum there.
+/// Golden-section search for ln(max_rate) in [low, high]: squares has one minimum there.
 double best_rate(const Curve& curve, double p, double low, double high) {
   const double ratio = (std::sqrt(5.0) - 1.0) / 2.0;
   while (high - low > 1e-7) {
@@ -160,17 +160,17 @@ std::optional<Saturation> fit_saturation(const ThroughputCurve& curve) {
     if (sum < fit.squares) fit = {ln_rate, p, sum};
   }
   const auto freedom = static_cast<double>(used.asked.size() - 2);
-  const double variance = std::max(least_sigma * least_sigma, fit.squares / freedom);
+  const double variance = std::max(min_sigma * min_sigma, fit.squares / freedom);
   const Interval ln = profile(used, fit, fit.squares + 4.0 * variance, low, high);
   Saturation found;
   found.latency = used.latency;
   found.latency_interval = used.latency_interval;
   found.exponent = fit.p;
-  found.most_rate = std::exp(fit.ln_rate);
-  found.most_rate_interval = {std::exp(ln.low), std::exp(ln.high)};
-  found.knee = found.most_rate * used.latency;
-  found.knee_interval = {found.most_rate_interval.low * used.latency_interval.low,
-                         found.most_rate_interval.high * used.latency_interval.high};
+  found.max_rate = std::exp(fit.ln_rate);
+  found.max_rate_interval = {std::exp(ln.low), std::exp(ln.high)};
+  found.knee = found.max_rate * used.latency;
+  found.knee_interval = {found.max_rate_interval.low * used.latency_interval.low,
+                         found.max_rate_interval.high * used.latency_interval.high};
   found.is_reached = used.asked.back() >= knee_margin * found.knee;
   if (!found.is_reached) {
     // By Little's law with the unloaded latency, and never more than was asked for.
@@ -199,10 +199,10 @@ std::string_view to_word(ThroughputLimit limit) {
 
 TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) {
   TwoLatencyTest test;
-  test.least_capacity_interval =
+  test.min_capacity_interval =
       near.knee_interval.low > far.knee_interval.low ? near.knee_interval : far.knee_interval;
-  test.least_capacity = test.least_capacity_interval.low;
-  if (!(far.latency >= least_latency_ratio * near.latency)) {
+  test.min_capacity = test.min_capacity_interval.low;
+  if (!(far.latency >= min_latency_ratio * near.latency)) {
     test.reason = "the two latencies are too much alike";
     return test;
   }
@@ -215,11 +215,11 @@ TwoLatencyTest compare_latencies(const Saturation& near, const Saturation& far) 
     test.capacity = std::sqrt(near.knee * far.knee);
     test.capacity_interval = Interval{std::min(near.knee_interval.low, far.knee_interval.low),
                                       std::max(near.knee_interval.high, far.knee_interval.high)};
-    test.least_capacity = test.capacity_interval->low;
-    test.least_capacity_interval = *test.capacity_interval;
+    test.min_capacity = test.capacity_interval->low;
+    test.min_capacity_interval = *test.capacity_interval;
     test.reason = "as many loads are in flight at both latencies";
-  } else if (are_equal(near.most_rate, near.most_rate_interval, far.most_rate,
-                       far.most_rate_interval)) {
+  } else if (are_equal(near.max_rate, near.max_rate_interval, far.max_rate,
+                       far.max_rate_interval)) {
     test.limit = ThroughputLimit::port;
     test.reason = "loads pass equally fast at both latencies";
   } else {

@@ -128,7 +128,7 @@ double noise_of(const LogCurve& curve) {
   return quantile(residuals, 0.3) / 0.3853;
 }
 
-LogCurve without_spikes(const LogCurve& curve, double least_height) {
+LogCurve without_spikes(const LogCurve& curve, double min_height) {
   LogCurve kept = curve;
   for (const std::size_t width : {std::size_t{1}, std::size_t{2}}) {
     const std::size_t n = kept.x.size();
@@ -147,7 +147,7 @@ LogCurve without_spikes(const LogCurve& curve, double least_height) {
       const double opened =
           *std::max_element(floor_of.begin() + static_cast<std::ptrdiff_t>(begin),
                             floor_of.begin() + static_cast<std::ptrdiff_t>(i + 1));
-      if (kept.y[i] - opened > least_height) continue;
+      if (kept.y[i] - opened > min_height) continue;
       next.x.push_back(kept.x[i]);
       next.y.push_back(kept.y[i]);
     }

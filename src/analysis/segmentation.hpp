@@ -24,9 +24,9 @@ LogCurve to_log_curve(std::span<const CurvePoint> curve);
 /// neighbours. 0 when there are fewer than 3 points.
 double noise_of(const LogCurve& curve);
 
-/// Drops spikes of one or two points that stand out of both sides by more than `least_height`. A
+/// Drops spikes of one or two points that stand out of both sides by more than `min_height`. A
 /// rising curve loses nothing, however steep, since only a fall after the rise makes a spike.
-LogCurve without_spikes(const LogCurve& curve, double least_height);
+LogCurve without_spikes(const LogCurve& curve, double min_height);
 
 /// The nearest curve that never falls (isotonic regression, pool adjacent violators). A larger
 /// working set cannot be faster; where it seems to be (slices, noise modes), the mean is the level.

@@ -16,12 +16,12 @@ namespace clprobe {
 namespace {
 
 // Jumps nearer to each other than this cannot be told from a slope.
-constexpr std::size_t least_spacing_points = 4;
+constexpr std::size_t min_spacing_points = 4;
 // Of the 2 latencies and of the one that a jump can be, noise and queues allow so much.
-constexpr double least_latencies = 1.7;
-constexpr double most_jump = 1.5;
+constexpr double min_latencies = 1.7;
+constexpr double max_jump = 1.5;
 // Errors of the latency add up: later jumps than this are not counted.
-constexpr double most_multiple = 5.0;
+constexpr double max_multiple = 5.0;
 constexpr double multiple_slack = 0.3;
 
 double latencies_behind(const Sweep& sweep, const FoundSpike& found) {
@@ -36,13 +36,13 @@ double latencies_behind(const Sweep& sweep, const FoundSpike& found) {
 std::string count_multiples(const Sweep& sweep, FoundSpike& first) {
   const Spike& spike = first.spike;
   const auto next = next_spike(sweep, first.gap + 1, first.gap + 1);
-  if (next && next->gap - first.gap < least_spacing_points) {
+  if (next && next->gap - first.gap < min_spacing_points) {
     return "its jumps are too near to each other to be told apart";
   }
   const double latencies = latencies_behind(sweep, first);
-  if (spike.jump_cycles > most_jump * sweep.latency) return "more than one jump at once";
+  if (spike.jump_cycles > max_jump * sweep.latency) return "more than one jump at once";
   const double multiple = std::max(1.0, std::round(latencies) - 1.0);
-  if (multiple > most_multiple ||
+  if (multiple > max_multiple ||
       (multiple > 1.0 && std::abs(latencies - multiple - 1.0) > multiple_slack)) {
     return "earlier jumps are hidden among the first sub-group's points";
   }
@@ -57,7 +57,7 @@ void find_visible(const Sweep& sweep, CurveFinding& found) {
   std::size_t end = first;
   // A few points must follow a jump.
   while (end + 4 < sweep.n.size()) {
-    const double least = std::max(sweep.threshold(), least_score * 1.4142 * sweep.sigma(end));
+    const double least = std::max(sweep.threshold(), min_score * 1.4142 * sweep.sigma(end));
     if (2.0 * sweep.latency - sweep.y[end] < least) break;
     ++end;
   }
@@ -73,7 +73,7 @@ void find_visible(const Sweep& sweep, CurveFinding& found) {
 /// What windows of many points see of a jump counts only where it stands out between two points as
 /// well: over many points real curves are not as straight as that takes.
 bool stands_out(const Sweep& sweep, const FoundSpike& found) {
-  return found.spike.jump_cycles >= least_score * 1.4142 * sweep.sigma(found.gap);
+  return found.spike.jump_cycles >= min_score * 1.4142 * sweep.sigma(found.gap);
 }
 
 double variance_beside(const ThreadLatencyPlot& plot, const Gap& gap) {
@@ -116,7 +116,7 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   const std::size_t from = first_beyond(sweep->n, sub_group + 1);
   auto first = next_spike(*sweep, 0, from);
   // What is too low for a limit does not hide the limit behind it.
-  while (first && latencies_behind(*sweep, *first) < least_latencies) {
+  while (first && latencies_behind(*sweep, *first) < min_latencies) {
     found.reason = "a jump to less than 2 latencies is not that of a full pool or table";
     first = next_spike(*sweep, first->gap + 1, first->gap + 1);
   }

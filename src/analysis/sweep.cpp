@@ -9,7 +9,7 @@ namespace clprobe {
 namespace {
 
 // Sub-group boundaries cost something regular; fewer of them do not tell what.
-constexpr std::size_t least_members = 5;
+constexpr std::size_t min_members = 5;
 
 double median_or(const std::vector<double>& values, double otherwise) {
   return values.empty() ? otherwise : median(values);
@@ -76,7 +76,7 @@ void flatten(Sweep& sweep) {
   }
   std::array<double, 2> step{};
   for (std::size_t k = 0; k < steps.size(); ++k) {
-    if (steps[k].size() >= least_members) step[k] = std::max(0.0, quantile(steps[k], 0.25));
+    if (steps[k].size() >= min_members) step[k] = std::max(0.0, quantile(steps[k], 0.25));
   }
   sweep.z.assign(1, sweep.y.front());
   for (std::size_t i = 0; i < gaps; ++i) {

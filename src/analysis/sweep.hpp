@@ -15,7 +15,7 @@
 namespace clprobe {
 
 /// Less than this share of a latency is what caches, banks and schedulers do.
-inline constexpr double least_jump = 0.15;
+inline constexpr double min_jump = 0.15;
 /// Cycles; a counter of whole cycles is not better than this.
 inline constexpr double clock_sigma = 0.5;
 
@@ -38,7 +38,7 @@ struct Sweep {
   [[nodiscard]] double sigma(std::size_t i) const {
     return std::max(clock_sigma, noise_at[i] * y[i]);
   }
-  [[nodiscard]] double threshold() const { return least_jump * latency; }
+  [[nodiscard]] double threshold() const { return min_jump * latency; }
 };
 
 /// Of the difference between point `i` and the next.

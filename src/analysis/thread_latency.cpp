@@ -26,8 +26,8 @@ double typical_interval(std::span<const CurveFinding> findings, const std::strin
 
 /// The least run of a target's curves, less what its other requests take to issue: no request took
 /// less, but for noise that makes the bound smaller still.
-double least_latency(std::span<const ThreadLatencyCurve> curves, double interval,
-                     const std::string& target, int sub_group) {
+double min_latency(std::span<const ThreadLatencyCurve> curves, double interval,
+                   const std::string& target, int sub_group) {
   const auto requests_of = [&](const ThreadLatencyCurve& curve, const ThreadLatencyPoint& point) {
     return unique_requests(point.work_items, curve.pattern, sub_group);
   };
@@ -91,12 +91,12 @@ void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, Curve
     const auto in_flight = [&](std::int64_t count) {
       return static_cast<std::int64_t>(std::floor(static_cast<double>(count) * share));
     };
-    found.least_requests =
-        std::max(found.least_requests, in_flight(unique_requests(items, curve.pattern, sub_group)));
+    found.min_requests =
+        std::max(found.min_requests, in_flight(unique_requests(items, curve.pattern, sub_group)));
     // Instructions whose lines others have fetched may not need an entry.
     if (!is_shared) {
-      found.least_instructions = std::max(
-          found.least_instructions, in_flight(load_instructions(items, curve.pattern, sub_group)));
+      found.min_instructions = std::max(
+          found.min_instructions, in_flight(load_instructions(items, curve.pattern, sub_group)));
     }
     ++i;
   }
@@ -111,10 +111,10 @@ void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, Curve
 /// Whose fewest work-items take far longer than one load of the target: their own loads wait for
 /// one another, for registers or for a scoreboard, and so may what looks like a full table.
 void drop_waiting(std::map<std::string, double>& latency, std::vector<CurveFinding>& found) {
-  constexpr double most_latencies = 1.5;
+  constexpr double max_latencies = 1.5;
   for (CurveFinding& each : found) {
     const double least = latency[each.pattern.target];
-    if (!each.spike || each.latency_cycles < most_latencies * least) continue;
+    if (!each.spike || each.latency_cycles < max_latencies * least) continue;
     each.spike.reset();
     each.reason = "the loads of a few work-items alone already wait for one another";
     // Nor would it have shown a limit elsewhere.
@@ -133,7 +133,7 @@ std::vector<CurveFinding> find_spikes(std::span<const ThreadLatencyCurve> curves
   for (const ThreadLatencyCurve& curve : curves) {
     const std::string& target = curve.pattern.target;
     if (!latency.contains(target)) {
-      latency[target] = least_latency(curves, typical_interval(found, target), target, sub_group);
+      latency[target] = min_latency(curves, typical_interval(found, target), target, sub_group);
     }
   }
   for (std::size_t c = 0; c < curves.size(); ++c) {

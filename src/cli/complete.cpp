@@ -150,13 +150,12 @@ std::string bash_completion(std::span<const Probe* const> probes) {
   }
   own_cases += end_of_cases(own_unknown);
   const Words ids = ids_of(probes);
-  return fmt::format(bash_template, fmt::arg("cases", cases),
-                     fmt::arg("command_flags", bash_command_flags()),
-                     fmt::arg("own_cases", own_cases), fmt::arg("own_names", own_names),
-                     fmt::arg("command_cases", join(command_words(), "|")),
-                     fmt::arg("probe_cases", ids.empty() ? "''" : join(ids, "|")),
-                     fmt::arg("commands", join(command_words(), " ")),
-                     fmt::arg("probes", join(ids, " ")));
+  return fmt::format(
+      bash_template, fmt::arg("cases", cases), fmt::arg("command_flags", bash_command_flags()),
+      fmt::arg("own_cases", own_cases), fmt::arg("own_names", own_names),
+      fmt::arg("command_cases", join(command_words(), "|")),
+      fmt::arg("probe_cases", ids.empty() ? "''" : join(ids, "|")),
+      fmt::arg("commands", join(command_words(), " ")), fmt::arg("probes", join(ids, " ")));
 }
 
 std::string zsh_action(const Flag& flag) {

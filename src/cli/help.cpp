@@ -72,9 +72,8 @@ std::string help_text(std::span<const Probe* const> probes) {
 }
 
 std::string probe_help(const Probe& probe) {
-  std::string text =
-      fmt::format("{}\n{}\n\nUsage:\n  clprobe [options] {} [options of {}]\n", probe.title,
-                  probe.question, probe.id, probe.id);
+  std::string text = fmt::format("{}\n{}\n\nUsage:\n  clprobe [options] {} [options of {}]\n",
+                                 probe.title, probe.question, probe.id, probe.id);
   const ProbeFlags own(probe);
   if (!own.flags.empty()) text += fmt::format("\nOptions of {}:\n", probe.id);
   for (const Flag& flag : own.flags) text += flag_entry(flag);

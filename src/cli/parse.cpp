@@ -18,11 +18,11 @@ constexpr std::string_view help_advice = "`clprobe --help` shows all flags";
 /// cxxopts matches each word with std::regex, whose recursion overflows the stack on very long
 /// ones.
 void check_lengths(const std::vector<std::string>& arguments) {
-  constexpr std::size_t most_bytes = 4096;  // as long as a path may be
+  constexpr std::size_t max_bytes = 4096;  // as long as a path may be
   for (const std::string& argument : arguments) {
-    if (argument.size() <= most_bytes) continue;
+    if (argument.size() <= max_bytes) continue;
     throw UsageError(fmt::format("{} has {} bytes: write at most {}", quote(argument),
-                                 argument.size(), most_bytes));
+                                 argument.size(), max_bytes));
   }
 }
 

@@ -14,7 +14,7 @@
 namespace clprobe::cli {
 namespace {
 
-constexpr std::uint64_t most_seed = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t max_seed = std::numeric_limits<std::uint64_t>::max();
 
 /// The enumerator of one of `words`; the parser has checked that it is one of them.
 template <typename Enum, std::size_t size>
@@ -62,7 +62,7 @@ void update_clock(Options& options, std::string_view value) {
 }
 
 void update_seed(Options& options, std::string_view value) {
-  options.seed = parse_whole(value, 0, most_seed);
+  options.seed = parse_whole(value, 0, max_seed);
 }
 
 void update_dry_run(Options& options, std::string_view /*value*/) { options.dry_run = true; }

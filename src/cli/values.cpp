@@ -63,11 +63,11 @@ SizeRange parse_size_range(std::string_view text) {
   if (star == std::string_view::npos) return range;
   range.ratio = parse_ratio(text.substr(star + 1), text);
   // Each size costs at least a kernel launch; thousands are a slip of the keyboard.
-  constexpr double most_sizes = 1000.0;
+  constexpr double max_sizes = 1000.0;
   const auto first = static_cast<double>(range.first.count);
   const auto last = static_cast<double>(range.last.count);
-  if (std::log(last / first) / std::log(range.ratio) > most_sizes) {
-    refuse("{} has more than {} sizes: write a larger ratio after '*'", quote(text), most_sizes);
+  if (std::log(last / first) / std::log(range.ratio) > max_sizes) {
+    refuse("{} has more than {} sizes: write a larger ratio after '*'", quote(text), max_sizes);
   }
   return range;
 }
@@ -121,10 +121,10 @@ std::chrono::duration<double> parse_duration(std::string_view text) {
   const auto* const unit =
       std::find_if(duration_units.begin(), duration_units.end(),
                    [&](const DurationUnit& each) { return each.word == number.rest; });
-  constexpr double most_seconds = 1000.0 * 3600.0;  // a run of six weeks is a slip of the keyboard
+  constexpr double max_seconds = 1000.0 * 3600.0;  // a run of six weeks is a slip of the keyboard
   if (number.is_valid && unit != duration_units.end()) {
     const double seconds = number.value * unit->seconds;
-    if (seconds > 0.0 && seconds <= most_seconds) return std::chrono::duration<double>(seconds);
+    if (seconds > 0.0 && seconds <= max_seconds) return std::chrono::duration<double>(seconds);
   }
   refuse("{} is no usable time: write up to 1000 hours above 0, such as 500ms, 30s, 2min or 1h",
          quote(text));
@@ -155,18 +155,18 @@ std::vector<int> parse_wholes(std::string_view text, std::uint64_t least, std::u
       }
     }
   }
-  constexpr std::size_t most_numbers = 256;  // each costs launches; more is a slip of the keyboard
-  if (numbers.size() > most_numbers) {
-    refuse("{} has more than {} numbers: write fewer", quote(text), most_numbers);
+  constexpr std::size_t max_numbers = 256;  // each costs launches; more is a slip of the keyboard
+  if (numbers.size() > max_numbers) {
+    refuse("{} has more than {} numbers: write fewer", quote(text), max_numbers);
   }
   return numbers;
 }
 
 double parse_share(std::string_view text) {
   const Number number = read_number(text);
-  constexpr double most_percent = 100.0;
+  constexpr double max_percent = 100.0;
   const bool is_percent = number.rest == "%" || number.rest == " %";
-  if (number.is_valid && is_percent && number.value <= most_percent) return number.value / 100.0;
+  if (number.is_valid && is_percent && number.value <= max_percent) return number.value / 100.0;
   refuse("{} is no usable share: write it from 0% to 100%, such as 3% or 0.5%", quote(text));
 }
 

@@ -80,10 +80,10 @@ std::vector<std::vector<RunDigest>> digest_files(const std::vector<std::string>&
       }
     }
   };
-  constexpr std::size_t most_threads = 8;
+  constexpr std::size_t max_threads = 8;
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < std::min({most_threads, cores, files.size()}); ++i) {
+  for (std::size_t i = 1; i < std::min({max_threads, cores, files.size()}); ++i) {
     threads.emplace_back(work);
   }
   work();

@@ -18,7 +18,7 @@ namespace {
 
 // A thorough run of all probes has a few MB; what is larger is not looked at, since a document in
 // memory takes about ten times its text.
-constexpr Bytes most_bytes = mebibytes(128);
+constexpr Bytes max_bytes = mebibytes(128);
 
 constexpr std::string_view run_hint = "name a file that -o saved as .json";
 
@@ -35,12 +35,12 @@ std::string read_file(const std::string& path, std::string_view hint) {
   std::string text;
   std::error_code error;
   const std::uintmax_t expected = std::filesystem::file_size(path, error);
-  if (!error && expected <= most_bytes.count) text.reserve(expected);
+  if (!error && expected <= max_bytes.count) text.reserve(expected);
   std::string piece(1U << 18U, '\0');
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
     text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most_bytes.count) {
-      refuse(path, fmt::format("it has more than {}", format_bytes(most_bytes)), hint);
+    if (text.size() > max_bytes.count) {
+      refuse(path, fmt::format("it has more than {}", format_bytes(max_bytes)), hint);
     }
   }
   if (file.bad()) refuse(path, std::strerror(errno), hint);

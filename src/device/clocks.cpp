@@ -183,16 +183,16 @@ Line ticks_against_host(Session& session) {
   for (int reading = 0; reading < 9; ++reading) {
     if (reading > 0) std::this_thread::sleep_for(std::chrono::milliseconds(25));
     // The quickest of several launches says best when the clock was read.
-    double least_ns = 1e18;
+    double min_ns = 1e18;
     double at_ns = 0.0;
     cl_ulong read_ticks = 0;
     for (int repeat = 0; repeat < 5; ++repeat) {
       const double before = since_begin_ns();
       session.launch(kernel, cl::NDRange(1), cl::NDRange(1));
       const double after = since_begin_ns();
-      if (after - before >= least_ns) continue;
-      least_ns = after - before;
-      at_ns = before + least_ns / 2;
+      if (after - before >= min_ns) continue;
+      min_ns = after - before;
+      at_ns = before + min_ns / 2;
       session.queue().enqueueReadBuffer(out, CL_TRUE, 0, sizeof read_ticks, &read_ticks);
     }
     if (!first) first = read_ticks;
@@ -220,10 +220,10 @@ void warm_up(Session& session, Chain& chain, std::uint32_t iterations) {
   const auto begin = std::chrono::steady_clock::now();
   const auto elapsed = [&] { return Seconds(std::chrono::steady_clock::now() - begin).count(); };
   const bool gpu = is_gpu(session.info());
-  const double least_s = gpu ? 0.3 : 0.05;
-  const double most_s = gpu ? 2.0 : 0.5;
+  const double min_s = gpu ? 0.3 : 0.05;
+  const double max_s = gpu ? 2.0 : 0.5;
   std::deque<double> last;
-  for (bool steady = false; elapsed() < least_s || (!steady && elapsed() < most_s);) {
+  for (bool steady = false; elapsed() < min_s || (!steady && elapsed() < max_s);) {
     last.push_back(chain.elapsed_ns(chain.run(iterations)));
     if (last.size() > 3) last.pop_front();
     const auto [low, high] = std::minmax_element(last.begin(), last.end());

@@ -132,10 +132,10 @@ void Measuring::add_refined() {
 /// A disturbed host is slow for a while and fast for a while, so that a handful of points, done in
 /// a moment, could all meet it at its slowest with narrow intervals.
 void Measuring::visit_again() {
-  constexpr int most_rounds = 20;
-  for (int round = 0; round < most_rounds && !stopped(); ++round) {
+  constexpr int max_rounds = 20;
+  for (int round = 0; round < max_rounds && !stopped(); ++round) {
     for (std::size_t index = 0; index < result_.points.size(); ++index) {
-      if (stopped() || elapsed_s() - first_visit_s_.value_or(0.0) > budget_.least_time.count()) {
+      if (stopped() || elapsed_s() - first_visit_s_.value_or(0.0) > budget_.min_time.count()) {
         return;
       }
       const Point& point = result_.points[index];

@@ -13,7 +13,7 @@
 namespace clprobe {
 namespace {
 
-constexpr std::uint64_t least_quanta = 100;
+constexpr std::uint64_t min_quanta = 100;
 constexpr std::uint64_t longest_launch_ns = 100'000'000;
 
 Sample checked(const Measurement& measurement) {
@@ -30,11 +30,11 @@ bool is_long_enough(const Sample& sample, const DeviceInfo& device, Timer timer)
   switch (timer) {
     case Timer::clock:
       return sample.ticks.value_or(0) >=
-             least_quanta * device.clock.quantum_ticks + device.clock.overhead_ticks;
+             min_quanta * device.clock.quantum_ticks + device.clock.overhead_ticks;
     case Timer::event: {
       const auto resolution =
           static_cast<std::uint64_t>(device.reported.integer_or("timer_resolution_ns", 1));
-      return sample.event_ns.value_or(0) >= least_quanta * std::max<std::uint64_t>(1, resolution);
+      return sample.event_ns.value_or(0) >= min_quanta * std::max<std::uint64_t>(1, resolution);
     }
     case Timer::host:
     case Timer::imported:  // no sample of such a run was taken here
@@ -42,7 +42,7 @@ bool is_long_enough(const Sample& sample, const DeviceInfo& device, Timer timer)
   }
   // A host sees a launch with some ten microseconds of noise.
   constexpr std::uint64_t host_quantum_ns = 10'000;
-  return sample.host_ns >= least_quanta * host_quantum_ns;
+  return sample.host_ns >= min_quanta * host_quantum_ns;
 }
 
 bool agree(std::uint64_t a, std::uint64_t b, double share) {
@@ -69,8 +69,8 @@ std::pair<std::uint64_t, Sample> calibrate(const Work& work, const DeviceInfo& d
       next = iterations * 4;
     }
     next = clamp_iterations(work, next);
-    constexpr int most_attempts = 12;
-    if (next == iterations || attempt == most_attempts) return {iterations, sample};
+    constexpr int max_attempts = 12;
+    if (next == iterations || attempt == max_attempts) return {iterations, sample};
     iterations = next;
   }
 }

@@ -27,8 +27,8 @@ constexpr std::array settings{
 /// The whole number that the text begins with.
 std::optional<std::int64_t> leading_integer(std::string_view text) {
   text = text.substr(0, text.find_first_not_of("0123456789"));
-  constexpr std::size_t most_digits = 15;  // exact as a double
-  if (text.size() > most_digits) return std::nullopt;
+  constexpr std::size_t max_digits = 15;  // exact as a double
+  if (text.size() > max_digits) return std::nullopt;
   const std::optional<double> number = positive_number(text);
   if (!number) return std::nullopt;
   return static_cast<std::int64_t>(*number);
@@ -49,8 +49,8 @@ Point stride_point(std::string_view line, int number, const Parameters& common) 
   const std::optional<double> bandwidth = positive_number(between(line, "Bandwidth", "GB/sec"));
   const std::optional<double> stride =
       magnitude == "0" ? std::optional(0.0) : positive_number(magnitude);
-  constexpr double most_magnitude = 62.0;
-  if (!bandwidth || !stride || *stride > most_magnitude ||
+  constexpr double max_magnitude = 62.0;
+  if (!bandwidth || !stride || *stride > max_magnitude ||
       *stride != static_cast<double>(static_cast<int>(*stride))) {
     throw RunFormatError(
         fmt::format("line {}: expected \"Stride magnitude N: Bandwidth X GB/sec\", found '{}'",

@@ -190,7 +190,8 @@ std::vector<Run> import_clpeak_json(std::string_view text, const ImportHints& hi
   const auto version = document.is_object() ? document.find("format_version") : document.end();
   const auto entries = document.is_object() ? document.find("entries") : document.end();
   if (version == document.end() || entries == document.end() || !entries->is_array()) {
-    throw RunFormatError(R"(it is JSON of no known tool: expected clpeak's "format_version" and "entries")");
+    throw RunFormatError(
+        R"(it is JSON of no known tool: expected clpeak's "format_version" and "entries")");
   }
   if (!version->is_number_integer() || version->get<int>() != known_version) {
     throw RunFormatError(fmt::format("format_version: expected {}, found {}", known_version,

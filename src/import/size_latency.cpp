@@ -167,13 +167,15 @@ class Reader {
   void add(const Pair& pair, int line) {
     const double size_unit = pair.size.factor > 0.0 ? pair.size.factor : bytes_per_unit_;
     const double time_unit = pair.latency.factor > 0.0 ? pair.latency.factor : ns_per_unit_;
-    if (size_unit == 0.0) refuse(line, "no header gives the sizes' unit: add --size-unit B, KiB or MiB");
-    if (time_unit == 0.0) refuse(line, "no header gives the latencies' unit: add --time-unit ns or us");
+    if (size_unit == 0.0)
+      refuse(line, "no header gives the sizes' unit: add --size-unit B, KiB or MiB");
+    if (time_unit == 0.0)
+      refuse(line, "no header gives the latencies' unit: add --time-unit ns or us");
     const double bytes = std::round(pair.size.value * size_unit);
     const double ns = pair.latency.value * time_unit;
-    constexpr double most_bytes = 1e18;
-    constexpr double most_ns = 1e15;
-    if (bytes < 1.0 || bytes > most_bytes || ns > most_ns) {
+    constexpr double max_bytes = 1e18;
+    constexpr double max_ns = 1e15;
+    if (bytes < 1.0 || bytes > max_bytes || ns > max_ns) {
       refuse(line, "expected a size from 1 byte to 10^18 and a latency below a week");
     }
     pairs_.emplace_back(bytes, ns);

@@ -125,14 +125,14 @@ Axis x_axis_of(const Chart& chart) { return axis_of(chart, &ChartPoint::x); }
 
 Axis y_axis_of(const Chart& chart) {
   Axis axis = axis_of(chart, &ChartPoint::y);
-  const double least_span = std::log(10.0);
+  const double min_span = std::log(10.0);
   axis.low -= std::log(1.35);
   axis.high += std::log(1.7);
-  const double missing = std::max(least_span - (axis.high - axis.low), 0.0);
+  const double missing = std::max(min_span - (axis.high - axis.low), 0.0);
   return {axis.low - missing / 2, axis.high + missing / 2};
 }
 
-std::vector<double> y_ticks_of(const Axis& axis, double least_share) {
+std::vector<double> y_ticks_of(const Axis& axis, double min_share) {
   const int lowest = static_cast<int>(std::floor(axis.low / std::log(10.0)));
   const int highest = static_cast<int>(std::ceil(axis.high / std::log(10.0)));
   for (const std::vector<double>& steps : {std::vector{1.0, 2.0, 5.0}, {1.0, 3.0}, {1.0}}) {
@@ -143,7 +143,7 @@ std::vector<double> y_ticks_of(const Axis& axis, double least_share) {
         const double value = step * std::pow(10.0, exponent);
         if (std::log(value) < axis.low || std::log(value) > axis.high) continue;
         const bool is_close =
-            !ticks.empty() && axis.share(value) < axis.share(ticks.back()) + least_share;
+            !ticks.empty() && axis.share(value) < axis.share(ticks.back()) + min_share;
         is_crowded = is_crowded || is_close;
         ticks.push_back(value);
       }

@@ -60,8 +60,8 @@ Axis x_axis_of(const Chart& chart);
 Axis y_axis_of(const Chart& chart);
 
 /// Values for an axis of times or rates: 1, 2, 5, 10, ... or fewer, where two neighbours are less
-/// than `least_share` of the axis apart; its two ends when it is too short for that.
-std::vector<double> y_ticks_of(const Axis& axis, double least_share);
+/// than `min_share` of the axis apart; its two ends when it is too short for that.
+std::vector<double> y_ticks_of(const Axis& axis, double min_share);
 /// "10 ns" at a tick, where a finding would be "10.0 ns".
 std::string tick_text(double value, std::string_view unit);
 

@@ -23,8 +23,8 @@ std::set<double> values_of(const std::vector<Point>& points, std::string_view na
 
 }  // namespace
 
-std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t least_values) {
-  constexpr double least_filled = 0.5;
+std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t min_values) {
+  constexpr double min_filled = 0.5;
   std::set<std::string> names;
   for (const Point& point : points) {
     for (const auto& [name, value] : point.parameters) names.insert(name);
@@ -43,7 +43,7 @@ std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t 
       const std::size_t down = values_of(points, *b).size();
       const double filled = static_cast<double>(pairs.size()) /
                             static_cast<double>(std::max<std::size_t>(1, across * down));
-      const bool is_grid = across >= least_values && down >= least_values && filled >= least_filled;
+      const bool is_grid = across >= min_values && down >= min_values && filled >= min_filled;
       if (!is_grid || pairs.size() <= most) continue;
       most = pairs.size();
       best = across >= down ? GridAxes{*a, *b} : GridAxes{*b, *a};
@@ -73,8 +73,8 @@ std::vector<Grid> grids_of(const ProbeResult& result, const DeviceInfo& device,
 
 std::optional<GridAxes> heat_map_axes(const ProbeResult& result) {
   const bool is_declared = !result.view.x.empty() || result.view.kind == ViewKind::stacks;
-  constexpr std::size_t least_of_any_probe = 4;  // with fewer, curves show more
-  if (!is_declared) return grid_axes(result.points, least_of_any_probe);
+  constexpr std::size_t min_of_any_probe = 4;  // with fewer, curves show more
+  if (!is_declared) return grid_axes(result.points, min_of_any_probe);
   if (result.view.kind != ViewKind::heat_map) return std::nullopt;
   // Of a run that was narrowed to one place there is no map to draw.
   if (values_of(result.points, result.view.x).size() < 2) return std::nullopt;

@@ -118,14 +118,14 @@ Json stacks_chart(std::span<const Run> runs, std::string_view probe) {
                     {"time", printable(time_text(each.stack))},
                     {"points", points_of(each.stack, labels)}});
   }
-  double most_below = 0.0;
-  double most_above = 1.0;
+  double max_below = 0.0;
+  double max_above = 1.0;
   for (const Stack& stack : stacks) {
     double below = 0.0;
     double above = 0.0;
     for (const StackPart& part : stack.parts) (part.share < 0.0 ? below : above) += part.share;
-    most_below = std::min(most_below, below);
-    most_above = std::max(most_above, above);
+    max_below = std::min(max_below, below);
+    max_above = std::max(max_above, above);
   }
   Json titles = Json::array();
   for (const std::string& view : views) titles.push_back(printable(view_title(view)));
@@ -135,7 +135,7 @@ Json stacks_chart(std::span<const Run> runs, std::string_view probe) {
           {"categories", categories},
           {"views", titles},
           {"stacks", bars},
-          {"x", share_axis(most_below, most_above)}};
+          {"x", share_axis(max_below, max_above)}};
 }
 
 }  // namespace clprobe::report

@@ -12,9 +12,9 @@ namespace clprobe::report {
 namespace {
 
 // Below this nothing can be laid out; lines are still cut at the width that was asked for.
-constexpr int least_layout_width = 32;
+constexpr int min_layout_width = 32;
 // A remark in a narrower strip than this is a column of single words.
-constexpr int least_remark_width = 24;
+constexpr int min_remark_width = 24;
 
 std::string_view escape_of(const Span& span) {
   // The six colours that are legible on black and on white.
@@ -59,7 +59,7 @@ std::string aligned(const std::string& text, const Column& column, int width) {
 }  // namespace
 
 Page::Page(const TableStyle& style)
-    : style_(style), width_(std::max(style.width, least_layout_width)) {}
+    : style_(style), width_(std::max(style.width, min_layout_width)) {}
 
 std::string Page::show(std::string_view text) const {
   return style_.unicode ? printable(text) : printable_ascii(text);
@@ -133,7 +133,7 @@ void Page::table(const std::vector<Column>& columns, const std::vector<Row>& row
 void Page::remark(const std::string& lead, const std::string& text) {
   int indent = display_width(lead);
   std::string before = lead;
-  if (width_ - indent < std::min(least_remark_width, display_width(text))) {
+  if (width_ - indent < std::min(min_remark_width, display_width(text))) {
     line({{lead}});
     indent = 6;
     before = pad_right("", indent);

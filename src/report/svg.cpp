@@ -103,14 +103,14 @@ class Picture {
   }
 
   [[nodiscard]] std::vector<double> x_values() const {
-    constexpr double least_gap = 64;
+    constexpr double min_gap = 64;
     std::vector<double> values;
     if (parameter_unit(chart_.x_name) == "bytes") {
       const double octave = plot_width / ((x_.high - x_.low) / std::log(2.0));
       int step = 1;
       for (const int octaves : {1, 2, 5, 10, 20}) {
         step = octaves;
-        if (octave * octaves >= least_gap) break;
+        if (octave * octaves >= min_gap) break;
       }
       for (int power = 0; power < 63; power += step) values.push_back(std::ldexp(1.0, power));
     } else {
@@ -119,14 +119,14 @@ class Picture {
       }
       std::sort(values.begin(), values.end());
       values.erase(std::unique(values.begin(), values.end()), values.end());
-      constexpr std::size_t most_own = 12;  // more of them say nothing about where the points are
-      if (values.size() > most_own) values = round_values();
+      constexpr std::size_t max_own = 12;  // more of them say nothing about where the points are
+      if (values.size() > max_own) values = round_values();
     }
     std::vector<double> kept;
     constexpr double rounding = 1e-9;
     for (const double value : values) {
       if (std::log(value) < x_.low - rounding || std::log(value) > x_.high + rounding) continue;
-      if (kept.empty() || across(value) >= across(kept.back()) + least_gap / 2) {
+      if (kept.empty() || across(value) >= across(kept.back()) + min_gap / 2) {
         kept.push_back(value);
       }
     }
@@ -144,8 +144,8 @@ class Picture {
   }
 
   void draw_axes() {
-    constexpr double least_gap = 26;
-    for (const double value : y_ticks_of(y_, least_gap / plot_height)) {
+    constexpr double min_gap = 26;
+    for (const double value : y_ticks_of(y_, min_gap / plot_height)) {
       svg_ += fmt::format(
           R"(<path d="M{0} {1:.1f}H{2}" stroke="#e3e6ea"/><text x="{3}" y="{4:.1f}" text-anchor="end" fill="#50565e">{5}</text>
 )",

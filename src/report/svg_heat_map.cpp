@@ -89,18 +89,18 @@ class HeatMap {
 
   // As many as fit, evenly.
   [[nodiscard]] std::string draw_axes() const {
-    constexpr double least_gap_across = 46;
-    constexpr double least_gap_down = 20;
+    constexpr double min_gap_across = 46;
+    constexpr double min_gap_down = 20;
     const auto step_of = [](double gap, double least) {
       return static_cast<std::size_t>(std::max(1.0, std::ceil(least / gap)));
     };
     std::string svg;
-    for (std::size_t i = 0; i < xs_.size(); i += step_of(cell_width(), least_gap_across)) {
+    for (std::size_t i = 0; i < xs_.size(); i += step_of(cell_width(), min_gap_across)) {
       svg += fmt::format(
           "<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\" fill=\"#50565e\">{}</text>\n",
           left_of(i) + cell_width() / 2, picture::bottom + 19, place_text(axes_.x, xs_[i]));
     }
-    for (std::size_t i = 0; i < ys_.size(); i += step_of(cell_height(), least_gap_down)) {
+    for (std::size_t i = 0; i < ys_.size(); i += step_of(cell_height(), min_gap_down)) {
       svg += fmt::format(
           "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\" fill=\"#50565e\">{}</text>\n",
           picture::left - 8, bottom_of(i) - cell_height() / 2 + 4.5, place_text(axes_.y, ys_[i]));

@@ -24,7 +24,7 @@ constexpr double row_height = 26;
 constexpr double bar_height = 18;
 constexpr double names = 300;  // the room before the bars
 constexpr double bars_width = picture::width - names - picture::right;
-constexpr int most_name = 40;
+constexpr int max_name = 40;
 
 std::vector<std::string> shown_categories(std::span<const std::string> labels) {
   std::vector<std::string> categories;
@@ -82,7 +82,7 @@ std::string draw_stacks(std::span<const Stack> stacks, const PictureText& text) 
   double y = picture::top;
   for (const Stack& stack : stacks) {
     const std::string time = time_text(stack);
-    const std::string name = cut_to_width(printable(stack.bar), most_name, "…");
+    const std::string name = cut_to_width(printable(stack.bar), max_name, "…");
     svg += fmt::format(
         "<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\" fill=\"#1a1d21\"><title>{}</title>{}"
         "</text>\n",

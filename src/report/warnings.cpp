@@ -110,7 +110,7 @@ std::string without_numbers(std::string_view sentence) {
 namespace report {
 
 std::vector<std::string> warning_sentences(std::span<const Warning> warnings) {
-  constexpr std::size_t most_alike = 3;
+  constexpr std::size_t max_alike = 3;
   std::vector<std::string> all;
   std::map<std::string, std::vector<std::size_t>> alike;
   for (const Warning& warning : warnings) {
@@ -119,7 +119,7 @@ std::vector<std::string> warning_sentences(std::span<const Warning> warnings) {
   }
   std::vector<bool> is_left_out(all.size(), false);
   for (const auto& [sentence, places] : alike) {
-    if (places.size() <= most_alike) continue;
+    if (places.size() <= max_alike) continue;
     for (const std::size_t place : places) is_left_out[place] = place != places.front();
     all[places.front()] += fmt::format(" (and {} more like this)", places.size() - 1);
   }

@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 /// The largest object of a run is what its driver reported, with some sixty members. nlohmann's
 /// parser looks through all members for each that it adds, so that a million would take hours.
-inline constexpr std::size_t most_members = 4096;
+inline constexpr std::size_t max_members = 4096;
 
 /// A step to a key, as it appears in a path: ".key", or ["k\ney"] when the key is no plain word.
 std::string path_step(std::string_view key);

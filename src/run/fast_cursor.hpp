@@ -52,7 +52,7 @@ class FastCursor {
   template <typename Visit>
   void for_each_member(Visit visit) const {
     const simdjson::dom::object members = object();
-    if (members.size() > most_members) throw Doubt();
+    if (members.size() > max_members) throw Doubt();
     for (const auto field : members) visit(field.key, FastCursor(field.value));
   }
   template <typename Visit>

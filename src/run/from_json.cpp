@@ -182,8 +182,8 @@ namespace {
 /// What simdjson and the typed reader accept without a doubt; nothing where either has one.
 std::optional<std::vector<Run>> runs_from_good_json(std::string_view text) {
   // Parsing needs eight bytes a character in advance: a hostile file is left to the slower one.
-  constexpr std::size_t most_bytes = std::size_t{16} << 20U;
-  if (text.size() > most_bytes) return std::nullopt;
+  constexpr std::size_t max_bytes = std::size_t{16} << 20U;
+  if (text.size() > max_bytes) return std::nullopt;
   // Kept by each thread: of a thousand small files, to get new pages for each costs as much as to
   // read it.
   thread_local simdjson::dom::parser parser;

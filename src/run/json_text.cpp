@@ -75,8 +75,8 @@ class Trail {
   void enter(const std::string& key) {
     places_.back().key = key;
     if (!places_.back().keys.insert(key).second) refuse("expected this key only once");
-    if (places_.back().keys.size() > most_members) {
-      refuse(fmt::format("expected at most {} keys in an object", most_members));
+    if (places_.back().keys.size() > max_members) {
+      refuse(fmt::format("expected at most {} keys in an object", max_members));
     }
   }
 

@@ -12,7 +12,7 @@ namespace clprobe {
 namespace {
 
 // Nobody mistypes a word into one of this length, and the distance takes quadratic time.
-constexpr std::size_t most_letters = 64;
+constexpr std::size_t max_letters = 64;
 
 /// Lower case, without the dashes before a flag's name: they say what it is, not which one.
 std::string letters_of(std::string_view word) {
@@ -49,9 +49,9 @@ std::size_t count_slips(std::string_view a, std::string_view b) {
 std::optional<std::string_view> nearest(std::string_view word,
                                         const std::vector<std::string_view>& candidates) {
   const std::string typed = letters_of(word);
-  if (typed.empty() || typed.size() > most_letters) return std::nullopt;
+  if (typed.empty() || typed.size() > max_letters) return std::nullopt;
   std::optional<std::string_view> best;
-  std::size_t least_slips = std::numeric_limits<std::size_t>::max();
+  std::size_t min_slips = std::numeric_limits<std::size_t>::max();
   for (const std::string_view candidate : candidates) {
     const std::string letters = letters_of(candidate);
     // Up to two letters in five wrong: with more, the guess puzzles more than it helps.
@@ -62,9 +62,9 @@ std::optional<std::string_view> nearest(std::string_view word,
     if (is_beginning) slips = std::min<std::size_t>(slips, 1);
     // One slip in a word of one or two letters leaves nothing in common.
     const bool is_close = slips <= allowed && slips < longer;
-    if (is_close && slips < least_slips) {
+    if (is_close && slips < min_slips) {
       best = candidate;
-      least_slips = slips;
+      min_slips = slips;
     }
   }
   return best;

@@ -19,7 +19,7 @@ class Schema {
     definitions_["parameters"] = {
         {"description", "Named values, in the order in which they were set."},
         {"type", "object"},
-        {"maxProperties", most_members},
+        {"maxProperties", max_members},
         {"additionalProperties", {{"type", {"integer", "number", "string"}}}}};
   }
 

@@ -43,7 +43,7 @@ Result ComputeUnit::run() {
     }
     if (next == never) report_deadlock(now);
     // Step by step, too, nothing may stand still for ever.
-    if (next > options_.most_cycles) report_deadlock(options_.most_cycles);
+    if (next > options_.max_cycles) report_deadlock(options_.max_cycles);
     now = next;
   }
 }
@@ -52,7 +52,7 @@ Result ComputeUnit::run() {
 std::uint64_t ComputeUnit::pass_idle_cycles(std::uint64_t now, std::uint64_t wake) {
   if (memory_.has_news()) return std::min(wake, now + 1);
   for (std::uint64_t next = memory_.next_event(); next < wake; next = memory_.next_event()) {
-    if (next > options_.most_cycles) return next;
+    if (next > options_.max_cycles) return next;
     memory_.process(next);
     if (memory_.has_news()) return next;
   }

@@ -295,7 +295,7 @@ void MemorySystem::start_copy(std::uint64_t now, const Instruction& instruction,
 void MemorySystem::report(Result& result) const {
   result.served_by = served_by_;
   result.full_table_cycles = full_table_cycles_;
-  result.most_pending = table_.most_in_use();
+  result.max_pending = table_.max_in_use();
   result.lines_written = stores_.lines_written();
 }
 

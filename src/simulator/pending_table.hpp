@@ -101,7 +101,7 @@ class PendingTable {
 
   [[nodiscard]] PendingKind kind() const { return config_.kind; }
   [[nodiscard]] bool is_full() const { return config_.entries != 0 && in_use_ >= config_.entries; }
-  [[nodiscard]] std::uint64_t most_in_use() const { return most_in_use_; }
+  [[nodiscard]] std::uint64_t max_in_use() const { return max_in_use_; }
   [[nodiscard]] std::uint64_t next_answer() const {
     return answers_.empty() ? never : answers_.front().ready;
   }
@@ -114,7 +114,7 @@ class PendingTable {
   }
 
   /// Takes an entry for a warp instruction, to be ended by `end_at`.
-  void take() { most_in_use_ = std::max(most_in_use_, ++in_use_); }
+  void take() { max_in_use_ = std::max(max_in_use_, ++in_use_); }
   void end_at(std::uint64_t cycle) { push({.ready = cycle, .ends_entry = true}); }
 
   /// A new request; takes an entry unless entries are for warp instructions.
@@ -178,7 +178,7 @@ class PendingTable {
   LineTable lines_{};
   std::vector<Answer> answers_{};  // a heap, the next one first
   std::uint64_t in_use_{0};
-  std::uint64_t most_in_use_{0};
+  std::uint64_t max_in_use_{0};
   std::uint64_t order_{0};
 };
 

@@ -15,11 +15,11 @@
 namespace clprobe::terminal {
 namespace {
 
-constexpr auto least_interval = std::chrono::milliseconds(100);  // more often than eyes follow
+constexpr auto min_interval = std::chrono::milliseconds(100);  // more often than eyes follow
 
 // Between 10 and 30 columns: shorter shows nothing, longer only moves the numbers away.
-constexpr int least_bar_columns = 10;
-constexpr int most_bar_columns = 30;
+constexpr int min_bar_columns = 10;
+constexpr int max_bar_columns = 30;
 
 constexpr std::string_view erase_line = "\r\x1b[K";
 
@@ -38,8 +38,8 @@ std::string compose_bar(double done_share, int columns, bool unicode) {
 }  // namespace
 
 std::string format_time_left(double seconds_left) {
-  constexpr double most_seconds = 100.0 * 3600.0;  // beyond, nobody waits for it
-  if (!std::isfinite(seconds_left) || seconds_left < 0.0 || seconds_left > most_seconds) return "";
+  constexpr double max_seconds = 100.0 * 3600.0;  // beyond, nobody waits for it
+  if (!std::isfinite(seconds_left) || seconds_left < 0.0 || seconds_left > max_seconds) return "";
   const auto total = static_cast<std::int64_t>(std::ceil(seconds_left));
   const std::int64_t hours = total / 3600;
   const std::int64_t minutes = total / 60 % 60;
@@ -58,8 +58,8 @@ std::string compose_progress(const Progress& progress, int columns, bool unicode
   const std::string title = unicode ? printable(progress.title) : printable_ascii(progress.title);
   const int title_columns = display_width(title);
 
-  const int bar_columns = std::min(columns - title_columns - tail_columns - 4, most_bar_columns);
-  if (bar_columns >= least_bar_columns) {
+  const int bar_columns = std::min(columns - title_columns - tail_columns - 4, max_bar_columns);
+  if (bar_columns >= min_bar_columns) {
     return fmt::format("{}  {}  {}", title, compose_bar(done_share, bar_columns, unicode), tail);
   }
   const int columns_for_title = columns - tail_columns - 2;
@@ -77,7 +77,7 @@ ProgressLine::ProgressLine(int descriptor)
 ProgressLine::~ProgressLine() { clear(); }
 
 void ProgressLine::show(const Progress& progress, Clock::time_point now) {
-  if (!can_redraw_ || (drawn_ && now - *drawn_ < least_interval)) return;
+  if (!can_redraw_ || (drawn_ && now - *drawn_ < min_interval)) return;
   // The last column stays free: some terminals wrap as soon as it is written. The width is asked
   // each time, since windows are resized.
   const int columns = width_columns(descriptor_) - 1;

@@ -105,11 +105,11 @@ std::string ChildProcess::last_words() const {
 
 std::string ChildProcess::end_of_child() {
   // A process closes its files before it ends; a driver's thread may also close them and go on.
-  constexpr int most_looks = 200;
+  constexpr int max_looks = 200;
   constexpr std::chrono::milliseconds between{5};
   int status = 0;
   int ended = waitpid(pid_, &status, WNOHANG);
-  for (int look = 0; ended == 0 && look < most_looks; ++look) {
+  for (int look = 0; ended == 0 && look < max_looks; ++look) {
     std::this_thread::sleep_for(between);
     ended = waitpid(pid_, &status, WNOHANG);
   }

@@ -60,7 +60,7 @@ class RemoteBackend final : public Backend {
   [[nodiscard]] std::vector<Warning> warnings() const override { return warnings_; }
 
   Work prepare(const Probe& probe, const Point& point) override {
-    if (lost_in_a_row_ >= most_lost_in_a_row) {
+    if (lost_in_a_row_ >= max_lost_in_a_row) {
       throw DeviceError(fmt::format("given up after {} failures in a row, the last: {}",
                                     lost_in_a_row_, last_loss_));
     }
@@ -78,7 +78,7 @@ class RemoteBackend final : public Backend {
  private:
   // A driver that fails at every point would else be started anew hundreds of times; but a series
   // that a device refuses (images) must not end the others.
-  static constexpr int most_lost_in_a_row = 30;
+  static constexpr int max_lost_in_a_row = 30;
 
   static Point without_samples(Point point) {
     point.samples.clear();

@@ -26,9 +26,7 @@ Verdict verdict_of(const std::vector<double>& times) {
   return verdict_of(std::vector{curve});
 }
 
-double lead_of(const Verdict& verdict) {
-  return verdict.bic_of_none - verdict.ranking.front().bic;
-}
+double lead_of(const Verdict& verdict) { return verdict.bic_of_none - verdict.ranking.front().bic; }
 
 /// All patterns of a survey, at base + cost * ways with `noise_share` of noise.
 Curve survey(double base, double cost, double noise_share) {

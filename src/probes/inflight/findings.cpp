@@ -117,7 +117,7 @@ void add_limit(Findings& found, const OutstandingLimit& limit) {
     found.findings.push_back(
         counted(name, unit_series, method, least, least, limit.mergers->at_most.value_or(least)));
   }
-  const auto least = static_cast<double>(limit.least_requests);
+  const auto least = static_cast<double>(limit.min_requests);
   const auto fastest = static_cast<double>(limit.fastest_requests);
   found.findings.push_back(
       bounded("requests_at_least", unit_series, "little", {least, std::max(least, fastest)}));
@@ -182,7 +182,7 @@ void add_comparison(Findings& found, const TwoLatencyTest& test) {
                                      test.capacity_interval->low, test.capacity_interval->high));
   } else {
     found.findings.push_back(
-        bounded("in_flight_at_least", unit_series, method, test.least_capacity_interval));
+        bounded("in_flight_at_least", unit_series, method, test.min_capacity_interval));
   }
 }
 
@@ -202,8 +202,8 @@ void take_mean_latencies(const DeviceInfo& device, std::span<const Point> points
       const auto less = [share](std::int64_t count) {
         return static_cast<std::int64_t>(share * static_cast<double>(count));
       };
-      curve.least_requests = less(curve.least_requests);
-      curve.least_instructions = less(curve.least_instructions);
+      curve.min_requests = less(curve.min_requests);
+      curve.min_instructions = less(curve.min_instructions);
       curve.fastest_requests = less(curve.fastest_requests);
     }
   }

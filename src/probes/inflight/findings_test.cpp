@@ -66,13 +66,13 @@ TEST_CASE("jumps at as many requests are a pool, through the probe's own finding
 
 /// Samples of a device whose memory gives 3000 bytes a ns at most, with an idle latency of 500 ns:
 /// what is asked for beyond waits in a queue.
-std::vector<Point> loaded_samples(std::vector<Point> points, double least_asked) {
+std::vector<Point> loaded_samples(std::vector<Point> points, double min_asked) {
   for (Point& point : points) {
     const LoadedShape shape = LoadedShape::of(point);
     const double asked =
         shape.groups == 0
             ? 0.0
-            : std::max(least_asked, 24000.0 / (1.0 + static_cast<double>(shape.delay) / 16.0));
+            : std::max(min_asked, 24000.0 / (1.0 + static_cast<double>(shape.delay) / 16.0));
     constexpr double most = 3000.0;
     const double used = most * asked / (most + asked);
     const double latency = 500.0 / (1.0 - used / most);

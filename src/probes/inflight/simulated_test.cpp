@@ -250,10 +250,10 @@ void judge(const Trial& trial, const ProbeResult& result, Tally& tally) {
   const bool is_ambiguous = kind == "ambiguous" && is_within;
   ++tally.machines;
   // Little's law bounds requests; a table of instructions holds up to a sub-group of them each.
-  const double most_requests =
+  const double max_requests =
       is_table ? truth * static_cast<double>(trial.machine.core.warp_width) : truth;
   const Finding* const least = find(result, "requests_at_least");
-  const bool is_too_high = least != nullptr && *least->value > most_requests;
+  const bool is_too_high = least != nullptr && *least->value > max_requests;
   if (is_too_high) ++tally.bounds_too_high;
   const bool claims = kind == "MSHR" || kind == "PRT";
   if (is_observable(trial)) {

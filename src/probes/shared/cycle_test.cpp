@@ -102,11 +102,11 @@ TEST_CASE("a stride cannot be followed: neighbours in the chase are far apart") 
   for (std::size_t k = 0; k + 1 < order.size(); ++k) {
     ++strides[static_cast<std::int64_t>(order[k + 1]) - static_cast<std::int64_t>(order[k])];
   }
-  const auto most_common =
+  const auto max_common =
       std::max_element(strides.begin(), strides.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   // Of 10,000 hops over strides of up to 10,000 in both directions one has about 1 of each.
-  CHECK(most_common->second < 12);
+  CHECK(max_common->second < 12);
 }
 
 TEST_CASE("a cycle that was not made is refused") {

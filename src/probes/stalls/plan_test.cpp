@@ -49,7 +49,7 @@ TEST_CASE("every case has all sets of its causes once, and noise that begins wit
         CHECK(noise[kind].insert(point.parameters.integer("noise_amount")).second);
       }
     }
-    CHECK(factors <= most_factors);
+    CHECK(factors <= max_factors);
     CHECK(sets.size() == std::size_t{1} << factors);
     CHECK(*sets.rbegin() + 1 == std::int64_t{1} << factors);
     CHECK(noise.size() == std::size(all_noise));

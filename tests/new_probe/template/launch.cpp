@@ -10,10 +10,9 @@
 #include "clprobe/device.hpp"
 #include "probes/shared/work_group.hpp"
 
-namespace clprobe::@ID@ {
-namespace {
+namespace clprobe::@ID @{namespace {
 
-constexpr cl_ulong seed = 3;
+    constexpr cl_ulong seed = 3;
 
 std::string build_options(std::int64_t chains) { return fmt::format("-DCHAINS={}", chains); }
 

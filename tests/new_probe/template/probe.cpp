@@ -10,9 +10,9 @@
 #include "clprobe/probe.hpp"
 #include "probes/shared/finding.hpp"
 
-namespace clprobe::@ID@ {
+namespace clprobe::@ID @{
 
-extern const Probe probe;
+    extern const Probe probe;
 
 namespace {
 
@@ -63,18 +63,16 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   if (!best) return found;  // nothing measured is nothing found
   constexpr std::string_view method = "least sample";
   if (alone) {
-    found.findings.push_back(finding_of("latency", series, "seconds", method,
-                                        alone->ns / ns_per_second,
-                                        alone->ns_interval.low / ns_per_second,
-                                        alone->ns_interval.high / ns_per_second));
+    found.findings.push_back(finding_of(
+        "latency", series, "seconds", method, alone->ns / ns_per_second,
+        alone->ns_interval.low / ns_per_second, alone->ns_interval.high / ns_per_second));
   } else {
     found.findings.push_back(
         without_value("latency", series, method, "not measured: one chain was not asked for"));
   }
-  found.findings.push_back(finding_of("throughput", series, "operations_per_second", method,
-                                      ns_per_second / best->ns,
-                                      ns_per_second / best->ns_interval.high,
-                                      ns_per_second / best->ns_interval.low));
+  found.findings.push_back(
+      finding_of("throughput", series, "operations_per_second", method, ns_per_second / best->ns,
+                 ns_per_second / best->ns_interval.high, ns_per_second / best->ns_interval.low));
   return found;
 }
 

@@ -126,7 +126,7 @@ TEST_CASE("a product of savings is shared as its closed form says") {
 
 TEST_CASE("values always add up to what all factors save; one that does nothing is worth nothing") {
   std::mt19937_64 generator(3);
-  for (std::size_t factors = 1; factors <= most_factors; ++factors) {
+  for (std::size_t factors = 1; factors <= max_factors; ++factors) {
     CAPTURE(factors);
     std::vector<double> times;
     for (std::uint32_t set = 0; set < (1U << factors); ++set) {

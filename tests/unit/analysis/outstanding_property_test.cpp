@@ -26,7 +26,7 @@ struct Machine {
   int capacity{128};  ///< requests of a pool, load instructions of a table
   int merges{8};      ///< loads of one line that an entry of a pool holds
   int warp{32};
-  int most_items{1024};
+  int max_items{1024};
   double latency{400.0};
   double interval{1.0};         ///< between two requests
   double merged_interval{0.0};  ///< for a request that joins another
@@ -46,7 +46,7 @@ Machine random_machine(Random& random) {
       machine.is_pool ? random.whole_log_uniform(16, 2048) : random.whole_log_uniform(8, 128);
   machine.merges = random.whole_log_uniform(1, 16);
   machine.warp = random.one_of(std::array{16, 32, 64});
-  machine.most_items = random.one_of(std::array{256, 512, 1024});
+  machine.max_items = random.one_of(std::array{256, 512, 1024});
   machine.latency = random.uniform(200.0, 900.0);
   machine.interval = random.chance(0.5) ? random.uniform(0.1, 1.0) : random.uniform(1.0, 4.0);
   if (random.chance(0.4)) machine.merged_interval = machine.interval;
@@ -78,7 +78,7 @@ class Pool {
   Pool(const Machine& machine, const LoadPattern& pattern)
       : machine_(machine),
         pattern_(pattern),
-        lines_(static_cast<std::size_t>((machine.most_items + machine.warp) * pattern.loads)) {}
+        lines_(static_cast<std::size_t>((machine.max_items + machine.warp) * pattern.loads)) {}
 
   void issue(const Instruction& instruction) {
     const bool is_across = pattern_.mode == MergerMode::across;
@@ -181,7 +181,7 @@ struct TruePoint {
 std::vector<TruePoint> pool_curve_by_warps(const Machine& machine, const LoadPattern& pattern) {
   std::vector<TruePoint> curve;
   Pool pool(machine, pattern);
-  for (int warp = 0; warp * machine.warp < machine.most_items; ++warp) {
+  for (int warp = 0; warp * machine.warp < machine.max_items; ++warp) {
     const Pool::State before = pool.save(warp);
     for (int lanes = 2; lanes <= machine.warp; lanes += 2) {
       pool.restore(warp, before);
@@ -196,7 +196,7 @@ std::vector<TruePoint> true_curve(const Machine& machine, const LoadPattern& pat
   const bool is_by_warps = !machine.all_warps_first || pattern.loads == 1;
   if (machine.is_pool && is_by_warps) return pool_curve_by_warps(machine, pattern);
   std::vector<TruePoint> curve;
-  for (int n = 2; n <= machine.most_items; n += 2) {
+  for (int n = 2; n <= machine.max_items; n += 2) {
     if (!machine.is_pool) {
       curve.push_back({n, table_time(machine, pattern, n)});
       continue;
@@ -230,7 +230,7 @@ ThreadLatencyCurve measure(const Machine& machine, const LoadPattern& pattern,
 /// the last number of work-items that fits.
 int last_that_fits(const Machine& machine, const LoadPattern& pattern) {
   int fits = 0;
-  for (int n = 2; n <= machine.most_items; n += 2) {
+  for (int n = 2; n <= machine.max_items; n += 2) {
     const int warps = (n + machine.warp - 1) / machine.warp;
     int asked = pattern.loads * warps;
     if (machine.is_pool) {
@@ -248,7 +248,7 @@ int last_that_fits(const Machine& machine, const LoadPattern& pattern) {
 /// measurement.md 3(d).3: more than 15 % of the latency and than 8 standard deviations of the
 /// difference of two points, behind the first warp; and with some points behind it.
 bool is_visible(const Machine& machine, const std::vector<TruePoint>& truth, int fits) {
-  if (fits <= machine.warp + 1 || fits + 16 > machine.most_items) return false;
+  if (fits <= machine.warp + 1 || fits + 16 > machine.max_items) return false;
   const auto i = static_cast<std::size_t>(fits / 2 - 1);
   const double slope = truth[i].cycles - truth[i - 1].cycles;
   const double jump = truth[i + 1].cycles - truth[i].cycles - slope;
@@ -292,7 +292,7 @@ struct Open {
 
 /// The curves that are measured of each machine.
 struct Patterns {
-  int most_items{1024};
+  int max_items{1024};
   std::vector<int> loads{};
   std::vector<std::pair<int, MergerMode>> mergers{};
 };
@@ -340,9 +340,9 @@ bool is_capacity_right(const Trial& trial) {
 bool is_bound_kept(const Trial& trial) {
   const Machine& machine = trial.machine;
   // A table's requests are as many as its instructions have lanes.
-  const int most_requests = machine.is_pool ? machine.capacity : machine.capacity * machine.warp;
-  if (trial.limit.least_requests > most_requests) return false;
-  return machine.is_pool || trial.limit.least_instructions <= machine.capacity;
+  const int max_requests = machine.is_pool ? machine.capacity : machine.capacity * machine.warp;
+  if (trial.limit.min_requests > max_requests) return false;
+  return machine.is_pool || trial.limit.min_instructions <= machine.capacity;
 }
 
 struct Tally {
@@ -367,7 +367,7 @@ std::string describe(const Trial& trial, int index) {
        << machine.capacity << ", " << machine.merges << " merges, warp " << machine.warp
        << ", latency " << machine.latency << ", interval " << machine.interval << ", noise "
        << machine.noise << ", " << trial.visible << " visible: " << to_word(trial.limit.kind)
-       << ", at least " << trial.limit.least_requests;
+       << ", at least " << trial.limit.min_requests;
   for (const std::string& reason : trial.limit.reasons) text << "\n  " << reason;
   return text.str();
 }
@@ -404,7 +404,7 @@ void check_machines(int machines, const Patterns& patterns) {
     // Each has its own seed, so that one of them can be looked at alone.
     Random random(20150601U + 1000003U * static_cast<std::uint64_t>(i));
     Machine machine = random_machine(random);
-    machine.most_items = std::min(machine.most_items, patterns.most_items);
+    machine.max_items = std::min(machine.max_items, patterns.max_items);
     count(run_trial(machine, patterns, random), i, tally);
   }
   MESSAGE("of " << machines << " machines: " << tally.telling << " with telling spikes, "
@@ -477,7 +477,7 @@ TEST_CASE("Latencies of a range: a pool is found, and the bound is kept") {
       curves.push_back(curve);
     }
     const OutstandingLimit limit = infer_limit(find_spikes(curves, warp), warp);
-    CHECK(limit.least_requests <= capacity);
+    CHECK(limit.min_requests <= capacity);
     CHECK(limit.kind != OutstandingKind::request_table);
     if (limit.kind == OutstandingKind::request_pool && limit.requests->low - 3 <= capacity &&
         capacity <= limit.requests->high + 3) {

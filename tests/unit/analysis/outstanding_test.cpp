@@ -475,7 +475,7 @@ TEST_CASE("An H200 steps behind 128 work-items, whatever they load: its limit is
     }
     const OutstandingLimit limit = infer_limit(found, warp);
     CHECK(limit.kind == OutstandingKind::unobservable);
-    CHECK(limit.least_requests >= 200);
+    CHECK(limit.min_requests >= 200);
     CHECK(mentions(limit.reasons.at(1), "behind 128 to 129 work-items whatever these load"));
   }
 }
@@ -514,8 +514,8 @@ TEST_CASE("Without a jump there is a lower bound from latency and interval") {
   CHECK(found[1].cycles_per_request == doctest::Approx(1.02));
   const OutstandingLimit limit = infer_limit(found, warp);
   CHECK(limit.kind == OutstandingKind::unobservable);
-  CHECK(limit.least_requests <= static_cast<int>(280.0 / 1.02));
-  CHECK(limit.least_requests >= 260);
+  CHECK(limit.min_requests <= static_cast<int>(280.0 / 1.02));
+  CHECK(limit.min_requests >= 260);
 }
 
 TEST_CASE("Overhead that is told does not raise the lower bound") {
@@ -526,7 +526,7 @@ TEST_CASE("Overhead that is told does not raise the lower bound") {
   curves[0].overhead_cycles = 50.0;
   const auto found = find_spikes(curves, warp);
   CHECK(found[0].latency_cycles == doctest::Approx(280.0 + 15 * 1.02));
-  CHECK(found[0].least_requests <= static_cast<int>(280.0 / 1.02));
+  CHECK(found[0].min_requests <= static_cast<int>(280.0 / 1.02));
 }
 
 TEST_CASE("A full pool makes the time jump by what is left of the latency") {
@@ -565,8 +565,8 @@ TEST_CASE("A pool that is full all the time bounds itself closely") {
     for (double& cycles : point.runs_cycles) cycles += full * (500.0 - capacity);
   }
   const auto found = find_spikes(std::vector{curve}, warp);
-  CHECK(found[0].least_requests <= capacity);
-  CHECK(found[0].least_requests >= 0.9 * capacity);
+  CHECK(found[0].min_requests <= capacity);
+  CHECK(found[0].min_requests >= 0.9 * capacity);
 }
 
 TEST_CASE("A jump to less than 2 latencies is no limit, and hides none behind it") {

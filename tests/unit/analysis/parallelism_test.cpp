@@ -48,8 +48,8 @@ TEST_CASE("A port is the same rate at two latencies, and bounds the capacity fro
   const TwoLatencyTest test = compare_latencies(*near, *far);
   CHECK(test.limit == ThroughputLimit::port);
   CHECK_FALSE(test.capacity);
-  CHECK(test.least_capacity <= 2000.0);
-  CHECK(test.least_capacity >= 0.95 * 0.9 * 690.0);
+  CHECK(test.min_capacity <= 2000.0);
+  CHECK(test.min_capacity >= 0.95 * 0.9 * 690.0);
 }
 
 TEST_CASE("A port near and a capacity far are different limits") {
@@ -57,8 +57,8 @@ TEST_CASE("A port near and a capacity far are different limits") {
   const auto far = fit_saturation(closed_loop(1000.0, 400.0, 2.0));
   const TwoLatencyTest test = compare_latencies(*near, *far);
   CHECK(test.limit == ThroughputLimit::different);
-  CHECK(test.least_capacity <= 400.0);
-  CHECK(test.least_capacity >= 380.0);
+  CHECK(test.min_capacity <= 400.0);
+  CHECK(test.min_capacity >= 380.0);
 }
 
 TEST_CASE("What does not saturate is a lower bound, and says so") {
@@ -72,7 +72,7 @@ TEST_CASE("What does not saturate is a lower bound, and says so") {
   const TwoLatencyTest test = compare_latencies(*near, *found);
   CHECK(test.limit == ThroughputLimit::unknown);
   CHECK(test.reason == found->reason);
-  CHECK(test.least_capacity == doctest::Approx(4096.0));
+  CHECK(test.min_capacity == doctest::Approx(4096.0));
 }
 
 TEST_CASE("A knee is reached where half as many loads again no longer serve more") {
@@ -108,8 +108,8 @@ Saturation saturated(double latency, double knee, double aside) {
   found.latency = latency;
   found.knee = knee;
   found.knee_interval = {knee / aside, knee * aside};
-  found.most_rate = knee / latency;
-  found.most_rate_interval = {found.most_rate / aside, found.most_rate * aside};
+  found.max_rate = knee / latency;
+  found.max_rate_interval = {found.max_rate / aside, found.max_rate * aside};
   found.is_reached = true;
   return found;
 }

@@ -122,8 +122,7 @@ TEST_CASE("one interval is not enough to call a difference a change") {
 namespace {
 
 /// A device whose core's clock ticks once a nanosecond, known to 10 % to each side.
-Run run_with(std::vector<Point> points, std::vector<Finding> findings,
-             Unit unit = Unit::seconds) {
+Run run_with(std::vector<Point> points, std::vector<Finding> findings, Unit unit = Unit::seconds) {
   Run run;
   run.device.name = "Made";
   run.device.timer = Timer::clock;

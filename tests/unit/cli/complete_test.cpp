@@ -53,8 +53,8 @@ std::string offered_by_bash(const std::string& words) {
 
 TEST_CASE("completions are as they were read last") {
   for (const char* shell : {"bash", "zsh", "fish"}) {
-    CHECK(golden_difference("clprobe." + std::string(shell), completion(shell, example::probes())) ==
-          "");
+    CHECK(golden_difference("clprobe." + std::string(shell),
+                            completion(shell, example::probes())) == "");
   }
   CHECK_THROWS_AS(completion("tcsh", example::probes()), std::invalid_argument);
 }

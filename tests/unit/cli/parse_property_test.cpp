@@ -25,8 +25,9 @@ class WordSource {
     for (const ProbeFlags& probe : flags_of(example::probes())) {
       for (const Flag& flag : probe.flags) words_.push_back("--" + std::string(flag.name));
     }
-    for (const char* word : {"latency", "bandwidth", "list", "explain", "report", "-", "--", "a.json", "x.csv",
-                             "1KiB-1GiB*2", "64K,1M", "30s", "16", "=", ",", "'", "\n"}) {
+    for (const char* word :
+         {"latency", "bandwidth", "list", "explain", "report", "-", "--", "a.json", "x.csv",
+          "1KiB-1GiB*2", "64K,1M", "30s", "16", "=", ",", "'", "\n"}) {
       words_.emplace_back(word);
     }
   }

@@ -207,9 +207,9 @@ TEST_CASE("no option of a probe has the name of a flag that measuring knows") {
       CHECK(flag.summary.back() != '.');
       CHECK_FALSE(flag.value_name.empty());
       for (const std::string_view choice : flag.choices) {
-        CHECK_NOTHROW(parse({std::string(probe->id), "--" + std::string(flag.name),
-                             std::string(choice)},
-                            all_probes()));
+        CHECK_NOTHROW(
+            parse({std::string(probe->id), "--" + std::string(flag.name), std::string(choice)},
+                  all_probes()));
       }
     }
   }
@@ -297,7 +297,8 @@ TEST_CASE("values that cannot be meant") {
   check_refused({
       {{"latency", "--sizes", "0"},
        "--sizes: '0' is no usable size: write whole bytes above 0, such as 128, 64KiB or 1GiB"},
-      {{"latency", "--sizes", "1M-1K"}, "--sizes: '1M-1K' runs downwards: write the smaller size first"},
+      {{"latency", "--sizes", "1M-1K"},
+       "--sizes: '1M-1K' runs downwards: write the smaller size first"},
       {{"latency", "--sizes", "1K*2"},
        "--sizes: '1K*2' has a ratio but only one size: write a range such as 1KiB-1GiB*2"},
       {{"latency", "--sizes", "1K-1M*1"},
@@ -305,8 +306,7 @@ TEST_CASE("values that cannot be meant") {
        "1.2"},
       {{"latency", "--sizes", "1K-1G*1.001"},
        "--sizes: '1K-1G*1.001' has more than 1000 sizes: write a larger ratio after '*'"},
-      {{"latency", "--step", "20"},
-       "--step: '20' is no multiple of 8 bytes: write one such as 64"},
+      {{"latency", "--step", "20"}, "--step: '20' is no multiple of 8 bytes: write one such as 64"},
       {{"latency", "--unroll", "65"},
        "--unroll: '65' is out of bounds or no number: write a whole number from 1 to 64"},
       {{"--time-budget", "30"},
@@ -315,8 +315,7 @@ TEST_CASE("values that cannot be meant") {
       {{"--device="}, "--device: the value is empty: write a word of `clprobe list`"},
       {{"--device"}, "--device needs a value: write --device SEL"},
       {{"-o"}, "--output needs a value: write --output FILE"},
-      {{"bandwidth", "--grid", "1000"},
-       "--grid: 1000 is no power of two: choose 512 or 1024"},
+      {{"bandwidth", "--grid", "1000"}, "--grid: 1000 is no power of two: choose 512 or 1024"},
       {{"-d", "--json"}, "--device needs a value: write --device SEL"},
       {{"--json=yes"}, "--json takes no value: leave out '=yes'"},
   });

@@ -70,13 +70,15 @@ TEST_CASE("without a word the best device is meant: a GPU, the largest") {
   CHECK(indexes(list, "") == Indexes{3});
   list.devices.pop_back();
   CHECK(indexes(list, "") == Indexes{0});
-  list.devices = {device(0, "0:0", "Odd", DeviceType::other, 999), device(1, "0:1", "CPU", DeviceType::cpu, 1)};
+  list.devices = {device(0, "0:0", "Odd", DeviceType::other, 999),
+                  device(1, "0:1", "CPU", DeviceType::cpu, 1)};
   CHECK(indexes(list, "") == Indexes{1});
 }
 
 TEST_CASE("of equal devices the first is the best") {
   DeviceList list;
-  list.devices = {device(0, "0:0", "GPU", DeviceType::gpu, 8), device(1, "0:1", "GPU", DeviceType::gpu, 8)};
+  list.devices = {device(0, "0:0", "GPU", DeviceType::gpu, 8),
+                  device(1, "0:1", "GPU", DeviceType::gpu, 8)};
   CHECK(indexes(list, "") == Indexes{0});
 }
 
@@ -174,7 +176,8 @@ TEST_CASE("platforms without a device: which, and what was wrong with each") {
 TEST_CASE("control characters of drivers and people never reach the terminal") {
   const std::string hostile = "GPU\x1b[31m\n\r\x07\x7f\xE2\x80\xAE";
   DeviceList list;
-  list.devices = {device(0, "0:0", hostile, DeviceType::gpu, 8), device(1, "0:1", hostile, DeviceType::gpu, 9)};
+  list.devices = {device(0, "0:0", hostile, DeviceType::gpu, 8),
+                  device(1, "0:1", hostile, DeviceType::gpu, 9)};
   CHECK(is_one_plain_line(complaint(list, "radeon")));
   CHECK(is_one_plain_line(complaint(list, "gpu")));
   CHECK(is_one_plain_line(complaint(list, "\x1b[2J\n")));

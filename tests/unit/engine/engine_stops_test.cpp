@@ -47,8 +47,9 @@ std::set<std::uint64_t> visits_of(const Point& point) {
 TEST_CASE("intervals that stay wider than 5 % at more than a tenth of the points are told") {
   const auto warnings = [](std::int64_t noisy, double longer) {
     FakeBackend backend(noisy_points(noisy, longer));
-    return warnings_called(measure(fake_probe(), backend, request_of_points(20), ample_budget(), {}),
-                           "wide_intervals");
+    return warnings_called(
+        measure(fake_probe(), backend, request_of_points(20), ample_budget(), {}),
+        "wide_intervals");
   };
   CHECK(warnings(0, 1.1).empty());
   CHECK(warnings(2, 1.1).empty());    // a tenth
@@ -143,7 +144,7 @@ TEST_CASE("a recorded run is not visited until the least time: it has what it ha
   run.device = backend.device();
   run.results.push_back(recorded);
   Budget budget = ample_budget();
-  budget.least_time = std::chrono::hours(1);
+  budget.min_time = std::chrono::hours(1);
   const auto replayed =
       measure(fake_probe(), *recorded_backend(run), request_of_points(3), budget, {});
   REQUIRE(replayed.points.size() == 3);

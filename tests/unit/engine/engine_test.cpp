@@ -375,7 +375,7 @@ TEST_CASE("few points are visited again until the least time, and what failed or
     if (id_of(point) == 5) throw DeviceError("lost");
   });
   Budget budget = ample_budget();
-  budget.least_time = std::chrono::hours(1);
+  budget.min_time = std::chrono::hours(1);
   const ProbeResult result = measure_fake(backend, request_of_points(5), budget);
   CHECK(visits_of(*find_point(result, 1)).size() > 5);
   CHECK(std::count(backend.visited().begin(), backend.visited().end(), 4) == 1);

@@ -66,7 +66,8 @@ TEST_CASE("a list with a header, with commas, blanks and remarks") {
 }
 
 TEST_CASE("units are read or given, never guessed") {
-  CHECK(refusal("1,2\n") == "line 1: no header gives the sizes' unit: add --size-unit B, KiB or MiB");
+  CHECK(refusal("1,2\n") ==
+        "line 1: no header gives the sizes' unit: add --size-unit B, KiB or MiB");
   CHECK(refusal("1,2\n", hints(kibi)) ==
         "line 1: no header gives the latencies' unit: add --time-unit ns or us");
   CHECK(refusal("size in KiB, time\n1,2\n").starts_with("line 2: no header gives the latencies'"));
@@ -176,7 +177,8 @@ TEST_CASE("broken files of other tools are refused on one line") {
   CHECK(refusal("<clpeak><platform>").starts_with("document: expected XML, found an error at"));
   CHECK(refusal("<other/>") == "document: expected XML of clpeak, found another root");
   CHECK(refusal("<clpeak/>") == "document: expected results of clpeak, found no device with any");
-  CHECK(refusal("{}") == "it is JSON of no known tool: expected clpeak's \"format_version\" and \"entries\"");
+  CHECK(refusal("{}") ==
+        "it is JSON of no known tool: expected clpeak's \"format_version\" and \"entries\"");
   CHECK(refusal(R"({"format_version":3,"entries":[]})") == "format_version: expected 2, found 3");
   CHECK(refusal(R"({"format_version":2,"entries":[7]})") == "entries[0]: expected an object");
   CHECK(refusal(R"({"format_version":2,"entries":[{"test":"a"}]})")

@@ -162,8 +162,7 @@ TEST_CASE("plans keep to small and to huge devices, and to what a person allows"
           CHECK_FALSE(point.series.empty());
           for (const auto& [name, allowed] :
                {std::pair("working_set_bytes", all), std::pair("buffer_bytes", buffer)}) {
-            const auto bytes =
-                point.facts.integer_or(name, point.parameters.integer_or(name, 0));
+            const auto bytes = point.facts.integer_or(name, point.parameters.integer_or(name, 0));
             CHECK(bytes >= 0);
             CHECK(static_cast<std::uint64_t>(bytes) <= allowed.count);
           }
@@ -191,8 +190,9 @@ bool has_unit(const FindingSpec& spec, const std::string& unit) {
 
 /// What is wrong with a finding in view of what its probe declares; empty when nothing is.
 std::string undeclared(const Probe& probe, const Finding& finding) {
-  const auto spec = std::find_if(probe.findings.begin(), probe.findings.end(),
-                                 [&](const FindingSpec& each) { return each.name == finding.name; });
+  const auto spec =
+      std::find_if(probe.findings.begin(), probe.findings.end(),
+                   [&](const FindingSpec& each) { return each.name == finding.name; });
   if (spec == probe.findings.end()) return "no such finding";
   if (finding.value && !has_unit(*spec, finding.unit)) return "no such unit: " + finding.unit;
   return {};

@@ -134,7 +134,7 @@ TEST_CASE("with more entries than requests the table never fills") {
     machine.pending.entries = 16;
     const Result bound = simulate(machine, thread_latency(machine, 1024, {.loads = 4}));
     CHECK(bound.full_table_cycles > 0);
-    CHECK(bound.most_pending == 16);
+    CHECK(bound.max_pending == 16);
     CHECK(bound.cycles >= free.cycles);
     // 16 instructions of 32 lines are more than fit into the latency.
     CHECK((bound.cycles > free.cycles) == (kind != PendingKind::prt));
@@ -147,7 +147,7 @@ TEST_CASE("requests of other warps to a line join its MSHR, up to its mergers") 
   const Pattern pattern{.loads = 1, .mergers = 4, .merge = Merge::across_warps};
   const auto run = [&] { return simulate(machine, thread_latency(machine, 128, pattern)); };
   const Result merging = run();
-  CHECK(merging.most_pending == 32);
+  CHECK(merging.max_pending == 32);
   CHECK(merging.served_by[static_cast<std::size_t>(Level::l2)] == 32);
   CHECK(merging.served_by[static_cast<std::size_t>(Level::l1_coalescing)] == 96);
   machine.pending.mergers = 2;  // the third warp waits until the line is there
@@ -157,7 +157,7 @@ TEST_CASE("requests of other warps to a line join its MSHR, up to its mergers") 
   CHECK(waiting.cycles > merging.cycles);
   machine.pending = {.kind = PendingKind::request_pool, .entries = 0};
   const Result separate = run();
-  CHECK(separate.most_pending == 128);
+  CHECK(separate.max_pending == 128);
   CHECK(separate.served_by[static_cast<std::size_t>(Level::l1_coalescing)] == 0);
 }
 

@@ -97,7 +97,7 @@ Watched watch(const Machine& machine, const Trace& trace, bool skips_idle) {
   };
   Options options;
   options.skips_idle = skips_idle;
-  options.most_cycles = enough_cycles;
+  options.max_cycles = enough_cycles;
   watched.result = simulate(machine, trace, options, &observer);
   CHECK(seen.fault == "");
   return watched;
@@ -112,7 +112,7 @@ TEST_CASE("skipping idle cycles, watching, and running again change nothing") {
     const Machine machine = random_machine(random);
     const Trace trace = random_trace(random, machine);
     Options steps;
-    steps.most_cycles = enough_cycles;
+    steps.max_cycles = enough_cycles;
     const Result result = simulate(machine, trace, steps);
     REQUIRE(simulate(machine, trace, steps) == result);
     steps.skips_idle = false;
@@ -150,7 +150,7 @@ TEST_CASE("causes that a machine cannot have are not found") {
     CHECK((all & (cause::full_mshr | cause::full_store_buffer)) == 0);
     if (!has_copy) CHECK((all & copies) == 0);
     CHECK(watched.result.full_table_cycles == 0);
-    CHECK(watched.result.most_pending <= 100000);
+    CHECK(watched.result.max_pending <= 100000);
   }
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("the table never holds more than it has, and limits only delay") {
     machine.pending.entries = random.from_to(1, 40);
     const Trace trace = random_trace(random, machine);
     const Result result = simulate(machine, trace);
-    CHECK(result.most_pending <= machine.pending.entries);
+    CHECK(result.max_pending <= machine.pending.entries);
     // Each instruction takes a slot, those that wait for a lock several.
     CHECK(result.cycles * machine.core.issue_width >= result.warp_instructions);
   }

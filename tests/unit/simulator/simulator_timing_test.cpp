@@ -283,7 +283,7 @@ TEST_CASE("what cannot be simulated is refused") {
   Trace stuck = one_group(machine, {acquire(0), acquire(0), release(0)}, 1);
   stuck.locks = {{.address = 64}};
   Options options;
-  options.most_cycles = 100000;
+  options.max_cycles = 100000;
   CHECK_THROWS_AS(static_cast<void>(simulate(machine, stuck, options)), Deadlock);
   Trace keeps = one_group(machine, {acquire(0)}, 1);
   keeps.locks = {{.address = 64}};

@@ -51,7 +51,7 @@ constexpr Lanes stream{.lane_step = 4, .warp_step = 128, .turn_step = 32 * 128};
 std::optional<StallAccount> account_if_it_ends(const Machine& machine, const Trace& trace,
                                                int& without_end, bool skips_idle = true) {
   Options options;
-  options.most_cycles = 100000;
+  options.max_cycles = 100000;
   options.skips_idle = skips_idle;
   try {
     return account_stalls(machine, trace, options);
