@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2154  # Bats and common.bash set the variables
+# shellcheck disable=SC2154,SC2016  # Bats and common.bash set the variables; messages have backquotes
 # Options follow their probe, and whatever is typed has an effect or is an error.
 bats_require_minimum_version 1.5.0
 

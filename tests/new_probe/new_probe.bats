@@ -31,7 +31,7 @@ plain() {
   run diff "$BATS_TEST_DIRNAME/../../src/probes/probes.def" tree/src/probes/probes.def
   [ "${lines[1]}" = '> PROBE(atomics)' ]
   [ "${#lines[@]}" -eq 2 ]
-  ! grep -r '@ID@' tree
+  run ! grep -r '@ID@' tree
   run --separate-stderr "$new_probe" atomics tree
   [ "$status" -eq 2 ]
   [[ $stderr == *'is there already'* ]]
