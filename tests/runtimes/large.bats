@@ -25,6 +25,6 @@ setup() {
       --series global --address "$form" --quick --time-budget 60s --timeout 200s --json
     [ "$status" -eq 0 ]
     json_says ".results[0].points | length == 1 and .[0].parameters.address == \"$form\" and
-      .[0].parameters.buffer_bytes == 4831838208 and (.[0].samples | length) > 0"
+      .[0].facts.buffer_bytes == 4831838208 and (.[0].samples | length) > 0"
   done
 }

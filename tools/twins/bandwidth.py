@@ -43,7 +43,7 @@ class Rate:
 
 def best_of_stride(program: pathlib.Path, device: dict[str, Any], operation: str,
                    buffer_bytes: int | None = None) -> tuple[float, dict[str, Any]]:
-    """The largest bandwidth that clprobe found for any element, and one point's parameters."""
+    """The largest bandwidth that clprobe found for any element, and what is known of one point."""
     rates: list[float] = []
     parameters: dict[str, Any] = {}
     for vectors in ["1,4,16"] if buffer_bytes is None else ["4", "16"]:
@@ -59,7 +59,7 @@ def best_of_stride(program: pathlib.Path, device: dict[str, Any], operation: str
             reason = result.get("reason", "no reason given")
             raise CannotRun(f"clprobe found no bandwidth: {reason}")
         rates += found
-        parameters = result["points"][0]["parameters"]
+        parameters = result["points"][0]["parameters"] | result["points"][0]["facts"]
     return max(rates), parameters
 
 

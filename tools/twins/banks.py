@@ -20,7 +20,7 @@ def bank_ticks(document: dict[str, Any]) -> Ticks:
     overhead = document["device"]["clock"]["overhead_ticks"]
     found = {}
     for point in (point for result in document["results"] for point in result["points"]):
-        parameters = point["parameters"]
+        parameters = point["parameters"] | point["facts"]
         if parameters.get("pattern") != "stride" or not point.get("samples"):
             continue
         place = point["series"], parameters["word_bytes"], parameters["stride_words"]
