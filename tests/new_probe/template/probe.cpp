@@ -10,9 +10,9 @@
 #include "clprobe/probe.hpp"
 #include "probes/shared/finding.hpp"
 
-namespace clprobe::@ID @{
+namespace clprobe::@ID@ {
 
-    extern const Probe probe;
+extern const Probe probe;
 
 namespace {
 
