@@ -182,7 +182,7 @@ slower() {
   [ "$status" -eq 0 ]
   json_says '.results[0].points[0].series == "local"' list.json
   clprobe import old.json
-  fails_with 2 old.json clpeak
+  fails_with 2 old.json 'clprobe report'
   clprobe import
   fails_with 2 'import FILE'
 }

@@ -65,7 +65,7 @@ setup() {
   [ "$(jq -c '.results[0].findings' run.json)" = "$(jq -c '.results[0].findings' again.json)" ]
   grep -q '| memory structural: full MSHR | 15.8 |' again.md
   grep -q 'gsi_memory_structural_full_mshr_cycles' again.csv
-  grep -q '"view":"stack"' again.html
+  grep -q 'memory structural: full MSHR: 15.8 %' again.html
   grep -q '<title>memory structural: full MSHR: 15.8 %</title>' again.svg
 }
 
