@@ -41,8 +41,9 @@ int rows_of_group(std::span<const std::uint32_t> offsets, std::uint32_t word, co
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   counts.wanted.assign(banks, 0);
   int max_wanted = 0;
-  for (const std::uint32_t row : rows)
+  for (const std::uint32_t row : rows) {
     max_wanted = std::max(max_wanted, ++counts.wanted[row % banks]);
+  }
   return max_wanted;
 }
 

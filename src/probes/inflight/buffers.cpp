@@ -44,7 +44,7 @@ Bytes memory_wanted(const DeviceInfo& device, Bytes known_cache) {
 /// Results, starts of chains, progress of streams: what they take at most, whatever is planned.
 Bytes small_buffers(const DeviceInfo& device) {
   const auto items = static_cast<std::uint64_t>(max_items(device));
-  const std::uint64_t groups = static_cast<std::uint64_t>(stream_groups(device));
+  const auto groups = static_cast<std::uint64_t>(stream_groups(device));
   const Bytes starts{items * max_chains * sizeof(std::uint32_t)};
   const Bytes results{std::max(1 + items, words_of_chase + 2 * groups) * sizeof(std::uint64_t)};
   return std::max(starts, page) + std::max(results, page) + page;

@@ -203,6 +203,7 @@ void learn(const ProbeResult& result, Known& known) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(cppcoreguidelines-interfaces-global-init): only the address of the table is taken
 const Probe probe{
     .id = "latency",
     .title = "Memory latency",

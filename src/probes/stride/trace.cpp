@@ -91,7 +91,7 @@ Program batches_of(const Machine& machine, const Shape& shape, const Share& shar
 }  // namespace
 
 SimulatedWork trace(const Machine& machine, const Point& point) {
-  const Shape shape = shape_of<Shape>(point);
+  const auto shape = shape_of<Shape>(point);
   if (shape.buffer != BufferKind::device) {
     throw Unsupported("the simulator has no memory of a host");
   }
