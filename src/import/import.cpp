@@ -109,7 +109,7 @@ ProbeResult& result_of(Run& run, std::string_view probe) {
 }  // namespace import
 
 std::vector<Run> import_runs(std::string_view text, const ImportHints& hints) {
-  if (text.find(fmt::format("\"schema\": \"{}\"", run_schema_name)) != std::string_view::npos) {
+  if (text.find(fmt::format(R"("schema": "{}")", run_schema_name)) != std::string_view::npos) {
     throw RunFormatError("it is a run of clprobe: use `clprobe report` or `clprobe compare`");
   }
   if (import::is_clpeak_json(text)) return import::import_clpeak_json(text, hints);
