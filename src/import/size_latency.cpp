@@ -167,10 +167,12 @@ class Reader {
   void add(const Pair& pair, int line) {
     const double size_unit = pair.size.factor > 0.0 ? pair.size.factor : bytes_per_unit_;
     const double time_unit = pair.latency.factor > 0.0 ? pair.latency.factor : ns_per_unit_;
-    if (size_unit == 0.0)
+    if (size_unit == 0.0) {
       refuse(line, "no header gives the sizes' unit: add --size-unit B, KiB or MiB");
-    if (time_unit == 0.0)
+    }
+    if (time_unit == 0.0) {
       refuse(line, "no header gives the latencies' unit: add --time-unit ns or us");
+    }
     const double bytes = std::round(pair.size.value * size_unit);
     const double ns = pair.latency.value * time_unit;
     constexpr double max_bytes = 1e18;

@@ -61,7 +61,7 @@ class FastCursor {
   }
   [[nodiscard]] std::size_t size_hint() const { return array().size(); }
 
-  [[noreturn]] void refuse(std::string_view) const { throw Doubt(); }
+  [[noreturn]] static void refuse(std::string_view /*expected*/) { throw Doubt(); }
 
  private:
   template <typename T>
