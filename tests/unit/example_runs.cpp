@@ -311,6 +311,22 @@ Run example_broken_run() {
   return run;
 }
 
+namespace {
+
+/// What the probe would declare of its findings.
+void declare_banks(std::vector<Finding>& findings) {
+  constexpr std::array<std::string_view, 6> remarks{"runner_up", "behind",   "line_r2",
+                                                    "model_r2",  "as_share", "largest_deviation"};
+  for (Finding& finding : findings) {
+    finding.better = usual_direction(finding.unit);
+    const bool is_remark = std::find(remarks.begin(), remarks.end(), finding.name) != remarks.end();
+    if (is_remark) finding.role = Role::remark;
+    if (finding.name == "banks") finding.role = Role::headline;
+  }
+}
+
+}  // namespace
+
 Run example_banks_run() {
   Run run = example_gpu_run();
   ProbeResult result{.probe = "banks", .unit = Unit::seconds};
@@ -366,14 +382,7 @@ Run example_banks_run() {
   find("model_r2", "load-model", 0.99987, "", 0.0);
   find("largest_deviation", "load-model", 118.0, "cycles", 0.0);
   find("as_share", "load-model", 0.62, "share", 0.0);
-  constexpr std::array<std::string_view, 6> remarks{"runner_up", "behind",   "line_r2",
-                                                    "model_r2",  "as_share", "largest_deviation"};
-  for (Finding& finding : result.findings) {
-    finding.better = usual_direction(finding.unit);
-    const bool is_remark = std::find(remarks.begin(), remarks.end(), finding.name) != remarks.end();
-    if (is_remark) finding.role = Role::remark;
-    if (finding.name == "banks") finding.role = Role::headline;
-  }
+  declare_banks(result.findings);
   run.results = {result};
   return run;
 }
