@@ -101,5 +101,5 @@ small=(--elements 64K --grid 64 --work-group 8 --quick --time-budget 60s)
   [[ $output == *'grid stride'* ]]
   clprobe stride --dry-run
   [ "$status" -eq 0 ]
-  [[ $output == *'stride read int'* ]]
+  [[ $output == *'    read int: '* ]]
 }

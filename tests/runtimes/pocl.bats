@@ -117,7 +117,7 @@ setup() {
   local series planned=$output
   clprobe latency "${few_sizes[@]}" --json
   for series in $(jq -r '[.results[].points[].series] | unique[]' <<<"$output"); do
-    [[ $planned == *"latency $series: "* ]]
+    [[ $planned == *"    $series: "* ]]
   done
 }
 
