@@ -98,13 +98,12 @@ setup() {
     + [.results[0].warnings[]? | select(.code == "point_refused")]) | length > 0'
 }
 
-@test "series of the probe are chosen by words, and a word of another probe leaves nothing" {
+@test "series of the probe are chosen by words, and a word of another probe is refused" {
   clprobe --device sim:fermi-m2070 inflight --series chains --target cache --json
   [ "$status" -eq 0 ]
   json_says '[.results[0].points[].series] | unique == ["cache-chains"]'
   clprobe --device sim:fermi-m2070 inflight --series global
-  [ "$status" -eq 0 ]
-  [[ "$output" == *"nothing to measure"* ]]
+  fails_with 2 --series global 'choose thread-latency'
   clprobe --device sim:fermi-m2070 inflight --series nosuch
   fails_with 2 --series nosuch
 }

@@ -12,8 +12,7 @@ setup() {
 # peak_kib LIMIT: the peak memory of the process in which the driver runs, with so much for buffers.
 # Of two runs, since a driver that compiles takes more.
 peak_kib() {
-  local run
-  for run in 1 2; do
+  for _ in 1 2; do
     timeout 300 python3 -c 'import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' \
