@@ -22,7 +22,7 @@ std::uint64_t expected_sum(std::int64_t chains, std::uint64_t iterations) {
   std::uint64_t sum = 0;
   for (std::int64_t chain = 0; chain < chains; ++chain) {
     std::uint64_t value = seed + static_cast<std::uint64_t>(chain);
-    for (std::uint64_t i = 0; i < iterations; ++i) value = value * value + 1;
+    for (std::uint64_t i = 0; i < iterations; ++i) value += value * value | 5;
     sum += value;
   }
   return sum;
