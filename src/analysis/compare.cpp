@@ -65,9 +65,9 @@ const Finding* lost_series(const ComparedResult& result, std::string_view series
   return lost;
 }
 
-class Comparing {
+class Comparator {
  public:
-  Comparing(std::span<const RunDigest> runs, std::size_t baseline, double threshold)
+  Comparator(std::span<const RunDigest> runs, std::size_t baseline, double threshold)
       : runs_(runs), baseline_(runs[baseline]) {
     made_.baseline = baseline;
     made_.threshold = threshold;
@@ -256,7 +256,7 @@ class Comparing {
 
 Comparison compare(std::span<const RunDigest> runs, std::size_t baseline, double threshold) {
   if (baseline >= runs.size()) throw std::out_of_range("the baseline is none of the runs");
-  return Comparing(runs, baseline, threshold).run();
+  return Comparator(runs, baseline, threshold).run();
 }
 
 void count(VerdictCounts& counts, Verdict verdict) {

@@ -30,10 +30,10 @@ struct Refusal {
 };
 
 /// One call of measure(): the points, their progress, and the time.
-class Measuring {
+class ProbeRun {
  public:
-  Measuring(const Probe& probe, Backend& backend, const Request& request, const Budget& budget,
-            const Observer& observer)
+  ProbeRun(const Probe& probe, Backend& backend, const Request& request, const Budget& budget,
+           const Observer& observer)
       : probe_(probe),
         backend_(backend),
         request_(request),
@@ -100,13 +100,13 @@ class Measuring {
 };
 
 /// The smallest point of the first series stands for the clock: what it takes should not change.
-void Measuring::choose_sentinel() {
+void ProbeRun::choose_sentinel() {
   constexpr std::size_t worth_following = 8;
   if (result_.points.size() < worth_following) return;
   sentinel_ = 0;
 }
 
-void Measuring::visit_all_from(std::size_t first) {
+void ProbeRun::visit_all_from(std::size_t first) {
   std::vector<std::size_t> order(result_.points.size() - first);
   std::iota(order.begin(), order.end(), first);
   // Shuffled, so that drift and bursts of noise do not follow the sizes.
@@ -120,7 +120,7 @@ void Measuring::visit_all_from(std::size_t first) {
   }
 }
 
-void Measuring::add_refined() {
+void ProbeRun::add_refined() {
   const std::size_t first = result_.points.size();
   for (Point& point : probe_.refine(backend_.device(), request_, result_.points)) {
     result_.points.push_back(std::move(point));
@@ -131,7 +131,7 @@ void Measuring::add_refined() {
 
 /// A disturbed host is slow for a while and fast for a while, so that a handful of points, done in
 /// a moment, could all meet it at its slowest with narrow intervals.
-void Measuring::visit_again() {
+void ProbeRun::visit_again() {
   constexpr int max_rounds = 20;
   for (int round = 0; round < max_rounds && !stopped(); ++round) {
     for (std::size_t index = 0; index < result_.points.size(); ++index) {
@@ -145,7 +145,7 @@ void Measuring::visit_again() {
   }
 }
 
-void Measuring::visit(std::size_t index) {
+void ProbeRun::visit(std::size_t index) {
   Point& point = result_.points[index];
   Progress& progress = progress_[index];
   try {
@@ -169,7 +169,7 @@ void Measuring::visit(std::size_t index) {
 }
 
 /// A point is done when it was visited often enough and its interval is narrow.
-void Measuring::judge(std::size_t index) {
+void ProbeRun::judge(std::size_t index) {
   Progress& progress = progress_[index];
   const auto found = estimate(result_.points[index], backend_.device());
   const bool narrow = found && found->ns_interval.high - found->ns_interval.low <=
@@ -177,7 +177,7 @@ void Measuring::judge(std::size_t index) {
   progress.done = narrow && progress.visits >= budget_.min_visits;
 }
 
-void Measuring::follow_sentinel() {
+void ProbeRun::follow_sentinel() {
   constexpr int points_between = 16;
   if (!sentinel_ || ++since_sentinel_ < points_between) return;
   since_sentinel_ = 0;
@@ -198,7 +198,7 @@ void Measuring::follow_sentinel() {
   }
 }
 
-void Measuring::report_progress() {
+void ProbeRun::report_progress() {
   if (!observer_.progress) return;
   const auto visits = [](double sum, const Progress& each) {
     return sum + (each.done ? 1.0 : std::min(0.9, 0.45 * each.visits));
@@ -211,7 +211,7 @@ void Measuring::report_progress() {
   observer_.progress(probe_, done, done > 0.1 ? std::min(by_pace, by_budget) : by_budget);
 }
 
-void Measuring::remember(const KernelBuild& build) {
+void ProbeRun::remember(const KernelBuild& build) {
   if (build == KernelBuild{}) return;  // a backend that builds nothing
   if (std::find(result_.kernels.begin(), result_.kernels.end(), build) == result_.kernels.end()) {
     result_.kernels.push_back(build);
@@ -219,7 +219,7 @@ void Measuring::remember(const KernelBuild& build) {
 }
 
 /// A point without a sample and without a failure says nothing: the run ended before it.
-void Measuring::drop_unvisited() {
+void ProbeRun::drop_unvisited() {
   const auto planned = static_cast<std::int64_t>(result_.points.size() - refusals_.size());
   std::erase_if(result_.points,
                 [](const Point& point) { return point.samples.empty() && point.failure.empty(); });
@@ -231,7 +231,7 @@ void Measuring::drop_unvisited() {
 }
 
 /// Points of a series that are refused for the same reason share a warning.
-void Measuring::warn_of(const Refusal& refusal) {
+void ProbeRun::warn_of(const Refusal& refusal) {
   for (Warning& warning : result_.warnings) {
     const bool is_same = warning.code == "point_refused" &&
                          warning.facts.text_or("series", "") == refusal.series &&
@@ -246,7 +246,7 @@ void Measuring::warn_of(const Refusal& refusal) {
 }
 
 /// A series of which all points were refused is a finding, one of which some were a warning.
-void Measuring::report_refusals() {
+void ProbeRun::report_refusals() {
   for (const Refusal& refusal : refusals_) {
     const auto is_same = [&](const auto& each) { return each.series == refusal.series; };
     if (std::any_of(result_.points.begin(), result_.points.end(), is_same)) {
@@ -264,7 +264,7 @@ void Measuring::report_refusals() {
 }
 
 /// Points whose interval stayed far wider than it should be: a disturbed device.
-void Measuring::report_width() {
+void ProbeRun::report_width() {
   constexpr double worth_telling = 0.05;
   std::int64_t wide = 0;
   double widest = 0.0;
@@ -282,7 +282,7 @@ void Measuring::report_width() {
       {"wide_intervals", {{"points", wide}, {"of_points", all}, {"widest_share", widest}}});
 }
 
-void Measuring::finish(std::vector<Finding> known) {
+void ProbeRun::finish(std::vector<Finding> known) {
   result_.elapsed_seconds = elapsed_s();
   Findings found = probe_.analyse(backend_.device(), result_.points);
   result_.findings = std::move(found.findings);
@@ -318,7 +318,7 @@ void Measuring::finish(std::vector<Finding> known) {
 
 ProbeResult measure(const Probe& probe, Backend& backend, const Request& request,
                     const Budget& budget, const Observer& observer) {
-  return Measuring(probe, backend, request, budget, observer).run();
+  return ProbeRun(probe, backend, request, budget, observer).run();
 }
 
 }  // namespace clprobe
