@@ -47,7 +47,7 @@ constexpr std::array prose{
           "give more with --time-budget, or measure fewer --sizes"},
     Prose{"point_refused", "{series}: {reason}", "the other points were measured"},
     Prose{"device_failed", "the device could not be opened: {reason}",
-          "clprobe list shows the devices that there are"},
+          "clprobe list shows the devices"},
     Prose{"small_pages", "the system gave pages of {page_bytes}, not huge ones",
           "beyond the TLB's reach the times include page walks; see "
           "/sys/kernel/mm/transparent_hugepage"},

@@ -43,7 +43,7 @@ constexpr Option options[]{
      .value = Numbers{1, 16}},
     {.name = "mergers",
      .value_name = "LIST",
-     .summary = "work-items, and sub-groups, that share a line: 1,2,4",
+     .summary = "work-items, and sub-groups, sharing a cache line: 1,2,4",
      .details = "How many neighbouring work-items share a line, and, in curves of their own, "
                 "the same lanes of how many neighbouring sub-groups: numbers and ranges. "
                 "By default 1, and 2, 4 and 8 where jumps may be those of a limit.",
