@@ -62,6 +62,8 @@ int explain(const cli::Options& options) {
 }
 
 int report(const cli::Options& options) {
+  Results results(options);
+  results.refuse_to_replace(options.words);
   std::vector<Run> runs;
   for (const std::string& path : options.words) {
     for (Run& run : read_runs(path)) {
@@ -69,8 +71,7 @@ int report(const cli::Options& options) {
       runs.push_back(std::move(run));
     }
   }
-  Results(options).finish(runs);
-  return exit_ok;
+  return results.finish(runs);
 }
 
 int run(const cli::Options& options, const std::vector<std::string>& arguments) {

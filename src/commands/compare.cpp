@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "clprobe/compare.hpp"
 #include "clprobe/comparison_report.hpp"
@@ -105,7 +106,13 @@ struct Selection {
   std::size_t baseline{0};
 };
 
-Selection select_runs(const cli::Options& options) {
+/// What to compare and what to compare with: every file that is read, which none of -o may replace.
+struct Files {
+  std::vector<std::string> paths{};
+  std::size_t baseline{0};
+};
+
+Files select_files(const cli::Options& options) {
   std::vector<std::string> files;
   for (const std::string& word : options.words) {
     const std::vector<std::string> found = files_of(word);
@@ -123,12 +130,16 @@ Selection select_runs(const cli::Options& options) {
       baseline_file = 0;
     }
   }
-  std::vector<std::vector<RunDigest>> digests = digest_files(files);
+  return {std::move(files), baseline_file};
+}
+
+Selection select_runs(const Files& files) {
+  std::vector<std::vector<RunDigest>> digests = digest_files(files.paths);
   Selection selected;
   for (std::size_t i = 0; i < digests.size(); ++i) {
-    if (i == baseline_file) selected.baseline = selected.runs.size();
-    if (i == baseline_file && digests[i].empty()) {
-      throw RunFormatError(fmt::format("{}: the baseline holds no run", quote(files[i])));
+    if (i == files.baseline) selected.baseline = selected.runs.size();
+    if (i == files.baseline && digests[i].empty()) {
+      throw RunFormatError(fmt::format("{}: the baseline holds no run", quote(files.paths[i])));
     }
     std::move(digests[i].begin(), digests[i].end(), std::back_inserter(selected.runs));
   }
@@ -171,10 +182,12 @@ void refuse_pages(const cli::Options& options) {
 int compare(const cli::Options& options) {
   refuse_pages(options);
   Results results(options);
-  const Selection selected = select_runs(options);
+  const Files files = select_files(options);
+  results.refuse_to_replace(files.paths);
+  const Selection selected = select_runs(files);
   const Comparison comparison =
       clprobe::compare(selected.runs, selected.baseline, options.threshold);
-  results.finish([&](cli::Format format, const TableStyle& style) {
+  const int written = results.finish([&](cli::Format format, const TableStyle& style) {
     switch (format) {
       case cli::Format::json:
         return comparison_to_json(comparison, selected.runs);
@@ -189,6 +202,7 @@ int compare(const cli::Options& options) {
     }
     return render_comparison_table(comparison, selected.runs, style);
   });
+  if (written != exit_ok) return written;
   return is_met(options.fail_on, total_counts(comparison)) ? exit_changed : exit_ok;
 }
 

@@ -6,14 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iterator>
-#include <sstream>
 #include <string>
+#include <system_error>
 
 #include "cli/options.hpp"
+#include "clprobe/units.hpp"
+#include "system/read_file.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -109,18 +108,26 @@ constexpr std::string_view simulated_prefix = "sim:";
 constexpr std::string_view machine_file_ending = ".json";
 
 std::string text_of(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file && text << file.rdbuf()) return text.str();
-  throw cli::UsageError(fmt::format("--device: cannot read {}: {}", quote(path),
-                                    errno == 0 ? "it is empty" : std::strerror(errno)));
+  constexpr std::size_t max_bytes = mebibytes(1).count;  // a machine has 2 KiB
+  std::string problem = "it is empty";
+  try {
+    std::string text = system::read_file(path, max_bytes);
+    if (!text.empty()) return text;
+  } catch (const std::system_error& error) {
+    problem = error.code().message();
+  }
+  throw cli::UsageError(fmt::format("--device: cannot read {}: {}", quote(path), problem));
 }
+
+bool is_simulated(std::string_view word) { return word.starts_with(simulated_prefix); }
+
+/// Of a word "sim:...": what stands behind it is a file's name, and no preset's.
+bool names_file(std::string_view word) { return word.ends_with(machine_file_ending); }
 
 /// The machine of a word "sim:...".
 simulator::Machine machine_of(std::string_view word) {
   const std::string name(word.substr(simulated_prefix.size()));
-  const bool is_file = name.ends_with(machine_file_ending);
+  const bool is_file = names_file(word);
   const std::string text = is_file ? text_of(name) : "";
   try {
     return is_file ? simulator::machine_from_json(text) : simulator::preset(name);
@@ -131,9 +138,20 @@ simulator::Machine machine_of(std::string_view word) {
   }
 }
 
-bool is_simulated(std::string_view word) { return word.starts_with(simulated_prefix); }
-
 }  // namespace
+
+std::vector<std::string> machine_files(std::string_view selector) {
+  std::vector<std::string> files;
+  for (std::size_t begin = 0; begin <= selector.size();) {
+    const std::size_t comma = std::min(selector.find(',', begin), selector.size());
+    const std::string_view word = selector.substr(begin, comma - begin);
+    if (is_simulated(word) && names_file(word)) {
+      files.emplace_back(word.substr(simulated_prefix.size()));
+    }
+    begin = comma + 1;
+  }
+  return files;
+}
 
 std::vector<Target> select_targets(std::string_view selector,
                                    const std::function<const DeviceList&()>& list) {

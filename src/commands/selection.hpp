@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct Target {
 /// in the file.
 std::vector<Target> select_targets(std::string_view selector,
                                    const std::function<const DeviceList&()>& list);
+
+/// The files of simulated machines that `selector` names.
+std::vector<std::string> machine_files(std::string_view selector);
 
 /// Why there is no device at all, and what to do about it; one line.
 std::string explain_no_device(const DeviceList& list);

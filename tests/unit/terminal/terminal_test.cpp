@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "terminal/write.hpp"
+#include "system/write.hpp"
 #include "unit/pseudo_terminal.hpp"
 
 namespace clprobe::terminal {
