@@ -39,6 +39,9 @@ struct Target {
 std::vector<Target> select_targets(std::string_view selector,
                                    const std::function<const DeviceList&()>& list);
 
+/// Which drivers are left out, why, and how to do without trying them each time; a line each.
+std::vector<std::string> explain_left_out(const DeviceList& list);
+
 /// Why there is no device at all, and what to do about it; one line.
 std::string explain_no_device(const DeviceList& list);
 
