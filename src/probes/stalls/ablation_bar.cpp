@@ -26,11 +26,11 @@ bool is_possible(const Cost& cost, double all_ns) {
 }
 
 /// Why a share is not known. A build without a cause that takes longer has got another one.
-std::string impossible(const Cost& cost, double all_ns) {
+std::string impossible(std::string_view label, const Cost& cost, double all_ns) {
   const double percent = 100.0 / all_ns;
   const std::string_view what = cost.ns < 0.0 ? "less than nothing" : "more than the whole";
-  return fmt::format("not known: {:.1f} ±{:.1f} % of the time is {}", cost.ns * percent,
-                     cost.sigma_ns * percent, what);
+  return fmt::format("not known: {} would be {:.1f} ±{:.1f} % of the time, {}", label,
+                     cost.ns * percent, cost.sigma_ns * percent, what);
 }
 
 /// The cost as a part of `all_ns`.
@@ -48,7 +48,7 @@ Finding share_of(std::string_view series, std::string_view label, const Cost& co
   Finding finding = finding_of(stack_part_name, series, "share", stack_view_shapley);
   if (is_possible(cost, all_ns)) return with_interval(std::move(finding), label, cost, all_ns);
   finding.label = label;
-  finding.reason = impossible(cost, all_ns);
+  finding.reason = impossible(label, cost, all_ns);
   return finding;
 }
 
@@ -159,10 +159,11 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
       std::accumulate(ablation.factors.begin(), ablation.factors.end(), 0.0,
                       [](double sum, const Cost& each) { return sum + std::max(0.0, each.ns); });
   Finding first = finding_of(stack_first_name, bar, "share", stack_view_shapley);
+  const Cause cause = causes[static_cast<std::size_t>(largest - ablation.factors.begin())];
   if (!is_possible(*largest, ablation.none.ns)) {
-    first.reason = impossible(*largest, ablation.none.ns);
+    first.reason = impossible(label_of(cause), *largest, ablation.none.ns);
   } else if (largest->is_resolved && largest->ns > 0.0) {
-    first.label = label_of(causes[static_cast<std::size_t>(largest - ablation.factors.begin())]);
+    first.label = label_of(cause);
     first.value = largest->ns / saved_ns;
     // What the others save is as uncertain as what this one does: no more than the whole is said.
     first.low = largest->interval.low / saved_ns;
