@@ -55,6 +55,7 @@ std::string as_table(const DeviceList& found, const std::vector<DeviceInfo>& dev
     page.line(
         {{page.show(fmt::format("platform {}: {}", quote(problem.platform), problem.problem))}});
   }
+  for (const std::string& line : explain_left_out(found)) page.line({{page.show(line)}});
   page.blank();
   page.line({{fmt::format("simulated: {}; or a file, sim:FILE.json", fmt::join(presets(), ", "))}});
   page.blank();
@@ -89,6 +90,9 @@ std::string as_json(const DeviceList& found, const std::vector<DeviceInfo>& devi
   }
   for (const DeviceList::Problem& problem : found.problems) {
     document["problems"].push_back({{"platform", problem.platform}, {"problem", problem.problem}});
+  }
+  for (const DeviceList::LeftOut& each : found.left_out) {
+    document["problems"].push_back({{"driver", each.file}, {"problem", each.reason}});
   }
   for (const Probe* const probe : all_probes()) {
     document["probes"].push_back(

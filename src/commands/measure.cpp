@@ -74,10 +74,13 @@ class MeasuringAll {
 
  private:
   void measure_targets() {
-    const WorkerSettings settings = worker_settings(options_);
+    WorkerSettings settings = worker_settings(options_);
     std::optional<DeviceList> found;
     const auto list = [&]() -> const DeviceList& {
-      if (!found) found = list_devices(settings);
+      if (found) return *found;
+      found = list_devices(settings);
+      settings.drivers = found->drivers;
+      for (const std::string& line : explain_left_out(*found)) say("clprobe: " + line);
       return *found;
     };
     const std::vector<Target> targets = select_targets(options_.device, list);

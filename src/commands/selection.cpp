@@ -181,7 +181,23 @@ std::vector<Target> select_targets(std::string_view selector,
   return selected;
 }
 
+std::vector<std::string> explain_left_out(const DeviceList& list) {
+  // Khronos's loader takes a folder only, ocl-icd a file, too.
+  const std::string vendors =
+      list.kept.size() == 1 ? quote(list.kept.front()) : "FOLDER, with the other .icd files in it,";
+  std::vector<std::string> lines;
+  for (const DeviceList::LeftOut& each : list.left_out) {
+    lines.push_back(
+        fmt::format("driver {} is left out: {}; OCL_ICD_VENDORS={} leaves it out at once",
+                    quote(each.file), each.reason, vendors));
+  }
+  return lines;
+}
+
 std::string explain_no_device(const DeviceList& list) {
+  if (!list.left_out.empty()) {
+    return fmt::format("no OpenCL device: {}", fmt::join(explain_left_out(list), "; "));
+  }
   if (list.problems.empty()) {
     return "no OpenCL platform: install a driver's ICD file into /etc/OpenCL/vendors (package "
            "pocl-opencl-icd for the CPU; the vendor's driver for a GPU)";

@@ -187,7 +187,7 @@ failed_points() {
 
 @test "no platforms and no devices: exit 3" {
   with_fault empty@clGetPlatformIDs latency
-  fails_with 3 'no OpenCL platform' pocl-opencl-icd
+  fails_with 3 'no OpenCL device' /etc/OpenCL/vendors/pocl.icd 'offers no platform' pocl-opencl-icd
   with_fault empty@clGetDeviceIDs latency
   fails_with 3 'no OpenCL device' 'Portable Computing Language' 'no devices'
 }

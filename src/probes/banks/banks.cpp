@@ -384,6 +384,7 @@ const Probe probe{
     .trace = trace,
     .variants = variants,
     .analyse = analyse,
+    .loops = loops,
 };
 
 }  // namespace clprobe::banks

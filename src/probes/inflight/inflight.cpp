@@ -16,6 +16,7 @@
 #include "probes/inflight/findings.hpp"
 #include "probes/inflight/launch.hpp"
 #include "probes/inflight/loaded.hpp"
+#include "probes/inflight/loops.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/shared/asked_numbers.hpp"
 #include "probes/shared/finding.hpp"
@@ -217,6 +218,7 @@ const Probe probe{
     .trace = trace,
     .variants = variants,
     .analyse = analyse,
+    .loops = loops,
 };
 
 }  // namespace clprobe::inflight

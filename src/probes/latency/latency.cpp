@@ -13,6 +13,7 @@
 #include "probes/latency/build.hpp"
 #include "probes/latency/findings.hpp"
 #include "probes/latency/launch.hpp"
+#include "probes/latency/loops.hpp"
 #include "probes/latency/ring_shape.hpp"
 #include "probes/latency/series.hpp"
 #include "probes/shared/finding.hpp"
@@ -220,6 +221,7 @@ const Probe probe{
     .variants = variants,
     .analyse = analyse,
     .learn = learn,
+    .loops = loops,
 };
 
 }  // namespace clprobe::latency

@@ -16,6 +16,7 @@
 #include "probes/stride/launch.hpp"
 #include "probes/stride/shape.hpp"
 #include "probes/stride/sizes.hpp"
+#include "probes/stride/walk.hpp"
 
 namespace clprobe::stride {
 
@@ -256,6 +257,7 @@ const Probe probe{
     .trace = trace,
     .variants = variants,
     .analyse = analyse,
+    .loops = loops,
 };
 
 }  // namespace clprobe::stride
