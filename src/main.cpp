@@ -18,7 +18,7 @@ namespace {
 
 int complain(const std::exception& error, int exit_code) {
   // Messages may carry a driver's own words.
-  fmt::print(stderr, "clprobe: {}\n", clprobe::printable(error.what()));
+  fmt::print(stderr, "clprobe: {}\n", clprobe::message_line(error.what()));
   return exit_code;
 }
 

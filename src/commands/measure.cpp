@@ -141,7 +141,7 @@ class MeasuringAll {
 
   void say(const std::string& line) {
     progress_.clear();
-    fmt::print(stderr, "{}\n", printable(line));
+    fmt::print(stderr, "{}\n", message_line(line));
   }
 
   const cli::Options& options_;
