@@ -39,7 +39,11 @@ struct Target {
 std::vector<Target> select_targets(std::string_view selector,
                                    const std::function<const DeviceList&()>& list);
 
-/// Why there is no device at all, and what to do about it; one line.
-std::string explain_no_device(const DeviceList& list);
+/// Why there is no device at all, and what to do about it; one line. With a limit of `memory` for
+/// this process (`ulimit -v`), under which drivers cannot be loaded and do not say so.
+std::string explain_no_device(const DeviceList& list, std::optional<Bytes> memory = std::nullopt);
+
+/// The limit of this process, where it has one.
+std::optional<Bytes> memory_limit();
 
 }  // namespace clprobe::commands
