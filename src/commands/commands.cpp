@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/without_folders.hpp"
 #include "clprobe/embedded.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/run.hpp"
@@ -77,7 +78,7 @@ int report(const cli::Options& options) {
 int run(const cli::Options& options, const std::vector<std::string>& arguments) {
   switch (options.command) {
     case cli::Command::measure:
-      return measure(options, arguments);
+      return measure(options, cli::without_folders(arguments));
     case cli::Command::list:
       return list(options);
     case cli::Command::explain:
@@ -87,7 +88,7 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
     case cli::Command::compare:
       return compare(options);
     case cli::Command::import:
-      return import(options, arguments);
+      return import(options, cli::without_folders(arguments));
     case cli::Command::generate:
       return generate(options);
     case cli::Command::version:

@@ -12,9 +12,11 @@
 #include "clprobe/comparison_report.hpp"
 #include "commands/analyse_again.hpp"
 #include "commands/commands.hpp"
+#include "commands/fail_on.hpp"
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
+#include "commands/run_names.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -106,6 +108,14 @@ struct Selection {
   std::size_t baseline{0};
 };
 
+/// The names by which the comparison calls them.
+void hide_folders(std::vector<RunDigest>& runs) {
+  std::vector<std::string> paths;
+  for (const RunDigest& run : runs) paths.push_back(run.file);
+  const std::vector<std::string> names = run_names(paths);
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].file = names[i];
+}
+
 /// What to compare and what to compare with: every file that is read, which none of -o may replace.
 struct Files {
   std::vector<std::string> paths{};
@@ -147,19 +157,8 @@ Selection select_runs(const Files& files) {
     throw cli::UsageError(
         fmt::format("compare needs two runs and got {}: name another file", selected.runs.size()));
   }
+  hide_folders(selected.runs);
   return selected;
-}
-
-bool is_met(cli::FailOn condition, const VerdictCounts& counts) {
-  switch (condition) {
-    case cli::FailOn::never:
-      return false;
-    case cli::FailOn::worse:
-      return counts.worse > 0;
-    case cli::FailOn::changed:
-      return counts.worse + counts.better + counts.different > 0;
-  }
-  return false;
 }
 
 /// Pages and pictures are of runs, which `report` sets side by side.
@@ -203,7 +202,7 @@ int compare(const cli::Options& options) {
     return render_comparison_table(comparison, selected.runs, style);
   });
   if (written != exit_ok) return written;
-  return is_met(options.fail_on, total_counts(comparison)) ? exit_changed : exit_ok;
+  return check_fail_on(options.fail_on, comparison, selected.runs);
 }
 
 }  // namespace clprobe::commands

@@ -112,7 +112,7 @@ int list(const cli::Options& options) {
   std::vector<DeviceInfo> devices;
   if (options.device.empty()) {
     devices = ask().devices;
-    if (devices.empty()) throw NoDevice(explain_no_device(found));
+    if (devices.empty()) throw NoDevice(explain_no_device(found, memory_limit()));
   } else {
     for (Target& target : select_targets(options.device, ask)) {
       devices.push_back(std::move(target.info));

@@ -2,6 +2,7 @@
 #include "commands/selection.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -194,24 +195,36 @@ std::vector<std::string> explain_left_out(const DeviceList& list) {
   return lines;
 }
 
-std::string explain_no_device(const DeviceList& list) {
+std::optional<Bytes> memory_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return Bytes{limit.rlim_cur};
+}
+
+std::string explain_no_device(const DeviceList& list, std::optional<Bytes> memory) {
   if (!list.left_out.empty()) {
     return fmt::format("no OpenCL device: {}", fmt::join(explain_left_out(list), "; "));
-  }
-  if (list.problems.empty()) {
-    return "no OpenCL platform: install a driver's ICD file into /etc/OpenCL/vendors (package "
-           "pocl-opencl-icd for the CPU; the vendor's driver for a GPU)";
   }
   std::string platforms;
   for (const DeviceList::Problem& each : list.problems) {
     platforms += fmt::format("{}{}: {}", platforms.empty() ? "" : "; ", quote(each.platform),
-                             quote(each.problem));
+                             printable(each.problem));
   }
-  return fmt::format("no OpenCL device ({}): package pocl-opencl-icd offers the CPU", platforms);
+  const std::string found = platforms.empty() ? std::string("no OpenCL platform")
+                                              : fmt::format("no OpenCL device ({})", platforms);
+  // The loader takes a driver that does not fit for one that is not there.
+  if (memory) {
+    return fmt::format("{} within the {} that this process may use: raise it with ulimit -v", found,
+                       format_bytes(*memory));
+  }
+  if (!platforms.empty()) return found + ": package pocl-opencl-icd offers the CPU";
+  return found +
+         ": install a driver's ICD file into /etc/OpenCL/vendors (package pocl-opencl-icd for the "
+         "CPU; the vendor's driver for a GPU)";
 }
 
 std::vector<DeviceInfo> select_devices(const DeviceList& list, std::string_view selector) {
-  if (list.devices.empty()) throw NoDevice(explain_no_device(list));
+  if (list.devices.empty()) throw NoDevice(explain_no_device(list, memory_limit()));
   if (selector.empty()) return {best_of(list.devices)};
   std::vector<DeviceInfo> selected;
   for (std::size_t begin = 0; begin <= selector.size();) {

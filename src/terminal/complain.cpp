@@ -12,7 +12,7 @@ namespace clprobe::terminal {
 void complain(std::string_view message) noexcept {
   try {
     // One write, so that lines of several processes do not mix.
-    system::write_to_stderr("clprobe: " + printable(message) + "\n");
+    system::write_to_stderr("clprobe: " + message_line(message) + "\n");
   } catch (const std::exception&) {
     system::write_to_stderr("clprobe: no memory is left for an error message\n");
   }

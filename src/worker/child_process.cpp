@@ -17,6 +17,10 @@
 #include <cstring>
 #include <thread>
 
+#include "device/pocl_cache.hpp"
+#include "text/text.hpp"
+#include "worker/driver_words.hpp"
+
 namespace clprobe {
 namespace {
 
@@ -40,15 +44,12 @@ struct SpawnSettings {
 };
 
 /// One line that a terminal can show: a driver may print anything.
-std::string first_line(std::string text) {
+std::string first_line(std::string_view text) {
   const auto begin = text.find_first_not_of(" \n\t");
-  if (begin == std::string::npos) return "";
-  text = text.substr(begin, text.find('\n', begin) - begin);
-  constexpr std::size_t enough = 160;
-  text = text.substr(0, enough);
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return text;
+  if (begin == std::string_view::npos) return "";
+  constexpr int enough_columns = 160;
+  return cut_to_width(clean_driver_words(text.substr(begin, text.find('\n', begin) - begin)),
+                      enough_columns);
 }
 
 /// This process's variables, and both loaders told of that folder alone unless it is empty.
@@ -171,7 +172,13 @@ void ChildProcess::lose(const std::string& how) {
     pid_ = -1;
   }
   const std::string words = last_words();
-  throw ChildLost(words.empty() ? how : fmt::format("{}, saying \"{}\"", how, words));
+  if (words.empty()) throw ChildLost(how);
+  // LLVM, which PoCL is made of, ends the process where a kernel cannot be written or loaded.
+  const bool may_be_cache =
+      words.find("LLVM ERROR") != std::string::npos || words.find("dlopen") != std::string::npos;
+  throw ChildLost(
+      fmt::format("{}, saying \"{}\"{}", how, words,
+                  may_be_cache ? clean_driver_words(advise_about_pocl_cache()) : std::string()));
 }
 
 void ChildProcess::wait_until(short ready, const Patience& patience) {

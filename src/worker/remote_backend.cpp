@@ -8,12 +8,19 @@
 #include "clprobe/worker.hpp"
 #include "run/json.hpp"
 #include "worker/child_process.hpp"
+#include "worker/driver_words.hpp"
 #include "worker/drivers.hpp"
 
 namespace clprobe {
 namespace {
 
 using json::Json;
+
+/// With the words that the answer had in the place of what was expected.
+ChildLost broken_answer(const std::exception& error) {
+  return ChildLost(fmt::format("the driver's process gave a broken answer: {}",
+                               clean_driver_words(error.what())));
+}
 
 /// Reads an answer. One that cannot be read, such as half of one after a driver's stray write, is
 /// like none: what the child says next cannot be believed either.
@@ -22,9 +29,9 @@ auto reading(Action action) -> decltype(action()) {
   try {
     return action();
   } catch (const RunFormatError& error) {
-    throw ChildLost(fmt::format("the driver's process gave a broken answer: {}", error.what()));
+    throw broken_answer(error);
   } catch (const Json::exception& error) {
-    throw ChildLost(fmt::format("the driver's process gave a broken answer: {}", error.what()));
+    throw broken_answer(error);
   }
 }
 
@@ -34,7 +41,7 @@ Json request(ChildProcess& child, const Json& question, const WorkerSettings& se
       child.ask(json::one_line(question), settings.timeout, settings.cancelled);
   Json answer = reading([&] { return json::parse(line); });
   const auto text_of = [&](const char* key) {
-    return reading([&] { return answer.at(key).get<std::string>(); });
+    return clean_driver_words(reading([&] { return answer.at(key).get<std::string>(); }));
   };
   if (answer.contains("unsupported")) throw Unsupported(text_of("unsupported"));
   if (answer.contains("error")) throw DeviceError(text_of("error"));
@@ -140,7 +147,8 @@ class RemoteBackend final : public Backend {
       const Json answer = ask(question);
       take_device(answer);
       if (answer.contains("problem")) {
-        facts.set("reason", reading([&] { return answer.at("problem").get<std::string>(); }));
+        facts.set("reason", clean_driver_words(
+                                reading([&] { return answer.at("problem").get<std::string>(); })));
         warnings_.push_back({warning, std::move(facts)});
       }
       return true;
@@ -208,7 +216,8 @@ DeviceList ask_for_list(const WorkerSettings& settings) {
     }
     for (const Json& problem : answer.at("problems")) {
       list.problems.push_back(
-          {problem.at("platform").get<std::string>(), problem.at("problem").get<std::string>()});
+          {problem.at("platform").get<std::string>(),
+                                clean_driver_words(problem.at("problem").get<std::string>())});
     }
   });
   return list;

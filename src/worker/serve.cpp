@@ -13,6 +13,7 @@
 #include "clprobe/device.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/worker.hpp"
+#include "device/pocl_cache.hpp"
 #include "run/json.hpp"
 #include "worker/child_process.hpp"
 #include "worker/drivers.hpp"
@@ -85,7 +86,10 @@ class Server {
       devices.push_back(json::encode(each.info));
     }
     for (const PlatformProblem& each : found.problems) {
-      problems.push_back({{"platform", each.platform}, {"problem", each.problem}});
+      const bool is_pocl = each.platform == pocl_platform;
+      problems.push_back(
+          {{"platform", each.platform},
+           {"problem", each.problem + (is_pocl ? advise_about_pocl_cache() : std::string())}});
     }
     if (devices.empty() && problems.empty()) problems = unloadable_drivers();
     return {{"devices", devices}, {"problems", problems}};
