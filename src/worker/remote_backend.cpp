@@ -215,9 +215,8 @@ DeviceList ask_for_list(const WorkerSettings& settings) {
       list.devices.push_back(json::decode<DeviceInfo>(device));
     }
     for (const Json& problem : answer.at("problems")) {
-      list.problems.push_back(
-          {problem.at("platform").get<std::string>(),
-                                clean_driver_words(problem.at("problem").get<std::string>())});
+      list.problems.push_back({problem.at("platform").get<std::string>(),
+                               clean_driver_words(problem.at("problem").get<std::string>())});
     }
   });
   return list;
