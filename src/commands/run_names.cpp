@@ -13,12 +13,13 @@ namespace {
 /// The last `parts` parts of a path; all of it where it has no more.
 std::string_view tail(std::string_view path, std::size_t parts) {
   std::size_t at = path.size();
-  for (; parts > 0 && at > 0; --parts) {
-    const std::size_t slash = path.rfind('/', at - 1);
+  for (; parts > 0; --parts) {
+    // From the root on there is no more; the whole path ends the search for a name.
+    const std::size_t slash = at == 0 ? std::string_view::npos : path.rfind('/', at - 1);
     if (slash == std::string_view::npos) return path;
     at = slash;
   }
-  return path.substr(std::min(at + 1, path.size()));
+  return path.substr(at + 1);
 }
 
 bool tells_of_folders(std::string_view path) {

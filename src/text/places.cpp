@@ -30,9 +30,11 @@ bool matches_at(std::string_view text, std::size_t at, const Place& place) {
   if (end < text.size() && is_name_byte(text[end])) return false;
   // "/home/al" is not the beginning of "/home/al-2", but "alice" is a word of "/tmp/alice-cache".
   if (is_folder && end < text.size() && text[end] == '-') return false;
-  // Whatever stands before a folder: "-I/home/alice" has it, and "/mnt/home/alice" tells as much.
-  if (is_folder) return true;
-  return !(at > 0 && is_name_byte(text[at - 1])) && is_in_path(text, at);
+  const bool is_within = at > 0 && is_name_byte(text[at - 1]);
+  // "-I/home/alice" has it, and "/mnt/home/alice" tells as much. "/opt/root" has nothing of
+  // "/root".
+  const bool is_deep = place.path.find('/', 1) != std::string::npos;
+  return is_folder ? is_deep || !is_within : !is_within && is_in_path(text, at);
 }
 
 }  // namespace

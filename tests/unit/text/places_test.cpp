@@ -11,10 +11,14 @@ namespace clprobe {
 namespace {
 
 std::string hidden(std::string_view text) {
-  const std::vector<Place> places{
-      {"/home/alice", "~"}, {"/home/alice/work", "."}, {"/var/pocl", "$POCL_CACHE_DIR"},
-      {"alice", "USER"},    {"box7", "HOST"},          {"/", "ROOT"},
-      {"", "NOTHING"}};
+  const std::vector<Place> places{{"/home/alice", "~"},
+                                  {"/home/alice/work", "."},
+                                  {"/var/pocl", "$POCL_CACHE_DIR"},
+                                  {"alice", "USER"},
+                                  {"box7", "HOST"},
+                                  {"/root", "~"},
+                                  {"/", "ROOT"},
+                                  {"", "NOTHING"}};
   return hide_places(text, places);
 }
 
@@ -27,6 +31,8 @@ TEST_CASE("folders are replaced where they begin a path, the inner one first") {
   CHECK(hidden("(/home/alice/works/a.cl)") == "(~/works/a.cl)");
   CHECK(hidden("/var/pocl/AJ/x.so /var/pocl") == "$POCL_CACHE_DIR/AJ/x.so $POCL_CACHE_DIR");
   CHECK(hidden("-I/home/alice/include") == "-I~/include");
+  CHECK(hidden("/root/x, -L/mnt/home/alice/x") == "~/x, -L/mnt~/x");
+  CHECK(hidden("/opt/root/x") == "/opt/root/x");
   // Others of which they are a part.
   CHECK(hidden("/home/alicette/x") == "/home/alicette/x");
   CHECK(hidden("/var/pocl-3/x") == "/var/pocl-3/x");
