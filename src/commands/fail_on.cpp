@@ -2,13 +2,12 @@
 #include "commands/fail_on.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <string>
 #include <vector>
 
 #include "commands/commands.hpp"
-#include "terminal/write.hpp"
+#include "terminal/complain.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -46,9 +45,7 @@ int check_fail_on(cli::FailOn condition, const Comparison& comparison,
   if (is_met(condition, counts_of_pairs(comparison))) return exit_changed;
   const std::vector<MissingPart> gaps = find_missing_parts(runs, comparison);
   if (!gaps.empty()) {
-    const std::string line =
-        fmt::format("clprobe: --fail-on cannot be decided: {}", explain_gaps(gaps, runs));
-    static_cast<void>(terminal::write_all(STDERR_FILENO, message_line(line) + '\n'));
+    terminal::complain(fmt::format("--fail-on cannot be decided: {}", explain_gaps(gaps, runs)));
     return exit_undecided;
   }
   return is_met(condition, total_counts(comparison)) ? exit_changed : exit_ok;

@@ -235,9 +235,9 @@ DeviceList list_without_broken(WorkerSettings settings, const std::vector<Driver
       list = ask_for_list(settings);
       continue;
     } catch (const ChildLost& lost) {
-      left_out.push_back({driver.file, lost.what()});
+      left_out.push_back({driver.file, clean_driver_words(lost.what())});
     } catch (const DeviceError& error) {
-      left_out.push_back({driver.file, error.what()});
+      left_out.push_back({driver.file, clean_driver_words(error.what())});
     }
     taken.pop_back();
     if (settings.cancelled && settings.cancelled()) throw DeviceError("interrupted");
