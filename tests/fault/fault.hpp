@@ -7,9 +7,8 @@
 //   hang@clFinish:20                  the 20th call never returns
 //   late=500@clFinish:20              the 20th call takes 500 ms more
 //   error=-5@clEnqueueNDRangeKernel:3 the 3rd call returns -5, once
-//   fail@clBuildProgram               every call from COUNT on fails with the function's usual
-//   error gone@clEnqueueNDRangeKernel:40    from the 40th call on, this and every other call of a
-//   context
+//   fail@clBuildProgram               every call from COUNT on fails with the usual error
+//   gone@clEnqueueNDRangeKernel:40    from the 40th call on, this and every other call of a context
 //                                     or queue fails with CL_DEVICE_NOT_AVAILABLE, or with the code
 //                                     of gone=CODE; with CLPROBE_FAULT_ONCE=FILE no later process
 //                                     finds a device
@@ -33,6 +32,8 @@
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 300
+// clCreateCommandQueue ended with OpenCL 1.2, and programs still call it.
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
 
 #include <array>
