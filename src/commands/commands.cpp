@@ -9,7 +9,6 @@
 #include "clprobe/registry.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/worker.hpp"
-#include "commands/analyse_again.hpp"
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
@@ -64,10 +63,7 @@ int explain(const cli::Options& options) {
 int report(const cli::Options& options) {
   std::vector<Run> runs;
   for (const std::string& path : options.words) {
-    for (Run& run : read_runs(path)) {
-      analyse_again(run);
-      runs.push_back(std::move(run));
-    }
+    for (Run& run : read_runs(path)) runs.push_back(std::move(run));
   }
   Results(options).finish(runs);
   return exit_ok;

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "clprobe/units.hpp"
+#include "commands/analyse_again.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -51,7 +52,7 @@ std::string read_file(const std::string& path, std::string_view hint) {
 std::vector<Run> read_runs(const std::string& path) {
   const std::string text = read_file(path, run_hint);
   try {
-    std::vector<Run> runs = runs_from_json(text);
+    std::vector<Run> runs = analysed_runs_from_json(text);
     if (runs.empty()) refuse(path, "it has no run", run_hint);
     return runs;
   } catch (const RunFormatError& error) {

@@ -6,14 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iterator>
-#include <sstream>
 #include <string>
 
 #include "cli/options.hpp"
+#include "commands/read_runs.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -109,12 +106,11 @@ constexpr std::string_view simulated_prefix = "sim:";
 constexpr std::string_view machine_file_ending = ".json";
 
 std::string text_of(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file && text << file.rdbuf()) return text.str();
-  throw cli::UsageError(fmt::format("--device: cannot read {}: {}", quote(path),
-                                    errno == 0 ? "it is empty" : std::strerror(errno)));
+  try {
+    return read_file(path, "name a JSON file that describes a machine");
+  } catch (const RunFormatError& error) {
+    throw cli::UsageError(fmt::format("--device: {}", error.what()));
+  }
 }
 
 /// The machine of a word "sim:...".
