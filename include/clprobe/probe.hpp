@@ -78,6 +78,15 @@ struct Work {
 /// freed with it, when the probe ends. Throws DeviceError.
 using Preparer = std::function<Work(const Point&)>;
 
+/// A kernel that a point's launches run, and its loops.
+struct KernelLoops {
+  std::string_view kernel{};
+  /// Of all loops of one work-item together, at most, with the inner ones counted each time; loops
+  /// of a constant length are none. Nothing: they end when other work-items have done their part,
+  /// or by the clock.
+  std::optional<std::uint64_t> turns{};
+};
+
 /// One way to build a probe's kernel file: its options without the clock, and what is put before
 /// it.
 struct KernelVariant {
@@ -176,6 +185,9 @@ struct Probe {
   Findings (*analyse)(const DeviceInfo&, std::span<const Point>){nullptr};
   /// Pure, may be null: what later probes of the run should know of this one's result.
   void (*learn)(const ProbeResult&, Known&){nullptr};
+  /// Pure. Every kernel that `open` runs for a point, by the same numbers that it launches them
+  /// with, for the test that none has more turns than every driver makes; null without `open`.
+  std::vector<KernelLoops> (*loops)(const DeviceInfo&, const Point&){nullptr};
 };
 
 /// The name of the option that every probe with several series has.

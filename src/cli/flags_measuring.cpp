@@ -80,15 +80,15 @@ constexpr std::array effort_rows{
          .kind = ValueKind::text,
          .category = Category::effort,
          .commands = measuring,
-         .summary = "seed of everything that is shuffled (42)",
+         .summary = "seed of all random orders (42)",
          .details = "Seed of everything that is shuffled: the order of points and the cycles in "
                     "memory; 42 by default.",
          .update = update_seed},
     Flag{.name = "dry-run",
          .category = Category::effort,
          .commands = measuring,
-         .summary = "say what would be measured, and measure nothing",
-         .details = "Say what would be measured, in how much memory and time, and measure nothing.",
+         .summary = "print the plan, its memory and time, and exit",
+         .details = "Print what would be measured, in how much memory and time, and exit.",
          .update = update_dry_run},
 };
 

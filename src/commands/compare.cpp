@@ -6,12 +6,17 @@
 #include <exception>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "clprobe/compare.hpp"
 #include "clprobe/comparison_report.hpp"
 #include "commands/commands.hpp"
+#include "commands/fail_on.hpp"
+#include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
+#include "commands/run_names.hpp"
+#include "terminal/complain.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -102,17 +107,37 @@ struct Selection {
   bool has_bad_file{false};  ///< that was found in a folder, and left out
 };
 
+/// The names by which the comparison calls them.
+void hide_folders(std::vector<RunDigest>& runs) {
+  std::vector<std::string> paths;
+  for (const RunDigest& run : runs) paths.push_back(run.file);
+  const std::vector<std::string> names = run_names(paths);
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].file = names[i];
+}
+
 /// One bad file of a folder is said, and does not hide the others; a file that was named ends it.
 void complain_or_throw(const File& file, const std::exception_ptr& error) {
   if (!file.is_of_folder) std::rethrow_exception(error);
   try {
     std::rethrow_exception(error);
   } catch (const RunFormatError& problem) {
-    fmt::print(stderr, "clprobe: {}; it is left out\n", printable(problem.what()));
+    terminal::complain(fmt::format("{}; it is left out", problem.what()));
   }
 }
 
-Selection select_runs(const cli::Options& options) {
+/// What to compare and what to compare with: every file that is read, which none of -o may replace.
+struct Files {
+  std::vector<File> all{};
+  std::size_t baseline{0};
+
+  [[nodiscard]] std::vector<std::string> paths() const {
+    std::vector<std::string> paths;
+    for (const File& file : all) paths.push_back(file.path);
+    return paths;
+  }
+};
+
+Files select_files(const cli::Options& options) {
   std::vector<File> files;
   for (const std::string& word : options.words) {
     const std::vector<File> found = files_of(word);
@@ -131,12 +156,16 @@ Selection select_runs(const cli::Options& options) {
     }
     files[baseline_file].is_of_folder = false;  // it was named
   }
-  std::vector<Digested> digests = digest_files(files);
+  return {std::move(files), baseline_file};
+}
+
+Selection select_runs(const Files& files) {
+  std::vector<Digested> digests = digest_files(files.all);
   Selection selected;
   for (std::size_t i = 0; i < digests.size(); ++i) {
-    if (i == baseline_file) selected.baseline = selected.runs.size();
+    if (i == files.baseline) selected.baseline = selected.runs.size();
     if (digests[i].error) {
-      complain_or_throw(files[i], digests[i].error);
+      complain_or_throw(files.all[i], digests[i].error);
       selected.has_bad_file = true;
     }
     std::move(digests[i].runs.begin(), digests[i].runs.end(), std::back_inserter(selected.runs));
@@ -145,19 +174,8 @@ Selection select_runs(const cli::Options& options) {
     throw cli::UsageError(
         fmt::format("compare needs two runs and got {}: name another file", selected.runs.size()));
   }
+  hide_folders(selected.runs);
   return selected;
-}
-
-bool is_met(cli::FailOn condition, const VerdictCounts& counts) {
-  switch (condition) {
-    case cli::FailOn::never:
-      return false;
-    case cli::FailOn::worse:
-      return counts.worse > 0;
-    case cli::FailOn::changed:
-      return counts.worse + counts.better + counts.different > 0;
-  }
-  return false;
 }
 
 /// Pages and pictures are of runs, which `report` sets side by side.
@@ -180,10 +198,12 @@ void refuse_pages(const cli::Options& options) {
 int compare(const cli::Options& options) {
   refuse_pages(options);
   Results results(options);
-  const Selection selected = select_runs(options);
+  const Files files = select_files(options);
+  results.refuse_to_replace(files.paths());
+  const Selection selected = select_runs(files);
   const Comparison comparison =
       clprobe::compare(selected.runs, selected.baseline, options.threshold);
-  results.finish([&](cli::Format format, const TableStyle& style) {
+  const int written = results.finish([&](cli::Format format, const TableStyle& style) {
     switch (format) {
       case cli::Format::json:
         return comparison_to_json(comparison, selected.runs);
@@ -199,7 +219,8 @@ int compare(const cli::Options& options) {
     return render_comparison_table(comparison, selected.runs, style);
   });
   if (selected.has_bad_file) return exit_usage;
-  return is_met(options.fail_on, total_counts(comparison)) ? exit_changed : exit_ok;
+  if (written != exit_ok) return written;
+  return check_fail_on(options.fail_on, comparison, selected.runs);
 }
 
 }  // namespace clprobe::commands

@@ -43,15 +43,15 @@ constexpr std::array prose{
     Prose{"wide_intervals",
           "{points} of {of_points point} did not settle; the widest interval is {widest_share}",
           "something else uses the device; close it, or repeat with --thorough"},
-    Prose{"time_budget_short", "the time allowed {measured} of {planned point}",
-          "give more with --time-budget, or measure fewer --sizes"},
+    Prose{"time_budget_short", "the time budget was reached after {measured} of {planned point}",
+          "raise --time-budget"},
     Prose{"point_refused", "{series}: {reason}", "the other points were measured"},
     Prose{"device_failed", "the device could not be opened: {reason}",
-          "clprobe list shows the devices that there are"},
+          "clprobe list shows the devices"},
     Prose{"small_pages", "the system gave pages of {page_bytes}, not huge ones",
           "beyond the TLB's reach the times include page walks; see "
           "/sys/kernel/mm/transparent_hugepage"},
-    Prose{"too_fast", "{series} takes {latency_ns} an access: no memory is so fast",
+    Prose{"too_fast", "{series} takes {latency_ns} per access: no memory is so fast",
           "do not trust this series; please report it with the JSON file"},
 };
 

@@ -37,8 +37,8 @@ _clprobe() {
     '--thorough[more sizes and samples\: for publication]' \
     '--timeout=[longest wait for one answer of a driver (30s)]:TIME: ' \
     '--clock=[clock read inside kernels]:KIND:(auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter)' \
-    '--seed=[seed of everything that is shuffled (42)]:N: ' \
-    '--dry-run[say what would be measured, and measure nothing]' \
+    '--seed=[seed of all random orders (42)]:N: ' \
+    '--dry-run[print the plan, its memory and time, and exit]' \
     '--baseline=[run to compare against (default\: the first)]:FILE:_files' \
     '--threshold=[ignore changes up to this share (default 3%)]:SHARE: ' \
     '--fail-on=[exit with 4 if a finding got worse, or changed (default never)]:VERDICT:(never worse changed)' \

@@ -385,6 +385,7 @@ const Probe probe{
     .variants = variants,
     .find_problem = find_problem<Shape>,
     .analyse = analyse,
+    .loops = loops,
 };
 
 }  // namespace clprobe::banks

@@ -17,6 +17,7 @@
 #include "probes/inflight/findings.hpp"
 #include "probes/inflight/launch.hpp"
 #include "probes/inflight/loaded.hpp"
+#include "probes/inflight/loops.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/shared/asked_numbers.hpp"
 #include "probes/shared/finding.hpp"
@@ -44,7 +45,7 @@ constexpr Option options[]{
      .value = Numbers{1, 16}},
     {.name = "mergers",
      .value_name = "LIST",
-     .summary = "work-items, and sub-groups, that share a line: 1,2,4",
+     .summary = "work-items, and sub-groups, sharing a cache line: 1,2,4",
      .details = "How many neighbouring work-items share a line, and, in curves of their own, "
                 "the same lanes of how many neighbouring sub-groups: numbers and ranges. "
                 "By default 1, and 2, 4 and 8 where jumps may be those of a limit.",
@@ -228,6 +229,7 @@ const Probe probe{
     .variants = variants,
     .find_problem = find_problem_of,
     .analyse = analyse,
+    .loops = loops,
 };
 
 }  // namespace clprobe::inflight

@@ -60,6 +60,7 @@ struct Shape {
   static Shape of(const Point& point);
 
   [[nodiscard]] std::uint64_t lines() const { return buffer_bytes / line_bytes; }
+  [[nodiscard]] std::uint64_t words() const { return buffer_bytes / sizeof(std::uint32_t); }
   [[nodiscard]] LineCycle cycle() const { return {static_cast<std::uint32_t>(lines() - 1)}; }
   /// Lines from one load of the work-group to its next.
   [[nodiscard]] std::uint64_t lines_per_load() const;

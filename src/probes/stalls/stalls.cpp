@@ -52,6 +52,7 @@ constexpr Case cases[]{
      .what = "a pass over an array by way of local memory",
      .points = copy::points,
      .memory = copy::memory_of,
+     .loops = copy::loops,
      .prepare = copy::prepare,
      .analyse = copy::analyse},
     search::case_of<search::Queues::one>("a tree search with one queue"),
@@ -174,6 +175,13 @@ Preparer open(Session& session) {
   };
 }
 
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
+  const Case& of = case_of(point);
+  std::vector<KernelLoops> all{of.loops(device, point)};
+  if (of.memory(point).data != 0) all.push_back({"stalls_fill", 0});
+  return all;
+}
+
 std::vector<KernelVariant> variants() {
   std::vector<KernelVariant> all{{"-DPART=0", ""}};
   for (const std::string_view clock : {std::string_view(), clock_without_asm}) {
@@ -260,6 +268,7 @@ const Probe probe{
     .variants = variants,
     .find_problem = find_problem_of,
     .analyse = analyse,
+    .loops = loops,
 };
 
 }  // namespace clprobe::stalls

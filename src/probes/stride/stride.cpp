@@ -16,6 +16,7 @@
 #include "probes/stride/launch.hpp"
 #include "probes/stride/shape.hpp"
 #include "probes/stride/sizes.hpp"
+#include "probes/stride/walk.hpp"
 
 namespace clprobe::stride {
 
@@ -257,6 +258,7 @@ const Probe probe{
     .variants = variants,
     .find_problem = find_problem_of,
     .analyse = analyse,
+    .loops = loops,
 };
 
 }  // namespace clprobe::stride

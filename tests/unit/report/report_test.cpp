@@ -252,8 +252,8 @@ TEST_CASE("warnings are sentences, also those that nobody has written yet") {
     return describe_warning(
         {"time_budget_short", {{"measured", std::int64_t{0}}, {"planned", planned}}});
   };
-  CHECK(short_time(1).starts_with("the time allowed 0 of 1 point; "));
-  CHECK(short_time(30).starts_with("the time allowed 0 of 30 points; "));
+  CHECK(short_time(1).starts_with("the time budget was reached after 0 of 1 point; "));
+  CHECK(short_time(30).starts_with("the time budget was reached after 0 of 30 points; "));
 }
 
 TEST_CASE("warnings that differ in numbers alone are one sentence") {

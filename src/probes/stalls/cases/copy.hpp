@@ -14,6 +14,7 @@
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/causes.hpp"
 #include "probes/stalls/noise.hpp"
+#include "probes/stalls/turns.hpp"
 
 namespace clprobe::stalls::copy {
 
@@ -87,6 +88,9 @@ std::vector<std::uint32_t> copied_chunk(const Arguments& arguments, std::uint32_
 /// What work-item `item` of the `group`-th group that makes noise leaves behind.
 std::uint32_t noise_result(const Arguments& arguments, std::uint32_t addend,
                            std::uint32_t iterations, std::uint32_t group, std::uint32_t item);
+/// Of a point's kernel.
+Turns turns_of(const DeviceInfo& device, const Point& point);
+KernelLoops loops(const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
 Work prepare(Shared& shared, const Point& point);
 /// What is saved by taking causes away; copies, work and the tail by clocks. Where an asynchronous

@@ -84,6 +84,10 @@ constexpr Case case_of(std::string_view what) {
           .points = [](const DeviceInfo& device,
                        const Asked& asked) { return points_of(queues, device, asked); },
           .memory = [](const Point& point) { return memory_of(queues, point); },
+          // Groups go on until all nodes are done; the host counts these.
+          .loops = [](const DeviceInfo&, const Point&) -> KernelLoops {
+            return {"stalls_search", std::nullopt};
+          },
           .prepare = [](Shared& shared,
                         const Point& point) { return search::prepare(queues, shared, point); },
           .analyse = analyse};

@@ -13,6 +13,7 @@
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/causes.hpp"
 #include "probes/stalls/noise.hpp"
+#include "probes/stalls/turns.hpp"
 
 namespace clprobe::stalls::wait_for_one {
 
@@ -159,6 +160,8 @@ Memory memory_of(const Point& point);
 /// What a work-item stores.
 std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::uint32_t iterations,
                         std::uint32_t group, std::uint32_t item);
+/// Of a point's kernel.
+Turns turns_of(const Mix& mix, const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
 Work prepare(const Mix& mix, Shared& shared, const Point& point);
 /// What is saved by taking causes away; barriers and the tail by clocks.
@@ -173,6 +176,9 @@ constexpr Case case_of(std::string_view formerly, std::string_view what) {
           .points = [](const DeviceInfo& device,
                        const Asked& asked) { return points_of(mix, device, asked); },
           .memory = memory_of,
+          .loops = [](const DeviceInfo& device, const Point& point) -> KernelLoops {
+            return {"stalls_mixed", turns_of(mix, device, point).total()};
+          },
           .prepare = [](Shared& shared,
                         const Point& point) { return wait_for_one::prepare(mix, shared, point); },
           .analyse = analyse};
