@@ -10,7 +10,6 @@
 #include "clprobe/registry.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/worker.hpp"
-#include "commands/analyse_again.hpp"
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
@@ -67,10 +66,7 @@ int report(const cli::Options& options) {
   results.refuse_to_replace(options.words);
   std::vector<Run> runs;
   for (const std::string& path : options.words) {
-    for (Run& run : read_runs(path)) {
-      analyse_again(run);
-      runs.push_back(std::move(run));
-    }
+    for (Run& run : read_runs(path)) runs.push_back(std::move(run));
   }
   return results.finish(runs);
 }

@@ -70,7 +70,13 @@ ImportHints hints_for(const cli::Options& options, const std::string& path) {
 std::vector<Run> import_file(const cli::Options& options, const std::string& path) {
   const std::string text = read_file(path, "name a file that another tool wrote");
   try {
-    return import_runs(text, hints_for(options, path));
+    std::vector<Run> runs = import_runs(text, hints_for(options, path));
+    for (Run& run : runs) {
+      // When and where it was measured nobody knows; these say who made the document.
+      run.tool = tool_info();
+      analyse_again(run);
+    }
+    return runs;
   } catch (const RunFormatError& error) {
     throw RunFormatError(fmt::format("{}: {}", quote(path), error.what()));
   }
@@ -84,10 +90,7 @@ int import(const cli::Options& options, const std::vector<std::string>& argument
   std::vector<Run> runs;
   for (const std::string& path : options.words) {
     for (Run& run : import_file(options, path)) {
-      // When and where it was measured nobody knows; these say who made the document.
-      run.tool = tool_info();
       run.arguments = arguments;
-      analyse_again(run);
       runs.push_back(std::move(run));
     }
   }

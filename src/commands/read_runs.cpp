@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "clprobe/units.hpp"
+#include "commands/analyse_again.hpp"
 #include "system/read_file.hpp"
 #include "text/text.hpp"
 
@@ -40,7 +41,7 @@ std::string read_file(const std::string& path, std::string_view hint) {
 std::vector<Run> read_runs(const std::string& path) {
   const std::string text = read_file(path, run_hint);
   try {
-    std::vector<Run> runs = runs_from_json(text);
+    std::vector<Run> runs = analysed_runs_from_json(text);
     if (runs.empty()) refuse(path, "it has no run", run_hint);
     return runs;
   } catch (const RunFormatError& error) {

@@ -54,11 +54,11 @@ struct Shape {
 
   template <typename Visitor>
   void visit(Visitor& f) {
-    f.whole("word_bytes", word_bytes);
+    f.whole("word_bytes", word_bytes, {.min = 1, .max = 16});
     pattern.visit(f);
-    f.whole("sub_groups", sub_groups);
-    f.whole("lanes", lanes);
-    f.whole("instructions", instructions);
+    f.whole("sub_groups", sub_groups, count_from_1);
+    f.whole("lanes", lanes, {.min = 1, .max = 1024});
+    f.whole("instructions", instructions, count_from_1);
     f.whole("local_bytes", local_bytes);
   }
 };

@@ -383,6 +383,7 @@ const Probe probe{
     .open = open,
     .trace = trace,
     .variants = variants,
+    .find_problem = find_problem<Shape>,
     .analyse = analyse,
     .loops = loops,
 };

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -202,6 +203,15 @@ std::string check(const DeviceInfo& device, const Request& request) {
 
 }  // namespace
 
+namespace {
+
+std::optional<PointProblem> find_problem_of(const Point& point) {
+  if (is_loaded(point)) return find_problem<LoadedShape>(point);
+  return is_chain(point) ? find_problem<Chains>(point) : find_problem<Shape>(point);
+}
+
+}  // namespace
+
 const Probe probe{
     .id = "inflight",
     .title = "Loads in flight",
@@ -217,6 +227,7 @@ const Probe probe{
     .open = open,
     .trace = trace,
     .variants = variants,
+    .find_problem = find_problem_of,
     .analyse = analyse,
     .loops = loops,
 };

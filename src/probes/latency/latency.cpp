@@ -219,6 +219,7 @@ const Probe probe{
     .open = open,
     .trace = trace,
     .variants = variants,
+    .find_problem = find_problem_of,
     .analyse = analyse,
     .learn = learn,
     .loops = loops,

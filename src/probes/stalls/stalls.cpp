@@ -9,6 +9,7 @@
 #include <chrono>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "clprobe/device.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
+#include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
@@ -24,6 +26,7 @@
 #include "probes/stalls/cases/search.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
 #include "probes/stalls/launch.hpp"
+#include "probes/stalls/noise.hpp"
 #include "probes/stalls/sizes.hpp"
 
 namespace clprobe::stalls {
@@ -221,6 +224,25 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   return found;
 }
 
+/// Beside the shapes of the cases.
+struct Others {
+  std::optional<std::string> phase{};
+  std::optional<std::string> noise{};
+  std::optional<std::uint32_t> noise_groups{};
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    fields.text("phase", phase);
+    fields.text("noise", noise);
+    fields.whole("noise_groups", noise_groups, count_from_0);
+  }
+};
+
+/// What the cases have in common has the same bounds in each.
+std::optional<PointProblem> find_problem_of(const Point& point) {
+  return find_problem<wait_for_one::Shape, copy::Shape, search::Shape, NoiseShape, Others>(point);
+}
+
 }  // namespace
 
 std::span<const Case> all_cases() { return cases; }
@@ -244,6 +266,7 @@ const Probe probe{
     .plan = plan,
     .open = open,
     .variants = variants,
+    .find_problem = find_problem_of,
     .analyse = analyse,
     .loops = loops,
 };

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "probes/shared/bounds.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/causes.hpp"
 #include "probes/stalls/noise.hpp"
@@ -53,9 +54,9 @@ struct Shape {
     fields.text("case", name);
     fields.text("timer", timer);
     ablated.visit(fields);
-    fields.whole("way", way);
-    fields.whole("groups", groups);
-    fields.whole("work_items", work_items);
+    fields.whole("way", way, {.max = std::size(all_ways) - 1});
+    fields.whole("groups", groups, count_from_1);
+    fields.whole("work_items", work_items, count_from_1);
     fields.whole("far_bytes", far_bytes);
     fields.whole("near_bytes", near_bytes);
     fields.whole("first_bytes", first_bytes);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "probes/shared/bounds.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/causes.hpp"
 #include "probes/stalls/noise.hpp"
@@ -116,10 +117,10 @@ struct Shape {
     fields.text("timer", timer);
     fields.text("built_for", built_for);
     ablated.visit(fields);
-    fields.whole("lanes", lanes);
-    fields.whole("groups", groups);
-    fields.whole("work_items", work_items);
-    fields.whole("workers", workers);
+    fields.whole("lanes", lanes, count_from_1);
+    fields.whole("groups", groups, count_from_1);
+    fields.whole("work_items", work_items, count_from_1);
+    fields.whole("workers", workers, count_from_1);
     fields.whole("far_bytes", far_bytes);
     fields.whole("near_bytes", near_bytes);
     fields.whole("first_bytes", first_bytes);
