@@ -108,7 +108,7 @@ std::vector<std::string> without_folders(const std::vector<std::string>& argumen
       continue;
     }
     const Parts parts = parts_of(word);
-    shown.push_back(std::string(word.substr(0, parts.value_at)));
+    shown.emplace_back(word.substr(0, parts.value_at));
     if (parts.value_at < word.size()) {
       shown.back() += value_without_folders(parts.flag, word.substr(parts.value_at));
     }

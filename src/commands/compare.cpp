@@ -110,6 +110,7 @@ struct Selection {
 /// The names by which the comparison calls them.
 void hide_folders(std::vector<RunDigest>& runs) {
   std::vector<std::string> paths;
+  paths.reserve(runs.size());
   for (const RunDigest& run : runs) paths.push_back(run.file);
   const std::vector<std::string> names = run_names(paths);
   for (std::size_t i = 0; i < runs.size(); ++i) runs[i].file = names[i];
@@ -132,6 +133,7 @@ struct Files {
 
   [[nodiscard]] std::vector<std::string> paths() const {
     std::vector<std::string> paths;
+    paths.reserve(all.size());
     for (const File& file : all) paths.push_back(file.path);
     return paths;
   }
