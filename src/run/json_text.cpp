@@ -29,7 +29,7 @@ class Builder {
   bool number_unsigned(Json::number_unsigned_t value) { return add(value); }
   bool number_float(Json::number_float_t value, const std::string& /*text*/) { return add(value); }
   bool string(std::string& value) { return add(std::move(value)); }
-  bool binary(Json::binary_t& /*value*/) { return false; }  // JSON text has none
+  static bool binary(Json::binary_t& /*value*/) { return false; }  // JSON text has none
   bool start_object(std::size_t /*size*/) { return open(Json::object()); }
   bool start_array(std::size_t /*size*/) { return open(Json::array()); }
   bool end_object() { return close(); }
