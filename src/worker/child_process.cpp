@@ -103,6 +103,7 @@ ChildProcess::ChildProcess(const std::string& vendors) {
   const std::array<char*, 3> arguments{program.data(), flag.data(), nullptr};
   std::vector<std::string> variables = environment_with(vendors);
   std::vector<char*> pointers;
+  pointers.reserve(variables.size() + 1);
   for (std::string& each : variables) pointers.push_back(each.data());
   pointers.push_back(nullptr);
   const int error = posix_spawn(&pid_, program.c_str(), &settings.actions, &settings.attributes,
