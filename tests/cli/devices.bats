@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2154,SC2016  # Bats and common.bash set the variables; bash -c expands its own
+# shellcheck disable=SC2154,SC2016,SC2030,SC2031  # Bats and common.bash set the variables; bash -c expands its own
 # Platforms that are missing, empty or failing.
 bats_require_minimum_version 1.5.0
 

@@ -116,7 +116,8 @@ class Bench:
                        "CLPROBE_FAULT_ONCE": str(once), "CLPROBE_FAULT_COUNTS": str(counts),
                        "OCL_ICD_VENDORS": "/etc/OpenCL/vendors/pocl.icd"}
         # Long enough for a busy host, short where a driver hangs.
-        words = [self.program, *GLOBALS, "--timeout", "10s" if "hang" in fault else "60s", "-o", str(document)]
+        timeout = "10s" if "hang" in fault else "60s"
+        words = [self.program, *GLOBALS, "--timeout", timeout, "-o", str(document)]
         for each in dict.fromkeys((BEFORE, probe)):
             words += [each, *FEW_POINTS.get(each, [])]
         try:
@@ -150,8 +151,8 @@ class Bench:
         found = [*wrong_status(row, outcome)]
         if outcome.document is not None:
             found += self.invalid(outcome.document)
-            report = subprocess.run([self.program, "report", str(self.folder / "a.json")], capture_output=True,
-                                    timeout=SECONDS, check=False)
+            report = subprocess.run([self.program, "report", str(self.folder / "a.json")],
+                                    capture_output=True, timeout=SECONDS, check=False)
             if report.returncode != 0:
                 found.append(f"report: exit {report.returncode}: {report.stderr.decode(errors='replace')}")
             found += self.lost(row, outcome)
@@ -227,8 +228,9 @@ def imports(program: str) -> set[str]:
 
 
 def all_rows(program: str) -> list[Row]:
-    probes = json.loads(subprocess.run([program, "list", "--device", "sim:gsi", "--json"], capture_output=True,
-                                       check=True).stdout)["probes"]
+    listed = subprocess.run([program, "list", "--device", "sim:gsi", "--json"], capture_output=True,
+                            check=True)
+    probes = json.loads(listed.stdout)["probes"]
     # A probe of simulated machines has no driver.
     measured = [each["id"] for each in probes if each["id"] != "gsi"]
     rows = []
@@ -256,7 +258,8 @@ def chosen(rows: list[Row], words: list[str]) -> list[Row]:
     return random.Random(seed).sample(rows, int(count))
 
 
-def show_table(tried: collections.Counter[tuple[str, str]], right: collections.Counter[tuple[str, str]]) -> None:
+def show_table(tried: collections.Counter[tuple[str, str]],
+               right: collections.Counter[tuple[str, str]]) -> None:
     sorts = sorted({sort for _, sort in tried})
     print("probe".ljust(10), *(sort.rjust(10) for sort in [*sorts, "all"]))
     for probe in sorted({probe for probe, _ in tried}):

@@ -2,6 +2,7 @@
 #include "cli/without_folders.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <array>
 #include <string>
@@ -33,12 +34,12 @@ std::vector<Words> forms_with(const std::string& path) {
     if (flag.kind != ValueKind::file) continue;
     const std::string name = "--" + std::string(flag.name);
     forms.push_back({name, path});
-    forms.push_back({name + "=" + path});
+    forms.push_back({fmt::format("{}={}", name, path)});
     if (flag.short_name == '\0') continue;
     const std::string letter = std::string("-") + flag.short_name;
     forms.push_back({letter, path});
     forms.push_back({letter + path});
-    forms.push_back({letter + "=" + path});
+    forms.push_back({fmt::format("{}={}", letter, path)});
   }
   return forms;
 }
