@@ -12,7 +12,6 @@
 #include "clprobe/comparison_report.hpp"
 #include "commands/commands.hpp"
 #include "commands/fail_on.hpp"
-#include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
 #include "commands/run_names.hpp"

@@ -31,6 +31,7 @@ namespace {
 using system::is_interrupted;
 
 constexpr std::string_view recorded_prefix = "recorded:";
+
 /// The files that --device names.
 std::vector<std::string> device_files(std::string_view selector) {
   if (!selector.starts_with(recorded_prefix)) return machine_files(selector);

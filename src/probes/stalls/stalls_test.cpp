@@ -80,6 +80,14 @@ void measure(std::vector<Point>& points, const std::map<std::string, double>& co
   }
 }
 
+/// Whether the build of a point still has one of the causes of its case.
+bool has_cause(const Point& point, Cause cause) {
+  const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
+  const auto set = static_cast<std::uint64_t>(point.parameters.integer("idealised"));
+  const auto at = std::find(causes.begin(), causes.end(), cause) - causes.begin();
+  return ((set >> static_cast<unsigned>(at)) & 1U) == 0;
+}
+
 TEST_CASE("costs that do not depend on each other are found again, in GSI's names") {
   std::vector<Point> points = plan_of({"memory-bound"}).points;
   measure(points,
@@ -147,12 +155,7 @@ TEST_CASE("a share of more than the whole is not known, and no first cause") {
   // What a host did meanwhile: the builds without the one and with the other are four times as
   // slow.
   for (Point& point : points) {
-    const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
-    const auto set = static_cast<std::uint64_t>(point.parameters.integer("idealised"));
-    const auto is_there = [&](Cause cause) {
-      const auto at = std::find(causes.begin(), causes.end(), cause) - causes.begin();
-      return ((set >> static_cast<unsigned>(at)) & 1U) == 0;
-    };
+    const auto is_there = [&](Cause cause) { return has_cause(point, cause); };
     const double slow = is_there(Cause::main_memory) && !is_there(Cause::second_cache) ? 4000 : 0;
     set_time(point, 500 + slow + (is_there(Cause::main_memory) ? 500 : 0) +
                         (is_there(Cause::bank_conflict) ? 200 : 0));
@@ -201,12 +204,7 @@ TEST_CASE("a share outside by less than its sigma is kept") {
 TEST_CASE("causes that hide each other interact, and share what both save") {
   std::vector<Point> points = plan_of({"dependency-chain"}).points;
   for (Point& point : points) {
-    const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
-    const auto set = static_cast<std::uint64_t>(point.parameters.integer("idealised"));
-    const auto is_there = [&](Cause cause) {
-      const auto at = std::find(causes.begin(), causes.end(), cause) - causes.begin();
-      return ((set >> static_cast<unsigned>(at)) & 1U) == 0;
-    };
+    const auto is_there = [&](Cause cause) { return has_cause(point, cause); };
     set_time(point, is_there(Cause::second_cache) || is_there(Cause::chain) ? 1000 : 400);
   }
   const Findings found = analyse(gpu(), points);
