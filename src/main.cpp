@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <exception>
 #include <string>
 #include <string_view>
@@ -11,14 +9,14 @@
 #include "clprobe/run.hpp"
 #include "commands/commands.hpp"
 #include "commands/selection.hpp"
-#include "terminal/write.hpp"
-#include "text/text.hpp"
+#include "system/standard_streams.hpp"
+#include "system/write.hpp"
+#include "terminal/complain.hpp"
 
 namespace {
 
 int complain(const std::exception& error, int exit_code) {
-  // Messages may carry a driver's own words.
-  fmt::print(stderr, "clprobe: {}\n", clprobe::printable(error.what()));
+  clprobe::terminal::complain(error.what());
   return exit_code;
 }
 
@@ -26,7 +24,8 @@ int complain(const std::exception& error, int exit_code) {
 
 int main(int count, char** words) {
   using namespace clprobe;
-  terminal::ignore_broken_pipes();
+  system::open_missing_streams();
+  system::ignore_signals_of_writing();
   const std::vector<std::string> arguments(words + 1, words + count);
   try {
     return commands::run(cli::parse(arguments, all_probes()), arguments);

@@ -72,6 +72,7 @@ struct RunDigest {
   std::string started{};
   std::string tool{};  ///< version and commit, or what an imported run was made by
   bool interrupted{false};
+  std::string failure{};  ///< why the device could not be opened; empty when it was
   std::vector<ComparedResult> results{};
 };
 
@@ -166,5 +167,23 @@ Comparison compare(std::span<const RunDigest> runs, std::size_t baseline, double
 
 /// The verdicts of all runs together.
 VerdictCounts total_counts(const Comparison& comparison);
+
+/// Why nothing can be said about a part of what the baseline measured.
+struct MissingPart {
+  std::size_t run{0};
+  std::string probe{};   ///< empty: the run as a whole
+  std::string series{};  ///< empty: all of the probe
+  std::string reason{};
+};
+
+/// What keeps a comparison from being a check that was passed: of each run but the baseline, that
+/// its device failed, that it was interrupted, the probes and series of the baseline that it did
+/// not measure to their end, and that no finding was judged at all. Whatever the verdicts say.
+std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
+                                            const Comparison& comparison);
+
+/// The verdicts of all runs about findings that both sides have. A probe that failed is a change,
+/// too, and a gap: here it does not count.
+VerdictCounts counts_of_pairs(const Comparison& comparison);
 
 }  // namespace clprobe

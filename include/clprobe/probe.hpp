@@ -7,8 +7,10 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "clprobe/budget.hpp"
@@ -76,11 +78,45 @@ struct Work {
 /// freed with it, when the probe ends. Throws DeviceError.
 using Preparer = std::function<Work(const Point&)>;
 
+/// A kernel that a point's launches run, and its loops.
+struct KernelLoops {
+  std::string_view kernel{};
+  /// Of all loops of one work-item together, at most, with the inner ones counted each time; loops
+  /// of a constant length are none. Nothing: they end when other work-items have done their part,
+  /// or by the clock.
+  std::optional<std::uint64_t> turns{};
+};
+
 /// One way to build a probe's kernel file: its options without the clock, and what is put before
 /// it.
 struct KernelVariant {
   std::string options{};
   std::string preamble{};
+};
+
+/// What a stored point has that cannot be: {"parameters", "line_bytes", "is 0, and must be at least
+/// 1"}.
+struct PointProblem {
+  std::string group{};  ///< "parameters" or "facts"
+  std::string name{};
+  std::string what{};
+
+  friend bool operator==(const PointProblem&, const PointProblem&) = default;
+};
+
+/// A point is not what its probe reads. Tells which one it was, so that who holds the document can
+/// say where that is; the point itself may be gone.
+class PointError : public std::out_of_range {
+ public:
+  PointError(const Point& point, PointProblem problem, const std::string& message)
+      : std::out_of_range(message), point_(&point), problem_(std::move(problem)) {}
+
+  [[nodiscard]] bool is_of(const Point& point) const { return point_ == &point; }
+  [[nodiscard]] const PointProblem& problem() const { return problem_; }
+
+ private:
+  const Point* point_;
+  PointProblem problem_;
 };
 
 /// One kind of finding that `analyse` makes.
@@ -142,10 +178,16 @@ struct Probe {
   /// Pure. Every way in which `open` can build the kernel, for the tests that compile them all;
   /// null without `open`.
   std::vector<KernelVariant> (*variants)(){nullptr};
+  /// Pure, may be null: the first number or word of a stored point that no point of this probe can
+  /// have. `analyse` sees no point that has one; of what is missing it has to take care itself.
+  std::optional<PointProblem> (*find_problem)(const Point&){nullptr};
   /// Pure.
   Findings (*analyse)(const DeviceInfo&, std::span<const Point>){nullptr};
   /// Pure, may be null: what later probes of the run should know of this one's result.
   void (*learn)(const ProbeResult&, Known&){nullptr};
+  /// Pure. Every kernel that `open` runs for a point, by the same numbers that it launches them
+  /// with, for the test that none has more turns than every driver makes; null without `open`.
+  std::vector<KernelLoops> (*loops)(const DeviceInfo&, const Point&){nullptr};
 };
 
 /// The name of the option that every probe with several series has.
@@ -159,7 +201,9 @@ void adopt_former_series(const Probe& probe, ProbeResult& result);
 void declare(const Probe& probe, ProbeResult& result);
 
 /// Replaces findings and warnings of the analysis by those that `analyse` makes of the points now.
-/// What the plan said, and what the engine saw, stays.
+/// What the plan said, and what the engine saw, stays. Throws RunFormatError with the path within
+/// the result ("points[3].parameters.line_bytes: is 0, and must be at least 1") where a point is
+/// not what the probe reads.
 void analyse_again(const Probe& probe, const DeviceInfo& device, ProbeResult& result);
 
 }  // namespace clprobe

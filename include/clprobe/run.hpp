@@ -28,14 +28,20 @@ class Parameters {
   Parameters() = default;
   Parameters(std::initializer_list<std::pair<std::string, Value>> entries) : entries_(entries) {}
 
+  /// Names must differ.
+  explicit Parameters(std::vector<std::pair<std::string, Value>> entries)
+      : entries_(std::move(entries)) {}
+
   /// Replaces the value of `name` or appends it.
   void set(std::string_view name, Value value);
   [[nodiscard]] const Value* find(std::string_view name) const;
   /// The integer called `name`. Throws std::out_of_range when it is absent or no integer.
   [[nodiscard]] std::int64_t integer(std::string_view name) const;
+  /// The integer called `name`; `fallback` when it is absent or no integer.
   [[nodiscard]] std::int64_t integer_or(std::string_view name, std::int64_t fallback) const;
   /// The text called `name`. Throws std::out_of_range when it is absent or no text.
   [[nodiscard]] const std::string& text(std::string_view name) const;
+  /// The text called `name`; `fallback` when it is absent or no text.
   [[nodiscard]] std::string text_or(std::string_view name, std::string_view fallback) const;
 
   [[nodiscard]] auto begin() const { return entries_.begin(); }
@@ -248,6 +254,12 @@ struct ImportInfo {
 
   friend bool operator==(const ImportInfo&, const ImportInfo&) = default;
 };
+
+/// A number of a document that is neither 0 nor of a magnitude between these is no quantity of a
+/// device: the powers and quotients that analyses make of sane ones are finite.
+inline constexpr double min_magnitude = 1e-30;
+inline constexpr double max_magnitude = 1e30;
+bool is_sane(double number);
 
 inline constexpr std::string_view run_schema_name = "clprobe-run";
 inline constexpr int run_schema_version = 2;

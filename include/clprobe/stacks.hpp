@@ -65,6 +65,9 @@ struct Stack {
 /// Whether the finding is a part of a stack.
 bool is_stack_part(const Finding& finding);
 
+/// Whether it is a part of a bar or a share beside the parts, known or not.
+bool is_share_of_bar(const Finding& finding);
+
 /// Whether findings of this series and name are told from each other by method and label: parts of
 /// stacks, and the shares beside them.
 bool is_told_by_label(const Finding& finding);

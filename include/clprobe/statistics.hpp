@@ -3,6 +3,7 @@
 // std::invalid_argument, and so does a value that is not finite.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 namespace clprobe {
@@ -13,6 +14,10 @@ struct Interval {
 
   friend bool operator==(const Interval&, const Interval&) = default;
 };
+
+/// The integer that a whole number is: the nearest that there is for what is beyond 2^53, and 0 for
+/// NaN. A cast of those is undefined.
+std::int64_t saturated(double whole);
 
 /// Mean of the two middle values when the count is even.
 double median(std::span<const double> values);

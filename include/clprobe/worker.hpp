@@ -16,6 +16,7 @@
 namespace clprobe {
 
 class ChildProcess;
+class DriverFolder;
 
 /// What a child found on this machine.
 struct DeviceList {
@@ -23,8 +24,17 @@ struct DeviceList {
     std::string platform{};
     std::string problem{};
   };
+  /// A driver that ends or hangs the process that loads it.
+  struct LeftOut {
+    std::string file{};  ///< that registers it
+    std::string reason{};
+  };
   std::vector<DeviceInfo> devices{};
   std::vector<Problem> problems{};  ///< platforms without devices or that failed
+  std::vector<LeftOut> left_out{};  ///< the devices are those of the other drivers
+  std::vector<std::string> kept{};  ///< the files of those, where some are left out
+  /// Those others, where some are left out: for WorkerSettings, since indexes depend on it.
+  std::shared_ptr<const DriverFolder> drivers{};
   /// The child that looked: its drivers are loaded already, so that the first device is opened
   /// there.
   std::shared_ptr<ChildProcess> child{};
@@ -35,9 +45,11 @@ struct WorkerSettings {
   std::uint64_t seed{42};
   std::optional<ClockKind> clock{};  ///< try this clock only; nothing: the ladder
   std::function<bool()> cancelled{};
+  std::shared_ptr<const DriverFolder> drivers{};  ///< of a DeviceList; null: all of them
 };
 
-/// Lists the devices in a child process. Throws DeviceError when the drivers end it.
+/// Lists the devices in a child process. Where the drivers end it they are tried one by one, and
+/// those that do it are left out. Throws DeviceError when none remains.
 DeviceList list_devices(const WorkerSettings& settings);
 
 /// Opens the device of that flat index in a child process and tries it there: clock, event times,

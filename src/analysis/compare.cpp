@@ -42,7 +42,7 @@ std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result,
       level = mapped == map->second.end() ? -level : mapped->second;
     }
     int repeat = 0;
-    const bool is_part = is_told_by_label(finding);
+    const bool is_part = is_share_of_bar(finding);
     const std::string_view view = is_part ? finding.method : std::string_view();
     const std::string_view label = is_part ? finding.label : std::string_view();
     while (!found.emplace(Key{finding.series, level, finding.name, view, label, repeat}, &each)
@@ -182,7 +182,7 @@ class Comparator {
   void leave(std::size_t run, const std::string& probe, const Finding& finding,
              std::string_view reason) {
     std::string name = finding.name;
-    if (is_told_by_label(finding)) name += fmt::format(" {} ({})", finding.label, finding.method);
+    if (is_share_of_bar(finding)) name += fmt::format(" {} ({})", finding.label, finding.method);
     made_.unmatched.push_back(
         {run, probe, finding.series, std::move(name), finding.level, std::string(reason)});
   }

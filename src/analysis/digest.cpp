@@ -230,6 +230,11 @@ RunDigest digest(const Run& run, std::string_view file) {
                    .interrupted = run.interrupted};
   result.tool = run.imported ? run.imported->tool
                              : fmt::format("clprobe {} {}", run.tool.version, run.tool.commit);
+  for (const Warning& warning : run.warnings) {
+    if (warning.code == "device_failed") {
+      result.failure = warning.facts.text_or("reason", "the device failed");
+    }
+  }
   if (const auto clock = core_clock(run.device)) {
     result.results.push_back(clock_result(*clock, run.device.launch_timer));
   }

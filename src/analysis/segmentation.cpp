@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <utility>
 
 #include "clprobe/statistics.hpp"
 
@@ -86,6 +88,22 @@ Segment make_segment(const LogCurve& curve, const PrefixSums& sums, SegmentKind 
   return {kind, first, last, slope, line(first), line(last)};
 }
 
+/// A partition's time grows with the square of the points. Far more than any run measures are put
+/// together with their neighbours, by the medians of equal groups.
+LogCurve without_crowds(LogCurve curve) {
+  constexpr std::size_t max_points = 2048;
+  const std::size_t n = curve.x.size();
+  if (n <= max_points) return curve;
+  const std::size_t group = (n + max_points - 1) / max_points;
+  LogCurve result;
+  for (std::size_t first = 0; first < n; first += group) {
+    const std::size_t count = std::min(group, n - first);
+    result.x.push_back(median(std::span(curve.x).subspan(first, count)));
+    result.y.push_back(median(std::span(curve.y).subspan(first, count)));
+  }
+  return result;
+}
+
 }  // namespace
 
 LogCurve to_log_curve(std::span<const CurvePoint> curve) {
@@ -108,7 +126,7 @@ LogCurve to_log_curve(std::span<const CurvePoint> curve) {
     result.x.push_back(x);
     result.y.push_back(std::log(point.latency));
   }
-  return result;
+  return without_crowds(std::move(result));
 }
 
 double noise_of(const LogCurve& curve) {

@@ -35,12 +35,14 @@ bool is_stack_part(const Finding& finding) {
   return finding.name == stack_part_name && finding.value && !finding.label.empty();
 }
 
-bool is_told_by_label(const Finding& finding) {
+bool is_share_of_bar(const Finding& finding) {
   constexpr std::array names{stack_part_name, stack_interaction_name, stack_absorbed_name,
                              stack_first_name};
-  return finding.value && !finding.label.empty() &&
+  return !finding.label.empty() &&
          std::find(names.begin(), names.end(), finding.name) != names.end();
 }
+
+bool is_told_by_label(const Finding& finding) { return finding.value && is_share_of_bar(finding); }
 
 std::vector<Stack> shares_called(std::string_view name, std::span<const Finding> findings) {
   std::vector<Stack> stacks;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <vector>
 
@@ -71,6 +72,11 @@ double r_squared_of(const Line& line, std::span<const double> x, std::span<const
 }
 
 }  // namespace
+
+std::int64_t saturated(double whole) {
+  constexpr double limit = 9007199254740992.0;  // 2^53
+  return std::isnan(whole) ? 0 : static_cast<std::int64_t>(std::clamp(whole, -limit, limit));
+}
 
 double median(std::span<const double> values) {
   const std::vector<double> sorted = sorted_and_checked(values);

@@ -89,7 +89,7 @@ void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, Curve
     const double smooth = median(std::span(times).subspan(first, last - first + 1));
     const double share = latency / std::max(smooth, cycles);
     const auto in_flight = [&](std::int64_t count) {
-      return static_cast<std::int64_t>(std::floor(static_cast<double>(count) * share));
+      return saturated(std::floor(static_cast<double>(count) * share));
     };
     found.min_requests =
         std::max(found.min_requests, in_flight(unique_requests(items, curve.pattern, sub_group)));
@@ -102,8 +102,8 @@ void bound(const ThreadLatencyCurve& curve, double latency, int sub_group, Curve
   }
   for (const auto& [items, cycles] : fastest) {
     const auto requests = static_cast<double>(unique_requests(items, curve.pattern, sub_group));
-    const auto in_flight =
-        static_cast<std::int64_t>(std::floor(requests * std::min(1.0, latency / cycles)));
+    const std::int64_t in_flight =
+        saturated(std::floor(requests * std::min(1.0, latency / cycles)));
     found.fastest_requests = std::max(found.fastest_requests, in_flight);
   }
 }

@@ -80,11 +80,14 @@ double high_end_of_least(const ThreadLatencyCurve& curve) {
   std::vector<double> all;
   for (const auto& [items, cycles] : runs) all.insert(all.end(), cycles.begin(), cycles.end());
   std::sort(all.begin(), all.end());
-  for (const double end : all) {
+  // The further the end, the fewer are beyond: the first that is far enough is sought by halves.
+  const auto is_too_near = [&](double end) {
     double beyond = 1.0;
     for (const auto& [items, cycles] : runs) beyond *= beyond_share(cycles, end);
-    if (beyond <= 1.0 - confidence) return end;
-  }
+    return beyond > 1.0 - confidence;
+  };
+  const auto found = std::partition_point(all.begin(), all.end(), is_too_near);
+  if (found != all.end()) return *found;
   return all.empty() ? 0.0 : all.back();
 }
 

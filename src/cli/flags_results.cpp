@@ -36,7 +36,9 @@ constexpr std::array result_rows{
          .summary = "exit with 4 if a finding got worse, or changed (default never)",
          .details =
              "Exit with status 4 if a finding is worse, or if one is better, worse or different "
-             "(`changed`). Findings that are unclear or have no match do not count.",
+             "(`changed`); by default `never`. Findings that are unclear do not count. Otherwise "
+             "with 5 if a probe or a series of the baseline is missing in a run, failed or was "
+             "interrupted there.",
          .choices = fail_on_words,
          .update = update_fail_on},
     Flag{.name = "device-name",
@@ -113,7 +115,7 @@ constexpr std::array result_rows{
          .value_name = "WHEN",
          .kind = ValueKind::choice,
          .category = Category::results,
-         .commands = everywhere,
+         .commands = with_results,
          .summary = "colours on stdout",
          .details = "Colours on stdout. `auto` means on a terminal, unless NO_COLOR is set.",
          .choices = colour_words,
@@ -121,14 +123,14 @@ constexpr std::array result_rows{
     Flag{.name = "verbose",
          .short_name = 'v',
          .category = Category::results,
-         .commands = everywhere,
+         .commands = with_results,
          .summary = "every point, and what the driver reported",
          .details = "Show every point, and everything that the driver reported.",
          .update = update_verbose},
     Flag{.name = "quiet",
          .short_name = 'q',
          .category = Category::results,
-         .commands = everywhere,
+         .commands = with_results & ~comparing,  // it gives no advice
          .summary = "results and errors only: no progress, no advice",
          .details = "Results and errors only: no progress, no advice.",
          .update = update_quiet},

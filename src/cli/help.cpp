@@ -67,7 +67,7 @@ std::string help_text(std::span<const Probe* const> probes) {
   }
   return text +
          "\nExit status: 0 all ran, 1 a probe failed, 2 usage or a file that is no run,\n"
-         "3 no device, 4 what --fail-on asked for, 130 interrupted.\n"
+         "3 no device, 4 what --fail-on asked for, 5 it cannot say, 130 interrupted.\n"
          "`clprobe --generate man | man -l -` shows the manual.\n";
 }
 

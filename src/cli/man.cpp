@@ -19,6 +19,9 @@ constexpr std::array exit_statuses{
     Named{"2", "The command line was wrong, a file is no run, or an output cannot be written."},
     Named{"3", "There is no such device, or no OpenCL platform."},
     Named{"4", "`compare` met the condition of `--fail-on`."},
+    Named{"5",
+          "`compare` did not meet it, but a run lacks something that the baseline measured: its "
+          "device or a probe failed, it was interrupted, or nothing could be compared."},
     Named{"130", "Interrupted; the results so far are written and say so."},
 };
 
@@ -26,7 +29,7 @@ constexpr std::array environment{
     Named{"NO_COLOR", "With any value, no colours unless `--color always` asks for them."},
     Named{"CLICOLOR_FORCE", "With any value but 0, colours on a pipe too."},
     Named{"TERM", "On a `dumb` terminal there are neither colours nor progress."},
-    Named{"COLUMNS", "Width of tables where stdout is no terminal; 80 without it."},
+    Named{"COLUMNS", "Width of tables where stdout is no terminal, 1 to 1000; else 80."},
     Named{"LC_ALL, LC_CTYPE, LANG", "Charts are drawn in ASCII where the locale is not UTF-8."},
     Named{"OCL_ICD_VENDORS", "Which OpenCL drivers the loader offers; see its documentation."},
 };

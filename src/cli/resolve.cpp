@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 
+#include "cli/updates.hpp"
 #include "cli/values.hpp"
 #include "text/text.hpp"
 
@@ -90,14 +91,33 @@ void check_words(const Options& options, const std::vector<std::string_view>& pr
   }
 }
 
+/// The commands that a flag is for: "measuring", "report, compare or import".
+std::string commands_of(const Flag& flag) {
+  std::vector<std::string_view> words;
+  for (const CommandRow& row : all_commands()) {
+    if ((flag.commands & bit(row.command)) == 0) continue;
+    words.push_back(row.word.empty() ? std::string_view("measuring") : row.word);
+  }
+  return join_choices(words);
+}
+
+/// A list is no result, and has no other forms.
+void check_list_format(const Options& options) {
+  if (options.format == Format::table || options.format == Format::json) return;
+  const std::string_view word = format_words.at(static_cast<std::size_t>(options.format));
+  throw UsageError(fmt::format("--format: list writes table and json, and not {}", word));
+}
+
 /// Refuses flags that the command would ignore: whoever typed them expects them to do something.
 void check_flags_apply(const Options& options, const Typed& typed, std::string_view command) {
   for (const auto& [flag, value] : typed.flags) {
     const bool applies = (flag->commands & bit(options.command)) != 0;
-    if (!applies) {
-      throw UsageError(
-          fmt::format("--{} has no meaning with {}: leave it out", flag->name, command));
-    }
+    if (applies) continue;
+    const std::string owners = commands_of(*flag);
+    throw UsageError(owners.empty() ? fmt::format("--{} has no meaning with {}: leave it out",
+                                                  flag->name, command)
+                                    : fmt::format("--{} belongs to {}, not to {}: leave it out",
+                                                  flag->name, owners, command));
   }
 }
 
@@ -181,6 +201,7 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
     options.words.erase(options.words.begin());
   }
   check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");
+  if (options.command == Command::list) check_list_format(options);
   check_words(options, probes);
   // A probe that is named twice is measured once; a file may well be shown beside itself.
   if (options.command == Command::measure) remove_repeated(options.words);

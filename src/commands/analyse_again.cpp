@@ -1,9 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/analyse_again.hpp"
 
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <set>
+
 #include "clprobe/registry.hpp"
 
 namespace clprobe::commands {
+namespace {
+
+bool is_array(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '[';
+}
+
+}  // namespace
 
 void adopt_former_names(Run& run) {
   for (ProbeResult& result : run.results) {
@@ -18,10 +31,33 @@ void adopt_former_names(Run& run) {
 
 void analyse_again(Run& run) {
   adopt_former_names(run);
-  for (ProbeResult& result : run.results) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < run.results.size(); ++i) {
+    ProbeResult& result = run.results[i];
+    // Under its former name a probe may be there a second time.
+    if (!seen.insert(result.probe).second) {
+      throw RunFormatError(fmt::format("results[{}].probe: expected each probe only once", i));
+    }
     const Probe* const probe = find_probe(result.probe);
-    if (probe != nullptr) clprobe::analyse_again(*probe, run.device, result);
+    if (probe == nullptr) continue;
+    try {
+      clprobe::analyse_again(*probe, run.device, result);
+    } catch (const RunFormatError& error) {
+      throw RunFormatError(fmt::format("results[{}].{}", i, error.what()));
+    }
   }
+}
+
+std::vector<Run> analysed_runs_from_json(std::string_view text) {
+  std::vector<Run> runs = runs_from_json(text);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    try {
+      analyse_again(runs[i]);
+    } catch (const RunFormatError& error) {
+      throw RunFormatError(is_array(text) ? fmt::format("[{}].{}", i, error.what()) : error.what());
+    }
+  }
+  return runs;
 }
 
 }  // namespace clprobe::commands

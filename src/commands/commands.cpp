@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
+#include "cli/without_folders.hpp"
 #include "clprobe/embedded.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/worker.hpp"
-#include "commands/analyse_again.hpp"
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
@@ -62,21 +62,19 @@ int explain(const cli::Options& options) {
 }
 
 int report(const cli::Options& options) {
+  Results results(options);
+  results.refuse_to_replace(options.words);
   std::vector<Run> runs;
   for (const std::string& path : options.words) {
-    for (Run& run : read_runs(path)) {
-      analyse_again(run);
-      runs.push_back(std::move(run));
-    }
+    for (Run& run : read_runs(path)) runs.push_back(std::move(run));
   }
-  Results(options).finish(runs);
-  return exit_ok;
+  return results.finish(runs);
 }
 
 int run(const cli::Options& options, const std::vector<std::string>& arguments) {
   switch (options.command) {
     case cli::Command::measure:
-      return measure(options, arguments);
+      return measure(options, cli::without_folders(arguments));
     case cli::Command::list:
       return list(options);
     case cli::Command::explain:
@@ -86,7 +84,7 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
     case cli::Command::compare:
       return compare(options);
     case cli::Command::import:
-      return import(options, arguments);
+      return import(options, cli::without_folders(arguments));
     case cli::Command::generate:
       return generate(options);
     case cli::Command::version:

@@ -15,12 +15,13 @@ enum ExitCode : int {
   exit_failed = 1,  ///< a probe failed, a result could not be written
   exit_usage = 2,   ///< the command line, or a file that is no run
   exit_no_device = 3,
-  exit_changed = 4,  ///< `compare` met the condition of --fail-on
+  exit_changed = 4,    ///< `compare` met the condition of --fail-on
+  exit_undecided = 5,  ///< it did not, but a run lacks something that the baseline measured
   exit_interrupted = 130,
 };
 
-/// Runs the command that was typed; `arguments` are kept in the run document. Returns the exit
-/// code. Throws UsageError, NoDevice, DeviceError, OutputError, RunFormatError.
+/// Runs the command that was typed; `arguments`, without folders, are kept in the run document.
+/// Returns the exit code. Throws UsageError, NoDevice, DeviceError, OutputError, RunFormatError.
 int run(const cli::Options& options, const std::vector<std::string>& arguments);
 
 int measure(const cli::Options& options, const std::vector<std::string>& arguments);

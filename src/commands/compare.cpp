@@ -6,14 +6,16 @@
 #include <exception>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "clprobe/compare.hpp"
 #include "clprobe/comparison_report.hpp"
-#include "commands/analyse_again.hpp"
 #include "commands/commands.hpp"
-#include "commands/provenance.hpp"
+#include "commands/fail_on.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
+#include "commands/run_names.hpp"
+#include "terminal/complain.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -21,15 +23,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct File {
+  std::string path{};
+  bool is_of_folder{false};  ///< nobody named it
+};
+
 /// A folder stands for the run documents in it and below, in the order of their names.
-std::vector<std::string> files_of(const std::string& word) {
+std::vector<File> files_of(const std::string& word) {
   std::error_code error;
-  if (!fs::is_directory(word, error)) return {word};
-  std::vector<std::string> files;
+  if (!fs::is_directory(word, error)) return {{word}};
+  std::vector<File> files;
   fs::recursive_directory_iterator entries(word, error);
   for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error)) {
     if (entries->is_regular_file(error) && entries->path().extension() == ".json") {
-      files.push_back(entries->path().string());
+      files.push_back({entries->path().string(), true});
     }
   }
   if (error) {
@@ -40,16 +47,9 @@ std::vector<std::string> files_of(const std::string& word) {
     throw RunFormatError(
         fmt::format("{} has no .json files: name one with what -o saved", quote(word)));
   }
-  std::sort(files.begin(), files.end());
+  std::sort(files.begin(), files.end(),
+            [](const File& a, const File& b) { return a.path < b.path; });
   return files;
-}
-
-/// Findings of one version of the analysis alone can be compared: this one's.
-bool has_findings_of_this_version(const Run& run) {
-  static const ToolInfo here = tool_info();
-  const bool is_exact =
-      here.commit.find("dirty") == std::string::npos && here.commit != "unknown commit";
-  return is_exact && run.tool.version == here.version && run.tool.commit == here.commit;
 }
 
 /// The runs of one file, without their samples: a thousand runs have to fit into memory.
@@ -57,7 +57,6 @@ std::vector<RunDigest> digest_file(const std::string& file) {
   std::vector<RunDigest> digests;
   std::vector<Run> runs = read_runs(file);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!has_findings_of_this_version(runs[i])) analyse_again(runs[i]);
     const std::string name = runs.size() == 1 ? file : fmt::format("{}[{}]", file, i);
     digests.push_back(digest(runs[i], name));
     runs[i] = {};
@@ -65,18 +64,22 @@ std::vector<RunDigest> digest_file(const std::string& file) {
   return digests;
 }
 
-/// All files, by as many threads as there are processors. Throws what the first of the files that
-/// could not be read has thrown, whichever thread came to it.
-std::vector<std::vector<RunDigest>> digest_files(const std::vector<std::string>& files) {
-  std::vector<std::vector<RunDigest>> digests(files.size());
-  std::vector<std::exception_ptr> errors(files.size());
+/// What a file holds, or why it cannot be read.
+struct Digested {
+  std::vector<RunDigest> runs{};
+  std::exception_ptr error{};
+};
+
+/// All files, by as many threads as there are CPUs.
+std::vector<Digested> digest_files(const std::vector<File>& files) {
+  std::vector<Digested> digests(files.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < files.size(); i = next++) {
       try {
-        digests[i] = digest_file(files[i]);
+        digests[i].runs = digest_file(files[i].path);
       } catch (...) {
-        errors[i] = std::current_exception();
+        digests[i].error = std::current_exception();
       }
     }
   };
@@ -88,9 +91,6 @@ std::vector<std::vector<RunDigest>> digest_files(const std::vector<std::string>&
   }
   work();
   threads.clear();  // joins
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
   return digests;
 }
 
@@ -103,52 +103,80 @@ bool is_same_file(const std::string& a, const std::string& b) {
 struct Selection {
   std::vector<RunDigest> runs{};
   std::size_t baseline{0};
+  bool has_bad_file{false};  ///< that was found in a folder, and left out
 };
 
-Selection select_runs(const cli::Options& options) {
-  std::vector<std::string> files;
+/// The names by which the comparison calls them.
+void hide_folders(std::vector<RunDigest>& runs) {
+  std::vector<std::string> paths;
+  paths.reserve(runs.size());
+  for (const RunDigest& run : runs) paths.push_back(run.file);
+  const std::vector<std::string> names = run_names(paths);
+  for (std::size_t i = 0; i < runs.size(); ++i) runs[i].file = names[i];
+}
+
+/// One bad file of a folder is said, and does not hide the others; a file that was named ends it.
+void complain_or_throw(const File& file, const std::exception_ptr& error) {
+  if (!file.is_of_folder) std::rethrow_exception(error);
+  try {
+    std::rethrow_exception(error);
+  } catch (const RunFormatError& problem) {
+    terminal::complain(fmt::format("{}; it is left out", problem.what()));
+  }
+}
+
+/// What to compare and what to compare with: every file that is read, which none of -o may replace.
+struct Files {
+  std::vector<File> all{};
+  std::size_t baseline{0};
+
+  [[nodiscard]] std::vector<std::string> paths() const {
+    std::vector<std::string> paths;
+    paths.reserve(all.size());
+    for (const File& file : all) paths.push_back(file.path);
+    return paths;
+  }
+};
+
+Files select_files(const cli::Options& options) {
+  std::vector<File> files;
   for (const std::string& word : options.words) {
-    const std::vector<std::string> found = files_of(word);
+    const std::vector<File> found = files_of(word);
     files.insert(files.end(), found.begin(), found.end());
   }
   std::size_t baseline_file = 0;
   if (!options.baseline.empty()) {
-    const auto found = std::find_if(files.begin(), files.end(), [&](const std::string& file) {
-      return is_same_file(file, options.baseline);
+    const auto found = std::find_if(files.begin(), files.end(), [&](const File& file) {
+      return is_same_file(file.path, options.baseline);
     });
     baseline_file = static_cast<std::size_t>(found - files.begin());
     if (found == files.end()) {
-      files.push_back(options.baseline);
+      files.push_back({options.baseline});
       std::rotate(files.begin(), files.end() - 1, files.end());
       baseline_file = 0;
     }
+    files[baseline_file].is_of_folder = false;  // it was named
   }
-  std::vector<std::vector<RunDigest>> digests = digest_files(files);
+  return {std::move(files), baseline_file};
+}
+
+Selection select_runs(const Files& files) {
+  std::vector<Digested> digests = digest_files(files.all);
   Selection selected;
   for (std::size_t i = 0; i < digests.size(); ++i) {
-    if (i == baseline_file) selected.baseline = selected.runs.size();
-    if (i == baseline_file && digests[i].empty()) {
-      throw RunFormatError(fmt::format("{}: the baseline holds no run", quote(files[i])));
+    if (i == files.baseline) selected.baseline = selected.runs.size();
+    if (digests[i].error) {
+      complain_or_throw(files.all[i], digests[i].error);
+      selected.has_bad_file = true;
     }
-    std::move(digests[i].begin(), digests[i].end(), std::back_inserter(selected.runs));
+    std::move(digests[i].runs.begin(), digests[i].runs.end(), std::back_inserter(selected.runs));
   }
   if (selected.runs.size() < 2) {
     throw cli::UsageError(
         fmt::format("compare needs two runs and got {}: name another file", selected.runs.size()));
   }
+  hide_folders(selected.runs);
   return selected;
-}
-
-bool is_met(cli::FailOn condition, const VerdictCounts& counts) {
-  switch (condition) {
-    case cli::FailOn::never:
-      return false;
-    case cli::FailOn::worse:
-      return counts.worse > 0;
-    case cli::FailOn::changed:
-      return counts.worse + counts.better + counts.different > 0;
-  }
-  return false;
 }
 
 /// Pages and pictures are of runs, which `report` sets side by side.
@@ -171,10 +199,12 @@ void refuse_pages(const cli::Options& options) {
 int compare(const cli::Options& options) {
   refuse_pages(options);
   Results results(options);
-  const Selection selected = select_runs(options);
+  const Files files = select_files(options);
+  results.refuse_to_replace(files.paths());
+  const Selection selected = select_runs(files);
   const Comparison comparison =
       clprobe::compare(selected.runs, selected.baseline, options.threshold);
-  results.finish([&](cli::Format format, const TableStyle& style) {
+  const int written = results.finish([&](cli::Format format, const TableStyle& style) {
     switch (format) {
       case cli::Format::json:
         return comparison_to_json(comparison, selected.runs);
@@ -189,7 +219,9 @@ int compare(const cli::Options& options) {
     }
     return render_comparison_table(comparison, selected.runs, style);
   });
-  return is_met(options.fail_on, total_counts(comparison)) ? exit_changed : exit_ok;
+  if (selected.has_bad_file) return exit_usage;
+  if (written != exit_ok) return written;
+  return check_fail_on(options.fail_on, comparison, selected.runs);
 }
 
 }  // namespace clprobe::commands

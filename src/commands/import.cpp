@@ -70,7 +70,13 @@ ImportHints hints_for(const cli::Options& options, const std::string& path) {
 std::vector<Run> import_file(const cli::Options& options, const std::string& path) {
   const std::string text = read_file(path, "name a file that another tool wrote");
   try {
-    return import_runs(text, hints_for(options, path));
+    std::vector<Run> runs = import_runs(text, hints_for(options, path));
+    for (Run& run : runs) {
+      // When and where it was measured nobody knows; these say who made the document.
+      run.tool = tool_info();
+      analyse_again(run);
+    }
+    return runs;
   } catch (const RunFormatError& error) {
     throw RunFormatError(fmt::format("{}: {}", quote(path), error.what()));
   }
@@ -80,18 +86,15 @@ std::vector<Run> import_file(const cli::Options& options, const std::string& pat
 
 int import(const cli::Options& options, const std::vector<std::string>& arguments) {
   Results results(options);
+  results.refuse_to_replace(options.words);
   std::vector<Run> runs;
   for (const std::string& path : options.words) {
     for (Run& run : import_file(options, path)) {
-      // When and where it was measured nobody knows; these say who made the document.
-      run.tool = tool_info();
       run.arguments = arguments;
-      analyse_again(run);
       runs.push_back(std::move(run));
     }
   }
-  results.finish(runs);
-  return exit_ok;
+  return results.finish(runs);
 }
 
 }  // namespace clprobe::commands

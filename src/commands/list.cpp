@@ -55,6 +55,7 @@ std::string as_table(const DeviceList& found, const std::vector<DeviceInfo>& dev
     page.line(
         {{page.show(fmt::format("platform {}: {}", quote(problem.platform), problem.problem))}});
   }
+  for (const std::string& line : explain_left_out(found)) page.line({{page.show(line)}});
   page.blank();
   page.line({{fmt::format("simulated: {}; or a file, sim:FILE.json", fmt::join(presets(), ", "))}});
   page.blank();
@@ -90,6 +91,9 @@ std::string as_json(const DeviceList& found, const std::vector<DeviceInfo>& devi
   for (const DeviceList::Problem& problem : found.problems) {
     document["problems"].push_back({{"platform", problem.platform}, {"problem", problem.problem}});
   }
+  for (const DeviceList::LeftOut& each : found.left_out) {
+    document["problems"].push_back({{"driver", each.file}, {"problem", each.reason}});
+  }
   for (const Probe* const probe : all_probes()) {
     document["probes"].push_back(
         {{"id", probe->id}, {"title", probe->title}, {"question", probe->question}});
@@ -108,7 +112,7 @@ int list(const cli::Options& options) {
   std::vector<DeviceInfo> devices;
   if (options.device.empty()) {
     devices = ask().devices;
-    if (devices.empty()) throw NoDevice(explain_no_device(found));
+    if (devices.empty()) throw NoDevice(explain_no_device(found, memory_limit()));
   } else {
     for (Target& target : select_targets(options.device, ask)) {
       devices.push_back(std::move(target.info));

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -14,20 +15,28 @@
 #include "clprobe/worker.hpp"
 #include "commands/analyse_again.hpp"
 #include "commands/commands.hpp"
-#include "commands/interrupt.hpp"
 #include "commands/plan.hpp"
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
 #include "commands/selection.hpp"
-#include "terminal/output.hpp"
+#include "system/interrupt.hpp"
+#include "terminal/complain.hpp"
 #include "terminal/progress.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
 namespace {
 
+using system::is_interrupted;
+
 constexpr std::string_view recorded_prefix = "recorded:";
+
+/// The files that --device names.
+std::vector<std::string> device_files(std::string_view selector) {
+  if (!selector.starts_with(recorded_prefix)) return machine_files(selector);
+  return {std::string(selector.substr(recorded_prefix.size()))};
+}
 
 WorkerSettings worker_settings(const cli::Options& options) {
   WorkerSettings settings;
@@ -42,9 +51,12 @@ WorkerSettings worker_settings(const cli::Options& options) {
 class MeasuringAll {
  public:
   MeasuringAll(const cli::Options& options, const std::vector<std::string>& arguments)
-      : options_(options), arguments_(arguments), results_(options) {}
+      : options_(options),
+        arguments_(arguments),
+        results_(options, [this](std::string_view message) { say(message); }) {}
 
   int run() {
+    results_.refuse_to_replace(device_files(options_.device));
     if (options_.device.starts_with(recorded_prefix)) {
       const auto path = options_.device.substr(recorded_prefix.size());
       for (Run& recorded : read_runs(path)) {
@@ -55,22 +67,29 @@ class MeasuringAll {
       measure_targets();
     }
     progress_.clear();
-    results_.finish(runs_);
+    conclude_run();
+    const int written = results_.finish(runs_);
     if (is_interrupted()) return exit_interrupted;
-    return any_failed_ ? exit_failed : exit_ok;
+    return any_failed_ ? exit_failed : written;
   }
 
  private:
   void measure_targets() {
-    const WorkerSettings settings = worker_settings(options_);
+    WorkerSettings settings = worker_settings(options_);
     std::optional<DeviceList> found;
     const auto list = [&]() -> const DeviceList& {
-      if (!found) found = list_devices(settings);
+      if (found) return *found;
+      found = list_devices(settings);
+      settings.drivers = found->drivers;
+      for (const std::string& line : explain_left_out(*found)) say("clprobe: " + line);
       return *found;
     };
-    for (const Target& target : select_targets(options_.device, list)) {
+    const std::vector<Target> targets = select_targets(options_.device, list);
+    // All of them before the first is measured: a mistake throws away what is measured.
+    for (const Target& target : targets) check_requests(options_, target.info);
+    results_.check_stdout();
+    for (const Target& target : targets) {
       if (is_interrupted()) break;
-      check_requests(options_, target.info);
       if (target.machine) {
         measure_device(simulated_backend(*target.machine, options_.seed));
       } else {
@@ -92,7 +111,7 @@ class MeasuringAll {
       Run& run = new_run(device);
       run.warnings.push_back({"device_failed", {{"reason", std::string(error.what())}}});
       any_failed_ = true;
-      say(fmt::format("clprobe: {}: {}", quote(device.name), error.what()));
+      say(fmt::format("{}: {}", quote(device.name), error.what()));
     }
   }
 
@@ -115,20 +134,26 @@ class MeasuringAll {
       request.known = known;
       run.results.push_back(clprobe::measure(*probe, *backend, request, budget, observer));
       if (probe->learn != nullptr) probe->learn(run.results.back(), known);
-      run.interrupted = is_interrupted();
       if (run.results.back().status == Status::failed) {
         any_failed_ = true;
         // On stderr too: stdout may go where nobody reads before the exit code is seen.
-        say(fmt::format("clprobe: {}: {}; what was measured is kept", probe->id,
-                        run.results.back().reason));
+        say(fmt::format("{}: {}; what was measured is kept", probe->id, run.results.back().reason));
       }
       results_.save(runs_);
     }
-    run.interrupted = is_interrupted();
+  }
+
+  /// The newest run has all that it will have.
+  void conclude_run() {
+    if (!runs_.empty()) runs_.back().interrupted = is_interrupted();
   }
 
   Run& new_run(const DeviceInfo& device) {
+    conclude_run();
     Run run;
+    // Until more is known: a document that is left by a crash, or is read while later probes or
+    // devices are still measured, must not look as if that were all.
+    run.interrupted = true;
     run.tool = tool_info();
     run.host = host_info();
     run.started = utc_now();
@@ -139,9 +164,9 @@ class MeasuringAll {
     return runs_.back();
   }
 
-  void say(const std::string& line) {
+  void say(std::string_view message) {
     progress_.clear();
-    fmt::print(stderr, "{}\n", printable(line));
+    terminal::complain(message);
   }
 
   const cli::Options& options_;
@@ -155,9 +180,15 @@ class MeasuringAll {
 }  // namespace
 
 int measure(const cli::Options& options, const std::vector<std::string>& arguments) {
-  watch_for_interrupts();
-  if (options.dry_run) return show_plan(options, worker_settings(options));
-  return MeasuringAll(options, arguments).run();
+  system::watch_for_interrupts();
+  try {
+    if (options.dry_run) return show_plan(options, worker_settings(options));
+    return MeasuringAll(options, arguments).run();
+  } catch (const std::exception&) {
+    // Whatever could not be finished: it was told not to.
+    if (is_interrupted()) return exit_interrupted;
+    throw;
+  }
 }
 
 }  // namespace clprobe::commands

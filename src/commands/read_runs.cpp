@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "clprobe/units.hpp"
+#include "commands/analyse_again.hpp"
+#include "system/read_file.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -29,21 +27,13 @@ constexpr std::string_view run_hint = "name a file that -o saved as .json";
 }  // namespace
 
 std::string read_file(const std::string& path, std::string_view hint) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) refuse(path, std::strerror(errno), hint);
-  // Read in pieces: a pipe has no size, and /dev/zero has no end.
   std::string text;
-  std::error_code error;
-  const std::uintmax_t expected = std::filesystem::file_size(path, error);
-  if (!error && expected <= max_bytes.count) text.reserve(expected);
-  std::string piece(1U << 18U, '\0');
-  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
-    text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > max_bytes.count) {
-      refuse(path, fmt::format("it has more than {}", format_bytes(max_bytes)), hint);
-    }
+  try {
+    text = system::read_file(path, max_bytes.count);
+  } catch (const std::system_error& error) {
+    if (error.code().value() != EFBIG) refuse(path, error.code().message(), hint);
+    refuse(path, fmt::format("it has more than {}", format_bytes(max_bytes)), hint);
   }
-  if (file.bad()) refuse(path, std::strerror(errno), hint);
   if (text.empty()) refuse(path, "it is empty", hint);
   return text;
 }
@@ -51,7 +41,7 @@ std::string read_file(const std::string& path, std::string_view hint) {
 std::vector<Run> read_runs(const std::string& path) {
   const std::string text = read_file(path, run_hint);
   try {
-    std::vector<Run> runs = runs_from_json(text);
+    std::vector<Run> runs = analysed_runs_from_json(text);
     if (runs.empty()) refuse(path, "it has no run", run_hint);
     return runs;
   } catch (const RunFormatError& error) {

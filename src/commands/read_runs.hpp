@@ -12,8 +12,8 @@ namespace clprobe::commands {
 /// run document should.
 std::string read_file(const std::string& path, std::string_view hint);
 
-/// The runs of a file. Throws RunFormatError with the file's name in front, also when it cannot be
-/// read.
+/// The runs of a file, analysed again. Throws RunFormatError with the file's name in front, also
+/// when it cannot be read.
 std::vector<Run> read_runs(const std::string& path);
 
 }  // namespace clprobe::commands

@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
+#include <utility>
 
 #include "clprobe/registry.hpp"
 #include "clprobe/report.hpp"
+#include "commands/commands.hpp"
 #include "terminal/terminal.hpp"
 #include "text/text.hpp"
 
@@ -62,16 +65,38 @@ std::string pictured_probe(std::string_view path, std::span<const std::string> p
                   quote(fmt::format("{}", fmt::join(probes, ", "))), probes.front()));
 }
 
-Results::Results(const cli::Options& options) : options_(options) {
+Results::Results(const cli::Options& options, Complain complain)
+    : options_(options), complain_(std::move(complain)) {
+  const bool has_stdout = std::any_of(options.outputs.begin(), options.outputs.end(),
+                                      [](const cli::Output& each) { return each.path == "-"; });
+  // Before the others: a named pipe may have to wait for its reader.
+  if (!has_stdout) targets_.push_back({terminal::OutputFile("-"), options.format});
   for (const cli::Output& output : options.outputs) {
     targets_.push_back({open_output(output.path), output.format});
   }
-  const bool has_stdout = std::any_of(options.outputs.begin(), options.outputs.end(),
-                                      [](const cli::Output& each) { return each.path == "-"; });
-  if (!has_stdout) targets_.push_back({terminal::OutputFile("-"), options.format});
   if (options.command != cli::Command::measure) return;
+  check_pictures({});
+}
+
+void Results::check_stdout() const {
+  // Where there is a file, too, the results are not lost.
+  const bool is_alone = targets_.size() == 1 && targets_.front().file.path() == "-";
+  if (is_alone) targets_.front().file.check_open();
+}
+
+void Results::refuse_to_replace(std::span<const std::string> inputs) const {
   for (const Target& target : targets_) {
-    if (target.format == cli::Format::svg) pictured_probe(target.file.path(), probes({}));
+    for (const std::string& input : inputs) {
+      if (!target.file.replaces(input)) continue;
+      throw cli::UsageError(fmt::format("-o {} would replace {}, which is read: name another file",
+                                        quote(target.file.path()), quote(input)));
+    }
+  }
+}
+
+void Results::check_pictures(std::span<const Run> runs) const {
+  for (const Target& target : targets_) {
+    if (target.format == cli::Format::svg) pictured_probe(target.file.path(), probes(runs));
   }
 }
 
@@ -124,21 +149,46 @@ TableStyle Results::style_of(const Target& target) const {
   return style;
 }
 
+void Results::write(Target& target, const std::function<std::string()>& render) {
+  target.is_written = false;
+  std::string problem;
+  try {
+    target.file.commit(render());
+    target.is_written = true;
+  } catch (const terminal::OutputError& error) {
+    problem = error.what();
+  } catch (const std::exception& error) {  // no memory for a page, say
+    problem = fmt::format("cannot write {}: {}", quote(target.file.path()), error.what());
+  }
+  if (!problem.empty() && problem != target.problem) complain_(problem);
+  target.problem = problem;
+}
+
 void Results::save(std::span<const Run> runs) {
   for (Target& target : targets_) {
-    if (!target.file.is_stream()) target.file.commit(render(runs, target));
+    if (!target.file.is_stream()) write(target, [&] { return render(runs, target); });
   }
 }
 
-void Results::finish(std::span<const Run> runs) {
-  save(runs);
-  for (Target& target : targets_) {
-    if (target.file.is_stream()) target.file.commit(render(runs, target));
+int Results::finish_each(const std::function<std::string(const Target&)>& render) {
+  for (const bool is_stream : {false, true}) {
+    for (Target& target : targets_) {
+      if (target.file.is_stream() == is_stream) write(target, [&] { return render(target); });
+    }
   }
+  const bool is_whole = std::all_of(targets_.begin(), targets_.end(),
+                                    [](const Target& target) { return target.is_written; });
+  return is_whole ? exit_ok : exit_failed;
 }
 
-void Results::finish(const Renderer& render) {
-  for (Target& target : targets_) target.file.commit(render(target.format, style_of(target)));
+int Results::finish(std::span<const Run> runs) {
+  // What was measured is not thrown away for a picture.
+  if (options_.command != cli::Command::measure) check_pictures(runs);
+  return finish_each([&](const Target& target) { return render(runs, target); });
+}
+
+int Results::finish(const Renderer& render) {
+  return finish_each([&](const Target& each) { return render(each.format, style_of(each)); });
 }
 
 }  // namespace clprobe::commands

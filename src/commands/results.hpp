@@ -11,6 +11,7 @@
 #include "cli/options.hpp"
 #include "clprobe/report.hpp"
 #include "clprobe/run.hpp"
+#include "terminal/complain.hpp"
 #include "terminal/output.hpp"
 
 namespace clprobe::commands {
@@ -23,31 +24,51 @@ std::string pictured_probe(std::string_view path, std::span<const std::string> p
 /// Opens every target before anything is measured, so that a bad path fails in the first second.
 class Results {
  public:
-  /// Throws UsageError for a path that cannot be written, and for a picture of several probes.
-  explicit Results(const cli::Options& options);
+  /// What is told of a target that cannot be written, as one line.
+  using Complain = std::function<void(std::string_view message)>;
 
-  /// Replaces the files by what is known now; streams wait for finish(). Throws OutputError.
+  /// Throws UsageError for a path that cannot be written, and for a picture of several probes.
+  explicit Results(const cli::Options& options, Complain complain = terminal::complain);
+
+  /// Throws OutputError where stdout is all there is, and is closed: before much is measured.
+  void check_stdout() const;
+
+  /// Throws UsageError where a target would replace one of the files that the results are made of.
+  void refuse_to_replace(std::span<const std::string> inputs) const;
+
+  /// Replaces the files by what is known now; streams wait for finish(). A target that cannot be
+  /// written is told of, and costs no other target and no probe that is still to be measured.
   void save(std::span<const Run> runs);
-  /// Saves and writes the streams too. Throws OutputError.
-  void finish(std::span<const Run> runs);
+  /// Saves and writes the streams too. Returns the exit code: whether every target has all results.
+  /// Throws UsageError, before anything is written, for a picture of several probes.
+  int finish(std::span<const Run> runs);
 
   /// What is not made of runs alone: each format, for the terminal or file that it goes to.
   using Renderer = std::function<std::string(cli::Format format, const TableStyle& style)>;
-  void finish(const Renderer& render);
+  int finish(const Renderer& render);
 
  private:
   struct Target {
     terminal::OutputFile file;
     cli::Format format;
+    std::string problem{};  ///< what was told of it last: once is enough
+    bool is_written{false};
   };
+
+  void write(Target& target, const std::function<std::string()>& render);
+  int finish_each(const std::function<std::string(const Target&)>& render);
 
   [[nodiscard]] std::string render(std::span<const Run> runs, const Target& target) const;
   [[nodiscard]] TableStyle style_of(const Target& target) const;
+
+  /// Throws UsageError where a picture could be of several probes.
+  void check_pictures(std::span<const Run> runs) const;
 
   /// The probes that the results are of, or will be.
   [[nodiscard]] std::vector<std::string> probes(std::span<const Run> runs) const;
 
   const cli::Options& options_;
+  Complain complain_;
   std::vector<Target> targets_{};
 };
 

@@ -2,18 +2,18 @@
 #include "commands/selection.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iterator>
-#include <sstream>
 #include <string>
+#include <system_error>
 
 #include "cli/options.hpp"
+#include "clprobe/units.hpp"
+#include "system/read_file.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -109,18 +109,26 @@ constexpr std::string_view simulated_prefix = "sim:";
 constexpr std::string_view machine_file_ending = ".json";
 
 std::string text_of(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file && text << file.rdbuf()) return text.str();
-  throw cli::UsageError(fmt::format("--device: cannot read {}: {}", quote(path),
-                                    errno == 0 ? "it is empty" : std::strerror(errno)));
+  constexpr std::size_t max_bytes = mebibytes(1).count;  // a machine has 2 KiB
+  std::string problem = "it is empty";
+  try {
+    std::string text = system::read_file(path, max_bytes);
+    if (!text.empty()) return text;
+  } catch (const std::system_error& error) {
+    problem = error.code().message();
+  }
+  throw cli::UsageError(fmt::format("--device: cannot read {}: {}", quote(path), problem));
 }
+
+bool is_simulated(std::string_view word) { return word.starts_with(simulated_prefix); }
+
+/// Of a word "sim:...": what stands behind it is a file's name, and no preset's.
+bool names_file(std::string_view word) { return word.ends_with(machine_file_ending); }
 
 /// The machine of a word "sim:...".
 simulator::Machine machine_of(std::string_view word) {
   const std::string name(word.substr(simulated_prefix.size()));
-  const bool is_file = name.ends_with(machine_file_ending);
+  const bool is_file = names_file(word);
   const std::string text = is_file ? text_of(name) : "";
   try {
     return is_file ? simulator::machine_from_json(text) : simulator::preset(name);
@@ -131,9 +139,20 @@ simulator::Machine machine_of(std::string_view word) {
   }
 }
 
-bool is_simulated(std::string_view word) { return word.starts_with(simulated_prefix); }
-
 }  // namespace
+
+std::vector<std::string> machine_files(std::string_view selector) {
+  std::vector<std::string> files;
+  for (std::size_t begin = 0; begin <= selector.size();) {
+    const std::size_t comma = std::min(selector.find(',', begin), selector.size());
+    const std::string_view word = selector.substr(begin, comma - begin);
+    if (is_simulated(word) && names_file(word)) {
+      files.emplace_back(word.substr(simulated_prefix.size()));
+    }
+    begin = comma + 1;
+  }
+  return files;
+}
 
 std::vector<Target> select_targets(std::string_view selector,
                                    const std::function<const DeviceList&()>& list) {
@@ -163,21 +182,49 @@ std::vector<Target> select_targets(std::string_view selector,
   return selected;
 }
 
-std::string explain_no_device(const DeviceList& list) {
-  if (list.problems.empty()) {
-    return "no OpenCL platform: install a driver's ICD file into /etc/OpenCL/vendors (package "
-           "pocl-opencl-icd for the CPU; the vendor's driver for a GPU)";
+std::vector<std::string> explain_left_out(const DeviceList& list) {
+  // Khronos's loader takes a folder only, ocl-icd a file, too.
+  const std::string vendors =
+      list.kept.size() == 1 ? quote(list.kept.front()) : "FOLDER, with the other .icd files in it,";
+  std::vector<std::string> lines;
+  for (const DeviceList::LeftOut& each : list.left_out) {
+    lines.push_back(
+        fmt::format("driver {} is left out: {}; OCL_ICD_VENDORS={} leaves it out at once",
+                    quote(each.file), each.reason, vendors));
+  }
+  return lines;
+}
+
+std::optional<Bytes> memory_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  return Bytes{limit.rlim_cur};
+}
+
+std::string explain_no_device(const DeviceList& list, std::optional<Bytes> memory) {
+  if (!list.left_out.empty()) {
+    return fmt::format("no OpenCL device: {}", fmt::join(explain_left_out(list), "; "));
   }
   std::string platforms;
   for (const DeviceList::Problem& each : list.problems) {
     platforms += fmt::format("{}{}: {}", platforms.empty() ? "" : "; ", quote(each.platform),
-                             quote(each.problem));
+                             printable(each.problem));
   }
-  return fmt::format("no OpenCL device ({}): package pocl-opencl-icd offers the CPU", platforms);
+  const std::string found = platforms.empty() ? std::string("no OpenCL platform")
+                                              : fmt::format("no OpenCL device ({})", platforms);
+  // The loader takes a driver that does not fit for one that is not there.
+  if (memory) {
+    return fmt::format("{} within the {} that this process may use: raise it with ulimit -v", found,
+                       format_bytes(*memory));
+  }
+  if (!platforms.empty()) return found + ": package pocl-opencl-icd offers the CPU";
+  return found +
+         ": install a driver's ICD file into /etc/OpenCL/vendors (package pocl-opencl-icd for the "
+         "CPU; the vendor's driver for a GPU)";
 }
 
 std::vector<DeviceInfo> select_devices(const DeviceList& list, std::string_view selector) {
-  if (list.devices.empty()) throw NoDevice(explain_no_device(list));
+  if (list.devices.empty()) throw NoDevice(explain_no_device(list, memory_limit()));
   if (selector.empty()) return {best_of(list.devices)};
   std::vector<DeviceInfo> selected;
   for (std::size_t begin = 0; begin <= selector.size();) {

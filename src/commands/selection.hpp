@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,7 +40,17 @@ struct Target {
 std::vector<Target> select_targets(std::string_view selector,
                                    const std::function<const DeviceList&()>& list);
 
-/// Why there is no device at all, and what to do about it; one line.
-std::string explain_no_device(const DeviceList& list);
+/// The files of simulated machines that `selector` names.
+std::vector<std::string> machine_files(std::string_view selector);
+
+/// Which drivers are left out, why, and how to do without trying them each time; a line each.
+std::vector<std::string> explain_left_out(const DeviceList& list);
+
+/// Why there is no device at all, and what to do about it; one line. With a limit of `memory` for
+/// this process (`ulimit -v`), under which drivers cannot be loaded and do not say so.
+std::string explain_no_device(const DeviceList& list, std::optional<Bytes> memory = std::nullopt);
+
+/// The limit of this process, where it has one.
+std::optional<Bytes> memory_limit();
 
 }  // namespace clprobe::commands

@@ -72,7 +72,15 @@ std::string platform_text(const cl::Platform& platform) {
 }
 
 std::vector<cl::Device> devices_of(const cl::Platform& platform, std::string& problem) {
+  // More than any machine has, and few enough to make place for.
+  constexpr cl_uint max_devices = 4096;
   std::vector<cl::Device> devices;
+  cl_uint count = 0;
+  if (clGetDeviceIDs(platform(), CL_DEVICE_TYPE_ALL, 0, nullptr, &count) == CL_SUCCESS &&
+      count > max_devices) {
+    problem = fmt::format("it says that it has {} devices", count);
+    return devices;
+  }
   try {
     platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
     if (devices.empty()) problem = "no devices";

@@ -4,8 +4,12 @@
 namespace clprobe {
 
 std::optional<std::vector<char>> query_bytes(const cl::Device& device, cl_device_info name) {
+  // Longer than any answer, and short enough to make place for.
+  constexpr std::size_t max_size = std::size_t{1} << 20U;
   std::size_t size = 0;
-  if (clGetDeviceInfo(device(), name, 0, nullptr, &size) != CL_SUCCESS) return std::nullopt;
+  if (clGetDeviceInfo(device(), name, 0, nullptr, &size) != CL_SUCCESS || size > max_size) {
+    return std::nullopt;
+  }
   std::vector<char> bytes(size);
   if (size != 0 && clGetDeviceInfo(device(), name, size, bytes.data(), nullptr) != CL_SUCCESS) {
     return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include "clprobe/device.hpp"
 #include "clprobe/embedded.hpp"
+#include "device/pocl_cache.hpp"
 
 namespace clprobe {
 namespace {
@@ -66,9 +67,11 @@ cl::Kernel Session::kernel(std::string_view file, const char* name, const std::s
       program.build(device_, all_options.c_str());
     } catch (const cl::BuildError& error) {
       const auto logs = error.getBuildLog();
-      throw DeviceError(fmt::format("{} does not build with '{}': {}: {}", file, all_options,
+      const bool is_pocl = info_.platform == pocl_platform;
+      throw DeviceError(fmt::format("{} does not build with '{}': {}: {}{}", file, all_options,
                                     describe(error),
-                                    first_error_line(logs.empty() ? "" : logs.front().second)));
+                                    first_error_line(logs.empty() ? "" : logs.front().second),
+                                    is_pocl ? advise_about_pocl_cache() : ""));
     }
     found = programs_.emplace(key, std::move(program)).first;
   }

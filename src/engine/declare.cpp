@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstddef>
+#include <exception>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -26,6 +31,43 @@ std::string_view present_name(const Probe& probe, std::string_view series) {
   return found == probe.former_series.end() ? std::string_view() : found->now;
 }
 
+/// Where samples are far from what a device can do, an analysis divides by nothing; what it then
+/// finds is no number, and no document could hold it.
+void drop_insane(Finding& finding) {
+  const auto is_bad = [](const std::optional<double>& each) { return each && !is_sane(*each); };
+  if (!is_bad(finding.value) && !is_bad(finding.low) && !is_bad(finding.high)) return;
+  finding.value.reset();
+  finding.low.reset();
+  finding.high.reset();
+  finding.reason = "the samples give no number that a device can have";
+}
+
+[[noreturn]] void refuse(std::size_t index, const PointProblem& problem) {
+  throw RunFormatError(
+      fmt::format("points[{}].{}.{}: {}", index, problem.group, problem.name, problem.what));
+}
+
+void expect_sane_points(const Probe& probe, const ProbeResult& result) {
+  if (probe.find_problem == nullptr) return;
+  for (std::size_t i = 0; i < result.points.size(); ++i) {
+    if (const auto problem = probe.find_problem(result.points[i])) refuse(i, *problem);
+  }
+}
+
+Findings analyse_points(const Probe& probe, const DeviceInfo& device, const ProbeResult& result) {
+  expect_sane_points(probe, result);
+  try {
+    return probe.analyse(device, result.points);
+  } catch (const PointError& error) {
+    for (std::size_t i = 0; i < result.points.size(); ++i) {
+      if (error.is_of(result.points[i])) refuse(i, error.problem());
+    }
+    throw RunFormatError(fmt::format("points: {}", error.what()));
+  } catch (const std::exception& error) {
+    throw RunFormatError(fmt::format("points: {}", error.what()));
+  }
+}
+
 }  // namespace
 
 void adopt_former_series(const Probe& probe, ProbeResult& result) {
@@ -49,6 +91,7 @@ void declare(const Probe& probe, ProbeResult& result) {
                  .y = std::string(probe.view.y),
                  .value_title = std::string(probe.view.value_title)};
   for (Finding& finding : result.findings) {
+    drop_insane(finding);
     const FindingSpec* const spec = find_spec(probe, finding);
     finding.better = usual_direction(finding.unit);
     if (spec == nullptr) continue;
@@ -61,7 +104,7 @@ void declare(const Probe& probe, ProbeResult& result) {
 void analyse_again(const Probe& probe, const DeviceInfo& device, ProbeResult& result) {
   adopt_former_series(probe, result);
   if (!result.points.empty()) {
-    Findings found = probe.analyse(device, result.points);
+    Findings found = analyse_points(probe, device, result);
     std::copy_if(result.findings.begin(), result.findings.end(), std::back_inserter(found.findings),
                  [](const Finding& finding) { return finding.method == "plan"; });
     result.findings = std::move(found.findings);

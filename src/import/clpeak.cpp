@@ -116,7 +116,7 @@ void read_device_of_1(Runs& runs, const pugi::xml_node& platform, const pugi::xm
                       device.attribute("driver_version").value()});
   for (const char* const name : {"compute_units", "clock_frequency"}) {
     const std::string_view value = device.attribute(name).value();
-    if (!value.empty()) run.device.reported.set(name, std::string(value));
+    if (positive_number(value)) run.device.reported.set(name, std::string(value));
   }
   for (const pugi::xml_node& test : device.children()) {
     if (test.type() == pugi::node_element) read_test_of_1(runs, run, test);

@@ -108,7 +108,9 @@ ProbeResult& result_of(Run& run, std::string_view probe) {
 
 }  // namespace import
 
-std::vector<Run> import_runs(std::string_view text, const ImportHints& hints) {
+namespace {
+
+std::vector<Run> import_any(std::string_view text, const ImportHints& hints) {
   if (text.find(fmt::format(R"("schema": "{}")", run_schema_name)) != std::string_view::npos) {
     throw RunFormatError("it is a run of clprobe: use `clprobe report` or `clprobe compare`");
   }
@@ -116,6 +118,30 @@ std::vector<Run> import_runs(std::string_view text, const ImportHints& hints) {
   if (import::is_clpeak_xml(text)) return import::import_clpeak_xml(text, hints);
   if (import::is_clmempatterns(text)) return import::import_clmempatterns(text, hints);
   return import::import_size_latency(text, hints);
+}
+
+void expect_sane(const Parameters& parameters) {
+  for (const auto& [name, value] : parameters) {
+    const auto* const number = std::get_if<double>(&value);
+    if (number == nullptr || is_sane(*number)) continue;
+    throw RunFormatError(
+        fmt::format("{} is {}: expected a number that a device can have", name, *number));
+  }
+}
+
+}  // namespace
+
+std::vector<Run> import_runs(std::string_view text, const ImportHints& hints) {
+  std::vector<Run> runs = import_any(text, hints);
+  for (const Run& run : runs) {
+    for (const ProbeResult& result : run.results) {
+      for (const Point& point : result.points) {
+        expect_sane(point.parameters);
+        expect_sane(point.facts);
+      }
+    }
+  }
+  return runs;
 }
 
 }  // namespace clprobe

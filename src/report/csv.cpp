@@ -26,15 +26,15 @@ std::string optional_cell(const std::optional<std::uint64_t>& value) {
 }
 
 std::vector<std::string> parameter_names(std::span<const Run> runs) {
-  std::vector<std::string> names;
+  report::Names names;
   for (const Run& run : runs) {
     for (const ProbeResult& result : run.results) {
       for (const Point& point : result.points) {
-        report::add_names(point, names);
+        names.add(point);
       }
     }
   }
-  return names;
+  return names.in_order();
 }
 
 // A single sample has a time only where a clock timed it; else times are slopes between samples.

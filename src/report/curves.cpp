@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "clprobe/estimate.hpp"
 #include "report/findings.hpp"
@@ -21,10 +22,8 @@ const Finding* find(const ProbeResult& result, const Finding& beside, std::strin
 }
 
 // The plateau of a level reaches from the end of the one before to its own.
-ChartNote note_of(const ProbeResult& result, const Finding& latency, const ChartSeries& series) {
-  const auto by_x = [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; };
-  const auto [first, last] = std::minmax_element(series.points.begin(), series.points.end(), by_x);
-  ChartNote note{first->x, last->x, *latency.value, format_seconds(*latency.value)};
+ChartNote note_of(const ProbeResult& result, const Finding& latency, double first, double last) {
+  ChartNote note{first, last, *latency.value, format_seconds(*latency.value)};
   note.level = latency.level;
   if (const Finding* const end = find(result, latency, "capacity")) {
     note.x_high = *end->value;
@@ -34,19 +33,24 @@ ChartNote note_of(const ProbeResult& result, const Finding& latency, const Chart
   Finding nearer = latency;
   nearer.level = latency.level.value_or(1) - 1;
   if (const Finding* const start = find(result, nearer, "capacity")) note.x_low = *start->value;
-  note.x_low = std::clamp(note.x_low, first->x, last->x);
-  note.x_high = std::clamp(note.x_high, note.x_low, last->x);
+  note.x_low = std::clamp(note.x_low, first, last);
+  note.x_high = std::clamp(note.x_high, note.x_low, last);
   return note;
 }
 
 /// The known patterns of access by their names, on the first curve.
 void add_pattern_notes(const ProbeResult& result, Chart& chart) {
+  std::multimap<double, const ChartPoint*> drawn;  // the equal ones in their order
+  for (const ChartPoint& each : chart.series.front().points) drawn.emplace(each.x, &each);
+  std::set<std::pair<double, std::string>> noted;
   for (const Point& point : result.points) {
     const std::string pattern = point.parameters.text_or("pattern", "between");
     if (point.series != chart.series.front().name || pattern == "between") continue;
     const std::optional<double> x = numeric(point, chart.x_name);
-    for (const ChartPoint& drawn : chart.series.front().points) {
-      if (x == drawn.x) chart.notes.push_back({drawn.x, drawn.x, drawn.y, pattern});
+    if (!x || !noted.emplace(*x, pattern).second) continue;
+    const auto [first, last] = drawn.equal_range(*x);
+    for (auto at = first; at != last; ++at) {
+      chart.notes.push_back({*x, *x, at->second->y, pattern});
     }
   }
 }
@@ -60,10 +64,10 @@ std::string value_title(const ProbeResult& result) {
   return result.unit == Unit::seconds ? "time of an access" : "rate";
 }
 
-void add_names(const Point& point, std::vector<std::string>& names) {
+void Names::add(const Point& point) {
   for (const Parameters* const known : {&point.parameters, &point.facts}) {
     for (const auto& [name, value] : *known) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      if (seen_.insert(name).second) names_.push_back(name);
     }
   }
 }
@@ -153,12 +157,15 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }
   if (!chart.series.empty()) add_pattern_notes(result, chart);
+  const auto by_x = [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; };
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    const std::vector<ChartPoint>& points = chart.series[i].points;
+    const auto [first, last] = std::minmax_element(points.begin(), points.end(), by_x);
     for (const Finding& finding : result.findings) {
       if (finding.series != chart.series[i].name || finding.unit != "seconds" || !finding.value) {
         continue;
       }
-      ChartNote note = note_of(result, finding, chart.series[i]);
+      ChartNote note = note_of(result, finding, first->x, last->x);
       note.series = static_cast<int>(i);
       chart.notes.push_back(std::move(note));
     }

@@ -2,7 +2,9 @@
 // Curves and levels of a result, ready to be drawn.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +35,16 @@ std::string_view unit_of(const ProbeResult& result);
 std::string value_title(const ProbeResult& result);
 
 /// The names of what is known of points, parameters before facts, each once.
-void add_names(const Point& point, std::vector<std::string>& names);
+class Names {
+ public:
+  void add(const Point& point);
+  [[nodiscard]] const std::vector<std::string>& in_order() const { return names_; }
+
+ private:
+  std::vector<std::string> names_{};
+  std::set<std::string, std::less<>> seen_{};
+};
+
 /// The parameter or fact of that name; null where the point has none.
 const Value* find_known(const Point& point, std::string_view name);
 

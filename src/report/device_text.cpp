@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
+#include <string_view>
 
 #include "report/findings.hpp"
 
@@ -69,21 +71,18 @@ std::vector<std::string> run_titles(std::span<const Run> runs) {
                            run.started.substr(0, 10));
       },
   };
-  std::vector<std::string> titles;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    std::vector<const Run*> namesakes;
-    for (const Run& run : runs) {
-      if (run.device.name == runs[i].device.name) namesakes.push_back(&run);
-    }
-    std::string title = fmt::format("{} #{}", runs[i].device.name, i + 1);
+  std::map<std::string_view, std::vector<std::size_t>> namesakes;
+  for (std::size_t i = 0; i < runs.size(); ++i) namesakes[runs[i].device.name].push_back(i);
+  std::vector<std::string> titles(runs.size());
+  for (const auto& [name, places] : namesakes) {
+    for (const std::size_t i : places) titles[i] = fmt::format("{} #{}", name, i + 1);
     for (const auto& detail : details) {
       std::set<std::string> distinct;
-      for (const Run* const run : namesakes) distinct.insert(detail(*run));
-      if (distinct.size() < namesakes.size()) continue;
-      title = detail(runs[i]);
+      for (const std::size_t i : places) distinct.insert(detail(runs[i]));
+      if (distinct.size() < places.size()) continue;
+      for (const std::size_t i : places) titles[i] = detail(runs[i]);
       break;
     }
-    titles.push_back(std::move(title));
   }
   return titles;
 }

@@ -13,8 +13,9 @@ namespace {
 
 // Sizes are whole bytes; findings keep them as doubles because a knee is interpolated.
 std::string size_text(double bytes) {
-  constexpr double largest = 9.2e18;  // below 2^63
-  return format_bytes(Bytes{static_cast<std::uint64_t>(std::clamp(bytes, 0.0, largest))});
+  constexpr double largest = 9.2e18;                                  // below 2^63
+  const double shown = bytes > 0.0 ? std::min(bytes, largest) : 0.0;  // no NaN gets through
+  return format_bytes(Bytes{static_cast<std::uint64_t>(shown)});
 }
 
 // "181 KiB" and "208 KiB" beside "192 KiB" are "181–208".

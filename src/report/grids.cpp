@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "clprobe/estimate.hpp"
@@ -29,24 +31,31 @@ std::optional<GridAxes> grid_axes(const std::vector<Point>& points, std::size_t 
   for (const Point& point : points) {
     for (const auto& [name, value] : point.parameters) names.insert(name);
   }
+  std::map<std::string_view, std::size_t> values;
+  for (const std::string& name : names) {
+    const std::size_t count = values_of(points, name).size();
+    if (count >= min_values) values[name] = count;
+  }
   std::optional<GridAxes> best;
   std::size_t most = 0;
-  for (auto a = names.begin(); a != names.end(); ++a) {
-    for (auto b = std::next(a); b != names.end(); ++b) {
+  for (auto a = values.begin(); a != values.end(); ++a) {
+    for (auto b = std::next(a); b != values.end(); ++b) {
+      const std::size_t across = a->second;
+      const std::size_t down = b->second;
+      const double cells = static_cast<double>(across) * static_cast<double>(down);
+      if (static_cast<double>(points.size()) < min_filled * cells) continue;
       std::set<std::pair<double, double>> pairs;
       for (const Point& point : points) {
-        const auto x = numeric(point, *a);
-        const auto y = numeric(point, *b);
+        const auto x = numeric(point, a->first);
+        const auto y = numeric(point, b->first);
         if (x && y) pairs.insert({*x, *y});
       }
-      const std::size_t across = values_of(points, *a).size();
-      const std::size_t down = values_of(points, *b).size();
-      const double filled = static_cast<double>(pairs.size()) /
-                            static_cast<double>(std::max<std::size_t>(1, across * down));
-      const bool is_grid = across >= min_values && down >= min_values && filled >= min_filled;
+      const bool is_grid = static_cast<double>(pairs.size()) >= min_filled * cells;
       if (!is_grid || pairs.size() <= most) continue;
       most = pairs.size();
-      best = across >= down ? GridAxes{*a, *b} : GridAxes{*b, *a};
+      const std::string x(a->first);
+      const std::string y(b->first);
+      best = across >= down ? GridAxes{x, y} : GridAxes{y, x};
     }
   }
   return best;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -87,8 +88,10 @@ Json value_axis(std::string_view title, std::string_view unit, const Range& rang
 
 Json share_axis(double low, double high) {
   Json ticks = Json::array();
-  const auto first = static_cast<int>(std::floor(low * 10.0));
-  const auto last = static_cast<int>(std::ceil(high * 10.0));
+  // Shares beyond ten times the whole are drawn to the end of the axis.
+  constexpr double most = 10.0;
+  const auto first = static_cast<int>(std::floor(std::clamp(low, -most, most) * 10.0));
+  const auto last = static_cast<int>(std::ceil(std::clamp(high, -most, most) * 10.0));
   for (int tenth = first; tenth <= last; ++tenth) {
     ticks.push_back(Json::array({tenth / 10.0, fmt::format("{} %", 10 * tenth)}));
   }

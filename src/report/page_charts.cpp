@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -70,15 +70,21 @@ void add_columns(Json& part, std::span<const ChartPoint> points, const ProbeResu
   }
 }
 
-/// The number of a list among the chart's lists of places, each of which is there once: the curves
-/// of one plan, on all devices, share theirs.
-std::size_t number_of_places(Json& chart, Json places) {
-  Json& all = chart["places"];
-  const auto found = std::find(all.begin(), all.end(), places);
-  const auto number = static_cast<std::size_t>(found - all.begin());
-  if (found == all.end()) all.push_back(std::move(places));
-  return number;
-}
+/// The chart's lists of places, each of which is there once: the curves of one plan, on all
+/// devices, share theirs, and name it by its number.
+class PlaceLists {
+ public:
+  std::size_t number_of(Json places) {
+    const auto [known, is_new] = numbers_.emplace(places.dump(), lists_.size());
+    if (is_new) lists_.push_back(std::move(places));
+    return known->second;
+  }
+  [[nodiscard]] Json take() { return std::move(lists_); }
+
+ private:
+  Json lists_ = Json::array();
+  std::unordered_map<std::string, std::size_t> numbers_{};
+};
 
 Json levels_json(const Chart& chart, int series, double scale) {
   Json levels = Json::array();
@@ -109,7 +115,7 @@ Json places_json(std::string_view parameter, std::span<const ChartPoint> points,
   return {{"values", std::move(values)}, {"texts", std::move(texts)}};
 }
 
-Json variance_json(Json& page, std::string_view parameter, const ChartSeries& series,
+Json variance_json(PlaceLists& lists, std::string_view parameter, const ChartSeries& series,
                    Ranges& ranges) {
   const std::vector<ChartPoint> points = sorted(series);
   Json values = Json::array();
@@ -119,7 +125,7 @@ Json variance_json(Json& page, std::string_view parameter, const ChartSeries& se
     values.push_back(rounded(point.y));
     texts.push_back(format_number(point.y) + " square cycles");
   }
-  return {{"at", number_of_places(page, places_json(parameter, points, ranges.x))},
+  return {{"at", lists.number_of(places_json(parameter, points, ranges.x))},
           {"values", std::move(values)},
           {"texts", std::move(texts)}};
 }
@@ -136,8 +142,8 @@ void add_cycles(Json& curve, std::span<const ChartPoint> points) {
   }
 }
 
-void add_curves(Json& page, const ProbeResult& result, const DeviceInfo& device, std::size_t run,
-                Ranges& ranges) {
+void add_curves(Json& page, PlaceLists& lists, const ProbeResult& result, const DeviceInfo& device,
+                std::size_t run, Ranges& ranges) {
   Json& curves = page["curves"];
   const Chart chart = chart_of(result, device);
   const Chart variance = variance_chart(result);
@@ -146,13 +152,13 @@ void add_curves(Json& page, const ProbeResult& result, const DeviceInfo& device,
     Json places = places_json(chart.x_name, points, ranges.x);
     Json curve{{"device", run},
                {"series", printable(chart.series[i].name)},
-               {"at", number_of_places(page, std::move(places))},
+               {"at", lists.number_of(std::move(places))},
                {"levels", levels_json(chart, static_cast<int>(i), scale_of(result))}};
     add_columns(curve, points, result, ranges.value);
     add_cycles(curve, points);
     for (const ChartSeries& each : variance.series) {
       if (each.name == chart.series[i].name) {
-        curve["variance"] = variance_json(page, chart.x_name, each, ranges);
+        curve["variance"] = variance_json(lists, chart.x_name, each, ranges);
       }
     }
     curves.push_back(std::move(curve));
@@ -162,31 +168,35 @@ void add_curves(Json& page, const ProbeResult& result, const DeviceInfo& device,
 /// The values of a heat map's axis, by rising value, with their texts: cells name them by place.
 class Places {
  public:
-  void add(double value) { values_.insert(value); }
-  [[nodiscard]] std::size_t place_of(double value) const {
-    return static_cast<std::size_t>(std::distance(values_.begin(), values_.find(value)));
+  void add(double value) { places_.emplace(value, 0); }
+  /// To be called when all are there.
+  void number() {
+    std::size_t place = 0;
+    for (auto& [value, number] : places_) number = place++;
   }
+  [[nodiscard]] std::size_t place_of(double value) const { return places_.at(value); }
   [[nodiscard]] Json axis(std::string_view parameter) const {
     Json texts = Json::array();
-    for (const double value : values_) texts.push_back(place_text(parameter, value));
+    for (const auto& [value, number] : places_) texts.push_back(place_text(parameter, value));
     return {{"title", printable(parameter_title(parameter))}, {"texts", std::move(texts)}};
   }
 
  private:
-  std::set<double> values_{};
+  std::map<double, std::size_t> places_{};
 };
 
-void add_grid(Json& page, const Grid& grid, std::size_t run, const Places& xs, const Places& ys) {
+void add_grid(Json& page, PlaceLists& lists, const Grid& grid, std::size_t run, const Places& xs,
+              const Places& ys) {
   Json places = Json::array();
   for (const GridCell& cell : grid.cells) {
     places.push_back(Json::array({xs.place_of(cell.value.x), ys.place_of(cell.y)}));
   }
   page["grids"].push_back({{"device", run},
                            {"series", printable(grid.series)},
-                           {"at", number_of_places(page, std::move(places))}});
+                           {"at", lists.number_of(std::move(places))}});
 }
 
-void add_grids(Json& page, std::span<const Run> runs, std::string_view probe,
+void add_grids(Json& page, PlaceLists& lists, std::span<const Run> runs, std::string_view probe,
                const GridAxes& axes) {
   Places xs;
   Places ys;
@@ -201,10 +211,12 @@ void add_grids(Json& page, std::span<const Run> runs, std::string_view probe,
       }
     }
   }
+  xs.number();
+  ys.number();
   Range range;
   for (std::size_t run = 0; run < runs.size(); ++run) {
     for (const Grid& grid : grids[run]) {
-      add_grid(page, grid, run, xs, ys);
+      add_grid(page, lists, grid, run, xs, ys);
       std::vector<ChartPoint> values;
       for (const GridCell& cell : grid.cells) values.push_back(cell.value);
       add_columns(page["grids"].back(), values, *find_result(runs[run], probe), range);
@@ -214,12 +226,12 @@ void add_grids(Json& page, std::span<const Run> runs, std::string_view probe,
   page["y"] = ys.axis(axes.y);
 }
 
-void add_all_curves(Json& page, std::span<const Run> runs, std::string_view probe,
-                    const ProbeResult& first) {
+void add_all_curves(Json& page, PlaceLists& lists, std::span<const Run> runs,
+                    std::string_view probe, const ProbeResult& first) {
   Ranges ranges;
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const ProbeResult* const result = find_result(runs[run], probe);
-    if (result != nullptr) add_curves(page, *result, runs[run].device, run, ranges);
+    if (result != nullptr) add_curves(page, lists, *result, runs[run].device, run, ranges);
   }
   page["x"] = parameter_axis(x_of(first), ranges.x);
   page["value"] = value_axis(value_title(first), unit_of(first), ranges.value, scale_of(first));
@@ -240,11 +252,13 @@ Json page_chart(std::span<const Run> runs, std::string_view probe) {
              {"value", {{"title", value_title(*first)}}},
              {"places", Json::array()},
              {axes ? "grids" : "curves", Json::array()}};
+  PlaceLists lists;
   if (axes) {
-    add_grids(chart, runs, probe, *axes);
+    add_grids(chart, lists, runs, probe, *axes);
   } else {
-    add_all_curves(chart, runs, probe, *first);
+    add_all_curves(chart, lists, runs, probe, *first);
   }
+  chart["places"] = lists.take();
   return chart;
 }
 

@@ -12,6 +12,7 @@
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/grids.hpp"
+#include "report/page_axes.hpp"
 #include "report/side_by_side.hpp"
 #include "report/svg.hpp"
 #include "text/text.hpp"
@@ -67,10 +68,9 @@ std::string description_of(const Chart& chart) {
   std::string text = fmt::format("Logarithmic axes, {} curves.", chart.series.size());
   for (const ChartNote& note : chart.notes) {
     const std::string& name = chart.series[static_cast<std::size_t>(note.series)].name;
-    text += fmt::format(
-        " {}{}: {} up to {}.", printable(name),
-        note.level ? fmt::format(", level {}", *note.level) : std::string(), printable(note.text),
-        parameter_text(chart.x_name, Value{static_cast<std::int64_t>(note.x_high)}));
+    text += fmt::format(" {}{}: {} up to {}.", printable(name),
+                        note.level ? fmt::format(", level {}", *note.level) : std::string(),
+                        printable(note.text), place_text(chart.x_name, note.x_high));
   }
   return text;
 }

@@ -24,10 +24,10 @@ std::string four_digits(double value) {
 // Parameters that are the same for all points of a series are said once, above the table.
 std::vector<std::string> columns_that_vary(const std::vector<const Point*>& points,
                                            std::string& same) {
-  std::vector<std::string> names;
-  for (const Point* point : points) add_names(*point, names);
+  Names names;
+  for (const Point* point : points) names.add(*point);
   std::vector<std::string> varying;
-  for (const std::string& name : names) {
+  for (const std::string& name : names.in_order()) {
     const Value* const first = find_known(*points.front(), name);
     const bool varies = std::any_of(points.begin(), points.end(), [&](const Point* point) {
       const Value* const value = find_known(*point, name);

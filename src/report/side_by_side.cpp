@@ -2,6 +2,12 @@
 #include "report/side_by_side.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "clprobe/stacks.hpp"
 
@@ -30,15 +36,13 @@ namespace {
 SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
   // Arranged together, so that the rows are the union in one order; then dealt out again.
   std::vector<Finding> all;
+  std::set<std::tuple<std::string_view, std::string_view, std::optional<int>>> seen;
   for (const Run& run : runs) {
     const ProbeResult* const result = find_result(run, probe);
     if (result == nullptr) continue;
     for (const Finding& each : result->findings) {
       if (is_told_by_label(each)) continue;  // they have tables of their own
-      const bool is_new = std::none_of(all.begin(), all.end(), [&](const Finding& other) {
-        return other.name == each.name && other.series == each.series && other.level == each.level;
-      });
-      if (is_new) all.push_back(each);
+      if (seen.emplace(each.name, each.series, each.level).second) all.push_back(each);
     }
   }
   SharedGrid grid{.probe = probe};
@@ -49,23 +53,25 @@ SharedGrid compare_probe(std::span<const Run> runs, const std::string& probe) {
     });
     if (has_value) grid.names.push_back(name);
   }
+  std::map<std::pair<std::string_view, std::optional<int>>, std::size_t> row_of;
   for (const LevelRow& row : arranged.rows) {
-    SharedRow shared{row.series, row.level, {}};
-    for (const Run& run : runs) {
-      std::vector<const Finding*>& cells = shared.cells.emplace_back(grid.names.size(), nullptr);
-      const ProbeResult* const result = find_result(run, probe);
-      if (result == nullptr) continue;
-      for (const Finding& each : result->findings) {
-        if (is_told_by_label(each)) continue;
-        const auto name = std::find(grid.names.begin(), grid.names.end(), each.name);
-        if (name == grid.names.end() || each.series != row.series || each.level != row.level) {
-          continue;
-        }
-        const Finding*& cell = cells[static_cast<std::size_t>(name - grid.names.begin())];
-        if (cell == nullptr) cell = &each;
-      }
+    row_of.emplace(std::pair(std::string_view(row.series), row.level), grid.rows.size());
+    grid.rows.push_back({row.series, row.level, {}});
+    grid.rows.back().cells.assign(runs.size(),
+                                  std::vector<const Finding*>(grid.names.size(), nullptr));
+  }
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const ProbeResult* const result = find_result(runs[run], probe);
+    if (result == nullptr) continue;
+    for (const Finding& each : result->findings) {
+      if (is_told_by_label(each)) continue;
+      const auto name = std::find(grid.names.begin(), grid.names.end(), each.name);
+      const auto row = row_of.find({each.series, each.level});
+      if (name == grid.names.end() || row == row_of.end()) continue;
+      const Finding*& cell =
+          grid.rows[row->second].cells[run][static_cast<std::size_t>(name - grid.names.begin())];
+      if (cell == nullptr) cell = &each;
     }
-    grid.rows.push_back(std::move(shared));
   }
   return grid;
 }

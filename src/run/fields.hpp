@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -15,6 +17,21 @@
 #include "run/version_1.hpp"
 
 namespace clprobe::json {
+
+/// Of anything that a device has side by side: products of two of these are integers.
+inline constexpr std::int64_t max_parallel = std::int64_t{1} << 20U;
+inline constexpr std::int64_t max_sub_group = std::int64_t{1} << 16U;
+/// 1 is a counter of a GHz; none is a million times as fast.
+inline constexpr double max_ticks_per_ns = 1e6;
+
+/// What a member may be: a signed integer from `least` to `most`, any other number between `low`
+/// and `high`.
+struct Limits {
+  int least{0};
+  std::int64_t most{std::numeric_limits<std::int64_t>::max()};
+  double low{-max_magnitude};
+  double high{max_magnitude};
+};
 
 /// A key and its member. Left out where the member is what it is in a new object, when
 /// `is_optional`.
@@ -26,7 +43,7 @@ struct Field {
   bool is_optional{false};
   int first_version{1};
   int last_version{run_schema_version};
-  int least{0};                         ///< of signed integers
+  Limits limits{};
   void (*if_missing)(Class&){nullptr};  ///< what documents of version 1 may leave out means this
 
   [[nodiscard]] constexpr bool is_in(int version) const {
@@ -44,7 +61,18 @@ struct Field {
   }
   [[nodiscard]] constexpr Field from(int value) const {
     Field field = *this;
-    field.least = value;
+    field.limits.least = value;
+    return field;
+  }
+  [[nodiscard]] constexpr Field up_to(std::int64_t value) const {
+    Field field = *this;
+    field.limits.most = value;
+    return field;
+  }
+  [[nodiscard]] constexpr Field between(double low, double high) const {
+    Field field = *this;
+    field.limits.low = low;
+    field.limits.high = high;
     return field;
   }
   [[nodiscard]] constexpr Field missing_in_version_1(void (*then)(Class&)) const {
@@ -196,7 +224,7 @@ struct Fields<ProbeResult> {
       always("unit", &ProbeResult::unit, "what a point's value is in").since(2),
       always("view", &ProbeResult::view, "how its points are drawn").since(2),
       always("status", &ProbeResult::status), if_any("reason", &ProbeResult::reason, "why not ok"),
-      always("elapsed_seconds", &ProbeResult::elapsed_seconds),
+      always("elapsed_seconds", &ProbeResult::elapsed_seconds).between(0.0, max_magnitude),
       always("findings", &ProbeResult::findings), always("warnings", &ProbeResult::warnings),
       always("kernels", &ProbeResult::kernels), always("points", &ProbeResult::points));
 };
@@ -204,14 +232,16 @@ struct Fields<ProbeResult> {
 template <>
 struct Fields<Clock> {
   static constexpr std::string_view name = "clock";
-  static constexpr auto list =
-      std::tuple(always("kind", &Clock::kind), always("rate", &Clock::rate),
-                 always("overhead_ticks", &Clock::overhead_ticks),
-                 always("quantum_ticks", &Clock::quantum_ticks),
-                 always("ticks_per_ns", &Clock::ticks_per_ns, "0 when not calibrated"),
-                 always("ticks_per_ns_low", &Clock::ticks_per_ns_low),
-                 always("ticks_per_ns_high", &Clock::ticks_per_ns_high),
-                 always("r_squared", &Clock::r_squared));
+  static constexpr auto list = std::tuple(
+      always("kind", &Clock::kind), always("rate", &Clock::rate),
+      always("overhead_ticks", &Clock::overhead_ticks),
+      always("quantum_ticks", &Clock::quantum_ticks),
+      always("ticks_per_ns", &Clock::ticks_per_ns, "0 when not calibrated")
+          .between(0.0, max_ticks_per_ns),
+      always("ticks_per_ns_low", &Clock::ticks_per_ns_low)
+          .between(-max_ticks_per_ns, max_ticks_per_ns),
+      always("ticks_per_ns_high", &Clock::ticks_per_ns_high).between(0.0, max_ticks_per_ns),
+      always("r_squared", &Clock::r_squared));
 };
 
 template <>
@@ -226,9 +256,9 @@ struct Fields<DeviceInfo> {
       always("driver", &Device::driver), always("version", &Device::version),
       if_any("uuid", &Device::uuid), if_any("pci", &Device::pci),
       if_any("isa", &Device::isa, "what the compiler's macros say"),
-      always("compute_units", &Device::compute_units),
-      always("sub_group_size", &Device::sub_group_size),
-      always("max_work_group_size", &Device::max_work_group_size),
+      always("compute_units", &Device::compute_units).up_to(max_parallel),
+      always("sub_group_size", &Device::sub_group_size).up_to(max_sub_group),
+      always("max_work_group_size", &Device::max_work_group_size).up_to(max_parallel),
       always("global_memory_bytes", &Device::global_memory),
       always("max_allocation_bytes", &Device::max_allocation),
       always("local_memory_bytes", &Device::local_memory),

@@ -3,10 +3,13 @@
 // is guessed would make it say something else than was measured. Its keys are listed in fields.hpp.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <optional>
+#include <set>
 #include <type_traits>
+#include <utility>
 
 #include "run/fast_cursor.hpp"
 #include "run/fields.hpp"
@@ -34,9 +37,21 @@ auto read_each(const AnyCursor& array, Read read) {
 }
 
 template <typename AnyCursor>
-std::int64_t integer_from(const AnyCursor& number, std::int64_t least) {
+std::int64_t integer_from(const AnyCursor& number, std::int64_t least,
+                          std::int64_t most = std::numeric_limits<std::int64_t>::max()) {
   const std::int64_t value = number.integer();
   if (value < least) number.refuse(fmt::format("an integer from {}", least));
+  if (value > most) number.refuse(fmt::format("an integer up to {}", most));
+  return value;
+}
+
+/// A number that a quantity of a device can be: what is made of it then stays finite.
+template <typename AnyCursor>
+double number_from(const AnyCursor& cursor) {
+  const double value = cursor.number();
+  if (!is_sane(value)) {
+    cursor.refuse(fmt::format("0 or a magnitude from {} to {}", min_magnitude, max_magnitude));
+  }
   return value;
 }
 
@@ -44,7 +59,7 @@ template <typename AnyCursor>
 Value read_named(const AnyCursor& cursor) {
   if (cursor.is_text()) return cursor.text();
   if (cursor.is_whole()) return cursor.integer();
-  if (cursor.is_number()) return cursor.number();
+  if (cursor.is_number()) return number_from(cursor);
   cursor.refuse("a number or a string");
 }
 
@@ -54,15 +69,15 @@ class Reader {
  public:
   explicit Reader(int version) : version_(version) {}
 
-  /// The members of an object, each by its type. `least` is for signed integers alone.
+  /// The members of an object, each by its type. `limits` are for numbers alone.
   template <HasFields T>
-  void read(const AnyCursor& cursor, T& object, int = 0) const {
+  void read(const AnyCursor& cursor, T& object, const Limits& = {}) const {
     const auto found = cursor.members(keys_of<T>);
     std::size_t place = 0;
     for_each_field<T>([&](const auto& field) { read_field(found[place++], field, object); });
   }
   template <typename T>
-  void read(const AnyCursor& cursor, std::vector<T>& values, int = 0) const {
+  void read(const AnyCursor& cursor, std::vector<T>& values, const Limits& = {}) const {
     values = read_each(cursor, [&](const AnyCursor& each) {
       T value{};
       read(each, value);
@@ -70,38 +85,54 @@ class Reader {
     });
   }
   template <typename T>
-  void read(const AnyCursor& cursor, std::optional<T>& value, int least = 0) const {
-    read(cursor, value.emplace(), least);
+  void read(const AnyCursor& cursor, std::optional<T>& value, const Limits& limits = {}) const {
+    read(cursor, value.emplace(), limits);
   }
   template <typename Enum>
   requires std::is_enum_v<Enum>
-  void read(const AnyCursor& cursor, Enum& value, int = 0) const {
+  void read(const AnyCursor& cursor, Enum& value, const Limits& = {}) const {
     value = read_word<Enum>(cursor);
   }
-  void read(const AnyCursor& cursor, Unit& value, int = 0) const {
+  void read(const AnyCursor& cursor, Unit& value, const Limits& = {}) const {
     value = version_ == 1 ? unit_of_quantity(cursor.text()) : read_word<Unit>(cursor);
   }
-  void read(const AnyCursor& cursor, Parameters& parameters, int = 0) const {
-    std::ptrdiff_t count = 0;
+  void read(const AnyCursor& cursor, Parameters& parameters, const Limits& = {}) const {
+    std::vector<std::pair<std::string, Value>> entries;
+    std::vector<std::string_view> names;
     cursor.for_each_member([&](std::string_view name, const AnyCursor& value) {
-      parameters.set(name, read_named(value));
-      if (parameters.end() - parameters.begin() != ++count) value.refuse("this key only once");
+      entries.emplace_back(std::string(name), read_named(value));
+      names.push_back(name);
     });
+    // Sorted, so that four thousand names are not each sought among all others.
+    std::sort(names.begin(), names.end());
+    if (std::adjacent_find(names.begin(), names.end()) != names.end()) {
+      cursor.refuse("each key only once");
+    }
+    parameters = Parameters(std::move(entries));
   }
-  void read(const AnyCursor& cursor, std::string& value, int = 0) const { value = cursor.text(); }
-  void read(const AnyCursor& cursor, bool& value, int = 0) const { value = cursor.boolean(); }
-  void read(const AnyCursor& cursor, double& value, int = 0) const { value = cursor.number(); }
-  void read(const AnyCursor& cursor, Bytes& value, int = 0) const {
+  void read(const AnyCursor& cursor, std::string& value, const Limits& = {}) const {
+    value = cursor.text();
+  }
+  void read(const AnyCursor& cursor, bool& value, const Limits& = {}) const {
+    value = cursor.boolean();
+  }
+  void read(const AnyCursor& cursor, double& value, const Limits& limits = {}) const {
+    value = number_from(cursor);
+    if (value < limits.low || value > limits.high) {
+      cursor.refuse(fmt::format("a number from {} to {}", limits.low, limits.high));
+    }
+  }
+  void read(const AnyCursor& cursor, Bytes& value, const Limits& = {}) const {
     value.count = cursor.natural();
   }
-  void read(const AnyCursor& cursor, std::uint64_t& value, int = 0) const {
+  void read(const AnyCursor& cursor, std::uint64_t& value, const Limits& = {}) const {
     value = cursor.natural();
   }
-  void read(const AnyCursor& cursor, std::int64_t& value, int least) const {
-    value = integer_from(cursor, least);
+  void read(const AnyCursor& cursor, std::int64_t& value, const Limits& limits) const {
+    value = integer_from(cursor, limits.least, limits.most);
   }
-  void read(const AnyCursor& cursor, int& value, int least) const {
-    const std::int64_t wide = integer_from(cursor, least);
+  void read(const AnyCursor& cursor, int& value, const Limits& limits) const {
+    const std::int64_t wide = integer_from(cursor, limits.least);
     if (wide > std::numeric_limits<int>::max()) cursor.refuse("an integer below 2^31");
     value = static_cast<int>(wide);
   }
@@ -117,7 +148,7 @@ class Reader {
       if (field.is_optional) return;
       if (version_ == 1 && field.if_missing != nullptr) return field.if_missing(object);
     }
-    read(found, object.*field.member, field.least);
+    read(found, object.*field.member, field.limits);
   }
   template <typename Value, typename Class>
   void read_field(const AnyCursor&, const Fixed<Value>&, Class&) const {}  // expect_known_schema()
@@ -140,11 +171,76 @@ int expect_known_schema(const AnyCursor& cursor) {
   return static_cast<int>(number);
 }
 
+// What reports and analyses go through pairwise, or through all points for each of. Runs have at
+// most some twenty series and fifty names; without a limit a file of some MB would take hours.
+constexpr std::size_t max_results = 64;
+constexpr std::size_t max_series = 256;
+constexpr std::size_t max_names = 256;
+constexpr std::size_t max_findings = 4096;
+
+bool have_equal_names(const Parameters& a, const Parameters& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& one, const auto& other) { return one.first == other.first; });
+}
+
+/// What of a result is too many; empty where nothing is.
+std::string crowd_in(const ProbeResult& result) {
+  std::set<std::string_view> series;
+  std::set<std::string_view> names;
+  const Point* before = nullptr;
+  for (const Point& point : result.points) {
+    // Most points have what the one before has: to seek it again would cost as much as reading.
+    if (before == nullptr || before->series != point.series) series.insert(point.series);
+    const bool has_same_names = before != nullptr &&
+                                have_equal_names(before->parameters, point.parameters) &&
+                                have_equal_names(before->facts, point.facts);
+    before = &point;
+    if (!has_same_names) {
+      for (const Parameters* const each : {&point.parameters, &point.facts}) {
+        for (const auto& [name, value] : *each) names.insert(name);
+      }
+    }
+    if (series.size() > max_series) return fmt::format("points of at most {} series", max_series);
+    if (names.size() > max_names) return fmt::format("points with at most {} names", max_names);
+  }
+  if (result.findings.size() <= max_findings) return {};
+  return fmt::format("at most {} findings", max_findings);
+}
+
+template <typename AnyCursor>
+void expect_no_crowds(const AnyCursor& cursor, const Run& run) {
+  const AnyCursor results(cursor, "results");
+  if (run.results.size() > max_results) {
+    results.refuse(fmt::format("at most {} results", max_results));
+  }
+  std::size_t i = 0;
+  results.for_each_element([&](const AnyCursor& each) {
+    const std::string crowd = crowd_in(run.results[i++]);
+    if (!crowd.empty()) each.refuse(crowd);
+  });
+}
+
+/// Two results of one probe would be two answers to one question, and a reader takes either.
+template <typename AnyCursor>
+void expect_each_probe_once(const AnyCursor& cursor, const Run& run) {
+  std::set<std::string_view> seen;
+  const auto second =
+      std::find_if(run.results.begin(), run.results.end(),
+                   [&](const ProbeResult& each) { return !seen.insert(each.probe).second; });
+  std::ptrdiff_t left = second - run.results.begin();
+  if (second == run.results.end()) return;
+  AnyCursor(cursor, "results").for_each_element([&](const AnyCursor& each) {
+    if (left-- == 0) AnyCursor(each, "probe").refuse("each probe only once");
+  });
+}
+
 template <typename AnyCursor>
 Run read_run(const AnyCursor& cursor) {
   const int version = expect_known_schema(cursor);
   Run run;
   Reader<AnyCursor>(version).read(cursor, run);
+  expect_each_probe_once(cursor, run);
+  expect_no_crowds(cursor, run);
   if (version == 1) upgrade_version_1(run);
   return run;
 }

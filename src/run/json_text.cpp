@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "run/json.hpp"
@@ -15,36 +18,50 @@ namespace {
 // A sample with two clocks and a 64-bit witness fits, and a finding with its interval and role.
 constexpr std::size_t line_columns = 240;
 
-/// Follows the parser through the document: nlohmann keeps the last of two equal keys.
-class Trail {
+/// Builds the document from the parser's events, in time linear in the text: nlohmann's own filter
+/// walks through all siblings at the end of each object, and seeks each new key among all before
+/// it. Knows its place, and refuses equal keys, of which nlohmann keeps the last.
+class Builder {
  public:
-  bool follow(Json::parse_event_t event, const Json& parsed) {
-    using Event = Json::parse_event_t;
-    switch (event) {
-      case Event::object_start:
-      case Event::array_start:
-        open(event == Event::array_start);
-        break;
-      case Event::object_end:
-      case Event::array_end:
-        places_.pop_back();
-        step();
-        break;
-      case Event::key:
-        enter(parsed.get_ref<const std::string&>());
-        break;
-      case Event::value:
-        step();
-        break;
+  bool null() { return add(nullptr); }
+  bool boolean(bool value) { return add(value); }
+  bool number_integer(Json::number_integer_t value) { return add(value); }
+  bool number_unsigned(Json::number_unsigned_t value) { return add(value); }
+  bool number_float(Json::number_float_t value, const std::string& /*text*/) { return add(value); }
+  bool string(std::string& value) { return add(std::move(value)); }
+  static bool binary(Json::binary_t& /*value*/) { return false; }  // JSON text has none
+  bool start_object(std::size_t /*size*/) { return open(Json::object()); }
+  bool start_array(std::size_t /*size*/) { return open(Json::array()); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+
+  bool key(std::string& key) {
+    Place& place = places_.back();
+    place.key = key;
+    if (!place.keys.insert(key).second) refuse("expected this key only once");
+    if (place.keys.size() > max_members) {
+      refuse(fmt::format("expected at most {} keys in an object", max_members));
     }
     return true;
   }
 
+  template <typename Error>
+  bool parse_error(std::size_t byte, const std::string& /*token*/, const Error& /*error*/) {
+    bad_byte_ = byte;
+    is_out_of_range_ = std::is_same_v<Error, Json::out_of_range>;
+    return false;
+  }
+
+  [[nodiscard]] std::size_t bad_byte() const { return bad_byte_; }
+  [[nodiscard]] bool is_out_of_range() const { return is_out_of_range_; }
+  [[nodiscard]] Json take() { return std::move(root_); }
+
   [[nodiscard]] std::string path() const {
     std::string path;
     for (const Place& place : places_) {
-      if (place.is_array) {
-        path += fmt::format("[{}]", place.index);
+      if (place.value->is_array()) {
+        // What is open has its place already; what is read now comes behind.
+        path += fmt::format("[{}]", place.value->size() - (&place == &places_.back() ? 0 : 1));
       } else if (!place.keys.empty()) {
         path += path_step(place.key);
       }
@@ -58,47 +75,67 @@ class Trail {
   }
 
  private:
+  /// An array or object that is still open. Its own place in its parent does not move: nothing is
+  /// added to the parent while it is open.
   struct Place {
-    bool is_array{false};
-    std::size_t index{0};
+    Json* value;
     std::string key{};
-    std::set<std::string> keys{};
+    std::set<std::string, std::less<>> keys{};
   };
 
-  void open(bool is_array) {
+  template <typename Value>
+  bool add(Value&& value) {
+    static_cast<void>(put(Json(std::forward<Value>(value))));
+    return true;
+  }
+
+  Json* put(Json&& value) {
+    if (places_.empty()) {
+      root_ = std::move(value);
+      return &root_;
+    }
+    Place& place = places_.back();
+    if (place.value->is_array()) {
+      auto& elements = place.value->get_ref<Json::array_t&>();
+      return &elements.emplace_back(std::move(value));
+    }
+    // As a vector: the key is known to be new.
+    std::vector<std::pair<const std::string, Json>>& members =
+        place.value->get_ref<Json::object_t&>();
+    return &members.emplace_back(place.key, std::move(value)).second;
+  }
+
+  bool open(Json&& empty) {
     if (places_.size() == deepest_nesting) {
       refuse(fmt::format("expected at most {} levels of nesting", deepest_nesting));
     }
-    places_.push_back(Place{.is_array = is_array});
+    places_.push_back({put(std::move(empty))});
+    return true;
   }
 
-  void enter(const std::string& key) {
-    places_.back().key = key;
-    if (!places_.back().keys.insert(key).second) refuse("expected this key only once");
-    if (places_.back().keys.size() > max_members) {
-      refuse(fmt::format("expected at most {} keys in an object", max_members));
-    }
+  bool close() {
+    places_.pop_back();
+    return true;
   }
 
-  void step() {
-    if (!places_.empty() && places_.back().is_array) ++places_.back().index;
-  }
-
-  std::vector<Place> places_;
+  Json root_{};
+  std::vector<Place> places_{};
+  std::size_t bad_byte_{0};
+  bool is_out_of_range_{false};
 };
 
-[[noreturn]] void refuse_syntax(std::string_view text, std::size_t byte, const Trail& trail) {
+[[noreturn]] void refuse_syntax(std::string_view text, std::size_t byte, const Builder& builder) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    trail.refuse("expected JSON, found an empty file");
+    builder.refuse("expected JSON, found an empty file");
   }
   if (byte > text.size()) {
-    trail.refuse("expected the rest of the JSON, found its end (cut short?)");
+    builder.refuse("expected the rest of the JSON, found its end (cut short?)");
   }
   const std::string_view before = text.substr(0, byte > 0 ? byte - 1 : 0);
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  trail.refuse(fmt::format("expected JSON, found something else at line {}, column {}", line,
-                           before.size() - line_start + 1));
+  builder.refuse(fmt::format("expected JSON, found something else at line {}, column {}", line,
+                             before.size() - line_start + 1));
 }
 
 void lay_out(const Json& value, std::size_t indent, std::string& text) {
@@ -124,16 +161,10 @@ void lay_out(const Json& value, std::size_t indent, std::string& text) {
 }  // namespace
 
 Json parse(std::string_view text) {
-  Trail trail;
-  try {
-    return Json::parse(text, [&](int /*depth*/, Json::parse_event_t event, const Json& parsed) {
-      return trail.follow(event, parsed);
-    });
-  } catch (const Json::parse_error& error) {
-    refuse_syntax(text, error.byte, trail);
-  } catch (const Json::out_of_range&) {
-    trail.refuse("expected a number that a double can hold");
-  }
+  Builder builder;
+  if (Json::sax_parse(text, &builder)) return builder.take();
+  if (builder.is_out_of_range()) builder.refuse("expected a number that a double can hold");
+  refuse_syntax(text, builder.bad_byte(), builder);
 }
 
 std::string one_line(const Json& value) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <stdexcept>
 
 #include "clprobe/budget.hpp"
@@ -160,6 +161,11 @@ template std::vector<std::string_view> all_words<Better>();
 template std::vector<std::string_view> all_words<Role>();
 template std::vector<std::string_view> all_words<WarningSource>();
 
+bool is_sane(double number) {
+  const double magnitude = std::fabs(number);
+  return magnitude == 0.0 || (magnitude >= min_magnitude && magnitude <= max_magnitude);
+}
+
 Better usual_direction(std::string_view unit) {
   if (unit == "seconds" || unit == "cycles") return Better::less;
   const bool is_rate = unit == "bytes_per_second" || unit == "bytes_per_cycle" ||
@@ -192,7 +198,9 @@ std::int64_t Parameters::integer(std::string_view name) const {
 }
 
 std::int64_t Parameters::integer_or(std::string_view name, std::int64_t fallback) const {
-  return find(name) == nullptr ? fallback : integer(name);
+  const Value* const value = find(name);
+  const auto* const whole = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
+  return whole == nullptr ? fallback : *whole;
 }
 
 const std::string& Parameters::text(std::string_view name) const {
@@ -204,7 +212,9 @@ const std::string& Parameters::text(std::string_view name) const {
 }
 
 std::string Parameters::text_or(std::string_view name, std::string_view fallback) const {
-  return find(name) == nullptr ? std::string(fallback) : text(name);
+  const Value* const value = find(name);
+  const auto* const word = value == nullptr ? nullptr : std::get_if<std::string>(value);
+  return word == nullptr ? std::string(fallback) : *word;
 }
 
 }  // namespace clprobe

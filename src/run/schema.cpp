@@ -68,12 +68,12 @@ class Schema {
   template <typename Class, typename Member>
   Json type_of_member(const Field<Class, Member>& field) {
     const Member* const member = nullptr;
-    return type_of(member, field.least);
+    return type_of(member, field.limits);
   }
 
   // What the reader takes for a member, by the member's type. The pointer is null.
   template <typename T>
-  Json type_of(const T*, int) {
+  Json type_of(const T*, const Limits&) {
     if constexpr (HasFields<T>) {
       return reference<T>();
     } else {
@@ -82,26 +82,32 @@ class Schema {
     }
   }
   template <typename T>
-  Json type_of(const std::vector<T>*, int least) {
+  Json type_of(const std::vector<T>*, const Limits& limits) {
     const T* const element = nullptr;
-    return {{"type", "array"}, {"items", type_of(element, least)}};
+    return {{"type", "array"}, {"items", type_of(element, limits)}};
   }
   template <typename T>
-  Json type_of(const std::optional<T>*, int least) {
+  Json type_of(const std::optional<T>*, const Limits& limits) {
     const T* const value = nullptr;
-    return type_of(value, least);
+    return type_of(value, limits);
   }
-  static Json type_of(const std::string*, int) { return {{"type", "string"}}; }
-  static Json type_of(const bool*, int) { return {{"type", "boolean"}}; }
-  static Json type_of(const double*, int) { return {{"type", "number"}}; }
-  static Json type_of(const Bytes*, int) { return {{"$ref", "#/definitions/natural"}}; }
-  static Json type_of(const std::uint64_t*, int) { return {{"$ref", "#/definitions/natural"}}; }
-  static Json type_of(const Parameters*, int) { return {{"$ref", "#/definitions/parameters"}}; }
-  static Json type_of(const std::int64_t*, int least) {
-    return integer(least, std::numeric_limits<std::int64_t>::max());
+  static Json type_of(const std::string*, const Limits&) { return {{"type", "string"}}; }
+  static Json type_of(const bool*, const Limits&) { return {{"type", "boolean"}}; }
+  static Json type_of(const double*, const Limits& limits) {
+    return {{"type", "number"}, {"minimum", limits.low}, {"maximum", limits.high}};
   }
-  static Json type_of(const int*, int least) {
-    return integer(least, std::numeric_limits<int>::max());
+  static Json type_of(const Bytes*, const Limits&) { return {{"$ref", "#/definitions/natural"}}; }
+  static Json type_of(const std::uint64_t*, const Limits&) {
+    return {{"$ref", "#/definitions/natural"}};
+  }
+  static Json type_of(const Parameters*, const Limits&) {
+    return {{"$ref", "#/definitions/parameters"}};
+  }
+  static Json type_of(const std::int64_t*, const Limits& limits) {
+    return integer(limits.least, limits.most);
+  }
+  static Json type_of(const int*, const Limits& limits) {
+    return integer(limits.least, std::numeric_limits<int>::max());
   }
 
   Json definitions_ = Json::object();

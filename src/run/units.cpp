@@ -58,9 +58,9 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
 std::string format_number(double value) {
   const double magnitude = std::fabs(value);
   if (magnitude == 0.0) return "0";
-  if (!std::isfinite(value)) return fmt::format("{}", value);
   // 0.9996 is shown as 1.00, and must be counted as that.
   constexpr double half_a_digit = 1.0005;
+  if (!std::isfinite(magnitude * half_a_digit)) return fmt::format("{}", value);
   const int digits_before = static_cast<int>(std::floor(std::log10(magnitude * half_a_digit))) + 1;
   return fmt::format("{:.{}f}", value, std::clamp(3 - digits_before, 0, 12));
 }

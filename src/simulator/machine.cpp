@@ -163,6 +163,17 @@ void check_latency(const Latency& latency, std::string_view path) {
           latency.high);
 }
 
+/// The simulator holds every line that was touched, with some 60 bytes, and walks all of them
+/// before it measures: a cache of more lines fits neither memory nor patience. 512 MiB of lines of
+/// 64 bytes.
+constexpr std::uint64_t max_lines = std::uint64_t{1} << 23U;
+
+void check_lines(std::uint64_t bytes, std::uint64_t line_bytes, std::string_view path) {
+  require(bytes / line_bytes <= max_lines, path,
+          fmt::format("at most {} ({} lines of l1.line_bytes)", max_lines * line_bytes, max_lines),
+          bytes);
+}
+
 /// What one field alone cannot tell.
 void check_together(const Machine& machine) {
   const FirstLevel& l1 = machine.l1;
@@ -175,6 +186,8 @@ void check_together(const Machine& machine) {
           "a multiple of l1.line_bytes times l1.ways", l1.bytes);
   require(machine.l2.bytes % (l1.line_bytes * machine.l2.ways) == 0, "l2.bytes",
           "a multiple of l1.line_bytes times l2.ways", machine.l2.bytes);
+  check_lines(l1.bytes, l1.line_bytes, "l1.bytes");
+  check_lines(machine.l2.bytes, l1.line_bytes, "l2.bytes");
   const Core& core = machine.core;
   require(core.max_work_group_size <= core.warp_contexts * core.warp_width,
           "core.max_work_group_size", "at most core.warp_contexts times core.warp_width",

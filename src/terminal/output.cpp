@@ -7,25 +7,32 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <random>
 #include <system_error>
+#include <thread>
 #include <utility>
 
-#include "terminal/write.hpp"
+#include "system/interrupt.hpp"
+#include "system/standard_streams.hpp"
+#include "system/write.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::terminal {
 namespace {
 
-std::string random_suffix() {
+/// As short for a long name of the target as for any: a file system takes 255 bytes.
+std::string random_name() {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  constexpr int letters_in_name = 12;
   std::random_device entropy;
   std::uniform_int_distribution<std::size_t> pick(0, letters.size() - 1);
-  std::string suffix = ".tmp-";
-  for (int i = 0; i < 6; ++i) suffix += letters[pick(entropy)];
-  return suffix;
+  std::string name = ".clprobe-";
+  for (int i = 0; i < letters_in_name; ++i) name += letters[pick(entropy)];
+  return name;
 }
 
 /// Some file systems cannot sync (pipes mounted as files, some FUSE); there is nothing to wait for.
@@ -39,6 +46,95 @@ int sync_contents(int descriptor) {
 bool names_descriptor(std::string_view path) {
   return path.starts_with("/dev/std") || path.starts_with("/dev/fd/");
 }
+
+/// The descriptor that such a path names; -1 for one that names none.
+int named_descriptor(std::string_view path) {
+  if (path == "/dev/stdin") return STDIN_FILENO;
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  constexpr std::string_view folder = "/dev/fd/";
+  int number = -1;
+  if (path.starts_with(folder)) {
+    path.remove_prefix(folder.size());
+    std::from_chars(path.data(), path.data() + path.size(), number);
+  }
+  return number;
+}
+
+/// What a path leads to, and be it to a file that is not there yet, which a shell would make.
+std::string follow_links(const std::string& path) {
+  constexpr int max_links = 40;  // as many as Linux follows
+  std::filesystem::path followed = path;
+  for (int links = 0; links < max_links; ++links) {
+    std::error_code error;
+    const std::filesystem::path next = std::filesystem::read_symlink(followed, error);
+    if (error) break;  // no link
+    followed = followed.parent_path() / next;
+  }
+  return followed.string();
+}
+
+/// A file beside the one that it will replace, gone with this object unless it has. Make one only
+/// while signals are held back: one that ends the program would leave the file.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& target) {
+    // Not mkstemp, whose files only their owner may read: a new file gets what the umask allows.
+    constexpr mode_t everyone = 0666;
+    constexpr int attempts = 100;
+    const auto folder = std::filesystem::path(target).parent_path();
+    for (int attempt = 0; attempt < attempts && descriptor_ < 0; ++attempt) {
+      name_ = (folder / random_name()).string();
+      descriptor_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, everyone);
+      if (descriptor_ < 0 && errno != EEXIST) break;
+    }
+    if (descriptor_ >= 0) return;
+    error_ = errno;
+    name_.clear();
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  TemporaryFile(TemporaryFile&&) = delete;
+  TemporaryFile& operator=(TemporaryFile&&) = delete;
+  ~TemporaryFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!name_.empty()) ::unlink(name_.c_str());
+  }
+
+  /// The errno of what failed so far; 0 for nothing.
+  [[nodiscard]] int error() const { return error_; }
+
+  void write(std::string_view text) {
+    note(system::write_all(descriptor_, text));
+    if (error_ == 0) note(sync_contents(descriptor_));
+  }
+
+  void replace(const std::string& target) {
+    struct stat replaced {};
+    if (::stat(target.c_str(), &replaced) == 0) {
+      // The permissions of the old file stay where we may set them; without them it is still
+      // written.
+      static_cast<void>(::fchmod(descriptor_, replaced.st_mode & 07777U));
+    }
+    // Network file systems tell only at the end that there was no room.
+    if (::close(std::exchange(descriptor_, -1)) != 0) note(errno);
+    if (error_ != 0) return;
+    if (std::rename(name_.c_str(), target.c_str()) == 0) {
+      name_.clear();
+    } else {
+      note(errno);
+    }
+  }
+
+ private:
+  void note(int error_number) {
+    if (error_ == 0) error_ = error_number;
+  }
+
+  std::string name_{};
+  int descriptor_{-1};
+  int error_{0};
+};
 
 }  // namespace
 
@@ -56,28 +152,30 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)), target_(path_
     open_stream();
     return;
   }
-  std::error_code error;
-  if (std::filesystem::is_symlink(path_, error)) {
-    // Renaming onto a link would replace the link and leave the file that it names as it was.
-    target_ = std::filesystem::canonical(path_, error).string();
-    if (error) fail(error.value());
-  }
+  // Renaming onto a link would replace the link and leave the file that it names as it was.
+  target_ = follow_links(path_);
   // A rename would succeed: it asks the folder, not the file that somebody made read-only.
   if (stat_error == 0 && ::access(target_.c_str(), W_OK) != 0) fail(errno);
-  open_temporary();
+  const system::HeldBackSignals until_it_is_gone;
+  const TemporaryFile tried(target_);
+  if (tried.error() != 0) fail(tried.error());
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),
-      temporary_(std::exchange(other.temporary_, {})),
       descriptor_(std::exchange(other.descriptor_, -1)),
       is_stream_(other.is_stream_) {}
 
-OutputFile::~OutputFile() { discard_temporary(); }
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
 
 void OutputFile::fail(int error_number) const {
-  const std::string reason = std::generic_category().message(error_number);
+  fail(std::generic_category().message(error_number));
+}
+
+void OutputFile::fail(std::string_view reason) const {
   if (path_ == "-") {
     throw OutputError(fmt::format("cannot write to stdout: {}; name a file with -o", reason));
   }
@@ -87,56 +185,67 @@ void OutputFile::fail(int error_number) const {
 
 void OutputFile::open_stream() {
   is_stream_ = true;
+  const int named = named_descriptor(path_);
+  // Behind a stdout that was closed is something that could be opened, and would swallow it.
+  if (named >= 0 && !system::is_open_for_writing(named)) fail(EBADF);
+  try_stream();
+}
+
+/// Without waiting for whoever shall read a named pipe: `descriptor_` is then still -1.
+void OutputFile::try_stream() {
   // Appending, for /dev/stdout that is a file with something in it.
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (descriptor_ < 0) fail(errno);
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor_ >= 0) return;
+  const int error_number = errno;
+  struct stat found {};
+  const bool is_pipe = ::stat(path_.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
+  if (!is_pipe || error_number != ENXIO) fail(error_number);
 }
 
-void OutputFile::open_temporary() {
-  // Not mkstemp, whose files only their owner may read: a new file gets what the umask allows.
-  constexpr mode_t everyone = 0666;
-  constexpr int attempts = 100;
-  for (int attempt = 0; attempt < attempts && descriptor_ < 0; ++attempt) {
-    temporary_ = target_ + random_suffix();
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, everyone);
-    if (descriptor_ < 0 && errno != EEXIST) break;
-  }
-  if (descriptor_ < 0) {
-    const int error_number = errno;
-    temporary_.clear();
-    fail(error_number);
-  }
-  struct stat replaced {};
-  if (::stat(target_.c_str(), &replaced) == 0) {
-    // The permissions of the old file stay where we may set them; without them it is still written.
-    static_cast<void>(::fchmod(descriptor_, replaced.st_mode & 07777U));
+/// A reader that is started along with us comes within the first seconds of the results; nobody
+/// else is waited for, since nothing would say why nothing happens.
+void OutputFile::wait_for_reader() {
+  constexpr std::chrono::seconds longest_wait{10};
+  constexpr std::chrono::milliseconds between{20};
+  const auto give_up = std::chrono::steady_clock::now() + longest_wait;
+  for (try_stream(); descriptor_ < 0; try_stream()) {
+    const bool is_over = system::is_interrupted() || std::chrono::steady_clock::now() > give_up;
+    if (is_over) fail("nobody reads this pipe");
+    std::this_thread::sleep_for(between);
   }
 }
 
-void OutputFile::discard_temporary() noexcept {
-  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  temporary_.clear();
+void OutputFile::check_open() const {
+  if (!system::is_open_for_writing(STDOUT_FILENO)) fail(EBADF);
+}
+
+bool OutputFile::replaces(const std::string& path) const {
+  if (is_stream_) return false;
+  std::error_code error;
+  return std::filesystem::equivalent(target_, path, error) && !error;
 }
 
 void OutputFile::commit(std::string_view text) {
   if (is_stream_) {
-    const int error = write_all(path_ == "-" ? STDOUT_FILENO : descriptor_, text);
-    if (error != 0 && error != EPIPE) fail(error);
-    return;
+    write_stream(text);
+  } else {
+    replace_target(text);
   }
-  if (descriptor_ < 0) open_temporary();
-  int error = write_all(descriptor_, text);
-  if (error == 0) error = sync_contents(descriptor_);
-  // Network file systems tell only at the end that there was no room.
-  if (::close(std::exchange(descriptor_, -1)) != 0 && error == 0) error = errno;
-  if (error == 0 && std::rename(temporary_.c_str(), target_.c_str()) != 0) error = errno;
-  if (error == 0) {
-    temporary_.clear();
-    return;
-  }
-  discard_temporary();
-  fail(error);
+}
+
+void OutputFile::write_stream(std::string_view text) {
+  const bool is_stdout = path_ == "-";
+  if (!is_stdout && descriptor_ < 0) wait_for_reader();
+  const int error = system::write_all(is_stdout ? STDOUT_FILENO : descriptor_, text);
+  if (error != 0 && error != EPIPE) fail(error);
+}
+
+void OutputFile::replace_target(std::string_view text) const {
+  const system::HeldBackSignals until_it_is_done;
+  TemporaryFile file(target_);
+  if (file.error() == 0) file.write(text);
+  if (file.error() == 0) file.replace(target_);
+  if (file.error() != 0) fail(file.error());
 }
 
 }  // namespace clprobe::terminal

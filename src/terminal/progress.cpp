@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "system/write.hpp"
 #include "terminal/terminal.hpp"
-#include "terminal/write.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::terminal {
@@ -82,12 +82,12 @@ void ProgressLine::show(const Progress& progress, Clock::time_point now) {
   // each time, since windows are resized.
   const int columns = width_columns(descriptor_) - 1;
   const std::string line = compose_progress(progress, columns, unicode_);
-  static_cast<void>(write_all(descriptor_, fmt::format("{}{}", erase_line, line)));
+  static_cast<void>(system::write_all(descriptor_, fmt::format("{}{}", erase_line, line)));
   drawn_ = now;
 }
 
 void ProgressLine::clear() {
-  if (drawn_) static_cast<void>(write_all(descriptor_, erase_line));
+  if (drawn_) static_cast<void>(system::write_all(descriptor_, erase_line));
   drawn_.reset();
 }
 

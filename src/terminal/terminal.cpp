@@ -19,6 +19,10 @@ std::string_view environment(const char* name) {
   return value == nullptr ? std::string_view{} : std::string_view{value};
 }
 
+// Wider than any screen with letters that can be read. Rules and paddings are as long as a line, so
+// that a nonsense COLUMNS would print hundreds of megabytes.
+constexpr int max_columns = 1000;
+
 bool is_dumb(std::string_view term) { return term.empty() || term == "dumb"; }
 
 }  // namespace
@@ -27,13 +31,18 @@ bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1; }
 
 int width_columns(int descriptor) {
   winsize window{};
-  if (::ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) return window.ws_col;
-  const std::string_view columns = environment("COLUMNS");
+  const bool has_window = ::ioctl(descriptor, TIOCGWINSZ, &window) == 0 && window.ws_col > 0;
+  if (has_window) return std::min<int>(window.ws_col, max_columns);
+  return columns_of(environment("COLUMNS"));
+}
+
+int columns_of(std::string_view columns) {
+  constexpr int fallback = 80;
   int width = 0;
   const char* const last = columns.data() + columns.size();
   const auto [rest, error] = std::from_chars(columns.data(), last, width);
-  if (error == std::errc{} && rest == last && width > 0) return width;
-  return 80;
+  const bool is_number = error == std::errc{} && rest == last;
+  return is_number && width > 0 && width <= max_columns ? width : fallback;
 }
 
 bool decide_colour(ColourMode mode, const ColourFacts& facts) {

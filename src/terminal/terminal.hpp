@@ -10,8 +10,11 @@ enum class ColourMode { automatic, always, never };
 
 bool is_terminal(int descriptor);
 
-/// Columns: what the terminal says, else the environment's COLUMNS, else 80.
+/// Columns: what the terminal says, up to 1000, else the environment's COLUMNS, else 80.
 int width_columns(int descriptor);
+
+/// Pure: the number of columns that COLUMNS means; 80 where it is no number from 1 to 1000.
+int columns_of(std::string_view columns);
 
 /// What decides about colour, apart from what the user asked for.
 struct ColourFacts {

@@ -105,6 +105,12 @@ std::string printable_ascii(std::string_view text) {
   return shown;
 }
 
+std::string message_line(std::string_view text) {
+  // A screen of 80 by 24. Where the reason stands at the end, its first words are still seen.
+  constexpr int max_columns = 1920;
+  return cut_to_width(printable(text), max_columns, "...");
+}
+
 std::string quote(std::string_view word) {
   // Enough to recognise what was typed; a message should still fit on a screen.
   constexpr std::size_t max_bytes = 120;

@@ -19,6 +19,9 @@ std::string printable(std::string_view text);
 /// `printable`, and in ASCII: "±" is "+-", "µs" is "us"; what has no such form is '?'.
 std::string printable_ascii(std::string_view text);
 
+/// What goes to stderr, whoever wrote it: `printable`, and cut where it is longer than a screen.
+std::string message_line(std::string_view text);
+
 /// A word of outside between single quotes, for a message of one line: what `printable` would not
 /// show is written as \xNN, byte by byte, and a long word is cut.
 std::string quote(std::string_view word);

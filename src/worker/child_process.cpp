@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +16,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <thread>
+
+#include "device/pocl_cache.hpp"
+#include "text/text.hpp"
+#include "worker/driver_words.hpp"
 
 namespace clprobe {
 namespace {
@@ -41,20 +44,35 @@ struct SpawnSettings {
 };
 
 /// One line that a terminal can show: a driver may print anything.
-std::string first_line(std::string text) {
+std::string first_line(std::string_view text) {
   const auto begin = text.find_first_not_of(" \n\t");
-  if (begin == std::string::npos) return "";
-  text = text.substr(begin, text.find('\n', begin) - begin);
-  constexpr std::size_t enough = 160;
-  text = text.substr(0, enough);
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  return text;
+  if (begin == std::string_view::npos) return "";
+  constexpr int enough_columns = 160;
+  return cut_to_width(clean_driver_words(text.substr(begin, text.find('\n', begin) - begin)),
+                      enough_columns);
 }
+
+/// This process's variables, and both loaders told of that folder alone unless it is empty.
+std::vector<std::string> environment_with(const std::string& vendors) {
+  std::vector<std::string> variables;
+  for (char** each = environ; *each != nullptr; ++each) {
+    const std::string_view variable = *each;
+    const bool is_loaders =
+        variable.starts_with("OCL_ICD_VENDORS=") || variable.starts_with("OCL_ICD_FILENAMES=");
+    if (vendors.empty() || !is_loaders) variables.emplace_back(variable);
+  }
+  if (!vendors.empty()) variables.push_back("OCL_ICD_VENDORS=" + vendors);
+  return variables;
+}
+
+// Of what a driver prints, its last words are kept.
+constexpr std::size_t max_words = 4096;
+// A driver that prints without end must not keep the program from looking at the time.
+constexpr int max_reads = 16;
 
 }  // namespace
 
-ChildProcess::ChildProcess() {
+ChildProcess::ChildProcess(const std::string& vendors) {
   // Cycles of millions of nodes are walked at random: on small pages that takes twice as long.
   setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0);
   std::array<int, 2> ends{};
@@ -62,11 +80,20 @@ ChildProcess::ChildProcess() {
     throw ChildLost(fmt::format("socketpair: {}", std::strerror(errno)));
   }
   channel_ = ends[0];
-  printed_ = memfd_create("clprobe-worker", MFD_CLOEXEC);
+  // A pipe and no file: what a driver prints may be more than there is memory.
+  std::array<int, 2> printing{-1, -1};
+  if (pipe2(printing.data(), O_CLOEXEC) != 0) {
+    const std::string reason = std::strerror(errno);
+    close(ends[0]);
+    close(ends[1]);
+    throw ChildLost("pipe: " + reason);
+  }
+  fcntl(printing[0], F_SETFL, O_NONBLOCK);
+  printed_ = printing[0];
   SpawnSettings settings;
   posix_spawn_file_actions_addopen(&settings.actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&settings.actions, printed_, 1);
-  posix_spawn_file_actions_adddup2(&settings.actions, printed_, 2);
+  posix_spawn_file_actions_adddup2(&settings.actions, printing[1], 1);
+  posix_spawn_file_actions_adddup2(&settings.actions, printing[1], 2);
   posix_spawn_file_actions_adddup2(&settings.actions, ends[1], worker_channel);
   // A group of its own: Ctrl-C reaches the parent alone, which ends the child in its own time.
   posix_spawnattr_setflags(&settings.attributes, POSIX_SPAWN_SETPGROUP);
@@ -74,9 +101,15 @@ ChildProcess::ChildProcess() {
   std::string program = "/proc/self/exe";
   std::string flag = "--worker";
   const std::array<char*, 3> arguments{program.data(), flag.data(), nullptr};
+  std::vector<std::string> variables = environment_with(vendors);
+  std::vector<char*> pointers;
+  pointers.reserve(variables.size() + 1);
+  for (std::string& each : variables) pointers.push_back(each.data());
+  pointers.push_back(nullptr);
   const int error = posix_spawn(&pid_, program.c_str(), &settings.actions, &settings.attributes,
-                                arguments.data(), environ);
+                                arguments.data(), pointers.data());
   close(ends[1]);
+  close(printing[1]);
   if (error != 0) {
     close(channel_);
     close(printed_);
@@ -93,14 +126,23 @@ ChildProcess::~ChildProcess() {
   if (printed_ >= 0) close(printed_);
 }
 
-std::string ChildProcess::last_words() const {
-  constexpr off_t most = 4096;
-  const off_t size = lseek(printed_, 0, SEEK_END);
-  if (size <= 0) return "";
-  std::string text(static_cast<std::size_t>(std::min(size, most)), '\0');
-  const ssize_t count = pread(printed_, text.data(), text.size(), std::max<off_t>(0, size - most));
-  text.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
-  return first_line(text);
+void ChildProcess::hear() {
+  std::array<char, 65536> bytes{};
+  for (int reads = 0; reads < max_reads; ++reads) {
+    const ssize_t count = read(printed_, bytes.data(), bytes.size());
+    if (count == 0) {  // all have closed it: poll() would say so again and again
+      close(printed_);
+      printed_ = -1;
+    }
+    if (count <= 0) return;
+    words_.append(bytes.data(), static_cast<std::size_t>(count));
+    if (words_.size() > max_words) words_.erase(0, words_.size() - max_words);
+  }
+}
+
+std::string ChildProcess::last_words() {
+  hear();
+  return first_line(words_);
 }
 
 std::string ChildProcess::end_of_child() {
@@ -110,6 +152,7 @@ std::string ChildProcess::end_of_child() {
   int status = 0;
   int ended = waitpid(pid_, &status, WNOHANG);
   for (int look = 0; ended == 0 && look < max_looks; ++look) {
+    hear();  // or it waits for room to print its last words
     std::this_thread::sleep_for(between);
     ended = waitpid(pid_, &status, WNOHANG);
   }
@@ -130,7 +173,13 @@ void ChildProcess::lose(const std::string& how) {
     pid_ = -1;
   }
   const std::string words = last_words();
-  throw ChildLost(words.empty() ? how : fmt::format("{}, saying \"{}\"", how, words));
+  if (words.empty()) throw ChildLost(how);
+  // LLVM, which PoCL is made of, ends the process where a kernel cannot be written or loaded.
+  const bool may_be_cache =
+      words.find("LLVM ERROR") != std::string::npos || words.find("dlopen") != std::string::npos;
+  throw ChildLost(
+      fmt::format("{}, saying \"{}\"{}", how, words,
+                  may_be_cache ? clean_driver_words(advise_about_pocl_cache()) : std::string()));
 }
 
 void ChildProcess::wait_until(short ready, const Patience& patience) {
@@ -144,8 +193,11 @@ void ChildProcess::wait_until(short ready, const Patience& patience) {
     }
     // Short waits: an interrupt that arrives just before poll() would else go unseen.
     constexpr std::chrono::milliseconds longest_wait{100};
-    pollfd waiting{channel_, ready, 0};
-    if (poll(&waiting, 1, static_cast<int>(std::min(left, longest_wait).count())) > 0) return;
+    std::array<pollfd, 2> waiting{pollfd{channel_, ready, 0}, pollfd{printed_, POLLIN, 0}};
+    poll(waiting.data(), waiting.size(), static_cast<int>(std::min(left, longest_wait).count()));
+    // A driver that prints more than a pipe holds waits until somebody reads it.
+    if (waiting[1].revents != 0) hear();
+    if (waiting[0].revents != 0) return;
   }
 }
 

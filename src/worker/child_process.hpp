@@ -21,8 +21,9 @@ class ChildLost : public std::runtime_error {
 /// drivers print on stdout and stderr is kept apart. Killed when this object dies.
 class ChildProcess {
  public:
-  /// Throws ChildLost when the process cannot be started.
-  ChildProcess();
+  /// `vendors`: the folder of the drivers that it loads (OCL_ICD_VENDORS); empty: as the
+  /// environment says. Throws ChildLost when the process cannot be started.
+  explicit ChildProcess(const std::string& vendors = {});
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
   ChildProcess(ChildProcess&&) = delete;
@@ -47,12 +48,15 @@ class ChildProcess {
   void wait_until(short ready, const Patience& patience);
   void write_line(std::string_view line, const Patience& patience);
   [[nodiscard]] std::string end_of_child();
-  [[nodiscard]] std::string last_words() const;
+  /// Reads what the child's libraries have printed, and keeps the last of it.
+  void hear();
+  [[nodiscard]] std::string last_words();
 
   int pid_{-1};
   int channel_{-1};
   int printed_{-1};  // what the child's libraries print
   std::string unread_{};
+  std::string words_{};
 };
 
 inline constexpr int worker_channel = 3;

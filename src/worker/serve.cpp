@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The child's side of the protocol: one JSON object a line, asked and answered in turn.
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -12,13 +13,27 @@
 #include "clprobe/device.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/worker.hpp"
+#include "device/pocl_cache.hpp"
 #include "run/json.hpp"
 #include "worker/child_process.hpp"
+#include "worker/drivers.hpp"
 
 namespace clprobe {
 namespace {
 
 using json::Json;
+
+/// Why there is no platform: the loaders say nothing of a driver that they cannot open.
+Json unloadable_drivers() {
+  Json problems = Json::array();
+  for (const Driver& each : registered_drivers(LoaderVariables::of_environment())) {
+    const bool is_loaded = dlopen(each.library.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr;
+    const char* const reason = is_loaded ? nullptr : dlerror();
+    problems.push_back(
+        {{"platform", each.file}, {"problem", reason == nullptr ? "offers no platform" : reason}});
+  }
+  return problems;
+}
 
 /// What the child has open. One device, one prepared point at a time.
 class Server {
@@ -71,8 +86,12 @@ class Server {
       devices.push_back(json::encode(each.info));
     }
     for (const PlatformProblem& each : found.problems) {
-      problems.push_back({{"platform", each.platform}, {"problem", each.problem}});
+      const bool is_pocl = each.platform == pocl_platform;
+      problems.push_back(
+          {{"platform", each.platform},
+           {"problem", each.problem + (is_pocl ? advise_about_pocl_cache() : std::string())}});
     }
+    if (devices.empty() && problems.empty()) problems = unloadable_drivers();
     return {{"devices", devices}, {"problems", problems}};
   }
 

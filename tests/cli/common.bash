@@ -70,3 +70,17 @@ json_says() {
     return 1
   }
 }
+
+# only_seen <FILE: every character is one that is seen, or a line end. By Python's table of Unicode.
+only_seen() {
+  python3 -c '
+import sys, unicodedata
+
+invisible = {"Cc", "Cf", "Cn", "Cs", "Zl", "Zp"}
+selectors = range(0xFE00, 0xFE10)
+text = sys.stdin.buffer.read().decode().replace("\n", "")
+found = [c for c in text if unicodedata.category(c) in invisible or ord(c) in selectors]
+if found:
+    sys.exit("not seen: " + " ".join(f"U+{ord(c):04X}" for c in found))
+'
+}

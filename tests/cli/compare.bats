@@ -168,7 +168,12 @@ slower() {
     [ "$status" -eq 0 ]
     json_says '.imported.file != ""' "$file.json"
     clprobe compare "$file.json" "$file.json" --fail-on changed
-    [ "$status" -eq 0 ]
+    # Points alone, of which nothing can be concluded, are nothing that a check can pass.
+    if [[ $file == clmempatterns* ]]; then
+      fails_with 5 'no finding in common'
+    else
+      [ "$status" -eq 0 ]
+    fi
   done
   clprobe compare chase.json old.json
   [ "$status" -eq 0 ]

@@ -187,7 +187,22 @@ failed_points() {
 
 @test "no platforms and no devices: exit 3" {
   with_fault empty@clGetPlatformIDs latency
-  fails_with 3 'no OpenCL platform' pocl-opencl-icd
+  fails_with 3 'no OpenCL device' /etc/OpenCL/vendors/pocl.icd 'offers no platform' pocl-opencl-icd
   with_fault empty@clGetDeviceIDs latency
   fails_with 3 'no OpenCL device' 'Portable Computing Language' 'no devices'
+}
+
+@test "a point that fails while stderr is closed or full: a document, and the later probe is in it" {
+  for streams in '2>&-' '2>/dev/full' '>/dev/full 2>/dev/full' '<&- >&- 2>&-'; do
+    rm -f once a.json
+    status=0
+    CLPROBE_FAULT_ONCE=$PWD/once CLPROBE_FAULT_KERNEL=latency_chase \
+      CLPROBE_FAULT=crash@clEnqueueNDRangeKernel:12 bash -c 'exec timeout 180 env \
+      LD_PRELOAD="$CLPROBE_FAULT_LIBRARY" "$@" '"$streams" bash "$CLPROBE" \
+      latency "${few_points[@]}" stride --grid 2^10 -o a.json >out || status=$?
+    [ -e once ]
+    [ "$status" -eq 1 ]
+    json_says '.interrupted == false and [.results[].status] == ["failed", "ok"]' a.json
+    run ! grep -q 'clprobe: ' a.json out
+  done
 }

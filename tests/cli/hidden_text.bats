@@ -14,20 +14,6 @@ setup() {
   stored=$BATS_TEST_DIRNAME/../../results/intel/xeon/pocl-5.0_2026-11-20.json
 }
 
-# only_seen <FILE: every character is one that is seen, or a line end. By Python's table of Unicode.
-only_seen() {
-  python3 -c '
-import sys, unicodedata
-
-invisible = {"Cc", "Cf", "Cn", "Cs", "Zl", "Zp"}
-selectors = range(0xFE00, 0xFE10)
-text = sys.stdin.buffer.read().decode().replace("\n", "")
-found = [c for c in text if unicodedata.category(c) in invisible or ord(c) in selectors]
-if found:
-    sys.exit("not seen: " + " ".join(f"U+{ord(c):04X}" for c in found))
-'
-}
-
 # A message of one line with nothing in it that is not seen, and the status.
 complains() {
   fails_with "$1" || return 1

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a run document: refused with one plain line, or read, and then the same whichever
-// parser read it, written and read again without a change, and fit for every report.
+// parser read it, written and read again without a change, and analysed, shown and compared as
+// `report` and `compare` do.
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "clprobe/compare.hpp"
-#include "clprobe/comparison_report.hpp"
-#include "clprobe/report.hpp"
 #include "clprobe/run.hpp"
+#include "commands/analyse_again.hpp"
+#include "hostile/show.hpp"
 #include "run/json.hpp"
 
 namespace {
@@ -49,18 +49,19 @@ void check_accepted(std::string_view text, const std::vector<clprobe::Run>& runs
   if (clprobe::runs_from_json(written) != runs) {
     fail("it does not survive writing", written);
   }
-  static_cast<void>(clprobe::render_table(runs, {}));
-  static_cast<void>(clprobe::render_csv(runs));
-  static_cast<void>(clprobe::render_markdown(runs));
-  std::vector<clprobe::RunDigest> digests;
-  for (const clprobe::Run& run : runs) digests.push_back(clprobe::digest(run, "a.json"));
-  if (!runs.empty()) digests.push_back(clprobe::digest(runs.front(), "b.json"));
-  if (digests.empty()) return;
-  const clprobe::Comparison comparison = clprobe::compare(digests, 0, 0.03);
-  static_cast<void>(clprobe::render_comparison_table(comparison, digests, {.all_points = true}));
-  static_cast<void>(clprobe::comparison_to_json(comparison, digests));
-  static_cast<void>(clprobe::render_comparison_csv(comparison, digests));
-  static_cast<void>(clprobe::render_comparison_markdown(comparison, digests));
+}
+
+void show_all(std::string_view text) {
+  std::vector<clprobe::Run> runs;
+  try {
+    runs = clprobe::commands::analysed_runs_from_json(text);
+  } catch (const clprobe::RunFormatError& error) {
+    check_one_plain_line(error.what());
+    return;
+  }
+  static_cast<void>(clprobe::hostile::show_reports(runs));
+  if (runs.empty()) return;
+  static_cast<void>(clprobe::hostile::show_comparisons(runs.front(), runs));
 }
 
 }  // namespace
@@ -76,5 +77,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     return 0;
   }
   check_accepted(text, runs);
+  show_all(text);
   return 0;
 }

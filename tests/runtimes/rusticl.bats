@@ -76,6 +76,16 @@ setup() {
   json_says '[.results[0].points[].samples[].ticks // 0] | max == 0'
 }
 
+@test "loads in flight: lines of many MiB are filled whole within 65,535 iterations" {
+  # 16 MiB are 4 Mi words: 65,536 of each work-item where there are fewer than 64 of them.
+  clprobe inflight --device llvmpipe --series chains --max-memory 32MiB --quick --time-budget 60s --json
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[] | select(.series == "memory-chains") | .facts.buffer_bytes] |
+    length > 0 and max == 16777216'
+  json_says '[.results[0].points[] | select((.failure // "") != "" or (.samples | length) == 0)] == []'
+}
+
 @test "banks: slopes of the host's clock, and the model is said not to be measured" {
   clprobe banks --device llvmpipe --quick --time-budget 60s --json --words 4 --strides 1,32 \
     --series load-latency,store-throughput,load-model --sub-groups 2 --instructions 2

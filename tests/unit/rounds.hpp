@@ -10,8 +10,8 @@
 namespace clprobe {
 
 /// The usual number of rounds, or the part of it that the environment's CLPROBE_ROUNDS says, at
-/// least one: "25%" under sanitizers, which slow simulations down ten times. Tests of hostile input
-/// always make all of theirs. Throws std::invalid_argument where it says no percentage.
+/// least one: "25%" under sanitizers, which slow simulations down ten times. Fuzzers' corpora
+/// are always replayed whole. Throws std::invalid_argument where it says no percentage.
 inline int rounds(int usual) {
   const char* const asked = std::getenv("CLPROBE_ROUNDS");
   if (asked == nullptr) return usual;

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "probes/banks/access.hpp"
+#include "probes/shared/fields.hpp"
 #include "probes/shared/work_group.hpp"
 
 namespace clprobe::banks {
@@ -41,6 +42,27 @@ std::string build_options(const AccessKind& kind, const Shape& shape) {
 Bytes memory_of(int lanes) {
   return {static_cast<std::uint64_t>(lanes) * max_instructions * sizeof(std::uint32_t) +
           2 * launches_of_model * sizeof(std::uint64_t)};
+}
+
+std::uint64_t turns_of_filling(std::uint64_t footprint, std::uint64_t items) {
+  const std::uint64_t words = (footprint + behind_footprint_bytes) / sizeof(std::uint32_t);
+  return (words + items - 1) / items;
+}
+
+std::uint64_t max_timed(std::uint64_t footprint, std::uint64_t items) {
+  return max_iterations - std::min(max_iterations / 2, turns_of_filling(footprint, items));
+}
+
+std::vector<KernelLoops> loops(const DeviceInfo&, const Point& point) {
+  const auto shape = shape_of<Shape>(point);
+  const std::uint64_t footprint = footprint_of(shape.pattern, shape.word_bytes, shape.lanes);
+  const std::uint64_t items =
+      std::max<std::uint64_t>(1, shape.sub_groups * static_cast<std::uint64_t>(shape.lanes));
+  const std::uint64_t filling = turns_of_filling(footprint, items);
+  const bool is_single = kind_of(point.series).is_single;
+  // A round and its iterations.
+  const std::uint64_t timed = is_single ? 2 * rounds_of_model : 1 + max_timed(footprint, items);
+  return {{"banks_access", filling + timed}};
 }
 
 std::vector<KernelVariant> variants() {

@@ -54,11 +54,11 @@ struct Shape {
 
   template <typename Visitor>
   void visit(Visitor& f) {
-    f.whole("word_bytes", word_bytes);
+    f.whole("word_bytes", word_bytes, {.min = 1, .max = 16});
     pattern.visit(f);
-    f.whole("sub_groups", sub_groups);
-    f.whole("lanes", lanes);
-    f.whole("instructions", instructions);
+    f.whole("sub_groups", sub_groups, count_from_1);
+    f.whole("lanes", lanes, {.min = 1, .max = 1024});
+    f.whole("instructions", instructions, count_from_1);
     f.whole("local_bytes", local_bytes);
   }
 };
@@ -71,6 +71,19 @@ std::vector<KernelVariant> variants();
 
 /// What points share: a table of offsets for each chain, and the results of a sample's launches.
 Bytes memory_of(int lanes);
+
+/// Rounds of a launch of the model, of which the last counts: the first brings the code into
+/// caches.
+inline constexpr std::uint64_t rounds_of_model = 2;
+
+/// Turns in which so many work-items write the footprint before they begin.
+std::uint64_t turns_of_filling(std::uint64_t footprint, std::uint64_t items);
+
+/// Iterations of a launch, at most.
+std::uint64_t max_timed(std::uint64_t footprint, std::uint64_t items);
+
+/// Of every kernel that a point's launches run.
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
 
 /// Prepares points of `Shape`. Throws DeviceError and cl::Error.
 Preparer open(Session& session);

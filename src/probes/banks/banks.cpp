@@ -383,7 +383,9 @@ const Probe probe{
     .open = open,
     .trace = trace,
     .variants = variants,
+    .find_problem = find_problem<Shape>,
     .analyse = analyse,
+    .loops = loops,
 };
 
 }  // namespace clprobe::banks

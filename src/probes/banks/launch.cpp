@@ -19,9 +19,6 @@
 namespace clprobe::banks {
 namespace {
 
-// Of a model's launch the last round counts: the first brings the code into the caches.
-constexpr cl_uint rounds_of_model = 2;
-
 /// What all points share: freed when the probe ends.
 struct State {
   explicit State(Session& of) : session(of) {}
@@ -289,7 +286,7 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   } else {
     // About as many accesses of a sub-group for chains as for independent ones.
     work.iterations = launch.kind.is_chain ? 64 : 32;
-    work.max_iterations = max_iterations - launch.footprint / 4 / launch.items;
+    work.max_iterations = max_timed(launch.footprint, launch.items);
   }
   work.build = state->session.build_of("banks.cl", accesses->options());
   work.run = [accesses](std::uint64_t iterations) { return accesses->run(iterations); };

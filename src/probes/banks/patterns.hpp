@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "clprobe/words.hpp"
+#include "probes/shared/bounds.hpp"
 
 namespace clprobe::banks {
 
@@ -40,18 +41,18 @@ struct Pattern {
     f.word("pattern", kind, pattern_words);
     switch (kind) {
       case PatternKind::stride:
-        f.whole("stride_words", number);
+        f.whole("stride_words", number, count_from_0);
         break;
       case PatternKind::pairs:
         break;
       case PatternKind::rows:
       case PatternKind::blocks:
-        f.whole("rows", number);
+        f.whole("rows", number, count_from_1);
         break;
       case PatternKind::congestion:
-        f.whole("ways", number);
-        f.whole("span_bytes", span_bytes);
-        f.whole("banks", banks);
+        f.whole("ways", number, count_from_1);
+        f.whole("span_bytes", span_bytes, count_from_1);
+        f.whole("banks", banks, count_from_1);
         break;
     }
   }

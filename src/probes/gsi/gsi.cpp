@@ -90,7 +90,7 @@ struct SearchShape : Shape {
   template <class Visitor>
   void visit(Visitor& fields) {
     Shape::visit(fields);
-    fields.whole("nodes", nodes);
+    fields.whole("nodes", nodes, count_from_1);
   }
 };
 
@@ -283,6 +283,19 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
   return work;
 }
 
+struct Entries {
+  std::optional<std::uint64_t> mshr_entries{};
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    fields.whole("mshr_entries", mshr_entries, count_from_0);
+  }
+};
+
+std::optional<PointProblem> find_problem_of(const Point& point) {
+  return find_problem<SearchShape, ImplicitShape, Entries>(point);
+}
+
 }  // namespace
 
 const Probe probe{
@@ -297,6 +310,7 @@ const Probe probe{
     .check = check_cases,
     .plan = plan,
     .trace = trace,
+    .find_problem = find_problem_of,
     .analyse = [](const DeviceInfo&, std::span<const Point> points) { return analyse(points); },
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "probes/inflight/findings.hpp"
 #include "probes/inflight/launch.hpp"
 #include "probes/inflight/loaded.hpp"
+#include "probes/inflight/loops.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/shared/asked_numbers.hpp"
 #include "probes/shared/finding.hpp"
@@ -201,6 +203,15 @@ std::string check(const DeviceInfo& device, const Request& request) {
 
 }  // namespace
 
+namespace {
+
+std::optional<PointProblem> find_problem_of(const Point& point) {
+  if (is_loaded(point)) return find_problem<LoadedShape>(point);
+  return is_chain(point) ? find_problem<Chains>(point) : find_problem<Shape>(point);
+}
+
+}  // namespace
+
 const Probe probe{
     .id = "inflight",
     .title = "Loads in flight",
@@ -216,7 +227,9 @@ const Probe probe{
     .open = open,
     .trace = trace,
     .variants = variants,
+    .find_problem = find_problem_of,
     .analyse = analyse,
+    .loops = loops,
 };
 
 }  // namespace clprobe::inflight

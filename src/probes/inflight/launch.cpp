@@ -12,6 +12,7 @@
 #include "probes/inflight/launch.hpp"
 #include "probes/inflight/lines.hpp"
 #include "probes/inflight/loaded.hpp"
+#include "probes/inflight/loops.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/shared/work_group.hpp"
 
@@ -93,7 +94,7 @@ void InFlight::build() {
 void InFlight::touch() {
   cl::Kernel kernel = session_.kernel("inflight.cl", "inflight_touch", shape_.options());
   kernel.setArg(3, out_);
-  run_over_lines(session_, kernel, lines_, shape_);
+  run_over(shape_.lines(), session_, kernel, lines_, shape_);
 }
 
 void InFlight::bind_block() {
@@ -175,9 +176,8 @@ Work prepare(const std::shared_ptr<Shared>& shared, const Point& point) {
   Work work;
   if (prepared->is_block()) {
     const std::uint64_t round = std::max<std::uint64_t>(1, shape.lines_per_round());
-    const std::uint64_t room = std::max<std::uint64_t>(2, shape.lines() / round) - 1;
-    work.iterations = std::min(std::max(usual_rounds, lines_for_mean / round), room);
-    work.max_iterations = std::min(room, max_iterations);
+    work.max_iterations = max_rounds(shape);
+    work.iterations = std::min(std::max(usual_rounds, lines_for_mean / round), work.max_iterations);
   } else {
     work.accesses_per_iteration = shape.work_items * shape.chains;
     work.iterations = runs_items_in_turn(session.info()) ? usual_hops_of_cpu : usual_hops;

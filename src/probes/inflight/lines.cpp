@@ -5,11 +5,12 @@
 
 namespace clprobe::inflight {
 
-void run_over_lines(Session& session, cl::Kernel kernel, const Lines& lines, const Shape& shape) {
+void run_over(std::uint64_t places, Session& session, cl::Kernel kernel, const Lines& lines,
+              const Shape& shape) {
   kernel.setArg(0, lines.store.buffer);
   kernel.setArg(1, as_uint(shape.lines() - 1));
   kernel.setArg(2, as_uint(shape.line_bytes / sizeof(cl_uint)));
-  const LaunchSize size = spread_over(session.info(), shape.lines());
+  const LaunchSize size = spread_over(session.info(), places);
   session.launch(kernel, cl::NDRange(size.items), cl::NDRange(size.group));
 }
 
@@ -22,9 +23,8 @@ Lines& lines_for(Shared& shared, const Shape& shape) {
   }
   const cl_mem_flags place = target == "host" ? CL_MEM_ALLOC_HOST_PTR : 0;
   Lines lines{make_store(shared.session, {shape.buffer_bytes}, place)};
-  run_over_lines(shared.session,
-                 shared.session.kernel("inflight.cl", "inflight_fill", shape.options()), lines,
-                 shape);
+  run_over(shape.words(), shared.session,
+           shared.session.kernel("inflight.cl", "inflight_fill", shape.options()), lines, shape);
   return shared.lines.emplace(target, std::move(lines)).first->second;
 }
 

@@ -37,8 +37,10 @@ struct Shared {
 /// The filled lines of a shape's target, made anew where they are of another size.
 Lines& lines_for(Shared& shared, const Shape& shape);
 
-/// Launches a kernel that takes the buffer, the mask and the words of a line, over all lines.
-void run_over_lines(Session& session, cl::Kernel kernel, const Lines& lines, const Shape& shape);
+/// Launches a kernel that takes the buffer, the mask and the words of a line, over so many places:
+/// the words of all lines, or the lines.
+void run_over(std::uint64_t places, Session& session, cl::Kernel kernel, const Lines& lines,
+              const Shape& shape);
 
 /// Prepares a point with streams (loaded_launch.cpp).
 Work prepare_loaded(const std::shared_ptr<Shared>& shared, const Point& point);

@@ -34,10 +34,10 @@ struct LoadedShape {
   template <typename Visitor>
   void visit(Visitor& fields) {
     chase.visit(fields);
-    fields.whole("stream_groups", groups);
-    fields.whole("stream_items", items);
-    fields.whole("stream_turns", turns);
-    fields.whole("delay", delay);
+    fields.whole("stream_groups", groups, count_from_0);
+    fields.whole("stream_items", items, count_from_1);
+    fields.whole("stream_turns", turns, count_from_1);
+    fields.whole("delay", delay, count_from_0);
   }
 
   /// Throws std::out_of_range where a parameter is missing.

@@ -14,16 +14,6 @@ namespace {
 constexpr std::uint32_t factor = 2891336453U;
 constexpr std::uint32_t increment = 1013904223U;
 
-/// The fields of such a point are read by its kind.
-struct Chains {
-  Shape shape{.kind = Kind::chains};
-
-  template <typename Visitor>
-  void visit(Visitor& fields) {
-    shape.visit(fields);
-  }
-};
-
 std::uint64_t parts(std::uint64_t count, std::uint64_t size) { return (count + size - 1) / size; }
 
 }  // namespace

@@ -41,25 +41,26 @@ struct Shape {
   template <typename Visitor>
   void visit(Visitor& fields) {
     fields.text("target", pattern.target);
-    fields.whole("line_bytes", line_bytes);
-    fields.whole("sub_group", sub_group);
+    fields.whole("line_bytes", line_bytes, count_from_1);
+    fields.whole("sub_group", sub_group, {.min = 1, .max = 1024});
     if (kind == Kind::block) {
-      fields.whole("loads", pattern.loads);
-      fields.whole("merger", pattern.merger);
+      fields.whole("loads", pattern.loads, {.max = 1024});
+      fields.whole("merger", pattern.merger, {.min = 1, .max = 4096});
       fields.word("merger_mode", pattern.mode, merger_modes);
-      fields.whole("work_items", work_items);
+      fields.whole("work_items", work_items, count_from_1);
     } else if (kind == Kind::chains) {
-      fields.whole("group_items", work_items);
-      fields.whole("chains", chains);
+      fields.whole("group_items", work_items, count_from_1);
+      fields.whole("chains", chains, count_from_1);
       fields.derived("asked", work_items * chains);
     }
-    fields.fact("buffer_bytes", buffer_bytes);
+    fields.fact("buffer_bytes", buffer_bytes, from_1);
   }
 
   /// Of a point that is not loaded. Throws std::out_of_range where a parameter is missing.
   static Shape of(const Point& point);
 
   [[nodiscard]] std::uint64_t lines() const { return buffer_bytes / line_bytes; }
+  [[nodiscard]] std::uint64_t words() const { return buffer_bytes / sizeof(std::uint32_t); }
   [[nodiscard]] LineCycle cycle() const { return {static_cast<std::uint32_t>(lines() - 1)}; }
   /// Lines from one load of the work-group to its next.
   [[nodiscard]] std::uint64_t lines_per_load() const;
@@ -78,6 +79,16 @@ struct Shape {
                                                        std::uint64_t distance) const;
   /// The build options of cl/inflight.cl.
   [[nodiscard]] std::string options() const;
+};
+
+/// The fields of a point of chases side by side are read by its kind.
+struct Chains {
+  Shape shape{.kind = Kind::chains};
+
+  template <typename Visitor>
+  void visit(Visitor& fields) {
+    shape.visit(fields);
+  }
 };
 
 /// Whether a point is of chases side by side.

@@ -10,11 +10,23 @@
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/levels.hpp"
+#include "probes/latency/ring_shape.hpp"
 #include "probes/latency/series.hpp"
+#include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::latency {
 namespace {
+
+/// What was found while preparing.
+struct Pages {
+  std::int64_t huge_page_percent{0};
+
+  template <typename Visitor>
+  void visit(Visitor& fields) {
+    fields.fact("huge_page_percent", huge_page_percent, {.max = 100});
+  }
+};
 
 Finding of_level(std::string_view name, std::string_view series, int level, std::string_view unit) {
   Finding finding = finding_of(name, series, unit, "segmentation");
@@ -161,6 +173,10 @@ std::vector<CurvePoint> translation_curve(std::span<const Point> points, const D
 }
 
 }  // namespace
+
+std::optional<PointProblem> find_problem_of(const Point& point) {
+  return find_problem<RingShape, Pages>(point);
+}
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;

@@ -13,6 +13,7 @@
 #include "probes/latency/build.hpp"
 #include "probes/latency/findings.hpp"
 #include "probes/latency/launch.hpp"
+#include "probes/latency/loops.hpp"
 #include "probes/latency/ring_shape.hpp"
 #include "probes/latency/series.hpp"
 #include "probes/shared/finding.hpp"
@@ -218,8 +219,10 @@ const Probe probe{
     .open = open,
     .trace = trace,
     .variants = variants,
+    .find_problem = find_problem_of,
     .analyse = analyse,
     .learn = learn,
+    .loops = loops,
 };
 
 }  // namespace clprobe::latency

@@ -8,13 +8,11 @@
 
 #include "clprobe/device.hpp"
 #include "probes/latency/build.hpp"
+#include "probes/latency/loops.hpp"
 #include "probes/latency/ring.hpp"
-#include "probes/shared/work_group.hpp"
 
 namespace clprobe::latency {
 namespace {
-
-constexpr std::uint64_t chains_per_item = 16;  // CHAINS in cl/latency.cl
 
 /// Whether the device is the CPU itself, run by native code: threads that may be on any core.
 bool is_native_cpu(const DeviceInfo& device) {
@@ -43,8 +41,7 @@ class Chase {
 /// only some units share would else see only a part of the walk.
 void Chase::walk(std::uint64_t begin, std::uint64_t end) {
   const auto hops_of = [&](std::uint64_t items) {
-    const std::uint64_t chains = items * chains_per_item;
-    return static_cast<cl_uint>((end - begin + chains - 1) / chains);
+    return static_cast<cl_uint>(sweep_hops(end - begin, items));
   };
   // Only a clock in the kernel can leave the walk out of the time.
   if (is_native_cpu(session_.info()) && session_.info().timer == Timer::clock) {
@@ -53,10 +50,9 @@ void Chase::walk(std::uint64_t begin, std::uint64_t end) {
     ring_.chase.setArg(ring_.age_argument + 2, hops_of(1));
     return;
   }
-  const auto max_items = static_cast<std::uint64_t>(
-      std::clamp<std::int64_t>(session_.info().max_work_group_size, 1, 1024));
   const auto wanted = std::clamp<std::size_t>(
-      ring_.sweep.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device()), 1, max_items);
+      ring_.sweep.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device()), 1,
+      sweep_items(session_.info()));
   ring_.sweep.setArg(4, static_cast<cl_uint>(begin));
   ring_.sweep.setArg(5, static_cast<cl_uint>(end));
   ring_.sweep.setArg(6, hops_of(wanted));
@@ -119,7 +115,7 @@ Preparer open(Session& session) {
     Work work;
     work.accesses_per_iteration = ring.shape.unroll;
     work.iterations = ring.usual_hops / ring.shape.unroll;
-    work.max_iterations = max_iterations - ring.warm;
+    work.max_iterations = max_timed(shared->session.info(), *ring.series, ring.shape);
     if (has_store(ring.series->space) && shared->store->host) {
       work.facts.set("huge_page_percent", std::int64_t{shared->huge_page_percent});
     }

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "probes/latency/build.hpp"
+#include "probes/latency/loops.hpp"
 #include "probes/shared/launch_size.hpp"
-#include "probes/shared/work_group.hpp"
 
 namespace clprobe::latency {
 namespace {
@@ -163,15 +163,6 @@ void first_launch(const Ring& ring) {
   }
 }
 
-/// Small rings are walked once in the launch itself, since some devices empty their first caches
-/// between launches. Large ones are aged by sweeps.
-std::uint64_t warm_iterations(const Ring& ring) {
-  const std::uint64_t lap = (ring.shape.nodes() + ring.shape.unroll - 1) / ring.shape.unroll;
-  // With few hops an iteration a lap is too many of them for one launch.
-  const bool fits = ring.shape.nodes() <= ring.usual_hops && lap <= max_iterations / 2;
-  return fits ? lap : std::min<std::uint64_t>(lap, 4);
-}
-
 }  // namespace
 
 Ring make_ring(const std::shared_ptr<Shared>& shared, const Point& point) {
@@ -181,10 +172,8 @@ Ring make_ring(const std::shared_ptr<Shared>& shared, const Point& point) {
   make_order(*shared, ring.shape.nodes(), largest);
   const cl::Buffer& order = order_buffer(*shared);
   ring.out = shared->out.at_least(session, 3 * sizeof(cl_ulong));
-  // More lines than the caches hold that belong to one core or compute unit, so that a chase of
-  // so many hops leaves nothing of use in them for the next one.
-  ring.usual_hops = runs_items_in_turn(session.info()) ? 65536 : 8192;
-  ring.warm = warm_iterations(ring);
+  ring.usual_hops = usual_hops(session.info());
+  ring.warm = warm_iterations(session.info(), ring.shape);
   if (has_store(ring.series->space)) lay_out(ring, order);
   ring.chase = build_chase(ring);
   bind(ring, order);

@@ -31,11 +31,11 @@ struct RingShape {
 
   template <typename Visitor>
   void visit(Visitor& fields) {
-    fields.whole("working_set_bytes", working_set_bytes);
-    fields.whole("step_bytes", step_bytes);
-    fields.whole("line_bytes", line_bytes);
+    fields.whole("working_set_bytes", working_set_bytes, from_1);
+    fields.whole("step_bytes", step_bytes, from_1);
+    fields.whole("line_bytes", line_bytes, from_1);
     fields.word("address", address, address_table);
-    fields.whole("unroll", unroll);
+    fields.whole("unroll", unroll, count_from_1);
     fields.fact("buffer_bytes", buffer_bytes);
   }
 

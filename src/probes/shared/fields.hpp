@@ -18,34 +18,37 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 
+#include "clprobe/probe.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/words.hpp"
+#include "probes/shared/bounds.hpp"
 
 namespace clprobe {
 
-/// Reads the fields of a point. The first that is missing, or no value of its type, is the problem;
-/// fields with a problem keep their value.
+/// Reads the fields of a point. The first that is no value of its type or out of its bounds is the
+/// problem, else the first that is missing or a word that this version does not know; fields with a
+/// problem keep their value.
 class FieldReader {
  public:
   explicit FieldReader(const Point& point) : point_(point) {}
 
   template <std::integral Number>
-  void whole(std::string_view name, Number& number) {
-    if (const Value* const value = need(name)) take(name, *value, number);
+  void whole(std::string_view name, Number& number, const Bounds& bounds = {}) {
+    if (const Value* const value = need(name)) take(name, *value, number, bounds);
   }
   /// A field that not every point has.
   template <std::integral Number>
-  void whole(std::string_view name, std::optional<Number>& number) {
+  void whole(std::string_view name, std::optional<Number>& number, const Bounds& bounds = {}) {
     number.reset();
     const Value* const value = point_.parameters.find(name);
-    if (value != nullptr) take(name, *value, number.emplace());
+    if (value != nullptr) take(name, *value, number.emplace(), bounds);
   }
 
   void text(std::string_view name, std::string& text) {
@@ -69,32 +72,61 @@ class FieldReader {
   }
 
   /// Written for those who read documents; follows from the other fields.
-  template <typename Value>
-  void derived(std::string_view /*name*/, const Value& /*value*/) {}
+  template <std::integral Number>
+  void derived(std::string_view name, Number /*number*/) {
+    std::optional<std::int64_t> shown;
+    whole(name, shown);
+  }
+  void derived(std::string_view name, std::string_view /*text*/) {
+    std::optional<std::string> shown;
+    text(name, shown);
+  }
 
   /// A fact, which keeps its value where the point does not have it.
   template <std::integral Number>
-  void fact(std::string_view name, Number& number) {
-    if (const Value* const value = point_.facts.find(name)) take(name, *value, number);
+  void fact(std::string_view name, Number& number, const Bounds& bounds = {}) {
+    const Value* const value = point_.facts.find(name);
+    if (value == nullptr) return;
+    group_ = "facts";
+    take(name, *value, number, bounds);
+    group_ = "parameters";
   }
 
   /// Empty where all fields were read.
-  [[nodiscard]] const std::string& problem() const { return problem_; }
+  [[nodiscard]] std::string problem() const {
+    const std::optional<PointProblem>& any = bad_ ? bad_ : unknown_;
+    if (!any) return {};
+    return any->what == is_missing ? fmt::format("a point without '{}'", any->name)
+                                   : fmt::format("'{}' {}", any->name, any->what);
+  }
+  /// The first field that is there and cannot be.
+  [[nodiscard]] const std::optional<PointProblem>& bad() const { return bad_; }
+  /// Why the point cannot be read, where there is a problem.
+  [[nodiscard]] PointProblem worst() const {
+    return bad_ ? *bad_ : unknown_.value_or(PointProblem{});
+  }
 
  private:
+  static constexpr std::string_view is_missing = "is missing";
+
   const Value* need(std::string_view name) {
     const Value* const value = point_.parameters.find(name);
-    if (value == nullptr) fail("a point without '{}'", name);
+    if (value == nullptr) note(unknown_, name, std::string(is_missing));
     return value;
   }
 
   template <std::integral Number>
-  void take(std::string_view name, const Value& value, Number& number) {
+  void take(std::string_view name, const Value& value, Number& number, const Bounds& bounds) {
     const auto* const integer = std::get_if<std::int64_t>(&value);
+    const std::int64_t max = std::in_range<Number>(bounds.max)
+                                 ? bounds.max
+                                 : static_cast<std::int64_t>(std::numeric_limits<Number>::max());
     if (integer == nullptr) {
-      fail("'{}' is no whole number", name);
-    } else if (!std::in_range<Number>(*integer)) {
-      fail("'{}' is out of range", name);
+      fail(name, "is no whole number");
+    } else if (*integer < bounds.min) {
+      fail(name, fmt::format("is {}, and must be at least {}", *integer, bounds.min));
+    } else if (*integer > max) {
+      fail(name, fmt::format("is {}, and must be at most {}", *integer, max));
     } else {
       number = static_cast<Number>(*integer);
     }
@@ -104,27 +136,34 @@ class FieldReader {
     if (const auto* const found = std::get_if<std::string>(&value)) {
       text = *found;
     } else {
-      fail("'{}' is no text", name);
+      fail(name, "is no text");
     }
   }
 
   template <typename Enum, typename Find>
   void take_word(std::string_view name, Enum& field, const Find& find) {
+    const Value* const value = need(name);
+    if (value == nullptr) return;
     std::string word;
-    text(name, word);
-    if (const auto value = find(word)) {
-      field = *value;
+    take(name, *value, word);
+    if (const auto known = find(std::string_view(word))) {
+      field = *known;
     } else {
-      fail("'{}' is none of its words", name);
+      note(unknown_, name, "is none of its words");
     }
   }
 
-  void fail(fmt::format_string<std::string_view&> message, std::string_view name) {
-    if (problem_.empty()) problem_ = fmt::format(message, name);
+  void fail(std::string_view name, std::string what) { note(bad_, name, std::move(what)); }
+
+  /// The first of a kind.
+  void note(std::optional<PointProblem>& problem, std::string_view name, std::string what) const {
+    if (!problem) problem = PointProblem{std::string(group_), std::string(name), std::move(what)};
   }
 
   const Point& point_;
-  std::string problem_{};
+  std::string_view group_{"parameters"};
+  std::optional<PointProblem> bad_{};
+  std::optional<PointProblem> unknown_{};
 };
 
 /// Writes fields into a point, in the order of the list.
@@ -133,11 +172,11 @@ class FieldWriter {
   explicit FieldWriter(Point& point) : point_(point) {}
 
   template <std::integral Number>
-  void whole(std::string_view name, Number number) {
+  void whole(std::string_view name, Number number, const Bounds& = {}) {
     point_.parameters.set(name, static_cast<std::int64_t>(number));
   }
   template <std::integral Number>
-  void whole(std::string_view name, const std::optional<Number>& number) {
+  void whole(std::string_view name, const std::optional<Number>& number, const Bounds& = {}) {
     if (number) whole(name, *number);
   }
   void text(std::string_view name, const std::string& text) { point_.parameters.set(name, text); }
@@ -160,7 +199,7 @@ class FieldWriter {
     point_.parameters.set(name, std::string(text));
   }
   template <std::integral Number>
-  void fact(std::string_view name, Number number) {
+  void fact(std::string_view name, Number number, const Bounds& = {}) {
     point_.facts.set(name, static_cast<std::int64_t>(number));
   }
 
@@ -178,15 +217,30 @@ std::optional<Shape> find_shape(const Point& point) {
   return reader.problem().empty() ? std::optional(std::move(shape)) : std::nullopt;
 }
 
-/// The shape of a point that `plan` or `refine` made. Throws std::out_of_range, which names the
-/// first field that is missing or wrong.
+/// The shape of a point that `plan` or `refine` made. Throws PointError, which names the first
+/// field that is wrong or missing.
 template <typename Shape>
 Shape shape_of(const Point& point) {
   Shape shape;
   FieldReader reader(point);
   shape.visit(reader);
-  if (!reader.problem().empty()) throw std::out_of_range(reader.problem());
+  if (!reader.problem().empty()) throw PointError(point, reader.worst(), reader.problem());
   return shape;
+}
+
+/// The first field of a stored point that cannot be, as any of these shapes has it. What is missing
+/// is no problem yet: other versions and other tools said less.
+template <typename... Shapes>
+std::optional<PointProblem> find_problem(const Point& point) {
+  std::optional<PointProblem> problem;
+  const auto look = [&]<typename Shape>(Shape shape) {
+    if (problem) return;
+    FieldReader reader(point);
+    shape.visit(reader);
+    problem = reader.bad();
+  };
+  (look(Shapes{}), ...);
+  return problem;
 }
 
 /// Sets the parameters and facts of a point.

@@ -36,7 +36,7 @@ struct Basket {
     f.whole("count", count);
     f.derived("twice", 2 * count);
     f.word("fruit", fruit, fruit_words);
-    if (fruit == Fruit::apple) f.whole("worms", worms);
+    if (fruit == Fruit::apple) f.whole("worms", worms, {.min = -1, .max = 9});
     f.whole("price", price);
     f.text("owner", owner);
     f.text("note", note);
@@ -103,14 +103,31 @@ TEST_CASE("the first field that is missing or wrong is named") {
     point.parameters.set(name, value);
     return problem_of(point);
   };
-  CHECK(problem_with("count", std::int64_t{-1}) == "'count' is out of range");
-  CHECK(problem_with("count", std::int64_t{1} << 32U) == "'count' is out of range");
+  CHECK(problem_with("count", std::int64_t{-1}) == "'count' is -1, and must be at least 0");
+  CHECK(problem_with("count", std::int64_t{1} << 32U) ==
+        "'count' is 4294967296, and must be at most 4294967295");
+  CHECK(problem_with("worms", std::int64_t{-2}) == "'worms' is -2, and must be at least -1");
+  CHECK(problem_with("worms", std::int64_t{9}).empty());
+  CHECK(problem_with("worms", std::int64_t{10}) == "'worms' is 10, and must be at most 9");
   CHECK(problem_with("count", std::int64_t{std::numeric_limits<std::uint32_t>::max()}).empty());
   CHECK(problem_with("count", 1.0) == "'count' is no whole number");
   CHECK(problem_with("price", std::string("much")) == "'price' is no whole number");
   CHECK(problem_with("owner", std::int64_t{1}) == "'owner' is no text");
   CHECK(problem_with("fruit", std::string("plum")) == "'fruit' is none of its words");
   CHECK(problem_with("timer", std::string("sundial")) == "'timer' is none of its words");
+}
+
+TEST_CASE("what a stored point has and cannot be is found, what it lacks is not") {
+  CHECK_FALSE(find_problem<Basket>({}).has_value());
+  Point point = point_of({.price = 1});
+  CHECK_FALSE(find_problem<Basket>(point).has_value());
+  point.parameters.set("fruit", std::string("plum"));  // a later version may have it
+  CHECK_FALSE(find_problem<Basket>(point).has_value());
+  point.facts.set("weight", std::int64_t{-1});
+  CHECK(find_problem<Basket>(point) ==
+        PointProblem{"facts", "weight", "is -1, and must be at least 0"});
+  point.parameters.set("twice", std::string("two"));
+  CHECK(find_problem<Basket>(point) == PointProblem{"parameters", "twice", "is no whole number"});
 }
 
 TEST_CASE("an option offers the words of its table, and reads them") {

@@ -17,8 +17,16 @@ LaunchSize spread_over(const DeviceInfo& device, std::uint64_t places) {
   }
   const std::uint64_t group =
       static_cast<std::uint64_t>(std::clamp<std::int64_t>(device.max_work_group_size, 1, 128));
-  const std::uint64_t groups = std::clamp<std::uint64_t>(places / group, 1, units * 4);
+  const std::uint64_t min_groups = places / (max_iterations * group) + 1;
+  const std::uint64_t groups =
+      std::clamp<std::uint64_t>(places / group, 1, std::max(units * 4, min_groups));
   return {groups * group, group};
 }
+
+std::uint64_t turns_over(const LaunchSize& size, std::uint64_t places) {
+  return (places + size.items - 1) / size.items;
+}
+
+bool may_cut_loops(const DeviceInfo& device) { return device.isa == "spir"; }
 
 }  // namespace clprobe

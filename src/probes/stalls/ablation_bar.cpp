@@ -20,14 +20,35 @@ namespace {
 
 constexpr std::string_view not_resolved = "not resolved: within two sigma of nothing";
 
-/// A share of `all_ns`.
-Finding share_of(std::string_view series, std::string_view label, const Cost& cost, double all_ns) {
-  Finding finding = finding_of(stack_part_name, series, "share", stack_view_shapley);
+/// Whether a share can be one: within 0 to 100 %, or outside by no more than its sigma.
+bool is_possible(const Cost& cost, double all_ns) {
+  return cost.ns >= -cost.sigma_ns && cost.ns <= all_ns + cost.sigma_ns;
+}
+
+/// Why a share is not known. A build without a cause that takes longer has got another one.
+std::string impossible(std::string_view label, const Cost& cost, double all_ns) {
+  const double percent = 100.0 / all_ns;
+  const std::string_view what = cost.ns < 0.0 ? "less than nothing" : "more than the whole";
+  return fmt::format("not known: {} would be {:.1f} ±{:.1f} % of the time, {}", label,
+                     cost.ns * percent, cost.sigma_ns * percent, what);
+}
+
+/// The cost as a part of `all_ns`.
+Finding with_interval(Finding finding, std::string_view label, const Cost& cost, double all_ns) {
   finding.label = label;
   finding.value = cost.ns / all_ns;
   finding.low = cost.interval.low / all_ns;
   finding.high = cost.interval.high / all_ns;
   if (!cost.is_resolved) finding.reason = not_resolved;
+  return finding;
+}
+
+/// A share of `all_ns`.
+Finding share_of(std::string_view series, std::string_view label, const Cost& cost, double all_ns) {
+  Finding finding = finding_of(stack_part_name, series, "share", stack_view_shapley);
+  if (is_possible(cost, all_ns)) return with_interval(std::move(finding), label, cost, all_ns);
+  finding.label = label;
+  finding.reason = impossible(label, cost, all_ns);
   return finding;
 }
 
@@ -104,8 +125,10 @@ void add_interactions(std::string_view bar, const Ablation& ablation, std::span<
                       std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < causes.size(); ++i) {
     for (std::size_t j = i + 1; j < causes.size(); ++j) {
-      Finding both = share_of(bar, fmt::format("{} + {}", label_of(causes[i]), label_of(causes[j])),
-                              ablation.interactions[i][j], ablation.none.ns);
+      // A difference of shares, which may be less than nothing.
+      Finding both = with_interval(finding_of(stack_part_name, bar, "share", stack_view_shapley),
+                                   fmt::format("{} + {}", label_of(causes[i]), label_of(causes[j])),
+                                   ablation.interactions[i][j], ablation.none.ns);
       both.name = stack_interaction_name;
       both.method = "interaction cost";
       findings.push_back(std::move(both));
@@ -136,8 +159,11 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
       std::accumulate(ablation.factors.begin(), ablation.factors.end(), 0.0,
                       [](double sum, const Cost& each) { return sum + std::max(0.0, each.ns); });
   Finding first = finding_of(stack_first_name, bar, "share", stack_view_shapley);
-  if (largest->is_resolved && largest->ns > 0.0) {
-    first.label = label_of(causes[static_cast<std::size_t>(largest - ablation.factors.begin())]);
+  const Cause cause = causes[static_cast<std::size_t>(largest - ablation.factors.begin())];
+  if (!is_possible(*largest, ablation.none.ns)) {
+    first.reason = impossible(label_of(cause), *largest, ablation.none.ns);
+  } else if (largest->is_resolved && largest->ns > 0.0) {
+    first.label = label_of(cause);
     first.value = largest->ns / saved_ns;
     // What the others save is as uncertain as what this one does: no more than the whole is said.
     first.low = largest->interval.low / saved_ns;

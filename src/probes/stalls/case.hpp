@@ -65,6 +65,8 @@ struct Case {
   std::string_view what{};      ///< what its kernel does, for the manual
   std::vector<Point> (*points)(const DeviceInfo&, const Asked&){nullptr};
   Memory (*memory)(const Point&){nullptr};
+  /// Of its kernel.
+  KernelLoops (*loops)(const DeviceInfo&, const Point&){nullptr};
   /// Throws DeviceError, Unsupported and cl::Error.
   Work (*prepare)(Shared&, const Point&){nullptr};
   /// Adds what a bar's points say.

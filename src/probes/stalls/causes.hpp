@@ -11,6 +11,7 @@
 
 #include "clprobe/ablation.hpp"
 #include "clprobe/run.hpp"
+#include "probes/shared/bounds.hpp"
 
 namespace clprobe::stalls {
 
@@ -45,7 +46,7 @@ struct Ablated {
   template <class Visitor>
   void visit(Visitor& fields) {
     fields.text("factors", factors);
-    fields.whole("idealised", idealised);
+    fields.whole("idealised", idealised, {.max = (1 << max_factors) - 1});
   }
 
   /// Throws std::out_of_range where `factors` names no causes.

@@ -60,13 +60,14 @@ const cl::Buffer& Shared::held(SharedBuffer Shared::*which, std::uint64_t bytes)
 Work work_of(Session& session, const LaunchSize& size,
              std::function<Measurement(std::uint64_t)> run) {
   run(1);
-  const Sample sample = run(size.few).sample;
+  const std::uint64_t few = std::min(size.few, size.max);
+  const Sample sample = run(few).sample;
   const std::uint64_t target_ns =
       runs_items_in_turn(session.info()) ? size.cpu_launch_ns : gpu_launch_ns;
   Work work;
-  work.iterations = std::clamp<std::uint64_t>(iterations_for(target_ns, size.few, sample), size.few,
-                                              max_iterations / 8);
-  work.max_iterations = size.is_phase ? 4 * work.iterations : max_iterations;
+  work.iterations = std::clamp<std::uint64_t>(iterations_for(target_ns, few, sample), few,
+                                              std::max(few, size.max / 8));
+  work.max_iterations = size.is_phase ? std::min(4 * work.iterations, size.max) : size.max;
   work.build = session.build_of(kernel_file, size.options);
   work.run = std::move(run);
   return work;

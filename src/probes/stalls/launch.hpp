@@ -62,6 +62,7 @@ void require_group(const Session& session, const cl::Kernel& kernel, std::uint64
 /// How a kernel of many iterations is launched.
 struct LaunchSize {
   std::uint64_t few;            ///< iterations that tell how long one takes
+  std::uint64_t max;            ///< iterations of a launch
   std::uint64_t cpu_launch_ns;  ///< wanted of a launch on a CPU; on a GPU it is a millisecond
   bool is_phase;  ///< a part of the kernel that may take no time, however long it runs
   std::string options;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "clprobe/ablation.hpp"
+#include "probes/shared/bounds.hpp"
 #include "probes/stalls/case.hpp"
 
 namespace clprobe::stalls {
@@ -40,7 +41,7 @@ struct NoiseShape {
   template <class Visitor>
   void visit(Visitor& fields) {
     fields.text("noise", kind);
-    fields.whole("noise_amount", amount);
+    fields.whole("noise_amount", amount, count_from_0);
   }
 };
 /// Nothing where the point has none.

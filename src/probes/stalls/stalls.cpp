@@ -9,6 +9,7 @@
 #include <chrono>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "clprobe/device.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
+#include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
@@ -24,6 +26,7 @@
 #include "probes/stalls/cases/search.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
 #include "probes/stalls/launch.hpp"
+#include "probes/stalls/noise.hpp"
 #include "probes/stalls/sizes.hpp"
 
 namespace clprobe::stalls {
@@ -49,6 +52,7 @@ constexpr Case cases[]{
      .what = "a pass over an array by way of local memory",
      .points = copy::points,
      .memory = copy::memory_of,
+     .loops = copy::loops,
      .prepare = copy::prepare,
      .analyse = copy::analyse},
     search::case_of<search::Queues::one>("a tree search with one queue"),
@@ -171,6 +175,13 @@ Preparer open(Session& session) {
   };
 }
 
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
+  const Case& of = case_of(point);
+  std::vector<KernelLoops> all{of.loops(device, point)};
+  if (of.memory(point).data != 0) all.push_back({"stalls_fill", 0});
+  return all;
+}
+
 std::vector<KernelVariant> variants() {
   std::vector<KernelVariant> all{{"-DPART=0", ""}};
   for (const std::string_view clock : {std::string_view(), clock_without_asm}) {
@@ -213,6 +224,25 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   return found;
 }
 
+/// Beside the shapes of the cases.
+struct Others {
+  std::optional<std::string> phase{};
+  std::optional<std::string> noise{};
+  std::optional<std::uint32_t> noise_groups{};
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    fields.text("phase", phase);
+    fields.text("noise", noise);
+    fields.whole("noise_groups", noise_groups, count_from_0);
+  }
+};
+
+/// What the cases have in common has the same bounds in each.
+std::optional<PointProblem> find_problem_of(const Point& point) {
+  return find_problem<wait_for_one::Shape, copy::Shape, search::Shape, NoiseShape, Others>(point);
+}
+
 }  // namespace
 
 std::span<const Case> all_cases() { return cases; }
@@ -236,7 +266,9 @@ const Probe probe{
     .plan = plan,
     .open = open,
     .variants = variants,
+    .find_problem = find_problem_of,
     .analyse = analyse,
+    .loops = loops,
 };
 
 }  // namespace clprobe::stalls

@@ -13,6 +13,7 @@
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/stride/curve.hpp"
+#include "probes/stride/shape.hpp"
 
 namespace clprobe::stride {
 namespace {
@@ -35,8 +36,8 @@ struct Coordinates {
 
   template <typename Visitor>
   void visit(Visitor& f) {
-    f.whole("stride_bytes", stride_bytes);
-    f.whole("stride_elements", stride_elements);
+    f.whole("stride_bytes", stride_bytes, from_1);
+    f.whole("stride_elements", stride_elements, from_1);
     f.text("operation", operation);
   }
 };
@@ -209,6 +210,10 @@ void add_irregularities(Findings& found, const Curve& curve, const CurveVerdict&
 }
 
 }  // namespace
+
+std::optional<PointProblem> find_problem_of(const Point& point) {
+  return find_problem<Shape, Coordinates>(point);
+}
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;

@@ -11,67 +11,22 @@
 #include <vector>
 
 #include "clprobe/device.hpp"
-#include "probes/shared/work_group.hpp"
 #include "probes/stride/shape.hpp"
 #include "probes/stride/state.hpp"
+#include "probes/stride/walk.hpp"
 
 namespace clprobe::stride {
 namespace {
 
 constexpr const char* file = "stride.cl";
 
-/// Words of a buffer: blocks of them, `blocks_apart` from each other.
-struct Region {
-  std::uint64_t words;
-  std::uint64_t first;
-  std::uint64_t block;
-  std::uint64_t blocks_apart;
-};
-
-Region whole(const Memory& memory, std::uint64_t word_bytes) {
-  const std::uint64_t words = memory.bytes / word_bytes;
-  return {words, 0, words, words};
-}
-
-/// What the work-items of a launch move that do their elements first .. first + count - 1: where
-/// the pattern is one block for each piece of the grid that is as long as the stride.
-Region moved(const Shape& shape, std::uint64_t first, std::uint64_t count) {
-  const std::uint64_t words = shape.stride * shape.vector;
-  return {count * shape.grid * shape.vector, first * words, count * words, shape.run() * words};
-}
-
-/// Work-items that walk over a region: `x` side by side in a block, `y` over the blocks.
-struct Walkers {
-  std::uint64_t x;
-  std::uint64_t y;
-
-  [[nodiscard]] std::uint64_t count() const { return x * y; }
-  [[nodiscard]] cl::NDRange range() const { return {x, y}; }
-};
-
-/// Sets the arguments 1 to 7 of a kernel that walks over a region, and returns who walks. A CPU's
-/// work-items walk through pieces, a GPU's side by side.
-Walkers share_out(cl::Kernel& kernel, const Region& region, bool is_cpu) {
-  const std::uint64_t items = max_walkers(region.words, is_cpu);
-  const std::uint64_t blocks = region.words / region.block;
-  const std::uint64_t widest = std::bit_floor(region.block);
-  constexpr std::uint64_t side_by_side = 256;
-  Walkers walkers{};
-  if (is_cpu) {
-    walkers.y = std::min(blocks, items);
-    walkers.x = std::min(widest, items / walkers.y);
-  } else {
-    walkers.x = std::min(widest, std::max(side_by_side, items / blocks));
-    walkers.y = std::min(blocks, std::max<std::uint64_t>(1, items / walkers.x));
-  }
-  const std::uint64_t each = (region.block + walkers.x - 1) / walkers.x;
+/// Sets the arguments 1 to 7 of a kernel that walks over a region.
+void share_out(cl::Kernel& kernel, const Region& region, const Walk& walk) {
   cl_uint index = 0;
-  for (const std::uint64_t value :
-       {is_cpu ? each : 1, is_cpu ? 1 : walkers.x, each, blocks / walkers.y, region.first,
-        region.block, region.blocks_apart}) {
+  for (const std::uint64_t value : {walk.apart, walk.step, walk.each, walk.blocks_each,
+                                    region.first, region.block, region.blocks_apart}) {
     kernel.setArg(++index, cl_ulong{value});
   }
-  return walkers;
 }
 
 /// A point in place, and the launches on it.
@@ -120,13 +75,13 @@ Stream::Stream(std::shared_ptr<State> state, const Point& point)
   if (reads_source(shape_.operation)) {
     source_ = state_->source(shape_);
     if (source_->filled_word_bytes != shape_.word_bytes()) {
-      fill(*source_, whole(*source_, shape_.word_bytes()));
+      fill(*source_, whole(source_->bytes, shape_.word_bytes()));
     }
   }
   if (writes_target(shape_.operation)) {
     target_ = state_->target(shape_);
     // Pages that nobody wrote are no memory yet.
-    if (target_->filled_word_bytes == 0) fill(*target_, whole(*target_, shape_.word_bytes()));
+    if (target_->filled_word_bytes == 0) fill(*target_, whole(target_->bytes, shape_.word_bytes()));
   }
   bind();
 }
@@ -181,9 +136,10 @@ void Stream::set_rule(cl::Kernel& kernel, cl_uint index, const WordRule& rule) c
 void Stream::fill(Memory& memory, const Region& region) {
   cl::Kernel kernel = session_.kernel(file, "stride_fill", options_);
   memory.bind(kernel, 0);
-  const Walkers walkers = share_out(kernel, region, runs_items_in_turn(session_.info()));
+  const Walk walk = Walk::over(region, runs_items_in_turn(session_.info()));
+  share_out(kernel, region, walk);
   set_rule(kernel, 8, data_rule);
-  session_.launch(kernel, walkers.range(), cl::NullRange);
+  session_.launch(kernel, cl::NDRange(walk.x, walk.y), cl::NullRange);
   memory.filled_word_bytes = shape_.word_bytes();
   if (memory.host && memory.huge_page_percent < 0) {
     memory.huge_page_percent = memory.host->huge_page_percent();
@@ -238,12 +194,13 @@ void Stream::prove_contents(std::uint64_t first, std::uint64_t count, Measuremen
   rule.constant += state_->launch();
   const Region region = moved(shape_, first, count);
   target_->bind(check_, 0);
-  const Walkers walkers = share_out(check_, region, runs_items_in_turn(session_.info()));
-  const cl::Buffer& right = state_->counts(walkers.count());
+  const Walk walk = Walk::over(region, runs_items_in_turn(session_.info()));
+  share_out(check_, region, walk);
+  const cl::Buffer& right = state_->counts(walk.walkers());
   set_rule(check_, 8, rule);
   check_.setArg(11, right);
-  session_.launch(check_, walkers.range(), cl::NullRange);
-  std::vector<cl_uint> counts(walkers.count());
+  session_.launch(check_, cl::NDRange(walk.x, walk.y), cl::NullRange);
+  std::vector<cl_uint> counts(walk.walkers());
   session_.queue().enqueueReadBuffer(right, CL_TRUE, 0, counts.size() * sizeof(cl_uint),
                                      counts.data());
   measurement.sample.witness = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
@@ -298,9 +255,8 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   const Shape& shape = stream->shape();
   Work work;
   work.accesses_per_iteration = shape.unroll() * shape.grid * shape.element_bytes();
-  work.max_iterations = shape.batches();
+  work.max_iterations = max_batches(device, shape);
   work.iterations = runs_items_in_turn(device) ? enough_batches(*stream) : shape.batches();
-  if (device.isa == "spir") work.max_iterations = std::min(work.max_iterations, max_iterations);
   const int huge = stream->memory().huge_page_percent;
   if (huge >= 0) work.facts.set("huge_page_percent", std::int64_t{huge});
   work.build = stream->build();

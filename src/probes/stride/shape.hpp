@@ -58,16 +58,16 @@ struct Shape {
   template <typename Visitor>
   void visit(Visitor& f) {
     f.derived("stride_bytes", stride * element_bytes());
-    f.whole("stride_elements", stride);
+    f.whole("stride_elements", stride, from_1);
     f.derived("pattern", pattern());
     f.word("operation", operation, operation_words);
     f.word("type", type, type_words);
-    f.whole("vector", vector);
+    f.whole("vector", vector, {.min = 1, .max = 16});
     f.word("buffer", buffer, buffer_words);
-    f.whole("elements", elements);
+    f.whole("elements", elements, from_1);
     f.derived("working_set_bytes", buffer_bytes() * (uses_two_buffers(operation) ? 2 : 1));
-    f.whole("grid", grid);
-    f.whole("work_group", work_group);
+    f.whole("grid", grid, from_1);
+    f.whole("work_group", work_group, count_from_1);
     f.word("timer", timer);
     f.fact("buffer_bytes", shared_buffer_bytes);
   }

@@ -16,6 +16,7 @@
 #include "probes/stride/launch.hpp"
 #include "probes/stride/shape.hpp"
 #include "probes/stride/sizes.hpp"
+#include "probes/stride/walk.hpp"
 
 namespace clprobe::stride {
 
@@ -255,7 +256,9 @@ const Probe probe{
     .open = open,
     .trace = trace,
     .variants = variants,
+    .find_problem = find_problem_of,
     .analyse = analyse,
+    .loops = loops,
 };
 
 }  // namespace clprobe::stride

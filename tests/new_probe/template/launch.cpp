@@ -74,4 +74,8 @@ std::vector<KernelVariant> variants() {
   return all;
 }
 
+std::vector<KernelLoops> loops(const DeviceInfo&, const Point&) {
+  return {{"@ID@_chains", max_iterations}};
+}
+
 }  // namespace clprobe::@ID@

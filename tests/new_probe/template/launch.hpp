@@ -17,4 +17,7 @@ Preparer open(Session& session);
 /// Every way to build the kernel, for the tests that compile it for devices that nobody has here.
 std::vector<KernelVariant> variants();
 
+/// How long the kernel's loop is, at most: some drivers end longer ones than `max_iterations`.
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
+
 }  // namespace clprobe::@ID@

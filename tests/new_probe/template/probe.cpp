@@ -89,6 +89,7 @@ const Probe probe{
     .open = open,
     .variants = variants,
     .analyse = analyse,
+    .loops = loops,
 };
 
 }  // namespace clprobe::@ID@

@@ -52,6 +52,15 @@ TEST_CASE("a flat curve has one level without an end") {
   CHECK_FALSE(levels[0].capacity.has_value());
 }
 
+TEST_CASE("a curve of a hundred thousand points has the levels of one of a hundred") {
+  const auto latency = [](double size) { return 34.0 + 231.0 * share(size, 216 * kib, 300 * kib); };
+  const auto levels = find_levels(curve_of(latency, 16 * kib, 8 * mib, 1.0000625));
+  REQUIRE(levels.size() == 2);
+  CHECK(levels[0].latency == doctest::Approx(34.0).epsilon(0.01));
+  CHECK(levels[1].latency == doctest::Approx(265.0).epsilon(0.01));
+  check_capacity(levels[0], 200 * kib, 300 * kib);
+}
+
 TEST_CASE("too few points have no levels") {
   CHECK(find_levels({}).empty());
   const std::vector<CurvePoint> two{{kib, 10.0}, {2 * kib, 10.0}};

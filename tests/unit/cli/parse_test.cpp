@@ -170,7 +170,8 @@ TEST_CASE("options follow their probe, and those of an only probe stand anywhere
        "--step belongs to latency or bandwidth: write it after one of them, as in `latency`"},
       {{"latency", "--step", "64", "latency", "--step", "64"},
        "--step is given twice: leave one out"},
-      {{"latency", "--fail-on", "worse"}, "--fail-on has no meaning with measuring: leave it out"},
+      {{"latency", "--fail-on", "worse"},
+       "--fail-on belongs to compare, not to measuring: leave it out"},
   });
 }
 
@@ -348,9 +349,11 @@ TEST_CASE("what contradicts itself or would be ignored") {
        "explain takes one probe and got 2: write `clprobe explain PROBE`"},
       {{"report"}, "report needs files: write `clprobe report FILE...` with what -o saved as JSON"},
       {{"report", "a.json", "--sizes", "1K"}, "--sizes has no meaning with report: leave it out"},
-      {{"list", "-o", "a.json"}, "--output has no meaning with list: leave it out"},
+      {{"list", "-o", "a.json"},
+       "--output belongs to measuring, report, compare or import, not to list: leave it out"},
       {{"--generate", "man", "latency"}, "--generate needs no more words: leave out 'latency'"},
-      {{"--generate", "man", "--quick"}, "--quick has no meaning with --generate: leave it out"},
+      {{"--generate", "man", "--quick"},
+       "--quick belongs to measuring, not to --generate: leave it out"},
   });
 }
 

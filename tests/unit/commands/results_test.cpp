@@ -4,7 +4,13 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <filesystem>
+#include <stdexcept>
 #include <string>
+#include <vector>
+
+#include "commands/commands.hpp"
+#include "unit/golden.hpp"
 
 namespace clprobe::commands {
 
@@ -25,6 +31,47 @@ TEST_CASE("a picture is of the only probe, or of the one that its name begins wi
                                            "latency.svg"),
                          cli::UsageError);
   }
+}
+
+TEST_CASE("a target that fails is told of once, and costs neither the others nor the renderings") {
+  const std::string folder =
+      (std::filesystem::temp_directory_path() / "clprobe-results-test").string();
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directory(folder);
+  cli::Options options;
+  options.command = cli::Command::report;
+  options.outputs = {{folder + "/gone/a.json", cli::Format::json},
+                     {"/dev/full", cli::Format::csv},
+                     {folder + "/b.md", cli::Format::markdown},
+                     {folder + "/kept.json", cli::Format::json}};
+  std::filesystem::create_directory(folder + "/gone");
+  std::vector<std::string> told;
+  Results results(options, [&](std::string_view message) { told.emplace_back(message); });
+  std::filesystem::remove(folder + "/gone");
+  for (int saved = 0; saved < 3; ++saved) results.save({});
+  CHECK(told.size() == 1);
+
+  const auto render = [](cli::Format format, const TableStyle&) -> std::string {
+    if (format == cli::Format::markdown) throw std::runtime_error("no memory for it");
+    return format == cli::Format::table ? "" : "text";  // the table goes to stdout
+  };
+  CHECK(results.finish(render) == exit_failed);
+  REQUIRE(told.size() == 3);
+  CHECK(told[0].find("gone/a.json': No such file or directory") != std::string::npos);
+  CHECK(told[1].find("b.md': no memory for it") != std::string::npos);
+  CHECK(told[2].find("'/dev/full': No space left on device") != std::string::npos);
+  CHECK(read_text(folder + "/kept.json") == "text");
+
+  // What fails at first and is whole at last is no failure.
+  std::filesystem::create_directory(folder + "/gone");
+  options.outputs.resize(1);
+  Results again(options, [&](std::string_view message) { told.emplace_back(message); });
+  std::filesystem::remove(folder + "/gone");
+  again.save({});
+  CHECK(told.size() == 4);
+  std::filesystem::create_directory(folder + "/gone");
+  CHECK(again.finish(render) == exit_ok);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace clprobe::commands

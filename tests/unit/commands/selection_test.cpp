@@ -167,10 +167,22 @@ TEST_CASE("platforms without a device: which, and what was wrong with each") {
                    {"NVIDIA CUDA", "clGetDeviceIDs: CL_OUT_OF_HOST_MEMORY (-6)"}};
   const std::string text = explain_no_device(list);
   CHECK(text == complaint(list, ""));
-  CHECK(text.find("'Clover': 'no devices'") != std::string::npos);
+  CHECK(text.find("'Clover': no devices") != std::string::npos);
   CHECK(text.find("CL_OUT_OF_HOST_MEMORY") != std::string::npos);
   CHECK(text.find("pocl-opencl-icd") != std::string::npos);
   CHECK(is_one_plain_line(text));
+}
+
+TEST_CASE("a limit of memory is said, since drivers that do not fit seem not to be there") {
+  DeviceList list;
+  const std::string none = explain_no_device(list, mebibytes(195));
+  CHECK(none ==
+        "no OpenCL platform within the 195 MiB that this process may use: raise it with "
+        "ulimit -v");
+  list.problems = {{"Clover", "no devices"}};
+  const std::string text = explain_no_device(list, mebibytes(195));
+  CHECK(text.find("'Clover': no devices") != std::string::npos);
+  CHECK(text.find("195 MiB") != std::string::npos);
 }
 
 TEST_CASE("control characters of drivers and people never reach the terminal") {

@@ -3,6 +3,7 @@
 // later, is written, read and described.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
@@ -26,33 +27,33 @@ class Author {
   explicit Author(std::uint64_t seed) : random_(seed) {}
 
   template <json::HasFields T>
-  void write(T& object, int = 0) {
+  void write(T& object, const json::Limits& = {}) {
     json::for_each_field<T>([&](const auto& field) {
       if constexpr (!json::is_fixed<std::decay_t<decltype(field)>>) {
-        write(object.*field.member, field.least);
+        write(object.*field.member, field.limits);
       }
     });
   }
   template <typename T>
-  void write(std::vector<T>& values, int = 0) {
+  void write(std::vector<T>& values, const json::Limits& = {}) {
     values.resize(count_up_to(2));
     for (T& value : values) write(value);
   }
   template <typename T>
-  void write(std::optional<T>& value, int least = 0) {
-    if (random_.chance(0.5)) write(value.emplace(), least);
+  void write(std::optional<T>& value, const json::Limits& limits = {}) {
+    if (random_.chance(0.5)) write(value.emplace(), limits);
   }
   template <typename Enum>
   requires std::is_enum_v<Enum>
-  void write(Enum& value, int = 0) {
+  void write(Enum& value, const json::Limits& = {}) {
     value = from_word<Enum>(random_.one_of(all_words<Enum>())).value();
   }
-  void write(Parameters& parameters, int = 0) {
+  void write(Parameters& parameters, const json::Limits& = {}) {
     for (std::size_t left = count_up_to(3); left > 0; --left) {
       std::int64_t whole = 0;
       double number = 0.0;
       std::string text;
-      write(whole, std::numeric_limits<int>::min());
+      write(whole, {.least = std::numeric_limits<int>::min()});
       write(number);
       write(text);
       const std::array<Value, 3> values{whole, number, text};
@@ -61,36 +62,31 @@ class Author {
       parameters.set(name, random_.one_of(values));
     }
   }
-  void write(std::string& text, int = 0) {
+  void write(std::string& text, const json::Limits& = {}) {
     constexpr std::array<const char*, 9> pieces{
         "a", "_bytes", "\"", "\\", "{", "\n\x1b[31m", "\x7f", "\xC2\xB5", "\xF0\x9F\x94\xA5"};
     text.clear();
     for (std::size_t left = count_up_to(4); left > 0; --left) text += random_.one_of(pieces);
   }
-  void write(bool& value, int = 0) { value = random_.chance(0.5); }
-  void write(double& value, int = 0) {
-    constexpr std::array special{0.0,
-                                 -1.5,
-                                 3.0,
-                                 1.0 / 3.0,
-                                 std::numeric_limits<double>::max(),
-                                 std::numeric_limits<double>::denorm_min()};
+  void write(bool& value, const json::Limits& = {}) { value = random_.chance(0.5); }
+  void write(double& value, const json::Limits& limits = {}) {
+    constexpr std::array special{0.0, -1.5, 3.0, 1.0 / 3.0, max_magnitude, min_magnitude};
     value = random_.chance(0.5) ? random_.one_of(special) : random_.normal() * 1e-9;
+    value = std::clamp(value, limits.low, limits.high);
   }
-  void write(Bytes& value, int = 0) { write(value.count); }
-  void write(std::uint64_t& value, int = 0) {
+  void write(Bytes& value, const json::Limits& = {}) { write(value.count); }
+  void write(std::uint64_t& value, const json::Limits& = {}) {
     constexpr std::array<std::uint64_t, 4> special{0, 1, std::uint64_t{1} << 63U,
                                                    std::numeric_limits<std::uint64_t>::max()};
     value = random_.chance(0.5) ? random_.one_of(special)
                                 : static_cast<std::uint64_t>(random_.log_uniform(1, 1e18));
   }
-  void write(std::int64_t& value, int least) {
-    const std::array<std::int64_t, 3> special{least, least + 1LL,
-                                              std::numeric_limits<std::int64_t>::max()};
+  void write(std::int64_t& value, const json::Limits& limits) {
+    const std::array<std::int64_t, 3> special{limits.least, limits.least + 1LL, limits.most};
     value = random_.one_of(special);
   }
-  void write(int& value, int least) {
-    const std::array special{least, least + 1, std::numeric_limits<int>::max()};
+  void write(int& value, const json::Limits& limits) {
+    const std::array special{limits.least, limits.least + 1, std::numeric_limits<int>::max()};
     value = random_.one_of(special);
   }
 
@@ -105,6 +101,9 @@ class Author {
 Run random_run(std::uint64_t seed) {
   Run run;
   Author(seed).write(run);
+  for (std::size_t i = 0; i < run.results.size(); ++i) {
+    run.results[i].probe += std::to_string(i);  // each is there once
+  }
   return run;
 }
 

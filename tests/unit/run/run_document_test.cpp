@@ -203,7 +203,7 @@ TEST_CASE("the largest and the smallest values survive") {
   point.samples[0].witness = std::numeric_limits<std::uint64_t>::max();
   point.parameters.set("least", std::numeric_limits<std::int64_t>::min());
   point.parameters.set("whole", 3.0);
-  point.parameters.set("tiny", std::numeric_limits<double>::denorm_min());
+  point.parameters.set("tiny", min_magnitude);
   point.parameters.set("third", 1.0 / 3.0);
   CHECK(runs_from_json(to_json(std::span(&run, 1))) == std::vector<Run>{run});
 }

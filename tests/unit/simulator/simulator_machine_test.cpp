@@ -123,6 +123,12 @@ TEST_CASE("fields that do not fit each other are refused") {
         "l1.sector_bytes: expected at least l1.line_bytes / 32, found 4");
   CHECK(problem_with([](Machine& m) { m.l1.bytes += 64; }) ==
         "l1.bytes: expected a multiple of l1.line_bytes times l1.ways, found 32832");
+  CHECK(problem_with([](Machine& m) { m.l1.bytes = std::uint64_t{1} << 40U; }) ==
+        "l1.bytes: expected at most 536870912 (8388608 lines of l1.line_bytes), found "
+        "1099511627776");
+  CHECK(problem_with([](Machine& m) { m.l2.bytes = (std::uint64_t{1} << 29U) + 1024; }) ==
+        "l2.bytes: expected at most 536870912 (8388608 lines of l1.line_bytes), found 536871936");
+  CHECK(problem_with([](Machine& m) { m.l2.bytes = std::uint64_t{1} << 29U; }) == "accepted");
   CHECK(problem_with([](Machine& m) { m.l2.bytes += 64; }) ==
         "l2.bytes: expected a multiple of l1.line_bytes times l2.ways, found 4194368");
   CHECK(problem_with([](Machine& m) { m.core.max_work_group_size = 2048; }) ==

@@ -4,19 +4,20 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fcntl.h>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <utility>
 
-#include "terminal/write.hpp"
+#include "system/write.hpp"
 #include "unit/golden.hpp"
 
 namespace clprobe::terminal {
@@ -85,7 +86,7 @@ TEST_CASE("each commit replaces the whole file and leaves nothing beside it") {
   {
     OutputFile file(path);
     CHECK_FALSE(fs::exists(path));
-    CHECK(folder.count() == 1);
+    CHECK(folder.count() == 0);
     file.commit("a first, longer text");
     CHECK(read_text(path) == "a first, longer text");
     file.commit("second");
@@ -96,11 +97,15 @@ TEST_CASE("each commit replaces the whole file and leaves nothing beside it") {
   CHECK(folder.count() == 1);
 }
 
-TEST_CASE("without a commit the target stays as it was and the temporary file goes") {
+TEST_CASE("without a commit the target stays as it was, and nothing is beside it") {
   const Folder folder;
   const std::string path = folder.file("run.json");
   write_file(path, "old");
-  { const OutputFile file(path); }
+  {
+    const OutputFile file(path);
+    // Nor is there anything that a program which is killed now could leave.
+    CHECK(folder.count() == 1);
+  }
   CHECK(read_text(path) == "old");
   CHECK(folder.count() == 1);
   {
@@ -139,9 +144,94 @@ TEST_CASE("what cannot be written is said at once, in one line, with what to do"
   CHECK(message_of(folder.file("plain/run.json")).find("Not a directory") != std::string::npos);
   CHECK(message_of("").find("No such file or directory") != std::string::npos);
   CHECK(message_of("/no\nsuch/run.json").find('\n') == std::string::npos);
-  fs::create_symlink(folder.file("nowhere"), folder.file("dangling.json"));
+  fs::create_symlink(folder.file("no-such/run.json"), folder.file("dangling.json"));
   CHECK(message_of(folder.file("dangling.json")).find("No such file") != std::string::npos);
-  CHECK(message_of(folder.file(std::string(400, 'x'))).find("too long") != std::string::npos);
+  CHECK(message_of(folder.file(std::string(256, 'x'))).find("too long") != std::string::npos);
+}
+
+TEST_CASE("a name may be as long as the file system takes") {
+  const Folder folder;
+  const std::string path = folder.file(std::string(255, 'x'));
+  OutputFile(path).commit("text");
+  CHECK(read_text(path) == "text");
+  CHECK(folder.count() == 1);
+}
+
+TEST_CASE("a link to what is not there yet makes it, as a shell does") {
+  const Folder folder;
+  fs::create_symlink("second", folder.file("first"));
+  fs::create_symlink(folder.file("target"), folder.file("second"));
+  OutputFile(folder.file("first")).commit("text");
+  CHECK(fs::is_symlink(folder.file("first")));
+  CHECK(fs::is_symlink(folder.file("second")));
+  CHECK(read_text(folder.file("target")) == "text");
+  CHECK(folder.count() == 3);
+}
+
+TEST_CASE("what a commit would replace is known by every name of it") {
+  const Folder folder;
+  const std::string path = folder.file("run.json");
+  CHECK_FALSE(OutputFile(path).replaces(path));
+  write_file(path, "old");
+  write_file(folder.file("other.json"), "old");
+  fs::create_symlink(path, folder.file("link.json"));
+  fs::create_hard_link(path, folder.file("hard.json"));
+  for (const char* const name : {"run.json", "link.json", "hard.json", "./run.json"}) {
+    CAPTURE(name);
+    CHECK(OutputFile(folder.file(name)).replaces(path));
+    CHECK(OutputFile(path).replaces(folder.file(name)));
+  }
+  CHECK_FALSE(OutputFile(path).replaces(folder.file("other.json")));
+  CHECK_FALSE(OutputFile(path).replaces(folder.file("no-such.json")));
+  CHECK_FALSE(OutputFile("-").replaces(path));
+}
+
+TEST_CASE("a folder that vanishes is an error of each commit, and of none once it is back") {
+  const Folder folder;
+  const std::string path = folder.file("new/run.json");
+  fs::create_directory(folder.file("new"));
+  OutputFile file(path);
+  fs::remove(folder.file("new"));
+  CHECK_THROWS_WITH_AS(file.commit("text"), doctest::Contains("No such file"), OutputError);
+  CHECK_THROWS_AS(file.commit("text"), OutputError);
+  fs::create_directory(folder.file("new"));
+  file.commit("text");
+  CHECK(read_text(path) == "text");
+}
+
+TEST_CASE("a named pipe is opened at once, and its reader may come later") {
+  const Folder folder;
+  const std::string path = folder.file("pipe");
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  OutputFile file(path);
+  CHECK(file.is_stream());
+  std::string piped;
+  std::thread reader([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    piped = read_text(path);
+  });
+  file.commit("text");
+  // The reader comes to the end of the pipe when it is closed.
+  { const OutputFile closed(std::move(file)); }
+  reader.join();
+  CHECK(piped == "text");
+}
+
+TEST_CASE("an open descriptor that is not open for writing takes no results") {
+  const int unwritable = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  CHECK(message_of("/dev/fd/" + std::to_string(unwritable)).find("Bad file descriptor") !=
+        std::string::npos);
+  std::string message;
+  {
+    const ReplacedStdout replaced(unwritable);
+    try {
+      OutputFile("-").check_open();
+    } catch (const OutputError& error) {
+      message = error.what();
+    }
+  }
+  ::close(unwritable);
+  CHECK(message == "cannot write to stdout: Bad file descriptor; name a file with -o");
 }
 
 TEST_CASE("a read-only file is not replaced behind its owner's back") {
@@ -207,7 +297,7 @@ TEST_CASE("a write that ends half-way leaves the old file intact") {
 }
 
 TEST_CASE("stdout: a closed pipe is no error, a full device is") {
-  ignore_broken_pipes();
+  system::ignore_signals_of_writing();
   OutputFile out("-");
   CHECK(out.is_stream());
   std::array<int, 2> ends{};
@@ -239,30 +329,6 @@ TEST_CASE("stdout: a closed pipe is no error, a full device is") {
   }
   ::close(full);
   CHECK(message == "cannot write to stdout: No space left on device; name a file with -o");
-}
-
-TEST_CASE("whatever the pipe takes at a time, all of a long text arrives") {
-  std::array<int, 2> ends{};
-  REQUIRE(::pipe2(ends.data(), O_NONBLOCK) == 0);
-  // Longer than any pipe's buffer, so that writing has to wait for the reader.
-  const std::string text(std::size_t{1} << 21U, 'x');
-  std::size_t arrived = 0;
-  const pid_t reader = ::fork();
-  if (reader == 0) {
-    ::close(ends[1]);
-    ::fcntl(ends[0], F_SETFL, 0);
-    std::array<char, 65536> piece{};
-    for (ssize_t size = 1; size > 0; arrived += static_cast<std::size_t>(size)) {
-      size = ::read(ends[0], piece.data(), piece.size());
-    }
-    ::_exit(arrived == text.size() ? 0 : 1);
-  }
-  ::close(ends[0]);
-  CHECK(write_all(ends[1], text) == 0);
-  ::close(ends[1]);
-  int status = 1;
-  ::waitpid(reader, &status, 0);
-  CHECK(status == 0);
 }
 
 }  // namespace clprobe::terminal

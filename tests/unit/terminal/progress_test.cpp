@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "terminal/write.hpp"
+#include "system/write.hpp"
 #include "text/text.hpp"
 #include "unit/pseudo_terminal.hpp"
 
@@ -91,7 +91,7 @@ TEST_CASE("a terminal is redrawn in place, seldom, and left clean") {
 }
 
 TEST_CASE("nothing is drawn on a dumb terminal or a pipe, and a closed pipe does not matter") {
-  ignore_broken_pipes();
+  system::ignore_signals_of_writing();
   ::setenv("TERM", "dumb", 1);
   const PseudoTerminal screen(80);
   { ProgressLine(screen.user_side()).show({.title = "latency"}); }

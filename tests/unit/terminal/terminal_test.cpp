@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "terminal/write.hpp"
+#include "system/write.hpp"
 #include "unit/pseudo_terminal.hpp"
 
 namespace clprobe::terminal {
@@ -51,10 +51,13 @@ TEST_CASE("a terminal says its own width, a pipe has COLUMNS or 80") {
   CHECK_FALSE(can_redraw(ends[1]));
   ::setenv("COLUMNS", "57", 1);
   CHECK(width_columns(ends[1]) == 57);
-  for (const char* nonsense : {"", "0", "-3", "wide", "80x", "99999999999999"}) {
+  for (const char* nonsense :
+       {"", "0", "-3", "wide", "80x", "1001", "100000000", "2147483647", "99999999999999"}) {
     ::setenv("COLUMNS", nonsense, 1);
     CHECK(width_columns(ends[1]) == 80);
   }
+  ::setenv("COLUMNS", "1000", 1);
+  CHECK(width_columns(ends[1]) == 1000);
   ::unsetenv("COLUMNS");
   CHECK(width_columns(ends[1]) == 80);
   ::close(ends[0]);

@@ -77,6 +77,16 @@ TEST_CASE("what is not seen is neither printed nor quoted, and has the width of 
   CHECK(quote("gpu\xE2\x80\xAExyz") == "'gpu\\xe2\\x80\\xaexyz'");
 }
 
+TEST_CASE("a line for stderr shows what is seen, and no more than a screen of it") {
+  CHECK(message_line("clprobe: 5 µs\n\x1b[31m") == "clprobe: 5 µs ?[31m");
+  for (const HiddenCharacter& each : hidden_characters) {
+    CAPTURE(each.name);
+    CHECK(first_hidden(message_line("gpu" + std::string(each.utf8))).empty());
+  }
+  CHECK(message_line(std::string(1920, 'x')) == std::string(1920, 'x'));
+  CHECK(message_line(std::string(1921, 'x')) == std::string(1917, 'x') + "...");
+}
+
 TEST_CASE("a quote is one line of UTF-8, whatever was typed") {
   CHECK(quote("plain") == "'plain'");
   CHECK(quote("Größe") == "'Größe'");

@@ -148,6 +148,21 @@ std::vector<Point> points(const DeviceInfo& device, const Asked& asked) {
   return points;
 }
 
+Turns turns_of(const DeviceInfo& device, const Point& point) {
+  const Arguments a = Arguments::of(point);
+  const std::uint64_t items = std::max(a.work_items, 1U);
+  const std::uint64_t chunk = (chunk_words + items - 1) / items;
+  const std::uint64_t fours = (chunk + 3) / 4;
+  const std::uint64_t copied = std::uint64_t{1} + 2 * chunk + fours * (1 + a.steps);
+  // A group copies or makes noise.
+  return fitted(device,
+                {.first = chunk, .iteration = std::max(copied, std::uint64_t{1} + a.noise.amount)});
+}
+
+KernelLoops loops(const DeviceInfo& device, const Point& point) {
+  return {"stalls_copy", turns_of(device, point).total()};
+}
+
 Memory memory_of(const Point& point) {
   const auto shape = shape_of<Shape>(point);
   constexpr std::uint64_t stamps_of_group = std::size(all_phases) + 2;

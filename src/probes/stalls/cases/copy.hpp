@@ -10,9 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "probes/shared/bounds.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/causes.hpp"
 #include "probes/stalls/noise.hpp"
+#include "probes/stalls/turns.hpp"
 
 namespace clprobe::stalls::copy {
 
@@ -52,9 +54,9 @@ struct Shape {
     fields.text("case", name);
     fields.text("timer", timer);
     ablated.visit(fields);
-    fields.whole("way", way);
-    fields.whole("groups", groups);
-    fields.whole("work_items", work_items);
+    fields.whole("way", way, {.max = std::size(all_ways) - 1});
+    fields.whole("groups", groups, count_from_1);
+    fields.whole("work_items", work_items, count_from_1);
     fields.whole("far_bytes", far_bytes);
     fields.whole("near_bytes", near_bytes);
     fields.whole("first_bytes", first_bytes);
@@ -86,6 +88,9 @@ std::vector<std::uint32_t> copied_chunk(const Arguments& arguments, std::uint32_
 /// What work-item `item` of the `group`-th group that makes noise leaves behind.
 std::uint32_t noise_result(const Arguments& arguments, std::uint32_t addend,
                            std::uint32_t iterations, std::uint32_t group, std::uint32_t item);
+/// Of a point's kernel.
+Turns turns_of(const DeviceInfo& device, const Point& point);
+KernelLoops loops(const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
 Work prepare(Shared& shared, const Point& point);
 /// What is saved by taking causes away; copies, work and the tail by clocks. Where an asynchronous

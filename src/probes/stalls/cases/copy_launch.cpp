@@ -170,6 +170,7 @@ Measurement Copies::run(std::uint64_t iterations) {
 Work prepare(Shared& shared, const Point& point) {
   const auto copies = std::make_shared<Copies>(shared, point);
   const LaunchSize size{.few = few_iterations,
+                        .max = turns_of(shared.session.info(), point).iterations,
                         .cpu_launch_ns = cpu_launch_ns,
                         .is_phase = !phase_of(point).empty(),
                         .options = copy_options(Arguments::of(point).way, shared.session.info())};

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "probes/shared/bounds.hpp"
 #include "probes/stalls/case.hpp"
 
 namespace clprobe::stalls::search {
@@ -49,9 +50,9 @@ struct Shape {
   void visit(Visitor& fields) {
     fields.text("case", name);
     fields.text("timer", timer);
-    fields.whole("nodes", nodes);
-    fields.whole("groups", groups);
-    fields.whole("steps", steps);
+    fields.whole("nodes", nodes, count_from_1);
+    fields.whole("groups", groups, count_from_1);
+    fields.whole("steps", steps, count_from_1);
   }
 };
 
@@ -83,6 +84,10 @@ constexpr Case case_of(std::string_view what) {
           .points = [](const DeviceInfo& device,
                        const Asked& asked) { return points_of(queues, device, asked); },
           .memory = [](const Point& point) { return memory_of(queues, point); },
+          // Groups go on until all nodes are done; the host counts these.
+          .loops = [](const DeviceInfo&, const Point&) -> KernelLoops {
+            return {"stalls_search", std::nullopt};
+          },
           .prepare = [](Shared& shared,
                         const Point& point) { return search::prepare(queues, shared, point); },
           .analyse = analyse};

@@ -9,9 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "probes/shared/bounds.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/causes.hpp"
 #include "probes/stalls/noise.hpp"
+#include "probes/stalls/turns.hpp"
 
 namespace clprobe::stalls::wait_for_one {
 
@@ -115,10 +117,10 @@ struct Shape {
     fields.text("timer", timer);
     fields.text("built_for", built_for);
     ablated.visit(fields);
-    fields.whole("lanes", lanes);
-    fields.whole("groups", groups);
-    fields.whole("work_items", work_items);
-    fields.whole("workers", workers);
+    fields.whole("lanes", lanes, count_from_1);
+    fields.whole("groups", groups, count_from_1);
+    fields.whole("work_items", work_items, count_from_1);
+    fields.whole("workers", workers, count_from_1);
     fields.whole("far_bytes", far_bytes);
     fields.whole("near_bytes", near_bytes);
     fields.whole("first_bytes", first_bytes);
@@ -158,6 +160,8 @@ Memory memory_of(const Point& point);
 /// What a work-item stores.
 std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::uint32_t iterations,
                         std::uint32_t group, std::uint32_t item);
+/// Of a point's kernel.
+Turns turns_of(const Mix& mix, const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
 Work prepare(const Mix& mix, Shared& shared, const Point& point);
 /// What is saved by taking causes away; barriers and the tail by clocks.
@@ -172,6 +176,9 @@ constexpr Case case_of(std::string_view formerly, std::string_view what) {
           .points = [](const DeviceInfo& device,
                        const Asked& asked) { return points_of(mix, device, asked); },
           .memory = memory_of,
+          .loops = [](const DeviceInfo& device, const Point& point) -> KernelLoops {
+            return {"stalls_mixed", turns_of(mix, device, point).total()};
+          },
           .prepare = [](Shared& shared,
                         const Point& point) { return wait_for_one::prepare(mix, shared, point); },
           .analyse = analyse};

@@ -143,6 +143,7 @@ Measurement Mixed::run(std::uint64_t iterations) {
 Work prepare(const Mix& mix, Shared& shared, const Point& point) {
   const auto kernel = std::make_shared<Mixed>(mix, shared, point);
   const LaunchSize size{.few = few_iterations,
+                        .max = turns_of(mix, shared.session.info(), point).iterations,
                         .cpu_launch_ns = cpu_launch_ns,
                         .is_phase = !phase_of(point).empty(),
                         .options = options_of(point, shared.session.info())};

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where PoCL keeps the kernels that it has built. Where it cannot, its errors do not say so:
+// "failed to build the program", "no devices", an LLVM error, a failing dlopen.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace clprobe {
+
+inline constexpr std::string_view pocl_platform = "Portable Computing Language";
+
+/// The folder as PoCL finds it: POCL_CACHE_DIR, or "pocl" in the user's folder of caches.
+std::string pocl_cache_folder();
+
+/// Why nothing built in `folder` can be written or loaded: "Read-only file system"; empty where it
+/// can. Writes a small file there and removes it. A folder that is not there yet is judged by the
+/// one that it would be made in.
+std::string cache_problem(const std::string& folder);
+
+/// What to add to an error of PoCL, with what to do; empty where the folder is not at fault.
+std::string advise_about_pocl_cache();
+
+}  // namespace clprobe

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the whole numbers of a point may be: a stored point may say anything. Pure.
+#pragma once
+
+#include <cstdint>
+
+namespace clprobe {
+
+/// What a whole number of a point may be. More than a device addresses is no number of bytes, and
+/// what is divided by is at least 1.
+struct Bounds {
+  std::int64_t min{0};
+  std::int64_t max{std::int64_t{1} << 48U};
+};
+inline constexpr Bounds from_1{.min = 1};
+/// Counts that are made integers, and multiplied with each other.
+inline constexpr Bounds count_from_0{.max = std::int64_t{1} << 20U};
+inline constexpr Bounds count_from_1{.min = 1, .max = std::int64_t{1} << 20U};
+
+}  // namespace clprobe

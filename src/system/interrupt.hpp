@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals that ask the program to end: Ctrl-C, a supervisor's SIGTERM, a terminal that is gone.
+#pragma once
+
+#include <csignal>
+
+namespace clprobe::system {
+
+/// From now on the first SIGINT, SIGTERM, SIGHUP or SIGQUIT asks for a clean end, and a later one
+/// ends the program at once. What was ignored from the start (nohup, a shell's `trap '' INT`) stays
+/// ignored.
+void watch_for_interrupts();
+
+/// Whether a clean end was asked for.
+bool is_interrupted();
+
+/// While it lives, signals wait: what is done meanwhile is done as a whole.
+class HeldBackSignals {
+ public:
+  HeldBackSignals();
+  HeldBackSignals(const HeldBackSignals&) = delete;
+  HeldBackSignals& operator=(const HeldBackSignals&) = delete;
+  HeldBackSignals(HeldBackSignals&&) = delete;
+  HeldBackSignals& operator=(HeldBackSignals&&) = delete;
+  ~HeldBackSignals();
+
+ private:
+  sigset_t former_{};
+};
+
+}  // namespace clprobe::system

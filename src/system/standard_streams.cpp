@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/standard_streams.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "system/write.hpp"
+
+namespace clprobe::system {
+
+void open_missing_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
+    // Gets the number of the stream, the lowest that is free.
+    const int opened = ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    // Without /dev/null, as in a bare chroot, anything that nobody can write to will do.
+    if (opened < 0) static_cast<void>(::open("/", O_RDONLY | O_DIRECTORY));
+  }
+}
+
+bool is_open_for_writing(int descriptor) {
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  return flags != -1 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+void write_to_stderr(std::string_view text) noexcept {
+  static_cast<void>(write_all(STDERR_FILENO, text));
+}
+
+}  // namespace clprobe::system

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/drivers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include "clprobe/engine.hpp"
+
+namespace clprobe {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view icd_ending = ".icd";
+constexpr const char* usual_folder = "/etc/OpenCL/vendors";
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// The library that an ICD file names: its first line.
+std::optional<Driver> driver_of(const fs::path& file) {
+  std::ifstream text(file);
+  std::string library;
+  if (!std::getline(text, library) || library.empty()) return std::nullopt;
+  return Driver{file.string(), library};
+}
+
+std::vector<Driver> drivers_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (fs::directory_iterator each(folder, ignored), end; !ignored && each != end;
+       each.increment(ignored)) {
+    // A pipe would never end.
+    std::error_code none;
+    const std::string name = each->path().filename().string();
+    if (name.ends_with(icd_ending) && each->is_regular_file(none)) files.push_back(each->path());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<Driver> drivers;
+  for (const fs::path& file : files) {
+    if (auto driver = driver_of(file)) drivers.push_back(std::move(*driver));
+  }
+  return drivers;
+}
+
+/// The file that OCL_ICD_VENDORS=NAME.icd means: of the folder, if it has one of that name.
+fs::path icd_file(const std::string& name, const fs::path& folder) {
+  std::error_code none;
+  const bool is_name = name.find('/') == std::string::npos;
+  return is_name && fs::exists(folder / name, none) ? folder / name : fs::path(name);
+}
+
+std::vector<Driver> vendors(const LoaderVariables& variables) {
+  const fs::path folder = variables.vendor_path.empty() ? usual_folder : variables.vendor_path;
+  const std::string& asked = variables.icd_vendors;
+  std::error_code none;
+  if (asked.empty()) return drivers_in(folder);
+  if (fs::is_directory(asked, none)) return drivers_in(asked);
+  if (!asked.ends_with(icd_ending)) return {{asked, asked}};
+  const fs::path file = icd_file(asked, folder);
+  std::vector<Driver> drivers;
+  if (fs::is_regular_file(file, none)) {
+    if (auto driver = driver_of(file)) drivers.push_back(std::move(*driver));
+  }
+  return drivers;
+}
+
+}  // namespace
+
+LoaderVariables LoaderVariables::of_environment() {
+  return {variable("OCL_ICD_VENDORS"), variable("OPENCL_VENDOR_PATH"),
+          variable("OCL_ICD_FILENAMES")};
+}
+
+std::vector<Driver> registered_drivers(const LoaderVariables& variables) {
+  std::vector<Driver> drivers;
+  for (std::string_view rest = variables.icd_filenames; !rest.empty();) {
+    const std::string library(rest.substr(0, rest.find(':')));
+    rest.remove_prefix(std::min(rest.size(), library.size() + 1));
+    if (!library.empty()) drivers.push_back({library, library});
+  }
+  const std::vector<Driver> others = vendors(variables);
+  drivers.insert(drivers.end(), others.begin(), others.end());
+  return drivers;
+}
+
+DriverFolder::DriverFolder(const std::vector<Driver>& drivers) {
+  std::error_code error;
+  std::string name = (fs::temp_directory_path(error) / "clprobe-drivers-XXXXXX").string();
+  if (error || mkdtemp(name.data()) == nullptr) {
+    throw DeviceError(fmt::format("cannot make a folder for the drivers that work: {}",
+                                  error ? error.message() : std::strerror(errno)));
+  }
+  path_ = std::move(name);
+  for (std::size_t i = 0; i < drivers.size(); ++i) {
+    // By number: two folders of the same drivers are then listed alike, and so are their devices.
+    std::ofstream file(fs::path(path_) / fmt::format("{:03}{}", i, icd_ending));
+    file << drivers[i].library << '\n';
+    if (!file.flush()) {
+      fs::remove_all(path_, error);
+      throw DeviceError(fmt::format("cannot write into {}", path_));
+    }
+  }
+}
+
+DriverFolder::~DriverFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace clprobe

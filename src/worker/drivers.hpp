@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The drivers that the OpenCL loader opens, and how it is told to open only some of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace clprobe {
+
+/// A driver as the loader finds it.
+struct Driver {
+  std::string file{};     ///< that registers it: an ICD file, or the library itself
+  std::string library{};  ///< as in the ICD file
+
+  friend bool operator==(const Driver&, const Driver&) = default;
+};
+
+/// What the loaders' environment variables say; empty: not set.
+struct LoaderVariables {
+  std::string icd_vendors{};    ///< OCL_ICD_VENDORS
+  std::string vendor_path{};    ///< OPENCL_VENDOR_PATH
+  std::string icd_filenames{};  ///< OCL_ICD_FILENAMES
+
+  static LoaderVariables of_environment();
+};
+
+/// The drivers that the loader opens, in the order of their names. Of the loaders, ocl-icd reads
+/// OCL_ICD_VENDORS (a folder, an ICD file, or a library) and OPENCL_VENDOR_PATH (a folder), and
+/// Khronos's OCL_ICD_VENDORS (a folder) and OCL_ICD_FILENAMES (libraries between colons, beside
+/// those of the folder): libOpenCL(7); loader/linux/icd_linux.c of KhronosGroup/OpenCL-ICD-Loader.
+std::vector<Driver> registered_drivers(const LoaderVariables& variables);
+
+/// A folder of ICD files for some drivers, which both loaders take as OCL_ICD_VENDORS; removed with
+/// this object.
+class DriverFolder {
+ public:
+  /// Throws DeviceError where no temporary folder can be written.
+  explicit DriverFolder(const std::vector<Driver>& drivers);
+  DriverFolder(const DriverFolder&) = delete;
+  DriverFolder& operator=(const DriverFolder&) = delete;
+  DriverFolder(DriverFolder&&) = delete;
+  DriverFolder& operator=(DriverFolder&&) = delete;
+  ~DriverFolder();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_{};
+};
+
+}  // namespace clprobe
