@@ -126,6 +126,23 @@ TEST_CASE("a share outside by less than its sigma is kept") {
   CHECK(conflict->reason.find("not resolved") == 0);
 }
 
+TEST_CASE("a share outside by no more than builds differ by is kept, however sure it is") {
+  const auto share_where_it_costs = [](double ns) {
+    std::vector<Point> points = plan_of({"memory-bound"}).points;
+    measure(points,
+            {{"memory data: main memory", 600},
+             {"memory data: L2", 200},
+             {"memory structural: bank conflict", ns},
+             {"compute data", 0}},
+            200);
+    for (Point& point : points) point.samples.pop_back();  // the one that is 30 % slower
+    const Findings found = analyse(gpu(), points);
+    return *find(found, "stall", "memory-bound", "memory structural: bank conflict");
+  };
+  CHECK(share_where_it_costs(-40).value == doctest::Approx(-0.0417).epsilon(0.05));
+  CHECK_FALSE(share_where_it_costs(-70).value.has_value());
+}
+
 TEST_CASE("causes that hide each other interact, and share what both save") {
   std::vector<Point> points = plan_of({"dependency-chain"}).points;
   for (Point& point : points) {
