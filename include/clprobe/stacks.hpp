@@ -3,8 +3,9 @@
 // finding "stall" whose label is GSI's category with the sub-class behind a colon ("memory data:
 // L2"), whose value is its share of the bar's time, 0 to 1, with an interval, and whose method is
 // the view that it belongs to. The whole bar is a finding "time" in cycles or seconds. The parts of
-// one bar in one view add up to 1; those that are nothing are left out. Two parts are the same one
-// in two runs when series, method and label are.
+// one bar in one view add up to 1; those that are nothing are left out, and one that is not known
+// is a finding without a value. Two parts are the same one in two runs when series, method and
+// label are.
 //
 // Beside the parts there may be other shares of the same bars, told apart by their labels too: what
 // two causes do together ("interaction"), the noise that fits in ("absorbed"), and the largest
@@ -58,6 +59,7 @@ struct Stack {
   std::string bar{};   ///< the series
   std::string view{};  ///< the method
   std::vector<StackPart> parts{};
+  bool is_whole{true};  ///< whether each part is known: one that is not is drawn as no bar
   std::optional<double> time{};
   std::string time_unit{};  ///< "cycles" or "seconds"
 };

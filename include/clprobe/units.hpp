@@ -42,7 +42,7 @@ std::string format_seconds(double seconds);
 /// "4.41 TB/s", "19.8 GB/s": decimal prefixes, as memory is sold by.
 std::string format_rate(double bytes_per_second);
 
-/// A bare number with three significant digits and no exponent: "32.0", "281", "0.512".
+/// A bare number with three significant digits, and no exponent below 1e15: "32.0", "281", "0.512".
 std::string format_number(double value);
 
 /// "1 point", "3 points": a number and its noun, of which "s" makes the plural.

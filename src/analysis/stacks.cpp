@@ -61,6 +61,10 @@ std::vector<Stack> shares_called(std::string_view name, std::span<const Finding>
 std::vector<Stack> stacks_in(std::span<const Finding> findings) {
   std::vector<Stack> stacks = shares_called(stack_part_name, findings);
   for (Stack& stack : stacks) {
+    stack.is_whole = std::none_of(findings.begin(), findings.end(), [&](const Finding& each) {
+      return each.name == stack_part_name && each.series == stack.bar &&
+             each.method == stack.view && !each.label.empty() && !each.value;
+    });
     const auto time = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
       return each.name == stack_time_name && each.series == stack.bar && each.value;
     });

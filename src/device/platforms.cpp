@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "clprobe/device.hpp"
@@ -37,23 +40,40 @@ std::int64_t sub_group_size(const cl::Device& device) {
   return std::max<std::int64_t>(1, static_cast<std::int64_t>(multiple));
 }
 
+/// A device that does not answer what every device has to.
+struct Silence : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What a probe plans by. A guess would call a working device unsupported, or blame who asks for
+/// more. Throws Silence.
+template <typename Type>
+Type required(const cl::Device& device, cl_device_info name, std::string_view what) {
+  const std::optional<Type> answer = query<Type>(device, name);
+  if (!answer) throw Silence(fmt::format("does not say {}", what));
+  return *answer;
+}
+
 DeviceInfo basic_info(const cl::Device& device) {
   DeviceInfo info;
   info.name = query_text(device, CL_DEVICE_NAME);
   info.vendor = query_text(device, CL_DEVICE_VENDOR);
   info.driver = query_text(device, CL_DRIVER_VERSION);
   info.version = query_text(device, CL_DEVICE_VERSION);
-  info.type = type_of(query<cl_device_type>(device, CL_DEVICE_TYPE).value_or(0));
-  info.compute_units = query<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS).value_or(1U);
-  info.max_work_group_size = static_cast<std::int64_t>(
-      query<std::size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE).value_or(1));
+  info.type = type_of(required<cl_device_type>(device, CL_DEVICE_TYPE, "what it is"));
+  info.compute_units =
+      required<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS, "how many compute units it has");
+  info.max_work_group_size = static_cast<std::int64_t>(required<std::size_t>(
+      device, CL_DEVICE_MAX_WORK_GROUP_SIZE, "how large its work-groups may be"));
   info.sub_group_size = sub_group_size(device);
-  info.global_memory.count = query<std::uint64_t>(device, CL_DEVICE_GLOBAL_MEM_SIZE).value_or(0);
+  info.global_memory.count =
+      required<std::uint64_t>(device, CL_DEVICE_GLOBAL_MEM_SIZE, "how much memory it has");
   info.max_allocation.count =
-      query<std::uint64_t>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE).value_or(0);
-  info.local_memory.count = query<std::uint64_t>(device, CL_DEVICE_LOCAL_MEM_SIZE).value_or(0);
-  info.constant_buffer.count =
-      query<std::uint64_t>(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE).value_or(0);
+      required<std::uint64_t>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, "how large a buffer may be");
+  info.local_memory.count =
+      required<std::uint64_t>(device, CL_DEVICE_LOCAL_MEM_SIZE, "how much local memory it has");
+  info.constant_buffer.count = required<std::uint64_t>(device, CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE,
+                                                       "how much constant memory it has");
   info.cache_line.count = query<cl_uint>(device, CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE).value_or(0U);
   if (query<cl_bool>(device, CL_DEVICE_IMAGE_SUPPORT).value_or(CL_FALSE) == CL_TRUE) {
     info.image_buffer_pixels = static_cast<std::int64_t>(
@@ -107,7 +127,13 @@ Enumeration enumerate_devices() {
     const std::vector<cl::Device> devices = devices_of(platforms[p], problem);
     if (!problem.empty()) found.problems.push_back({platform_name, problem});
     for (std::size_t d = 0; d < devices.size(); ++d) {
-      DeviceInfo info = basic_info(devices[d]);
+      DeviceInfo info;
+      try {
+        info = basic_info(devices[d]);
+      } catch (const Silence& silence) {
+        found.problems.push_back({platform_name, fmt::format("device {} {}", d, silence.what())});
+        continue;
+      }
       info.index = static_cast<int>(found.devices.size());
       info.platform_index = fmt::format("{}:{}", p, d);
       info.platform = platform_name;

@@ -67,6 +67,7 @@ void Canvas::draw_marks(const std::vector<ChartPoint>& points, int series) {
 void Canvas::write(const ChartNote& note, const std::string& text) {
   const std::vector<std::string> letters = characters(text);
   const int width = static_cast<int>(letters.size());
+  if (width > columns_) return;
   const int middle = (x_.place(note.x_low, columns_) + x_.place(note.x_high, columns_)) / 2;
   const int first = std::clamp(middle - width / 2, 0, std::max(columns_ - width, 0));
   const int height = y_.place(note.y, chart_rows);

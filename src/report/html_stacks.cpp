@@ -61,6 +61,7 @@ double to_thousandths(double share) { return std::round(share * 1e5) / 1e5; }
 
 Json points_of(const Stack& stack, std::vector<std::string>& labels) {
   Json points = Json::array();
+  if (!stack.is_whole) return points;
   for (const StackPart& part : stack.parts) {
     Json point{{"label", place_in(labels, part.label)},
                {"share", to_thousandths(part.share)},
@@ -113,7 +114,8 @@ Json stacks_chart(std::span<const Run> runs, std::string_view probe) {
   Json bars = Json::array();
   for (const DeviceStack& each : all) {
     bars.push_back({{"device", each.device},
-                    {"series", printable(each.stack.bar)},
+                    {"series", printable(each.stack.bar) +
+                                   (each.stack.is_whole ? "" : fmt::format(" ({})", no_bar))},
                     {"view", place_in(views, each.stack.view)},
                     {"time", printable(time_text(each.stack))},
                     {"points", points_of(each.stack, labels)}});
@@ -123,6 +125,7 @@ Json stacks_chart(std::span<const Run> runs, std::string_view probe) {
   for (const Stack& stack : stacks) {
     double below = 0.0;
     double above = 0.0;
+    if (!stack.is_whole) continue;
     for (const StackPart& part : stack.parts) (part.share < 0.0 ? below : above) += part.share;
     max_below = std::min(max_below, below);
     max_above = std::max(max_above, above);

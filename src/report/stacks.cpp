@@ -173,6 +173,11 @@ void draw_bars(Page& page, const std::vector<Stack>& stacks, const std::vector<s
         {" " + pad_left(number, margin.number) + " ", Ink::faint},
         {pad_right(name, margin.name) + "  "},
         {pad_left(page.show(short_time(stacks[i])), margin.time) + " ", Ink::faint}};
+    if (!stacks[i].is_whole) {
+      spans.push_back({page.show(no_bar), Ink::faint});
+      page.line(spans);
+      continue;
+    }
     const std::vector<int> given = cells_of(categories_of(stacks[i], labels), cells);
     for (std::size_t k = 0; k < given.size(); ++k) {
       if (given[k] == 0) continue;

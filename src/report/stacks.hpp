@@ -32,6 +32,9 @@ std::string time_text(const Stack& stack);
 /// What the stars stand for, each once.
 std::vector<std::string> remarks_of(std::span<const Stack> stacks);
 
+/// What stands in the place of a bar that is not whole.
+inline constexpr std::string_view no_bar = "not drawn: a part is not known";
+
 /// A category, and its share of a bar: the sum of its parts, at least 0.
 struct CategoryShare {
   std::string category{};

@@ -36,6 +36,10 @@ std::vector<std::string> shown_categories(std::span<const std::string> labels) {
 }
 
 std::string bar_of(const Stack& stack, std::span<const std::string> labels, double y) {
+  if (!stack.is_whole) {
+    return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#50565e\">{}</text>\n", names,
+                       y + 13.5, no_bar);
+  }
   double all = 0.0;
   for (const StackPart& part : stack.parts) all += std::max(0.0, part.share);
   if (!(all > 0.0)) return {};

@@ -87,6 +87,22 @@ failed_points() {
   fails_with 1 'listing the devices'
 }
 
+@test "a device that does not answer what every device has to is left out, and no probe calls it unsupported" {
+  with_fault error=-5@clRetainDevice:1 latency "${few_sizes[@]}"
+  fails_with 3 'device 0 does not say what it is'
+  # Wherever it falls silent: measured, or an error.
+  local call
+  for call in 10 40 60 70 80 90; do
+    with_fault error=-5@clGetDeviceInfo:"$call" latency "${few_sizes[@]}" -o a.json
+    if [ "$status" -eq 0 ]; then
+      json_says '.results[0].status == "ok"' a.json
+    else
+      fails_with '[13]'
+    fi
+    rm -f a.json once
+  done
+}
+
 @test "SIGINT while a driver hangs: exit 130, and what was measured is in the file" {
   local pid
   CLPROBE_FAULT_ONCE=$PWD/once CLPROBE_FAULT_KERNEL=latency_chase CLPROBE_FAULT=hang@clFinish:40 \

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
@@ -53,7 +54,11 @@ class Mutator {
     find_places(document, places);
     if (places.empty()) return;
     const Place at = places[below(places.size())];
-    const auto place = at.parent->begin() + static_cast<std::ptrdiff_t>(at.index);
+    // Step by step: an object's iterators have no offsets.
+    const auto nth = [&](std::size_t n) {
+      return std::next(at.parent->begin(), static_cast<std::ptrdiff_t>(n));
+    };
+    const auto place = nth(at.index);
     switch (below(8)) {
       case 0:
         at.parent->erase(place);
@@ -62,7 +67,7 @@ class Mutator {
         if (at.parent->is_array()) at.parent->push_back(Json(*place));
         break;
       case 2:  // what stands at one place, at another of the same kind
-        *place = *(at.parent->begin() + static_cast<std::ptrdiff_t>(below(at.parent->size())));
+        *place = Json(*nth(below(at.parent->size())));
         break;
       default:
         replace(*place);

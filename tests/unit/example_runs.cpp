@@ -315,8 +315,9 @@ namespace {
 
 /// What the probe would declare of its findings.
 void declare_banks(std::vector<Finding>& findings) {
-  constexpr std::array<std::string_view, 6> remarks{"runner_up", "behind",   "line_r2",
-                                                    "model_r2",  "as_share", "largest_deviation"};
+  constexpr std::array<std::string_view, 6> remarks{
+      "second_best",      "bic_margin", "line_r2", "model_r2", "largest_deviation_share",
+      "largest_deviation"};
   for (Finding& finding : findings) {
     finding.better = usual_direction(finding.unit);
     const bool is_remark = std::find(remarks.begin(), remarks.end(), finding.name) != remarks.end();
@@ -368,20 +369,20 @@ Run example_banks_run() {
   find("bank_width", "local memory", 4, "bytes", 0.0);
   find("lanes_together", "local memory", 32, "count", 0.0);
   result.findings.push_back(
-      {.name = "runner_up", .series = "local memory", .label = "16 x 8 B, 32 lanes"});
-  find("behind", "local memory", 812.4, "", 0.0);
+      {.name = "second_best", .series = "local memory", .label = "16 x 8 B, 32 lanes"});
+  find("bic_margin", "local memory", 812.4, "", 0.0);
   for (const char* const series : {"load-latency 4 B", "load-throughput 4 B"}) {
     find("conflict_free", series, 33.8, "cycles", 0.004);
-    find("cost_a_way", series, 2.0, "cycles", 0.011);
+    find("cost_per_way", series, 2.0, "cycles", 0.011);
     find("line_r2", series, 0.9991, "", 0.0);
   }
   find("bandwidth", "load-throughput 4 B", 241.5e9, "bytes_per_second", 0.0);
-  find("bytes_a_cycle", "load-throughput 4 B", 121.9, "", 0.0);
+  find("bytes_per_cycle", "load-throughput 4 B", 121.9, "bytes_per_cycle", 0.0);
   find("c1", "load-model", 1.013, "cycles", 0.002);
   find("c2", "load-model", 61.2, "cycles", 0.21);
   find("model_r2", "load-model", 0.99987, "", 0.0);
   find("largest_deviation", "load-model", 118.0, "cycles", 0.0);
-  find("as_share", "load-model", 0.62, "share", 0.0);
+  find("largest_deviation_share", "load-model", 0.62, "share", 0.0);
   declare_banks(result.findings);
   run.results = {result};
   return run;

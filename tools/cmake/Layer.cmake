@@ -1,21 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-# Whether a layer's sources are compiled together, a few at a time. They share the parsing of their
-# headers, which halves the time of a whole build, and makes one after a small change longer: for CI.
+# Whether a layer's sources are compiled together, a few at a time, or with a precompiled header. They
+# share the parsing of their headers, which halves the time of a whole build, and makes one after a
+# small change longer and a missing #include unseen: for CI, where clang-tidy sees each source alone.
 option(CLPROBE_UNITY "Compile the sources of each layer together" OFF)
-# Layers in which names of anonymous namespaces clash all over: their sources stay apart.
-set(CLPROBE_LAYERS_APART probes)
 
-# clprobe_layer(NAME SOURCES file... [APART file...] LINKS target...): the static library
-# clprobe_NAME. It sees the public headers and src/, and only the third-party headers of what it
-# links. APART: sources that have a name of an anonymous namespace in common with another one.
+# clprobe_layer(NAME SOURCES file... [APART file...] [PRECOMPILE header...] LINKS target... [BUSY]): the
+# static library clprobe_NAME. It sees the public headers and src/, and only the third-party headers
+# of what it links. APART: sources that have a name of an anonymous namespace in common with another
+# one. PRECOMPILE: all of them have; what most of them include is parsed once. BUSY: tests spend
+# most of their time in it, so that it is optimised in debug builds, too, which takes twice as long
+# to compile.
 function(clprobe_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;APART;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "BUSY" "" "SOURCES;APART;PRECOMPILE;LINKS")
   add_library(clprobe_${name} STATIC ${layer_SOURCES})
   target_include_directories(clprobe_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include
                                                     ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(clprobe_${name} PUBLIC ${layer_LINKS} PRIVATE clprobe_warnings)
   target_compile_features(clprobe_${name} PUBLIC cxx_std_20)
-  if(CLPROBE_UNITY AND NOT name IN_LIST CLPROBE_LAYERS_APART)
+  if(layer_BUSY)
+    target_compile_options(clprobe_${name} PRIVATE $<$<CONFIG:Debug>:-O1>)
+  endif()
+  if(NOT CLPROBE_UNITY)
+    return()
+  endif()
+  if(layer_PRECOMPILE)
+    target_precompile_headers(clprobe_${name} PRIVATE ${layer_PRECOMPILE})
+  else()
     clprobe_compile_together(${name} ${layer_SOURCES})
     set_source_files_properties(${layer_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
@@ -36,15 +46,19 @@ function(clprobe_compile_together name)
   endforeach()
 endfunction()
 
-# clprobe_layer_tests(NAME [GLOB pattern...] LINKS target... [OWN_MAIN]): one program, NAME_test, of
-# tests/unit/NAME/*_test.cpp and of what the patterns find. Each file is one CTest test: unit/STEM,
+# clprobe_layer_tests(NAME [GLOB pattern...] [PRECOMPILE header...] LINKS target... [OWN_MAIN]): one
+# program, NAME_test, of tests/unit/NAME/*_test.cpp and of what the patterns find. Each file is one CTest test: unit/STEM,
 # and unit/FOLDER/STEM of a file that is elsewhere, so that a probe's tests begin with its id.
 function(clprobe_layer_tests name)
-  cmake_parse_arguments(PARSE_ARGV 1 tests "OWN_MAIN" "" "GLOB;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 tests "OWN_MAIN" "" "GLOB;PRECOMPILE;LINKS")
   set(here ${CMAKE_SOURCE_DIR}/tests/unit/${name})
   file(GLOB files CONFIGURE_DEPENDS ${here}/*_test.cpp ${tests_GLOB})
   add_executable(${name}_test ${files})
   target_link_libraries(${name}_test PRIVATE clprobe_doctest ${tests_LINKS} clprobe_warnings)
+  if(CLPROBE_UNITY)
+    target_precompile_headers(${name}_test PRIVATE ${tests_PRECOMPILE} <doctest/doctest.h> <algorithm> <filesystem>
+                              <functional> <map> <string> <vector>)
+  endif()
   if(NOT tests_OWN_MAIN)
     target_link_libraries(${name}_test PRIVATE clprobe_doctest_main)
   endif()

@@ -283,7 +283,7 @@ TEST_CASE("where time ran out and other points were measured, nothing is a chang
 TEST_CASE("remarks about a run are not compared") {
   Run run = example_gpu_run();
   const std::size_t findings = digest(run, "a.json").results[1].findings.size();
-  for (const char* const name : {"advice", "runner_up", "behind", "line_r2"}) {
+  for (const char* const name : {"advice", "second_best", "bic_margin", "line_r2"}) {
     run.results[0].findings.push_back(
         {.name = name, .series = "global", .label = "words", .role = Role::remark});
   }

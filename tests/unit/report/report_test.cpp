@@ -333,6 +333,23 @@ TEST_CASE("a chart needs two sizes, and survives any finite curve") {
   }
 }
 
+TEST_CASE("a note is written where it has room, and one that is wider than the chart is not") {
+  report::Chart chart{.x_name = "stride", .series = {{"one", {{1.0, 2.0}, {16.0, 2.0}}}}};
+  const auto drawn_with = [&](const std::string& text) {
+    chart.notes = {{1.0, 16.0, 2.0, text}};
+    report::Page page(TableStyle{});
+    report::draw_chart(page, chart);
+    return page.text();
+  };
+  CHECK(drawn_with("two").find("two") != std::string::npos);
+  for (const std::size_t width : {60U, 66U, 70U, 78U, 200U, 100'000U}) {
+    const std::string drawn = drawn_with(std::string(width, 'w'));
+    CAPTURE(width);
+    CHECK((drawn.find("ww") == std::string::npos || width < 80));
+    for (const std::string& line : lines_of(drawn)) CHECK(display_width(line) <= 80);
+  }
+}
+
 TEST_CASE(
     "a heat map needs two columns, has one shade where nothing varies, and survives any number") {
   report::Page page(TableStyle{});

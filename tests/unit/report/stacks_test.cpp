@@ -3,9 +3,11 @@
 #include "clprobe/stacks.hpp"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "clprobe/report.hpp"
 #include "example_runs.hpp"
 #include "golden.hpp"
+#include "report/html_stacks.hpp"
 #include "report/stacks.hpp"
 #include "text/text.hpp"
 
@@ -224,6 +227,32 @@ TEST_CASE("compare matches parts by view and label, whatever their order") {
     CHECK(row.cells[1].finding->finding.label == finding.label);
     const bool is_changed = finding.label == "synchronization: acquire";
     CHECK((row.cells[1].judgement.verdict == Verdict::same) != is_changed);
+  }
+}
+
+TEST_CASE("a bar of which a part is not known is not drawn, and its other parts are told") {
+  Run run = stacks_run();
+  const std::vector<Run> whole{run};
+  Finding unknown = part("uts", stack_view_shapley, "compute data", 0.0);
+  unknown.value = unknown.low = unknown.high = std::nullopt;
+  unknown.reason = "not known: compute data would be 951.0 ±80.7 % of the time";
+  run.results.front().findings.push_back(unknown);
+  const std::vector<Run> broken{run};
+  for (const Stack& stack : stacks_in(run.results.front().findings)) {
+    CHECK(stack.is_whole == (stack.bar != "uts" || stack.view != stack_view_shapley));
+  }
+  CHECK(render_table(whole, {}).find("not drawn") == std::string::npos);
+  CHECK(render_table(broken, {}).find("not drawn: a part is not known") != std::string::npos);
+  CHECK(render_table(broken, {.all_points = true}).find("25.0 ±2.0") != std::string::npos);
+  CHECK(render_svg(whole, "stalls").find("not drawn") == std::string::npos);
+  const auto bars = [](const std::vector<Run>& runs) {
+    return report::stacks_chart(runs, "stalls").at("stacks");
+  };
+  for (std::size_t i = 0; i < bars(whole).size(); ++i) {
+    const bool is_drawn = !bars(broken).at(i).at("points").empty();
+    const std::string name = bars(broken).at(i).at("series");
+    CHECK(is_drawn == (name.find("not drawn") == std::string::npos));
+    CHECK_FALSE(bars(whole).at(i).at("points").empty());
   }
 }
 

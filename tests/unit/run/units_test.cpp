@@ -54,6 +54,9 @@ TEST_CASE("numbers and times keep three significant digits") {
   CHECK(format_number(280.64) == "281");
   CHECK(format_number(0.5124) == "0.512");
   CHECK(format_number(0.0) == "0");
+  CHECK(format_number(123456789012345.0) == "123456789012345");
+  CHECK(format_number(1234567890123456.0) == "1.23e+15");
+  CHECK(format_number(-1e300) == "-1.00e+300");
   CHECK(format_number(std::numeric_limits<double>::infinity()) == "inf");
   CHECK(format_seconds(16.2e-9) == "16.2 ns");
   CHECK(format_seconds(1.354e-6) == "1.35 µs");

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bars by ablation: what is made of times whose causes are known, and of noise beside them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "clprobe/stacks.hpp"
+#include "probes/stalls/made_points.hpp"
+
+namespace clprobe::stalls {
+namespace {
+
+TEST_CASE("costs that do not depend on each other are found again, in GSI's names") {
+  std::vector<Point> points = plan_of({"memory-bound"}).points;
+  measure(points,
+          {{"memory data: main memory", 700},
+           {"memory data: L2", 150},
+           {"memory structural: bank conflict", 0},
+           {"compute data", 50}},
+          100, {{"memory", 300}});
+  const Findings found = analyse(gpu(), points);
+  CHECK(value_of(found, "time", "memory-bound") == doctest::Approx(1000e-9).epsilon(0.01));
+  CHECK(value_of(found, "stall", "memory-bound", "memory data: main memory") ==
+        doctest::Approx(0.7).epsilon(0.02));
+  CHECK(value_of(found, "stall", "memory-bound", "memory data: L2") ==
+        doctest::Approx(0.15).epsilon(0.05));
+  CHECK(value_of(found, "stall", "memory-bound", "unattributed") ==
+        doctest::Approx(0.1).epsilon(0.05));
+  const Finding* const conflict =
+      find(found, "stall", "memory-bound", "memory structural: bank conflict");
+  REQUIRE(conflict != nullptr);
+  CHECK(conflict->reason.find("not resolved") == 0);
+  CHECK(value_of(found, "first_cause", "memory-bound", "memory data: main memory") ==
+        doctest::Approx(700.0 / 900.0).epsilon(0.02));
+  CHECK(find(found, "noise", "memory-bound")->label == "agree");
+  // All of a bar, exactly.
+  const std::vector<Stack> stacks = stacks_in(found.findings);
+  REQUIRE(stacks.size() == 1);
+  const double sum =
+      std::accumulate(stacks[0].parts.begin(), stacks[0].parts.end(), 0.0,
+                      [](double total, const StackPart& part) { return total + part.share; });
+  CHECK(sum == doctest::Approx(1.0).epsilon(1e-9));
+  // 4 causes have 6 pairs, none of which interacts.
+  const auto pairs = std::count_if(found.findings.begin(), found.findings.end(),
+                                   [](const Finding& each) { return each.name == "interaction"; });
+  CHECK(pairs == 6);
+}
+
+TEST_CASE("a first cause is no more than the whole, and what costs time to take away is told") {
+  std::vector<Point> points = plan_of({"memory-bound"}).points;
+  measure(points,
+          {{"memory data: main memory", 600},
+           {"memory data: L2", 200},
+           {"memory structural: bank conflict", -300},
+           {"compute data", 0}},
+          500);
+  const Findings found = analyse(gpu(), points);
+  // All together take away 500 of 1000, of which 600 would be more than the whole.
+  CHECK(value_of(found, "first_cause", "memory-bound", "memory data: main memory") ==
+        doctest::Approx(0.75).epsilon(0.02));
+  const Finding* const first = find(found, "first_cause", "memory-bound");
+  CHECK(*first->high <= 1.0);
+  CHECK(*first->low <= *first->value);
+  CHECK(first->reason == "taking memory structural: bank conflict away costs 30.0 % of the time");
+  // No share of the time is less than nothing.
+  const Finding* const conflict =
+      find(found, "stall", "memory-bound", "memory structural: bank conflict");
+  REQUIRE(conflict != nullptr);
+  CHECK_FALSE(conflict->value.has_value());
+  CHECK(
+      conflict->reason.starts_with("not known: memory structural: bank conflict would be -30.0 ±"));
+  CHECK(conflict->reason.ends_with(" % of the time, less than nothing"));
+}
+
+TEST_CASE("a share of more than the whole is not known, and no first cause") {
+  std::vector<Point> points = plan_of({"memory-bound"}).points;
+  // What a host did meanwhile: the builds without the one and with the other are four times as
+  // slow.
+  for (Point& point : points) {
+    const auto is_there = [&](Cause cause) { return has_cause(point, cause); };
+    const double slow = is_there(Cause::main_memory) && !is_there(Cause::second_cache) ? 4000 : 0;
+    set_time(point, 500 + slow + (is_there(Cause::main_memory) ? 500 : 0) +
+                        (is_there(Cause::bank_conflict) ? 200 : 0));
+  }
+  const Findings found = analyse(gpu(), points);
+  const Finding* const memory = find(found, "stall", "memory-bound", "memory data: main memory");
+  REQUIRE(memory != nullptr);
+  CHECK_FALSE(memory->value.has_value());
+  CHECK(memory->reason.starts_with("not known: "));
+  CHECK(memory->reason.ends_with(" % of the time, more than the whole"));
+  CHECK(value_of(found, "stall", "memory-bound", "memory structural: bank conflict") ==
+        doctest::Approx(200.0 / 1200.0).epsilon(0.1));
+  const Finding* const first = find(found, "first_cause", "memory-bound");
+  REQUIRE(first != nullptr);
+  CHECK_FALSE(first->value.has_value());
+  CHECK(first->label.empty());
+  CHECK(first->reason == memory->reason);
+}
+
+TEST_CASE("a share outside by less than its sigma is kept") {
+  std::vector<Point> points = plan_of({"memory-bound"}).points;
+  measure(points,
+          {{"memory data: main memory", 600},
+           {"memory data: L2", 200},
+           {"memory structural: bank conflict", -3},
+           {"compute data", 0}},
+          500);
+  // Samples that scatter by 10 %.
+  for (Point& point : points) {
+    std::int64_t place = 0;
+    for (Sample& sample : point.samples) {
+      const auto shift = static_cast<std::int64_t>(sample.host_ns) * (place++ % 5 - 2) / 20;
+      sample.host_ns =
+          static_cast<std::uint64_t>(static_cast<std::int64_t>(sample.host_ns) + shift);
+      sample.event_ns = sample.host_ns;
+    }
+  }
+  const Findings found = analyse(gpu(), points);
+  const Finding* const conflict =
+      find(found, "stall", "memory-bound", "memory structural: bank conflict");
+  REQUIRE(conflict != nullptr);
+  REQUIRE(conflict->value.has_value());
+  CHECK(conflict->reason.find("not resolved") == 0);
+}
+
+TEST_CASE("a share outside by no more than builds differ by is kept, however sure it is") {
+  const auto share_where_it_costs = [](double ns) {
+    std::vector<Point> points = plan_of({"memory-bound"}).points;
+    measure(points,
+            {{"memory data: main memory", 600},
+             {"memory data: L2", 200},
+             {"memory structural: bank conflict", ns},
+             {"compute data", 0}},
+            200);
+    for (Point& point : points) point.samples.pop_back();  // the one that is 30 % slower
+    const Findings found = analyse(gpu(), points);
+    return *find(found, "stall", "memory-bound", "memory structural: bank conflict");
+  };
+  CHECK(share_where_it_costs(-40).value == doctest::Approx(-0.0417).epsilon(0.05));
+  CHECK_FALSE(share_where_it_costs(-70).value.has_value());
+}
+
+TEST_CASE("causes that hide each other interact, and share what both save") {
+  std::vector<Point> points = plan_of({"dependency-chain"}).points;
+  for (Point& point : points) {
+    const auto is_there = [&](Cause cause) { return has_cause(point, cause); };
+    set_time(point, is_there(Cause::second_cache) || is_there(Cause::chain) ? 1000 : 400);
+  }
+  const Findings found = analyse(gpu(), points);
+  CHECK(value_of(found, "stall", "dependency-chain", "memory data: L2") ==
+        doctest::Approx(0.3).epsilon(0.02));
+  CHECK(value_of(found, "stall", "dependency-chain", "compute data") ==
+        doctest::Approx(0.3).epsilon(0.02));
+  CHECK(value_of(found, "interaction", "dependency-chain", "memory data: L2 + compute data") ==
+        doctest::Approx(0.6).epsilon(0.02));
+}
+
+TEST_CASE("noise that finds another resource in use all of the time makes it inconclusive") {
+  std::vector<Point> points = plan_of({"bank-conflicts"}).points;
+  measure(points,
+          {{"memory data: L2", 10},
+           {"memory structural: bank conflict", 800},
+           {"synchronization: barrier", 10},
+           {"compute data", 10}},
+          170, {{"memory", 400}});
+  const Findings found = analyse(gpu(), points);
+  const Finding* const verdict = find(found, "noise", "bank-conflicts");
+  REQUIRE(verdict != nullptr);
+  CHECK(verdict->label == "inconclusive");
+  CHECK_FALSE(verdict->reason.empty());
+  CHECK(value_of(found, "absorbed", "bank-conflicts", "memory") < 0.05);
+  CHECK(find(found, "absorbed", "bank-conflicts", "cache")->reason ==
+        "all that was made is absorbed");
+}
+
+TEST_CASE("where nothing can be taken away, nothing is named first") {
+  std::vector<Point> points = plan_of({"barrier"}).points;
+  for (Point& point : points) set_time(point, 500);
+  const Findings found = analyse(gpu(), points);
+  CHECK(find(found, "noise", "barrier")->label == "untested");
+  CHECK_FALSE(find(found, "first_cause", "barrier")->value.has_value());
+}
+
+TEST_CASE("a build without samples leaves a reason and no bar") {
+  std::vector<Point> points = plan_of({"dependency-chain"}).points;
+  for (Point& point : points) set_time(point, 500);
+  points[3].samples.clear();
+  const Findings found = analyse(gpu(), points);
+  const Finding* const stall = find(found, "stall", "dependency-chain");
+  REQUIRE(stall != nullptr);
+  CHECK_FALSE(stall->value.has_value());
+  CHECK(stall->reason == "build 3 of 16 has no samples");
+}
+
+TEST_CASE("points of another version are told, and not guessed") {
+  std::vector<Point> points = plan_of({"dependency-chain"}).points;
+  for (Point& point : points) set_time(point, 500);
+  points.front().parameters.set("factors", std::string("weather"));
+  const Findings found = analyse(gpu(), points);
+  CHECK(find(found, "stall", "dependency-chain")->reason ==
+        "not this version's points: cause weather");
+}
+
+}  // namespace
+}  // namespace clprobe::stalls

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: points of stalls whose times follow from causes that are known.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "probes/stalls/case.hpp"
+#include "probes/stalls/causes.hpp"
+#include "probes/stalls/planned.hpp"
+
+namespace clprobe::stalls {
+
+inline Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
+  return probe.analyse(device, points);
+}
+
+/// Three samples around `ns`, of whole launches.
+inline void set_time(Point& point, double ns) {
+  for (const double factor : {0.999, 1.0, 1.002, 1.3}) {
+    Sample sample;
+    sample.accesses = 1000;
+    sample.event_ns = static_cast<std::uint64_t>(std::llround(ns * factor * 1000.0));
+    sample.host_ns = *sample.event_ns;
+    point.samples.push_back(sample);
+  }
+}
+
+inline void set_ticks(Point& point, std::uint64_t ticks) {
+  for (int k = 0; k < 3; ++k) {
+    Sample sample;
+    sample.accesses = 1;
+    sample.ticks = ticks;
+    sample.host_ns = ticks;
+    point.samples.push_back(sample);
+  }
+}
+
+inline const Finding* find(const Findings& found, std::string_view name, std::string_view series,
+                           std::string_view label = {}) {
+  for (const Finding& each : found.findings) {
+    if (each.name == name && each.series == series && (label.empty() || each.label == label)) {
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+inline double value_of(const Findings& found, std::string_view name, std::string_view series,
+                       std::string_view label = {}) {
+  const Finding* const finding = find(found, name, series, label);
+  REQUIRE(finding != nullptr);
+  REQUIRE(finding->value.has_value());
+  return *finding->value;
+}
+
+/// Each cause costs what `costs` says, independent of the others; `base` remains.
+inline void measure(std::vector<Point>& points, const std::map<std::string, double>& costs,
+                    double base, const std::map<std::string, double>& noise_costs = {}) {
+  for (Point& point : points) {
+    const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
+    const auto set = static_cast<std::uint64_t>(point.parameters.integer("idealised"));
+    double ns = base;
+    for (std::size_t i = 0; i < causes.size(); ++i) {
+      if (((set >> i) & 1U) == 0) ns += costs.at(std::string(label_of(causes[i])));
+    }
+    const std::string noise = point.parameters.text_or("noise", "");
+    if (const auto cost = noise_costs.find(noise); cost != noise_costs.end()) {
+      ns += cost->second * static_cast<double>(point.parameters.integer("noise_amount"));
+    }
+    set_time(point, ns);
+  }
+}
+
+/// Whether the build of a point still has one of the causes of its case.
+inline bool has_cause(const Point& point, Cause cause) {
+  const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
+  const auto set = static_cast<std::uint64_t>(point.parameters.integer("idealised"));
+  const auto at = std::find(causes.begin(), causes.end(), cause) - causes.begin();
+  return ((set >> static_cast<unsigned>(at)) & 1U) == 0;
+}
+
+}  // namespace clprobe::stalls
