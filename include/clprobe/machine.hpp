@@ -124,6 +124,16 @@ struct StoreBuffer {
   friend bool operator==(const StoreBuffer&, const StoreBuffer&) = default;
 };
 
+/// A translation buffer between the first level and all that lies behind it, fully associative,
+/// least recently used out first. A page that is not in it delays its line by `miss_cycles`.
+struct Translation {
+  std::uint64_t entries{0};  ///< 0: every page is translated at once
+  std::uint64_t page_bytes{65536};
+  std::uint64_t miss_cycles{200};
+
+  friend bool operator==(const Translation&, const Translation&) = default;
+};
+
 struct SecondLevel {
   std::uint64_t bytes{786432};  ///< 0: there is none
   std::uint64_t ways{16};
@@ -167,6 +177,7 @@ struct Machine {
   FirstLevel l1{};
   Pending pending{};
   StoreBuffer store_buffer{};
+  Translation translation{};
   SecondLevel l2{};
   MainMemory memory{};
   CopyEngine copy{};

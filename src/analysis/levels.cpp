@@ -38,6 +38,10 @@ constexpr double min_shelf_rise = 0.223;  // ln 1.25; less is the foot of the ne
 // factor of 3 in size.
 constexpr double min_ratio = 0.0953;  // ln 1.1
 constexpr double creep_slope = 0.2;
+// Whatever the next level costs: here the curve has left a level, and may not have from below.
+constexpr double max_stay = 0.182;     // ln 1.2
+constexpr double surely_left = 0.223;  // ln 1.25
+constexpr double knee_span = 1.1;      // ln 3
 
 struct Plateau {
   std::vector<Segment> members{};
@@ -128,6 +132,46 @@ bool is_shelf(const LogCurve& curve, std::span<const Segment> segments, std::siz
   return std::min(before, after) >= shelf_contrast * std::max(segment.slope, gentle_slope);
 }
 
+/// The points of a plateau as a line: its slope, and its heights where it begins and ends.
+struct Side {
+  Slope slope{};
+  double y_first{0.0};
+  double y_last{0.0};
+};
+
+Side side_of(const LogCurve& curve, const Plateau& plateau, double sigma) {
+  const Segment whole{.first = plateau.first(), .last = plateau.last()};
+  const auto x = std::span(curve.x).subspan(whole.first, whole.count());
+  const auto y = std::span(curve.y).subspan(whole.first, whole.count());
+  const Line line = fit_least_squares(x, y);
+  return {slope_of(curve, whole, sigma), line.intercept + line.slope * x.front(),
+          line.intercept + line.slope * x.back()};
+}
+
+/// A slow step, as from an AMD GPU's cache to its memory, and no creep: on both sides the curve is
+/// flat over a factor of 2.7, and surely much flatter than in between.
+bool is_slow_step(const LogCurve& curve, const Plateau& a, const Plateau& b, double sigma) {
+  constexpr double min_span_of_side = 1.0;
+  constexpr double min_contrast = 4.0;
+  const auto is_wide = [&](const Plateau& plateau) {
+    return curve.x[plateau.last()] - curve.x[plateau.first()] >= min_span_of_side;
+  };
+  if (!is_wide(a) || !is_wide(b)) return false;
+  const Side before = side_of(curve, a, sigma);
+  const Side after = side_of(curve, b, sigma);
+  const double rise = after.y_first - before.y_last;
+  const double steepness = rise / (curve.x[b.first()] - curve.x[a.last()]);
+  const auto is_flat = [&](const Side& side) {
+    return min_contrast * (std::abs(side.slope.value) + 1.645 * side.slope.error) <= steepness;
+  };
+  // The end of a fitted line is known to twice the error of its mean.
+  const auto points = [](const Plateau& plateau) {
+    return static_cast<double>(plateau.last() - plateau.first() + 1);
+  };
+  const double error = 2.0 * sigma * std::sqrt(1.0 / points(a) + 1.0 / points(b));
+  return rise > min_ratio + 1.645 * error && is_flat(before) && is_flat(after);
+}
+
 bool are_one_level(const LogCurve& curve, const Plateau& a, const Plateau& b, double sigma) {
   const double min_step = min_ratio + sigma;
   // A level is never faster than a nearer one: a fall is a disturbance within one level.
@@ -139,16 +183,27 @@ bool are_one_level(const LogCurve& curve, const Plateau& a, const Plateau& b, do
     const double slope = std::clamp(slope_of(curve, segment, 0.0).value, 0.0, creep_slope);
     return slope * span_of(curve, segment) / 2.0;
   };
+  if (is_slow_step(curve, a, b, sigma)) return false;
   const double rise = b.members.front().y_first - a.members.back().y_last -
                       creep(a.members.back()) - creep(b.members.front());
   const double distance = curve.x[b.first()] - curve.x[a.last()];
   return rise <= min_step || rise <= creep_slope * distance;
 }
 
+/// A ramp that is gentle enough to be a level, but is the slow step between two others.
+bool is_between(const LogCurve& curve, std::span<const Segment> segments, std::size_t i,
+                double sigma) {
+  if (i == 0 || i + 1 == segments.size() || segments[i].kind != SegmentKind::ramp) return false;
+  const double step = segments[i + 1].y_first - segments[i - 1].y_last;
+  if (segments[i].y_last - segments[i].y_first < 0.5 * step) return false;
+  return is_slow_step(curve, {{segments[i - 1]}}, {{segments[i + 1]}}, sigma);
+}
+
 std::vector<Plateau> find_plateaus(const LogCurve& curve, std::span<const Segment> segments,
                                    double sigma) {
   std::vector<Plateau> plateaus;
   for (std::size_t i = 0; i < segments.size(); ++i) {
+    if (is_between(curve, segments, i, sigma)) continue;
     const bool shelf = !is_plateau(curve, segments[i], sigma) && is_shelf(curve, segments, i);
     if (!shelf && !is_plateau(curve, segments[i], sigma)) continue;
     if (shelf && (plateaus.empty() ||
@@ -220,6 +275,14 @@ Capacity find_capacity(const LogCurve& curve, const LogCurve& rising, const Plat
   const double margin = 3.0 * sigma * hit / cost / steepness;
   std::size_t low = below;
   while (low > core.first && curve.x[low] > x - margin) --low;
+  // A level in between may have been lost, so that a miss costs less than `next_y` says. The curve
+  // itself then tells how far the level reaches at most.
+  const double base = std::min(hit_height(curve, core), height(curve, plateau));
+  while (low > plateau.first() && rising.y[low] > base + max_stay - sigma) --low;
+  std::size_t left = core.first;
+  while (left + 1 < curve.x.size() && rising.y[left] <= base + surely_left) ++left;
+  while (high > left && curve.x[high] > curve.x[left] + knee_span) --high;
+  x = std::clamp(x, curve.x[low], std::max(curve.x[low], curve.x[std::min(left, high)]));
   return {std::exp(x), std::exp(curve.x[low]), std::exp(curve.x[high])};
 }
 
@@ -278,6 +341,18 @@ std::vector<Level> find_levels(std::span<const CurvePoint> points) {
   return levels;
 }
 
+std::optional<CurvePoint> faster_than_first(std::span<const CurvePoint> points,
+                                            std::span<const Level> levels) {
+  if (levels.empty()) return std::nullopt;
+  const auto [curve, sigma] = clean(points);
+  const double first = std::log(levels.front().latency_interval.low);
+  for (std::size_t i = 0; i < curve.x.size(); ++i) {
+    if (curve.y[i] >= first - min_ratio - 3.0 * sigma) continue;
+    return CurvePoint{std::exp(curve.x[i]), std::exp(curve.y[i])};
+  }
+  return std::nullopt;
+}
+
 std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, double ratio) {
   if (!(ratio > 1.0)) return {};
   const auto [curve, sigma] = clean(points);
@@ -302,49 +377,6 @@ std::vector<double> sizes_around_knees(std::span<const CurvePoint> points, doubl
     }
   }
   return sizes;
-}
-
-StepKind classify_step(double step_bytes, double before, double after,
-                       std::span<const CurvePoint> one_node_per_page) {
-  // Near enough to mean this step, far enough to be beyond the knee itself.
-  constexpr double nearest = 1.4;
-  constexpr double farthest = 4.0;
-  std::vector<double> below;
-  std::vector<double> above;
-  for (const CurvePoint& point : one_node_per_page) {
-    const double ratio = point.working_set_bytes / step_bytes;
-    if (ratio >= 1.0 / farthest && ratio <= 1.0 / nearest) below.push_back(point.latency);
-    if (ratio >= nearest && ratio <= farthest) above.push_back(point.latency);
-  }
-  if (!(after > before) || below.size() < 2 || above.size() < 2) return StepKind::unknown;
-  const double rise = (median(above) - median(below)) / (after - before);
-  if (rise >= 0.5 && rise <= 2.0) return StepKind::translation;
-  return rise <= 0.2 ? StepKind::cache : StepKind::unknown;
-}
-
-bool may_be_halves(const Level& here, const Level& next, double largest_bytes) {
-  // The way to the far half costs about as much as the near one: 1.8 to 2 times the latency on
-  // NVIDIA's A100 to H200.
-  constexpr double max_ratio = 3.0;
-  if (!here.capacity || next.latency > max_ratio * here.latency) return false;
-  // Not measured far enough to see the whole end.
-  if (!next.capacity) return largest_bytes < 2.0 * here.capacity->high;
-  return next.capacity->low <= 2.0 * here.capacity->high &&
-         next.capacity->high >= 2.0 * here.capacity->low;
-}
-
-std::string_view to_word(StepKind kind) {
-  switch (kind) {
-    case StepKind::cache:
-      return "cache";
-    case StepKind::cache_or_far:
-      return "cache-or-far";
-    case StepKind::translation:
-      return "translation";
-    case StepKind::unknown:
-      return "unknown";
-  }
-  return "unknown";
 }
 
 }  // namespace clprobe

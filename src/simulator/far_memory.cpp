@@ -46,6 +46,11 @@ FarMemory::FarMemory(const Machine& machine, std::uint64_t seed)
       remote_latency_(machine.sharing.remote_latency_cycles),
       atomic_cycles_(machine.l2.atomic_cycles),
       seed_(seed),
+      page_lines_(
+          std::max<std::uint64_t>(1, machine.translation.page_bytes / machine.l1.line_bytes)),
+      walk_cycles_(machine.translation.miss_cycles),
+      pages_(machine.translation.entries, 1,
+             std::max<std::uint64_t>(1, machine.translation.entries)),
       l2_(machine.l2.bytes, machine.l1.line_bytes, machine.l2.ways),
       l2_port_{.sector_cost = cost_of(machine.l1.sector_bytes, machine.l2.bytes_per_cycle)},
       memory_port_{.sector_cost =
@@ -60,10 +65,17 @@ CacheLine* FarMemory::allocate(std::uint64_t now, std::uint64_t line) {
   return place;
 }
 
+std::uint64_t FarMemory::translate(std::uint64_t line) {
+  if (!pages_.exists() || pages_.find(line / page_lines_) != nullptr) return 0;
+  CacheLine evicted;
+  pages_.insert(line / page_lines_, evicted);
+  return walk_cycles_;
+}
+
 Service FarMemory::read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors,
                         bool is_remote) {
   const auto count = static_cast<std::uint64_t>(std::popcount(sectors));
-  const std::uint64_t start = l2_port_.pass(now, count);
+  const std::uint64_t start = l2_port_.pass(now, count) + translate(line);
   if (is_remote) {
     return {start + draw(remote_latency_, line, seed_ ^ remote_salt), Level::remote_l1};
   }
@@ -87,7 +99,7 @@ Service FarMemory::read(std::uint64_t now, std::uint64_t line, std::uint32_t sec
 
 std::uint64_t FarMemory::write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {
   const auto count = static_cast<std::uint64_t>(std::popcount(sectors));
-  const std::uint64_t start = l2_port_.pass(now, count);
+  const std::uint64_t start = l2_port_.pass(now, count) + translate(line);
   CacheLine* found = l2_.find(line);
   if (found == nullptr) found = allocate(start, line);
   if (found != nullptr) {
@@ -122,6 +134,7 @@ AtomicService FarMemory::atomic_after(std::uint64_t now, std::uint64_t earliest,
 }
 
 void FarMemory::make_resident(std::uint64_t line, std::uint32_t sectors) {
+  translate(line);
   CacheLine* found = l2_.find(line);
   if (found == nullptr) found = allocate(0, line);
   if (found != nullptr) found->sectors |= sectors;

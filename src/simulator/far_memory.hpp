@@ -52,12 +52,17 @@ class FarMemory {
     std::uint64_t pass(std::uint64_t now, std::uint64_t sectors);
   };
   CacheLine* allocate(std::uint64_t now, std::uint64_t line);
+  /// Cycles until the line's page is translated, which it is from then on.
+  std::uint64_t translate(std::uint64_t line);
 
   Latency l2_latency_;
   Latency memory_latency_;
   Latency remote_latency_;
   std::uint64_t atomic_cycles_;
   std::uint64_t seed_;
+  std::uint64_t page_lines_;
+  std::uint64_t walk_cycles_;
+  Cache pages_;
   Cache l2_;
   Port l2_port_;
   Port memory_port_;

@@ -112,6 +112,12 @@ void visit_near_memory(Visitor& fields, MachineField& machine) {
 
 template <typename Visitor, typename MachineField>
 void visit_far_memory(Visitor& fields, MachineField& machine) {
+  // Machines were written before they had one.
+  fields.optional_section("translation", machine.translation.entries > 0, [&](auto& each) {
+    each.natural("entries", machine.translation.entries, Bounds{0, 1U << 14U});
+    each.natural("page_bytes", machine.translation.page_bytes, Bounds{4096, 1U << 30U});
+    each.natural("miss_cycles", machine.translation.miss_cycles, any_cycles);
+  });
   fields.section("l2", [&](auto& each) {
     each.natural("bytes", machine.l2.bytes, any_bytes);
     each.natural("ways", machine.l2.ways, some_count);

@@ -34,6 +34,10 @@ class Writer {
     put(key, std::string(word_of(value)));
   }
   template <typename Visit>
+  void optional_section(std::string_view key, bool is_there, Visit visit) {
+    if (is_there) section(key, visit);
+  }
+  template <typename Visit>
   void section(std::string_view key, Visit visit) {
     Writer inner;
     visit(inner);
@@ -82,6 +86,10 @@ class Reader {
     value = static_cast<Enum>(place - all.begin());
   }
   template <typename Visit>
+  void optional_section(std::string_view key, bool, Visit visit) {
+    if (!at(key).is_missing()) section(key, visit);
+  }
+  template <typename Visit>
   void section(std::string_view key, Visit visit) {
     const Cursor found = at(key);
     Reader inner(found);
@@ -127,6 +135,10 @@ class Checker {
   void boolean(std::string_view, bool) const {}
   template <typename Enum>
   void word(std::string_view, Enum) const {}
+  template <typename Visit>
+  void optional_section(std::string_view key, bool, Visit visit) const {
+    section(key, visit);
+  }
   template <typename Visit>
   void section(std::string_view key, Visit visit) const {
     const Checker inner(fmt::format("{}{}.", path_, key));

@@ -72,6 +72,14 @@ Finding step_finding(std::string_view series, int number, const Level& level, co
   return finding;
 }
 
+Finding lost_first_level(std::string_view series, const CurvePoint& faster) {
+  Finding finding = of_level("latency", series, 1, "seconds");
+  finding.reason = fmt::format("no plateau, but {} takes {}: measure more sizes",
+                               format_bytes({static_cast<std::uint64_t>(faster.working_set_bytes)}),
+                               format_seconds(faster.latency / ns_per_second));
+  return finding;
+}
+
 void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& device,
                 std::span<const CurvePoint> curve, std::span<const CurvePoint> pages) {
   const std::string_view series = spec.name;
@@ -82,9 +90,12 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
         fmt::format("no plateau in {}: measure more sizes", format_count(curve.size(), "point"))));
     return;
   }
+  // A level that was measured and has no plateau keeps its number: the second is not the first.
+  const auto faster = faster_than_first(curve, levels);
+  if (faster) found.findings.push_back(lost_first_level(series, *faster));
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const Level& level = levels[i];
-    const int number = static_cast<int>(i) + 1;
+    const int number = static_cast<int>(i) + (faster ? 2 : 1);
     Finding time = of_level("latency", series, number, "seconds");
     time.value = level.latency / ns_per_second;
     time.low = level.latency_interval.low / ns_per_second;

@@ -24,7 +24,8 @@ inline std::string_view to_word(AddressForm form) { return word_in(address_table
 struct RingShape {
   std::uint64_t working_set_bytes{0};
   std::uint64_t step_bytes{64};  ///< from node to node
-  std::uint64_t line_bytes{64};  ///< nodes that are further apart take a random line of their step
+  std::uint64_t line_bytes{
+      64};  ///< nodes that are further apart are spread over the lines of their step
   AddressForm address{AddressForm::index};
   std::uint64_t unroll{16};
   std::uint64_t buffer_bytes{0};  ///< what it is cut from
@@ -45,8 +46,9 @@ struct RingShape {
 
   /// Byte offset of a node, as node_offset() in cl/latency.cl.
   [[nodiscard]] std::uint64_t offset_of(std::uint32_t node) const {
-    const std::uint32_t mixed = (node * 2654435761U) >> 16U;
-    return node * step_bytes + (mixed * line_bytes) % step_bytes;
+    const std::uint64_t share = static_cast<std::uint32_t>(node * 2654435761U);  // of 2^32
+    const std::uint64_t lines = step_bytes / line_bytes;
+    return node * step_bytes + ((share * lines) >> 32U) * line_bytes;
   }
 };
 

@@ -83,6 +83,30 @@ TEST_CASE("latency finds the levels of every preset") {
   }
 }
 
+/// What is said of the step behind a level.
+std::string step(const ProbeResult& result, int level) {
+  const auto found = finding(result, "step", "global", level);
+  return found ? found->label : std::string("none");
+}
+
+TEST_CASE("the end of a cache is no translation, and that of a translation buffer is") {
+  Machine machine = simulator::preset("fermi-m2070");
+  Request request;
+  request.series = {"global", "global-pages"};
+  set_sizes(request, {{kibibytes(1), mebibytes(256), 1.19}});
+  const ProbeResult plain = measured(machine, request);
+  CHECK(step(plain, 2) == "cache");
+  CHECK(step(plain, 3) == "none");
+
+  machine.translation = {.entries = 64, .page_bytes = 64 << 10, .miss_cycles = 200};
+  const ProbeResult walking = measured(machine, request);
+  CHECK(step(walking, 2) == "cache");
+  CHECK(step(walking, 3) == "translation");
+  check_capacity(walking, 3, mebibytes(4).count);
+  // At the largest sizes nearly every page is missed; at the first of the plateau some are not.
+  CHECK(value(walking, "cycles", "global", 4) == doctest::Approx(570.0 + 200.0).epsilon(0.03));
+}
+
 TEST_CASE("what the simulator cannot measure is said and no failure") {
   const Machine machine = simulator::preset("gsi");
   Request request;

@@ -88,7 +88,14 @@ TEST_CASE("levels differ by more than 10 %") {
 
 TEST_CASE("between two levels the curve rises more steeply than translation creeps") {
   CHECK(levels_of({long_flat, {0.8, 0.3}, long_flat}).size() == 2);  // 0.375 per ln size
-  CHECK(levels_of({long_flat, {1.5, 0.3}, long_flat}).size() == 1);  // 0.2
+  // 0.2, next to a piece that is too narrow to be told from creep.
+  CHECK(levels_of({{0.9, 0.0}, {1.5, 0.3}, long_flat}).size() == 1);
+}
+
+TEST_CASE("a slow step between two wide plateaus is a step, with a slope on one side creep") {
+  CHECK(levels_of({long_flat, {1.5, 0.3}, long_flat}).size() == 2);
+  CHECK(levels_of({long_flat, {1.5, 0.15}, long_flat}).size() == 2);  // 16 %
+  CHECK(levels_of({long_flat, {1.5, 0.15}, {1.5, 0.09}}).size() == 1);
 }
 
 TEST_CASE("a level is at least 16 % wide, however many points are on it") {

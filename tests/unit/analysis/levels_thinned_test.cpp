@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Curves of few points: synthetic ones whose truth is known, and recorded ones beside all of their
+// own points. Levels may be lost there, but none is called what it is not.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "clprobe/levels.hpp"
+#include "random.hpp"
+#include "synthetic_memories.hpp"
+
+namespace clprobe {
+namespace {
+
+// Whatever is found, a level's capacity does not begin where the curve has left it by this.
+constexpr double has_left = 1.25;
+
+struct Thinning {
+  double ratio{2.0};          ///< from size to size
+  double missing_share{0.0};  ///< of the points
+};
+
+constexpr std::array thinnings{
+    Thinning{1.41421356, 0.0}, Thinning{1.41421356, 0.3}, Thinning{2.0, 0.0}, Thinning{2.0, 0.1},
+    Thinning{2.0, 0.3},        Thinning{4.0, 0.0},        Thinning{4.0, 0.3}};
+
+std::vector<CurvePoint> thinned_sweep(const Memory& memory, const Thinning& thinning,
+                                      Random& random) {
+  const double last = memory.caches.back().capacity_bytes * 40.0;
+  const double first = first_size * random.log_uniform(1.0, thinning.ratio);
+  std::vector<CurvePoint> curve;
+  for (double size = first; size <= last; size *= thinning.ratio) {
+    if (random.chance(thinning.missing_share)) continue;
+    const double whole = std::floor(size / 64.0) * 64.0;
+    curve.push_back({whole, memory.measure(whole, random)});
+  }
+  return curve;
+}
+
+std::vector<CurvePoint> recorded(const std::string& name) {
+  std::vector<CurvePoint> curve;
+  std::ifstream file(CLPROBE_GOLDEN_FOLDER "/../curves/" + name + ".size-latency.csv");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t comma = line.find(',');
+    if (line.starts_with('#') || line.starts_with('w') || comma == std::string::npos) continue;
+    curve.push_back({std::stod(line.substr(0, comma)), std::stod(line.substr(comma + 1))});
+  }
+  return curve;
+}
+
+/// The points nearest to multiples of `ratio`, and of these not all.
+std::vector<CurvePoint> thinned(const std::vector<CurvePoint>& curve, const Thinning& thinning,
+                                Random& random) {
+  std::vector<CurvePoint> kept;
+  double next = curve.front().working_set_bytes * random.log_uniform(1.0, thinning.ratio);
+  for (const CurvePoint& point : curve) {
+    if (point.working_set_bytes < next) continue;
+    while (next <= point.working_set_bytes) next *= thinning.ratio;
+    if (!random.chance(thinning.missing_share)) kept.push_back(point);
+  }
+  return kept;
+}
+
+/// The latency that was measured at a size; that of the point before it where it is an outlier.
+double latency_at(const std::vector<CurvePoint>& curve, double bytes) {
+  const auto at = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
+    return point.working_set_bytes > bytes * 0.999;
+  });
+  REQUIRE(at != curve.end());
+  return at == curve.begin() ? at->latency : std::min(at->latency, std::prev(at)->latency);
+}
+
+}  // namespace
+
+TEST_CASE("of thinned synthetic curves no bracket begins beyond its level") {
+  constexpr int curves = 400;
+  Score all;
+  int brackets = 0;
+  int beyond = 0;
+  for (const Thinning& thinning : thinnings) {
+    Score total;
+    for (int i = 0; i < curves; ++i) {
+      Random random(1000U + static_cast<std::uint64_t>(i));
+      const Memory memory = random_memory(random);
+      const std::vector<Level> levels = find_levels(thinned_sweep(memory, thinning, random));
+      score(memory, levels, total);
+      for (const Level& level : levels) {
+        if (!level.capacity) continue;
+        ++brackets;
+        if (memory.true_latency(level.capacity->low) > has_left * level.latency) ++beyond;
+      }
+    }
+    MESSAGE("every " << thinning.ratio << " without " << thinning.missing_share << ": levels "
+                     << total.levels << ", found " << total.found << ", invented " << total.invented
+                     << "; capacities " << total.capacities << ", in their bracket "
+                     << total.in_bracket);
+    all.capacities += total.capacities;
+    all.in_bracket += total.in_bracket;
+  }
+  CHECK(brackets > 3000);
+  CHECK(beyond == 0);
+  CHECK(all.in_bracket >= 0.97 * all.capacities);
+}
+
+TEST_CASE("of thinned recorded curves no bracket begins beyond its level") {
+  int brackets = 0;
+  for (const char* const name : {"h100-global", "h200-global", "h200-constant-program",
+                                 "xeon-global-pocl-3.1", "xeon-global-pocl-5.0"}) {
+    CAPTURE(name);
+    const std::vector<CurvePoint> curve = recorded(name);
+    REQUIRE(curve.size() > 10);
+    for (const Thinning& thinning : thinnings) {
+      for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        Random random(seed);
+        const std::vector<CurvePoint> points = thinned(curve, thinning, random);
+        for (const Level& level : find_levels(points)) {
+          if (!level.capacity) continue;
+          ++brackets;
+          CAPTURE(level.latency);
+          CAPTURE(level.capacity->low);
+          CHECK(latency_at(points, level.capacity->low) <= has_left * level.latency);
+        }
+      }
+    }
+  }
+  CHECK(brackets > 500);
+}
+
+TEST_CASE("a level that was lost in between does not end beyond the next") {
+  // As an imported curve had it: flat to 64 KiB, then a level of one point.
+  const std::vector<CurvePoint> curve{
+      {8192, 1.70},    {16384, 1.70},    {32768, 1.70},   {65536, 1.70},   {131072, 5.1},
+      {262144, 5.8},   {524288, 9.0},    {1048576, 20.0}, {2097152, 60.0}, {4194304, 95.0},
+      {8388608, 96.0}, {16777216, 96.0}, {33554432, 96.0}};
+  const std::vector<Level> levels = find_levels(curve);
+  REQUIRE(levels.size() == 2);
+  REQUIRE(levels[0].capacity);
+  CHECK(levels[0].capacity->low == doctest::Approx(65536.0));
+  CHECK(levels[0].capacity->bytes <= 131072.0);
+  CHECK(levels[0].capacity->high <= 3.0 * 131072.0 * 1.001);
+}
+
+TEST_CASE("two plateaus with a slow step of 14 % between them are two levels") {
+  // As between an AMD GPU's cache and its memory: the rise takes three octaves.
+  std::vector<CurvePoint> curve;
+  for (double size = 1024.0 * 1024.0; size <= 4.2e9; size *= 1.19) {
+    const double octaves = std::clamp(std::log2(size / 33554432.0), 0.0, 3.0);
+    curve.push_back({size, 700.0 * (1.0 + 0.14 * octaves / 3.0)});
+  }
+  const std::vector<Level> levels = find_levels(curve);
+  REQUIRE(levels.size() == 2);
+  CHECK(levels[0].latency == doctest::Approx(700.0).epsilon(0.02));
+  CHECK(levels[1].latency == doctest::Approx(798.0).epsilon(0.02));
+}
+
+TEST_CASE("sizes that are clearly faster than the first plateau are told") {
+  const std::vector<CurvePoint> curve{{3072, 0.98}, {65536, 3.45}, {1e7, 261.0},  {2e7, 261.0},
+                                      {4e7, 260.0}, {8e7, 262.0},  {1.6e8, 261.0}};
+  const std::vector<Level> levels = find_levels(curve);
+  REQUIRE(!levels.empty());
+  REQUIRE(levels[0].latency > 200.0);
+  const auto faster = faster_than_first(curve, levels);
+  REQUIRE(faster);
+  CHECK(faster->working_set_bytes == doctest::Approx(3072.0));
+  CHECK_FALSE(
+      faster_than_first(std::span(curve).subspan(2), find_levels(std::span(curve).subspan(2))));
+  CHECK_FALSE(faster_than_first(curve, {}));
+}
+
+}  // namespace clprobe
