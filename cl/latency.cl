@@ -69,9 +69,9 @@ typedef word cursor;
 #define HOPS_32 HOPS_16 HOPS_16
 #define HOPS_64 HOPS_32 HOPS_32
 
-// Nodes that are further apart than a line (one node per page) take lines of their pages by the golden
-// ratio: any run of pages spreads evenly over the sets of a cache. Lines at random fill some sets twice
-// while others are empty, and leave a first-level cache at half its size.
+// Nodes that are further apart than a line (one node per page) take lines of their pages by the
+// golden ratio: any run of pages spreads evenly over the sets of a cache. Lines at random fill some
+// sets twice while others are empty, and leave a first-level cache at half its size.
 inline ulong node_offset(uint node, ulong step, ulong line) {
   return (ulong)node * step + mul_hi(node * 2654435761u, (uint)(step / line)) * line;
 }

@@ -41,8 +41,8 @@ struct Level {
 /// at least 3, else no levels.
 std::vector<Level> find_levels(std::span<const CurvePoint> points);
 
-/// The smallest of the measured working sets that is surely faster than the first of `levels`, where
-/// there is one: then a nearer level was measured and has no plateau. None without levels.
+/// The smallest of the measured working sets that is surely faster than the first of `levels`,
+/// where there is one: then a nearer level was measured and has no plateau. None without levels.
 std::optional<CurvePoint> faster_than_first(std::span<const CurvePoint> points,
                                             std::span<const Level> levels);
 
