@@ -14,7 +14,9 @@ enum class Effort { quick, normal, thorough };
 std::string_view to_word(Effort value);
 
 struct Budget {
-  std::chrono::duration<double> probe_time{14.0};  ///< without the first visit
+  std::chrono::duration<double> probe_time{14.0};
+  /// What the first visit may take beside that, which makes what all points use (buffers, cycles).
+  std::chrono::duration<double> first_visit_time{std::chrono::hours(1)};
   double relative_interval{0.01};               ///< a point is done when its interval is narrower
   std::chrono::duration<double> min_time{0.0};  ///< few points are visited again until then
   int min_visits{2};                            ///< visits of a point, spread over the whole run
@@ -37,7 +39,10 @@ struct Budgets {
 
 /// What suits a probe that does not say otherwise.
 inline constexpr Budgets usual_budgets{
-    .quick = {.probe_time = std::chrono::seconds(4), .min_visits = 1, .max_visits = 2},
+    .quick = {.probe_time = std::chrono::seconds(3),
+              .first_visit_time = std::chrono::seconds(1),
+              .min_visits = 1,
+              .max_visits = 2},
     .normal = {.probe_time = std::chrono::seconds(14), .min_time = std::chrono::seconds(1)},
     .thorough = {.probe_time = std::chrono::seconds(120),
                  .relative_interval = 0.003,

@@ -50,6 +50,9 @@ struct Plan {
   std::vector<Point> points{};
   std::vector<Finding> findings{};
   Bytes memory{};  ///< that the probe will hold at most, on the device and beside it on the host
+  /// Whether the points stand in the order in which they are to be visited first, so that time cuts
+  /// off what matters least. Else the engine shuffles them.
+  bool is_ordered{false};
 };
 
 struct Findings {
@@ -166,7 +169,7 @@ struct Probe {
   /// nearest valid value ("--grid: 4096 work-items are more than 1024 elements: choose at most
   /// 1024"). Empty when all is well.
   std::string (*check)(const DeviceInfo&, const Request&){nullptr};
-  /// Pure. Points in any order; the engine shuffles them.
+  /// Pure.
   Plan (*plan)(const DeviceInfo&, const Request&){nullptr};
   /// Pure, may be null: more points, seen what the first ones say (sizes around a knee).
   std::vector<Point> (*refine)(const DeviceInfo&, const Request&, std::span<const Point>){nullptr};

@@ -227,6 +227,9 @@ inline bool runs_items_in_turn(const DeviceInfo& device) { return device.type ==
 /// Whether nothing is measured: a model of a compute unit is asked.
 inline bool is_simulated(const DeviceInfo& device) { return device.type == DeviceType::simulated; }
 inline bool is_gpu(const DeviceInfo& device) { return device.type == DeviceType::gpu; }
+/// The cache of global memory as the driver reports it, which may be the nearest or the last one;
+/// 0 where it says nothing.
+Bytes reported_cache(const DeviceInfo& device);
 
 struct ToolInfo {
   std::string version{};

@@ -50,9 +50,11 @@ class ProbeRun {
     std::vector<Finding> known = std::move(plan.findings);
     progress_.resize(result_.points.size());
     choose_sentinel();
-    visit_all_from(0);
+    visit_all(plan.is_ordered ? in_order() : shuffled_from(0));
     if (!stopped() && !given && probe_.refine != nullptr) add_refined();
-    for (int round = 1; round < budget_.max_visits && !stopped(); ++round) visit_all_from(0);
+    for (int round = 1; round < budget_.max_visits && !stopped(); ++round) {
+      visit_all(shuffled_from(0));
+    }
     if (!given) visit_again();
     drop_unvisited();
     finish(std::move(known));
@@ -61,7 +63,9 @@ class ProbeRun {
 
  private:
   void choose_sentinel();
-  void visit_all_from(std::size_t first);
+  [[nodiscard]] std::vector<std::size_t> in_order() const;
+  std::vector<std::size_t> shuffled_from(std::size_t first);
+  void visit_all(const std::vector<std::size_t>& order);
   void add_refined();
   void visit_again();
   void visit(std::size_t index);
@@ -77,9 +81,10 @@ class ProbeRun {
 
   [[nodiscard]] bool cancelled() const { return observer_.cancelled && observer_.cancelled(); }
   [[nodiscard]] double elapsed_s() const { return Seconds(Steady::now() - begin_).count(); }
-  /// The first visit makes what all points use (buffers, cycles) and is not counted.
   [[nodiscard]] bool out_of_time() const {
-    return elapsed_s() - first_visit_s_.value_or(elapsed_s()) > budget_.probe_time.count();
+    if (!first_visit_s_) return false;
+    const double spared = std::min(*first_visit_s_, budget_.first_visit_time.count());
+    return elapsed_s() - spared > budget_.probe_time.count();
   }
   [[nodiscard]] bool stopped() const { return cancelled() || out_of_time(); }
 
@@ -106,11 +111,21 @@ void ProbeRun::choose_sentinel() {
   sentinel_ = 0;
 }
 
-void ProbeRun::visit_all_from(std::size_t first) {
+std::vector<std::size_t> ProbeRun::in_order() const {
+  std::vector<std::size_t> order(result_.points.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
+/// So that drift and bursts of noise do not follow the sizes.
+std::vector<std::size_t> ProbeRun::shuffled_from(std::size_t first) {
   std::vector<std::size_t> order(result_.points.size() - first);
   std::iota(order.begin(), order.end(), first);
-  // Shuffled, so that drift and bursts of noise do not follow the sizes.
   std::shuffle(order.begin(), order.end(), random_);
+  return order;
+}
+
+void ProbeRun::visit_all(const std::vector<std::size_t>& order) {
   for (const std::size_t index : order) {
     if (stopped()) return;
     if (progress_[index].done) continue;
@@ -126,7 +141,7 @@ void ProbeRun::add_refined() {
     result_.points.push_back(std::move(point));
   }
   progress_.resize(result_.points.size());
-  visit_all_from(first);
+  visit_all(shuffled_from(first));
 }
 
 /// A disturbed host is slow for a while and fast for a while, so that a handful of points, done in

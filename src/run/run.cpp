@@ -10,6 +10,12 @@
 #include "clprobe/words.hpp"
 
 namespace clprobe {
+
+Bytes reported_cache(const DeviceInfo& device) {
+  const std::int64_t bytes = device.reported.integer_or("cache_bytes", 0);
+  return {static_cast<std::uint64_t>(std::max<std::int64_t>(0, bytes))};
+}
+
 namespace {
 
 // The one table per enumeration that both directions read.

@@ -22,11 +22,6 @@ constexpr Bytes max_memory = mebibytes(512);
 // Drivers give whole pages.
 constexpr Bytes page = kibibytes(4);
 
-Bytes reported_cache(const DeviceInfo& device) {
-  return {static_cast<std::uint64_t>(
-      std::max<std::int64_t>(0, device.reported.integer_or("cache_bytes", 0)))};
-}
-
 Bytes cache_wanted(const DeviceInfo& device, Bytes known_cache) {
   const Bytes said = reported_cache(device);
   Bytes size = runs_items_in_turn(device) ? usual_cache_of_cpu : usual_cache;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -98,6 +99,24 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Asked& asked) {
   return sizes;
 }
 
+/// Rising sizes in an order that halves the gaps between those before: wherever time cuts it off,
+/// what was measured is spread evenly.
+std::vector<Bytes> halving_gaps(const std::vector<Bytes>& sizes) {
+  if (sizes.size() < 2) return sizes;
+  std::vector<Bytes> order{sizes.front(), sizes.back()};
+  for (std::size_t gap = std::bit_ceil(sizes.size()); gap > 1; gap /= 2) {
+    for (std::size_t i = gap / 2; i + 1 < sizes.size(); i += gap) order.push_back(sizes[i]);
+  }
+  return order;
+}
+
+/// What a first look is about comes first: global memory, then the others, and what only explains
+/// them at the end.
+void order_by_weight(std::vector<Point>& points) {
+  std::stable_partition(points.begin(), points.end(),
+                        [](const Point& point) { return series_named(point.series).is_shown; });
+}
+
 std::string check(const DeviceInfo& device, const Request& request) {
   const Asked asked(request);
   const std::vector<SeriesPlan> all = plan_series(device, asked);
@@ -132,7 +151,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const SeriesPlan& series = all[i];
     if (sizes[i].empty()) result.findings.push_back(why_nothing(series));
-    for (const Bytes size : sizes[i]) {
+    const bool is_quick = asked.effort == Effort::quick;
+    for (const Bytes size : is_quick ? halving_gaps(sizes[i]) : sizes[i]) {
       const Bytes buffer = has_store(series.spec->space) ? store : sizes[i].back();
       Point point;
       point.series = series.spec->name;
@@ -147,6 +167,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
   }
   if (nodes > 0) result.memory = memory_for(store, nodes);
+  result.is_ordered = asked.effort == Effort::quick;
+  if (result.is_ordered) order_by_weight(result.points);
   return result;
 }
 

@@ -3,8 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +46,17 @@ std::vector<Request> many_requests() {
   return all;
 }
 
+/// How many of the `all` sizes lie from one of the `chosen` to the next, at most.
+std::size_t widest_gap(const std::set<std::uint64_t>& all, std::span<const std::uint64_t> chosen) {
+  const std::set<std::uint64_t> some(chosen.begin(), chosen.end());
+  std::size_t widest = 0;
+  for (auto size = some.begin(); std::next(size) != some.end(); ++size) {
+    const auto gap = std::distance(all.find(*size), all.find(*std::next(size)));
+    widest = std::max(widest, static_cast<std::size_t>(gap));
+  }
+  return widest;
+}
+
 std::string options_of(const Point& point) {
   return build_options(series_named(point.series), shape_of<RingShape>(point));
 }
@@ -62,7 +76,7 @@ void check_fits(const DeviceInfo& device, const Point& point) {
 
 /// What every plan promises, whatever the device and the request.
 void check_points(const DeviceInfo& device, const Plan& plan) {
-  std::map<std::string, std::uint64_t> last;
+  std::map<std::string, std::set<std::uint64_t>> sizes;
   for (const Point& point : plan.points) {
     const std::uint64_t size = number(point, "working_set_bytes");
     const std::uint64_t step = number(point, "step_bytes");
@@ -72,8 +86,10 @@ void check_points(const DeviceInfo& device, const Plan& plan) {
     CHECK(step % 8 == 0);
     CHECK(size % step == 0);
     CHECK(size >= 2 * step);
-    CHECK(size > last[point.series]);  // rising, so none is there twice
-    last[point.series] = size;
+    if (!plan.is_ordered && !sizes[point.series].empty()) {
+      CHECK(size > *sizes[point.series].rbegin());
+    }
+    CHECK(sizes[point.series].insert(size).second);  // none is there twice
     CHECK(shape_of<RingShape>(point).buffer_bytes >= size);
     CHECK(number(point, "line_bytes") >= 8);
     CHECK(point.samples.empty());
@@ -200,6 +216,48 @@ TEST_CASE("neighbouring sizes are 9 % apart, but for what whole steps allow") {
   Request quick;
   quick.effort = Effort::quick;
   CHECK(plan_of(big_gpu(), quick).points.size() < plan_of(big_gpu()).points.size());
+}
+
+TEST_CASE("a first look begins with global memory, in sizes that halve the gaps") {
+  Request quick;
+  quick.effort = Effort::quick;
+  for (const DeviceInfo& device : all_devices()) {
+    const Plan plan = plan_of(device, quick);
+    CHECK(plan.is_ordered);
+    CHECK_FALSE(plan_of(device).is_ordered);
+    CHECK(plan.points.front().series == "global");
+    if (series_of(plan.points).contains("global-pages")) {
+      CHECK(plan.points.back().series == "global-pages");
+    }
+    const auto is_global = [](const Point& point) { return point.series == "global"; };
+    const auto end = std::find_if_not(plan.points.begin(), plan.points.end(), is_global);
+    CHECK(std::none_of(end, plan.points.end(), is_global));
+    const std::vector<std::uint64_t> sizes = sizes_of(plan.points, "global");
+    const std::set<std::uint64_t> rising(sizes.begin(), sizes.end());
+    REQUIRE(rising.size() == sizes.size());  // nothing twice
+    for (std::size_t count = 2; count < sizes.size(); ++count) {
+      CHECK(widest_gap(rising, std::span(sizes).first(count)) <=
+            2 * sizes.size() / std::bit_floor(count - 1));
+    }
+  }
+}
+
+TEST_CASE("a first look ends well beyond the last cache, and not at the largest buffer") {
+  Request quick;
+  quick.effort = Effort::quick;
+  const auto last = [&](std::int64_t cache) {
+    DeviceInfo device = big_gpu();
+    device.reported.set("cache_bytes", cache);
+    const auto sizes = sizes_of(plan_of(device, quick).points, "global");
+    return *std::max_element(sizes.begin(), sizes.end());
+  };
+  CHECK(last(0) == mebibytes(128).count);
+  CHECK(last(-1) == mebibytes(128).count);
+  CHECK(last(std::int64_t{60} << 20) == mebibytes(240).count);
+  CHECK(last(std::int64_t{256} << 20) == mebibytes(512).count);
+  // What was asked for is measured.
+  set_sizes(quick, {{gibibytes(1), gibibytes(1), 0.0}});
+  CHECK(last(0) == gibibytes(1).count);
 }
 
 TEST_CASE("the step is the larger of 64 bytes and the reported line, or what was asked for") {

@@ -176,6 +176,12 @@ double ratio_of(Spacing spacing, Effort effort) {
   return fine_ratio;
 }
 
+/// Far enough beyond the last cache for memory to be seen: a first look does not wait for more.
+Bytes largest_quick(const DeviceInfo& device) {
+  constexpr std::uint64_t caches = 4;
+  return std::clamp(reported_cache(device) * caches, mebibytes(128), mebibytes(512));
+}
+
 /// The largest store that the device has and that is allowed with all that belongs to it.
 Bytes largest_store(const DeviceInfo& device, const Asked& asked, Bytes line) {
   if (asked.max_memory.count != 0) {
@@ -188,7 +194,9 @@ Bytes largest_store(const DeviceInfo& device, const Asked& asked, Bytes line) {
   }
   // Sizes that were asked for are measured if a buffer can hold them.
   if (!asked.sizes.empty()) return device.max_allocation;
-  const Bytes top = is_simulated(device) ? largest_simulated : largest;
+  const Bytes top = asked.effort == Effort::quick ? largest_quick(device)
+                    : is_simulated(device)        ? largest_simulated
+                                                  : largest;
   const Bytes most = std::min({top, device.max_allocation, device.global_memory / 4});
   // Whole MiB, so that series of different steps end at the same size.
   return most > mebibytes(1) ? mebibytes(1) * (most / mebibytes(1)) : most;

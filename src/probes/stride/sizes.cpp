@@ -41,9 +41,7 @@ std::vector<Value> asked_or(const std::vector<Value>& asked, Value otherwise) {
 /// reports the first. On a busy CPU the last cache may look like memory.)
 Bytes last_cache(const DeviceInfo& device, const Asked& asked) {
   if (!runs_items_in_turn(device)) return asked.last_cache;
-  const std::int64_t reported = device.reported.integer_or("cache_bytes", 0);
-  return std::max(asked.last_cache,
-                  Bytes{static_cast<std::uint64_t>(std::max<std::int64_t>(0, reported))});
+  return std::max(asked.last_cache, reported_cache(device));
 }
 
 /// Of a buffer where nothing was asked for.
