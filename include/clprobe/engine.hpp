@@ -31,6 +31,13 @@ class Unsupported : public DeviceError {
   using DeviceError::DeviceError;
 };
 
+/// A failure that also takes away what the point said before: the kernel did not compute what it
+/// should have, so that its times mean nothing.
+class VoidedPoint : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
 /// Where points are measured: OpenCL in a child process, or a recorded run.
 class Backend {
  public:
@@ -59,10 +66,39 @@ struct Observer {
   std::function<bool()> cancelled{};
 };
 
-/// Measures one probe. Never throws for what a device does: a failing point keeps its reason
-/// and ends nothing, a probe with any such point is `failed`, an interrupted one `interrupted`.
-/// Points that the device refuses (Unsupported) are no failures: a warning where only some of a
-/// series were, else a finding without a value.
+/// The measuring of one probe in passes, so that those of several probes can take turns: what
+/// disturbs a device for some seconds then meets one visit of a point, and not all of them.
+///
+/// Never throws for what a device does: a failing point keeps its reason and ends nothing, a probe
+/// with any such point is `failed`, an interrupted one `interrupted`. Points that the device
+/// refuses (Unsupported) are no failures: a warning where only some of a series were, else a
+/// finding without a value. A driver that fails at a later visit takes nothing away from the
+/// earlier ones.
+class Measuring {
+ public:
+  /// All but the request must outlive it.
+  Measuring(const Probe& probe, Backend& backend, Request request, const Budget& budget,
+            const Observer& observer);
+  Measuring(const Measuring&) = delete;
+  Measuring& operator=(const Measuring&) = delete;
+  Measuring(Measuring&&) noexcept;
+  Measuring& operator=(Measuring&&) noexcept;
+  ~Measuring();
+
+  /// The first time plans, visits every point, and those with which the probe refines what it saw;
+  /// then visits once more every point that is not yet known well enough.
+  void pass();
+  /// Whether there is nothing left to do, or no time for it.
+  [[nodiscard]] bool is_done() const;
+  /// What was measured so far, and what follows from it; `interrupted` before it is done.
+  [[nodiscard]] ProbeResult result() const;
+
+ private:
+  class Passes;
+  std::unique_ptr<Passes> passes_;
+};
+
+/// All passes of one probe in a row.
 ProbeResult measure(const Probe& probe, Backend& backend, const Request& request,
                     const Budget& budget, const Observer& observer);
 

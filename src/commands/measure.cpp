@@ -127,20 +127,38 @@ class MeasuringAll {
         progress_.show({std::string(probe.title), done_share, seconds_left});
       }
     };
+    std::vector<Measuring> turns;
+    const auto pass = [&](std::size_t i) {
+      turns[i].pass();
+      run.results[i] = turns[i].result();
+      if (turns[i].is_done()) say_if_failed(run.results[i]);
+      results_.save(runs_);
+    };
     for (const Probe* const probe : probes) {
       if (is_interrupted()) break;
-      const Budget budget = budget_of(*probe, options_, probes.size());
       Request request = cli::request_for(*probe, options_);
       request.known = known;
-      run.results.push_back(clprobe::measure(*probe, *backend, request, budget, observer));
+      turns.emplace_back(*probe, *backend, std::move(request),
+                         budget_of(*probe, options_, probes.size()), observer);
+      run.results.emplace_back();
+      pass(turns.size() - 1);
+      // A first look has no time to take turns: every probe would open its buffers again.
+      while (options_.effort == Effort::quick && !turns.back().is_done()) pass(turns.size() - 1);
       if (probe->learn != nullptr) probe->learn(run.results.back(), known);
-      if (run.results.back().status == Status::failed) {
-        any_failed_ = true;
-        // On stderr too: stdout may go where nobody reads before the exit code is seen.
-        say(fmt::format("{}: {}; what was measured is kept", probe->id, run.results.back().reason));
-      }
-      results_.save(runs_);
     }
+    const auto is_done = [](const Measuring& each) { return each.is_done(); };
+    while (!is_interrupted() && !std::all_of(turns.begin(), turns.end(), is_done)) {
+      for (std::size_t i = 0; i < turns.size(); ++i) {
+        if (!turns[i].is_done()) pass(i);
+      }
+    }
+  }
+
+  void say_if_failed(const ProbeResult& result) {
+    if (result.status != Status::failed) return;
+    any_failed_ = true;
+    // On stderr too: stdout may go where nobody reads before the exit code is seen.
+    say(fmt::format("{}: {}; what was measured is kept", result.probe, result.reason));
   }
 
   /// The newest run has all that it will have.

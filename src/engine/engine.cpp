@@ -9,6 +9,7 @@
 #include <random>
 
 #include "clprobe/estimate.hpp"
+#include "engine/conclude.hpp"
 #include "engine/sampler.hpp"
 
 namespace clprobe {
@@ -17,51 +18,47 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 using Steady = std::chrono::steady_clock;
 
-/// A point on its way.
-struct Progress {
-  int visits{0};
-  bool done{false};
-};
+}  // namespace
 
-/// A point that the device does not support.
-struct Refusal {
-  std::string series;
-  std::string reason;
-};
-
-/// One call of measure(): the points, their progress, and the time.
-class ProbeRun {
+/// The points, their progress, and the time.
+class Measuring::Passes {
  public:
-  ProbeRun(const Probe& probe, Backend& backend, const Request& request, const Budget& budget,
-           const Observer& observer)
+  Passes(const Probe& probe, Backend& backend, Request request, const Budget& budget,
+         const Observer& observer)
       : probe_(probe),
         backend_(backend),
-        request_(request),
+        request_(std::move(request)),
         budget_(budget),
         observer_(observer),
         random_(budget.seed) {
     result_.probe = probe.id;
   }
 
-  ProbeResult run() {
-    const std::optional<Plan> given = backend_.plan_of(probe_);
-    Plan plan = given ? *given : probe_.plan(backend_.device(), request_);
-    result_.points = std::move(plan.points);
-    std::vector<Finding> known = std::move(plan.findings);
-    progress_.resize(result_.points.size());
-    choose_sentinel();
-    visit_all(plan.is_ordered ? in_order() : shuffled_from(0));
-    if (!stopped() && !given && probe_.refine != nullptr) add_refined();
-    for (int round = 1; round < budget_.max_visits && !stopped(); ++round) {
+  void pass() {
+    begin_ = Steady::now();
+    if (passes_++ == 0) {
+      first_pass();
+    } else {
       visit_all(shuffled_from(0));
     }
-    if (!given) visit_again();
-    drop_unvisited();
-    finish(std::move(known));
-    return std::move(result_);
+    ended_.is_done = !cancelled() && (passes_ >= budget_.max_visits || out_of_time() || has_all());
+    if (ended_.is_done && !is_given_) visit_again();
+    was_cancelled_ = cancelled();
+    elapsed_before_s_ = elapsed_s();
+    begin_.reset();
   }
 
+  [[nodiscard]] bool is_done() const { return ended_.is_done || was_cancelled_; }
+  [[nodiscard]] ProbeResult result() const;
+
  private:
+  /// A point on its way.
+  struct Progress {
+    int visits{0};
+    bool done{false};
+  };
+
+  void first_pass();
   void choose_sentinel();
   [[nodiscard]] std::vector<std::size_t> in_order() const;
   std::vector<std::size_t> shuffled_from(std::size_t first);
@@ -71,16 +68,18 @@ class ProbeRun {
   void visit(std::size_t index);
   void follow_sentinel();
   void report_progress();
-  void drop_unvisited();
-  void finish(std::vector<Finding> known);
   void judge(std::size_t index);
   void remember(const KernelBuild& build);
-  void report_refusals();
-  void warn_of(const Refusal& refusal);
-  void report_width();
 
   [[nodiscard]] bool cancelled() const { return observer_.cancelled && observer_.cancelled(); }
-  [[nodiscard]] double elapsed_s() const { return Seconds(Steady::now() - begin_).count(); }
+  [[nodiscard]] double elapsed_s() const {
+    const auto here = begin_ ? Seconds(Steady::now() - *begin_) : Seconds(0.0);
+    return elapsed_before_s_ + here.count();
+  }
+  [[nodiscard]] bool has_all() const {
+    return std::all_of(progress_.begin(), progress_.end(),
+                       [](const Progress& each) { return each.done; });
+  }
   [[nodiscard]] bool out_of_time() const {
     if (!first_visit_s_) return false;
     const double spared = std::min(*first_visit_s_, budget_.first_visit_time.count());
@@ -90,42 +89,57 @@ class ProbeRun {
 
   const Probe& probe_;
   Backend& backend_;
-  const Request& request_;
+  Request request_;
   Budget budget_;
   const Observer& observer_;
   std::mt19937_64 random_;
-  Steady::time_point begin_{Steady::now()};
+  std::optional<Steady::time_point> begin_{};  // of the pass that is made now
+  double elapsed_before_s_{0.0};
+  int passes_{0};
+  bool was_cancelled_{false};
+  bool is_given_{false};  // the backend has points of its own
+  Ending ended_{};
   ProbeResult result_{};
   std::vector<Progress> progress_{};
   std::optional<std::size_t> sentinel_{};
-  std::vector<double> sentinel_ns_{};
   int since_sentinel_{0};
-  std::vector<Refusal> refusals_{};
   std::optional<double> first_visit_s_{};
 };
 
+void Measuring::Passes::first_pass() {
+  std::optional<Plan> given = backend_.plan_of(probe_);
+  is_given_ = given.has_value();
+  Plan plan = given ? std::move(*given) : probe_.plan(backend_.device(), request_);
+  result_.points = std::move(plan.points);
+  ended_.known = std::move(plan.findings);
+  progress_.resize(result_.points.size());
+  choose_sentinel();
+  visit_all(plan.is_ordered ? in_order() : shuffled_from(0));
+  if (!stopped() && !is_given_ && probe_.refine != nullptr) add_refined();
+}
+
 /// The smallest point of the first series stands for the clock: what it takes should not change.
-void ProbeRun::choose_sentinel() {
+void Measuring::Passes::choose_sentinel() {
   constexpr std::size_t worth_following = 8;
   if (result_.points.size() < worth_following) return;
   sentinel_ = 0;
 }
 
-std::vector<std::size_t> ProbeRun::in_order() const {
+std::vector<std::size_t> Measuring::Passes::in_order() const {
   std::vector<std::size_t> order(result_.points.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   return order;
 }
 
 /// So that drift and bursts of noise do not follow the sizes.
-std::vector<std::size_t> ProbeRun::shuffled_from(std::size_t first) {
+std::vector<std::size_t> Measuring::Passes::shuffled_from(std::size_t first) {
   std::vector<std::size_t> order(result_.points.size() - first);
   std::iota(order.begin(), order.end(), first);
   std::shuffle(order.begin(), order.end(), random_);
   return order;
 }
 
-void ProbeRun::visit_all(const std::vector<std::size_t>& order) {
+void Measuring::Passes::visit_all(const std::vector<std::size_t>& order) {
   for (const std::size_t index : order) {
     if (stopped()) return;
     if (progress_[index].done) continue;
@@ -135,7 +149,7 @@ void ProbeRun::visit_all(const std::vector<std::size_t>& order) {
   }
 }
 
-void ProbeRun::add_refined() {
+void Measuring::Passes::add_refined() {
   const std::size_t first = result_.points.size();
   for (Point& point : probe_.refine(backend_.device(), request_, result_.points)) {
     result_.points.push_back(std::move(point));
@@ -146,7 +160,7 @@ void ProbeRun::add_refined() {
 
 /// A disturbed host is slow for a while and fast for a while, so that a handful of points, done in
 /// a moment, could all meet it at its slowest with narrow intervals.
-void ProbeRun::visit_again() {
+void Measuring::Passes::visit_again() {
   constexpr int max_rounds = 20;
   for (int round = 0; round < max_rounds && !stopped(); ++round) {
     for (std::size_t index = 0; index < result_.points.size(); ++index) {
@@ -154,13 +168,14 @@ void ProbeRun::visit_again() {
         return;
       }
       const Point& point = result_.points[index];
-      // A point without samples was refused, and would be refused again.
-      if (point.failure.empty() && !point.samples.empty()) visit(index);
+      // A point without samples was refused, and would be refused again; a lost device stays lost.
+      const bool is_there = point.failure.empty() && !point.samples.empty();
+      if (is_there && point.facts.find(later_failure) == nullptr) visit(index);
     }
   }
 }
 
-void ProbeRun::visit(std::size_t index) {
+void Measuring::Passes::visit(std::size_t index) {
   Point& point = result_.points[index];
   Progress& progress = progress_[index];
   try {
@@ -170,12 +185,19 @@ void ProbeRun::visit(std::size_t index) {
     sample_visit(work, backend_.device(), budget_, static_cast<std::uint64_t>(progress.visits),
                  point);
   } catch (const Unsupported& refusal) {
-    refusals_.push_back({point.series, refusal.what()});
+    ended_.refusals.push_back({point.series, refusal.what()});
     progress.done = true;
     return;
+  } catch (const VoidedPoint& error) {
+    point.failure = error.what();  // what it said before is not believed either
+    progress.done = true;
   } catch (const DeviceError& error) {
     if (cancelled()) return;  // the error is the interrupt's, not the device's
-    point.failure = error.what();
+    if (progress.visits > 0) {
+      point.facts.set(later_failure, std::string(error.what()));
+    } else {
+      point.failure = error.what();
+    }
     progress.done = true;
   }
   if (!first_visit_s_) first_visit_s_ = elapsed_s();
@@ -184,7 +206,7 @@ void ProbeRun::visit(std::size_t index) {
 }
 
 /// A point is done when it was visited often enough and its interval is narrow.
-void ProbeRun::judge(std::size_t index) {
+void Measuring::Passes::judge(std::size_t index) {
   Progress& progress = progress_[index];
   const auto found = estimate(result_.points[index], backend_.device());
   const bool narrow = found && found->ns_interval.high - found->ns_interval.low <=
@@ -192,7 +214,7 @@ void ProbeRun::judge(std::size_t index) {
   progress.done = narrow && progress.visits >= budget_.min_visits;
 }
 
-void ProbeRun::follow_sentinel() {
+void Measuring::Passes::follow_sentinel() {
   constexpr int points_between = 16;
   if (!sentinel_ || ++since_sentinel_ < points_between) return;
   since_sentinel_ = 0;
@@ -203,7 +225,7 @@ void ProbeRun::follow_sentinel() {
     const Work work = backend_.prepare(probe_, probe_point);
     sample_visit(work, backend_.device(), budget_, 0, probe_point);
     if (const auto ns = sentinel_time_ns(probe_point, backend_.device())) {
-      sentinel_ns_.push_back(*ns);
+      ended_.sentinel_ns.push_back(*ns);
     }
   } catch (const DeviceError& error) {
     sentinel_.reset();
@@ -213,7 +235,7 @@ void ProbeRun::follow_sentinel() {
   }
 }
 
-void ProbeRun::report_progress() {
+void Measuring::Passes::report_progress() {
   if (!observer_.progress) return;
   const auto visits = [](double sum, const Progress& each) {
     return sum + (each.done ? 1.0 : std::min(0.9, 0.45 * each.visits));
@@ -226,114 +248,36 @@ void ProbeRun::report_progress() {
   observer_.progress(probe_, done, done > 0.1 ? std::min(by_pace, by_budget) : by_budget);
 }
 
-void ProbeRun::remember(const KernelBuild& build) {
+void Measuring::Passes::remember(const KernelBuild& build) {
   if (build == KernelBuild{}) return;  // a backend that builds nothing
   if (std::find(result_.kernels.begin(), result_.kernels.end(), build) == result_.kernels.end()) {
     result_.kernels.push_back(build);
   }
 }
 
-/// A point without a sample and without a failure says nothing: the run ended before it.
-void ProbeRun::drop_unvisited() {
-  const auto planned = static_cast<std::int64_t>(result_.points.size() - refusals_.size());
-  std::erase_if(result_.points,
-                [](const Point& point) { return point.samples.empty() && point.failure.empty(); });
-  const auto measured = static_cast<std::int64_t>(result_.points.size());
-  if (measured < planned && !cancelled()) {
-    result_.warnings.push_back(
-        {"time_budget_short", {{"measured", measured}, {"planned", planned}}});
-  }
+ProbeResult Measuring::Passes::result() const {
+  ProbeResult result = result_;
+  result.elapsed_seconds = elapsed_s();
+  conclude(probe_, backend_.device(), ended_, result);
+  return result;
 }
 
-/// Points of a series that are refused for the same reason share a warning.
-void ProbeRun::warn_of(const Refusal& refusal) {
-  for (Warning& warning : result_.warnings) {
-    const bool is_same = warning.code == "point_refused" &&
-                         warning.facts.text_or("series", "") == refusal.series &&
-                         warning.facts.text_or("reason", "") == refusal.reason;
-    if (!is_same) continue;
-    warning.facts.set("points", warning.facts.integer_or("points", 1) + 1);
-    return;
-  }
-  result_.warnings.push_back(
-      {"point_refused",
-       {{"series", refusal.series}, {"reason", refusal.reason}, {"points", std::int64_t{1}}}});
-}
+Measuring::Measuring(const Probe& probe, Backend& backend, Request request, const Budget& budget,
+                     const Observer& observer)
+    : passes_(std::make_unique<Passes>(probe, backend, std::move(request), budget, observer)) {}
+Measuring::Measuring(Measuring&&) noexcept = default;
+Measuring& Measuring::operator=(Measuring&&) noexcept = default;
+Measuring::~Measuring() = default;
 
-/// A series of which all points were refused is a finding, one of which some were a warning.
-void ProbeRun::report_refusals() {
-  for (const Refusal& refusal : refusals_) {
-    const auto is_same = [&](const auto& each) { return each.series == refusal.series; };
-    if (std::any_of(result_.points.begin(), result_.points.end(), is_same)) {
-      warn_of(refusal);
-    } else if (std::none_of(result_.findings.begin(), result_.findings.end(), is_same)) {
-      Finding finding;
-      finding.name = probe_.id;
-      finding.series = refusal.series;
-      finding.source = Source::reported;
-      finding.method = "plan";
-      finding.reason = refusal.reason;
-      result_.findings.push_back(std::move(finding));
-    }
-  }
-}
-
-/// Points whose interval stayed far wider than it should be: a disturbed device.
-void ProbeRun::report_width() {
-  constexpr double worth_telling = 0.05;
-  std::int64_t wide = 0;
-  double widest = 0.0;
-  for (const Point& point : result_.points) {
-    const auto found = estimate(point, backend_.device());
-    if (!found) continue;
-    const double width = (found->ns_interval.high - found->ns_interval.low) / found->ns;
-    widest = std::max(widest, width);
-    if (width > worth_telling) ++wide;
-  }
-  const auto all = static_cast<std::int64_t>(result_.points.size());
-  constexpr std::int64_t tenth = 10;
-  if (wide * tenth <= all) return;
-  result_.warnings.push_back(
-      {"wide_intervals", {{"points", wide}, {"of_points", all}, {"widest_share", widest}}});
-}
-
-void ProbeRun::finish(std::vector<Finding> known) {
-  result_.elapsed_seconds = elapsed_s();
-  Findings found = probe_.analyse(backend_.device(), result_.points);
-  result_.findings = std::move(found.findings);
-  result_.findings.insert(result_.findings.end(), known.begin(), known.end());
-  result_.warnings.insert(result_.warnings.end(), found.warnings.begin(), found.warnings.end());
-  report_refusals();
-  declare(probe_, result_);
-  report_width();
-  if (const auto drift = drift_of(sentinel_ns_)) {
-    result_.warnings.push_back({"clock_drift", {{"drift_share", *drift}}});
-  }
-  const auto failed = std::count_if(result_.points.begin(), result_.points.end(),
-                                    [](const Point& point) { return !point.failure.empty(); });
-  const auto all = static_cast<std::ptrdiff_t>(result_.points.size());
-  if (cancelled()) {
-    result_.status = Status::interrupted;
-    result_.reason = "interrupted; what was measured until then is kept";
-  } else if (failed > 0) {
-    const auto first = std::find_if(result_.points.begin(), result_.points.end(),
-                                    [](const Point& point) { return !point.failure.empty(); });
-    result_.status = Status::failed;
-    result_.reason = fmt::format("{} of {} failed, the first: {}", failed,
-                                 format_count(result_.points.size(), "point"), first->failure);
-  } else if (all == 0) {
-    result_.status = Status::unsupported;
-    const auto why = std::find_if(result_.findings.begin(), result_.findings.end(),
-                                  [](const Finding& finding) { return !finding.reason.empty(); });
-    result_.reason = why == result_.findings.end() ? "nothing to measure" : why->reason;
-  }
-}
-
-}  // namespace
+void Measuring::pass() { passes_->pass(); }
+bool Measuring::is_done() const { return passes_->is_done(); }
+ProbeResult Measuring::result() const { return passes_->result(); }
 
 ProbeResult measure(const Probe& probe, Backend& backend, const Request& request,
                     const Budget& budget, const Observer& observer) {
-  return ProbeRun(probe, backend, request, budget, observer).run();
+  Measuring measuring(probe, backend, request, budget, observer);
+  while (!measuring.is_done()) measuring.pass();
+  return measuring.result();
 }
 
 }  // namespace clprobe

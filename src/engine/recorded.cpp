@@ -7,9 +7,17 @@
 #include <utility>
 
 #include "clprobe/engine.hpp"
+#include "engine/conclude.hpp"
 
 namespace clprobe {
 namespace {
+
+/// What was known of a point before it was lost.
+Parameters facts_of(const Point& stored) {
+  std::vector<std::pair<std::string, Value>> facts(stored.facts.begin(), stored.facts.end());
+  std::erase_if(facts, [](const auto& fact) { return fact.first == later_failure; });
+  return Parameters(std::move(facts));
+}
 
 class RecordedBackend final : public Backend {
  public:
@@ -26,6 +34,7 @@ class RecordedBackend final : public Backend {
       for (Point point : result.points) {
         point.samples.clear();
         point.failure.clear();
+        point.facts = facts_of(point);
         plan.points.push_back(std::move(point));
       }
       for (const Warning& warning : result.warnings) {
@@ -55,7 +64,7 @@ class RecordedBackend final : public Backend {
                          [](const Sample& a, const Sample& b) { return a.accesses < b.accesses; });
     work.iterations = longest->accesses;
     work.max_iterations = work.iterations;
-    work.facts = stored.point->facts;
+    work.facts = facts_of(*stored.point);
     // Which of several builds a point had is not in the run.
     if (stored.result->kernels.size() == 1) work.build = stored.result->kernels.front();
     work.run = [samples = std::move(samples),
@@ -109,7 +118,9 @@ class RecordedBackend final : public Backend {
     for (const Sample& sample : stored.samples) {
       if (visits.empty() || visits.back() != sample.visit) visits.push_back(sample.visit);
     }
-    if (visit >= visits.size() && !stored.failure.empty()) throw DeviceError(stored.failure);
+    if (visit >= visits.size() && !stored.failure.empty()) throw VoidedPoint(stored.failure);
+    const std::string later = stored.facts.text_or(later_failure, "");
+    if (visit >= visits.size() && !later.empty()) throw DeviceError(later);
     if (visits.empty()) throw DeviceError("the recorded point has no samples");
     const std::uint64_t wanted = visits[visit % visits.size()];
     std::vector<Sample> samples;

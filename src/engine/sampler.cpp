@@ -18,7 +18,7 @@ constexpr std::uint64_t longest_launch_ns = 100'000'000;
 
 Sample checked(const Measurement& measurement) {
   if (measurement.sample.witness != measurement.expected_witness) {
-    throw DeviceError(
+    throw VoidedPoint(
         fmt::format("wrong result: the kernel ended at {} and not at {}; its time means nothing",
                     measurement.sample.witness, measurement.expected_witness));
   }

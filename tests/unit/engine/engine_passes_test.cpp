@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Probes that take turns: what each pass does, and what is there in between.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "clprobe/engine.hpp"
+#include "fake_device.hpp"
+
+namespace clprobe {
+namespace {
+
+Budget three_visits() {
+  Budget budget;
+  budget.probe_time = std::chrono::hours(1);
+  budget.min_visits = 3;
+  budget.max_visits = 3;
+  return budget;
+}
+
+Answer steady() {
+  return [](const Point&, std::uint64_t iterations) { return launch_of(iterations, 1.0); };
+}
+
+TEST_CASE("each pass visits every point once, and between two of them others can be measured") {
+  FakeBackend backend(steady());
+  const Observer nobody;
+  Measuring three(fake_probe(), backend, request_of_points(3), three_visits(), nobody);
+  Measuring two(fake_probe(), backend, request_of_points(2), three_visits(), nobody);
+  CHECK_FALSE(three.is_done());
+  std::vector<std::size_t> visits;
+  while (!three.is_done() || !two.is_done()) {
+    for (Measuring* const each : {&three, &two}) {
+      each->pass();
+      visits.push_back(backend.visited().size());
+    }
+  }
+  CHECK(visits == std::vector<std::size_t>{3, 5, 8, 10, 13, 15});
+  for (const Measuring* const each : {&three, &two}) {
+    const ProbeResult result = each->result();
+    CHECK(result.status == Status::ok);
+    CHECK(result.warnings.empty());
+    for (const Point& point : result.points) CHECK(point.samples.back().visit == 2);
+  }
+}
+
+TEST_CASE("before its last pass a result has what was measured, and says that it is not all") {
+  FakeBackend backend(steady());
+  const Observer nobody;
+  Measuring measuring(fake_probe(), backend, request_of_points(3), three_visits(), nobody);
+  measuring.pass();
+  const ProbeResult result = measuring.result();
+  CHECK(result.status == Status::interrupted);
+  CHECK(result.points.size() == 3);
+  CHECK(result.findings.size() == 3);
+  measuring.pass();
+  measuring.pass();
+  CHECK(measuring.is_done());
+  CHECK(measuring.result().status == Status::ok);
+  CHECK(measuring.result() == measuring.result());  // asking changes nothing
+}
+
+TEST_CASE("what is interrupted is done, and what was complete before stays so") {
+  FakeBackend backend(steady());
+  bool is_interrupted = false;
+  Observer observer;
+  observer.cancelled = [&] { return is_interrupted; };
+  Measuring complete(fake_probe(), backend, request_of_points(2), three_visits(), observer);
+  while (!complete.is_done()) complete.pass();
+  Measuring cut(fake_probe(), backend, request_of_points(2), three_visits(), observer);
+  cut.pass();
+  is_interrupted = true;
+  cut.pass();
+  CHECK(cut.is_done());
+  CHECK(cut.result().status == Status::interrupted);
+  CHECK(cut.result().points.size() == 2);
+  CHECK(complete.result().status == Status::ok);
+}
+
+TEST_CASE("the time of other probes' passes is not a probe's own") {
+  FakeBackend backend(steady());
+  const Observer nobody;
+  Measuring measuring(fake_probe(), backend, request_of_points(1), three_visits(), nobody);
+  measuring.pass();
+  const double before = measuring.result().elapsed_seconds;
+  CHECK(before > 0.0);
+  CHECK(measuring.result().elapsed_seconds == before);
+}
+
+TEST_CASE("a device that is lost at a later pass takes nothing away from the first") {
+  FakeBackend backend(steady());
+  bool is_gone = false;
+  backend.on_prepare([&](const Point&) {
+    if (is_gone) throw DeviceError("the device is gone");
+  });
+  const Observer nobody;
+  Budget budget = three_visits();
+  budget.min_time = std::chrono::hours(1);  // nor are they tried again and again
+  Measuring measuring(fake_probe(), backend, request_of_points(7), budget, nobody);
+  measuring.pass();
+  is_gone = true;
+  while (!measuring.is_done()) measuring.pass();
+  CHECK(backend.visited().size() == 14);
+  const ProbeResult result = measuring.result();
+  CHECK(result.status == Status::failed);
+  CHECK(result.reason == "7 points failed when measured again, the first: the device is gone");
+  CHECK(result.findings.size() == 7);
+}
+
+}  // namespace
+}  // namespace clprobe
