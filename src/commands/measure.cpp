@@ -11,6 +11,7 @@
 
 #include "clprobe/engine.hpp"
 #include "clprobe/registry.hpp"
+#include "clprobe/scatter.hpp"
 #include "clprobe/simulated.hpp"
 #include "clprobe/worker.hpp"
 #include "commands/analyse_again.hpp"
@@ -134,6 +135,7 @@ class MeasuringAll {
       request.known = known;
       run.results.push_back(clprobe::measure(*probe, *backend, request, budget, observer));
       if (probe->learn != nullptr) probe->learn(run.results.back(), known);
+      tell_disturbance(run);
       if (run.results.back().status == Status::failed) {
         any_failed_ = true;
         // On stderr too: stdout may go where nobody reads before the exit code is seen.

@@ -7,8 +7,10 @@
 #include <chrono>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "clprobe/estimate.hpp"
+#include "clprobe/scatter.hpp"
 #include "engine/sampler.hpp"
 
 namespace clprobe {
@@ -263,23 +265,10 @@ void ProbeRun::report_refusals() {
   }
 }
 
-/// Points whose interval stayed far wider than it should be: a disturbed device.
 void ProbeRun::report_width() {
-  constexpr double worth_telling = 0.05;
-  std::int64_t wide = 0;
-  double widest = 0.0;
-  for (const Point& point : result_.points) {
-    const auto found = estimate(point, backend_.device());
-    if (!found) continue;
-    const double width = (found->ns_interval.high - found->ns_interval.low) / found->ns;
-    widest = std::max(widest, width);
-    if (width > worth_telling) ++wide;
+  if (auto scatter = find_scatter(result_.points, backend_.device())) {
+    result_.warnings.push_back(std::move(*scatter));
   }
-  const auto all = static_cast<std::int64_t>(result_.points.size());
-  constexpr std::int64_t tenth = 10;
-  if (wide * tenth <= all) return;
-  result_.warnings.push_back(
-      {"wide_intervals", {{"points", wide}, {"of_points", all}, {"widest_share", widest}}});
 }
 
 void ProbeRun::finish(std::vector<Finding> known) {
