@@ -104,6 +104,7 @@ struct Spike {
 struct CurveFinding {
   LoadPattern pattern{};
   double latency_cycles{0.0};      ///< least time less overhead
+  int latency_work_items{0};       ///< that take it
   Interval latency_interval{};     ///< to high_end_of_least or by two noises, and as far down
   double cycles_per_request{0.0};  ///< before the first jump
   Interval request_interval{};     ///< of cycles_per_request: 95 %, from the points' distances
@@ -161,6 +162,21 @@ std::vector<CurveFinding> find_spikes(std::span<const ThreadLatencyCurve> curves
 /// Intersects the ranges over loads and mergers. Findings may also be written by hand, from
 /// published spikes. Throws std::invalid_argument when `sub_group` is not positive.
 OutstandingLimit infer_limit(std::span<const CurveFinding> curves, int sub_group);
+
+/// How many loads one sub-group can have outstanding (its scoreboard's limit, or that of the
+/// registers a driver gives them), whatever the compute unit holds.
+struct SubGroupLoads {
+  std::optional<CountRange> loads{};  ///< absent: not seen
+  /// One target's, whether or not it is the sub-group's own: what to measure between.
+  std::optional<CountRange> open{};
+  int at_least{0};       ///< so many were under way together; 0: not known
+  std::string reason{};  ///< empty also where all loads that were tried were under way together
+};
+
+/// From the least times of curves without mergers. One load more than a sub-group can have takes a
+/// latency more. That is no pool or table of the compute unit where more requests and instructions
+/// were in flight there, by Little's law, than those that wait.
+SubGroupLoads find_sub_group_loads(std::span<const CurveFinding> curves);
 
 /// What somebody else concluded from the same spikes.
 struct OutstandingClaim {

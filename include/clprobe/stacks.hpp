@@ -46,12 +46,17 @@ inline constexpr std::string_view stack_thesis_name = "thesis";
 /// What no part accounts for: a label.
 inline constexpr std::string_view stack_remainder = "unattributed";
 
+/// How the reason of a share begins of which no more is known than that it is near 0. Reports and
+/// comparisons name all such shares of a bar in one line.
+inline constexpr std::string_view stack_not_resolved = "not resolved";
+
 struct StackPart {
   std::string label{};  ///< "memory data: L2"
   double share{0.0};    ///< of the bar's time; below 0 for what costs time to take away
   std::optional<double> low{};
   std::optional<double> high{};
-  std::string reason{};  ///< what to be wary of: "not resolved"
+  std::string reason{};    ///< what to be wary of
+  bool is_resolved{true};  ///< apart from 0
 };
 
 /// One bar in one view.
@@ -73,6 +78,13 @@ bool is_share_of_bar(const Finding& finding);
 /// Whether findings of this series and name are told from each other by method and label: parts of
 /// stacks, and the shares beside them.
 bool is_told_by_label(const Finding& finding);
+
+/// Whether it is a share of which no more is known than that it is near 0.
+bool is_unresolved_share(const Finding& finding);
+
+/// "not resolved: control, memory data: L2 (each within 4.0 % of 0)": the findings are unresolved
+/// shares; empty without any.
+std::string describe_unresolved(std::span<const Finding* const> findings);
 
 /// The stacks, by view in the order of the constants above, and within a view as they come.
 std::vector<Stack> stacks_in(std::span<const Finding> findings);

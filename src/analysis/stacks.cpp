@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clprobe/stacks.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace clprobe {
 namespace {
@@ -44,6 +47,27 @@ bool is_share_of_bar(const Finding& finding) {
 
 bool is_told_by_label(const Finding& finding) { return finding.value && is_share_of_bar(finding); }
 
+bool is_unresolved_share(const Finding& finding) {
+  return is_told_by_label(finding) && finding.reason.starts_with(stack_not_resolved);
+}
+
+std::string describe_unresolved(std::span<const Finding* const> findings) {
+  if (findings.empty()) return {};
+  std::vector<std::string_view> labels;
+  double furthest = 0.0;
+  for (const Finding* const each : findings) {
+    if (std::find(labels.begin(), labels.end(), each->label) == labels.end()) {
+      labels.push_back(each->label);
+    }
+    for (const auto& end : {each->value, each->low, each->high}) {
+      furthest = std::max(furthest, std::abs(end.value_or(0.0)));
+    }
+  }
+  constexpr double percent = 100.0;
+  return fmt::format("{}: {} ({}within {:.1f} % of 0)", stack_not_resolved, fmt::join(labels, ", "),
+                     labels.size() > 1 ? "each " : "", percent * furthest);
+}
+
 std::vector<Stack> shares_called(std::string_view name, std::span<const Finding> findings) {
   std::vector<Stack> stacks;
   for (const Finding& finding : findings) {
@@ -53,7 +77,8 @@ std::vector<Stack> shares_called(std::string_view name, std::span<const Finding>
                           .share = *finding.value,
                           .low = finding.low,
                           .high = finding.high,
-                          .reason = finding.reason});
+                          .reason = finding.reason,
+                          .is_resolved = !is_unresolved_share(finding)});
   }
   return stacks;
 }

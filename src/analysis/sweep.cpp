@@ -94,6 +94,8 @@ void drop_outliers(Sweep& sweep) {
     const double limit = 5.0 * sweep.sigma(i);
     const double left = sweep.z[i] - sweep.z[i - 1];
     const double right = sweep.z[i] - sweep.z[i + 1];
+    // The last point before a jump stands below both where the slope is taken for too steep.
+    if (std::abs(left - right) > std::min(std::abs(left), std::abs(right))) continue;
     if (std::min(left, right) > limit || std::max(left, right) < -limit) {
       sweep.y[i] = (sweep.y[i - 1] + sweep.y[i + 1]) / 2.0;
       sweep.z[i] = (sweep.z[i - 1] + sweep.z[i + 1]) / 2.0;

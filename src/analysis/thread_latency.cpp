@@ -114,11 +114,12 @@ void drop_waiting(std::map<std::string, double>& latency, std::vector<CurveFindi
   constexpr double max_latencies = 1.5;
   for (CurveFinding& each : found) {
     const double least = latency[each.pattern.target];
-    if (!each.spike || each.latency_cycles < max_latencies * least) continue;
-    each.spike.reset();
-    each.reason = "the loads of a few work-items alone already wait for one another";
+    if (each.latency_cycles < max_latencies * least) continue;
     // Nor would it have shown a limit elsewhere.
     each.visible_requests = each.visible_instructions = CountRange{1, 0};
+    if (!each.spike) continue;
+    each.spike.reset();
+    each.reason = "the loads of a few work-items alone already wait for one another";
   }
 }
 

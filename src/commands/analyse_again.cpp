@@ -7,6 +7,7 @@
 #include <set>
 
 #include "clprobe/registry.hpp"
+#include "clprobe/scatter.hpp"
 
 namespace clprobe::commands {
 namespace {
@@ -46,6 +47,7 @@ void analyse_again(Run& run) {
       throw RunFormatError(fmt::format("results[{}].{}", i, error.what()));
     }
   }
+  tell_disturbance(run);
 }
 
 std::vector<Run> analysed_runs_from_json(std::string_view text) {

@@ -11,6 +11,7 @@
 
 #include "clprobe/engine.hpp"
 #include "clprobe/registry.hpp"
+#include "clprobe/scatter.hpp"
 #include "clprobe/simulated.hpp"
 #include "clprobe/worker.hpp"
 #include "commands/analyse_again.hpp"
@@ -131,6 +132,7 @@ class MeasuringAll {
     const auto pass = [&](std::size_t i) {
       turns[i].pass();
       run.results[i] = turns[i].result();
+      tell_disturbance(run);
       if (turns[i].is_done()) say_if_failed(run.results[i]);
       results_.save(runs_);
     };

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "clprobe/estimate.hpp"
+#include "clprobe/scatter.hpp"
 #include "engine/sampler.hpp"
 
 namespace clprobe {
@@ -58,25 +58,6 @@ void report_refusals(const Probe& probe, const Ending& ended, ProbeResult& resul
   }
 }
 
-/// Points whose interval stayed far wider than it should be: a disturbed device.
-void report_width(const DeviceInfo& device, ProbeResult& result) {
-  constexpr double worth_telling = 0.05;
-  std::int64_t wide = 0;
-  double widest = 0.0;
-  for (const Point& point : result.points) {
-    const auto found = estimate(point, device);
-    if (!found) continue;
-    const double width = (found->ns_interval.high - found->ns_interval.low) / found->ns;
-    widest = std::max(widest, width);
-    if (width > worth_telling) ++wide;
-  }
-  const auto all = static_cast<std::int64_t>(result.points.size());
-  constexpr std::int64_t tenth = 10;
-  if (wide * tenth <= all) return;
-  result.warnings.push_back(
-      {"wide_intervals", {{"points", wide}, {"of_points", all}, {"widest_share", widest}}});
-}
-
 /// How it ended, and why not well.
 void report_status(const Ending& ended, ProbeResult& result) {
   const auto has_failed = [](const Point& point) { return !point.failure.empty(); };
@@ -118,7 +99,9 @@ void conclude(const Probe& probe, const DeviceInfo& device, const Ending& ended,
   result.warnings.insert(result.warnings.end(), found.warnings.begin(), found.warnings.end());
   report_refusals(probe, ended, result);
   declare(probe, result);
-  report_width(device, result);
+  if (auto scatter = find_scatter(result.points, device)) {
+    result.warnings.push_back(std::move(*scatter));
+  }
   if (const auto drift = drift_of(ended.sentinel_ns)) {
     result.warnings.push_back({"clock_drift", {{"drift_share", *drift}}});
   }

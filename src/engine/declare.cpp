@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "clprobe/probe.hpp"
+#include "clprobe/stacks.hpp"
 
 namespace clprobe {
 namespace {
@@ -40,6 +41,19 @@ void drop_insane(Finding& finding) {
   finding.low.reset();
   finding.high.reset();
   finding.reason = "the samples give no number that a device can have";
+}
+
+/// An older version wrote shares of more than a bar's whole.
+void drop_above_whole(Finding& finding) {
+  if (!is_share_of_bar(finding) || !finding.value) return;
+  if (*finding.value > 1.0) {
+    finding.reason = fmt::format("not known: {} would be more than the whole", finding.label);
+    finding.value.reset();
+    finding.low.reset();
+    finding.high.reset();
+  } else if (finding.high && *finding.high > 1.0) {
+    finding.high = 1.0;
+  }
 }
 
 [[noreturn]] void refuse(std::size_t index, const PointProblem& problem) {
@@ -92,6 +106,7 @@ void declare(const Probe& probe, ProbeResult& result) {
                  .value_title = std::string(probe.view.value_title)};
   for (Finding& finding : result.findings) {
     drop_insane(finding);
+    drop_above_whole(finding);
     const FindingSpec* const spec = find_spec(probe, finding);
     finding.better = usual_direction(finding.unit);
     if (spec == nullptr) continue;

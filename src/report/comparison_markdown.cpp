@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "clprobe/comparison_report.hpp"
 #include "report/comparison_text.hpp"
 #include "report/safe_text.hpp"
@@ -44,7 +46,18 @@ std::string render_comparison_markdown(const Comparison& comparison,
   if (!comparison.rows.empty()) {
     text += report::markdown_row(titles) + report::markdown_rule(titles.size(), 2);
   }
+  std::vector<std::string> unresolved;
   for (const ComparedRow& row : comparison.rows) {
+    if (report::is_unresolved(row)) {
+      for (const std::string& line : report::unresolved_lines(comparison, row.probe)) {
+        const std::string item = fmt::format("- {} {}\n", report::escape_markdown(row.probe),
+                                             report::escape_markdown(line));
+        if (std::find(unresolved.begin(), unresolved.end(), item) == unresolved.end()) {
+          unresolved.push_back(item);
+        }
+      }
+      continue;
+    }
     std::vector<std::string> cells{
         report::escape_markdown(row.probe),
         report::escape_markdown(report::finding_title(row.baseline->finding))};
@@ -53,6 +66,8 @@ std::string render_comparison_markdown(const Comparison& comparison,
     }
     text += report::markdown_row(cells);
   }
+  if (!unresolved.empty()) text += "\nShares that are not resolved:\n\n";
+  for (const std::string& item : unresolved) text += item;
   if (!comparison.curves.empty()) text += "\nCurves beside the baseline:\n\n";
   for (const CurveSummary& curve : comparison.curves) {
     text += fmt::format("- **{}** {} {}\n", report::run_letter(curve.run),

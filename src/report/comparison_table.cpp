@@ -36,8 +36,10 @@ class ComparisonPage {
       page_.line({{page_.show(probe), Ink::heading}});
       if (is_crowd) {
         add_ranges(probe);
+        add_unresolved(probe);
       } else {
         add_groups(probe);
+        add_unresolved(probe);
         if (probe == clock_section) add_clocks();
         add_curves(probe);
       }
@@ -77,7 +79,7 @@ class ComparisonPage {
   [[nodiscard]] std::vector<const ComparedRow*> rows_of(const std::string& probe) const {
     std::vector<const ComparedRow*> rows;
     for (const ComparedRow& row : comparison_.rows) {
-      if (row.probe == probe) rows.push_back(&row);
+      if (row.probe == probe && !is_unresolved(row)) rows.push_back(&row);
     }
     return rows;
   }
@@ -180,6 +182,12 @@ class ComparisonPage {
     page_.table(columns, lines, indent);
   }
 
+  void add_unresolved(const std::string& probe) {
+    for (const std::string& line : unresolved_lines(comparison_, probe)) {
+      page_.prose(" ", page_.show(line), Ink::faint);
+    }
+  }
+
   void add_clocks() {
     for (std::size_t run = 0; run < runs_.size(); ++run) {
       const std::string text = clock_text(comparison_, runs_, run);
@@ -203,7 +211,8 @@ class ComparisonPage {
     for (const ComparedRow& row : comparison_.rows) {
       for (std::size_t run = 0; run < row.cells.size(); ++run) {
         const Judgement& judgement = row.cells[run].judgement;
-        if (run == comparison_.baseline || judgement.reason.empty()) continue;
+        const bool is_told = !judgement.reason.empty() && !is_unresolved(row);
+        if (run == comparison_.baseline || !is_told) continue;
         const std::string text =
             fmt::format("{} {}: {}: {}", row.probe, finding_title(row.baseline->finding),
                         to_word(judgement.verdict), judgement.reason);

@@ -95,6 +95,38 @@ std::string cell_text(const ComparedCell& cell, std::string_view nothing) {
   return value.empty() ? short_reason(cell.finding->finding) : value;
 }
 
+bool is_unresolved(const ComparedRow& row) {
+  return is_unresolved_share(row.baseline->finding) &&
+         std::all_of(row.cells.begin(), row.cells.end(), [](const ComparedCell& cell) {
+           return cell.finding == nullptr || !cell.finding->finding.value ||
+                  is_unresolved_share(cell.finding->finding);
+         });
+}
+
+std::vector<std::string> unresolved_lines(const Comparison& comparison, std::string_view probe) {
+  struct Bar {
+    std::string title{};
+    std::vector<const Finding*> shares{};
+  };
+  std::vector<Bar> bars;
+  for (const ComparedRow& row : comparison.rows) {
+    if (row.probe != probe || !is_unresolved(row)) continue;
+    const Finding& finding = row.baseline->finding;
+    const std::string title = fmt::format("{}, {}", finding.series, finding.method);
+    auto bar = std::find_if(bars.begin(), bars.end(),
+                            [&](const Bar& each) { return each.title == title; });
+    if (bar == bars.end()) bar = bars.insert(bars.end(), Bar{title, {}});
+    for (const ComparedCell& cell : row.cells) {
+      if (cell.finding != nullptr) bar->shares.push_back(&cell.finding->finding);
+    }
+  }
+  std::vector<std::string> lines;
+  for (const Bar& bar : bars) {
+    lines.push_back(fmt::format("{}: in no run: {}", bar.title, describe_unresolved(bar.shares)));
+  }
+  return lines;
+}
+
 std::string verdict_text(const ComparedCell& cell) {
   return cell.judgement.reason.empty() ? std::string()
                                        : std::string(to_word(cell.judgement.verdict));

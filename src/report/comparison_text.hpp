@@ -36,6 +36,12 @@ std::string curve_text(const CurveSummary& curve);
 std::string clock_text(const Comparison& comparison, std::span<const RunDigest> runs,
                        std::size_t run);
 
+/// Whether no run knows more of the row's share than that it is near 0.
+bool is_unresolved(const ComparedRow& row);
+/// "uts, shapley: not resolved in any run: control, idle (each within 4.0 % of 0)", a line for each
+/// bar and kind of share of the probe.
+std::vector<std::string> unresolved_lines(const Comparison& comparison, std::string_view probe);
+
 /// The ratios of a row over all runs but the baseline.
 struct RatioRange {
   std::size_t count{0};

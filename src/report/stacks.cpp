@@ -190,7 +190,7 @@ void draw_bars(Page& page, const std::vector<Stack>& stacks, const std::vector<s
 
 std::string cell_text(const Stack& stack, const std::string& label) {
   const StackPart* const part = part_of(stack, label);
-  return part == nullptr ? "" : share_text(*part);
+  return part == nullptr || !part->is_resolved ? "" : share_text(*part);
 }
 
 /// The number of each bar in the first view that has it, above its column.
@@ -209,9 +209,27 @@ std::vector<std::string> numbers_of(const std::vector<Stack>& shares,
   return numbers;
 }
 
-/// As many bars as fit beside the labels, then the next ones below.
-void draw_table(Page& page, const std::vector<Stack>& stacks,
-                const std::vector<std::string>& labels, const std::vector<std::string>& numbers) {
+bool has_resolved_part(const Stack& stack) {
+  return std::any_of(stack.parts.begin(), stack.parts.end(),
+                     [](const StackPart& part) { return part.is_resolved; });
+}
+
+bool is_empty_row(const std::vector<std::string>& cells) {
+  return std::all_of(cells.begin() + 1, cells.end(),
+                     [](const std::string& cell) { return cell.empty(); });
+}
+
+/// As many bars as fit beside the labels, then the next ones below. Of shares that are not resolved
+/// there are neither rows nor columns.
+void draw_table(Page& page, const std::vector<Stack>& all, const std::vector<std::string>& labels,
+                const std::vector<std::string>& all_numbers) {
+  std::vector<Stack> stacks;
+  std::vector<std::string> numbers;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!has_resolved_part(all[i])) continue;
+    stacks.push_back(all[i]);
+    numbers.push_back(all_numbers[i]);
+  }
   for (std::size_t first = 0; first < stacks.size();) {
     std::vector<Column> columns{{"%"}};
     std::vector<Row> rows(labels.size());
@@ -229,10 +247,7 @@ void draw_table(Page& page, const std::vector<Stack>& stacks,
       columns = std::move(wider);
       rows = std::move(longer);
     }
-    std::erase_if(rows, [](const Row& row) {
-      return std::all_of(row.cells.begin() + 1, row.cells.end(),
-                         [](const std::string& cell) { return cell.empty(); });
-    });
+    std::erase_if(rows, [](const Row& row) { return is_empty_row(row.cells); });
     if (first > 0) page.blank();
     page.table(columns, rows, 1);
     first = last;
@@ -243,6 +258,9 @@ void draw_remarks(Page& page, const std::vector<Stack>& stacks) {
   for (const std::string& remark : remarks_of(stacks)) {
     page.prose(" * ", page.show(remark), Ink::faint);
   }
+  for (const std::string& line : unresolved_lines(stacks)) {
+    page.prose(" ", page.show(line), Ink::faint);
+  }
 }
 
 ShareTable table_of(std::string title, const std::vector<Stack>& stacks) {
@@ -251,9 +269,10 @@ ShareTable table_of(std::string title, const std::vector<Stack>& stacks) {
   for (const std::string& label : stack_labels(stacks)) {
     std::vector<std::string> row{label};
     for (const Stack& stack : stacks) row.push_back(cell_text(stack, label));
-    table.rows.push_back(std::move(row));
+    if (!is_empty_row(row)) table.rows.push_back(std::move(row));
   }
   for (const std::string& remark : remarks_of(stacks)) table.remarks.push_back("* " + remark);
+  for (std::string& line : unresolved_lines(stacks)) table.remarks.push_back(std::move(line));
   return table;
 }
 
@@ -312,12 +331,30 @@ std::vector<std::string> remarks_of(std::span<const Stack> stacks) {
   std::vector<std::string> remarks;
   for (const Stack& stack : stacks) {
     for (const StackPart& part : stack.parts) {
-      const bool is_new = !part.reason.empty() &&
+      const bool is_new = part.is_resolved && !part.reason.empty() &&
                           std::find(remarks.begin(), remarks.end(), part.reason) == remarks.end();
       if (is_new) remarks.push_back(part.reason);
     }
   }
   return remarks;
+}
+
+std::vector<std::string> unresolved_lines(std::span<const Stack> stacks) {
+  std::vector<std::string> lines;
+  for (const Stack& stack : stacks) {
+    std::vector<Finding> shares;
+    for (const StackPart& part : stack.parts) {
+      if (part.is_resolved) continue;
+      Finding share{.value = part.share, .low = part.low, .high = part.high, .label = part.label};
+      shares.push_back(std::move(share));
+    }
+    std::vector<const Finding*> places;
+    for (const Finding& each : shares) places.push_back(&each);
+    if (!places.empty()) {
+      lines.push_back(fmt::format("{}: {}", stack.bar, describe_unresolved(places)));
+    }
+  }
+  return lines;
 }
 
 std::vector<CategoryShare> categories_of(const Stack& stack, std::span<const std::string> labels) {

@@ -29,8 +29,12 @@ std::string share_text(const StackPart& part);
 const StackPart* part_of(const Stack& stack, std::string_view label);
 /// "3038637 cycles", "1.23 ms"; empty where it is not known.
 std::string time_text(const Stack& stack);
-/// What the stars stand for, each once.
+/// What the stars stand for, each once. Shares that are not resolved have no stars: they stand in
+/// no table.
 std::vector<std::string> remarks_of(std::span<const Stack> stacks);
+
+/// "uts: not resolved: control, idle (each within 4.0 % of 0)", a line per bar.
+std::vector<std::string> unresolved_lines(std::span<const Stack> stacks);
 
 /// What stands in the place of a bar that is not whole.
 inline constexpr std::string_view no_bar = "not drawn: a part is not known";

@@ -40,9 +40,11 @@ constexpr std::array prose{
     Prose{"drift_not_followed",
           "the point that is repeated to see the device's speed change failed: {reason}",
           "a change of speed would not be told"},
-    Prose{"wide_intervals",
-          "{points} of {of_points point} did not settle; the widest interval is {widest_share}",
-          "something else uses the device; close it, or repeat with --thorough"},
+    Prose{"wide_intervals", "{points} of {of_points point} scatter by up to {widest_share}",
+          "--thorough takes more samples of each"},
+    Prose{"device_disturbed",
+          "even the series that scatters least, {series} of {probe}, does so by {quietest_share}",
+          "something else seems to use the device: close it, or repeat with --thorough"},
     Prose{"time_budget_short", "the time budget was reached after {measured} of {planned point}",
           "raise --time-budget"},
     Prose{"point_refused", "{series}: {reason}", "the other points were measured"},
@@ -73,11 +75,13 @@ std::optional<std::string> filled(std::string_view text, const Parameters& facts
     const std::string_view name = inside.substr(0, inside.find(' '));
     const Value* const value = facts.find(name);
     if (value == nullptr) return std::nullopt;
+    const std::string_view noun = inside.substr(std::min(inside.size(), name.size() + 1));
     const auto* const count = std::get_if<std::int64_t>(value);
-    if (name.size() < inside.size() && count != nullptr && *count >= 0) {
-      result += format_count(static_cast<std::uint64_t>(*count), inside.substr(name.size() + 1));
+    if (!noun.empty() && count != nullptr && *count >= 0) {
+      result += format_count(static_cast<std::uint64_t>(*count), noun);
     } else {
       result += report::parameter_text(name, *value);
+      if (!noun.empty()) result += fmt::format(" {}s", noun);
     }
     text.remove_prefix(close + 1);
   }

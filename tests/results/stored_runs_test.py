@@ -72,11 +72,18 @@ def line(*cells: str) -> str:
     return SEPARATOR.join(cells)
 
 
+def warning_lines(of: str, place: Any) -> list[str]:
+    """What is warned of by code: that a device was disturbed is a claim, too."""
+    return [line(of, "-", "-", "warning", each["code"]) for each in place.get("warnings", [])]
+
+
 def findings_text(runs: Any) -> list[str]:
     """One line per finding of the documents that `report` and `import` write."""
     lines = ["probe | series | level | name | value | low | high | unit | label | reason"]
     for run in runs if isinstance(runs, list) else [runs]:
+        lines += warning_lines("run", run)
         for result in run["results"]:
+            lines += warning_lines(result["probe"], result)
             if "reason" in result:
                 lines.append(
                     line(result["probe"], "-", "-", result["status"], short(result["reason"]))

@@ -90,6 +90,21 @@ std::vector<LoadPattern> patterns_of(const std::string& target, const std::vecto
   return patterns;
 }
 
+/// Where some loads of a sub-group take one latency and some more take two: those in between, of a
+/// single sub-group.
+void add_loads_between(const DeviceInfo& device, const Asked& asked, const std::string& target,
+                       std::span<const CurveFinding> curves, std::vector<Point>& points) {
+  const SubGroupLoads limit = find_sub_group_loads(curves);
+  // Whether it is the sub-group's own limit, curves with mergers tell, which are yet to come.
+  if (!limit.open) return;
+  std::vector<int> items = work_items_of(device, asked);
+  std::erase_if(items, [&](int each) { return each > sub_group_of(device); });
+  for (std::int64_t loads = limit.open->low + 1; loads <= limit.open->high; ++loads) {
+    add_curve(device, asked, {static_cast<int>(loads), 1, MergerMode::within, target}, items,
+              points);
+  }
+}
+
 }  // namespace
 
 Shape shape_for(const DeviceInfo& device, const Asked& asked, std::string_view target) {
@@ -140,6 +155,7 @@ std::vector<Point> refine_curves(const DeviceInfo& device, const Asked& asked,
   }
   if (!asked.mergers.empty() || !asked.loads.empty()) return more;
   for (const auto& [target, each] : of_target) {
+    add_loads_between(device, asked, target, each, more);
     // Jumps that are no limit's need no telling of its kind.
     const OutstandingLimit limit = infer_limit(each, static_cast<int>(sub_group_of(device)));
     if (limit.kind == OutstandingKind::unobservable) continue;

@@ -123,6 +123,16 @@ void add_limit(Findings& found, const OutstandingLimit& limit) {
       bounded("requests_at_least", unit_series, "little", {least, std::max(least, fastest)}));
 }
 
+void add_sub_group_loads(Findings& found, const SubGroupLoads& limit) {
+  if (limit.loads || !limit.reason.empty()) {
+    add_range(found, "loads_per_sub_group", limit.loads, limit.reason);
+  }
+  if (limit.loads || limit.at_least == 0) return;
+  const auto least = static_cast<double>(limit.at_least);
+  found.findings.push_back(
+      bounded("loads_per_sub_group_at_least", unit_series, "thread-latency", {least, least}));
+}
+
 /// The time of a load among chains. Of a GPU's `memory` the middle of the samples: a launch that
 /// finds its lines in a cache is faster than any that goes to memory.
 std::optional<Estimate> time_of_chains(const DeviceInfo& device, const Point& point) {
@@ -276,6 +286,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     take_mean_latencies(device, points, each);
     const OutstandingLimit limit = infer_limit(each, sub_group);
     add_limit(found, limit);
+    add_sub_group_loads(found, find_sub_group_loads(each));
     if (const auto claim = claim_of_paper(each)) {
       Finding beside = finding_of("advice", unit_series, "", "thread-latency");
       beside.label = set_beside(limit, *claim);

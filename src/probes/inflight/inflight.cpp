@@ -70,6 +70,8 @@ constexpr FindingSpec finding_specs[]{
     {.name = "instructions", .unit = "count"},
     {.name = "mergers", .unit = "count"},
     {.name = "mergers_at_least", .unit = "count", .role = Role::lower_bound},
+    {.name = "loads_per_sub_group", .unit = "count"},
+    {.name = "loads_per_sub_group_at_least", .unit = "count", .role = Role::lower_bound},
     {.name = "spike", .unit = "count"},
     {.name = "cycles", .unit = "cycles"},
     {.name = "cycles_per_request", .unit = "cycles"},

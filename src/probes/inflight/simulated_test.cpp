@@ -4,79 +4,21 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clprobe/outstanding.hpp"
-#include "clprobe/registry.hpp"
-#include "clprobe/simulated.hpp"
-#include "clprobe/simulator.hpp"
 #include "probes/inflight/shape.hpp"
-#include "random.hpp"
+#include "probes/inflight/simulated_runs.hpp"
 
 namespace clprobe {
 namespace {
 
 using simulator::Machine;
 using simulator::PendingKind;
-
-/// A simulated device whose clock scatters.
-class NoisyBackend final : public Backend {
- public:
-  NoisyBackend(const Machine& machine, double noise, std::uint64_t seed)
-      : inner_(simulated_backend(machine, seed)), noise_(noise), random_(seed) {}
-
-  [[nodiscard]] const DeviceInfo& device() const override { return inner_->device(); }
-  Work prepare(const Probe& probe, const Point& point) override {
-    Work work = inner_->prepare(probe, point);
-    work.run = [this, run = std::move(work.run)](std::uint64_t iterations) {
-      Measurement measurement = run(iterations);
-      const auto ticks = static_cast<double>(measurement.sample.ticks.value_or(0));
-      const double factor = std::max(0.5, 1.0 + noise_ * random_.normal());
-      measurement.sample.ticks = static_cast<std::uint64_t>(std::llround(ticks * factor));
-      return measurement;
-    };
-    return work;
-  }
-
- private:
-  std::unique_ptr<Backend> inner_;
-  double noise_;
-  Random random_;
-};
-
-ProbeResult measured(const Machine& machine, const Request& request, double noise = 0.0,
-                     std::uint64_t seed = 42) {
-  NoisyBackend backend(machine, noise, seed);
-  Budget budget;
-  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
-  budget.min_visits = 1;
-  budget.max_visits = 1;
-  return measure(*find_probe("inflight"), backend, request, budget, {});
-}
-
-const Finding* find(const ProbeResult& result, std::string_view name,
-                    std::string_view series = "compute-unit") {
-  for (const Finding& each : result.findings) {
-    if (each.name == name && each.series == series) return &each;
-  }
-  return nullptr;
-}
-
-std::string limit_of(const ProbeResult& result) {
-  const Finding* const limit = find(result, "limit");
-  return limit == nullptr ? "(none)" : limit->label;
-}
-
-bool holds(const Finding* finding, double truth, double slack = 0.0) {
-  return finding != nullptr && finding->low && finding->high && *finding->low - slack <= truth &&
-         truth <= *finding->high + slack;
-}
 
 Request near_only(std::vector<int> loads = {}) {
   Request request;
@@ -123,15 +65,52 @@ TEST_CASE("the M2070 has a pool of 128 requests that merge 8, by spikes and by t
 }
 
 TEST_CASE("the pool of 32 of GSI is seen in memory, since its cache answers too soon") {
-  Request request;
-  request.own.set("loads", std::vector<int>{1, 2});
-  request.own.set("mergers", std::vector<int>{1, 2, 4});
-  request.own.set("target", std::vector<std::string>{"memory"});
-  const ProbeResult result = measured(simulator::preset("gsi"), request);
+  // All of a sub-group's loads fill it: the jumps are within the first one.
+  const ProbeResult result = measured(simulator::preset("gsi"), {});
   CHECK(limit_of(result) == "MSHR");
-  CHECK(holds(find(result, "requests"), 32));
+  const Finding* const requests = find(result, "requests");
+  CHECK(holds(requests, 32));
+  CHECK(*requests->high - *requests->low <= 1);
+  CHECK(holds(find(result, "spike", "memory-x1"), 32));
+  CHECK(holds(find(result, "spike", "memory-x2"), 16));
+  CHECK(holds(find(result, "spike", "memory-x3"), 10));
+  CHECK(holds(find(result, "spike", "memory-x4"), 8));
+  // 32 cycles after the first line, when a register more would be needed, it is there already.
+  REQUIRE(find(result, "spike", "cache-x1") != nullptr);
+  CHECK_FALSE(find(result, "spike", "cache-x1")->value);
   CHECK(*find(result, "requests_at_least")->value <= 32);
   CHECK(advice_of(result).empty());
+  CHECK(find(result, "loads_per_sub_group_at_least") != nullptr);
+}
+
+TEST_CASE("the scoreboard's limit is found beside the compute unit's") {
+  Request cache;
+  cache.own.set("target", std::vector<std::string>{"cache"});
+  for (const auto& [name, loads] :
+       {std::pair("fermi-m2070", 4), {"kepler-k20-pool", 3}, {"kepler-k20-prt", 3}}) {
+    CAPTURE(name);
+    const ProbeResult result = measured(simulator::preset(name), cache);
+    const Finding* const found = find(result, "loads_per_sub_group");
+    REQUIRE(found != nullptr);
+    CHECK(found->value == loads);
+    CHECK(found->low == loads);
+    CHECK(found->high == loads);
+    CHECK(find(result, "loads_per_sub_group_at_least") == nullptr);
+  }
+}
+
+TEST_CASE("a scoreboard that is as deep as the table of the compute unit is not told from it") {
+  Machine machine = simulator::preset("fermi-m2070");
+  machine.core.pending_loads_per_warp = 0;
+  machine.pending = {.kind = PendingKind::prt, .entries = 4, .mergers = 0};
+  Request cache;
+  cache.own.set("target", std::vector<std::string>{"cache"});
+  const ProbeResult result = measured(machine, cache);
+  const Finding* const found = find(result, "loads_per_sub_group");
+  REQUIRE(found != nullptr);
+  CHECK_FALSE(found->value);
+  CHECK(mentions(found->reason, "its own limit may be what they wait for"));
+  CHECK(*find(result, "loads_per_sub_group_at_least")->value <= 4);
 }
 
 TEST_CASE("both readings of the K20 are told apart") {
@@ -158,11 +137,6 @@ TEST_CASE("a fast pool that outlasts the latency is unobservable, with a bound b
   CHECK(*least->value <= 512);
   CHECK(*least->value >= 200);
 }
-
-struct Trial {
-  Machine machine{};
-  double noise{0.0};
-};
 
 Trial random_trial(Random& random) {
   Trial trial;
@@ -271,11 +245,6 @@ void judge(const Trial& trial, const ProbeResult& result, Tally& tally) {
                << trial.machine.l2.latency_cycles.low << ", lines "
                << trial.machine.load_store.lines_per_interval << ", noise " << trial.noise
                << (is_observable(trial) ? "" : ", not observable"));
-}
-
-int machines_to_try(int usual) {
-  const char* const asked = std::getenv("CLPROBE_MACHINES");
-  return asked == nullptr ? usual : std::atoi(asked);
 }
 
 TEST_CASE("random machines come out as what they are") {

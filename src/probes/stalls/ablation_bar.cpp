@@ -19,6 +19,7 @@ namespace clprobe::stalls {
 namespace {
 
 constexpr std::string_view not_resolved = "not resolved: within two sigma of nothing";
+static_assert(not_resolved.starts_with(stack_not_resolved));
 
 /// Two builds are never the same but for the cause: registers and the places of instructions
 /// differ, too. On GPUs, whose times scatter by a thousandth, that was up to 3.7 % of the time.
@@ -49,13 +50,23 @@ Finding with_interval(Finding finding, std::string_view label, const Cost& cost,
   return finding;
 }
 
-/// A share of `all_ns`.
-Finding share_of(std::string_view series, std::string_view label, const Cost& cost, double all_ns) {
-  Finding finding = finding_of(stack_part_name, series, "share", stack_view_shapley);
-  if (is_possible(cost, all_ns)) return with_interval(std::move(finding), label, cost, all_ns);
-  finding.label = label;
-  finding.reason = impossible(label, cost, all_ns);
+/// A share of `all_ns`: where it is above the whole by no more than its error, the whole.
+Finding within_whole(Finding finding, std::string_view label, const Cost& cost, double all_ns) {
+  if (!is_possible(cost, all_ns)) {
+    finding.label = label;
+    finding.reason = impossible(label, cost, all_ns);
+    return finding;
+  }
+  finding = with_interval(std::move(finding), label, cost, all_ns);
+  for (auto* const each : {&finding.value, &finding.low, &finding.high}) {
+    *each = std::min(**each, 1.0);
+  }
   return finding;
+}
+
+Finding share_of(std::string_view series, std::string_view label, const Cost& cost, double all_ns) {
+  return within_whole(finding_of(stack_part_name, series, "share", stack_view_shapley), label, cost,
+                      all_ns);
 }
 
 /// The faster half: what else a host does only adds, to whole visits at a time, and differences of
@@ -106,12 +117,17 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
   std::vector<NoiseKind> kinds;
   for (const auto& [name, kind] : noise_in(points, device)) {
     kinds.push_back(kind);
-    Finding absorbed = finding_of(stack_absorbed_name, bar, "share", "noise");
-    absorbed.label = name;
-    absorbed.value = kind.absorption.share;
-    absorbed.low = kind.absorption.share_interval.low;
-    absorbed.high = kind.absorption.share_interval.high;
-    if (!kind.absorption.is_found) {
+    const Interval& interval = kind.absorption.share_interval;
+    // 95 % are 1.96 sigma on both sides.
+    const Cost free{.ns = kind.absorption.share,
+                    .interval = interval,
+                    .sigma_ns = (interval.high - interval.low) / 3.92,
+                    .is_resolved = true};
+    Finding absorbed =
+        within_whole(finding_of(stack_absorbed_name, bar, "share", "noise"), name, free, 1.0);
+    if (!absorbed.value) {
+      // Its reason says why it is not known.
+    } else if (!kind.absorption.is_found) {
       absorbed.reason = "all that was made is absorbed";
     } else if (!kind.absorption.is_decisive &&
                kind.absorption.share_interval.high < saturated_share) {

@@ -100,6 +100,54 @@ TEST_CASE("a share of more than the whole is not known, and no first cause") {
   CHECK(first->reason == memory->reason);
 }
 
+TEST_CASE("no share is told that is above the whole, nor an end of its interval") {
+  std::vector<Point> points = plan_of({"memory-bound"}).points;
+  // Three of four causes cost a little to take away, so that more than all is left without them.
+  measure(points,
+          {{"memory data: main memory", 0},
+           {"memory data: L2", -12},
+           {"memory structural: bank conflict", -12},
+           {"compute data", -12}},
+          1000);
+  const Findings found = analyse(gpu(), points);
+  CHECK(value_of(found, "stall", "memory-bound", "unattributed") == 1.0);
+  for (const Finding& each : found.findings) {
+    CAPTURE(each.name);
+    CAPTURE(each.label);
+    if (each.unit != "share" || !each.value) continue;
+    CHECK(*each.value <= 1.0);
+    CHECK(*each.high <= 1.0);
+    CHECK(*each.low <= *each.value);
+  }
+}
+
+TEST_CASE("noise that would fit in more than all of the time is not known") {
+  // The first rise is late and steep: drawn back, it meets no noise far below nothing.
+  const auto absorbed_where = [](double amount_16) {
+    std::vector<Point> points = plan_of({"memory-bound"}).points;
+    measure(points,
+            {{"memory data: main memory", 600},
+             {"memory data: L2", 0},
+             {"memory structural: bank conflict", 0},
+             {"compute data", 0}},
+            400);
+    for (Point& point : points) {
+      if (point.parameters.text_or("noise", "") != "memory") continue;
+      if (point.parameters.integer("noise_amount") < 16) continue;
+      point.samples.clear();
+      set_time(point, amount_16);
+    }
+    return *find(analyse(gpu(), points), "absorbed", "memory-bound", "memory");
+  };
+  const Finding whole = absorbed_where(2000);
+  REQUIRE(whole.value.has_value());
+  CHECK(*whole.value <= 1.0);
+  const Finding more = absorbed_where(8000);
+  CHECK_FALSE(more.value.has_value());
+  CHECK(more.reason.starts_with("not known: memory would be "));
+  CHECK(more.reason.ends_with(" % of the time, more than the whole"));
+}
+
 TEST_CASE("a share outside by less than its sigma is kept") {
   std::vector<Point> points = plan_of({"memory-bound"}).points;
   measure(points,

@@ -45,7 +45,8 @@ Finding part_of(std::string_view bar, std::string_view label, const Share& share
   part.label = label;
   part.value = share.value;
   part.low = share.interval.low;
-  part.high = share.interval.high;
+  // The slowest sample of a phase may be longer than the usual whole.
+  part.high = std::min(share.interval.high, 1.0);
   return part;
 }
 

@@ -527,6 +527,31 @@ TEST_CASE("a result declares what its probe does: unit, view, and what findings 
   CHECK(result.findings[3].better == Better::unknown);
 }
 
+TEST_CASE("no declared share of a bar is above the whole, whoever wrote it") {
+  const auto declared = [](std::string_view name, double value, double high) {
+    Finding share;
+    share.name = name;
+    share.label = "unattributed";
+    share.unit = "share";
+    share.value = value;
+    share.low = 0.5;
+    share.high = high;
+    ProbeResult result;
+    result.findings = {share};
+    declare(fake_probe(), result);
+    return result.findings.front();
+  };
+  const Finding above = declared("stall", 1.07, 1.1);
+  CHECK_FALSE(above.value);
+  CHECK_FALSE(above.high);
+  CHECK(above.reason == "not known: unattributed would be more than the whole");
+  CHECK_FALSE(declared("absorbed", 2.6, 4.0).value);
+  const Finding whole = declared("stall", 1.0, 1.2);
+  CHECK(whole.value == 1.0);
+  CHECK(whole.high == 1.0);
+  CHECK(declared("ratio", 1.07, 1.1).value == 1.07);
+}
+
 TEST_CASE("a second analysis renews its own findings and warnings, and leaves the others") {
   Probe probe = fake_probe();
   probe.analyse = [](const DeviceInfo& device, std::span<const Point> points) {

@@ -9,9 +9,11 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "clprobe/compare.hpp"
+#include "clprobe/comparison_report.hpp"
 #include "clprobe/report.hpp"
 #include "example_runs.hpp"
 #include "golden.hpp"
@@ -167,6 +169,92 @@ TEST_CASE("what reports say of stacks") {
   check_golden("stacks-ascii-60.txt", render_table(runs, {.width = 60, .unicode = false}));
   check_golden("stacks.md", render_markdown(runs));
   check_golden("stacks.svg", render_svg(runs, "stalls"));
+}
+
+/// A case of which only two parts are resolved, and one none of whose shares is.
+Run unresolved_run() {
+  Run run = stacks_run();
+  std::vector<Finding>& findings = run.results[0].findings;
+  findings = {part("memory", stack_view_shapley, "memory data: L2", 0.6, 0.05)};
+  for (const auto& [bar, label, share] : {std::tuple("memory", "compute data", -0.011),
+                                          {"memory", "control", 0.02},
+                                          {"memory", "memory structural: bank conflict", 0.001},
+                                          {"chain", "control", 0.03}}) {
+    Finding share_of = part(bar, stack_view_shapley, label, share, 0.04);
+    share_of.reason = "not resolved: within two sigma of nothing";
+    findings.push_back(share_of);
+  }
+  findings.push_back(part("memory", stack_view_shapley, "unattributed", 0.39, 0.05));
+  return run;
+}
+
+std::size_t times_in(const std::string& text, std::string_view words) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST_CASE("shares that are not resolved are a line per bar, and in no table") {
+  const Run run = unresolved_run();
+  const std::span<const Run> runs(&run, 1);
+  const std::string line =
+      "memory: not resolved: compute data, control, memory structural: bank conflict (each within "
+      "6.0 % of 0)";
+  for (const std::string& text : {render_table(runs, {.width = 120}), render_markdown(runs),
+                                  report::stacks_html(run.results[0].findings, "Stalls")}) {
+    CAPTURE(text);
+    CHECK(times_in(text, line) == 1);
+    CHECK(times_in(text, "chain: not resolved: control (within 7.0 % of 0)") == 1);
+    CHECK(times_in(text, "not resolved") == 2);
+    CHECK(times_in(text, "bank conflict") == 1);
+    CHECK(times_in(text, "60.0 ±5.0") == 1);
+    CHECK(times_in(text, "-1.1") == 0);
+  }
+  // Interactions, whose labels name two causes, as well.
+  Run pairs = run;
+  for (Finding& each : pairs.results[0].findings) each.name = stack_interaction_name;
+  CHECK(times_in(render_table(std::span<const Run>(&pairs, 1), {.all_points = true}),
+                 "not resolved") == 2);
+  // The document keeps each.
+  CHECK(times_in(to_json(runs), "not resolved") == 4);
+}
+
+TEST_CASE("what no run resolves is a line per bar in a comparison, and what one does is a row") {
+  const Run before = unresolved_run();
+  Run after = before;
+  Finding& control = after.results[0].findings[2];
+  REQUIRE(control.label == "control");
+  control.value = 0.3;
+  control.low = 0.28;
+  control.high = 0.32;
+  control.reason.clear();
+  const auto texts_of = [&](const Run& other) {
+    const std::vector<RunDigest> digests{digest(before, "a"), digest(other, "b")};
+    const Comparison made = compare(digests, 0, 0.03);
+    // The verdicts are counted all the same, and are in the document.
+    CHECK(std::count_if(made.rows.begin(), made.rows.end(),
+                        [](const ComparedRow& row) { return row.probe == "stalls"; }) == 6);
+    return std::vector{render_comparison_table(made, digests, {.width = 140}),
+                       render_comparison_table(made, digests, {.width = 140, .all_points = true}),
+                       render_comparison_markdown(made, digests)};
+  };
+  for (const std::string& text : texts_of(before)) {
+    CAPTURE(text);
+    CHECK(times_in(text, "in no run: not resolved: ") == 2);
+    CHECK(times_in(text,
+                   "compute data, control, memory structural: bank conflict (each within "
+                   "6.0 % of 0)") == 1);
+    CHECK(times_in(text, "control") == 2);
+  }
+  for (const std::string& text : texts_of(after)) {
+    CAPTURE(text);
+    CHECK(times_in(text,
+                   "compute data, memory structural: bank conflict (each within 5.1 % of "
+                   "0)") == 1);
+    CHECK(times_in(text, "30") >= 1);
+  }
 }
 
 TEST_CASE("text of a file is text in stacks") {

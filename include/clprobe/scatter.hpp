@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much the points of a run scatter, and whether that is the device's doing or somebody else's.
+// Pure.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "clprobe/run.hpp"
+
+namespace clprobe {
+
+/// The warning of a run on a device that something else seems to use.
+inline constexpr std::string_view disturbed_warning = "device_disturbed";
+
+/// "wide_intervals" where more than a tenth of the points have an interval wider than 5 %. What was
+/// seen, and no cause of it: a memory whose latency differs from line to line scatters as well.
+std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceInfo& device);
+
+/// The series of a run that scatters least.
+struct QuietSeries {
+  std::string probe{};
+  std::string series{};
+  double share{0.0};  ///< the middle one of its points' intervals, as a share of their times
+};
+
+/// Nothing where no series has 5 points of 3 samples each: less says nothing of scatter.
+std::optional<QuietSeries> find_quietest(const Run& run);
+
+/// Writes or takes back the run's warning that something else uses the device: whoever disturbs a
+/// device disturbs its quietest series as well, so that this is said where even that one scatters
+/// by more than 5 %, and where some points of it were told to.
+void tell_disturbance(Run& run);
+
+}  // namespace clprobe

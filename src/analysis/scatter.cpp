@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/scatter.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+namespace {
+
+// The quietest series of stored runs: 0.0 % on GPUs, 0.05 to 2.3 % on hosts with other guests,
+// whose bandwidths scatter by 50 % at the same time.
+constexpr double worth_telling = 0.05;
+// The interval of fewer samples is no wider than luck has it.
+constexpr std::size_t min_samples = 3;
+// One disturbed point of fewer would decide.
+constexpr std::size_t min_points = 5;
+
+/// The width of the interval as a share of the time.
+std::optional<double> width_of(const Point& point, const DeviceInfo& device) {
+  const std::optional<Estimate> found = estimate(point, device);
+  if (!found || !(found->ns > 0.0)) return std::nullopt;
+  return (found->ns_interval.high - found->ns_interval.low) / found->ns;
+}
+
+}  // namespace
+
+std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceInfo& device) {
+  std::int64_t wide = 0;
+  double widest = 0.0;
+  for (const Point& point : points) {
+    const double width = width_of(point, device).value_or(0.0);
+    widest = std::max(widest, width);
+    if (width > worth_telling) ++wide;
+  }
+  const auto all = static_cast<std::int64_t>(points.size());
+  constexpr std::int64_t tenth = 10;
+  if (wide * tenth <= all) return std::nullopt;
+  return Warning{"wide_intervals",
+                 {{"points", wide}, {"of_points", all}, {"widest_share", widest}}};
+}
+
+std::optional<QuietSeries> find_quietest(const Run& run) {
+  std::optional<QuietSeries> quietest;
+  for (const ProbeResult& result : run.results) {
+    std::map<std::string, std::vector<double>> widths;
+    for (const Point& point : result.points) {
+      if (point.samples.size() < min_samples || !point.failure.empty()) continue;
+      if (const auto width = width_of(point, run.device)) widths[point.series].push_back(*width);
+    }
+    for (const auto& [series, of_points] : widths) {
+      if (of_points.size() < min_points) continue;
+      const double share = median(of_points);
+      if (!quietest || share < quietest->share) quietest = {result.probe, series, share};
+    }
+  }
+  return quietest;
+}
+
+void tell_disturbance(Run& run) {
+  std::erase_if(run.warnings,
+                [](const Warning& warning) { return warning.code == disturbed_warning; });
+  const bool is_told =
+      std::any_of(run.results.begin(), run.results.end(), [](const ProbeResult& result) {
+        return std::any_of(result.warnings.begin(), result.warnings.end(),
+                           [](const Warning& each) { return each.code == "wide_intervals"; });
+      });
+  if (!is_told) return;
+  const std::optional<QuietSeries> quietest = find_quietest(run);
+  if (!quietest || quietest->share <= worth_telling) return;
+  run.warnings.push_back({std::string(disturbed_warning),
+                          {{"probe", quietest->probe},
+                           {"series", quietest->series},
+                           {"quietest_share", quietest->share}},
+                          WarningSource::analysis});
+}
+
+}  // namespace clprobe
