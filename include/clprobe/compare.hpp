@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "clprobe/run.hpp"
+#include "clprobe/statistics.hpp"
 
 namespace clprobe {
 
@@ -38,12 +39,18 @@ struct ComparedFinding {
   double calibration{0.0};
   /// What its ticks are, where it was measured in cycles of the core, whatever its unit is now.
   std::optional<CoreClock> clock{};
+  /// Of a size between two measured ones: the logarithm of the ratio of neighbouring measured sizes
+  /// around it, the largest; 0 where the sizes are not known.
+  double step{0.0};
+  /// Of Student's t, where the interval is one of the mean of several runs.
+  std::size_t degrees{normal_degrees};
 };
 
 /// A point of a curve: its varying parameters as text, and its value in the curve's unit.
 struct ComparedPoint {
   std::string key{};  ///< "working_set_bytes 1024"
   double value{0.0};
+  double size{0.0};  ///< of the only varying parameter, where that is one number; else 0
 };
 
 /// The points of one series that have a value, by key.
@@ -81,16 +88,39 @@ inline constexpr std::string_view clock_section = "core clock";
 
 RunDigest digest(const Run& run, std::string_view file);
 
+/// A change that could have been missed beyond this says nothing, and this is the threshold of
+/// values without an interval.
+inline constexpr double coarse_change = 0.25;
+
 struct Judgement {
   Verdict verdict{Verdict::unclear};
   std::optional<double> ratio{};  ///< to the baseline's value; where both are above 0
-  std::string reason{};           ///< why this verdict, with the numbers
+  std::string reason{};           ///< why this verdict, with the numbers; empty: there is none
+  /// 95 % interval of the ratio that was judged (of cycles, where `reason` says so); of shares that
+  /// of the difference. Its ends may be 0 or infinite.
+  std::optional<Interval> interval{};
+  /// The largest change that could have been missed, as a share; not where there is a change.
+  std::optional<double> resolution{};
+  /// How likely such a distance is where nothing changed by more than the threshold.
+  std::optional<double> p_value{};
+  bool is_coarse{false};  ///< a value has no interval, and was judged by `coarse_change`
 };
 
-/// Whether `other` differs from `baseline`. `threshold` is a share: changes up to it are "same".
-/// Conservative: a change has to be larger than the threshold even between the nearest ends of the
-/// two intervals.
+/// Whether `other` differs from `baseline`. `threshold` is a share. If the 95 % interval of the
+/// change lies beyond it as a whole, there is a change; else the two are the same as far as the
+/// interval's farther end, or unclear where that is beyond `coarse_change`.
 Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, double threshold);
+
+/// Whether the finding is a size between two measured ones.
+bool is_bracket(const Finding& finding);
+
+/// The logarithm of the step of the coarser of the two grids.
+double bracket_step(const ComparedFinding& baseline, const ComparedFinding& other);
+
+/// The same finding as it was measured, without the calibration of the clock; and in time. Both
+/// need its clock.
+ComparedFinding in_cycles(const ComparedFinding& compared);
+ComparedFinding in_seconds(const ComparedFinding& compared);
 
 /// The same for two runs of one device. What was measured in cycles of the core is judged in
 /// cycles, whatever its unit: the error of a calibration, and a clock that ran at another rate, are

@@ -11,7 +11,9 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/brackets.hpp"
 #include "analysis/doubts.hpp"
+#include "analysis/judge.hpp"
 #include "analysis/level_maps.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
@@ -124,7 +126,8 @@ class Comparator {
     made_.unmatched.push_back({run, result.probe, "", "", std::nullopt, reason});
     if (!has_failed || result.status != Status::ok) return;
     for (const ComparedFinding& each : result.findings) {
-      if (each.finding.value) settle(run, each, {}, {Verdict::different, std::nullopt, reason});
+      if (each.finding.value)
+        settle(run, each, {}, {.verdict = Verdict::different, .reason = reason});
     }
   }
 
@@ -142,7 +145,7 @@ class Comparator {
     std::map<std::string_view, std::string> doubts;  // by series
     const auto doubt_about = [&](std::string_view series) -> const std::string& {
       const auto [place, is_new] = doubts.emplace(series, std::string());
-      if (is_new) place->second = doubt_of(baseline, other, series);
+      if (is_new) place->second = doubt_of(baseline, other, series, is_same_device);
       return place->second;
     };
     for (const auto& [key, finding] : keyed(baseline, {})) {
@@ -151,8 +154,13 @@ class Comparator {
         Judgement judged = is_same_device
                                ? judge_same_device(*finding, *found->second, made_.threshold)
                                : judge(*finding, *found->second, made_.threshold);
-        if (judged.verdict != Verdict::same) {
-          const std::string doubt = baseline.probe == clock_section
+        look_at_curves(baseline, other, *finding, *found->second, judged);
+        if (is_change(judged.verdict)) {
+          const bool is_clock = baseline.probe == clock_section;
+          const bool is_sure =
+              !is_clock && is_beyond_doubt(judged, finding->finding, made_.threshold);
+          const std::string doubt = is_sure ? std::string()
+                                    : is_clock
                                         ? doubt_of_clock(finding->finding, found->second->finding)
                                         : doubt_about(finding->finding.series);
           if (!doubt.empty()) judged.verdict = Verdict::unclear;
@@ -166,8 +174,8 @@ class Comparator {
         // What the device has no more is a change; what this run did not show is none.
         const bool is_known = lost->source == Source::reported;
         settle(run, *finding, nullptr,
-               {is_known ? Verdict::different : Verdict::unclear, std::nullopt,
-                fmt::format("not measured in this run: {}", lost->reason)});
+               {.verdict = is_known ? Verdict::different : Verdict::unclear,
+                .reason = fmt::format("not measured in this run: {}", lost->reason)});
       } else {
         leave(run, baseline.probe, finding->finding, "only in the baseline");
       }

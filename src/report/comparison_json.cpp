@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A comparison as a document, for programs.
+#include <cmath>
+#include <optional>
+
 #include "clprobe/comparison_report.hpp"
 #include "clprobe/stacks.hpp"
 #include "run/json.hpp"
@@ -46,6 +49,23 @@ void put_value(Json& object, const Finding& finding) {
   put_if_any(object, "label", finding.label);
 }
 
+/// An open end of an interval is left out: JSON has no infinity.
+void put_judgement(Json& object, const Judgement& judged) {
+  const auto finite = [](double end) {
+    return std::isfinite(end) ? std::optional(end) : std::nullopt;
+  };
+  put_if_any(object, "ratio", judged.ratio);
+  object["verdict"] = to_word(judged.verdict);
+  if (judged.interval) {
+    put_if_any(object, "interval_low", finite(judged.interval->low));
+    put_if_any(object, "interval_high", finite(judged.interval->high));
+  }
+  if (judged.resolution) put_if_any(object, "resolution_share", finite(*judged.resolution));
+  put_if_any(object, "p_value", judged.p_value);
+  if (judged.is_coarse) object["no_interval"] = true;
+  object["reason"] = judged.reason;
+}
+
 Json row_json(const ComparedRow& row, std::size_t baseline) {
   const Finding& finding = row.baseline->finding;
   Json object{{"probe", row.probe}, {"series", finding.series}, {"name", finding.name}};
@@ -69,9 +89,7 @@ Json row_json(const ComparedRow& row, std::size_t baseline) {
         each["level"] = *cell.finding->finding.level;
       }
     }
-    put_if_any(each, "ratio", cell.judgement.ratio);
-    each["verdict"] = to_word(cell.judgement.verdict);
-    each["reason"] = cell.judgement.reason;
+    put_judgement(each, cell.judgement);
     cells.push_back(std::move(each));
   }
   object["runs"] = std::move(cells);

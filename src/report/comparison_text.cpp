@@ -34,6 +34,12 @@ std::string key_text(std::string_view key) {
   return text;
 }
 
+/// "0.4 %", "12 %". What is below a tenth of a percent is nobody's question.
+std::string percent_text(double share) {
+  const double percent = std::max(0.1, 100.0 * share);
+  return percent < 9.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
 }  // namespace
 
 std::string run_letter(std::size_t run) {
@@ -95,9 +101,23 @@ std::string cell_text(const ComparedCell& cell, std::string_view nothing) {
   return value.empty() ? short_reason(cell.finding->finding) : value;
 }
 
-std::string verdict_text(const ComparedCell& cell) {
-  return cell.judgement.reason.empty() ? std::string()
-                                       : std::string(to_word(cell.judgement.verdict));
+std::string verdict_text(const ComparedCell& cell, std::string_view unit) {
+  const Judgement& judged = cell.judgement;
+  if (judged.reason.empty()) return {};
+  const std::string word(to_word(judged.verdict));
+  const std::string mark = judged.is_coarse ? " (no interval)" : "";
+  if (judged.verdict == Verdict::same && judged.resolution) {
+    return fmt::format("{} within {}{}", word, percent_text(*judged.resolution), mark);
+  }
+  if (judged.verdict == Verdict::unclear && judged.interval && judged.resolution) {
+    const bool is_difference = unit == "share";
+    const auto shown = [&](double end) {
+      return is_difference ? fmt::format("{:.2f}", end) : ratio_text(end);
+    };
+    return fmt::format("{} ({} to {}){}", word, shown(judged.interval->low),
+                       shown(judged.interval->high), mark);
+  }
+  return word + mark;
 }
 
 std::string unmatched_text(const Unmatched& each) {
