@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -79,6 +80,7 @@ struct RunDigest {
   std::string started{};
   std::string tool{};  ///< version and commit, or what an imported run was made by
   bool interrupted{false};
+  std::size_t runs{1};    ///< how many it was made of
   std::string failure{};  ///< why the device could not be opened; empty when it was
   std::vector<ComparedResult> results{};
 };
@@ -87,6 +89,11 @@ struct RunDigest {
 inline constexpr std::string_view clock_section = "core clock";
 
 RunDigest digest(const Run& run, std::string_view file);
+
+/// Several runs of one device as one: each finding as the mean of the runs (random effects), with
+/// an interval that holds what differs from run to run. Their levels are matched to those of a
+/// typical one of them. Throws std::invalid_argument for no runs; one run is itself.
+RunDigest pool(std::span<const RunDigest> runs);
 
 /// A change that could have been missed beyond this says nothing, and this is the threshold of
 /// values without an interval.
@@ -182,6 +189,12 @@ struct VerdictCounts {
 /// Counts one more.
 void count(VerdictCounts& counts, Verdict verdict);
 
+/// A cell of a comparison.
+struct ComparedPlace {
+  std::size_t row{0};
+  std::size_t run{0};
+};
+
 struct Comparison {
   std::size_t baseline{0};  ///< which of the digests
   double threshold{0.0};
@@ -189,6 +202,8 @@ struct Comparison {
   std::vector<CurveSummary> curves{};
   std::vector<Unmatched> unmatched{};
   std::vector<VerdictCounts> counts{};  ///< by run; the baseline's are 0
+  /// What rows say that no finding of a run does: the levels that it has.
+  std::vector<std::shared_ptr<const ComparedFinding>> made{};
 };
 
 /// The digests must outlive what is returned. Throws std::out_of_range for a baseline that is none
@@ -212,8 +227,8 @@ struct MissingPart {
 std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
                                             const Comparison& comparison);
 
-/// The verdicts of all runs about findings that both sides have. A probe that failed is a change,
-/// too, and a gap: here it does not count.
-VerdictCounts counts_of_pairs(const Comparison& comparison);
+/// The changes of findings that both sides have, in all runs, that hold when all of these findings
+/// are looked at together: by Holm's procedure the chance that any of them is none is at most 5 %.
+std::vector<ComparedPlace> find_sure_changes(const Comparison& comparison);
 
 }  // namespace clprobe

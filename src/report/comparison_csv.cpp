@@ -56,7 +56,7 @@ std::string render_comparison_csv(const Comparison& comparison, std::span<const 
     const Finding& finding = row.baseline->finding;
     for (std::size_t run = 0; run < row.cells.size(); ++run) {
       const ComparedCell& cell = row.cells[run];
-      if (run == comparison.baseline || cell.judgement.reason.empty()) continue;
+      if (run == comparison.baseline || !report::has_content(cell)) continue;
       csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
                          report::run_letter(run), report::csv_cell(runs[run].file),
                          report::csv_cell(runs[run].device), report::csv_cell(runs[run].driver),
@@ -64,7 +64,8 @@ std::string render_comparison_csv(const Comparison& comparison, std::span<const 
                          report::csv_cell(finding.series), level_cell(finding.level),
                          report::csv_cell(finding.name), report::csv_cell(finding.unit),
                          finding_cells(row.baseline), finding_cells(cell.finding),
-                         number_cell(cell.judgement.ratio), to_word(cell.judgement.verdict),
+                         number_cell(cell.judgement.ratio),
+                         cell.judgement.reason.empty() ? "" : to_word(cell.judgement.verdict),
                          report::csv_cell(cell.judgement.reason), share_cells(finding),
                          judged_cells(cell.judgement));
     }

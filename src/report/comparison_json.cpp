@@ -5,6 +5,7 @@
 
 #include "clprobe/comparison_report.hpp"
 #include "clprobe/stacks.hpp"
+#include "report/comparison_text.hpp"
 #include "run/json.hpp"
 
 namespace clprobe {
@@ -37,6 +38,7 @@ Json runs_json(const Comparison& comparison, std::span<const RunDigest> runs) {
                      {"started", runs[run].started},
                      {"tool", runs[run].tool},
                      {"interrupted", runs[run].interrupted},
+                     {"runs", runs[run].runs},
                      {"verdicts", counts_json(comparison.counts[run])}});
   }
   return array;
@@ -54,6 +56,7 @@ void put_judgement(Json& object, const Judgement& judged) {
   const auto finite = [](double end) {
     return std::isfinite(end) ? std::optional(end) : std::nullopt;
   };
+  if (judged.reason.empty()) return;
   put_if_any(object, "ratio", judged.ratio);
   object["verdict"] = to_word(judged.verdict);
   if (judged.interval) {
@@ -81,7 +84,7 @@ Json row_json(const ComparedRow& row, std::size_t baseline) {
   Json cells = Json::array();
   for (std::size_t run = 0; run < row.cells.size(); ++run) {
     const ComparedCell& cell = row.cells[run];
-    if (run == baseline || cell.judgement.reason.empty()) continue;
+    if (run == baseline || !report::has_content(cell)) continue;
     Json each{{"run", run}};
     if (cell.finding != nullptr) {
       put_value(each, cell.finding->finding);

@@ -8,8 +8,10 @@
 #include <array>
 #include <cmath>
 
+#include "clprobe/comparison_report.hpp"
 #include "clprobe/statistics.hpp"
 #include "report/findings.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
@@ -55,6 +57,7 @@ std::string run_text(const RunDigest& run) {
   std::string text = run.device;
   if (!run.driver.empty()) text += fmt::format(", driver {}", run.driver);
   if (!run.started.empty()) text += fmt::format(", {}", run.started);
+  if (run.runs > 1) text += fmt::format(", {} runs", run.runs);
   text += fmt::format(" ({})", run.file);
   if (run.interrupted) text += ", INTERRUPTED";
   return text;
@@ -99,6 +102,10 @@ std::string cell_text(const ComparedCell& cell, std::string_view nothing) {
   if (cell.finding == nullptr) return std::string(nothing);
   const std::string value = value_text(cell.finding->finding);
   return value.empty() ? short_reason(cell.finding->finding) : value;
+}
+
+bool has_content(const ComparedCell& cell) {
+  return cell.finding != nullptr || !cell.judgement.reason.empty();
 }
 
 std::string verdict_text(const ComparedCell& cell, std::string_view unit) {
@@ -195,3 +202,17 @@ VerdictCounts row_counts(const ComparedRow& row, std::size_t baseline) {
 }
 
 }  // namespace clprobe::report
+
+namespace clprobe {
+
+std::string change_text(const Comparison& comparison, std::span<const RunDigest> runs,
+                        const ComparedPlace& place) {
+  const ComparedRow& row = comparison.rows[place.row];
+  const ComparedCell& cell = row.cells[place.run];
+  return fmt::format("{}: {} {}: {} -> {} in {}", to_word(cell.judgement.verdict), row.probe,
+                     report::finding_title(row.baseline->finding),
+                     report::cell_text(row.cells[comparison.baseline], "nothing"),
+                     report::cell_text(cell, "nothing"), quote(runs[place.run].file));
+}
+
+}  // namespace clprobe
