@@ -116,7 +116,9 @@ ComparedFinding pool_finding(const Matches& matches, std::size_t runs,
     const bool has_place = finding.value && (*finding.value > 0.0 || is_share(finding));
     if (has_place && finding.unit == pooled.finding.unit) with_value.push_back(each);
   }
+  const bool has_label = !pooled.finding.label.empty();
   pooled.finding.label = majority_label(matches, runs);
+  if (has_label && pooled.finding.label.empty()) pooled.finding.reason = "the runs disagree";
   if (2 * with_value.size() <= runs) {
     if (pooled.finding.value) {
       pooled.finding.reason =
