@@ -99,9 +99,7 @@ RunDigest run_of(std::vector<ComparedFinding> findings) {
   return {.file = "a.json", .device = "Made", .results = {std::move(result)}};
 }
 
-Finding pooled_finding(const RunDigest& side) {
-  return side.results.at(0).findings.at(0).finding;
-}
+Finding pooled_finding(const RunDigest& side) { return side.results.at(0).findings.at(0).finding; }
 
 /// Runs whose one time scatters by so much beyond its own interval.
 std::vector<RunDigest> noisy_runs(std::size_t count, double time, double noise, Random& random) {
