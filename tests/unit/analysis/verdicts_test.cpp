@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -218,6 +219,23 @@ TEST_CASE("half of the calibration's width counts, where the clock timed it") {
   CHECK(whole.findings[0].calibration == 0.0);
   CHECK_FALSE(whole.findings[0].clock.has_value());
   CHECK(whole.findings[1].clock.has_value());
+}
+
+TEST_CASE("the step of a grid is the largest around a size, or the middle one in another unit") {
+  const auto step_along = [](const char* name) {
+    std::vector<Point> points;
+    for (const std::int64_t size : {1000, 2000, 2100, 2200, 8000}) {
+      points.push_back(point_of(size, {1000, 1000}, false));
+      points.back().parameters = {{name, size}};
+    }
+    Finding capacity = found(2100.0, "bytes");
+    capacity.low = 2050.0;
+    capacity.high = 2150.0;
+    return digest_of(run_with(points, {capacity})).findings.at(0).step;
+  };
+  CHECK(step_along("working_set_bytes") == doctest::Approx(std::log(1.05)));
+  // Of log(2), log(1.05), log(1.0476) and log(3.64).
+  CHECK(step_along("stride_elements") == doctest::Approx((std::log(2.0) + std::log(1.05)) / 2.0));
 }
 
 TEST_CASE("what a launch turned out to take does not say which point it is") {
