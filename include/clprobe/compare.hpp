@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "clprobe/run.hpp"
+#include "clprobe/statistics.hpp"
 
 namespace clprobe {
 
@@ -38,12 +40,18 @@ struct ComparedFinding {
   double calibration{0.0};
   /// What its ticks are, where it was measured in cycles of the core, whatever its unit is now.
   std::optional<CoreClock> clock{};
+  /// Of a size between two measured ones: the logarithm of the ratio of neighbouring measured sizes
+  /// around it, the largest; 0 where the sizes are not known.
+  double step{0.0};
+  /// Of Student's t, where the interval is one of the mean of several runs.
+  std::size_t degrees{normal_degrees};
 };
 
 /// A point of a curve: its varying parameters as text, and its value in the curve's unit.
 struct ComparedPoint {
   std::string key{};  ///< "working_set_bytes 1024"
   double value{0.0};
+  double size{0.0};  ///< of the only varying parameter, where that is one number; else 0
 };
 
 /// The points of one series that have a value, by key.
@@ -72,6 +80,7 @@ struct RunDigest {
   std::string started{};
   std::string tool{};  ///< version and commit, or what an imported run was made by
   bool interrupted{false};
+  std::size_t runs{1};    ///< how many it was made of
   std::string failure{};  ///< why the device could not be opened; empty when it was
   std::vector<ComparedResult> results{};
 };
@@ -81,16 +90,44 @@ inline constexpr std::string_view clock_section = "core clock";
 
 RunDigest digest(const Run& run, std::string_view file);
 
+/// Several runs of one device as one: each finding as the mean of the runs (random effects), with
+/// an interval that holds what differs from run to run. Their levels are matched to those of a
+/// typical one of them. Throws std::invalid_argument for no runs; one run is itself.
+RunDigest pool(std::span<const RunDigest> runs);
+
+/// A change that could have been missed beyond this says nothing, and this is the threshold of
+/// values without an interval.
+inline constexpr double coarse_change = 0.25;
+
 struct Judgement {
   Verdict verdict{Verdict::unclear};
   std::optional<double> ratio{};  ///< to the baseline's value; where both are above 0
-  std::string reason{};           ///< why this verdict, with the numbers
+  std::string reason{};           ///< why this verdict, with the numbers; empty: there is none
+  /// 95 % interval of the ratio that was judged (of cycles, where `reason` says so); of shares that
+  /// of the difference. Its ends may be 0 or infinite.
+  std::optional<Interval> interval{};
+  /// The largest change that could have been missed, as a share; not where there is a change.
+  std::optional<double> resolution{};
+  /// How likely such a distance is where nothing changed by more than the threshold.
+  std::optional<double> p_value{};
+  bool is_coarse{false};  ///< a value has no interval, and was judged by `coarse_change`
 };
 
-/// Whether `other` differs from `baseline`. `threshold` is a share: changes up to it are "same".
-/// Conservative: a change has to be larger than the threshold even between the nearest ends of the
-/// two intervals.
+/// Whether `other` differs from `baseline`. `threshold` is a share. If the 95 % interval of the
+/// change lies beyond it as a whole, there is a change; else the two are the same as far as the
+/// interval's farther end, or unclear where that is beyond `coarse_change`.
 Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, double threshold);
+
+/// Whether the finding is a size between two measured ones.
+bool is_bracket(const Finding& finding);
+
+/// The logarithm of the step of the coarser of the two grids.
+double bracket_step(const ComparedFinding& baseline, const ComparedFinding& other);
+
+/// The same finding as it was measured, without the calibration of the clock; and in time. Both
+/// need its clock.
+ComparedFinding in_cycles(const ComparedFinding& compared);
+ComparedFinding in_seconds(const ComparedFinding& compared);
 
 /// The same for two runs of one device. What was measured in cycles of the core is judged in
 /// cycles, whatever its unit: the error of a calibration, and a clock that ran at another rate, are
@@ -152,6 +189,12 @@ struct VerdictCounts {
 /// Counts one more.
 void count(VerdictCounts& counts, Verdict verdict);
 
+/// A cell of a comparison.
+struct ComparedPlace {
+  std::size_t row{0};
+  std::size_t run{0};
+};
+
 struct Comparison {
   std::size_t baseline{0};  ///< which of the digests
   double threshold{0.0};
@@ -159,6 +202,8 @@ struct Comparison {
   std::vector<CurveSummary> curves{};
   std::vector<Unmatched> unmatched{};
   std::vector<VerdictCounts> counts{};  ///< by run; the baseline's are 0
+  /// What rows say that no finding of a run does: the levels that it has.
+  std::vector<std::shared_ptr<const ComparedFinding>> made{};
 };
 
 /// The digests must outlive what is returned. Throws std::out_of_range for a baseline that is none
@@ -182,8 +227,8 @@ struct MissingPart {
 std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
                                             const Comparison& comparison);
 
-/// The verdicts of all runs about findings that both sides have. A probe that failed is a change,
-/// too, and a gap: here it does not count.
-VerdictCounts counts_of_pairs(const Comparison& comparison);
+/// The changes of findings that both sides have, in all runs, that hold when all of these findings
+/// are looked at together: by Holm's procedure the chance that any of them is none is at most 5 %.
+std::vector<ComparedPlace> find_sure_changes(const Comparison& comparison);
 
 }  // namespace clprobe

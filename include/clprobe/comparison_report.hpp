@@ -29,4 +29,8 @@ std::string render_comparison_csv(const Comparison& comparison, std::span<const 
 std::string render_comparison_markdown(const Comparison& comparison,
                                        std::span<const RunDigest> runs);
 
+/// One change on one line: "worse: latency global 2 latency: 142 ns -> 170 ns in 'new.json'".
+std::string change_text(const Comparison& comparison, std::span<const RunDigest> runs,
+                        const ComparedPlace& place);
+
 }  // namespace clprobe

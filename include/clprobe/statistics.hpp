@@ -3,6 +3,7 @@
 // std::invalid_argument, and so does a value that is not finite.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -27,6 +28,16 @@ double quantile(std::span<const double> values, double q);
 
 /// 1.4826 x the median absolute deviation: the standard deviation of normal data.
 double scaled_mad(std::span<const double> values);
+
+/// Degrees of freedom of an error that is known as well as that of the normal distribution.
+inline constexpr std::size_t normal_degrees = 0;
+
+/// The 97.5 % quantile of Student's t; of the normal distribution for `normal_degrees`.
+double student_t(std::size_t degrees);
+
+/// How likely Student's t is at least as far from 0 as `t`, on either side. For `normal_degrees`
+/// that of the normal distribution.
+double two_sided_p(double t, std::size_t degrees);
 
 struct Line {
   double slope{0.0};

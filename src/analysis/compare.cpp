@@ -7,12 +7,16 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <stdexcept>
-#include <tuple>
 #include <utility>
 
+#include "analysis/brackets.hpp"
 #include "analysis/doubts.hpp"
+#include "analysis/judge.hpp"
+#include "analysis/keys.hpp"
 #include "analysis/level_maps.hpp"
+#include "analysis/level_sets.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
 
@@ -23,34 +27,6 @@ const ComparedResult* find_result(const RunDigest& run, std::string_view probe) 
   const auto found = std::find_if(run.results.begin(), run.results.end(),
                                   [&](const ComparedResult& each) { return each.probe == probe; });
   return found == run.results.end() ? nullptr : &*found;
-}
-
-/// What makes a finding the same one in two runs: series, level, name, for shares of a bar
-/// their view and label, and the how-manieth of its kind it is.
-using Key =
-    std::tuple<std::string_view, int, std::string_view, std::string_view, std::string_view, int>;
-
-std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result,
-                                            const std::map<std::string_view, LevelMap>& levels) {
-  std::map<Key, const ComparedFinding*> found;
-  for (const ComparedFinding& each : result.findings) {
-    const Finding& finding = each.finding;
-    int level = finding.level.value_or(0);
-    if (const auto map = levels.find(finding.series); map != levels.end() && level > 0) {
-      const auto mapped = map->second.find(level);
-      // A level that the baseline does not have must not take the place of one that it has.
-      level = mapped == map->second.end() ? -level : mapped->second;
-    }
-    int repeat = 0;
-    const bool is_part = is_share_of_bar(finding);
-    const std::string_view view = is_part ? finding.method : std::string_view();
-    const std::string_view label = is_part ? finding.label : std::string_view();
-    while (!found.emplace(Key{finding.series, level, finding.name, view, label, repeat}, &each)
-                .second) {
-      ++repeat;
-    }
-  }
-  return found;
 }
 
 /// The first finding of the series without a value, where the run has none with one: it then says
@@ -124,35 +100,70 @@ class Comparator {
     made_.unmatched.push_back({run, result.probe, "", "", std::nullopt, reason});
     if (!has_failed || result.status != Status::ok) return;
     for (const ComparedFinding& each : result.findings) {
-      if (each.finding.value) settle(run, each, {}, {Verdict::different, std::nullopt, reason});
+      if (each.finding.value)
+        settle(run, each, {}, {.verdict = Verdict::different, .reason = reason});
     }
   }
 
   void settle(std::size_t run, const ComparedFinding& baseline, const ComparedFinding* finding,
               Judgement judgement) {
-    count(made_.counts[run], judgement.verdict);
+    if (!judgement.reason.empty()) count(made_.counts[run], judgement.verdict);
     made_.rows[places_.at(&baseline)].cells[run] = {finding, std::move(judgement)};
+  }
+
+  /// One row for the levels of a series, however many findings of theirs differ for it.
+  void settle_levels(std::size_t run, const std::string& probe, const LevelSets& sets) {
+    const auto keep = [&](const ComparedFinding& finding) {
+      made_.made.push_back(std::make_shared<const ComparedFinding>(finding));
+      return made_.made.back().get();
+    };
+    const auto is_row = [&](const ComparedRow& row) {
+      const Finding& finding = row.baseline->finding;
+      return row.probe == probe && finding.series == sets.baseline.finding.series &&
+             finding.name == sets.baseline.finding.name && !finding.level;
+    };
+    auto row = std::find_if(made_.rows.begin(), made_.rows.end(), is_row);
+    if (row == made_.rows.end()) {
+      made_.rows.push_back({.probe = probe, .baseline = keep(sets.baseline)});
+      row = made_.rows.end() - 1;
+      row->cells.resize(runs_.size());
+      row->cells[made_.baseline].finding = row->baseline;
+    }
+    count(made_.counts[run], sets.judgement.verdict);
+    row->cells[run] = {keep(sets.other), sets.judgement};
   }
 
   void match_findings(std::size_t run, const ComparedResult& baseline,
                       const ComparedResult& other) {
     const bool is_same_device = runs_[run].device == baseline_.device;
-    const auto ours = keyed(other, is_same_device ? level_maps(baseline, other)
-                                                  : std::map<std::string_view, LevelMap>{});
+    const auto maps =
+        is_same_device ? level_maps(baseline, other) : std::map<std::string_view, LevelMap>{};
+    const auto ours = keyed(other, maps);
+    const std::vector<LevelSets> sets = differing_levels(baseline, other, maps);
+    for (const LevelSets& each : sets) settle_levels(run, baseline.probe, each);
     std::map<std::string_view, std::string> doubts;  // by series
     const auto doubt_about = [&](std::string_view series) -> const std::string& {
       const auto [place, is_new] = doubts.emplace(series, std::string());
-      if (is_new) place->second = doubt_of(baseline, other, series);
+      if (is_new) place->second = doubt_of(baseline, other, series, is_same_device);
       return place->second;
     };
     for (const auto& [key, finding] : keyed(baseline, {})) {
       const auto found = ours.find(key);
+      if (found != ours.end() && rests_on_differing(finding->finding, sets)) {
+        settle(run, *finding, found->second, {});
+        continue;
+      }
       if (found != ours.end()) {
         Judgement judged = is_same_device
                                ? judge_same_device(*finding, *found->second, made_.threshold)
                                : judge(*finding, *found->second, made_.threshold);
-        if (judged.verdict != Verdict::same) {
-          const std::string doubt = baseline.probe == clock_section
+        look_at_curves(baseline, other, *finding, *found->second, judged);
+        if (is_change(judged.verdict)) {
+          const bool is_clock = baseline.probe == clock_section;
+          const bool is_sure =
+              !is_clock && is_beyond_doubt(judged, finding->finding, made_.threshold);
+          const std::string doubt = is_sure ? std::string()
+                                    : is_clock
                                         ? doubt_of_clock(finding->finding, found->second->finding)
                                         : doubt_about(finding->finding.series);
           if (!doubt.empty()) judged.verdict = Verdict::unclear;
@@ -166,8 +177,8 @@ class Comparator {
         // What the device has no more is a change; what this run did not show is none.
         const bool is_known = lost->source == Source::reported;
         settle(run, *finding, nullptr,
-               {is_known ? Verdict::different : Verdict::unclear, std::nullopt,
-                fmt::format("not measured in this run: {}", lost->reason)});
+               {.verdict = is_known ? Verdict::different : Verdict::unclear,
+                .reason = fmt::format("not measured in this run: {}", lost->reason)});
       } else {
         leave(run, baseline.probe, finding->finding, "only in the baseline");
       }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 
 #include "clprobe/compare.hpp"
@@ -46,6 +48,13 @@ void split_parameters(const std::vector<TimedPoint>& points, ComparedCurve& curv
   std::sort(curve.varying.begin(), curve.varying.end());
 }
 
+/// Where the point stands along a curve of one parameter; 0 where there is no such number.
+double size_of(const Point& point, const ComparedCurve& curve) {
+  if (curve.varying.size() != 1) return 0.0;
+  return static_cast<double>(
+      std::max<std::int64_t>(0, point.parameters.integer_or(curve.varying.front(), 0)));
+}
+
 ComparedCurve curve_of(const std::vector<TimedPoint>& points, bool is_rate) {
   ComparedCurve curve;
   curve.series = points.front().point->series;
@@ -54,7 +63,7 @@ ComparedCurve curve_of(const std::vector<TimedPoint>& points, bool is_rate) {
   for (const TimedPoint& timed : points) {
     const std::optional<double> value = value_of(timed, is_rate);
     if (!value) continue;
-    ComparedPoint compared{.value = *value};
+    ComparedPoint compared{.value = *value, .size = size_of(*timed.point, curve)};
     for (const std::string& name : curve.varying) {
       const Value* const parameter = timed.point->parameters.find(name);
       if (parameter == nullptr) continue;
@@ -156,6 +165,30 @@ double margin_of(const Finding& finding, const DeviceInfo& device,
   return 0.0;
 }
 
+/// The steps of the grid on which a size lies: where the curve was measured at sizes around it, the
+/// largest of those that its bracket touches; of another unit (strides in elements) the middle one.
+double step_of(const Finding& finding, const ComparedCurve* curve) {
+  if (curve == nullptr || !finding.value || !is_bracket(finding)) return 0.0;
+  std::vector<double> sizes;
+  for (const ComparedPoint& point : curve->points) {
+    if (point.size > 0.0) sizes.push_back(point.size);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  if (sizes.size() < 2) return 0.0;
+  const bool is_in_bytes = curve->varying.front().ends_with("_bytes");
+  const double low = finding.low.value_or(*finding.value);
+  const double high = finding.high.value_or(*finding.value);
+  std::vector<double> steps;
+  double widest = 0.0;
+  for (std::size_t i = 1; i < sizes.size(); ++i) {
+    steps.push_back(std::log(sizes[i] / sizes[i - 1]));
+    const bool is_around = sizes[i] >= low && sizes[i - 1] <= high;
+    if (is_around) widest = std::max(widest, steps.back());
+  }
+  return is_in_bytes ? widest : median(steps);
+}
+
 /// What timed the points behind a finding: the clock in the kernel, whole launches, or both.
 struct TimedBy {
   bool clock{false};
@@ -171,8 +204,11 @@ TimedBy timed_by(const std::vector<TimedPoint>& points, const DeviceInfo& device
 }
 
 ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& device,
-                                 const TimedBy& timed, std::span<const Spread> spreads) {
-  ComparedFinding compared{.finding = finding, .margin = margin_of(finding, device, spreads)};
+                                 const TimedBy& timed, std::span<const Spread> spreads,
+                                 const ComparedCurve* curve) {
+  ComparedFinding compared{.finding = finding,
+                           .margin = margin_of(finding, device, spreads),
+                           .step = step_of(finding, curve)};
   const bool is_in_seconds = finding.unit == "seconds" || finding.unit == "bytes_per_second";
   const bool is_in_cycles = finding.unit == "cycles" || finding.unit == "bytes_per_cycle";
   if (is_in_seconds && timed.clock) compared.calibration = calibration_share(device);
@@ -200,8 +236,12 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
   for (const Finding& finding : result.findings) {
     if (finding.role == Role::remark || finding.role == Role::advice) continue;
     const auto own = timed.find(finding.series);
+    const auto curve =
+        std::find_if(compared.curves.begin(), compared.curves.end(),
+                     [&](const ComparedCurve& each) { return each.series == finding.series; });
     compared.findings.push_back(compared_finding(
-        finding, device, own == timed.end() ? all : own->second, spreads[finding.series]));
+        finding, device, own == timed.end() ? all : own->second, spreads[finding.series],
+        curve == compared.curves.end() ? nullptr : &*curve));
   }
   return compared;
 }

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/finding_error.hpp"
+
 namespace clprobe {
 namespace {
 
@@ -55,8 +57,16 @@ std::string timer_of(std::span<const ComparedCurve* const> curves) {
 
 }  // namespace
 
+bool is_beyond_doubt(const Judgement& judged, const Finding& finding, double threshold) {
+  if (!judged.interval) return false;
+  const double bound = std::max(threshold, coarse_change);
+  const Interval& interval = *judged.interval;
+  if (is_share(finding)) return interval.low > bound || interval.high < -bound;
+  return interval.low > 1.0 + bound || interval.high * (1.0 + bound) < 1.0;
+}
+
 std::string doubt_of(const ComparedResult& baseline, const ComparedResult& other,
-                     std::string_view series) {
+                     std::string_view series, bool is_same_device) {
   const auto their_curves = curves_behind(baseline, series);
   const auto our_curves = curves_behind(other, series);
   const std::string their_timer = timer_of(their_curves);
@@ -64,7 +74,8 @@ std::string doubt_of(const ComparedResult& baseline, const ComparedResult& other
   if (!their_timer.empty() && !our_timer.empty() && their_timer != our_timer) {
     return fmt::format("; but timed by {}, in the baseline by {}", our_timer, their_timer);
   }
-  if (!baseline.is_cut_short && !other.is_cut_short) return {};
+  // The sizes of two devices differ by design.
+  if (!is_same_device || (!baseline.is_cut_short && !other.is_cut_short)) return {};
   const auto theirs = point_keys(their_curves);
   const auto ours = point_keys(our_curves);
   const auto same = static_cast<std::size_t>(std::count_if(

@@ -5,19 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
+#include "analysis/finding_error.hpp"
+#include "analysis/judge.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
 namespace {
-
-// Beyond a factor of two from end to end an interval hides what the comparison looks for. Sizes are
-// brackets between two measured working sets, and are as wide as the plan was coarse.
-constexpr double widest_factor = 2.0;
-
-// The same for shares, of the whole that they are parts of.
-constexpr double widest_share = 0.25;
 
 constexpr std::array verdict_words{std::string_view("same"), std::string_view("better"),
                                    std::string_view("worse"), std::string_view("different"),
@@ -37,60 +33,174 @@ bool says_something(std::string_view label) {
   return std::find(nothing.begin(), nothing.end(), label) == nothing.end();
 }
 
+Judgement without_number(Verdict verdict, std::string reason) {
+  return {.verdict = verdict, .reason = std::move(reason)};
+}
+
 Judgement judge_words(const Finding& baseline, const Finding& other) {
   if (baseline.label != other.label) {
     const bool is_known = says_something(baseline.label) && says_something(other.label);
     const auto shown = [](const Finding& finding) {
       return finding.label.empty() ? std::string_view("nothing") : std::string_view(finding.label);
     };
-    return {is_known ? Verdict::different : Verdict::unclear, std::nullopt,
-            fmt::format("it says {}, the baseline {}", shown(other), shown(baseline))};
+    return without_number(
+        is_known ? Verdict::different : Verdict::unclear,
+        fmt::format("it says {}, the baseline {}", shown(other), shown(baseline)));
   }
   if (!baseline.label.empty() && baseline.label != "unknown") {
-    return {Verdict::same, std::nullopt, fmt::format("both say {}", baseline.label)};
+    return without_number(Verdict::same, fmt::format("both say {}", baseline.label));
   }
   if (kind_of_reason(baseline) == kind_of_reason(other)) {
-    return {Verdict::same, std::nullopt,
-            fmt::format("neither has a value: {}",
-                        other.reason.empty() ? "no reason given" : other.reason)};
+    return without_number(Verdict::same,
+                          fmt::format("neither has a value: {}",
+                                      other.reason.empty() ? "no reason given" : other.reason));
   }
-  return {Verdict::unclear, std::nullopt,
-          fmt::format("neither has a value: {}; the baseline: {}", other.reason, baseline.reason)};
+  return without_number(Verdict::unclear, fmt::format("neither has a value: {}; the baseline: {}",
+                                                      other.reason, baseline.reason));
 }
 
 Judgement judge_lone_value(const Finding& baseline, const Finding& other) {
   const bool is_here = other.value.has_value();
   const std::string& reason = is_here ? baseline.reason : other.reason;
-  return {Verdict::unclear, std::nullopt,
-          fmt::format("only {} has a value{}{}", is_here ? "this run" : "the baseline",
-                      reason.empty() ? "" : "; the other: ", reason)};
+  return without_number(
+      Verdict::unclear,
+      fmt::format("only {} has a value{}{}", is_here ? "this run" : "the baseline",
+                  reason.empty() ? "" : "; the other: ", reason));
 }
 
-/// Natural logarithms of a finding's value and interval, margins included.
-struct LogInterval {
+/// Changes as people state them, in shares, and as they stand on the line where findings do.
+struct Scale {
+  bool is_share{false};
+
+  [[nodiscard]] double on_line(double share) const { return is_share ? share : std::log1p(share); }
+  [[nodiscard]] double from_line(double change) const {
+    return is_share ? change : std::expm1(change);
+  }
+  /// "4.2 %", of the whole or of a value.
+  [[nodiscard]] std::string text(double change) const {
+    return fmt::format("{:.3g} %{}", 100.0 * from_line(std::fabs(change)),
+                       is_share ? " of the whole" : "");
+  }
+  /// "-2 to 4.2 %".
+  [[nodiscard]] std::string text(const Interval& interval) const {
+    return fmt::format("{:.3g} to {:.3g} %", 100.0 * from_line(interval.low),
+                       100.0 * from_line(interval.high));
+  }
+};
+
+/// What both values and their distance say, before there is a verdict.
+Judgement measure(const ComparedFinding& baseline, const ComparedFinding& other,
+                  const Difference& apart, const Scale& scale) {
+  const double a = *baseline.finding.value;
+  const double b = *other.finding.value;
+  Judgement judged;
+  if (a > 0.0 && b > 0.0) judged.ratio = b / a;
+  judged.interval = scale.is_share
+                        ? apart.interval
+                        : Interval{std::exp(apart.interval.low), std::exp(apart.interval.high)};
+  return judged;
+}
+
+Judgement judge_difference(const ComparedFinding& baseline, const ComparedFinding& other,
+                           double threshold) {
+  const Scale scale{is_share(baseline.finding)};
+  const Place a = locate(baseline);
+  const Place b = locate(other);
+  const Difference apart = difference(a, b);
+  Judgement judged = measure(baseline, other, apart, scale);
+  judged.is_coarse = !a.has_interval || !b.has_interval;
+  const double coarse = scale.on_line(std::max(threshold, coarse_change));
+  const double bound = judged.is_coarse ? coarse : scale.on_line(threshold);
+  const double far = judged.is_coarse ? std::max(apart.farthest(), coarse) : apart.farthest();
+  judged.resolution = scale.from_line(far);
+  if (judged.is_coarse) {
+    // Nobody knows the error: 25 % is taken for the half width of the interval that is missing.
+    const double half = std::fabs(apart.change) - apart.beyond(0.0);
+    judged.p_value = two_sided_p(
+        std::fabs(apart.change) / (bound + half) * student_t(apart.degrees), apart.degrees);
+  } else {
+    judged.p_value = apart.p_value(bound);
+  }
+  judged.reason =
+      fmt::format("{} apart ({})", scale.text(apart.change), scale.text(apart.interval));
+  if (judged.is_coarse) {
+    judged.reason = fmt::format("{} apart, and {}", scale.text(apart.change),
+                                !a.has_interval && !b.has_interval ? "there is no interval"
+                                : a.has_interval                   ? "it has no interval"
+                                                 : "the baseline has no interval");
+  }
+  if (apart.beyond(bound) > 0.0) {
+    judged.verdict =
+        scale.is_share ? Verdict::different : direction_of(other.finding, apart.change > 0.0);
+    judged.reason += fmt::format(", beyond the threshold of {}", scale.text(bound));
+    judged.resolution.reset();
+  } else if (far <= coarse) {
+    judged.verdict = Verdict::same;
+    judged.reason += fmt::format(": a change of more than {} is excluded", scale.text(far));
+  } else {
+    judged.verdict = Verdict::unclear;
+    judged.reason += fmt::format(": a change of {} is possible", scale.text(far));
+  }
+  return judged;
+}
+
+/// Natural logarithms of a bracket. One that begins at 0 is open there.
+struct Bracket {
   double value{0.0};
   double low{0.0};
   double high{0.0};
-  bool is_known{false};  // whether the finding has an interval at all
 };
 
-LogInterval log_interval(const ComparedFinding& compared) {
-  const Finding& finding = compared.finding;
-  LogInterval interval{.value = std::log(*finding.value)};
-  interval.low = interval.high = interval.value;
-  interval.is_known = finding.low.has_value() && finding.high.has_value();
-  // An end at or below 0 has no logarithm: the interval is open there.
-  if (finding.low) {
-    interval.low =
-        *finding.low > 0.0 ? std::min(interval.value, std::log(*finding.low)) : -HUGE_VAL;
+Bracket bracket_of(const Finding& finding) {
+  const auto logarithm = [](double bytes) { return bytes > 0.0 ? std::log(bytes) : -HUGE_VAL; };
+  const double value = *finding.value;
+  return {std::log(value), std::min(std::log(value), logarithm(finding.low.value_or(value))),
+          std::max(std::log(value), logarithm(finding.high.value_or(value)))};
+}
+
+/// A size lies between two measured ones: its bracket is where it is, and not how it scatters. The
+/// sizes that happen to be measured move its ends by up to one step of the grid.
+Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding& other,
+                         double threshold) {
+  const Scale scale{};
+  const Bracket a = bracket_of(baseline.finding);
+  const Bracket b = bracket_of(other.finding);
+  const double step = bracket_step(baseline, other);
+  const double bound = std::max(step, std::log1p(threshold));
+  const double gap = std::max(b.low - a.high, a.low - b.high);
+  const Difference apart{b.value - a.value, {b.low - a.high, b.high - a.low}};
+  Judgement judged = measure(baseline, other, apart, scale);
+  // One step stands for the half width of a 95 % interval of the distance.
+  judged.p_value =
+      gap > 0.0 ? two_sided_p(gap / bound * student_t(normal_degrees), normal_degrees) : 1.0;
+  judged.reason = fmt::format("{} apart", scale.text(apart.change));
+  if (gap > bound) {
+    judged.verdict = direction_of(other.finding, apart.change > 0.0);
+    judged.reason += fmt::format(", {} between the brackets, and the measured sizes are {} apart",
+                                 scale.text(gap), scale.text(step));
+    return judged;
   }
-  if (finding.high && *finding.high > 0.0) {
-    interval.high = std::max(interval.value, std::log(*finding.high));
-  }
-  const double margin = std::log1p(compared.margin + compared.calibration);
-  interval.low -= margin;
-  interval.high += margin;
-  return interval;
+  const double far = std::max(std::fabs(apart.change), step);
+  judged.resolution = scale.from_line(far);
+  judged.verdict = far <= bound ? Verdict::same : Verdict::unclear;
+  judged.reason += fmt::format(
+      ", {}, and the measured sizes are {} apart",
+      gap <= 0.0 ? "but the brackets overlap" : "but the brackets are next to each other",
+      scale.text(step));
+  return judged;
+}
+
+/// Two lower bounds may both be true, however far they are apart.
+bool is_lower_bound(const Finding& finding) { return finding.role == Role::lower_bound; }
+
+bool is_identical(const Finding& a, const Finding& b) {
+  return *a.value == *b.value && a.low == b.low && a.high == b.high;
+}
+
+}  // namespace
+
+std::string_view to_word(Verdict verdict) {
+  return verdict_words.at(static_cast<std::size_t>(verdict));
 }
 
 Verdict direction_of(const Finding& finding, bool is_more) {
@@ -105,109 +215,11 @@ Verdict direction_of(const Finding& finding, bool is_more) {
   return Verdict::different;
 }
 
-double percent(double logarithm) { return 100.0 * std::expm1(std::fabs(logarithm)); }
+bool is_bracket(const Finding& finding) { return finding.unit == "bytes"; }
 
-Judgement judge_values(const ComparedFinding& baseline, const ComparedFinding& other,
-                       double threshold) {
-  const LogInterval a = log_interval(baseline);
-  const LogInterval b = log_interval(other);
-  const double change = b.value - a.value;
-  const double gap = std::max(b.low - a.high, a.low - b.high);
-  const double bound = std::log1p(threshold);
-  const auto judged = [&](Verdict verdict, std::string reason) {
-    return Judgement{verdict, std::exp(change), std::move(reason)};
-  };
-  const bool is_bracket = baseline.finding.unit == "bytes";
-  const double width = std::max(a.high - a.low, b.high - b.low);
-  if (!is_bracket && width > std::log(widest_factor)) {
-    return judged(Verdict::unclear, "an interval is wider than a factor of 2");
-  }
-  if (std::fabs(change) <= bound) {
-    return judged(Verdict::same, fmt::format("{:.2g} % apart, within the threshold of {:.3g} %",
-                                             percent(change), 100.0 * threshold));
-  }
-  if (!a.is_known || !b.is_known) {
-    return judged(Verdict::unclear,
-                  fmt::format("{:.3g} % apart, but {} has no interval", percent(change),
-                              a.is_known ? "it" : "the baseline"));
-  }
-  if (gap > bound) {
-    return judged(direction_of(other.finding, change > 0.0),
-                  fmt::format("{:.3g} % apart, {:.3g} % between the nearest ends of the intervals",
-                              percent(change), percent(gap)));
-  }
-  if (is_bracket && gap <= 0.0) {
-    return judged(Verdict::same,
-                  fmt::format("{:.3g} % apart, but the brackets overlap", percent(change)));
-  }
-  const bool is_inside =
-      (a.low <= b.value && b.value <= a.high) || (b.low <= a.value && a.value <= b.high);
-  if (is_inside) {
-    return judged(
-        Verdict::same,
-        fmt::format("{:.3g} % apart, but one is within the other's interval", percent(change)));
-  }
-  return judged(Verdict::unclear,
-                gap > 0.0
-                    ? fmt::format("{:.3g} % apart, but only {:.2g} % between the nearest ends "
-                                  "of the intervals",
-                                  percent(change), percent(gap))
-                    : fmt::format("{:.3g} % apart, but the intervals overlap", percent(change)));
-}
-
-/// Parts of one whole, some of them 0 or below: what counts is how much of the whole they differ
-/// by. A hundredth that doubles is a hundredth.
-Judgement judge_shares(const ComparedFinding& compared_baseline,
-                       const ComparedFinding& compared_other, double threshold) {
-  const Finding& baseline = compared_baseline.finding;
-  const Finding& other = compared_other.finding;
-  const double a = *baseline.value;
-  const double b = *other.value;
-  const bool has_a = baseline.low && baseline.high;
-  const bool has_b = other.low && other.high;
-  const double a_low = baseline.low.value_or(a) - compared_baseline.margin;
-  const double a_high = baseline.high.value_or(a) + compared_baseline.margin;
-  const double b_low = other.low.value_or(b) - compared_other.margin;
-  const double b_high = other.high.value_or(b) + compared_other.margin;
-  const double apart = std::fabs(b - a);
-  const double gap = std::max(b_low - a_high, a_low - b_high);
-  const auto judged = [&](Verdict verdict, std::string_view reason) {
-    const bool has_ratio = a > 0.0 && b > 0.0;
-    return Judgement{verdict, has_ratio ? std::optional(b / a) : std::nullopt,
-                     fmt::format("{:.3g} % of the whole apart, {}", 100.0 * apart, reason)};
-  };
-  if (std::max(a_high - a_low, b_high - b_low) > widest_share) {
-    return judged(Verdict::unclear,
-                  fmt::format("but an interval is wider than {:.0f} %", 100.0 * widest_share));
-  }
-  if (apart <= threshold) {
-    return judged(Verdict::same,
-                  fmt::format("within the threshold of {:.3g} %", 100.0 * threshold));
-  }
-  if (!has_a || !has_b) {
-    return judged(Verdict::unclear,
-                  fmt::format("but {} has no interval", has_a ? "it" : "the baseline"));
-  }
-  if (gap > threshold) {
-    return judged(Verdict::different,
-                  fmt::format("{:.3g} % between the nearest ends", 100.0 * gap));
-  }
-  const bool is_inside = (a_low <= b && b <= a_high) || (b_low <= a && a <= b_high);
-  if (is_inside) return judged(Verdict::same, "but one is within the other's interval");
-  return judged(Verdict::unclear,
-                gap > 0.0 ? fmt::format("but only {:.2g} % between the nearest ends", 100.0 * gap)
-                          : "but the intervals overlap");
-}
-
-bool is_change(Verdict verdict) { return verdict != Verdict::same && verdict != Verdict::unclear; }
-
-/// Two lower bounds may both be true, however far they are apart.
-bool is_lower_bound(const Finding& finding) { return finding.role == Role::lower_bound; }
-
-}  // namespace
-
-std::string_view to_word(Verdict verdict) {
-  return verdict_words.at(static_cast<std::size_t>(verdict));
+double bracket_step(const ComparedFinding& baseline, const ComparedFinding& other) {
+  const double step = std::max(baseline.step, other.step);
+  return step > 0.0 ? step : std::log1p(coarse_change);
 }
 
 Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, double threshold) {
@@ -216,18 +228,20 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
   if (!a.value && !b.value) return judge_words(a, b);
   if (!a.value || !b.value) return judge_lone_value(a, b);
   if (a.unit != b.unit) {
-    return {Verdict::unclear, std::nullopt,
-            fmt::format("its unit is '{}', the baseline's '{}'", b.unit, a.unit)};
+    return without_number(Verdict::unclear,
+                          fmt::format("its unit is '{}', the baseline's '{}'", b.unit, a.unit));
   }
-  if (*a.value == *b.value) {
-    const bool has_ratio = *a.value > 0.0;
-    return {Verdict::same, has_ratio ? std::optional(1.0) : std::nullopt, "equal"};
+  if (is_identical(a, b)) {
+    Judgement judged = without_number(Verdict::same, "equal");
+    if (*a.value > 0.0) judged.ratio = 1.0;
+    judged.p_value = 1.0;
+    return judged;
   }
-  if (a.unit == "share") return judge_shares(baseline, other, threshold);
-  if (!(*a.value > 0.0) || !(*b.value > 0.0)) {
-    return {Verdict::unclear, std::nullopt, "only values above 0 have a ratio"};
+  if (!is_share(a) && (!(*a.value > 0.0) || !(*b.value > 0.0))) {
+    return without_number(Verdict::unclear, "only values above 0 have a ratio");
   }
-  Judgement judged = judge_values(baseline, other, threshold);
+  Judgement judged = is_bracket(a) ? judge_brackets(baseline, other, threshold)
+                                   : judge_difference(baseline, other, threshold);
   if (is_change(judged.verdict) && is_lower_bound(b)) {
     judged.verdict = Verdict::unclear;
     judged.reason += "; but both are lower bounds";
@@ -248,7 +262,8 @@ ComparedFinding converted(const ComparedFinding& compared, double factor, std::s
   return result;
 }
 
-/// As it was measured: without the calibration of the clock.
+}  // namespace
+
 ComparedFinding in_cycles(const ComparedFinding& compared) {
   const double hertz = compared.clock->hertz;
   ComparedFinding result = compared;
@@ -271,6 +286,8 @@ ComparedFinding in_seconds(const ComparedFinding& compared) {
   return result;
 }
 
+namespace {
+
 /// Whether the clocks ran at rates that no error of the calibrations explains.
 bool are_apart(const CoreClock& a, const CoreClock& b, double threshold) {
   const double gap = std::max(a.low / b.high, b.low / a.high);
@@ -285,22 +302,27 @@ Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFindi
                           other.finding.value && baseline.finding.unit == other.finding.unit;
   if (!has_clocks) return judge(baseline, other, threshold);
   Judgement judged = judge(in_cycles(baseline), in_cycles(other), threshold);
-  const std::optional<double> ratio = judge(baseline, other, threshold).ratio;
   if (judged.ratio && baseline.finding.unit != in_cycles(baseline).finding.unit) {
     judged.reason = fmt::format("in cycles, as measured: {}", judged.reason);
   }
-  judged.ratio = ratio;  // of what is shown
+  if (judged.ratio) judged.ratio = *other.finding.value / *baseline.finding.value;  // as shown
   if (judged.verdict == Verdict::same || !are_apart(*baseline.clock, *other.clock, threshold)) {
     return judged;
   }
-  const Judgement seconds = judge(in_seconds(baseline), in_seconds(other), threshold);
+  Judgement seconds = judge(in_seconds(baseline), in_seconds(other), threshold);
   if (seconds.verdict == Verdict::same) {
-    return {Verdict::same, ratio,
-            fmt::format("in seconds, for it does not follow the clock: {}", seconds.reason)};
+    seconds.ratio = judged.ratio;
+    seconds.reason =
+        fmt::format("in seconds, for it does not follow the clock: {}", seconds.reason);
+    return seconds;
   }
-  if (is_change(judged.verdict) && seconds.verdict != judged.verdict) {
-    judged.verdict = Verdict::unclear;
-    judged.reason += fmt::format("; in seconds: {}", seconds.reason);
+  if (is_change(judged.verdict)) {
+    // Both have to say it, and the less certain one decides how sure that is.
+    judged.p_value = std::max(judged.p_value.value_or(1.0), seconds.p_value.value_or(1.0));
+    if (seconds.verdict != judged.verdict) {
+      judged.verdict = Verdict::unclear;
+      judged.reason += fmt::format("; in seconds: {}", seconds.reason);
+    }
   }
   return judged;
 }

@@ -10,6 +10,9 @@
 namespace clprobe {
 namespace {
 
+// Where levels are missing anyhow, two whose times are further apart are more likely two levels.
+constexpr double max_factor = 1.5;
+
 /// The logarithm of the time of each level of a series, and the levels' numbers.
 std::vector<std::pair<int, double>> level_times(const ComparedResult& result,
                                                 std::string_view series) {
@@ -50,7 +53,9 @@ LevelMap align_levels(const std::vector<std::pair<int, double>>& baseline,
   for (std::size_t i = few.size(); i > 0; --i) {
     while (j > i && cost[i * columns + j - 1] <= cost[i * columns + j]) --j;
     const auto [of_few, of_many] = std::pair(few[i - 1].first, many[j - 1].first);
-    map[is_swapped ? of_few : of_many] = is_swapped ? of_many : of_few;
+    const double apart = std::fabs(few[i - 1].second - many[j - 1].second);
+    if (apart <= std::log(max_factor))
+      map[is_swapped ? of_few : of_many] = is_swapped ? of_many : of_few;
     --j;
   }
   return map;

@@ -115,17 +115,4 @@ std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
   return gaps;
 }
 
-VerdictCounts counts_of_pairs(const Comparison& comparison) {
-  VerdictCounts counts;
-  for (const ComparedRow& row : comparison.rows) {
-    for (std::size_t run = 0; run < row.cells.size(); ++run) {
-      const ComparedCell& cell = row.cells[run];
-      if (run != comparison.baseline && cell.finding != nullptr) {
-        count(counts, cell.judgement.verdict);
-      }
-    }
-  }
-  return counts;
-}
-
 }  // namespace clprobe

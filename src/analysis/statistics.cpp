@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 #include <stdexcept>
 #include <vector>
 
@@ -28,20 +29,6 @@ double quantile_of_sorted(std::span<const double> sorted, double q) {
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   const double share = position - static_cast<double>(below);
   return sorted[below] + share * (sorted[above] - sorted[below]);
-}
-
-/// The 97.5 % quantile of Student's t: a table where the expansion is poor (Cornish-Fisher,
-/// Abramowitz and Stegun 26.7.5).
-double student_t(std::size_t degrees) {
-  constexpr std::array<double, 4> table{12.7062047, 4.3026527, 3.1824463, 2.7764451};
-  if (degrees >= 1 && degrees <= table.size()) return table.at(degrees - 1);
-  constexpr double z = 1.959963985;
-  const auto v = static_cast<double>(degrees);
-  const double z3 = z * z * z;
-  const double z5 = z3 * z * z;
-  const double z7 = z5 * z * z;
-  return z + (z3 + z) / (4.0 * v) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * v * v) +
-         (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * v * v * v);
 }
 
 double mean(std::span<const double> values) {
@@ -76,6 +63,38 @@ double r_squared_of(const Line& line, std::span<const double> x, std::span<const
 std::int64_t saturated(double whole) {
   constexpr double limit = 9007199254740992.0;  // 2^53
   return std::isnan(whole) ? 0 : static_cast<std::int64_t>(std::clamp(whole, -limit, limit));
+}
+
+// A table where the expansion is poor (Cornish-Fisher, Abramowitz and Stegun 26.7.5).
+double student_t(std::size_t degrees) {
+  constexpr std::array<double, 4> table{12.7062047, 4.3026527, 3.1824463, 2.7764451};
+  constexpr double z = 1.959963985;
+  if (degrees == normal_degrees) return z;
+  if (degrees <= table.size()) return table.at(degrees - 1);
+  const auto v = static_cast<double>(degrees);
+  const double z3 = z * z * z;
+  const double z5 = z3 * z * z;
+  const double z7 = z5 * z * z;
+  return z + (z3 + z) / (4.0 * v) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * v * v) +
+         (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * v * v * v);
+}
+
+// Abramowitz and Stegun 26.7.3 and 26.7.4: finite sums, since the degrees are whole.
+double two_sided_p(double t, std::size_t degrees) {
+  const double distance = std::fabs(t);
+  if (degrees == normal_degrees) return std::erfc(distance / std::sqrt(2.0));
+  const double angle = std::atan(distance / std::sqrt(static_cast<double>(degrees)));
+  const double sine = std::sin(angle);
+  const double square = std::cos(angle) * std::cos(angle);
+  const bool is_odd = degrees % 2 == 1;
+  double term = is_odd ? std::cos(angle) : 1.0;
+  double sum = 0.0;
+  for (std::size_t i = is_odd ? 3 : 2; i <= degrees; i += 2) {
+    sum += term;
+    term *= square * static_cast<double>(i - 1) / static_cast<double>(i);
+  }
+  const double inside = is_odd ? 2.0 / std::numbers::pi * (angle + sine * sum) : sine * sum;
+  return std::max(0.0, 1.0 - inside);
 }
 
 double median(std::span<const double> values) {

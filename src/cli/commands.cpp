@@ -31,14 +31,17 @@ constexpr std::array commands{
                .details =
                    "Print runs that were saved with `-o FILE.json`, side by side. Findings are "
                    "made anew from the samples."},
-    CommandRow{.word = "compare",
-               .arguments = "FILE...",
-               .command = Command::compare,
-               .summary = "say what differs between runs: files or folders of JSON",
-               .details =
-                   "Set the findings of two or more saved runs beside those of a baseline, and say "
-                   "of each whether it is the same, better, worse, different or unclear. A folder "
-                   "stands for all `.json` files in it. With `-v`, the reason of every verdict."},
+    CommandRow{
+        .word = "compare",
+        .arguments = "FILE...",
+        .command = Command::compare,
+        .summary = "say what differs between runs: files or folders of JSON",
+        .details =
+            "Set the findings of two or more saved runs beside those of a baseline, and say "
+            "of each whether it is the same, better, worse, different or unclear. A folder "
+            "stands for all `.json` files in it. With `--` between the files, those before it are "
+            "several runs of the baseline and those behind it of the other side: then what "
+            "differs from run to run counts. With `-v`, the reason of every verdict."},
     CommandRow{.word = "import",
                .arguments = "FILE...",
                .command = Command::import,

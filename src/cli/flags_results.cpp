@@ -25,18 +25,21 @@ constexpr std::array result_rows{
          .commands = comparing,
          .summary = "ignore changes up to this share (default 3%)",
          .details =
-             "Ignore changes up to this share, a percentage; `3%` by default. A larger change "
-             "must also show between the nearest ends of the two intervals.",
+             "Ignore changes up to this share, a percentage; `3%` by default. There is a change "
+             "where the 95 % interval of the ratio lies beyond it as a whole.",
          .update = update_threshold},
     Flag{.name = "fail-on",
          .value_name = "VERDICT",
          .kind = ValueKind::choice,
          .category = Category::comparing,
          .commands = comparing,
-         .summary = "exit with 4 if a finding got worse, or changed (default never)",
+         .summary = "exit with 4 if a finding got worse, or changed, by Holm's procedure over "
+                    "all of them at 5 % (default never)",
          .details =
              "Exit with status 4 if a finding is worse, or if one is better, worse or different "
-             "(`changed`); by default `never`. Findings that are unclear do not count. Otherwise "
+             "(`changed`); by default `never`. All findings that both sides have are tested "
+             "together, by Holm's procedure at 5 %, and those that fail are named on stderr. "
+             "Findings that are unclear do not count. Otherwise "
              "with 5 if a probe or a series of the baseline is missing in a run, failed or was "
              "interrupted there.",
          .choices = fail_on_words,

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -75,8 +76,9 @@ struct Options {
   ColourMode colour{ColourMode::automatic};
   int verbosity{0};  ///< -1 quiet, 0, 1 verbose
 
-  std::string baseline{};  ///< of `compare`: a file; empty: the first run
-  double threshold{0.03};  ///< of `compare`: changes up to this share are none
+  std::size_t first_side{0};  ///< of `compare`: how many of `words` stand before `--`; 0: no sides
+  std::string baseline{};     ///< of `compare`: a file; empty: the first run
+  double threshold{0.03};     ///< of `compare`: changes up to this share are none
   FailOn fail_on{FailOn::never};
 
   std::string import_series{};  ///< of `import`: the series that a list is of

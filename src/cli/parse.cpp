@@ -177,6 +177,8 @@ Options parse(const std::vector<std::string>& arguments, std::span<const Probe* 
   std::vector<std::string_view> ids;
   for (const Probe* const probe : probes) ids.push_back(probe->id);
   resolve(options, typed, ids);
+  // Without the word `compare`.
+  if (scanned.first_side > 0) options.first_side = scanned.first_side - 1;
   return options;
 }
 

@@ -85,12 +85,22 @@ struct Apart {
   };
   std::vector<std::string> words{};
   std::vector<Typed> options{};
+  std::size_t first_side{0};  ///< words before the `--` that parts the sides of `compare`
 };
+
+/// Between files of `compare` a `--` parts the two sides, and options may follow it as elsewhere.
+bool parts_sides(const Apart& apart) {
+  return apart.first_side == 0 && apart.words.size() > 1 && apart.words.front() == "compare";
+}
 
 Apart take_apart(const std::vector<std::string>& arguments, Probes probes) {
   Apart apart;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
+    if (argument == "--" && parts_sides(apart)) {
+      apart.first_side = apart.words.size();
+      continue;
+    }
     if (argument == "--") {
       apart.words.insert(apart.words.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                          arguments.end());
@@ -178,6 +188,7 @@ Scan scan(const std::vector<std::string>& arguments, std::span<const ProbeFlags>
     if (probe != nullptr) result.segments.push_back({probe, {}});
     take_options(i + 1);
   }
+  result.first_side = apart.first_side;
   result.words = std::move(apart.words);
   return result;
 }

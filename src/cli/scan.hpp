@@ -3,6 +3,7 @@
 // read later, segment by segment.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ struct Segment {
 struct Scan {
   std::vector<std::string> words{};  ///< all that are no options and no values, in their order
   std::vector<Segment> segments{};
+  std::size_t first_side{0};  ///< words before the `--` of `compare FILE... -- FILE...`; 0: none
 };
 
 /// Every option is one that is known somewhere; whether it belongs where it stands is checked.

@@ -2,11 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <exception>
 #include <filesystem>
+#include <span>
+#include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "clprobe/compare.hpp"
 #include "clprobe/comparison_report.hpp"
@@ -129,6 +134,7 @@ void complain_or_throw(const File& file, const std::exception_ptr& error) {
 struct Files {
   std::vector<File> all{};
   std::size_t baseline{0};
+  std::size_t first_side{0};  ///< how many are of the first of two sides; 0: there are none
 
   [[nodiscard]] std::vector<std::string> paths() const {
     std::vector<std::string> paths;
@@ -140,9 +146,16 @@ struct Files {
 
 Files select_files(const cli::Options& options) {
   std::vector<File> files;
-  for (const std::string& word : options.words) {
-    const std::vector<File> found = files_of(word);
+  std::size_t first_side = 0;
+  for (std::size_t i = 0; i < options.words.size(); ++i) {
+    if (i > 0 && i == options.first_side) first_side = files.size();
+    const std::vector<File> found = files_of(options.words[i]);
     files.insert(files.end(), found.begin(), found.end());
+  }
+  if (first_side > 0) {
+    if (options.baseline.empty()) return {std::move(files), 0, first_side};
+    throw cli::UsageError(
+        "--baseline has no meaning with --: the files before it are the baseline");
   }
   std::size_t baseline_file = 0;
   if (!options.baseline.empty()) {
@@ -157,13 +170,34 @@ Files select_files(const cli::Options& options) {
     }
     files[baseline_file].is_of_folder = false;  // it was named
   }
-  return {std::move(files), baseline_file};
+  return {std::move(files), baseline_file, 0};
+}
+
+/// Two runs, of each side one.
+void pool_sides(Selection& selected, std::size_t first) {
+  const std::span<const RunDigest> all(selected.runs);
+  const std::array sides{all.first(first), all.subspan(first)};
+  std::vector<RunDigest> pooled;
+  for (const std::span<const RunDigest> side : sides) {
+    if (side.empty()) throw cli::UsageError("compare needs a run on each side of --: name a file");
+    for (const RunDigest& run : side) {
+      if (run.device == side.front().device) continue;
+      throw cli::UsageError(
+          fmt::format("{} is of another device than {}: the runs of a side are of one",
+                      quote(run.file), quote(side.front().file)));
+    }
+    pooled.push_back(pool(side));
+  }
+  selected.runs = std::move(pooled);
+  selected.baseline = 0;
 }
 
 Selection select_runs(const Files& files) {
   std::vector<Digested> digests = digest_files(files.all);
   Selection selected;
+  std::size_t of_first = 0;  // runs, of which a file may have several
   for (std::size_t i = 0; i < digests.size(); ++i) {
+    if (i == files.first_side) of_first = selected.runs.size();
     if (i == files.baseline) selected.baseline = selected.runs.size();
     if (digests[i].error) {
       complain_or_throw(files.all[i], digests[i].error);
@@ -176,6 +210,7 @@ Selection select_runs(const Files& files) {
         fmt::format("compare needs two runs and got {}: name another file", selected.runs.size()));
   }
   hide_folders(selected.runs);
+  if (files.first_side > 0) pool_sides(selected, of_first);
   return selected;
 }
 

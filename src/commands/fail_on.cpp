@@ -3,9 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
 
+#include "clprobe/comparison_report.hpp"
 #include "commands/commands.hpp"
 #include "terminal/complain.hpp"
 #include "text/text.hpp"
@@ -13,16 +16,45 @@
 namespace clprobe::commands {
 namespace {
 
-bool is_met(cli::FailOn condition, const VerdictCounts& counts) {
-  switch (condition) {
-    case cli::FailOn::never:
-      return false;
-    case cli::FailOn::worse:
-      return counts.worse > 0;
-    case cli::FailOn::changed:
-      return counts.worse + counts.better + counts.different > 0;
+bool is_met(cli::FailOn condition, Verdict verdict) {
+  if (condition == cli::FailOn::worse) return verdict == Verdict::worse;
+  return condition == cli::FailOn::changed && verdict != Verdict::same &&
+         verdict != Verdict::unclear;
+}
+
+/// Those of the changes that the condition is about.
+std::vector<ComparedPlace> that_meet(cli::FailOn condition, const Comparison& comparison,
+                                     std::vector<ComparedPlace> places) {
+  std::erase_if(places, [&](const ComparedPlace& place) {
+    return !is_met(condition, comparison.rows[place.row].cells[place.run].judgement.verdict);
+  });
+  return places;
+}
+
+/// What a probe found that failed in the other run, or a series that its device has no more.
+std::vector<ComparedPlace> lost_findings(const Comparison& comparison) {
+  std::vector<ComparedPlace> places;
+  for (std::size_t row = 0; row < comparison.rows.size(); ++row) {
+    const std::vector<ComparedCell>& cells = comparison.rows[row].cells;
+    for (std::size_t run = 0; run < cells.size(); ++run) {
+      const bool is_lost = cells[run].finding == nullptr && !cells[run].judgement.reason.empty();
+      if (run != comparison.baseline && is_lost) places.push_back({row, run});
+    }
   }
-  return false;
+  return places;
+}
+
+/// A line on stderr for each, so that a log says what failed.
+int name_changes(const std::vector<ComparedPlace>& places, const Comparison& comparison,
+                 std::span<const RunDigest> runs) {
+  constexpr std::size_t max_named = 10;
+  for (std::size_t i = 0; i < std::min(max_named, places.size()); ++i) {
+    terminal::complain(change_text(comparison, runs, places[i]));
+  }
+  if (places.size() > max_named) {
+    terminal::complain(fmt::format("and {} more", places.size() - max_named));
+  }
+  return exit_changed;
 }
 
 /// "'new.json': latency: not measured (and 2 more)": the first gap, and how many there are besides.
@@ -42,13 +74,17 @@ std::string explain_gaps(const std::vector<MissingPart>& gaps, std::span<const R
 int check_fail_on(cli::FailOn condition, const Comparison& comparison,
                   std::span<const RunDigest> runs) {
   if (condition == cli::FailOn::never) return exit_ok;
-  if (is_met(condition, counts_of_pairs(comparison))) return exit_changed;
+  const std::vector<ComparedPlace> seen =
+      that_meet(condition, comparison, find_sure_changes(comparison));
+  if (!seen.empty()) return name_changes(seen, comparison, runs);
   const std::vector<MissingPart> gaps = find_missing_parts(runs, comparison);
   if (!gaps.empty()) {
     terminal::complain(fmt::format("--fail-on cannot be decided: {}", explain_gaps(gaps, runs)));
     return exit_undecided;
   }
-  return is_met(condition, total_counts(comparison)) ? exit_changed : exit_ok;
+  const std::vector<ComparedPlace> lost =
+      that_meet(condition, comparison, lost_findings(comparison));
+  return lost.empty() ? exit_ok : name_changes(lost, comparison, runs);
 }
 
 }  // namespace clprobe::commands

@@ -54,6 +54,7 @@ Finding imported_finding(std::string_view series, double value, std::string_view
   finding.name = known == units.end() ? "result" : known->name;
   finding.unit = known == units.end() ? unit : known->unit;
   finding.value = known == units.end() ? value : value * known->factor;
+  finding.better = usual_direction(finding.unit);
   return finding;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "clprobe/comparison_report.hpp"
 #include "clprobe/stacks.hpp"
 #include "report/comparison_text.hpp"
@@ -32,26 +34,40 @@ std::string share_cells(const Finding& finding) {
   return fmt::format("{},{}", report::csv_cell(finding.label), report::csv_cell(finding.method));
 }
 
+/// The numbers behind a verdict. An open end of an interval is left empty.
+std::string judged_cells(const Judgement& judged) {
+  const auto finite = [](double end) {
+    return std::isfinite(end) ? number_cell(end) : std::string();
+  };
+  return fmt::format("{},{},{},{}", judged.interval ? finite(judged.interval->low) : "",
+                     judged.interval ? finite(judged.interval->high) : "",
+                     judged.resolution ? finite(*judged.resolution) : "",
+                     number_cell(judged.p_value));
+}
+
 }  // namespace
 
 std::string render_comparison_csv(const Comparison& comparison, std::span<const RunDigest> runs) {
   std::string csv =
       "run,file,device,driver,started,probe,series,level,finding,unit,baseline_value,baseline_low,"
-      "baseline_high,baseline_label,value,low,high,label,ratio,verdict,reason,part,view\n";
+      "baseline_high,baseline_label,value,low,high,label,ratio,verdict,reason,part,view,"
+      "interval_low,interval_high,resolution_share,p_value\n";
   for (const ComparedRow& row : comparison.rows) {
     const Finding& finding = row.baseline->finding;
     for (std::size_t run = 0; run < row.cells.size(); ++run) {
       const ComparedCell& cell = row.cells[run];
-      if (run == comparison.baseline || cell.judgement.reason.empty()) continue;
-      csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+      if (run == comparison.baseline || !report::has_content(cell)) continue;
+      csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
                          report::run_letter(run), report::csv_cell(runs[run].file),
                          report::csv_cell(runs[run].device), report::csv_cell(runs[run].driver),
                          report::csv_cell(runs[run].started), report::csv_cell(row.probe),
                          report::csv_cell(finding.series), level_cell(finding.level),
                          report::csv_cell(finding.name), report::csv_cell(finding.unit),
                          finding_cells(row.baseline), finding_cells(cell.finding),
-                         number_cell(cell.judgement.ratio), to_word(cell.judgement.verdict),
-                         report::csv_cell(cell.judgement.reason), share_cells(finding));
+                         number_cell(cell.judgement.ratio),
+                         cell.judgement.reason.empty() ? "" : to_word(cell.judgement.verdict),
+                         report::csv_cell(cell.judgement.reason), share_cells(finding),
+                         judged_cells(cell.judgement));
     }
   }
   return csv;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A comparison as a document, for programs.
+#include <cmath>
+#include <optional>
+
 #include "clprobe/comparison_report.hpp"
 #include "clprobe/stacks.hpp"
+#include "report/comparison_text.hpp"
 #include "run/json.hpp"
 
 namespace clprobe {
@@ -34,6 +38,7 @@ Json runs_json(const Comparison& comparison, std::span<const RunDigest> runs) {
                      {"started", runs[run].started},
                      {"tool", runs[run].tool},
                      {"interrupted", runs[run].interrupted},
+                     {"runs", runs[run].runs},
                      {"verdicts", counts_json(comparison.counts[run])}});
   }
   return array;
@@ -44,6 +49,24 @@ void put_value(Json& object, const Finding& finding) {
   put_if_any(object, "low", finding.low);
   put_if_any(object, "high", finding.high);
   put_if_any(object, "label", finding.label);
+}
+
+/// An open end of an interval is left out: JSON has no infinity.
+void put_judgement(Json& object, const Judgement& judged) {
+  const auto finite = [](double end) {
+    return std::isfinite(end) ? std::optional(end) : std::nullopt;
+  };
+  if (judged.reason.empty()) return;
+  put_if_any(object, "ratio", judged.ratio);
+  object["verdict"] = to_word(judged.verdict);
+  if (judged.interval) {
+    put_if_any(object, "interval_low", finite(judged.interval->low));
+    put_if_any(object, "interval_high", finite(judged.interval->high));
+  }
+  if (judged.resolution) put_if_any(object, "resolution_share", finite(*judged.resolution));
+  put_if_any(object, "p_value", judged.p_value);
+  if (judged.is_coarse) object["no_interval"] = true;
+  object["reason"] = judged.reason;
 }
 
 Json row_json(const ComparedRow& row, std::size_t baseline) {
@@ -61,7 +84,7 @@ Json row_json(const ComparedRow& row, std::size_t baseline) {
   Json cells = Json::array();
   for (std::size_t run = 0; run < row.cells.size(); ++run) {
     const ComparedCell& cell = row.cells[run];
-    if (run == baseline || cell.judgement.reason.empty()) continue;
+    if (run == baseline || !report::has_content(cell)) continue;
     Json each{{"run", run}};
     if (cell.finding != nullptr) {
       put_value(each, cell.finding->finding);
@@ -69,9 +92,7 @@ Json row_json(const ComparedRow& row, std::size_t baseline) {
         each["level"] = *cell.finding->finding.level;
       }
     }
-    put_if_any(each, "ratio", cell.judgement.ratio);
-    each["verdict"] = to_word(cell.judgement.verdict);
-    each["reason"] = cell.judgement.reason;
+    put_judgement(each, cell.judgement);
     cells.push_back(std::move(each));
   }
   object["runs"] = std::move(cells);

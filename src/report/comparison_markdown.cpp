@@ -11,15 +11,16 @@ namespace clprobe {
 namespace report {
 namespace {
 
-std::string markdown_cell(const ComparedCell& cell, bool is_baseline) {
+std::string markdown_cell(const ComparedRow& row, std::size_t run, bool is_baseline) {
+  const ComparedCell& cell = row.cells[run];
   const std::string value = cell_text(cell, "");
   if (is_baseline || cell.judgement.reason.empty()) return escape_markdown(value);
   std::string text = escape_markdown(value);
   const std::string ratio = ratio_text(cell.judgement.ratio);
   if (!ratio.empty()) text += fmt::format(" ({})", ratio);
   const bool is_same = cell.judgement.verdict == Verdict::same;
-  return fmt::format("{} {}{}{}", text, is_same ? "" : "**", to_word(cell.judgement.verdict),
-                     is_same ? "" : "**");
+  return fmt::format("{} {}{}{}", text, is_same ? "" : "**",
+                     verdict_text(cell, row.baseline->finding.unit), is_same ? "" : "**");
 }
 
 std::string runs_list(const Comparison& comparison, std::span<const RunDigest> runs) {
@@ -62,7 +63,7 @@ std::string render_comparison_markdown(const Comparison& comparison,
         report::escape_markdown(row.probe),
         report::escape_markdown(report::finding_title(row.baseline->finding))};
     for (std::size_t run = 0; run < row.cells.size(); ++run) {
-      cells.push_back(report::markdown_cell(row.cells[run], run == comparison.baseline));
+      cells.push_back(report::markdown_cell(row, run, run == comparison.baseline));
     }
     text += report::markdown_row(cells);
   }

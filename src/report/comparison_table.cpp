@@ -95,12 +95,13 @@ class ComparisonPage {
 
   [[nodiscard]] std::vector<std::string> run_cells(const ComparedRow& row, std::size_t run) const {
     const ComparedCell& cell = row.cells[run];
-    return {shown_cell(cell), ratio_text(cell.judgement.ratio), verdict_text(cell)};
+    return {shown_cell(cell), ratio_text(cell.judgement.ratio),
+            verdict_text(cell, row.baseline->finding.unit)};
   }
 
   /// A title that would take what the values need stands as two lines.
   [[nodiscard]] bool is_long(const Finding& finding) const {
-    constexpr int values = 44;  // two of them, their ratio and a verdict
+    constexpr int values = 62;  // two of them, their ratio and a verdict
     return display_width(page_.show(finding_title(finding))) > page_.width() - values;
   }
 
@@ -119,8 +120,9 @@ class ComparisonPage {
         const Finding& finding = row->baseline->finding;
         const bool is_share = is_told_by_label(finding);
         const bool is_below = is_share || is_long(finding);
+        const std::string level = finding.level ? fmt::format(" {}", *finding.level) : "";
         const std::string above =
-            is_share ? fmt::format("{}, {}", finding.series, finding.method) : finding.series;
+            finding.series + (is_share ? fmt::format(", {}", finding.method) : level);
         if (is_below && heading != above) lines.push_back({{}, page_.show(above)});
         heading = is_below ? above : "";
         places.push_back(lines.size());

@@ -8,8 +8,10 @@
 #include <array>
 #include <cmath>
 
+#include "clprobe/comparison_report.hpp"
 #include "clprobe/statistics.hpp"
 #include "report/findings.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
@@ -34,6 +36,12 @@ std::string key_text(std::string_view key) {
   return text;
 }
 
+/// "0.4 %", "12 %". What is below a tenth of a percent is nobody's question.
+std::string percent_text(double share) {
+  const double percent = std::max(0.1, 100.0 * share);
+  return percent < 9.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
 }  // namespace
 
 std::string run_letter(std::size_t run) {
@@ -49,6 +57,7 @@ std::string run_text(const RunDigest& run) {
   std::string text = run.device;
   if (!run.driver.empty()) text += fmt::format(", driver {}", run.driver);
   if (!run.started.empty()) text += fmt::format(", {}", run.started);
+  if (run.runs > 1) text += fmt::format(", {} runs", run.runs);
   text += fmt::format(" ({})", run.file);
   if (run.interrupted) text += ", INTERRUPTED";
   return text;
@@ -127,9 +136,27 @@ std::vector<std::string> unresolved_lines(const Comparison& comparison, std::str
   return lines;
 }
 
-std::string verdict_text(const ComparedCell& cell) {
-  return cell.judgement.reason.empty() ? std::string()
-                                       : std::string(to_word(cell.judgement.verdict));
+bool has_content(const ComparedCell& cell) {
+  return cell.finding != nullptr || !cell.judgement.reason.empty();
+}
+
+std::string verdict_text(const ComparedCell& cell, std::string_view unit) {
+  const Judgement& judged = cell.judgement;
+  if (judged.reason.empty()) return {};
+  const std::string word(to_word(judged.verdict));
+  const std::string mark = judged.is_coarse ? " (no interval)" : "";
+  if (judged.verdict == Verdict::same && judged.resolution) {
+    return fmt::format("{} within {}{}", word, percent_text(*judged.resolution), mark);
+  }
+  if (judged.verdict == Verdict::unclear && judged.interval && judged.resolution) {
+    const bool is_difference = unit == "share";
+    const auto shown = [&](double end) {
+      return is_difference ? fmt::format("{:.2f}", end) : ratio_text(end);
+    };
+    return fmt::format("{} ({} to {}){}", word, shown(judged.interval->low),
+                       shown(judged.interval->high), mark);
+  }
+  return word + mark;
 }
 
 std::string unmatched_text(const Unmatched& each) {
@@ -207,3 +234,17 @@ VerdictCounts row_counts(const ComparedRow& row, std::size_t baseline) {
 }
 
 }  // namespace clprobe::report
+
+namespace clprobe {
+
+std::string change_text(const Comparison& comparison, std::span<const RunDigest> runs,
+                        const ComparedPlace& place) {
+  const ComparedRow& row = comparison.rows[place.row];
+  const ComparedCell& cell = row.cells[place.run];
+  return fmt::format("{}: {} {}: {} -> {} in {}", to_word(cell.judgement.verdict), row.probe,
+                     report::finding_title(row.baseline->finding),
+                     report::cell_text(row.cells[comparison.baseline], "nothing"),
+                     report::cell_text(cell, "nothing"), quote(runs[place.run].file));
+}
+
+}  // namespace clprobe

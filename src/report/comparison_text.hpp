@@ -24,8 +24,14 @@ std::string finding_title(const Finding& finding);
 std::string finding_words(const Finding& finding);
 /// What a cell shows: the value, else the reason in short, else `nothing`.
 std::string cell_text(const ComparedCell& cell, std::string_view nothing);
-/// The verdict as a word; empty where nothing was compared.
-std::string verdict_text(const ComparedCell& cell);
+/// Whether there is anything to show: a finding may be there without a verdict, and a verdict (that
+/// a probe failed) without a finding.
+bool has_content(const ComparedCell& cell);
+
+/// The verdict as a word, with what could have been missed: "same within 4 %", "unclear (0.9 to
+/// 1.4)". Of a finding in `unit`, since shares have a difference and no ratio. Empty where nothing
+/// was judged.
+std::string verdict_text(const ComparedCell& cell, std::string_view unit);
 /// "A: image latency: only in the baseline"
 std::string unmatched_text(const Unmatched& each);
 /// "global: 120 points, ratio 1.01 (0.98 to 1.05), furthest 1.2 at working_set_bytes 65536"

@@ -32,7 +32,10 @@ slower() {
   [[ $output == *worse* ]]
   clprobe compare old.json new.json --fail-on worse
   [ "$status" -eq 4 ]
-  [ -z "$stderr" ]
+  # What failed is named, a line each, and how many more.
+  [[ ${stderr_lines[0]} == "clprobe: worse: latency global 1 latency: "*" -> "*" in 'new.json'" ]]
+  [ "${#stderr_lines[@]}" -eq 11 ]
+  [[ ${stderr_lines[10]} == 'clprobe: and '*' more' ]]
   # The other way round it is better, which is a change too.
   clprobe compare new.json old.json --fail-on worse
   [ "$status" -eq 0 ]
@@ -60,7 +63,35 @@ slower() {
   slower 1.2 new.json
   clprobe compare -v old.json new.json
   [ "$status" -eq 0 ]
-  [[ $output == *'between the nearest ends'* ]]
+  [[ $output == *', beyond the threshold of 3 %'* ]]
+}
+
+@test "several runs a side: -- parts them, options may stand behind it, and noise is no change" {
+  mkdir before after
+  for i in 1 2 3; do
+    slower "1.0$i" "before/$i.json"
+    slower "1.0$((4 - i))" "after/$i.json"
+    slower "1.3$i" "slow$i.json"
+  done
+  # One beside one is slower by 2 %.
+  clprobe compare before/1.json before/3.json --fail-on worse --threshold 1%
+  [ "$status" -eq 4 ]
+  clprobe compare before -- after --fail-on worse --threshold 1%
+  [ "$status" -eq 0 ]
+  [[ ${lines[0]} == *', 3 runs'* || ${lines[1]} == *', 3 runs'* ]]
+  clprobe compare before -- slow1.json slow2.json slow3.json --fail-on worse --json
+  [ "$status" -eq 4 ]
+  json_says '(.runs | length) == 2 and .runs[0].runs == 3 and .runs[1].verdicts.worse > 5'
+  # One run a side is the same as without.
+  clprobe compare old.json -- slow1.json -f csv
+  one=$output
+  clprobe compare old.json slow1.json -f csv
+  [ "$one" = "$output" ]
+  clprobe compare before -- after --baseline old.json
+  fails_with 2 baseline --
+  jq '.device.name = "another"' old.json >another.json
+  clprobe compare old.json another.json -- slow1.json
+  fails_with 2 another.json 'another device'
 }
 
 @test "folders stand for the files in them, and many runs become ranges" {
@@ -177,6 +208,21 @@ slower() {
   done
   clprobe compare chase.json old.json
   [ "$status" -eq 0 ]
+  # Without intervals 25 % are the threshold: 20 % more is the same, twice as much is worse.
+  for factor in 1.2 2; do
+    awk -F, -v factor="$factor" 'NR == 1 || !/^[0-9]/ {print; next} {printf "%s,%g\n", $1, $2 * factor}' \
+      "$source/tests/import/chase.csv" >"chase$factor.csv"
+    clprobe import "chase$factor.csv" --device-name 'Some GPU' -o "chase$factor.json"
+  done
+  jq '.results[].findings[] |= del(.low, .high)' clpeak-2.json.json >peak.json
+  jq '.results[].findings[] |= (if .value then .value *= 1.2 else . end)' peak.json >near.json
+  jq '.results[].findings[] |= (if .value then .value *= 2 else . end)' peak.json >far.json
+  clprobe compare peak.json near.json
+  [[ $output == *'same within 25 % (no interval)'* && ${lines[-1]} != *better* ]]
+  clprobe compare peak.json far.json
+  [[ $output == *'better (no interval)'* && ${lines[-1]} == *better* ]]
+  clprobe compare chase.json chase2.json --fail-on worse
+  [ "$status" -eq 4 ]
 }
 
 @test "import: what it cannot read is said with the line" {

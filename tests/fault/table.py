@@ -179,8 +179,9 @@ class Bench:
             found += [f"{probe}: {each}" for each in unmeasured(result)]
             # Without a clock that is believed a probe has less to measure, and it tells when time ran out.
             told = any(each["code"] == "time_budget_short" for each in result.get("warnings", []))
-            if not told and timers(outcome.document) == self.timers and planned(result) < points:
-                found.append(f"{probe}: {planned(result)} points, {points} without the fault")
+            there = planned(result) + refused(result)
+            if not told and timers(outcome.document) == self.timers and there < points:
+                found.append(f"{probe}: {there} points, {points} without the fault")
             failures = sum(1 for each in result["points"] if each.get("failure"))
             in_kernel = (outcome.fired_in or "").split("_")[0]
             if row.sort in ONCE and failures > 1:
@@ -219,6 +220,13 @@ def timers(document: Any) -> list[str]:
 def planned(result: Any) -> int:
     """How many points are measured in any case: amounts of noise are added until it is seen."""
     return sum("noise_amount" not in each["parameters"] for each in result["points"])
+
+
+def refused(result: Any) -> int:
+    """How many points the device is said to refuse: by an answer that is wrong, too."""
+    some = sum(each["facts"].get("points", 1) for each in result.get("warnings", []) if each["code"] == "point_refused")
+    whole = sum("value" not in each and each.get("source") == "reported" for each in result["findings"])
+    return int(some + whole)
 
 
 def unmeasured(result: Any) -> list[str]:

@@ -41,7 +41,7 @@ _clprobe() {
     '--dry-run[print the plan, its memory and time, and exit]' \
     '--baseline=[run to compare against (default\: the first)]:FILE:_files' \
     '--threshold=[ignore changes up to this share (default 3%)]:SHARE: ' \
-    '--fail-on=[exit with 4 if a finding got worse, or changed (default never)]:VERDICT:(never worse changed)' \
+    '--fail-on=[exit with 4 if a finding got worse, or changed, by Holm'\''s procedure over all of them at 5 % (default never)]:VERDICT:(never worse changed)' \
     '--device-name=[the device, where the file does not name it]:NAME: ' \
     '--size-unit=[of the sizes in a list]:UNIT:(auto B KiB MiB)' \
     '--time-unit=[of the latencies in a list]:UNIT:(auto ns us)' \

@@ -124,7 +124,7 @@ def verdicts_text(comparison: Any) -> list[str]:
                     word(row.get("unit")),
                     *shown,
                     number(cell.get("ratio")),
-                    cell["verdict"],
+                    cell.get("verdict", "-"),
                 )
             )
     for each in comparison["unmatched"]:

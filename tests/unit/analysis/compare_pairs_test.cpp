@@ -124,7 +124,8 @@ TEST_CASE("nothing changed: nearly all are the same, however bad the calibration
     const Verdicts verdicts = verdicts_of(how, how, error);
     CHECK(verdicts.share(verdicts.counts.same) >= 0.95);
     CHECK(changed(verdicts.counts) == 0);
-    CHECK(changed(verdicts.of_clock) == 0);
+    // The two errors are combined as 95 % intervals are, and here each may be as large as can be.
+    CHECK(changed(verdicts.of_clock) <= pairs / 20);
   }
 }
 
@@ -140,12 +141,12 @@ TEST_CASE("a change of 5 % is found most times, one of 10 % always, and with its
     CHECK(faster.share(faster.counts.better) == 1.0);
     after.change = 1.06;
     const Verdicts some = verdicts_of(before, after, error);
-    CHECK(some.share(some.counts.worse) >= 0.6);
+    CHECK(some.share(some.counts.worse) >= 0.9);
     CHECK(some.counts.better == 0);
-    CHECK(some.counts.same == 0);
+    // A change of the threshold itself is not beyond it.
     after.change = 1.03;
     const Verdicts few = verdicts_of(before, after, error);
-    CHECK(changed(few.counts) == 0);
+    CHECK(few.share(changed(few.counts)) <= 0.05);
   }
 }
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,10 +78,10 @@ TEST_CASE("in seconds the calibrations' errors count, in cycles they do not") {
   CHECK(judged.verdict == Verdict::worse);
   CHECK(judged.reason.starts_with("in cycles, as measured: "));
   CHECK(judged.ratio == doctest::Approx(1.1));
-  CHECK(judge(early, late, threshold).verdict == Verdict::same);
+  CHECK(judge(early, late, threshold).verdict == Verdict::unclear);
   // Without the rates nothing can be converted.
   early.clock.reset();
-  CHECK(of_one_device(early, late).verdict == Verdict::same);
+  CHECK(of_one_device(early, late).verdict == Verdict::unclear);
 }
 
 TEST_CASE("bandwidths of one device are compared in bytes per cycle") {
@@ -89,34 +91,47 @@ TEST_CASE("bandwidths of one device are compared in bytes per cycle") {
   CHECK(judged.ratio == doctest::Approx(1.1));
 }
 
-TEST_CASE("brackets of sizes that overlap are the same, though neither size is in the other's") {
+TEST_CASE("brackets differ where more than a step of the grid is between them") {
   const auto size_of = [](double value, double low, double high) {
     ComparedFinding compared = finding_of(value, "bytes");
     compared.finding.low = low;
     compared.finding.high = high;
+    compared.step = std::log(1.05);
     return compared;
   };
   const ComparedFinding baseline = size_of(100.0, 90.0, 150.0);
-  CHECK(judge(baseline, size_of(160.0, 140.0, 200.0), threshold).verdict == Verdict::same);
-  CHECK(judge(baseline, size_of(160.0, 151.0, 200.0), threshold).verdict == Verdict::unclear);
-  CHECK(judge(baseline, size_of(180.0, 160.0, 200.0), threshold).verdict == Verdict::different);
-  // The same numbers as times prove nothing.
-  ComparedFinding early = finding_of(100.0, "seconds");
-  early.finding.high = 120.0;
-  ComparedFinding late = finding_of(130.0, "seconds");
-  late.finding.low = 115.0;
-  CHECK(judge(early, late, threshold).verdict == Verdict::unclear);
+  const auto judged = [&](double value, double low, double high) {
+    return judge(baseline, size_of(value, low, high), threshold);
+  };
+  CHECK(judged(104.0, 90.0, 150.0).verdict == Verdict::same);
+  CHECK(judged(104.0, 90.0, 150.0).resolution == doctest::Approx(0.05));
+  CHECK(judged(160.0, 140.0, 200.0).verdict == Verdict::unclear);
+  CHECK(judged(160.0, 157.4, 200.0).verdict == Verdict::unclear);
+  CHECK(judged(160.0, 157.6, 200.0).verdict == Verdict::different);
+  // One step is as unlikely as the end of a 95 % interval; two steps are twice as far in sigmas:
+  // 2 * (1 - Phi(3.92)) = 8.86e-5 (scipy 1.9: 2 * norm.sf(2 * 1.959963985)).
+  CHECK(judged(160.0, 157.5, 200.0).p_value == doctest::Approx(0.05));
+  CHECK(judged(170.0, 165.375, 200.0).p_value == doctest::Approx(8.857e-5).epsilon(0.001));
+  // Of sizes whose grid nobody knows a step is 25 %.
+  ComparedFinding bare = baseline;
+  bare.step = 0.0;
+  ComparedFinding other = size_of(170.0, 165.0, 200.0);
+  other.step = 0.0;
+  CHECK(judge(bare, other, threshold).verdict == Verdict::unclear);
 }
 
-TEST_CASE("one interval is not enough to call a difference a change") {
+TEST_CASE("one interval is enough for a large difference") {
   ComparedFinding bare = finding_of(110.0, "cycles");
   bare.finding.low.reset();
   bare.finding.high.reset();
   const ComparedFinding known = finding_of(100.0, "cycles");
-  CHECK(judge(known, bare, threshold).reason.ends_with("but it has no interval"));
-  CHECK(judge(known, bare, threshold).verdict == Verdict::unclear);
-  CHECK(judge(bare, known, threshold).reason.ends_with("but the baseline has no interval"));
-  CHECK(judge(bare, known, threshold).verdict == Verdict::unclear);
+  CHECK(judge(known, bare, threshold).reason.find("it has no interval") != std::string::npos);
+  CHECK(judge(known, bare, threshold).verdict == Verdict::same);
+  CHECK(judge(bare, known, threshold).reason.find("the baseline has no interval") !=
+        std::string::npos);
+  CHECK(judge(bare, known, threshold).verdict == Verdict::same);
+  bare.finding.value = 126.0;
+  CHECK(judge(known, bare, threshold).verdict == Verdict::worse);
 }
 
 namespace {
@@ -206,6 +221,23 @@ TEST_CASE("half of the calibration's width counts, where the clock timed it") {
   CHECK(whole.findings[1].clock.has_value());
 }
 
+TEST_CASE("the step of a grid is the largest around a size, or the middle one in another unit") {
+  const auto step_along = [](const char* name) {
+    std::vector<Point> points;
+    for (const std::int64_t size : {1000, 2000, 2100, 2200, 8000}) {
+      points.push_back(point_of(size, {1000, 1000}, false));
+      points.back().parameters = {{name, size}};
+    }
+    Finding capacity = found(2100.0, "bytes");
+    capacity.low = 2050.0;
+    capacity.high = 2150.0;
+    return digest_of(run_with(points, {capacity})).findings.at(0).step;
+  };
+  CHECK(step_along("working_set_bytes") == doctest::Approx(std::log(1.05)));
+  // Of log(2), log(1.05), log(1.0476) and log(3.64).
+  CHECK(step_along("stride_elements") == doctest::Approx((std::log(2.0) + std::log(1.05)) / 2.0));
+}
+
 TEST_CASE("what a launch turned out to take does not say which point it is") {
   std::vector<Point> points{point_of(1, {1000, 1000}, false), point_of(2, {2000, 2000}, false)};
   std::int64_t cycles = 100;
@@ -262,6 +294,9 @@ ComparedResult result_of(std::vector<ComparedCurve> curves, bool is_cut_short = 
 
 TEST_CASE("launches that events time and launches that the host times are not compared") {
   const ComparedResult by_events = result_of({curve_of("read", "event", 10, 19)});
+  const auto doubt_of = [](const ComparedResult& a, const ComparedResult& b, const char* series) {
+    return clprobe::doubt_of(a, b, series, true);
+  };
   const ComparedResult by_host = result_of({curve_of("read", "host", 10, 19)});
   CHECK(doubt_of(by_events, by_host, "read") == "; but timed by host, in the baseline by event");
   CHECK(doubt_of(by_events, by_events, "read").empty());
@@ -276,8 +311,12 @@ TEST_CASE("a finding is doubted for the points of its own series alone") {
       result_of({curve_of("load", "", 10, 19), curve_of("load-store", "", 10, 19)});
   const ComparedResult cut =
       result_of({curve_of("load", "", 10, 19), curve_of("load-store", "", 10, 12)}, true);
+  const auto doubt_of = [](const ComparedResult& a, const ComparedResult& b, const char* series) {
+    return clprobe::doubt_of(a, b, series, true);
+  };
   CHECK(doubt_of(whole, cut, "load").empty());
   CHECK(doubt_of(whole, cut, "load 4 B").empty());
+  CHECK(clprobe::doubt_of(whole, cut, "load-store 4 B", false).empty());
   CHECK(doubt_of(whole, cut, "load-store 4 B") ==
         "; but time ran out, and of 10 and 3 points only 3 are the same");
   // A series without points of its own rests on all: 13 of 20 are enough.
@@ -287,7 +326,7 @@ TEST_CASE("a finding is doubted for the points of its own series alone") {
 TEST_CASE("where time ran out, half of the points must be the same") {
   const auto doubt = [](int first) {
     return doubt_of(result_of({curve_of("load", "", 10, 19)}),
-                    result_of({curve_of("load", "", first, first + 9)}, true), "load");
+                    result_of({curve_of("load", "", first, first + 9)}, true), "load", true);
   };
   CHECK(doubt(15).empty());
   CHECK_FALSE(doubt(16).empty());

@@ -83,6 +83,14 @@ TEST_CASE("probes and flags in any order") {
   CHECK(parsed({"-qd", "1"}).device == "1");
   CHECK(parsed({"--seed", "18446744073709551615"}).seed == 18446744073709551615U);
   CHECK(parsed({"--", "latency"}).words == Words{"latency"});
+  // Between files of `compare` it parts two sides, and options may follow.
+  const Options sides = parsed({"compare", "a", "b", "--", "c", "--fail-on", "worse"});
+  CHECK(sides.words == Words{"a", "b", "c"});
+  CHECK(sides.first_side == 2);
+  CHECK(sides.fail_on == FailOn::worse);
+  CHECK(parsed({"compare", "a", "--", "b", "--", "--c"}).words == Words{"a", "b", "--c"});
+  CHECK(parsed({"compare", "--", "--a", "b"}).words == Words{"--a", "b"});
+  CHECK(parsed({"compare", "--", "--a", "b"}).first_side == 0);
 }
 
 TEST_CASE("commands and their words") {

@@ -37,6 +37,7 @@ ComparedFinding capacity_of(double value, double low, double high) {
   compared.finding.name = "capacity";
   compared.finding.unit = "bytes";
   compared.finding.better = Better::more;
+  compared.step = std::log(1.05);
   return compared;
 }
 
@@ -52,27 +53,31 @@ Verdict verdict(const ComparedFinding& a, const ComparedFinding& b) {
 
 }  // namespace
 
-TEST_CASE("times are told apart only where the intervals leave no doubt") {
+TEST_CASE("times differ where the interval of their ratio is beyond the threshold") {
   const ComparedFinding baseline = time_of(100, 99, 101);
   CHECK(verdict(baseline, time_of(102.9, 102.8, 103)) == Verdict::same);  // below the threshold
   CHECK(verdict(baseline, time_of(110, 109, 111)) == Verdict::worse);
   CHECK(verdict(baseline, time_of(90, 89, 91)) == Verdict::better);
-  CHECK(verdict(baseline, time_of(105, 103, 106)) == Verdict::unclear);    // ends 2 % apart
-  CHECK(verdict(baseline, time_of(105, 100.5, 108)) == Verdict::unclear);  // overlap
-  CHECK(verdict(baseline, time_of(105, 99.5, 108)) == Verdict::same);      // holds the baseline
-  CHECK(verdict(baseline, time_of(150, 90, 200)) == Verdict::unclear);     // too wide to say
+  CHECK(verdict(baseline, time_of(105, 103, 106)) == Verdict::same);
+  CHECK(verdict(baseline, time_of(150, 90, 200)) == Verdict::unclear);  // may be twice as much
+  CHECK(verdict(baseline, time_of(900, 300, 2700)) == Verdict::worse);  // however wide it is
   CHECK(judge(baseline, time_of(110, 109, 111), threshold).ratio == doctest::Approx(1.1));
 }
 
-TEST_CASE("the threshold counts between the nearest ends") {
-  CHECK(judge(time_of(100, 99, 101), time_of(110, 109, 111), 0.08).verdict == Verdict::unclear);
+TEST_CASE("the threshold counts from the end of the interval") {
+  CHECK(judge(time_of(100, 99, 101), time_of(110, 109, 111), 0.08).verdict == Verdict::worse);
+  CHECK(judge(time_of(100, 99, 101), time_of(110, 109, 111), 0.09).verdict == Verdict::same);
   CHECK(judge(time_of(100, 99, 101), time_of(110, 109, 111), 0.12).verdict == Verdict::same);
   CHECK(judge(time_of(100, 100, 100), time_of(100.1, 100.1, 100.1), 0.0).verdict == Verdict::worse);
+  // A threshold above 25 % is what may be missed, too.
+  CHECK(judge(time_of(100, 70, 130), time_of(100, 80, 120), 0.5).verdict == Verdict::same);
 }
 
 TEST_CASE("a margin widens the interval") {
   CHECK(verdict(time_of(100, 99, 101, 0.1), time_of(110, 109, 111)) == Verdict::same);
-  CHECK(verdict(time_of(100, 99, 101, 0.05), time_of(110, 109, 111)) == Verdict::unclear);
+  CHECK(verdict(time_of(100, 99, 101, 0.07), time_of(110, 109, 111)) == Verdict::same);
+  CHECK(verdict(time_of(100, 99, 101, 0.05), time_of(110, 109, 111)) == Verdict::worse);
+  CHECK(verdict(time_of(100, 99, 101, 0.2), time_of(110, 109, 111)) == Verdict::unclear);
 }
 
 TEST_CASE("swapping two runs swaps better and worse, and nothing else") {
@@ -93,9 +98,13 @@ TEST_CASE("swapping two runs swaps better and worse, and nothing else") {
   }
 }
 
-TEST_CASE("capacities are brackets: only disjoint ones differ, and larger is better") {
+TEST_CASE(
+    "capacities are brackets: only those apart by more than a step differ, larger is better") {
   const ComparedFinding baseline = capacity_of(100, 90, 150);
-  CHECK(verdict(baseline, capacity_of(145, 140, 200)) == Verdict::same);
+  CHECK(verdict(baseline, capacity_of(104, 95, 120)) == Verdict::same);
+  CHECK(verdict(baseline, capacity_of(106, 95, 120)) == Verdict::unclear);
+  CHECK(verdict(baseline, capacity_of(158, 157, 200)) == Verdict::unclear);
+  CHECK(verdict(baseline, capacity_of(159, 158, 200)) == Verdict::better);
   CHECK(verdict(baseline, capacity_of(200, 180, 260)) == Verdict::better);
   CHECK(verdict(baseline, capacity_of(50, 40, 60)) == Verdict::worse);
   CHECK(verdict(baseline, capacity_of(155, 152, 200)) == Verdict::unclear);
@@ -126,17 +135,20 @@ TEST_CASE("shares are parts of one whole: what counts is how much of it they dif
   CHECK(verdict(share_of(0.01, 0.001), share_of(-0.01, 0.001)) == Verdict::same);
   CHECK(verdict(share_of(0.0, 0.001), share_of(0.1, 0.001)) == Verdict::different);
   CHECK(verdict(share_of(-0.05, 0.001), share_of(0.05, 0.001)) == Verdict::different);
-  CHECK(verdict(share_of(0.5, 0.01), share_of(0.54, 0.01)) == Verdict::unclear);
+  CHECK(verdict(share_of(0.5, 0.01), share_of(0.54, 0.01)) == Verdict::same);  // 2.6 % to 5.4 %
+  CHECK(verdict(share_of(0.5, 0.01), share_of(0.55, 0.01)) == Verdict::different);
   CHECK(verdict(share_of(0.5, 0.06), share_of(0.55, 0.01)) == Verdict::same);
-  CHECK(verdict(share_of(0.5, 0.2), share_of(0.5001, 0.01)) == Verdict::unclear);  // too wide
+  CHECK(verdict(share_of(0.5, 0.24), share_of(0.5001, 0.01)) == Verdict::same);
+  CHECK(verdict(share_of(0.5, 0.26), share_of(0.5001, 0.01)) == Verdict::unclear);  // too wide
   ComparedFinding noisy = share_of(0.5, 0.01);
   noisy.margin = 0.05;
-  CHECK(verdict(noisy, share_of(0.6, 0.01)) == Verdict::unclear);
+  CHECK(verdict(noisy, share_of(0.6, 0.01)) == Verdict::different);
   CHECK(verdict(noisy, share_of(0.55, 0.01)) == Verdict::same);
   CHECK_FALSE(judge(share_of(0.0, 0.001), share_of(0.1, 0.001), threshold).ratio.has_value());
   ComparedFinding bare = share_of(0.5, 0.0);
   bare.finding.low.reset();
-  CHECK(verdict(bare, share_of(0.6, 0.01)) == Verdict::unclear);
+  CHECK(verdict(bare, share_of(0.6, 0.01)) == Verdict::same);
+  CHECK(verdict(bare, share_of(0.8, 0.01)) == Verdict::different);
 }
 
 TEST_CASE("of shares, JSON and CSV say which of them they are") {
@@ -152,9 +164,9 @@ TEST_CASE("of shares, JSON and CSV say which of them they are") {
   CHECK(finding.at("part") == "memory data: L2");
   CHECK(finding.at("view") == "gsi");
   const std::string csv = render_comparison_csv(made, runs);
-  CHECK(csv.find(",reason,part,view\n") != std::string::npos);
-  CHECK(csv.find(",equal,memory data: L2,gsi\n") != std::string::npos);
-  CHECK(csv.find(",equal,,\n") != std::string::npos);
+  CHECK(csv.find(",reason,part,view,interval_low,") != std::string::npos);
+  CHECK(csv.find(",equal,memory data: L2,gsi,,,,1\n") != std::string::npos);
+  CHECK(csv.find(",equal,,,,,,1\n") != std::string::npos);
 }
 
 TEST_CASE("what is better is known for some units only, else the finding says it") {
@@ -172,15 +184,37 @@ TEST_CASE("what is better is known for some units only, else the finding says it
   CHECK(verdict(banks, fewer) == Verdict::different);
 }
 
-TEST_CASE("without an interval a difference proves nothing") {
+TEST_CASE("without an interval 25 % are the threshold, and the verdict is marked") {
   ComparedFinding one = time_of(100, 0, 0);
   one.finding.low.reset();
   one.finding.high.reset();
   ComparedFinding other = one;
-  other.finding.value = 133.0;
-  CHECK(verdict(one, other) == Verdict::unclear);
-  other.finding.value = 101.0;
+  other.finding.value = 126.0;
+  CHECK(verdict(one, other) == Verdict::worse);
+  CHECK(verdict(other, one) == Verdict::better);
+  CHECK(judge(one, other, threshold).is_coarse);
+  CHECK(judge(one, other, 0.3).verdict == Verdict::same);
+  other.finding.value = 124.0;
   CHECK(verdict(one, other) == Verdict::same);
+  const Judgement judged = judge(one, other, threshold);
+  CHECK(judged.resolution == doctest::Approx(0.25));
+  const ComparedCell cell{.finding = &other, .judgement = judged};
+  CHECK(report::verdict_text(cell, "seconds") == "same within 25 % (no interval)");
+  // The interval of the one that has one counts.
+  CHECK(verdict(one, time_of(140, 130, 150)) == Verdict::worse);
+  CHECK(verdict(one, time_of(140, 120, 150)) == Verdict::unclear);
+  CHECK(verdict(time_of(140, 120, 150), one) == Verdict::unclear);
+}
+
+TEST_CASE("a verdict shows what could have been missed, and what nobody knows") {
+  const auto shown = [](const ComparedFinding& a, const ComparedFinding& b) {
+    return report::verdict_text({.finding = &b, .judgement = judge(a, b, threshold)},
+                                a.finding.unit);
+  };
+  CHECK(shown(time_of(100, 99, 101), time_of(105, 103, 106)) == "same within 6.5 %");
+  CHECK(shown(time_of(100, 99, 101), time_of(150, 90, 200)) == "unclear (0.9 to 2)");
+  CHECK(shown(time_of(100, 99, 101), time_of(110, 109, 111)) == "worse");
+  CHECK(shown(time_of(100, 99, 101), time_of(100, 99, 101)) == "same");
 }
 
 TEST_CASE("words, and findings without a value") {
@@ -260,8 +294,8 @@ TEST_CASE("a probe that fails now is a change; one that was not asked for is non
   CHECK_THROWS_AS(compare(runs, 2, threshold), std::out_of_range);
 }
 
-TEST_CASE("where time ran out and other points were measured, nothing is a change") {
-  std::array runs{with_latencies({10}), with_latencies({20})};
+TEST_CASE("where time ran out and other points were measured, no small difference is a change") {
+  std::array runs{with_latencies({10}), with_latencies({11})};
   for (int i = 0; i < 10; ++i) {
     for (std::size_t run = 0; run < 2; ++run) {
       auto& curves = runs[run].results[0].curves;
@@ -278,6 +312,12 @@ TEST_CASE("where time ran out and other points were measured, nothing is a chang
   CHECK(made.counts[1].unclear == 1);
   CHECK(made.rows[0].cells[1].judgement.reason.ends_with(
       "; but time ran out, and of 10 and 10 points only 4 are the same"));
+  // Not even other points explain that a time has doubled, and those of another device are others.
+  runs[1].results[0].findings = with_latencies({20}).results[0].findings;
+  CHECK(compare(runs, 0, threshold).counts[1].worse == 1);
+  runs[1].results[0].findings = with_latencies({11}).results[0].findings;
+  runs[1].device = "another GPU";
+  CHECK(compare(runs, 0, threshold).counts[1].worse == 1);
 }
 
 TEST_CASE("remarks about a run are not compared") {

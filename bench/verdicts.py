@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `compare` says of runs of one machine, where every change is false.
+
+Usage: verdicts.py CLPROBE FOLDER [--side K] [--draws N] [--threshold SHARE]
+
+All ordered pairs of the folder's run documents are compared, or with --side K pairs of sides of K runs, drawn
+N times (40) with a fixed seed. The table says how often --fail-on worse ended with which exit status, which
+share of the verdicts was which, and the resolution: the largest change that could have been missed.
+"""
+import argparse
+import collections
+import concurrent.futures
+import itertools
+import json
+import os
+import pathlib
+import random
+import statistics
+import subprocess
+from typing import Any
+
+VERDICTS = ("same", "better", "worse", "different", "unclear")
+
+
+def sides_of(files: list[str], side: int, draws: int) -> list[tuple[list[str], list[str]]]:
+    """What to compare with what."""
+    if side == 1:
+        return [([a], [b]) for a, b in itertools.permutations(files, 2)]
+    generator = random.Random(1)
+    drawn = [generator.sample(files, 2 * side) for _ in range(draws)]
+    return [(each[:side], each[side:]) for each in drawn]
+
+
+def compare(words: list[str], sides: tuple[list[str], list[str]]) -> tuple[int, Any, str]:
+    """Exit status, the comparison, and what was said on stderr."""
+    done = subprocess.run([*words, *sides[0], "--", *sides[1], "--json"], capture_output=True, check=False)
+    document = json.loads(done.stdout) if done.stdout else None
+    return done.returncode, document, done.stderr.decode(errors="replace")
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("clprobe")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--side", type=int, default=1, metavar="K")
+    parser.add_argument("--draws", type=int, default=40, metavar="N")
+    parser.add_argument("--threshold", default="3%", metavar="SHARE")
+    given = parser.parse_args()
+    files = sorted(str(path) for path in given.folder.rglob("*.json"))
+    if given.side < 1 or len(files) < 2 * given.side:
+        parser.error(f"{given.folder} has {len(files)} runs: two sides of {given.side} need {2 * given.side}")
+    words = [given.clprobe, "compare", "--fail-on", "worse", "--threshold", given.threshold]
+    pairs = sides_of(files, given.side, given.draws)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = list(pool.map(lambda sides: compare(words, sides), pairs))
+    exits = collections.Counter(status for status, _, _ in results)
+    counts: collections.Counter[str] = collections.Counter()
+    failed: collections.Counter[str] = collections.Counter()
+    resolutions = []
+    for status, document, said in results:
+        if status == 4:
+            failed.update(line.split(" -> ")[0].rsplit(": ", 1)[0] for line in said.splitlines())
+        if document is None:
+            continue
+        for verdict, count in document["runs"][1]["verdicts"].items():
+            counts[verdict] += count
+        for row in document["findings"]:
+            resolutions += [cell["resolution_share"] for cell in row["runs"] if "resolution_share" in cell]
+    total = max(1, sum(counts.values()))
+    print(f"{len(files)} runs, {len(pairs)} pairs of {given.side} a side, threshold {given.threshold}")
+    print("exit     " + "   ".join(f"{status}: {count}" for status, count in sorted(exits.items())))
+    print("verdicts " + "   ".join(f"{each} {100 * counts[each] / total:.1f} %" for each in VERDICTS))
+    if resolutions:
+        middle, most = statistics.median(resolutions), statistics.quantiles(resolutions, n=20)[-1]
+        print(f"resolution  median {100 * middle:.2g} %   95 of 100 within {100 * most:.3g} %")
+    for what, count in failed.most_common(10):
+        print(f"{count:5} times {what}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of a comparison share besides its interface. Pure.
+#pragma once
+
+#include "clprobe/compare.hpp"
+
+namespace clprobe {
+
+/// Better, worse or different, by what the finding says is better.
+Verdict direction_of(const Finding& finding, bool is_more);
+
+inline bool is_change(Verdict verdict) {
+  return verdict != Verdict::same && verdict != Verdict::unclear;
+}
+
+}  // namespace clprobe

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/level_sets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "analysis/brackets.hpp"
+
+namespace clprobe {
+namespace {
+
+// That so many points lie on one side by chance has a probability of 2 / 2^6 = 3 % (sign test).
+constexpr std::size_t min_points = 6;
+
+// Curves that are nearer than that at the sizes of a level may have been cut in another way.
+constexpr double min_factor = 1.25;
+
+// How far a point of a level may lie from its interval.
+constexpr double near = 1.05;
+
+/// The times of a series' levels, by number.
+std::map<int, const Finding*> times_of(const ComparedResult& result, std::string_view series) {
+  std::map<int, const Finding*> times;
+  for (const ComparedFinding& each : result.findings) {
+    const Finding& finding = each.finding;
+    const bool is_time = finding.series == series && finding.level && finding.value &&
+                         finding.unit == "seconds" && *finding.value > 0.0;
+    if (is_time) times.emplace(*finding.level, &finding);
+  }
+  return times;
+}
+
+/// The logarithms of the ratios of `without` to `with` at the sizes where `with` has the level.
+std::vector<double> ratios_in_level(const ComparedCurve& with, const ComparedCurve& without,
+                                    const Finding& level) {
+  const double low = level.low.value_or(*level.value) / near;
+  const double high = level.high.value_or(*level.value) * near;
+  ComparedCurve of_level;
+  for (const ComparedPoint& point : with.points) {
+    if (point.value >= low && point.value <= high) of_level.points.push_back(point);
+  }
+  return log_ratios(of_level, without, 0.0, HUGE_VAL);
+}
+
+/// Whether the run without the level measured its sizes, and other times at all of them.
+bool is_surely_absent(const ComparedResult& with, const ComparedResult& without,
+                      const Finding& level, std::size_t& points) {
+  const ComparedCurve* const there = sized_curve(with, level.series);
+  const ComparedCurve* const here = sized_curve(without, level.series);
+  if (there == nullptr || here == nullptr) return false;
+  const std::vector<double> ratios = ratios_in_level(*there, *here, level);
+  points = ratios.size();
+  if (points < min_points) return false;
+  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
+  return *least > std::log(min_factor) || *most < -std::log(min_factor);
+}
+
+ComparedFinding levels_finding(std::string_view series, std::size_t count) {
+  ComparedFinding compared;
+  compared.finding.name = "levels";
+  compared.finding.series = series;
+  compared.finding.label = fmt::format("{} level{}", count, count == 1 ? "" : "s");
+  return compared;
+}
+
+/// The levels of one run that the other one does not have.
+std::string numbers_text(const std::set<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += fmt::format("{}{}", text.empty() ? "" : ", ", number);
+  return text;
+}
+
+Judgement judge_sets(const ComparedResult& baseline, const ComparedResult& other,
+                     std::string_view series, const std::set<int>& lost,
+                     const std::set<int>& gained) {
+  Judgement judged{.verdict = Verdict::unclear};
+  std::size_t sure_points = 0;
+  const auto look = [&](const ComparedResult& with, const ComparedResult& without,
+                        const std::set<int>& numbers) {
+    const auto times = times_of(with, series);
+    for (const int number : numbers) {
+      std::size_t points = 0;
+      if (is_surely_absent(with, without, *times.at(number), points)) {
+        sure_points = std::max(sure_points, points);
+      }
+    }
+  };
+  look(baseline, other, lost);
+  look(other, baseline, gained);
+  if (!lost.empty()) {
+    judged.reason = fmt::format("the baseline alone has level {}", numbers_text(lost));
+  }
+  if (!gained.empty()) {
+    judged.reason += fmt::format("{}this run alone has level {}", lost.empty() ? "" : ", and ",
+                                 numbers_text(gained));
+  }
+  if (sure_points == 0) {
+    judged.p_value = 1.0;
+    judged.reason += "; the curves do not say which is right";
+    return judged;
+  }
+  judged.verdict = Verdict::different;
+  judged.p_value = std::exp2(1.0 - static_cast<double>(sure_points));
+  judged.reason +=
+      fmt::format("; and at all {} sizes of it the other's curve is another one", sure_points);
+  return judged;
+}
+
+}  // namespace
+
+std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const ComparedResult& other,
+                                        const std::map<std::string_view, LevelMap>& maps) {
+  std::vector<LevelSets> found;
+  for (const auto& [series, map] : maps) {
+    std::set<int> lost;
+    std::set<int> gained;
+    const auto theirs = times_of(baseline, series);
+    const auto ours = times_of(other, series);
+    for (const auto& [number, time] : theirs) lost.insert(number);
+    for (const auto& [number, time] : ours) {
+      const auto mapped = map.find(number);
+      if (mapped == map.end()) {
+        gained.insert(number);
+      } else {
+        lost.erase(mapped->second);
+      }
+    }
+    if (lost.empty() && gained.empty()) continue;
+    LevelSets sets{.baseline = levels_finding(series, theirs.size()),
+                   .other = levels_finding(series, ours.size()),
+                   .judgement = judge_sets(baseline, other, series, lost, gained)};
+    for (const int aside : {-1, 0, 1}) {
+      for (const int number : lost) sets.touched.insert(number + aside);
+      for (const int number : gained) {
+        const auto mapped = map.find(number + aside);
+        if (mapped != map.end()) sets.touched.insert(mapped->second);
+      }
+    }
+    found.push_back(std::move(sets));
+  }
+  return found;
+}
+
+bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& sets) {
+  if (!finding.level || finding.unit == "seconds" || finding.unit == "cycles") return false;
+  return std::any_of(sets.begin(), sets.end(), [&](const LevelSets& each) {
+    return each.baseline.finding.series == finding.series && each.touched.contains(*finding.level);
+  });
+}
+
+}  // namespace clprobe

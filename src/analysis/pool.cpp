@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several runs of one device as one side of a comparison.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/finding_error.hpp"
+#include "analysis/keys.hpp"
+#include "analysis/level_maps.hpp"
+#include "analysis/random_effects.hpp"
+#include "clprobe/compare.hpp"
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+namespace {
+
+using Matches = std::vector<const ComparedFinding*>;
+
+const ComparedResult* result_of_probe(const RunDigest& run, std::string_view probe) {
+  const auto found = std::find_if(run.results.begin(), run.results.end(),
+                                  [&](const ComparedResult& each) { return each.probe == probe; });
+  return found == run.results.end() ? nullptr : &*found;
+}
+
+/// What more than half of the runs say; empty where they disagree.
+std::string majority_label(const Matches& matches, std::size_t runs) {
+  for (const ComparedFinding* const each : matches) {
+    const auto same = std::count_if(matches.begin(), matches.end(), [&](const auto* other) {
+      return other->finding.label == each->finding.label;
+    });
+    if (2 * static_cast<std::size_t>(same) > runs) return each->finding.label;
+  }
+  return {};
+}
+
+/// How many of the smallest and largest of `count` values to leave out, so that the median lies
+/// between the next ones with 95 %: the sign test. None of fewer than six.
+std::size_t outside_median(std::size_t count) {
+  constexpr double tail = 0.025;
+  double probability = std::exp2(-static_cast<double>(count));  // of i smaller ones
+  double sum = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    sum += probability;
+    if (sum > tail) return i == 0 ? 0 : i - 1;
+    probability *= static_cast<double>(count - i) / static_cast<double>(i + 1);
+  }
+  return 0;
+}
+
+/// The median size, and the brackets that may be those of the median.
+void pool_brackets(const Matches& matches, ComparedFinding& pooled) {
+  std::vector<double> values;
+  std::vector<double> lows;
+  std::vector<double> highs;
+  for (const ComparedFinding* const each : matches) {
+    const Finding& finding = each->finding;
+    values.push_back(*finding.value);
+    lows.push_back(finding.low.value_or(*finding.value));
+    highs.push_back(finding.high.value_or(*finding.value));
+    pooled.step = std::max(pooled.step, each->step);
+  }
+  std::sort(lows.begin(), lows.end());
+  std::sort(highs.begin(), highs.end());
+  const std::size_t outside = outside_median(values.size());
+  pooled.finding.value = median(values);
+  pooled.finding.low = lows[outside];
+  pooled.finding.high = highs[highs.size() - 1 - outside];
+}
+
+/// The mean of several runs. What was measured in cycles is pooled in cycles: the runs' clocks may
+/// have run at other rates, and have errors of their own.
+void pool_values(const Matches& matches, const std::optional<CoreClock>& clock,
+                 ComparedFinding& pooled) {
+  const bool has_clocks =
+      clock && std::all_of(matches.begin(), matches.end(),
+                           [](const auto* each) { return each->clock.has_value(); });
+  std::vector<double> values;
+  std::vector<double> half_widths;
+  for (const ComparedFinding* const each : matches) {
+    const Place place = locate(has_clocks ? in_cycles(*each) : *each);
+    values.push_back(place.value);
+    half_widths.push_back(std::max(place.below, place.above));
+  }
+  const PooledMean mean = pool_means(values, half_widths);
+  const bool is_part = is_share(pooled.finding);
+  const auto from_line = [is_part](double value) { return is_part ? value : std::exp(value); };
+  const std::string unit = pooled.finding.unit;
+  ComparedFinding result = pooled;
+  result.clock = has_clocks ? clock : std::nullopt;
+  if (has_clocks) result.finding.unit = in_cycles(result).finding.unit;
+  result.finding.value = from_line(mean.mean);
+  result.finding.low = from_line(mean.mean - mean.half_width);
+  result.finding.high = from_line(mean.mean + mean.half_width);
+  result.margin = 0.0;
+  result.calibration = 0.0;  // both are in the errors of the runs
+  result.degrees = mean.degrees;
+  if (has_clocks && unit != result.finding.unit) result = in_seconds(result);
+  pooled = std::move(result);
+}
+
+/// A finding of all runs that have it; `matches` begins with that of the run that names it.
+ComparedFinding pool_finding(const Matches& matches, std::size_t runs,
+                             const std::optional<CoreClock>& clock) {
+  ComparedFinding pooled = *matches.front();
+  Matches with_value;
+  for (const ComparedFinding* const each : matches) {
+    const Finding& finding = each->finding;
+    const bool has_place = finding.value && (*finding.value > 0.0 || is_share(finding));
+    if (has_place && finding.unit == pooled.finding.unit) with_value.push_back(each);
+  }
+  const bool has_label = !pooled.finding.label.empty();
+  pooled.finding.label = majority_label(matches, runs);
+  if (has_label && pooled.finding.label.empty()) pooled.finding.reason = "the runs disagree";
+  if (2 * with_value.size() <= runs) {
+    if (pooled.finding.value) {
+      pooled.finding.reason =
+          fmt::format("only {} of {} runs have a value", with_value.size(), runs);
+    }
+    pooled.finding.value = pooled.finding.low = pooled.finding.high = std::nullopt;
+    return pooled;
+  }
+  pooled.finding.reason.clear();
+  if (is_bracket(pooled.finding)) {
+    pool_brackets(with_value, pooled);
+  } else if (with_value.size() > 1) {
+    pool_values(with_value, clock, pooled);
+  } else {
+    pooled = *with_value.front();
+  }
+  return pooled;
+}
+
+/// Point by point the median of those runs that have it, if they are more than half.
+ComparedCurve pool_curve(const ComparedCurve& first, const std::vector<const ComparedResult*>& all,
+                         std::size_t runs) {
+  std::map<std::string, std::pair<ComparedPoint, std::vector<double>>> points;
+  for (const ComparedResult* const result : all) {
+    for (const ComparedCurve& curve : result->curves) {
+      if (curve.series != first.series || curve.varying != first.varying) continue;
+      for (const ComparedPoint& point : curve.points) {
+        auto& [kept, values] = points[point.key];
+        if (values.empty()) kept = point;
+        values.push_back(point.value);
+      }
+    }
+  }
+  ComparedCurve pooled = first;
+  pooled.points.clear();
+  for (auto& [key, point] : points) {
+    if (2 * point.second.size() <= runs) continue;
+    point.first.value = median(point.second);
+    pooled.points.push_back(point.first);
+  }
+  return pooled;
+}
+
+ComparedResult pool_results(const ComparedResult& first, std::span<const RunDigest> runs,
+                            const std::optional<CoreClock>& clock) {
+  ComparedResult pooled{.probe = first.probe,
+                        .status = first.status,
+                        .reason = first.reason,
+                        .is_cut_short = first.is_cut_short};
+  std::vector<const ComparedResult*> all{&first};
+  std::map<Key, Matches> found;
+  const auto add = [&](const std::map<Key, const ComparedFinding*>& findings) {
+    for (const auto& [key, finding] : findings) found[key].push_back(finding);
+  };
+  add(keyed(first, {}));
+  for (const RunDigest& run : runs) {
+    const ComparedResult* const result = result_of_probe(run, first.probe);
+    if (result == &first) continue;
+    // A check fails closed: what one run of a side lacks, the side lacks.
+    if (result == nullptr || result->status != Status::ok) {
+      const bool is_worse = pooled.status == Status::ok && first.probe != clock_section;
+      if (is_worse) pooled.status = result == nullptr ? Status::failed : result->status;
+      if (is_worse)
+        pooled.reason = result == nullptr ? "not measured in " + run.file : result->reason;
+    }
+    if (result == nullptr) continue;
+    all.push_back(result);
+    pooled.is_cut_short |= result->is_cut_short;
+    add(keyed(*result, level_maps(first, *result)));
+  }
+  for (const auto& [key, matches] : keyed(first, {})) {
+    pooled.findings.push_back(pool_finding(found.at(key), runs.size(), clock));
+  }
+  // In the order of the run, not of the keys.
+  std::map<const ComparedFinding*, std::size_t> order;
+  for (const ComparedFinding& each : first.findings) order.emplace(&each, order.size());
+  std::vector<ComparedFinding> sorted(pooled.findings.size());
+  std::size_t next = 0;
+  for (const auto& [key, finding] : keyed(first, {})) {
+    sorted[order.at(finding)] = std::move(pooled.findings[next++]);
+  }
+  pooled.findings = std::move(sorted);
+  for (const ComparedCurve& curve : first.curves) {
+    pooled.curves.push_back(pool_curve(curve, all, runs.size()));
+  }
+  return pooled;
+}
+
+/// Of the runs with most probes that one whose number of values is the middle one: its levels are
+/// those that most runs found.
+const RunDigest& typical_run(std::span<const RunDigest> runs) {
+  std::size_t most = 0;
+  for (const RunDigest& run : runs) most = std::max(most, run.results.size());
+  std::vector<std::pair<std::size_t, std::size_t>> order;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    if (runs[run].results.size() < most) continue;
+    std::size_t values = 0;
+    for (const ComparedResult& result : runs[run].results) {
+      for (const ComparedFinding& each : result.findings) {
+        if (each.finding.value) ++values;
+      }
+    }
+    order.emplace_back(values, run);
+  }
+  std::sort(order.begin(), order.end());
+  return runs[order[(order.size() - 1) / 2].second];
+}
+
+}  // namespace
+
+RunDigest pool(std::span<const RunDigest> runs) {
+  if (runs.empty()) throw std::invalid_argument("a side of a comparison needs a run");
+  if (runs.size() == 1) return runs.front();
+  const RunDigest& typical = typical_run(runs);
+  RunDigest side = typical;
+  side.file = fmt::format("{} and {} more", runs.front().file, runs.size() - 1);
+  side.runs = runs.size();
+  side.started = runs.front().started;
+  for (const RunDigest& run : runs) {
+    side.interrupted |= run.interrupted;
+    if (side.failure.empty()) side.failure = run.failure;
+  }
+  std::optional<CoreClock> clock;
+  for (ComparedResult& result : side.results) {
+    result = pool_results(*result_of_probe(typical, result.probe), runs, clock);
+    if (result.probe != clock_section || result.findings.empty()) continue;
+    const Finding& rate = result.findings.front().finding;
+    if (rate.value && rate.low && rate.high) clock = CoreClock{*rate.value, *rate.low, *rate.high};
+  }
+  return side;
+}
+
+}  // namespace clprobe

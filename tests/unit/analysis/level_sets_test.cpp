@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Levels that one of two runs has alone, and what holds of a whole family of findings.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "clprobe/compare.hpp"
+
+namespace clprobe {
+namespace {
+
+constexpr double threshold = 0.03;
+
+/// A run whose levels have these times, each with its capacity and ten sizes; `curve` gives the
+/// times at these sizes where they are others.
+RunDigest run_of(const std::vector<double>& times, std::vector<double> curve = {}) {
+  if (curve.empty()) {
+    for (const double time : times) curve.insert(curve.end(), 10, time);
+  }
+  ComparedResult result{.probe = "made"};
+  int level = 0;
+  for (const double time : times) {
+    Finding latency{.name = "latency", .series = "all", .level = ++level, .unit = "seconds"};
+    latency.value = time;
+    latency.low = 0.999 * time;
+    latency.high = 1.001 * time;
+    latency.better = Better::less;
+    result.findings.push_back({latency});
+    Finding capacity{.name = "capacity", .series = "all", .level = level, .unit = "bytes"};
+    capacity.value = std::exp2(3.0 * level);
+    capacity.low = capacity.high = capacity.value;
+    capacity.better = Better::more;
+    result.findings.push_back({capacity});
+  }
+  ComparedCurve points{.series = "all", .unit = "seconds"};
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    points.points.push_back({std::to_string(100 + i), curve[i], static_cast<double>(i + 1)});
+  }
+  result.curves.push_back(std::move(points));
+  return {.file = "a.json", .device = "Made", .results = {std::move(result)}};
+}
+
+const ComparedCell& cell_of(const Comparison& made, std::string_view name,
+                            std::optional<int> level) {
+  for (const ComparedRow& row : made.rows) {
+    if (row.baseline->finding.name == name && row.baseline->finding.level == level) {
+      return row.cells[1];
+    }
+  }
+  throw std::out_of_range("no such row");
+}
+
+std::vector<double> sizes_of(const std::vector<double>& times) {
+  std::vector<double> curve;
+  for (const double time : times) curve.insert(curve.end(), 10, time);
+  return curve;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a level that one run alone has is one row, and its neighbours' capacities get no verdict") {
+  const std::array runs{run_of({1, 5, 40, 100, 300}), run_of({1, 5, 100, 300})};
+  const Comparison made = compare(runs, 0, threshold);
+  CHECK(cell_of(made, "levels", std::nullopt).finding->finding.label == "4 levels");
+  // Level 3 was lost: 2 and 4 are its neighbours, and 1 and 5 (4 in the new run) are not.
+  for (const int level : {2, 4}) {
+    CAPTURE(level);
+    CHECK(cell_of(made, "capacity", level).judgement.reason.empty());
+    CHECK(cell_of(made, "capacity", level).finding != nullptr);
+    CHECK(cell_of(made, "latency", level).judgement.verdict == Verdict::same);
+  }
+  CHECK(cell_of(made, "capacity", 1).judgement.verdict == Verdict::same);
+  CHECK_FALSE(cell_of(made, "capacity", 5).judgement.reason.empty());
+  // Four latencies, the capacity of level 1 and that of level 5, and the row of the levels.
+  CHECK(made.counts[1].total() == 7);
+  // The other way round a level was gained.
+  const Comparison back = compare(runs, 1, threshold);
+  CHECK(back.counts[0].total() == 7);
+}
+
+TEST_CASE("levels are different only where the curve of the other run is another one there") {
+  const std::vector<double> times{1, 5, 40, 100, 300};
+  const auto verdict = [&](std::vector<double> curve) {
+    const std::array runs{run_of(times), run_of({1, 5, 100, 300}, std::move(curve))};
+    return cell_of(compare(runs, 0, threshold), "levels", std::nullopt).judgement;
+  };
+  // The same points, cut into other levels.
+  CHECK(verdict(sizes_of(times)).verdict == Verdict::unclear);
+  const Judgement gone = verdict(sizes_of({1, 5, 100, 100, 300}));
+  CHECK(gone.verdict == Verdict::different);
+  CHECK(gone.p_value == doctest::Approx(std::exp2(-9.0)));  // ten points on one side
+  // Up to 25 % apart is another way to cut; not all points, or fewer than six of them, prove
+  // nothing.
+  CHECK(verdict(sizes_of({1, 5, 48, 100, 300})).verdict == Verdict::unclear);
+  CHECK(verdict(sizes_of({1, 5, 52, 100, 300})).verdict == Verdict::different);
+  std::vector<double> mixed = sizes_of({1, 5, 100, 100, 300});
+  mixed[25] = 40;
+  CHECK(verdict(mixed).verdict == Verdict::unclear);
+  std::vector<double> few = sizes_of({1, 5, 100, 100, 300});
+  few.resize(25);
+  CHECK(verdict(few).verdict == Verdict::unclear);
+}
+
+TEST_CASE("levels whose times are further apart than a factor of 1.5 are not one level") {
+  const std::array near{run_of({1, 5, 40, 100}), run_of({1, 5, 59})};
+  CHECK(cell_of(compare(near, 0, threshold), "latency", 3).finding != nullptr);
+  const std::array far{run_of({1, 5, 40, 100}), run_of({1, 5, 62})};
+  CHECK(cell_of(compare(far, 0, threshold), "latency", 3).finding == nullptr);
+  CHECK(compare(far, 0, threshold).unmatched.size() >= 2);
+}
+
+TEST_CASE("levels of two devices, and as many of one device, have no row of their own") {
+  std::array runs{run_of({1, 5, 40}), run_of({1, 40})};
+  runs[1].device = "another";
+  CHECK_THROWS_AS(cell_of(compare(runs, 0, threshold), "levels", std::nullopt), std::out_of_range);
+  runs[1] = run_of({1, 5, 41});
+  CHECK_THROWS_AS(cell_of(compare(runs, 0, threshold), "levels", std::nullopt), std::out_of_range);
+}
+
+namespace {
+
+/// A comparison of as many findings as there are p-values, all of them changes.
+Comparison with_p_values(const std::vector<double>& p_values) {
+  Comparison made{.counts = {{}, {}}};
+  for (const double p : p_values) {
+    made.made.push_back(std::make_shared<const ComparedFinding>());
+    const ComparedFinding* const finding = made.made.back().get();
+    ComparedRow row{.probe = "made", .baseline = finding, .cells = {{finding, {}}, {finding, {}}}};
+    row.cells[1].judgement = {.verdict = Verdict::worse, .reason = "made", .p_value = p};
+    made.rows.push_back(std::move(row));
+  }
+  return made;
+}
+
+std::vector<std::size_t> sure_rows(const Comparison& made) {
+  std::vector<std::size_t> rows;
+  for (const ComparedPlace& place : find_sure_changes(made)) rows.push_back(place.row);
+  return rows;
+}
+
+}  // namespace
+
+// By hand, as adjusted p-values: 4 * 0.005 = 0.02, 3 * 0.01 = 0.03, 2 * 0.03 = 0.06, and 0.04 no
+// less than the one before it, 0.06.
+TEST_CASE("of a family those changes hold that Holm's procedure keeps") {
+  CHECK(sure_rows(with_p_values({0.01, 0.04, 0.03, 0.005})) == std::vector<std::size_t>{3, 0});
+  CHECK(sure_rows(with_p_values({0.04})) == std::vector<std::size_t>{0});
+  CHECK(sure_rows(with_p_values({0.04, 0.04})).empty());
+  CHECK(sure_rows(with_p_values(std::vector<double>(20, 0.01))).empty());
+}
+
+TEST_CASE("findings without a change make the family larger, those without a verdict do not") {
+  Comparison made = with_p_values({0.04, 0.0001, 0.0001});
+  made.rows[1].cells[1].judgement.verdict = Verdict::same;
+  CHECK(sure_rows(made) == std::vector<std::size_t>{2});
+  made.rows[2].cells[1].judgement.verdict = Verdict::unclear;
+  CHECK(sure_rows(made).empty());
+  made.rows[1].cells[1].judgement = {};
+  made.rows[2].cells[1].judgement = {};
+  CHECK(sure_rows(made) == std::vector<std::size_t>{0});
+  // A word that changed has no p-value and counts as it is.
+  made.rows[0].cells[1].judgement.p_value.reset();
+  CHECK(sure_rows(made) == std::vector<std::size_t>{0});
+}
+
+}  // namespace clprobe
