@@ -224,7 +224,8 @@ def planned(result: Any) -> int:
 
 def refused(result: Any) -> int:
     """How many points the device is said to refuse: by an answer that is wrong, too."""
-    some = sum(each["facts"].get("points", 1) for each in result.get("warnings", []) if each["code"] == "point_refused")
+    warnings = [each for each in result.get("warnings", []) if each["code"] == "point_refused"]
+    some = sum(each["facts"].get("points", 1) for each in warnings)
     whole = sum("value" not in each and each.get("source") == "reported" for each in result["findings"])
     return int(some + whole)
 
