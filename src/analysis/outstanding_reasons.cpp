@@ -8,6 +8,8 @@
 #include <set>
 #include <string_view>
 
+#include "clprobe/units.hpp"
+
 namespace clprobe {
 namespace {
 
@@ -62,8 +64,9 @@ std::string describe_table(std::span<const CurveFinding> curves, int sub_group,
 }
 
 std::string describe_silence(const Hypothesis& hypothesis, std::string_view what) {
-  return std::to_string(hypothesis.silent.size()) + " more curves would show such a " +
-         std::string(what) + " and have no spike";
+  const std::size_t curves = hypothesis.silent.size();
+  return format_count(curves, "more curve") + " would show such a " + std::string(what) +
+         (curves == 1 ? " and has no spike" : " and have no spike");
 }
 
 /// Spikes of targets that were not asked, since they agree on nothing.

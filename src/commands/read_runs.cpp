@@ -40,13 +40,14 @@ std::string read_file(const std::string& path, std::string_view hint) {
 
 std::vector<Run> read_runs(const std::string& path) {
   const std::string text = read_file(path, run_hint);
+  std::vector<Run> runs;
   try {
-    std::vector<Run> runs = analysed_runs_from_json(text);
-    if (runs.empty()) refuse(path, "it has no run", run_hint);
-    return runs;
+    runs = analysed_runs_from_json(text);
   } catch (const RunFormatError& error) {
     throw RunFormatError(fmt::format("{}: {}", quote(path), error.what()));
   }
+  if (runs.empty()) refuse(path, "it has no run", run_hint);
+  return runs;
 }
 
 }  // namespace clprobe::commands

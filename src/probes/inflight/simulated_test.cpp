@@ -86,15 +86,19 @@ TEST_CASE("the pool of 32 of GSI is seen in memory, since its cache answers too 
 TEST_CASE("the scoreboard's limit is found beside the compute unit's") {
   Request cache;
   cache.own.set("target", std::vector<std::string>{"cache"});
-  for (const auto& [name, loads] :
-       {std::pair("fermi-m2070", 4), {"kepler-k20-pool", 3}, {"kepler-k20-prt", 3}}) {
-    CAPTURE(name);
-    const ProbeResult result = measured(simulator::preset(name), cache);
+  struct Limit {
+    const char* preset;
+    int loads;
+  };
+  for (const Limit& limit :
+       {Limit{"fermi-m2070", 4}, Limit{"kepler-k20-pool", 3}, Limit{"kepler-k20-prt", 3}}) {
+    CAPTURE(limit.preset);
+    const ProbeResult result = measured(simulator::preset(limit.preset), cache);
     const Finding* const found = find(result, "loads_per_sub_group");
     REQUIRE(found != nullptr);
-    CHECK(found->value == loads);
-    CHECK(found->low == loads);
-    CHECK(found->high == loads);
+    CHECK(found->value == limit.loads);
+    CHECK(found->low == limit.loads);
+    CHECK(found->high == limit.loads);
     CHECK(find(result, "loads_per_sub_group_at_least") == nullptr);
   }
 }
