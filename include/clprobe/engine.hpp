@@ -86,7 +86,8 @@ class Measuring {
   ~Measuring();
 
   /// The first time plans, visits every point, and those with which the probe refines what it saw;
-  /// then visits once more every point that is not yet known well enough.
+  /// then visits once more every point that is not yet known well enough, a few that are left as
+  /// often as is allowed.
   void pass();
   /// Whether there is nothing left to do, or no time for it.
   [[nodiscard]] bool is_done() const;

@@ -36,12 +36,13 @@ class Measuring::Passes {
 
   void pass() {
     begin_ = Steady::now();
-    if (passes_++ == 0) {
-      first_pass();
+    if (rounds_++ == 0) {
+      first_round();
     } else {
       visit_all(shuffled_from(0));
     }
-    ended_.is_done = !cancelled() && (passes_ >= budget_.max_visits || out_of_time() || has_all());
+    if (rounds_ > 1) finish_few();
+    ended_.is_done = !cancelled() && (rounds_ >= budget_.max_visits || out_of_time() || has_all());
     if (ended_.is_done && !is_given_) visit_again();
     was_cancelled_ = cancelled();
     elapsed_before_s_ = elapsed_s();
@@ -58,7 +59,8 @@ class Measuring::Passes {
     bool done{false};
   };
 
-  void first_pass();
+  void first_round();
+  void finish_few();
   void choose_sentinel();
   [[nodiscard]] std::vector<std::size_t> in_order() const;
   std::vector<std::size_t> shuffled_from(std::size_t first);
@@ -76,10 +78,11 @@ class Measuring::Passes {
     const auto here = begin_ ? Seconds(Steady::now() - *begin_) : Seconds(0.0);
     return elapsed_before_s_ + here.count();
   }
-  [[nodiscard]] bool has_all() const {
-    return std::all_of(progress_.begin(), progress_.end(),
-                       [](const Progress& each) { return each.done; });
+  [[nodiscard]] std::size_t points_left() const {
+    return static_cast<std::size_t>(std::count_if(progress_.begin(), progress_.end(),
+                                                  [](const Progress& each) { return !each.done; }));
   }
+  [[nodiscard]] bool has_all() const { return points_left() == 0; }
   [[nodiscard]] bool out_of_time() const {
     if (!first_visit_s_) return false;
     const double spared = std::min(*first_visit_s_, budget_.first_visit_time.count());
@@ -95,7 +98,7 @@ class Measuring::Passes {
   std::mt19937_64 random_;
   std::optional<Steady::time_point> begin_{};  // of the pass that is made now
   double elapsed_before_s_{0.0};
-  int passes_{0};
+  int rounds_{0};
   bool was_cancelled_{false};
   bool is_given_{false};  // the backend has points of its own
   Ending ended_{};
@@ -106,7 +109,7 @@ class Measuring::Passes {
   std::optional<double> first_visit_s_{};
 };
 
-void Measuring::Passes::first_pass() {
+void Measuring::Passes::first_round() {
   std::optional<Plan> given = backend_.plan_of(probe_);
   is_given_ = given.has_value();
   Plan plan = given ? std::move(*given) : probe_.plan(backend_.device(), request_);
@@ -156,6 +159,17 @@ void Measuring::Passes::add_refined() {
   }
   progress_.resize(result_.points.size());
   visit_all(shuffled_from(first));
+}
+
+/// A turn opens the probe's buffers anew, which takes longer than a few points do: their rounds are
+/// made at once.
+void Measuring::Passes::finish_few() {
+  constexpr std::size_t tenth = 10;
+  while (rounds_ < budget_.max_visits && !stopped() && !has_all() &&
+         points_left() * tenth <= progress_.size()) {
+    visit_all(shuffled_from(0));
+    ++rounds_;
+  }
 }
 
 /// A disturbed host is slow for a while and fast for a while, so that a handful of points, done in

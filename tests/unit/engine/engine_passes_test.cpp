@@ -46,6 +46,26 @@ TEST_CASE("each pass visits every point once, and between two of them others can
   }
 }
 
+TEST_CASE("the rounds of a few points that are left are made at once") {
+  const auto passes_with = [](std::int64_t noisy) {
+    FakeBackend backend([=, launch = 0](const Point& point, std::uint64_t iterations) mutable {
+      const bool is_noisy = point.parameters.integer("working_set_bytes") <= noisy;
+      return launch_of(iterations, is_noisy && launch++ % 3 != 0 ? 2.0 : 1.0);
+    });
+    Budget budget = three_visits();
+    budget.min_visits = 2;
+    budget.max_visits = 6;
+    const Observer nobody;
+    Measuring measuring(fake_probe(), backend, request_of_points(20), budget, nobody);
+    int passes = 0;
+    for (; !measuring.is_done(); ++passes) measuring.pass();
+    CHECK(measuring.result().points.front().samples.back().visit == 5);
+    return passes;
+  };
+  CHECK(passes_with(2) == 2);
+  CHECK(passes_with(3) == 6);
+}
+
 TEST_CASE("before its last pass a result has what was measured, and says that it is not all") {
   FakeBackend backend(steady());
   const Observer nobody;
