@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/shared/cycle.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <random>
 #include <stdexcept>
 
@@ -29,6 +32,65 @@ std::vector<std::uint32_t> without_nodes_from(const std::vector<std::uint32_t>& 
   return kept;
 }
 
+/// The order in which the links lead from node 0. A walk of its own waits for memory at each node;
+/// a thousand that begin at nodes far apart, and end where the next one begins, wait together.
+class ManyWalks {
+ public:
+  explicit ManyWalks(const std::vector<std::uint32_t>& next)
+      : next_(next),
+        spacing_(std::bit_floor(std::max(min_spacing, size() / max_walks))),
+        lengths_((size() + spacing_ - 1) / spacing_, 0),
+        followers_(lengths_.size()) {}
+
+  std::vector<std::uint32_t> order() {
+    walk([](std::size_t, std::uint32_t, std::uint32_t) {});
+    std::vector<std::uint32_t> offsets(lengths_.size());
+    std::uint32_t offset = 0;
+    for (std::size_t k = 0; offset < size(); k = followers_[k]) {
+      offsets[k] = offset;
+      offset += lengths_[k];
+    }
+    std::vector<std::uint32_t> order(size());
+    walk([&](std::size_t k, std::uint32_t step, std::uint32_t node) {
+      order[offsets[k] + step] = node;
+    });
+    return order;
+  }
+
+ private:
+  static constexpr std::uint32_t max_walks = 1024;
+  // What is kept of a walk is little beside its nodes.
+  static constexpr std::uint32_t min_spacing = 64;
+
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(next_.size()); }
+
+  /// Calls `visit(walk, step, node)` for every node.
+  template <typename Visit>
+  void walk(Visit visit) {
+    std::vector<std::uint32_t> at(lengths_.size());
+    std::vector<std::size_t> under_way(lengths_.size());
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      at[k] = static_cast<std::uint32_t>(k) * spacing_;
+      under_way[k] = k;
+      lengths_[k] = 0;
+    }
+    while (!under_way.empty()) {
+      std::erase_if(under_way, [&](std::size_t k) {
+        visit(k, lengths_[k]++, at[k]);
+        at[k] = next_[at[k]];
+        const bool has_met = (at[k] & (spacing_ - 1)) == 0;
+        if (has_met) followers_[k] = at[k] / spacing_;
+        return has_met;
+      });
+    }
+  }
+
+  const std::vector<std::uint32_t>& next_;
+  std::uint32_t spacing_;               // a power of two
+  std::vector<std::uint32_t> lengths_;  // of each walk, in nodes
+  std::vector<std::size_t> followers_;  // the walk at whose first node it ends
+};
+
 /// Here the links are freed before the smaller cycles are made: memory_of() counts on it.
 std::vector<std::uint32_t> order_of_cycle(std::uint32_t nodes, std::uint64_t seed) {
   std::vector<std::uint32_t> next(nodes);
@@ -39,12 +101,7 @@ std::vector<std::uint32_t> order_of_cycle(std::uint32_t nodes, std::uint64_t see
     next[i] = next[j];
     next[j] = i;
   }
-  std::vector<std::uint32_t> order(nodes);
-  for (std::uint32_t position = 0, node = 0; position < nodes; ++position) {
-    order[position] = node;
-    node = next[node];
-  }
-  return order;
+  return ManyWalks(next).order();
 }
 
 }  // namespace
