@@ -15,7 +15,8 @@ std::string_view to_word(Effort value);
 
 struct Budget {
   std::chrono::duration<double> probe_time{14.0};
-  /// What the first visit may take beside that, which makes what all points use (buffers, cycles).
+  /// What the first visit may take beside that, which makes what all points use (buffers, cycles);
+  /// of a plan that is not ordered it may take any time, since what it loses could be anything.
   std::chrono::duration<double> first_visit_time{std::chrono::hours(1)};
   double relative_interval{0.01};               ///< a point is done when its interval is narrower
   std::chrono::duration<double> min_time{0.0};  ///< few points are visited again until then

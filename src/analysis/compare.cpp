@@ -100,8 +100,8 @@ class Comparator {
     made_.unmatched.push_back({run, result.probe, "", "", std::nullopt, reason});
     if (!has_failed || result.status != Status::ok) return;
     for (const ComparedFinding& each : result.findings) {
-      if (each.finding.value)
-        settle(run, each, {}, {.verdict = Verdict::different, .reason = reason});
+      if (!each.finding.value) continue;
+      settle(run, each, {}, {.verdict = Verdict::different, .reason = reason});
     }
   }
 

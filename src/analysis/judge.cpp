@@ -81,10 +81,14 @@ struct Scale {
     return fmt::format("{:.3g} %{}", 100.0 * from_line(std::fabs(change)),
                        is_share ? " of the whole" : "");
   }
-  /// "-2 to 4.2 %".
+  /// "-2 to 4.2 %"; of an end that is open "-2 % or more".
   [[nodiscard]] std::string text(const Interval& interval) const {
-    return fmt::format("{:.3g} to {:.3g} %", 100.0 * from_line(interval.low),
-                       100.0 * from_line(interval.high));
+    const double low = 100.0 * from_line(interval.low);
+    const double high = 100.0 * from_line(interval.high);
+    if (!std::isfinite(low) && !std::isfinite(high)) return "by any factor";
+    if (!std::isfinite(high)) return fmt::format("{:.3g} % or more", low);
+    if (!std::isfinite(low)) return fmt::format("{:.3g} % or less", high);
+    return fmt::format("{:.3g} to {:.3g} %", low, high);
   }
 };
 
@@ -112,7 +116,7 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
   const double coarse = scale.on_line(std::max(threshold, coarse_change));
   const double bound = judged.is_coarse ? coarse : scale.on_line(threshold);
   const double far = judged.is_coarse ? std::max(apart.farthest(), coarse) : apart.farthest();
-  judged.resolution = scale.from_line(far);
+  if (std::isfinite(far)) judged.resolution = scale.from_line(far);
   if (judged.is_coarse) {
     // Nobody knows the error: 25 % is taken for the half width of the interval that is missing.
     const double half = std::fabs(apart.change) - apart.beyond(0.0);
@@ -139,7 +143,9 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
     judged.reason += fmt::format(": a change of more than {} is excluded", scale.text(far));
   } else {
     judged.verdict = Verdict::unclear;
-    judged.reason += fmt::format(": a change of {} is possible", scale.text(far));
+    judged.reason += std::isfinite(far)
+                         ? fmt::format(": a change of {} is possible", scale.text(far))
+                         : std::string(": any change is possible");
   }
   return judged;
 }

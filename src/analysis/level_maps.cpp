@@ -54,8 +54,9 @@ LevelMap align_levels(const std::vector<std::pair<int, double>>& baseline,
     while (j > i && cost[i * columns + j - 1] <= cost[i * columns + j]) --j;
     const auto [of_few, of_many] = std::pair(few[i - 1].first, many[j - 1].first);
     const double apart = std::fabs(few[i - 1].second - many[j - 1].second);
-    if (apart <= std::log(max_factor))
+    if (apart <= std::log(max_factor)) {
       map[is_swapped ? of_few : of_many] = is_swapped ? of_many : of_few;
+    }
     --j;
   }
   return map;

@@ -180,9 +180,10 @@ ComparedResult pool_results(const ComparedResult& first, std::span<const RunDige
     // A check fails closed: what one run of a side lacks, the side lacks.
     if (result == nullptr || result->status != Status::ok) {
       const bool is_worse = pooled.status == Status::ok && first.probe != clock_section;
-      if (is_worse) pooled.status = result == nullptr ? Status::failed : result->status;
-      if (is_worse)
+      if (is_worse) {
+        pooled.status = result == nullptr ? Status::failed : result->status;
         pooled.reason = result == nullptr ? "not measured in " + run.file : result->reason;
+      }
     }
     if (result == nullptr) continue;
     all.push_back(result);

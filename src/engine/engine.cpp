@@ -85,7 +85,8 @@ class Measuring::Passes {
   [[nodiscard]] bool has_all() const { return points_left() == 0; }
   [[nodiscard]] bool out_of_time() const {
     if (!first_visit_s_) return false;
-    const double spared = std::min(*first_visit_s_, budget_.first_visit_time.count());
+    const double spared =
+        is_ordered_ ? std::min(*first_visit_s_, budget_.first_visit_time.count()) : *first_visit_s_;
     return elapsed_s() - spared > budget_.probe_time.count();
   }
   [[nodiscard]] bool stopped() const { return cancelled() || out_of_time(); }
@@ -101,6 +102,7 @@ class Measuring::Passes {
   int rounds_{0};
   bool was_cancelled_{false};
   bool is_given_{false};  // the backend has points of its own
+  bool is_ordered_{false};
   Ending ended_{};
   ProbeResult result_{};
   std::vector<Progress> progress_{};
@@ -117,7 +119,8 @@ void Measuring::Passes::first_round() {
   ended_.known = std::move(plan.findings);
   progress_.resize(result_.points.size());
   choose_sentinel();
-  visit_all(plan.is_ordered ? in_order() : shuffled_from(0));
+  is_ordered_ = plan.is_ordered;
+  visit_all(is_ordered_ ? in_order() : shuffled_from(0));
   if (!stopped() && !is_given_ && probe_.refine != nullptr) add_refined();
 }
 

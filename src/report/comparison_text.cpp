@@ -130,6 +130,7 @@ std::vector<std::string> unresolved_lines(const Comparison& comparison, std::str
     }
   }
   std::vector<std::string> lines;
+  lines.reserve(bars.size());
   for (const Bar& bar : bars) {
     lines.push_back(fmt::format("{}: in no run: {}", bar.title, describe_unresolved(bar.shares)));
   }

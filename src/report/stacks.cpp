@@ -349,6 +349,7 @@ std::vector<std::string> unresolved_lines(std::span<const Stack> stacks) {
       shares.push_back(std::move(share));
     }
     std::vector<const Finding*> places;
+    places.reserve(shares.size());
     for (const Finding& each : shares) places.push_back(&each);
     if (!places.empty()) {
       lines.push_back(fmt::format("{}: {}", stack.bar, describe_unresolved(places)));

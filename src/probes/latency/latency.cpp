@@ -167,7 +167,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
   }
   if (nodes > 0) result.memory = memory_for(store, nodes);
-  result.is_ordered = asked.effort == Effort::quick;
+  // Sizes that were asked for are measured.
+  result.is_ordered = asked.effort == Effort::quick && asked.sizes.empty();
   if (result.is_ordered) order_by_weight(result.points);
   return result;
 }

@@ -26,9 +26,10 @@ Answer steady() {
 
 TEST_CASE("each pass visits every point once, and between two of them others can be measured") {
   FakeBackend backend(steady());
+  const Probe fake = fake_probe();
   const Observer nobody;
-  Measuring three(fake_probe(), backend, request_of_points(3), three_visits(), nobody);
-  Measuring two(fake_probe(), backend, request_of_points(2), three_visits(), nobody);
+  Measuring three(fake, backend, request_of_points(3), three_visits(), nobody);
+  Measuring two(fake, backend, request_of_points(2), three_visits(), nobody);
   CHECK_FALSE(three.is_done());
   std::vector<std::size_t> visits;
   while (!three.is_done() || !two.is_done()) {
@@ -55,8 +56,9 @@ TEST_CASE("the rounds of a few points that are left are made at once") {
     Budget budget = three_visits();
     budget.min_visits = 2;
     budget.max_visits = 6;
+    const Probe fake = fake_probe();
     const Observer nobody;
-    Measuring measuring(fake_probe(), backend, request_of_points(20), budget, nobody);
+    Measuring measuring(fake, backend, request_of_points(20), budget, nobody);
     int passes = 0;
     for (; !measuring.is_done(); ++passes) measuring.pass();
     CHECK(measuring.result().points.front().samples.back().visit == 5);
@@ -68,8 +70,9 @@ TEST_CASE("the rounds of a few points that are left are made at once") {
 
 TEST_CASE("before its last pass a result has what was measured, and says that it is not all") {
   FakeBackend backend(steady());
+  const Probe fake = fake_probe();
   const Observer nobody;
-  Measuring measuring(fake_probe(), backend, request_of_points(3), three_visits(), nobody);
+  Measuring measuring(fake, backend, request_of_points(3), three_visits(), nobody);
   measuring.pass();
   const ProbeResult result = measuring.result();
   CHECK(result.status == Status::interrupted);
@@ -84,12 +87,13 @@ TEST_CASE("before its last pass a result has what was measured, and says that it
 
 TEST_CASE("what is interrupted is done, and what was complete before stays so") {
   FakeBackend backend(steady());
+  const Probe fake = fake_probe();
   bool is_interrupted = false;
   Observer observer;
   observer.cancelled = [&] { return is_interrupted; };
-  Measuring complete(fake_probe(), backend, request_of_points(2), three_visits(), observer);
+  Measuring complete(fake, backend, request_of_points(2), three_visits(), observer);
   while (!complete.is_done()) complete.pass();
-  Measuring cut(fake_probe(), backend, request_of_points(2), three_visits(), observer);
+  Measuring cut(fake, backend, request_of_points(2), three_visits(), observer);
   cut.pass();
   is_interrupted = true;
   cut.pass();
@@ -101,8 +105,9 @@ TEST_CASE("what is interrupted is done, and what was complete before stays so") 
 
 TEST_CASE("the time of other probes' passes is not a probe's own") {
   FakeBackend backend(steady());
+  const Probe fake = fake_probe();
   const Observer nobody;
-  Measuring measuring(fake_probe(), backend, request_of_points(1), three_visits(), nobody);
+  Measuring measuring(fake, backend, request_of_points(1), three_visits(), nobody);
   measuring.pass();
   const double before = measuring.result().elapsed_seconds;
   CHECK(before > 0.0);
@@ -115,10 +120,11 @@ TEST_CASE("a device that is lost at a later pass takes nothing away from the fir
   backend.on_prepare([&](const Point&) {
     if (is_gone) throw DeviceError("the device is gone");
   });
+  const Probe fake = fake_probe();
   const Observer nobody;
   Budget budget = three_visits();
   budget.min_time = std::chrono::hours(1);  // nor are they tried again and again
-  Measuring measuring(fake_probe(), backend, request_of_points(7), budget, nobody);
+  Measuring measuring(fake, backend, request_of_points(7), budget, nobody);
   measuring.pass();
   is_gone = true;
   while (!measuring.is_done()) measuring.pass();

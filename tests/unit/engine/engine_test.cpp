@@ -310,8 +310,18 @@ TEST_CASE("the time budget cuts the run, which says so and keeps what it has") {
   CHECK(warnings[0].facts.integer("planned") == 7);
 }
 
-TEST_CASE("of the first visit a hurried budget spares so much and no more") {
-  const auto points_measured = [](std::chrono::duration<double> spared) {
+Probe ordered_probe() {
+  Probe ordered = fake_probe();
+  ordered.plan = [](const DeviceInfo& device, const Request& request) {
+    Plan plan = fake_probe().plan(device, request);
+    plan.is_ordered = true;
+    return plan;
+  };
+  return ordered;
+}
+
+TEST_CASE("of the first visit of an ordered plan a budget spares so much and no more") {
+  const auto points_measured = [](const Probe& probe, std::chrono::duration<double> spared) {
     FakeBackend backend([is_first = true](const Point&, std::uint64_t iterations) mutable {
       if (std::exchange(is_first, false)) {
         std::this_thread::sleep_for(std::chrono::milliseconds(400));
@@ -321,21 +331,16 @@ TEST_CASE("of the first visit a hurried budget spares so much and no more") {
     Budget budget = ample_budget();
     budget.probe_time = std::chrono::milliseconds(300);
     budget.first_visit_time = spared;
-    return measure_fake(backend, request_of_points(7), budget).points.size();
+    return measure(probe, backend, request_of_points(7), budget, {}).points.size();
   };
-  CHECK(points_measured(std::chrono::seconds(0)) == 1);
-  CHECK(points_measured(std::chrono::seconds(1)) > 1);
+  CHECK(points_measured(ordered_probe(), std::chrono::seconds(0)) == 1);
+  CHECK(points_measured(ordered_probe(), std::chrono::seconds(1)) > 1);
+  CHECK(points_measured(fake_probe(), std::chrono::seconds(0)) > 1);
 }
 
 TEST_CASE("points of an ordered plan are visited in its order first, and shuffled from then on") {
   FakeBackend backend(noisy());
-  Probe ordered = fake_probe();
-  ordered.plan = [](const DeviceInfo& device, const Request& request) {
-    Plan plan = fake_probe().plan(device, request);
-    plan.is_ordered = true;
-    return plan;
-  };
-  measure(ordered, backend, request_of_points(7), ample_budget(), {});
+  measure(ordered_probe(), backend, request_of_points(7), ample_budget(), {});
   const std::vector<std::int64_t>& visited = backend.visited();
   REQUIRE(visited.size() >= 14);
   CHECK(std::is_sorted(visited.begin(), visited.begin() + 7));
