@@ -277,12 +277,12 @@ namespace {
 
 /// What simdjson and the typed reader accept without a doubt; nothing where either has one.
 std::optional<std::vector<Run>> runs_from_good_json(std::string_view text) {
-  // Parsing needs eight bytes a character in advance: a hostile file is left to the slower one.
-  constexpr std::size_t max_bytes = std::size_t{16} << 20U;
-  if (text.size() > max_bytes) return std::nullopt;
   // Kept by each thread: of a thousand small files, to get new pages for each costs as much as to
-  // read it.
-  thread_local simdjson::dom::parser parser;
+  // read it. What a large one needs, some twelve bytes a character, is given back.
+  constexpr std::size_t kept_bytes = std::size_t{16} << 20U;
+  thread_local simdjson::dom::parser kept;
+  simdjson::dom::parser large;
+  simdjson::dom::parser& parser = text.size() > kept_bytes ? large : kept;
   simdjson::dom::element document;
   const bool has_room =
       parser.capacity() >= text.size() && parser.max_depth() == json::deepest_nesting;
