@@ -138,24 +138,50 @@ class Builder {
                              before.size() - line_start + 1));
 }
 
-void lay_out(const Json& value, std::size_t indent, std::string& text) {
-  std::string line = one_line(value);
-  if (!value.is_structured() || value.empty() || line.size() + indent <= line_columns) {
-    text += line;
-    return;
-  }
+/// A value as text, which may be of several lines.
+struct LaidOut {
+  std::string text{};
+  bool is_one_line{true};
+};
+
+/// One after another, with `gap` between keys and values.
+std::string join(const Json& value, const std::vector<LaidOut>& parts, const std::string& margin,
+                 std::string_view gap) {
   const bool is_array = value.is_array();
-  const std::string margin(indent + 1, ' ');
-  text += is_array ? "[\n" : "{\n";
-  bool is_first = true;
+  std::string text;
+  std::size_t i = 0;
   for (const auto& item : value.items()) {
-    if (!is_first) text += ",\n";
-    is_first = false;
+    if (i > 0) text += ',';
     text += margin;
-    if (!is_array) text += one_line(Json(item.key())) + ": ";
-    lay_out(item.value(), indent + 1, text);
+    if (!is_array) text.append(one_line(Json(item.key()))).append(gap);
+    text += parts[i++].text;
   }
-  text += '\n' + std::string(indent, ' ') + (is_array ? ']' : '}');
+  return text;
+}
+
+/// Every part is laid out once, and tells whether the whole may be one line: to try the line first
+/// at each depth writes what is deep inside again and again.
+LaidOut lay_out(const Json& value, std::size_t indent) {
+  const auto fits = [&](const std::string& text) { return text.size() + indent <= line_columns; };
+  const auto is_nested = [](const Json& each) { return each.is_structured() && !each.empty(); };
+  if (!is_nested(value)) return {one_line(value)};
+  if (std::none_of(value.begin(), value.end(), is_nested)) {
+    LaidOut line{one_line(value)};
+    if (fits(line.text)) return line;
+  }
+  const std::string_view brackets = value.is_array() ? "[]" : "{}";
+  std::vector<LaidOut> parts;
+  parts.reserve(value.size());
+  for (const Json& each : value) parts.push_back(lay_out(each, indent + 1));
+  if (std::all_of(parts.begin(), parts.end(),
+                  [](const LaidOut& each) { return each.is_one_line; })) {
+    LaidOut line{brackets.front() + join(value, parts, "", ":") + brackets.back()};
+    if (fits(line.text)) return line;
+  }
+  const std::string margin = '\n' + std::string(indent + 1, ' ');
+  return {fmt::format("{}{}\n{}{}", brackets.front(), join(value, parts, margin, ": "),
+                      std::string(indent, ' '), brackets.back()),
+          false};
 }
 
 }  // namespace
@@ -171,10 +197,6 @@ std::string one_line(const Json& value) {
   return value.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-std::string many_lines(const Json& value) {
-  std::string text;
-  lay_out(value, 0, text);
-  return text + '\n';
-}
+std::string many_lines(const Json& value) { return lay_out(value, 0).text + '\n'; }
 
 }  // namespace clprobe::json
