@@ -45,6 +45,9 @@ struct ComparedFinding {
   double step{0.0};
   /// Of Student's t, where the interval is one of the mean of several runs.
   std::size_t degrees{normal_degrees};
+  /// Half the width of an interval of what changed while the run lasted, as its reference points
+  /// saw it: on the line on which findings are compared (logarithms; of shares themselves).
+  double disturbance{0.0};
 };
 
 /// A point of a curve: its varying parameters as text, and its value in the curve's unit.

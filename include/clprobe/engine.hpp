@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The measuring core: visits points in shuffled order, samples until the interval is narrow, checks
-// witnesses, follows drift with a sentinel, and keeps what it has when something breaks.
+// witnesses, follows what disturbs the run by reference points, and keeps what it has when
+// something breaks.
 #pragma once
 
 #include <chrono>
@@ -64,6 +65,8 @@ struct Observer {
   /// `done` of `total` in seconds of estimated work; called at most every few milliseconds.
   std::function<void(const Probe&, double done_share, double seconds_left)> progress{};
   std::function<bool()> cancelled{};
+  /// Of the run; the moments of its references are told from it.
+  std::chrono::steady_clock::time_point began{std::chrono::steady_clock::now()};
 };
 
 /// The measuring of one probe in passes, so that those of several probes can take turns: what
@@ -89,6 +92,11 @@ class Measuring {
   /// then visits once more every point that is not yet known well enough, a few that are left as
   /// often as is allowed.
   void pass();
+  /// Measures the reference points once more, if that was some time ago: what disturbs a run is
+  /// seen best where it is looked for until the end.
+  void look_again();
+  /// What they took until now.
+  [[nodiscard]] const std::vector<Reference>& references() const;
   /// Whether there is nothing left to do, or no time for it.
   [[nodiscard]] bool is_done() const;
   /// What was measured so far, and what follows from it; `interrupted` before it is done.

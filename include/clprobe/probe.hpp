@@ -3,6 +3,7 @@
 // functions. Nothing here, and nothing outside a probe's folder, knows any probe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -45,6 +46,12 @@ struct Request {
   friend bool operator==(const Request&, const Request&) = default;
 };
 
+/// A point of a plan that the engine measures over and over, to see what disturbs the run.
+struct PlannedReference {
+  ReferenceKind kind{ReferenceKind::core};
+  std::size_t point{0};  ///< of the plan's
+};
+
 /// What to measure, and findings that are clear without measuring ("image: the device has none").
 struct Plan {
   std::vector<Point> points{};
@@ -53,6 +60,11 @@ struct Plan {
   /// Whether the points stand in the order in which they are to be visited first, so that time cuts
   /// off what matters least. Else the engine shuffles them.
   bool is_ordered{false};
+  /// Of each kind at most one. Where there are none, and 8 points or more, the first point stands
+  /// for the core.
+  std::vector<PlannedReference> references{};
+  /// Of a recorded run: what its reference points took then.
+  std::vector<Reference> recorded_references{};
 };
 
 struct Findings {

@@ -77,6 +77,9 @@ enum class Better { unknown, less, more };
 /// a sentence for programmers.
 enum class Role { fact, headline, lower_bound, remark, advice };
 
+/// What a reference point stands for: what is near the cores, the caches, or the memory.
+enum class ReferenceKind { core, cache, memory };
+
 /// Who raised a warning: the engine, from what happened, or the analysis, which can be made again.
 enum class WarningSource { engine, analysis };
 
@@ -133,6 +136,25 @@ struct Warning {
   friend bool operator==(const Warning&, const Warning&) = default;
 };
 
+/// What a reference point took at one moment of the run.
+struct Moment {
+  double at_seconds{0.0};  ///< since the run began
+  double ns{0.0};          ///< of one access (bytes of a rate)
+
+  friend bool operator==(const Moment&, const Moment&) = default;
+};
+
+/// A point that is measured over and over while the run lasts: what changes is no property of the
+/// device, and disturbs all that is measured meanwhile.
+struct Reference {
+  ReferenceKind kind{ReferenceKind::core};
+  std::string series{};
+  Parameters parameters{};
+  std::vector<Moment> moments{};
+
+  friend bool operator==(const Reference&, const Reference&) = default;
+};
+
 /// The source and options that a kernel was built from.
 struct KernelBuild {
   std::string sha256{};
@@ -162,8 +184,21 @@ struct ProbeResult {
   std::vector<Point> points{};
   std::vector<Finding> findings{};
   std::vector<Warning> warnings{};
+  std::vector<Reference> references{};
 
   friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
+};
+
+/// By how much something else than what was varied changed what one reference point took.
+struct Disturbance {
+  std::string probe{};
+  std::string series{};
+  ReferenceKind kind{ReferenceKind::core};
+  double seconds{0.0};     ///< of one access (byte), the middle one of its moments
+  bool is_rate{false};     ///< whether its probe measures bytes a second
+  double half_width{0.0};  ///< of a 95 % interval, as the logarithm of a ratio
+
+  friend bool operator==(const Disturbance&, const Disturbance&) = default;
 };
 
 /// Which in-kernel clock a device has (DESIGN: the clock ladder).
@@ -279,6 +314,7 @@ struct Run {
   DeviceInfo device{};
   std::vector<ProbeResult> results{};
   std::vector<Warning> warnings{};  ///< about the device as a whole
+  std::vector<Disturbance> disturbances{};
 
   friend bool operator==(const Run&, const Run&) = default;
 };
@@ -296,6 +332,7 @@ std::string_view to_word(ViewKind value);
 std::string_view to_word(Better value);
 std::string_view to_word(Role value);
 std::string_view to_word(WarningSource value);
+std::string_view to_word(ReferenceKind value);
 template <typename Enum>
 std::optional<Enum> from_word(std::string_view word);
 /// Every word of an enumeration, for messages that say what was expected.

@@ -14,6 +14,9 @@ namespace clprobe {
 /// The warning of a run on a device that something else seems to use.
 inline constexpr std::string_view disturbed_warning = "device_disturbed";
 
+/// The warning of a run whose reference points changed while it lasted.
+inline constexpr std::string_view reference_warning = "reference_changed";
+
 /// "wide_intervals" where more than a tenth of the points have an interval wider than 5 %. What was
 /// seen, and no cause of it: a memory whose latency differs from line to line scatters as well.
 std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceInfo& device);
@@ -28,9 +31,10 @@ struct QuietSeries {
 /// Nothing where no series has 5 points of 3 samples each: less says nothing of scatter.
 std::optional<QuietSeries> find_quietest(const Run& run);
 
-/// Writes or takes back the run's warning that something else uses the device: whoever disturbs a
-/// device disturbs its quietest series as well, so that this is said where even that one scatters
-/// by more than 5 %, and where some points of it were told to.
+/// Writes what the run's reference points say of what disturbed it, and writes or takes back the
+/// warning about that, which is said of more than 5 %. Of a run without such points: whoever
+/// disturbs a device disturbs its quietest series as well, so that something else is said to use it
+/// where even that one scatters by more than 5 %, and where some points were told to.
 void tell_disturbance(Run& run);
 
 }  // namespace clprobe

@@ -15,7 +15,7 @@ namespace clprobe {
 namespace {
 
 // One point alone may be an outlier.
-constexpr std::size_t min_points = 2;
+constexpr std::size_t min_ratios = 2;
 
 /// What two levels of another latency differ by anyhow: the ratio at the largest size that both
 /// curves have up to `size`.
@@ -77,7 +77,7 @@ void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,
   if (before == nullptr || after == nullptr) return;
   const auto [low, high] = std::minmax(*a.value, *b.value);
   const std::vector<double> ratios = log_ratios(*before, *after, low, high);
-  if (ratios.size() < min_points) return;
+  if (ratios.size() < min_ratios) return;
   double sum = 0.0;
   for (const double ratio : ratios) sum += ratio;
   const double apart = sum / static_cast<double>(ratios.size()) -

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <map>
 
+#include "analysis/finding_error.hpp"
 #include "clprobe/compare.hpp"
+#include "clprobe/disturbance.hpp"
 #include "clprobe/estimate.hpp"
 #include "clprobe/statistics.hpp"
 
@@ -148,6 +150,40 @@ std::optional<CoreClock> core_clock(const DeviceInfo& device) {
                    clock.ticks_per_ns_high * ns_per_second};
 }
 
+/// How long an access, or a byte, takes by a finding that is a time or a rate above 0.
+struct FoundTime {
+  double seconds{0.0};
+  bool is_rate{false};
+};
+
+std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& device) {
+  if (!finding.value || !(*finding.value > 0.0)) return std::nullopt;
+  const double ticks_per_second = device.clock.ticks_per_ns * ns_per_second;
+  if (finding.unit == "seconds") return FoundTime{*finding.value, false};
+  if (finding.unit == "bytes_per_second") return FoundTime{1.0 / *finding.value, true};
+  if (!(ticks_per_second > 0.0)) return std::nullopt;
+  if (finding.unit == "cycles") return FoundTime{*finding.value / ticks_per_second, false};
+  if (finding.unit == "bytes_per_cycle") {
+    return FoundTime{1.0 / (*finding.value * ticks_per_second), true};
+  }
+  return std::nullopt;
+}
+
+/// What changed while the run lasted, of what a finding depends on.
+double disturbance_of(const Finding& finding, const DeviceInfo& device,
+                      std::span<const Disturbance> disturbances) {
+  if (const std::optional<FoundTime> time = time_in(finding, device)) {
+    return disturbance_at(disturbances, time->seconds, time->is_rate);
+  }
+  if (!finding.value || !is_share(finding)) return 0.0;
+  // A part p of a time grows with that part's own change d to p (1 + d) / (1 + p d): by p (1 - p)
+  // d.
+  double widest = 0.0;
+  for (const Disturbance& each : disturbances) widest = std::max(widest, each.half_width);
+  const double part = std::clamp(*finding.value, 0.0, 1.0);
+  return part * (1.0 - part) * widest;
+}
+
 /// The spread of the samples behind a finding, which its own interval need not hold.
 double margin_of(const Finding& finding, const DeviceInfo& device,
                  std::span<const Spread> spreads) {
@@ -205,10 +241,12 @@ TimedBy timed_by(const std::vector<TimedPoint>& points, const DeviceInfo& device
 
 ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& device,
                                  const TimedBy& timed, std::span<const Spread> spreads,
-                                 const ComparedCurve* curve) {
+                                 const ComparedCurve* curve,
+                                 std::span<const Disturbance> disturbances) {
   ComparedFinding compared{.finding = finding,
                            .margin = margin_of(finding, device, spreads),
-                           .step = step_of(finding, curve)};
+                           .step = step_of(finding, curve),
+                           .disturbance = disturbance_of(finding, device, disturbances)};
   const bool is_in_seconds = finding.unit == "seconds" || finding.unit == "bytes_per_second";
   const bool is_in_cycles = finding.unit == "cycles" || finding.unit == "bytes_per_cycle";
   if (is_in_seconds && timed.clock) compared.calibration = calibration_share(device);
@@ -216,7 +254,8 @@ ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& devic
   return compared;
 }
 
-ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device) {
+ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device,
+                             std::span<const Disturbance> disturbances) {
   ComparedResult compared{.probe = result.probe, .status = result.status, .reason = result.reason};
   const bool is_rate = result.unit != Unit::seconds;
   std::map<std::string, std::vector<Spread>, std::less<>> spreads;
@@ -241,7 +280,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
                      [&](const ComparedCurve& each) { return each.series == finding.series; });
     compared.findings.push_back(compared_finding(
         finding, device, own == timed.end() ? all : own->second, spreads[finding.series],
-        curve == compared.curves.end() ? nullptr : &*curve));
+        curve == compared.curves.end() ? nullptr : &*curve, disturbances));
   }
   return compared;
 }
@@ -278,8 +317,9 @@ RunDigest digest(const Run& run, std::string_view file) {
   if (const auto clock = core_clock(run.device)) {
     result.results.push_back(clock_result(*clock, run.device.launch_timer));
   }
+  const std::vector<Disturbance> disturbances = find_disturbances(run);
   for (const ProbeResult& each : run.results) {
-    result.results.push_back(digest_result(each, run.device));
+    result.results.push_back(digest_result(each, run.device, disturbances));
   }
   return result;
 }

@@ -33,8 +33,10 @@ Place locate(const ComparedFinding& compared) {
   const double high = on_line(finding.high.value_or(*finding.value));
   const double margin = is_part ? compared.margin : std::log1p(compared.margin);
   const double calibration = is_part ? 0.0 : std::log1p(compared.calibration);
-  place.below = in_quadrature({std::max(0.0, place.value - low), margin, calibration});
-  place.above = in_quadrature({std::max(0.0, high - place.value), margin, calibration});
+  place.below =
+      in_quadrature({std::max(0.0, place.value - low), margin, calibration, compared.disturbance});
+  place.above =
+      in_quadrature({std::max(0.0, high - place.value), margin, calibration, compared.disturbance});
   return place;
 }
 

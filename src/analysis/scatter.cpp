@@ -2,10 +2,12 @@
 #include "clprobe/scatter.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <vector>
 
+#include "clprobe/disturbance.hpp"
 #include "clprobe/estimate.hpp"
 #include "clprobe/statistics.hpp"
 
@@ -61,9 +63,34 @@ std::optional<QuietSeries> find_quietest(const Run& run) {
   return quietest;
 }
 
+namespace {
+
+/// Whether the references were asked; what they saw where that is worth telling.
+bool tell_references(Run& run) {
+  const auto most = std::max_element(
+      run.disturbances.begin(), run.disturbances.end(),
+      [](const Disturbance& a, const Disturbance& b) { return a.half_width < b.half_width; });
+  if (most == run.disturbances.end()) return false;
+  const double share = std::expm1(most->half_width);
+  if (share > worth_telling) {
+    run.warnings.push_back({std::string(reference_warning),
+                            {{"probe", most->probe},
+                             {"series", most->series},
+                             {"kind", std::string(to_word(most->kind))},
+                             {"changed_share", share}},
+                            WarningSource::analysis});
+  }
+  return true;
+}
+
+}  // namespace
+
 void tell_disturbance(Run& run) {
-  std::erase_if(run.warnings,
-                [](const Warning& warning) { return warning.code == disturbed_warning; });
+  std::erase_if(run.warnings, [](const Warning& warning) {
+    return warning.code == disturbed_warning || warning.code == reference_warning;
+  });
+  run.disturbances = find_disturbances(run);
+  if (tell_references(run)) return;
   const bool is_told =
       std::any_of(run.results.begin(), run.results.end(), [](const ProbeResult& result) {
         return std::any_of(result.warnings.begin(), result.warnings.end(),

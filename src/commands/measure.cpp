@@ -11,7 +11,6 @@
 
 #include "clprobe/engine.hpp"
 #include "clprobe/registry.hpp"
-#include "clprobe/scatter.hpp"
 #include "clprobe/simulated.hpp"
 #include "clprobe/worker.hpp"
 #include "commands/analyse_again.hpp"
@@ -21,6 +20,7 @@
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
 #include "commands/selection.hpp"
+#include "commands/turns.hpp"
 #include "system/interrupt.hpp"
 #include "terminal/complain.hpp"
 #include "terminal/progress.hpp"
@@ -120,7 +120,6 @@ class MeasuringAll {
     Run& run = new_run(backend->device());
     run.warnings = backend->warnings();
     const std::vector<const Probe*> probes = wanted_probes(options_, backend->device());
-    Known known;
     Observer observer;
     observer.cancelled = is_interrupted;
     observer.progress = [this](const Probe& probe, double done_share, double seconds_left) {
@@ -128,32 +127,11 @@ class MeasuringAll {
         progress_.show({std::string(probe.title), done_share, seconds_left});
       }
     };
-    std::vector<Measuring> turns;
-    const auto pass = [&](std::size_t i) {
-      turns[i].pass();
-      run.results[i] = turns[i].result();
-      tell_disturbance(run);
-      if (turns[i].is_done()) say_if_failed(run.results[i]);
+    const auto keep = [this](const ProbeResult& result, bool is_done) {
+      if (is_done) say_if_failed(result);
       results_.save(runs_);
     };
-    for (const Probe* const probe : probes) {
-      if (is_interrupted()) break;
-      Request request = cli::request_for(*probe, options_);
-      request.known = known;
-      turns.emplace_back(*probe, *backend, std::move(request),
-                         budget_of(*probe, options_, probes.size()), observer);
-      run.results.emplace_back();
-      pass(turns.size() - 1);
-      // A first look has no time to take turns: every probe would open its buffers again.
-      while (options_.effort == Effort::quick && !turns.back().is_done()) pass(turns.size() - 1);
-      if (probe->learn != nullptr) probe->learn(run.results.back(), known);
-    }
-    const auto is_done = [](const Measuring& each) { return each.is_done(); };
-    while (!is_interrupted() && !std::all_of(turns.begin(), turns.end(), is_done)) {
-      for (std::size_t i = 0; i < turns.size(); ++i) {
-        if (!turns[i].is_done()) pass(i);
-      }
-    }
+    Turns(options_, *backend, observer, run, keep).measure(probes);
   }
 
   void say_if_failed(const ProbeResult& result) {

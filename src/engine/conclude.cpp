@@ -102,7 +102,7 @@ void conclude(const Probe& probe, const DeviceInfo& device, const Ending& ended,
   if (auto scatter = find_scatter(result.points, device)) {
     result.warnings.push_back(std::move(*scatter));
   }
-  if (const auto drift = drift_of(ended.sentinel_ns)) {
+  if (const auto drift = drift_of(ended.speeds_ns)) {
     result.warnings.push_back({"clock_drift", {{"drift_share", *drift}}});
   }
   report_status(ended, result);

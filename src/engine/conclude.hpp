@@ -23,10 +23,10 @@ struct Refusal {
 
 /// What is known of a probe's measuring beside its points.
 struct Ending {
-  bool is_done{false};                ///< else it was interrupted, or goes on
-  std::vector<Finding> known{};       ///< what was clear without measuring
-  std::vector<Refusal> refusals{};    ///< of points without a sample
-  std::vector<double> sentinel_ns{};  ///< in the order of time
+  bool is_done{false};              ///< else it was interrupted, or goes on
+  std::vector<Finding> known{};     ///< what was clear without measuring
+  std::vector<Refusal> refusals{};  ///< of points without a sample
+  std::vector<double> speeds_ns{};  ///< of the first reference point, in the order of time
 };
 
 /// Leaves out the points that were not reached, and adds findings, warnings and the status. Of a

@@ -10,6 +10,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "engine/conclude.hpp"
+#include "engine/references.hpp"
 #include "engine/sampler.hpp"
 
 namespace clprobe {
@@ -30,7 +31,8 @@ class Measuring::Passes {
         request_(std::move(request)),
         budget_(budget),
         observer_(observer),
-        random_(budget.seed) {
+        random_(budget.seed),
+        references_(probe, backend, budget_, observer) {
     result_.probe = probe.id;
   }
 
@@ -44,13 +46,23 @@ class Measuring::Passes {
     if (rounds_ > 1) finish_few();
     ended_.is_done = !cancelled() && (rounds_ >= budget_.max_visits || out_of_time() || has_all());
     if (ended_.is_done && !is_given_) visit_again();
+    if (!is_given_ && !stopped()) references_.look_again(result_.points);
     was_cancelled_ = cancelled();
+    elapsed_before_s_ = elapsed_s();
+    begin_.reset();
+  }
+
+  void look_again() {
+    if (is_given_ || cancelled()) return;
+    begin_ = Steady::now();
+    references_.look_again(result_.points);
     elapsed_before_s_ = elapsed_s();
     begin_.reset();
   }
 
   [[nodiscard]] bool is_done() const { return ended_.is_done || was_cancelled_; }
   [[nodiscard]] ProbeResult result() const;
+  [[nodiscard]] const std::vector<Reference>& references() const { return references_.seen(); }
 
  private:
   /// A point on its way.
@@ -61,14 +73,12 @@ class Measuring::Passes {
 
   void first_round();
   void finish_few();
-  void choose_sentinel();
   [[nodiscard]] std::vector<std::size_t> in_order() const;
   std::vector<std::size_t> shuffled_from(std::size_t first);
   void visit_all(const std::vector<std::size_t>& order);
   void add_refined();
   void visit_again();
   void visit(std::size_t index);
-  void follow_sentinel();
   void report_progress();
   void judge(std::size_t index);
   void remember(const KernelBuild& build);
@@ -106,8 +116,7 @@ class Measuring::Passes {
   Ending ended_{};
   ProbeResult result_{};
   std::vector<Progress> progress_{};
-  std::optional<std::size_t> sentinel_{};
-  int since_sentinel_{0};
+  References references_;
   std::optional<double> first_visit_s_{};
 };
 
@@ -115,20 +124,13 @@ void Measuring::Passes::first_round() {
   std::optional<Plan> given = backend_.plan_of(probe_);
   is_given_ = given.has_value();
   Plan plan = given ? std::move(*given) : probe_.plan(backend_.device(), request_);
+  references_.choose(plan, !is_given_ && !is_simulated(backend_.device()));
   result_.points = std::move(plan.points);
   ended_.known = std::move(plan.findings);
   progress_.resize(result_.points.size());
-  choose_sentinel();
   is_ordered_ = plan.is_ordered;
   visit_all(is_ordered_ ? in_order() : shuffled_from(0));
   if (!stopped() && !is_given_ && probe_.refine != nullptr) add_refined();
-}
-
-/// The smallest point of the first series stands for the clock: what it takes should not change.
-void Measuring::Passes::choose_sentinel() {
-  constexpr std::size_t worth_following = 8;
-  if (result_.points.size() < worth_following) return;
-  sentinel_ = 0;
 }
 
 std::vector<std::size_t> Measuring::Passes::in_order() const {
@@ -150,7 +152,7 @@ void Measuring::Passes::visit_all(const std::vector<std::size_t>& order) {
     if (stopped()) return;
     if (progress_[index].done) continue;
     visit(index);
-    follow_sentinel();
+    references_.follow(result_.points);
     report_progress();
   }
 }
@@ -231,27 +233,6 @@ void Measuring::Passes::judge(std::size_t index) {
   progress.done = narrow && progress.visits >= budget_.min_visits;
 }
 
-void Measuring::Passes::follow_sentinel() {
-  constexpr int points_between = 16;
-  if (!sentinel_ || ++since_sentinel_ < points_between) return;
-  since_sentinel_ = 0;
-  Point probe_point = result_.points[*sentinel_];
-  if (!probe_point.failure.empty()) return;
-  probe_point.samples.clear();
-  try {
-    const Work work = backend_.prepare(probe_, probe_point);
-    sample_visit(work, backend_.device(), budget_, 0, probe_point);
-    if (const auto ns = sentinel_time_ns(probe_point, backend_.device())) {
-      ended_.sentinel_ns.push_back(*ns);
-    }
-  } catch (const DeviceError& error) {
-    sentinel_.reset();
-    // The point may have been done before, and would not tell.
-    if (cancelled()) return;
-    result_.warnings.push_back({"drift_not_followed", {{"reason", std::string(error.what())}}});
-  }
-}
-
 void Measuring::Passes::report_progress() {
   if (!observer_.progress) return;
   const auto visits = [](double sum, const Progress& each) {
@@ -275,7 +256,12 @@ void Measuring::Passes::remember(const KernelBuild& build) {
 ProbeResult Measuring::Passes::result() const {
   ProbeResult result = result_;
   result.elapsed_seconds = elapsed_s();
-  conclude(probe_, backend_.device(), ended_, result);
+  result.references = references_.seen();
+  result.warnings.insert(result.warnings.end(), references_.warnings().begin(),
+                         references_.warnings().end());
+  Ending ended = ended_;
+  ended.speeds_ns = references_.speeds_ns();
+  conclude(probe_, backend_.device(), ended, result);
   return result;
 }
 
@@ -287,6 +273,8 @@ Measuring& Measuring::operator=(Measuring&&) noexcept = default;
 Measuring::~Measuring() = default;
 
 void Measuring::pass() { passes_->pass(); }
+void Measuring::look_again() { passes_->look_again(); }
+const std::vector<Reference>& Measuring::references() const { return passes_->references(); }
 bool Measuring::is_done() const { return passes_->is_done(); }
 ProbeResult Measuring::result() const { return passes_->result(); }
 

@@ -47,6 +47,7 @@ class RecordedBackend final : public Backend {
                                  .parameters = {{"was_refused", i + 1}}});
         }
       }
+      plan.recorded_references = result.references;
       std::copy_if(result.findings.begin(), result.findings.end(),
                    std::back_inserter(plan.findings),
                    [](const Finding& finding) { return finding.method == "plan"; });

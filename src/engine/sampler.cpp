@@ -102,16 +102,16 @@ void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budg
   for (int i = 0; i < budget.samples_per_visit; ++i) keep(checked(work.run(fewer)));
 }
 
-std::optional<double> sentinel_time_ns(const Point& sentinel, const DeviceInfo& device) {
-  if (timer_of(sentinel, device) != Timer::clock || device.clock.rate != ClockRate::core_cycles) {
-    const auto found = estimate(sentinel, device);
+std::optional<double> speed_ns(const Point& reference, const DeviceInfo& device) {
+  if (timer_of(reference, device) != Timer::clock || device.clock.rate != ClockRate::core_cycles) {
+    const auto found = estimate(reference, device);
     if (!found) return std::nullopt;
     return found->ns;
   }
   // Of shorter launches what starts them is too large a part.
   constexpr double shortest_ns = 1e5;
   std::optional<double> least;
-  for (const Sample& sample : sentinel.samples) {
+  for (const Sample& sample : reference.samples) {
     const auto launch_ns = static_cast<double>(sample.event_ns.value_or(sample.host_ns));
     if (launch_ns < shortest_ns) continue;
     const double ns = launch_ns / static_cast<double>(sample.accesses);
@@ -120,13 +120,13 @@ std::optional<double> sentinel_time_ns(const Point& sentinel, const DeviceInfo& 
   return least;
 }
 
-std::optional<double> drift_of(std::span<const double> sentinel_ns) {
+std::optional<double> drift_of(std::span<const double> speeds_ns) {
   constexpr std::size_t fewest = 4;
   constexpr double worth_telling = 0.02;
-  if (sentinel_ns.size() < fewest) return std::nullopt;
-  const std::size_t half = sentinel_ns.size() / 2;
-  const double early = median(sentinel_ns.first(half));
-  const double late = median(sentinel_ns.last(half));
+  if (speeds_ns.size() < fewest) return std::nullopt;
+  const std::size_t half = speeds_ns.size() / 2;
+  const double early = median(speeds_ns.first(half));
+  const double late = median(speeds_ns.last(half));
   const double drift = std::fabs(late - early) / early;
   if (drift < worth_telling) return std::nullopt;
   return drift;

@@ -20,13 +20,13 @@ namespace clprobe {
 void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budget,
                   std::uint64_t visit, Point& point);
 
-/// What the sentinel's samples say of the device's speed: the time of one access. A clock that
+/// What a reference point's samples say of the device's speed: the time of one access. A clock that
 /// counts the core's cycles slows down with the core and would show nothing, so that the launches'
 /// times are used there.
-std::optional<double> sentinel_time_ns(const Point& sentinel, const DeviceInfo& device);
+std::optional<double> speed_ns(const Point& reference, const DeviceInfo& device);
 
-/// How far the sentinel's later half lies from its earlier half, as a share; nothing when that is
+/// How far the later half of these lies from the earlier half, as a share; nothing when that is
 /// under 2 % or there are fewer than 4 values.
-std::optional<double> drift_of(std::span<const double> sentinel_ns);
+std::optional<double> drift_of(std::span<const double> speeds_ns);
 
 }  // namespace clprobe

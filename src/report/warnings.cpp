@@ -45,6 +45,10 @@ constexpr std::array prose{
     Prose{"device_disturbed",
           "even the series that scatters least, {series} of {probe}, does so by {quietest_share}",
           "something else seems to use the device: close it, or repeat with --thorough"},
+    Prose{"reference_changed",
+          "what was measured over and over ({kind}: {series} of {probe}) changed by up to "
+          "{changed_share}",
+          "something else uses the device; intervals of comparisons are that much wider"},
     Prose{"time_budget_short", "the time budget was reached after {measured} of {planned point}",
           "raise --time-budget"},
     Prose{"point_refused", "{series}: {reason}", "the other points were measured"},

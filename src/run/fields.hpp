@@ -202,6 +202,35 @@ struct Fields<Warning> {
 };
 
 template <>
+struct Fields<Moment> {
+  static constexpr std::string_view name = "moment";
+  static constexpr auto list =
+      std::tuple(always("at_seconds", &Moment::at_seconds, "since the run began"),
+                 always("ns", &Moment::ns, "of one access, or byte"));
+};
+
+template <>
+struct Fields<Reference> {
+  static constexpr std::string_view name = "reference";
+  static constexpr auto list = std::tuple(
+      always("kind", &Reference::kind, "what it stands for"), always("series", &Reference::series),
+      always("parameters", &Reference::parameters, "which point it is"),
+      always("moments", &Reference::moments, "what it took, over and over"));
+};
+
+template <>
+struct Fields<Disturbance> {
+  static constexpr std::string_view name = "disturbance";
+  static constexpr auto list =
+      std::tuple(always("probe", &Disturbance::probe), always("series", &Disturbance::series),
+                 always("kind", &Disturbance::kind, "what its reference point stands for"),
+                 always("seconds", &Disturbance::seconds, "of one access, or byte"),
+                 always("is_rate", &Disturbance::is_rate, "whether its probe measures a rate"),
+                 always("half_width", &Disturbance::half_width,
+                        "of a 95 % interval, as the logarithm of a ratio"));
+};
+
+template <>
 struct Fields<KernelBuild> {
   static constexpr std::string_view name = "kernel";
   static constexpr auto list =
@@ -226,7 +255,9 @@ struct Fields<ProbeResult> {
       always("status", &ProbeResult::status), if_any("reason", &ProbeResult::reason, "why not ok"),
       always("elapsed_seconds", &ProbeResult::elapsed_seconds).between(0.0, max_magnitude),
       always("findings", &ProbeResult::findings), always("warnings", &ProbeResult::warnings),
-      always("kernels", &ProbeResult::kernels), always("points", &ProbeResult::points));
+      always("kernels", &ProbeResult::kernels), always("points", &ProbeResult::points),
+      if_any("references", &ProbeResult::references, "points that show what disturbs the run")
+          .since(2));
 };
 
 template <>
@@ -282,7 +313,8 @@ struct Fields<Run> {
       always("interrupted", &Run::interrupted), always("host", &Run::host),
       if_any("imported", &Run::imported, "only in runs that were made from another tool's results"),
       always("device", &Run::device), always("warnings", &Run::warnings, "about the device"),
-      always("results", &Run::results));
+      always("results", &Run::results),
+      if_any("disturbances", &Run::disturbances, "what the references say").since(2));
 };
 
 // What follows is in no document: the worker speaks of it.

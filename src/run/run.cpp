@@ -84,6 +84,13 @@ struct Words<Unit> {
 };
 
 template <>
+struct Words<ReferenceKind> {
+  static constexpr std::array table{Word{ReferenceKind::core, "core"},
+                                    Word{ReferenceKind::cache, "cache"},
+                                    Word{ReferenceKind::memory, "memory"}};
+};
+
+template <>
 struct Words<ViewKind> {
   static constexpr std::array table{Word{ViewKind::curve, "curve"},
                                     Word{ViewKind::heat_map, "heat-map"},
@@ -124,6 +131,7 @@ std::string_view to_word(Timer value) { return word_of(value); }
 std::string_view to_word(Effort value) { return word_of(value); }
 std::string_view to_word(DeviceType value) { return word_of(value); }
 std::string_view to_word(Unit value) { return word_of(value); }
+std::string_view to_word(ReferenceKind value) { return word_of(value); }
 std::string_view to_word(ViewKind value) { return word_of(value); }
 std::string_view to_word(Better value) { return word_of(value); }
 std::string_view to_word(Role value) { return word_of(value); }
@@ -150,6 +158,7 @@ template std::optional<Timer> from_word(std::string_view);
 template std::optional<Effort> from_word(std::string_view);
 template std::optional<DeviceType> from_word(std::string_view);
 template std::optional<Unit> from_word(std::string_view);
+template std::optional<ReferenceKind> from_word(std::string_view);
 template std::optional<ViewKind> from_word(std::string_view);
 template std::optional<Better> from_word(std::string_view);
 template std::optional<Role> from_word(std::string_view);
@@ -162,6 +171,7 @@ template std::vector<std::string_view> all_words<Timer>();
 template std::vector<std::string_view> all_words<Effort>();
 template std::vector<std::string_view> all_words<DeviceType>();
 template std::vector<std::string_view> all_words<Unit>();
+template std::vector<std::string_view> all_words<ReferenceKind>();
 template std::vector<std::string_view> all_words<ViewKind>();
 template std::vector<std::string_view> all_words<Better>();
 template std::vector<std::string_view> all_words<Role>();

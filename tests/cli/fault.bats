@@ -19,7 +19,7 @@ with_fault() {
     CLPROBE_FAULT="$fault" "$CLPROBE" "$@"
 }
 
-# Fewer than eight points: the engine then follows no sentinel, which could meet a fault that happens
+# Fewer than eight points: the engine then follows no reference point, which could meet a fault that happens
 # once in the place of a point. And global memory alone: a first launch that fails for want of resources
 # with constants or local memory is a refusal and no failure. They need more than 20 launches.
 few_points=(--sizes "16KiB-64KiB*1.4" --series global --quick --time-budget 60s)

@@ -135,6 +135,29 @@ Finding why_nothing(const SeriesPlan& series) {
   return not_measured("latency", series.spec->name, std::move(reason));
 }
 
+/// The smallest working set of global memory, one of the caches, and one that no cache holds, as
+/// small as can be: it is laid out anew each time.
+std::vector<PlannedReference> choose_references(const DeviceInfo& device,
+                                                std::span<const Point> points) {
+  constexpr std::size_t worth_following = 8;
+  constexpr std::uint64_t beyond_cache = 4;
+  std::vector<std::pair<std::uint64_t, std::size_t>> sizes;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].series != global_series) continue;
+    sizes.emplace_back(shape_of<RingShape>(points[i]).working_set_bytes, i);
+  }
+  if (sizes.size() < worth_following) return {};
+  std::sort(sizes.begin(), sizes.end());
+  const std::uint64_t far = reported_cache(device).count * beyond_cache;
+  const auto memory = std::find_if(sizes.begin(), sizes.end() - 1,
+                                   [&](const auto& each) { return far > 0 && each.first >= far; });
+  // In the middle of what are caches, on a scale of ratios as the sizes are.
+  const auto middle = sizes.begin() + (memory - sizes.begin()) / 2;
+  return {{ReferenceKind::core, sizes.front().second},
+          {ReferenceKind::cache, middle->second},
+          {ReferenceKind::memory, memory->second}};
+}
+
 Plan plan(const DeviceInfo& device, const Request& request) {
   const Asked asked(request);
   const std::vector<SeriesPlan> all = plan_series(device, asked);
@@ -170,6 +193,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   // Sizes that were asked for are measured.
   result.is_ordered = asked.effort == Effort::quick && asked.sizes.empty();
   if (result.is_ordered) order_by_weight(result.points);
+  // A first look has no time for more than the device's speed.
+  if (asked.effort != Effort::quick) result.references = choose_references(device, result.points);
   return result;
 }
 

@@ -171,6 +171,10 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     Shape& shape = shapes[i];
     shape.shared_buffer_bytes = buffer_bytes;
     for (shape.stride = 1; shape.stride <= shape.grid; shape.stride *= 2) {
+      // Of reads, the pattern that all devices stream best.
+      const bool is_first_read = shape.stride == 1 && shape.operation == Operation::read &&
+                                 result.references.empty() && asked.effort != Effort::quick;
+      if (is_first_read) result.references = {{ReferenceKind::memory, result.points.size()}};
       result.points.push_back(point_of(measured[i], shape));
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the engine stops, and what it says where it could not: widths, the sentinel, refusals.
+// When the engine stops, and what it says where it could not: widths, reference points, refusals.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -97,12 +97,63 @@ TEST_CASE("drift is followed from eight points on, by a visit of the first after
   CHECK(visits_of_first(10) == 10 + 100 / 16);
 }
 
-TEST_CASE("an interrupt under the sentinel is no drift that was not followed") {
+Plan with_references(const DeviceInfo& device, const Request& request) {
+  Plan plan = fake_plan(device, request);
+  plan.references = {{ReferenceKind::core, 0}, {ReferenceKind::memory, 19}};
+  return plan;
+}
+
+TEST_CASE("reference points are those of the plan, and what they took is told with its time") {
+  Probe probe = fake_probe();
+  probe.plan = with_references;
+  Observer observer;
+  observer.began -= std::chrono::seconds(100);
+  FakeBackend backend(noisy_points(0, 1.0));
+  const ProbeResult result =
+      measure(probe, backend, request_of_points(20), ample_budget(), observer);
+  REQUIRE(result.references.size() == 2);
+  CHECK(result.references[0].kind == ReferenceKind::core);
+  CHECK(result.references[1].kind == ReferenceKind::memory);
+  CHECK(result.references[1].series == "near");
+  CHECK(result.references[1].parameters == fake_point("near", 20).parameters);
+  for (const Reference& each : result.references) {
+    REQUIRE(each.moments.size() == 2);  // of 40 visits
+    for (const Moment& moment : each.moments) {
+      CHECK(moment.at_seconds >= 100.0);
+      CHECK(moment.at_seconds < 200.0);
+      CHECK(moment.ns == doctest::Approx(1000.0));
+    }
+  }
+}
+
+TEST_CASE("what the references of a recorded run took is kept, and not measured again") {
+  FakeBackend backend(noisy_points(0, 1.0));
+  Run run;
+  run.device = fake_info();
+  run.results.push_back(measure(fake_probe(), backend, request_of_points(40), ample_budget(), {}));
+  run.results[0].probe = "fake";
+  run.results[0].references.at(0).moments = {{1.0, 2.0}, {3.0, 4.0}};
+  const auto recorded = recorded_backend(run);
+  const ProbeResult again = measure(fake_probe(), *recorded, {}, ample_budget(), {});
+  CHECK(again.references == run.results[0].references);
+}
+
+TEST_CASE("time on a simulated machine is not real, and nothing disturbs it") {
+  DeviceInfo info = fake_info();
+  info.type = DeviceType::simulated;
+  FakeBackend backend(noisy_points(0, 1.0), info);
+  const ProbeResult result =
+      measure(fake_probe(), backend, request_of_points(40), ample_budget(), {});
+  CHECK(result.references.empty());
+}
+
+TEST_CASE("an interrupt under the reference point is no drift that was not followed") {
   bool interrupted = false;
   FakeBackend backend(noisy_points(20, 1.5));
   backend.on_prepare([&, visited = false](const Point& point) mutable {
     if (id_of(point) != 1) return;
-    if (visited && point.samples.empty()) {  // the sentinel, which the worker did not survive
+    if (visited &&
+        point.samples.empty()) {  // the reference point, which the worker did not survive
       interrupted = true;
       throw DeviceError("interrupted");
     }

@@ -440,15 +440,15 @@ TEST_CASE("a device that slows down during the run is told") {
   CHECK(std::get<double>(*share) < 1.0);
 }
 
-TEST_CASE("a steady device has no drift, and the sentinel's samples are not the point's") {
+TEST_CASE("a steady device has no drift, and a reference's samples are not its point's") {
   FakeBackend backend(steady());
   const ProbeResult result = measure_fake(backend, request_of_points(50));
   CHECK(result.warnings.empty());
-  CHECK(backend.visited().size() > 100);  // 50 points twice, and the sentinel now and then
+  CHECK(backend.visited().size() > 100);  // 50 points twice, and the first now and then
   for (const Point& point : result.points) CHECK(point.samples.size() == 4);
 }
 
-TEST_CASE("a sentinel that fails is given up") {
+TEST_CASE("a reference point that fails is given up") {
   FakeBackend backend(steady());
   backend.on_prepare([](const Point& point) {
     if (id_of(point) == 1) throw DeviceError("lost");
@@ -457,7 +457,7 @@ TEST_CASE("a sentinel that fails is given up") {
   CHECK(result.reason.starts_with("1 of 50 points failed"));
 }
 
-TEST_CASE("a sentinel that fails when its point is done is told, since the point does not tell") {
+TEST_CASE("a reference point that fails when its point is done is told, since the point does not tell") {
   FakeBackend backend(steady());
   backend.on_prepare([visited = false](const Point& point) mutable {
     if (id_of(point) != 1) return;

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/disturbance.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+namespace {
+
+// On shared hosts disturbances last about 10 s. By a trace that was recorded there (docs/method.md)
+// the range of what was taken in five parts of 15 s or more, times the first factor, is half an
+// interval that holds the truth in 95 % of runs; of a shorter time, or where parts are missing, the
+// second.
+constexpr std::size_t part_count = 5;
+constexpr double long_enough_s = 15.0;
+constexpr double long_factor = 1.4;
+constexpr double short_factor = 2.25;
+
+/// The logarithms of what was taken in each of five equal parts of the time between the first and
+/// the last moment, the middle one of a part's; empty parts are left out.
+std::vector<double> by_parts(std::span<const Moment> moments, double begin, double span) {
+  std::array<std::vector<double>, part_count> parts;
+  for (const Moment& each : moments) {
+    const double place = span > 0.0 ? (each.at_seconds - begin) / span * part_count : 0.0;
+    const auto part = static_cast<std::size_t>(std::clamp(place, 0.0, part_count - 1.0));
+    parts.at(part).push_back(std::log(each.ns));
+  }
+  std::vector<double> values;
+  for (const std::vector<double>& part : parts) {
+    if (!part.empty()) values.push_back(median(part));
+  }
+  return values;
+}
+
+}  // namespace
+
+std::optional<double> half_width_of(std::span<const Moment> moments) {
+  std::vector<Moment> usable;
+  std::copy_if(moments.begin(), moments.end(), std::back_inserter(usable),
+               [](const Moment& each) { return each.ns > 0.0; });
+  if (usable.size() < 2) return std::nullopt;
+  const auto [first, last] = std::minmax_element(
+      usable.begin(), usable.end(),
+      [](const Moment& a, const Moment& b) { return a.at_seconds < b.at_seconds; });
+  const double span = last->at_seconds - first->at_seconds;
+  std::vector<double> values = by_parts(usable, first->at_seconds, span);
+  const bool is_enough = values.size() == part_count && span >= long_enough_s;
+  if (values.size() < 2) {  // all at once
+    values.clear();
+    for (const Moment& each : usable) values.push_back(std::log(each.ns));
+  }
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  return (*most - *least) * (is_enough ? long_factor : short_factor);
+}
+
+std::vector<Disturbance> find_disturbances(const Run& run) {
+  std::vector<Disturbance> found;
+  for (const ProbeResult& result : run.results) {
+    for (const Reference& each : result.references) {
+      const std::optional<double> half_width = half_width_of(each.moments);
+      if (!half_width) continue;
+      std::vector<double> times;
+      for (const Moment& moment : each.moments) {
+        if (moment.ns > 0.0) times.push_back(moment.ns);
+      }
+      found.push_back({result.probe, each.series, each.kind, median(times) / ns_per_second,
+                       result.unit != Unit::seconds, *half_width});
+    }
+  }
+  return found;
+}
+
+double disturbance_at(std::span<const Disturbance> disturbances, double seconds, bool is_rate) {
+  if (!(seconds > 0.0)) return 0.0;
+  const bool has_its_kind =
+      std::any_of(disturbances.begin(), disturbances.end(),
+                  [&](const Disturbance& each) { return each.is_rate == is_rate; });
+  const Disturbance* nearest = nullptr;
+  double least = HUGE_VAL;
+  for (const Disturbance& each : disturbances) {
+    if (has_its_kind && each.is_rate != is_rate) continue;
+    const double distance = std::fabs(std::log(each.seconds / seconds));
+    // Of equally near ones the more disturbed.
+    const bool is_nearer = nullptr == nearest || distance < least ||
+                           (distance == least && each.half_width > nearest->half_width);
+    if (!is_nearer) continue;
+    nearest = &each;
+    least = distance;
+  }
+  return nearest == nullptr ? 0.0 : nearest->half_width;
+}
+
+}  // namespace clprobe

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/turns.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "clprobe/scatter.hpp"
+#include "commands/plan.hpp"
+
+namespace clprobe::commands {
+
+Turns::Turns(const cli::Options& options, Backend& backend, const Observer& observer, Run& run,
+             Keep keep)
+    : options_(options),
+      backend_(backend),
+      observer_(observer),
+      run_(run),
+      keep_(std::move(keep)) {}
+
+void Turns::measure(std::span<const Probe* const> probes) {
+  for (const Probe* const probe : probes) {
+    if (is_cancelled()) break;
+    first_pass(*probe, probes.size());
+  }
+  const auto is_done = [](const Measuring& each) { return each.is_done(); };
+  while (!is_cancelled() && !std::all_of(turns_.begin(), turns_.end(), is_done)) {
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      if (!turns_[i].is_done()) pass(i);
+    }
+  }
+  if (!is_cancelled()) return look_again();
+  for (std::size_t i = 0; i < turns_.size(); ++i) {
+    if (!turns_[i].is_done()) keep(i);
+  }
+}
+
+void Turns::first_pass(const Probe& probe, std::size_t probe_count) {
+  Request request = cli::request_for(probe, options_);
+  request.known = known_;
+  turns_.emplace_back(probe, backend_, std::move(request), budget_of(probe, options_, probe_count),
+                      observer_);
+  // Until it is concluded it must not look as if it had found nothing.
+  run_.results.push_back({.probe = std::string(probe.id), .status = Status::interrupted});
+  const std::size_t which = turns_.size() - 1;
+  pass(which);
+  // A first look has no time to take turns: every probe would open its buffers again.
+  while (options_.effort == Effort::quick && !turns_.back().is_done()) pass(which);
+  if (probe.learn == nullptr) return;
+  if (!turns_.back().is_done()) keep(which);
+  probe.learn(run_.results.back(), known_);
+}
+
+/// To conclude and to write takes as long as to measure some hundred points: what a kill would lose
+/// is kept every few seconds.
+void Turns::pass(std::size_t which) {
+  constexpr std::chrono::seconds between{2};
+  turns_[which].pass();
+  const bool is_time = !kept_ || Steady::now() - *kept_ >= between;
+  if (turns_[which].is_done() || is_time) keep(which);
+}
+
+void Turns::keep(std::size_t which) {
+  run_.results[which] = turns_[which].result();
+  tell_disturbance(run_);
+  keep_(run_.results[which], turns_[which].is_done());
+  kept_ = Steady::now();
+}
+
+void Turns::look_again() {
+  for (std::size_t i = 0; i < turns_.size(); ++i) {
+    turns_[i].look_again();
+    run_.results[i].references = turns_[i].references();
+  }
+  tell_disturbance(run_);
+}
+
+}  // namespace clprobe::commands

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The probes of one device, measured in turns.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "clprobe/engine.hpp"
+
+namespace clprobe::commands {
+
+/// Called when the run has more to keep: with the result that changed, and whether it is done.
+using Keep = std::function<void(const ProbeResult&, bool is_done)>;
+
+/// A pass of every probe, then another of all that are not done, and so on: what disturbs a device
+/// for some seconds then meets one visit of a point, and not all of them. The reference points are
+/// looked at until the end.
+class Turns {
+ public:
+  /// All must outlive it. The results go into `run`.
+  Turns(const cli::Options& options, Backend& backend, const Observer& observer, Run& run,
+        Keep keep);
+
+  /// Until all probes are done, or the observer cancels.
+  void measure(std::span<const Probe* const> probes);
+
+ private:
+  using Steady = std::chrono::steady_clock;
+
+  void first_pass(const Probe& probe, std::size_t probe_count);
+  void pass(std::size_t which);
+  void keep(std::size_t which);
+  void look_again();
+  [[nodiscard]] bool is_cancelled() const { return observer_.cancelled && observer_.cancelled(); }
+
+  const cli::Options& options_;
+  Backend& backend_;
+  const Observer& observer_;
+  Run& run_;
+  Keep keep_;
+  Known known_{};
+  std::vector<Measuring> turns_{};
+  std::optional<Steady::time_point> kept_{};
+};
+
+}  // namespace clprobe::commands

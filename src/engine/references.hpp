@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The points that are measured over and over, so that they show what changes while a run lasts.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "clprobe/engine.hpp"
+
+namespace clprobe {
+
+class References {
+ public:
+  /// All must outlive it.
+  References(const Probe& probe, Backend& backend, const Budget& budget, const Observer& observer);
+
+  /// Those of the plan; else the first of 8 points or more stands for the core. Where time is not
+  /// real, in a recorded run or on a simulated machine, only the device's speed is followed, and
+  /// what is known of the moments is the plan's.
+  void choose(const Plan& plan, bool is_time_real);
+  /// After a point was visited: measures them again, if 16 points were since; but not so often that
+  /// this takes more than a tenth of the time.
+  void follow(std::span<const Point> points);
+  /// At the end of a pass, or of the run: if that is a second ago.
+  void look_again(std::span<const Point> points);
+
+  [[nodiscard]] const std::vector<Reference>& seen() const { return seen_; }
+  /// What the first of them says of the device's speed, in the order of time.
+  [[nodiscard]] const std::vector<double>& speeds_ns() const { return speeds_ns_; }
+  /// "drift_not_followed" where one failed, though its point is good.
+  [[nodiscard]] const std::vector<Warning>& warnings() const { return warnings_; }
+
+ private:
+  using Steady = std::chrono::steady_clock;
+  struct Followed {
+    std::size_t point;  ///< of the plan's
+    std::size_t place;  ///< in `seen_`
+  };
+
+  void measure_all(std::span<const Point> points);
+  bool measure(const Followed& followed, const Point& point);
+
+  const Probe& probe_;
+  Backend& backend_;
+  const Budget& budget_;
+  const Observer& observer_;
+  std::vector<Followed> followed_{};
+  std::vector<Reference> seen_{};
+  bool is_time_real_{true};
+  int points_since_{0};
+  Steady::time_point last_{};
+  Steady::duration last_took_{};
+  std::vector<double> speeds_ns_{};
+  std::vector<Warning> warnings_{};
+};
+
+}  // namespace clprobe

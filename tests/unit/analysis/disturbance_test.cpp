@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// What disturbed a run, by its reference points; and whether intervals that hold it cover the truth
+// on a shared host, by a trace that was recorded there.
+#include "clprobe/disturbance.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "analysis/finding_error.hpp"
+#include "clprobe/compare.hpp"
+#include "clprobe/estimate.hpp"
+#include "clprobe/scatter.hpp"
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+namespace {
+
+std::vector<Moment> moments_of(double gap_s, const std::vector<double>& ns) {
+  std::vector<Moment> moments;
+  for (const double each : ns) {
+    moments.push_back({gap_s * static_cast<double>(moments.size()), each});
+  }
+  return moments;
+}
+
+TEST_CASE("fewer than two moments say nothing") {
+  CHECK_FALSE(half_width_of({}).has_value());
+  CHECK_FALSE(half_width_of(moments_of(1.0, {100.0})).has_value());
+  CHECK_FALSE(half_width_of(moments_of(1.0, {100.0, 0.0, -1.0})).has_value());
+}
+
+// The factors of a range: of five parts over 15 s or more, and of less.
+constexpr double long_factor = 1.4;
+constexpr double short_factor = 2.25;
+
+TEST_CASE("half an interval is 1.4 times the range of five moments over 15 s, and 2.25 of less") {
+  const std::vector<double> ns{100.0, 101.0, 104.0, 100.5, 102.0};
+  const double range = std::log(1.04);
+  CHECK(half_width_of(moments_of(3.75, ns)).value() == doctest::Approx(long_factor * range));
+  CHECK(half_width_of(moments_of(3.74, ns)).value() == doctest::Approx(short_factor * range));
+  CHECK(half_width_of(moments_of(10.0, {100.0, 101.0, 104.0, 102.0})).value() ==
+        doctest::Approx(short_factor * range));
+}
+
+TEST_CASE("many moments of a part of the run count as their middle one") {
+  std::vector<Moment> moments;
+  for (int i = 0; i <= 100; ++i) moments.push_back({0.2 * i, i % 10 == 3 ? 150.0 : 100.0});
+  CHECK(half_width_of(moments).value() == doctest::Approx(0.0));
+  for (Moment& each : moments) {
+    if (each.at_seconds > 17.0) each.ns = 110.0;
+  }
+  CHECK(half_width_of(moments).value() == doctest::Approx(long_factor * std::log(1.1)));
+}
+
+TEST_CASE("moments all at once are compared one by one") {
+  CHECK(half_width_of(std::vector<Moment>{{5.0, 100.0}, {5.0, 110.0}}).value() ==
+        doctest::Approx(short_factor * std::log(1.1)));
+}
+
+TEST_CASE("a time is disturbed as the reference nearest to it, and a rate as one of rates") {
+  const std::vector<Disturbance> all{
+      {"latency", "global", ReferenceKind::core, 2e-9, false, 0.01},
+      {"latency", "global", ReferenceKind::memory, 200e-9, false, 0.05},
+      {"stride", "read int", ReferenceKind::memory, 0.1e-9, true, 0.3},
+  };
+  CHECK(disturbance_at(all, 3e-9, false) == 0.01);
+  CHECK(disturbance_at(all, 19e-9, false) == 0.01);
+  CHECK(disturbance_at(all, 21e-9, false) == 0.05);
+  CHECK(disturbance_at(all, 0.1e-9, false) == 0.01);
+  CHECK(disturbance_at(all, 100e-9, true) == 0.3);
+  CHECK(disturbance_at(std::span(all).first(2), 0.1e-9, true) == 0.01);
+  CHECK(disturbance_at({}, 1e-9, false) == 0.0);
+  CHECK(disturbance_at(all, 0.0, false) == 0.0);
+}
+
+Run run_with(const std::vector<Moment>& moments) {
+  Run run;
+  run.results.push_back({.probe = "latency"});
+  run.results[0].references.push_back({ReferenceKind::memory, "global", {}, moments});
+  return run;
+}
+
+TEST_CASE("a run says what its references saw, and warns of more than 5 %") {
+  Run run = run_with(moments_of(4.0, {100.0, 100.0, 103.5, 100.0, 100.0}));
+  tell_disturbance(run);
+  REQUIRE(run.disturbances.size() == 1);
+  CHECK(run.disturbances[0].seconds == doctest::Approx(100e-9));
+  CHECK(run.warnings.empty());
+  run = run_with(moments_of(4.0, {100.0, 100.0, 103.6, 100.0, 100.0}));
+  tell_disturbance(run);
+  tell_disturbance(run);  // says it once
+  REQUIRE(run.warnings.size() == 1);
+  CHECK(run.warnings[0].code == reference_warning);
+  CHECK(std::get<double>(*run.warnings[0].facts.find("changed_share")) ==
+        doctest::Approx(std::pow(1.036, long_factor) - 1.0));
+  run.results.clear();
+  tell_disturbance(run);
+  CHECK(run.warnings.empty());
+  CHECK(run.disturbances.empty());
+}
+
+// ---- Coverage: made truths, disturbed as a shared host was.
+
+/// A column of the trace: what a quantity took over the time of a quarter of an hour.
+struct Trace {
+  std::vector<double> seconds{};
+  std::vector<double> ns{};
+
+  [[nodiscard]] double at(double time) const {
+    const auto next = std::lower_bound(seconds.begin(), seconds.end(), time);
+    const auto place = static_cast<std::size_t>(next - seconds.begin());
+    return ns[std::min(place, ns.size() - 1)];
+  }
+};
+
+Trace read_trace(std::size_t column, bool is_rate) {
+  std::ifstream file(CLPROBE_GOLDEN_FOLDER "/../curves/epyc-2vcpu-noise.txt");
+  REQUIRE(file.good());
+  Trace trace;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    std::istringstream words(line);
+    std::vector<double> values;
+    for (double value = 0.0; words >> value;) values.push_back(value);
+    REQUIRE(values.size() > column);
+    trace.seconds.push_back(values[0]);
+    trace.ns.push_back(is_rate ? 1.0 / values[column] : values[column]);
+  }
+  return trace;
+}
+
+/// One finding, made of points that were visited twice during a run of so many seconds, and a
+/// reference that was measured `moments` times.
+ComparedFinding measured(const Trace& trace, double begin, double span_s, int moments,
+                         std::mt19937_64& random) {
+  std::uniform_real_distribution<double> early(0.0, 0.45);
+  std::uniform_real_distribution<double> late(0.55, 1.0);
+  const double first = trace.at(begin + early(random) * span_s);
+  const double second = trace.at(begin + late(random) * span_s);
+  std::vector<Moment> seen;
+  for (int i = 0; i < moments; ++i) {
+    const double at = span_s * i / std::max(1, moments - 1);
+    seen.push_back({at, trace.at(begin + at)});
+  }
+  Finding finding{.name = "latency", .series = "global"};
+  finding.value = std::sqrt(first * second) / ns_per_second;
+  finding.unit = "seconds";
+  finding.better = Better::less;
+  Run run = run_with(seen);
+  run.results[0].findings.push_back(finding);
+  return digest(run, "run").results.at(0).findings.at(0);
+}
+
+/// In which share of pairs of runs of one machine the interval of their ratio holds 1.
+double coverage(const Trace& trace, double span_s, int moments) {
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> begin(0.0, trace.seconds.back() - span_s);
+  constexpr int pairs = 2000;
+  int covered = 0;
+  for (int i = 0; i < pairs; ++i) {
+    const ComparedFinding a = measured(trace, begin(random), span_s, moments, random);
+    const ComparedFinding b = measured(trace, begin(random), span_s, moments, random);
+    const Interval change = difference(locate(a), locate(b)).interval;
+    if (change.low <= 0.0 && 0.0 <= change.high) ++covered;
+  }
+  return static_cast<double>(covered) / pairs;
+}
+
+TEST_CASE("on a shared host 95 % intervals hold the truth in at least 93 % of pairs of runs") {
+  struct Column {
+    const char* title;
+    std::size_t index;
+    bool is_rate;
+  };
+  const std::vector<Column> columns{{"L1, least", 2, false},
+                                    {"L2, least", 4, false},
+                                    {"memory, least", 6, false},
+                                    {"memory, median", 7, false},
+                                    {"read, median", 9, true}};
+  for (const Column& column : columns) {
+    CAPTURE(column.title);
+    const Trace trace = read_trace(column.index, column.is_rate);
+    for (const double span_s : {6.0, 15.0, 35.0, 60.0}) {
+      CAPTURE(span_s);
+      CHECK(coverage(trace, span_s, 5) >= 0.93);
+      CHECK(coverage(trace, span_s, 9) >= 0.93);
+    }
+    CHECK(coverage(trace, 35.0, 1) < 0.1);  // one moment tells nothing
+  }
+}
+
+}  // namespace
+}  // namespace clprobe
