@@ -36,6 +36,9 @@ struct LoadPattern {
 struct ThreadLatencyPoint {
   int work_items{0};
   std::vector<double> runs_cycles{};  ///< the time of the work-group in each run
+  /// The least of each visit, whose runs are alike where visits differ (by the unit that the group
+  /// was given). Empty: every run is a visit.
+  std::vector<double> visits_cycles{};
 };
 
 struct ThreadLatencyCurve {
@@ -66,7 +69,7 @@ ThreadLatencyPlot plot_of(const ThreadLatencyCurve& curve);
 
 /// Where the least of the robust curve stays below in 95 of 100 bootstraps of each point's runs, by
 /// their order statistics; 0 without usable runs.
-double high_end_of_least(const ThreadLatencyCurve& curve);
+double high_end_of_least(ThreadLatencyCurve curve);
 
 /// Different lines that `work_items` work-items ask for, all loads together.
 std::int64_t unique_requests(int work_items, const LoadPattern& pattern, int sub_group);
@@ -108,8 +111,10 @@ struct CurveFinding {
   Interval latency_interval{};     ///< to high_end_of_least or by two noises, and as far down
   double cycles_per_request{0.0};  ///< before the first jump
   Interval request_interval{};     ///< of cycles_per_request: 95 %, from the points' distances
-  double noise{0.0};               ///< standard deviation of the robust curve, as a share of it
-  std::optional<Spike> spike{};    ///< the first
+  double whole_cycles_per_request{0.0};  ///< of the whole curve, as if it had no jump
+  Interval whole_request_interval{};
+  double noise{0.0};             ///< standard deviation of the robust curve, as a share of it
+  std::optional<Spike> spike{};  ///< the first
   /// Requests and instructions at up to which a jump would have been seen (2 latency - time is
   /// large enough): a silent curve speaks only about capacities between these. Empty (high < low)
   /// when it would have been seen nowhere.

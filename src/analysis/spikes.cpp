@@ -151,6 +151,9 @@ CurveFinding find_spike(const ThreadLatencyCurve& curve, int sub_group) {
   const Slope slope = slope_between(*sweep, 0, last);
   found.cycles_per_request = slope.cycles;
   found.request_interval = slope.interval;
+  const Slope whole = slope_between(*sweep, 0, sweep->n.size() - 1);
+  found.whole_cycles_per_request = whole.cycles;
+  found.whole_request_interval = whole.interval;
   if (!first) {
     if (found.reason.empty()) found.reason = why_silent(*sweep, found);
     return found;

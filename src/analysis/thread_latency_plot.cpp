@@ -74,8 +74,12 @@ std::vector<double> three_point_variance(std::span<const double> values) {
   return variance;
 }
 
-double high_end_of_least(const ThreadLatencyCurve& curve) {
+double high_end_of_least(ThreadLatencyCurve curve) {
   constexpr double confidence = 0.95;
+  // The runs of a visit are no draws of their own.
+  for (ThreadLatencyPoint& point : curve.points) {
+    if (!point.visits_cycles.empty()) point.runs_cycles = point.visits_cycles;
+  }
   const auto runs = runs_of(curve);
   std::vector<double> all;
   for (const auto& [items, cycles] : runs) all.insert(all.end(), cycles.begin(), cycles.end());

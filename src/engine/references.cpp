@@ -37,7 +37,7 @@ void References::choose(const Plan& plan, bool is_time_real) {
 
 void References::follow(std::span<const Point> points) {
   constexpr int points_between = 16;
-  constexpr std::chrono::milliseconds hardly_any{100};
+  constexpr std::chrono::milliseconds hardly_any{20};
   if (++points_since_ < points_between) return;
   // A large working set may take longer to lay out than sixteen points to measure.
   if (last_took_ >= hardly_any && Steady::now() - last_ < last_took_ * max_share) return;

@@ -52,6 +52,20 @@ std::vector<double> rounds_of(const Point& point) {
   return rounds;
 }
 
+/// The least of each visit.
+std::vector<double> least_of_visits(const Point& point) {
+  std::map<std::uint64_t, double> least;
+  for (const Sample& sample : point.samples) {
+    if (!sample.ticks || sample.accesses == 0) continue;
+    const double round = static_cast<double>(*sample.ticks) / static_cast<double>(sample.accesses);
+    const auto [found, is_new] = least.emplace(sample.visit, round);
+    if (!is_new) found->second = std::min(found->second, round);
+  }
+  std::vector<double> rounds;
+  for (const auto& [visit, round] : least) rounds.push_back(round);
+  return rounds;
+}
+
 /// Of the smallest work-group: what grows with it belongs to the curve.
 double overhead_of(std::span<const Point> points) {
   std::map<std::int64_t, double> least;
@@ -270,7 +284,7 @@ std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> poi
       curves.push_back({shape.pattern, overhead, {}});
     }
     curves[static_cast<std::size_t>(place)].points.push_back(
-        {static_cast<int>(shape.work_items), rounds});
+        {static_cast<int>(shape.work_items), rounds, least_of_visits(point)});
   }
   return curves;
 }
@@ -285,6 +299,13 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     std::vector<CurveFinding> each = find_spikes(curves, sub_group);
     take_mean_latencies(device, points, each);
     const OutstandingLimit limit = infer_limit(each, sub_group);
+    // A jump that belongs to no limit is a scatter's, and divides no curve.
+    if (limit.kind == OutstandingKind::unobservable) {
+      for (CurveFinding& curve : each) {
+        curve.cycles_per_request = curve.whole_cycles_per_request;
+        curve.request_interval = curve.whole_request_interval;
+      }
+    }
     add_limit(found, limit);
     add_sub_group_loads(found, find_sub_group_loads(each));
     if (const auto claim = claim_of_paper(each)) {

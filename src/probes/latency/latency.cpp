@@ -148,9 +148,10 @@ std::vector<PlannedReference> choose_references(const DeviceInfo& device,
   }
   if (sizes.size() < worth_following) return {};
   std::sort(sizes.begin(), sizes.end());
-  const std::uint64_t far = reported_cache(device).count * beyond_cache;
+  // Some drivers report the nearest cache, and no last one is much larger than this.
+  const Bytes far = std::max(reported_cache(device) * beyond_cache, mebibytes(256));
   const auto memory = std::find_if(sizes.begin(), sizes.end() - 1,
-                                   [&](const auto& each) { return far > 0 && each.first >= far; });
+                                   [&](const auto& each) { return each.first >= far.count; });
   // In the middle of what are caches, on a scale of ratios as the sizes are.
   const auto middle = sizes.begin() + (memory - sizes.begin()) / 2;
   return {{ReferenceKind::core, sizes.front().second},
