@@ -10,8 +10,8 @@
 namespace clprobe::report {
 
 /// A row per level. Where the page is narrow, series become lines of their own, then intervals are
-/// left out from the right, and at last each level is a sentence.
-void add_findings(Page& page, const std::vector<Finding>& findings);
+/// left out from the right, and at last each level is a sentence. Reasons follow in the whole form.
+void add_findings(Page& page, const std::vector<Finding>& findings, Form form);
 
 /// Every point of every series: time, interval, cycles, samples, or why it failed.
 void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device);

@@ -202,8 +202,9 @@ TEST_CASE("shares that are not resolved are a line per bar, and in no table") {
   const std::string line =
       "memory: not resolved: compute data, control, memory structural: bank conflict (each within "
       "6.0 % of 0)";
-  for (const std::string& text : {render_table(runs, {.width = 120}), render_markdown(runs),
-                                  report::stacks_html(run.results[0].findings, "Stalls")}) {
+  for (const std::string& text :
+       {render_table(runs, {.width = 120, .all_points = true}), render_markdown(runs),
+        report::stacks_html(run.results[0].findings, "Stalls")}) {
     CAPTURE(text);
     CHECK(times_in(text, line) == 1);
     CHECK(times_in(text, "chain: not resolved: control (within 7.0 % of 0)") == 1);
@@ -330,7 +331,8 @@ TEST_CASE("a bar of which a part is not known is not drawn, and its other parts 
     CHECK(stack.is_whole == (stack.bar != "uts" || stack.view != stack_view_shapley));
   }
   CHECK(render_table(whole, {}).find("not drawn") == std::string::npos);
-  CHECK(render_table(broken, {}).find("not drawn: a part is not known") != std::string::npos);
+  CHECK(render_table(broken, {.all_points = true}).find("not drawn: a part is not known") !=
+        std::string::npos);
   CHECK(render_table(broken, {.all_points = true}).find("25.0 ±2.0") != std::string::npos);
   CHECK(render_svg(whole, "stalls").find("not drawn") == std::string::npos);
   const auto bars = [](const std::vector<Run>& runs) {
