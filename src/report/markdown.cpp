@@ -124,7 +124,7 @@ std::string run_section(const Run& run) {
 
 std::string shared_table(const SharedGrid& grid, std::span<const Run> runs) {
   std::vector<std::string> titles{escape_markdown(grid.probe), "level", "finding"};
-  for (const Run& run : runs) titles.push_back(escape_markdown(device_title(run.device)));
+  for (const std::string& title : run_titles(runs)) titles.push_back(escape_markdown(title));
   std::string text = markdown_row(titles) + markdown_rule(titles.size(), 3);
   for (const SharedRow& row : grid.rows) {
     for (std::size_t name = 0; name < grid.names.size(); ++name) {

@@ -180,14 +180,22 @@ void add_run(Page& page, const Run& run, const TableStyle& style, bool is_alone)
 }  // namespace report
 
 std::string render_table(std::span<const Run> runs, const TableStyle& style) {
+  // More cards than these are no shorter than the table.
+  constexpr std::size_t max_cards = 4;
   report::Page page(style);
-  if (runs.size() > 1) report::add_side_by_side(page, runs);
+  const bool is_alone = runs.size() == 1;
+  const bool has_cards = runs.size() <= max_cards || style.all_points;
   bool is_first = true;
   for (const Run& run : runs) {
+    if (!has_cards) break;
     if (!is_first) page.blank();
     is_first = false;
-    report::add_run(page, run, style, runs.size() == 1);
+    report::add_run(page, run, style, is_alone);
   }
+  if (is_alone || runs.empty()) return page.text();
+  if (has_cards) page.blank();
+  report::add_side_by_side(page, runs,
+                           style.all_points ? report::Form::whole : report::Form::usual);
   return page.text();
 }
 
