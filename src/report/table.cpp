@@ -159,7 +159,11 @@ void add_run(Page& page, const Run& run, const TableStyle& style, bool is_alone)
   const bool has_blocks = is_alone || form == Form::whole;
   const bool is_short = form == Form::brief || !has_blocks;
   add_card(page, card_of(run), is_short && style.advice);
-  if (form == Form::whole) add_provenance(page, run);
+  if (form == Form::whole) {
+    add_provenance(page, run);
+  } else if (!is_short) {
+    page.prose(" timed by  ", timer_text(run.device), Ink::faint);
+  }
   if (style.advice && !is_short) add_warnings(page, run.warnings);
   if (run.results.empty()) page.prose("    ", "nothing was measured", Ink::faint);
   if (!has_blocks) return;
