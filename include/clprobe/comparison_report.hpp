@@ -13,9 +13,9 @@ namespace clprobe {
 inline constexpr std::string_view comparison_schema_name = "clprobe-comparison";
 inline constexpr int comparison_schema_version = 1;
 
-/// Findings side by side, then the curves, then what could not be matched. Of more than a few runs
-/// only the range of each finding and who is furthest away, unless `style.all_points`, which also
-/// gives the reason of every verdict. No line is wider than `style.width`.
+/// Who is better at what in at most 12 lines, then what changed, the largest first, and what could
+/// not be matched. With `style.all_points` all findings side by side, or of more than a few runs
+/// their ranges, the curves, and the reason of every verdict. No line is wider than `style.width`.
 std::string render_comparison_table(const Comparison& comparison, std::span<const RunDigest> runs,
                                     const TableStyle& style);
 

@@ -198,6 +198,9 @@ struct Probe {
   std::optional<PointProblem> (*find_problem)(const Point&){nullptr};
   /// Pure.
   Findings (*analyse)(const DeviceInfo&, std::span<const Point>){nullptr};
+  /// Pure, may be null: what stands of the findings on the device's card. Without it, the headlines
+  /// do.
+  Card (*card)(const ProbeResult&){nullptr};
   /// Pure, may be null: what later probes of the run should know of this one's result.
   void (*learn)(const ProbeResult&, Known&){nullptr};
   /// Pure. Every kernel that `open` runs for a point, by the same numbers that it launches them

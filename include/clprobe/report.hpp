@@ -19,8 +19,9 @@ struct TableStyle {
   bool advice{true};       ///< warnings; -q leaves them out
 };
 
-/// Findings first, then warnings, then a small chart of the curves. Of several runs, the findings
-/// are set side by side before each device's own section. No line is wider than `style.width`.
+/// The card of each device, then a block per probe, which is short where there are many. Of several
+/// runs the cards, but of many, and then their findings in one table. Reasons, points and all tables
+/// with `style.all_points`. No line is wider than `style.width`.
 /// In every format, control characters in text from a driver or a file are replaced by '?'.
 std::string render_table(std::span<const Run> runs, const TableStyle& style);
 

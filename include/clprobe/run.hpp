@@ -127,6 +127,33 @@ struct Finding {
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 
+/// A level of a memory hierarchy on a device's card. A part without a value or a unit is not known.
+struct CardLevel {
+  std::string name{};  ///< "global 2"
+  Finding latency{};
+  Finding cycles{};
+  Finding capacity{};
+  std::string what{};  ///< "cache", "memory"
+};
+
+/// "bandwidth", "read 4.55 TB/s (int4), copy 4.03 TB/s (int4)".
+struct CardLine {
+  std::string topic{};
+  std::string text{};
+};
+
+/// What of a result stands on the card of its device. Its probe makes it of the findings, whenever
+/// it declares them; it is in no document.
+struct Card {
+  std::vector<CardLevel> levels{};
+  std::vector<CardLine> lines{};      ///< the answers, the first ones first
+  std::vector<CardLine> rows{};       ///< the findings in short, where there is no room for a table
+  std::vector<std::string> unseen{};  ///< what could not be seen, a few words each
+
+  // Results differ by what it was made of.
+  friend bool operator==(const Card&, const Card&) { return true; }
+};
+
 /// A code with its facts; the prose, with advice, is written by the reports.
 struct Warning {
   std::string code{};
@@ -185,6 +212,7 @@ struct ProbeResult {
   std::vector<Finding> findings{};
   std::vector<Warning> warnings{};
   std::vector<Reference> references{};
+  Card card{};
 
   friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
 };

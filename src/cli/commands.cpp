@@ -25,12 +25,13 @@ constexpr std::array commands{
                .summary = "what a probe measures, how, and what can fool it",
                .details = "Print what a probe measures, how it does that, and what can fool it."},
     CommandRow{.word = "report",
-               .arguments = "FILE...",
+               .arguments = "FILE... [PROBE...]",
                .command = Command::report,
                .summary = "print runs that were saved as JSON, side by side",
                .details =
-                   "Print runs that were saved with `-o FILE.json`, side by side. Findings are "
-                   "made anew from the samples."},
+                   "Print runs that were saved with `-o FILE.json`, side by side; of the named "
+                   "probes and `--series`, or of all. `-` is stdin. Findings are made anew from "
+                   "the samples."},
     CommandRow{
         .word = "compare",
         .arguments = "FILE...",

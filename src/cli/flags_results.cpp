@@ -56,11 +56,13 @@ constexpr std::array result_rows{
     Flag{.name = "series",
          .value_name = "SERIES",
          .kind = ValueKind::text,
-         .category = Category::importing,
-         .commands = importing,
-         .summary = "series that a list of sizes and latencies is of",
-         .details = "The series that a list of sizes and latencies is of; `global` by default.",
-         .update = update_import_series},
+         .category = Category::results,
+         .commands = importing | bit(Command::report),
+         .summary = "series to report (a comma list), or that an imported list is of",
+         .details = "With `report`, the series to show, separated by commas; all by default. With "
+                    "`import`, the series that a list of sizes and latencies is of; `global` by "
+                    "default.",
+         .update = update_series},
     Flag{.name = "size-unit",
          .value_name = "UNIT",
          .kind = ValueKind::choice,

@@ -59,7 +59,7 @@ std::string roff(std::string_view text) {
       escaped += "\\-";
     } else if (letter == '\'') {
       escaped += "\\(aq";
-    } else if (letter == ' ' && escaped.ends_with('.')) {
+    } else if (letter == ' ' && escaped.ends_with('.') && !escaped.ends_with("...")) {
       // A sentence begins a line, so that roff sets its own space after the full stop.
       escaped += '\n';
     } else {

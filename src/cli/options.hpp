@@ -81,8 +81,9 @@ struct Options {
   double threshold{0.03};     ///< of `compare`: changes up to this share are none
   FailOn fail_on{FailOn::never};
 
-  std::string import_series{};  ///< of `import`: the series that a list is of
-  std::string device_name{};    ///< of `import`: where the file does not say it
+  std::vector<std::string> shown_probes{};  ///< of `report`; empty: all
+  std::string series{};  ///< of `report`: those to show; of `import`: the one that a list is of
+  std::string device_name{};  ///< of `import`: where the file does not say it
   SizeUnit size_unit{SizeUnit::unknown};
   TimeUnit time_unit{TimeUnit::unknown};
 };

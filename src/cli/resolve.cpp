@@ -87,8 +87,18 @@ void check_words(const Options& options, const std::vector<std::string_view>& pr
   }
   if (options.command == Command::report && (words.empty() || has_empty)) {
     throw UsageError(
-        "report needs files: write `clprobe report FILE...` with what -o saved as JSON");
+        "report needs files: write `clprobe report FILE... [PROBE...]` with what -o saved as JSON");
   }
+}
+
+/// Words of `report` that are probes; a file of such a name is written as ./latency.
+void take_probes(Options& options, const std::vector<std::string_view>& probes) {
+  std::vector<std::string> files;
+  for (std::string& word : options.words) {
+    const bool is_probe = std::find(probes.begin(), probes.end(), word) != probes.end();
+    (is_probe ? options.shown_probes : files).push_back(std::move(word));
+  }
+  options.words = std::move(files);
 }
 
 /// The commands that a flag is for: "measuring", "report, compare or import".
@@ -202,6 +212,7 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
   }
   check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");
   if (options.command == Command::list) check_list_format(options);
+  if (options.command == Command::report) take_probes(options, probes);
   check_words(options, probes);
   // A probe that is named twice is measured once; a file may well be shown beside itself.
   if (options.command == Command::measure) remove_repeated(options.words);

@@ -91,8 +91,9 @@ void update_builds(Options& options, std::string_view /*value*/) {
   options.command = Command::builds;
 }
 
-void update_import_series(Options& options, std::string_view value) {
-  options.import_series = value;
+void update_series(Options& options, std::string_view value) {
+  if (value.empty()) throw UsageError("the value is empty: write the name of a series");
+  options.series = value;
 }
 
 void update_baseline(Options& options, std::string_view value) {

@@ -13,6 +13,7 @@
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
+#include "commands/shown_part.hpp"
 #include "terminal/output.hpp"
 
 namespace clprobe::commands {
@@ -68,6 +69,7 @@ int report(const cli::Options& options) {
   for (const std::string& path : options.words) {
     for (Run& run : read_runs(path)) runs.push_back(std::move(run));
   }
+  keep_shown_part(runs, options.shown_probes, options.series);
   return results.finish(runs);
 }
 

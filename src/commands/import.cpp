@@ -58,9 +58,9 @@ ImportHints hints_for(const cli::Options& options, const std::string& path) {
   ImportHints hints;
   hints.file = std::filesystem::path(path).filename().string();
   hints.device_name = options.device_name;
-  if (!options.import_series.empty()) {
-    check_series(options.import_series);
-    hints.series = options.import_series;
+  if (!options.series.empty()) {
+    check_series(options.series);
+    hints.series = options.series;
   }
   hints.bytes_per_size_unit = bytes_of(options.size_unit);
   hints.ns_per_time_unit = ns_of(options.time_unit);

@@ -39,7 +39,7 @@ std::string read_file(const std::string& path, std::string_view hint) {
 }
 
 std::vector<Run> read_runs(const std::string& path) {
-  const std::string text = read_file(path, run_hint);
+  const std::string text = read_file(path == "-" ? "/dev/stdin" : path, run_hint);
   std::vector<Run> runs;
   try {
     runs = analysed_runs_from_json(text);

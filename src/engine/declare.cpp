@@ -114,6 +114,7 @@ void declare(const Probe& probe, ProbeResult& result) {
     finding.role = spec->role;
     finding.better = spec->better.value_or(finding.better);
   }
+  result.card = probe.card == nullptr ? Card{} : probe.card(result);
 }
 
 void analyse_again(const Probe& probe, const DeviceInfo& device, ProbeResult& result) {

@@ -31,14 +31,15 @@ std::string mark_of(int series, bool is_unicode) {
   return is_unicode ? unicode.at(i % unicode.size()) : ascii.at(i % ascii.size());
 }
 
-Canvas::Canvas(int columns, Axis x, Axis y, bool is_unicode)
-    : columns_(columns), x_(x), y_(y), is_unicode_(is_unicode) {
-  rows_.assign(chart_rows, std::vector<Cell>(static_cast<std::size_t>(columns)));
+Canvas::Canvas(int columns, int rows, Axis x, Axis y, bool is_unicode)
+    : columns_(columns), height_(rows), x_(x), y_(y), is_unicode_(is_unicode) {
+  rows_.assign(static_cast<std::size_t>(rows),
+               std::vector<Cell>(static_cast<std::size_t>(columns)));
 }
 
 void Canvas::draw_line(const std::vector<ChartPoint>& points) {
   const int across = columns_ * (is_unicode_ ? dots_across : 1);
-  const int down = chart_rows * (is_unicode_ ? dots_down : 1);
+  const int down = height_ * (is_unicode_ ? dots_down : 1);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const ChartPoint& from = points[i == 0 ? 0 : i - 1];
     const int x0 = x_.place(from.x, across);
@@ -60,7 +61,7 @@ void Canvas::draw_marks(const std::vector<ChartPoint>& points, int series) {
     const int column = x_.place(point.x, columns_);
     if (column < last + 2) continue;
     last = column;
-    cell(column, y_.place(point.y, chart_rows)) = {mark_of(series, is_unicode_), 0, series};
+    cell(column, y_.place(point.y, height_)) = {mark_of(series, is_unicode_), 0, series};
   }
 }
 
@@ -70,9 +71,9 @@ void Canvas::write(const ChartNote& note, const std::string& text) {
   if (width > columns_) return;
   const int middle = (x_.place(note.x_low, columns_) + x_.place(note.x_high, columns_)) / 2;
   const int first = std::clamp(middle - width / 2, 0, std::max(columns_ - width, 0));
-  const int height = y_.place(note.y, chart_rows);
+  const int height = y_.place(note.y, height_);
   for (const int row : {height + 1, height - 1, height + 2}) {
-    if (row < 0 || row >= chart_rows || !is_free(first - 1, first + width + 1, row)) continue;
+    if (row < 0 || row >= height_ || !is_free(first - 1, first + width + 1, row)) continue;
     for (int i = 0; i < width; ++i) {
       cell(first + i, row) = {letters[static_cast<std::size_t>(i)], 0, note.series};
     }

@@ -10,14 +10,12 @@
 
 namespace clprobe::report {
 
-inline constexpr int chart_rows = 13;
-
 /// The mark of the n-th series.
 std::string mark_of(int series, bool is_unicode);
 
 class Canvas {
  public:
-  Canvas(int columns, Axis x, Axis y, bool is_unicode);
+  Canvas(int columns, int rows, Axis x, Axis y, bool is_unicode);
 
   /// The first series, as a line through its points, which are sorted by x.
   void draw_line(const std::vector<ChartPoint>& points);
@@ -42,6 +40,7 @@ class Canvas {
   bool is_free(int first, int last, int height);
 
   int columns_;
+  int height_;
   Axis x_;
   Axis y_;
   bool is_unicode_;

@@ -20,11 +20,12 @@ struct Tick {
   std::string text{};
 };
 
-// At least a row between two labels.
-std::vector<Tick> y_ticks(const Chart& chart, const Axis& axis) {
+// At least a row between two labels, where there are many rows.
+std::vector<Tick> y_ticks(const Chart& chart, const Axis& axis, int rows) {
   std::vector<Tick> ticks;
-  for (const double value : y_ticks_of(axis, 2.0 / (chart_rows - 1))) {
-    ticks.push_back({axis.place(value, chart_rows), tick_text(value, chart.y_unit)});
+  const double apart = rows < chart_rows ? 1.0 : 2.0;
+  for (const double value : y_ticks_of(axis, apart / (rows - 1))) {
+    ticks.push_back({axis.place(value, rows), tick_text(value, chart.y_unit)});
   }
   return ticks;
 }
@@ -98,6 +99,27 @@ void draw_legend(Page& page, const Chart& chart, int margin) {
   page.line(spans);
 }
 
+/// The labels in the line itself: "+-- 1 KiB ------ 32 KiB --".
+void draw_low_x_axis(Page& page, const std::vector<Tick>& ticks, int margin, int columns) {
+  const std::string_view dash = page.is_unicode() ? "─" : "-";
+  std::string line = pad_right("", margin) + (page.is_unicode() ? "└" : "+");
+  int used = 0;
+  const auto draw_to = [&](int column) {
+    for (; used < column; ++used) line += dash;
+  };
+  for (const Tick& tick : ticks) {
+    const std::string text = " " + tick.text + " ";
+    const int width = display_width(text);
+    const int first = std::clamp(tick.place - width / 2, 0, std::max(0, columns - width));
+    if (first < used) continue;
+    draw_to(first);
+    line += text;
+    used += width;
+  }
+  draw_to(columns);
+  page.line({{line, Ink::faint}});
+}
+
 Axis axis_of(const Chart& chart, double ChartPoint::*coordinate) {
   double low = 0.0;
   double high = 0.0;
@@ -111,6 +133,43 @@ Axis axis_of(const Chart& chart, double ChartPoint::*coordinate) {
   }
   if (is_first) return {};
   return {std::log(low), std::log(high)};
+}
+
+void draw_plot(Page& page, const Chart& chart, int rows) {
+  const Axis x = x_axis_of(chart);
+  const Axis y = y_axis_of(chart);
+  if (!(x.high > x.low)) return;
+
+  std::vector<Tick> ticks = y_ticks(chart, y, rows);
+  int margin = 0;
+  for (Tick& tick : ticks) {
+    tick.text = page.show(tick.text);
+    margin = std::max(margin, display_width(tick.text) + 2);
+  }
+  const int columns = std::min(page.width() - margin - 3, widest_plot);
+  Canvas canvas(columns, rows, x, y, page.is_unicode());
+  canvas.draw_line(sorted(chart.series.front()));
+  for (std::size_t i = chart.series.size(); i-- > 1;) {
+    canvas.draw_marks(sorted(chart.series[i]), static_cast<int>(i));
+  }
+  for (const ChartNote& note : chart.notes) canvas.write(note, page.show(note.text));
+
+  for (int height = rows - 1; height >= 0; --height) {
+    const auto tick = std::find_if(ticks.begin(), ticks.end(),
+                                   [&](const Tick& each) { return each.place == height; });
+    const bool is_tick = tick != ticks.end();
+    const std::string_view border = !page.is_unicode() ? (is_tick ? "+" : "|")
+                                    : is_tick          ? "┤"
+                                                       : "│";
+    std::vector<Span> spans{
+        {pad_left(is_tick ? tick->text : "", margin - 1) + " " + std::string(border), Ink::faint}};
+    for (Span& span : canvas.row(height)) spans.push_back(std::move(span));
+    page.line(spans);
+  }
+  const std::vector<Tick> below = x_ticks(chart, x, columns);
+  if (rows < chart_rows) return draw_low_x_axis(page, below, margin, columns);
+  draw_x_axis(page, below, margin, columns);
+  draw_legend(page, chart, margin);
 }
 
 }  // namespace
@@ -171,39 +230,13 @@ std::vector<ChartPoint> sorted(const ChartSeries& series) {
   return points;
 }
 
-void draw_chart(Page& page, const Chart& chart) {
-  const Axis x = x_axis_of(chart);
-  const Axis y = y_axis_of(chart);
-  if (!(x.high > x.low)) return;
+void draw_chart(Page& page, const Chart& chart) { draw_plot(page, chart, chart_rows); }
 
-  std::vector<Tick> ticks = y_ticks(chart, y);
-  int margin = 0;
-  for (Tick& tick : ticks) {
-    tick.text = page.show(tick.text);
-    margin = std::max(margin, display_width(tick.text) + 2);
-  }
-  const int columns = std::min(page.width() - margin - 3, widest_plot);
-  Canvas canvas(columns, x, y, page.is_unicode());
-  canvas.draw_line(sorted(chart.series.front()));
-  for (std::size_t i = chart.series.size(); i-- > 1;) {
-    canvas.draw_marks(sorted(chart.series[i]), static_cast<int>(i));
-  }
-  for (const ChartNote& note : chart.notes) canvas.write(note, page.show(note.text));
-
-  for (int height = chart_rows - 1; height >= 0; --height) {
-    const auto tick = std::find_if(ticks.begin(), ticks.end(),
-                                   [&](const Tick& each) { return each.place == height; });
-    const bool is_tick = tick != ticks.end();
-    const std::string_view border = !page.is_unicode() ? (is_tick ? "+" : "|")
-                                    : is_tick          ? "┤"
-                                                       : "│";
-    std::vector<Span> spans{
-        {pad_left(is_tick ? tick->text : "", margin - 1) + " " + std::string(border), Ink::faint}};
-    for (Span& span : canvas.row(height)) spans.push_back(std::move(span));
-    page.line(spans);
-  }
-  draw_x_axis(page, x_ticks(chart, x, columns), margin, columns);
-  draw_legend(page, chart, margin);
+void draw_low_chart(Page& page, const Chart& chart) {
+  Chart low = chart;
+  low.series.resize(1);
+  std::erase_if(low.notes, [](const ChartNote& note) { return note.series != 0; });
+  draw_plot(page, low, low_chart_rows);
 }
 
 }  // namespace clprobe::report

@@ -68,8 +68,14 @@ std::string tick_text(double value, std::string_view unit);
 /// The points by rising x.
 std::vector<ChartPoint> sorted(const ChartSeries& series);
 
+/// Rows of a chart that has the page for itself, and of one among many.
+inline constexpr int chart_rows = 13;
+inline constexpr int low_chart_rows = 3;
+
 /// The first series is a line (braille dots, or '*' in ASCII), the others are marks, so that they
 /// can be told apart without colour. Nothing is drawn for a chart without two different x.
 void draw_chart(Page& page, const Chart& chart);
+/// The first series alone, in few rows and without a legend.
+void draw_low_chart(Page& page, const Chart& chart);
 
 }  // namespace clprobe::report

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "clprobe/comparison_report.hpp"
 #include "clprobe/stacks.hpp"
+#include "report/comparison_summary.hpp"
 #include "report/comparison_text.hpp"
 #include "report/findings.hpp"
 #include "report/page.hpp"
@@ -21,6 +23,8 @@ constexpr int group_gap = 3;  // before the columns of a run
 constexpr std::size_t few_runs = 8;
 constexpr std::size_t listed_runs = 10;
 constexpr std::size_t listed_lines = 12;
+constexpr std::size_t listed_changes = 30;
+constexpr std::size_t summary_lines = 12;  // at most, for all runs together
 
 class ComparisonPage {
  public:
@@ -31,26 +35,111 @@ class ComparisonPage {
   std::string text() {
     const bool is_crowd = runs_.size() > few_runs && !style_.all_points;
     add_runs(is_crowd);
+    add_summary();
+    add_changes();
+    if (!style_.all_points) {
+      add_clocks();
+      add_unmatched();
+      add_totals(is_crowd);
+      return page_.text();
+    }
     for (const std::string& probe : probes()) {
       page_.blank();
       page_.line({{page_.show(probe), Ink::heading}});
-      if (is_crowd) {
-        add_ranges(probe);
-        add_unresolved(probe);
-      } else {
-        add_groups(probe);
-        add_unresolved(probe);
-        if (probe == clock_section) add_clocks();
-        add_curves(probe);
-      }
+      add_groups(probe);
+      add_unresolved(probe);
+      if (probe == clock_section) add_clocks();
+      add_curves(probe);
     }
-    if (style_.all_points) add_reasons();
+    add_reasons();
     add_unmatched();
     add_totals(is_crowd);
     return page_.text();
   }
 
  private:
+  /// Of each run what is better and worse, in few lines. Of many runs those that changed most.
+  void add_summary() {
+    std::vector<std::size_t> shown = standing_out(summary_lines - 1);
+    if (shown.size() < summary_lines - 1) {
+      for (std::size_t run = 0; run < runs_.size(); ++run) {
+        const bool is_there = std::find(shown.begin(), shown.end(), run) != shown.end();
+        const bool is_room = shown.size() < summary_lines - 1;
+        if (run != comparison_.baseline && !is_there && is_room) shown.push_back(run);
+      }
+    }
+    if (shown.empty()) return;
+    page_.blank();
+    const std::size_t lines_each = (summary_lines - 1) / shown.size();
+    for (const std::size_t run : shown) {
+      const VerdictCounts& counts = comparison_.counts[run];
+      const Ink ink = counts.worse > 0       ? Ink::failure
+                      : counts.different > 0 ? Ink::caution
+                      : counts.better > 0    ? Ink::good
+                                             : Ink::plain;
+      const std::string lead = fmt::format(" {}  ", run_letter(run));
+      std::vector<std::string> lines =
+          wrap(page_.show(summary_of(comparison_, run)), page_.width() - display_width(lead) - 2);
+      const bool is_cut = lines.size() > lines_each;
+      lines.resize(std::min(lines.size(), lines_each));
+      if (is_cut) lines.back() += page_.is_unicode() ? " …" : "...";
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        const std::string before = i == 0 ? lead : pad_right("", display_width(lead));
+        page_.line({{before, Ink::heading}, {lines[i], ink}});
+      }
+    }
+    const std::size_t rest = runs_.size() - 1 - shown.size();
+    if (rest > 0)
+      page_.prose("    ", fmt::format("and {} other runs; -v shows all", rest), Ink::faint);
+  }
+
+  /// What changed, the largest first: the finding, both values, and by how much.
+  void add_changes() {
+    std::vector<Change> changes = changes_of(comparison_);
+    if (changes.empty()) return;
+    const std::size_t all = changes.size();
+    if (!style_.all_points) changes.resize(std::min(all, listed_changes));
+    const bool has_letters = runs_.size() > 2;
+    std::vector<std::string> titles;
+    std::array<int, 4> widths{};
+    std::vector<std::array<std::string, 4>> rows;
+    for (const Change& change : changes) {
+      const ComparedRow& row = *change.row;
+      titles.push_back(
+          page_.show(fmt::format("{} {}", row.probe, finding_title(row.baseline->finding))));
+      const Judgement& judged = row.cells[change.run].judgement;
+      rows.push_back(
+          {has_letters ? run_letter(change.run) : "", shown_cell(row.cells[comparison_.baseline]),
+           shown_cell(row.cells[change.run]),
+           page_.show(change_words(change) + (judged.is_coarse ? " (no interval)" : ""))});
+      for (std::size_t i = 0; i < widths.size(); ++i) {
+        widths[i] = std::max(widths[i], display_width(rows.back()[i]));
+      }
+    }
+    const int values = widths[0] + widths[1] + widths[2] + widths[3] + 10;
+    const int room = std::max(1, page_.width() - values);
+    page_.blank();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      std::string title = titles[i];
+      if (display_width(title) > room) {
+        page_.line({{" " + title}});
+        title.clear();
+      }
+      const Verdict verdict = changes[i].row->cells[changes[i].run].judgement.verdict;
+      const Ink ink = verdict == Verdict::worse    ? Ink::failure
+                      : verdict == Verdict::better ? Ink::good
+                                                   : Ink::caution;
+      const auto& cells = rows[i];
+      page_.line({{" " + pad_right(title, room) + "  " + pad_right(cells[0], widths[0]) +
+                   pad_left(cells[1], widths[1] + 1) + (page_.is_unicode() ? " → " : " > ") +
+                   pad_left(cells[2], widths[2]) + "  "},
+                  {cells[3], ink}});
+    }
+    if (all > changes.size()) {
+      page_.prose(" ", fmt::format("and {} more; -v shows all", all - changes.size()), Ink::faint);
+    }
+  }
+
   void add_run(std::size_t run) {
     const std::string role = run == comparison_.baseline ? "baseline: " : "";
     page_.prose(fmt::format(" {}  ", run_letter(run)), role + run_text(runs_[run]), Ink::plain);
@@ -161,29 +250,6 @@ class ComparisonPage {
     return true;
   }
 
-  void add_ranges(const std::string& probe) {
-    const std::vector<Column> columns{{},
-                                      {run_letter(comparison_.baseline), true},
-                                      {"least", true},
-                                      {"median", true, 1},
-                                      {"most", true, 1},
-                                      {"furthest", true},
-                                      {"verdicts"}};
-    std::vector<Row> lines;
-    for (const ComparedRow* const row : rows_of(probe)) {
-      const RatioRange range = ratio_range(*row, comparison_.baseline);
-      const auto shown = [&](double ratio) {
-        return range.count == 0 ? std::string() : ratio_text(ratio);
-      };
-      lines.push_back(
-          {{page_.show(finding_title(row->baseline->finding)),
-            shown_cell(row->cells[comparison_.baseline]), shown(range.least), shown(range.middle),
-            shown(range.most), range.count == 0 ? std::string() : run_letter(range.furthest_run)},
-           page_.show(counts_text(row_counts(*row, comparison_.baseline)))});
-    }
-    page_.table(columns, lines, indent);
-  }
-
   void add_unresolved(const std::string& probe) {
     for (const std::string& line : unresolved_lines(comparison_, probe)) {
       page_.prose(" ", page_.show(line), Ink::faint);
@@ -249,7 +315,7 @@ class ComparisonPage {
         if (run != comparison_.baseline) add_total(run);
       }
     } else {
-      for (const std::size_t run : standing_out()) add_total(run);
+      for (const std::size_t run : standing_out(listed_runs)) add_total(run);
       page_.prose("all: ", counts_text(total_counts(comparison_)), Ink::plain);
     }
   }
@@ -265,7 +331,7 @@ class ComparisonPage {
   }
 
   /// Those with the most findings that changed, the worst first.
-  [[nodiscard]] std::vector<std::size_t> standing_out() const {
+  [[nodiscard]] std::vector<std::size_t> standing_out(std::size_t most) const {
     const auto changed = [&](std::size_t run) {
       const VerdictCounts& counts = comparison_.counts[run];
       return std::pair(counts.worse + counts.different, counts.better);
@@ -276,7 +342,7 @@ class ComparisonPage {
     }
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return changed(a) > changed(b); });
-    order.resize(std::min(order.size(), listed_runs));
+    order.resize(std::min(order.size(), most));
     return order;
   }
 

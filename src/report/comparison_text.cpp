@@ -9,7 +9,6 @@
 #include <cmath>
 
 #include "clprobe/comparison_report.hpp"
-#include "clprobe/statistics.hpp"
 #include "report/findings.hpp"
 #include "text/text.hpp"
 
@@ -202,36 +201,6 @@ std::string clock_text(const Comparison& comparison, std::span<const RunDigest> 
       "the clock's rate differs by {:.2g} %: what was measured in cycles is judged in "
       "cycles, and the ratios of its times hold that difference",
       100.0 * std::expm1(std::fabs(std::log(*ratio))));
-}
-
-RatioRange ratio_range(const ComparedRow& row, std::size_t baseline) {
-  RatioRange range;
-  std::vector<double> ratios;
-  double furthest = -1.0;
-  for (std::size_t run = 0; run < row.cells.size(); ++run) {
-    const std::optional<double>& ratio = row.cells[run].judgement.ratio;
-    if (run == baseline || !ratio) continue;
-    ratios.push_back(*ratio);
-    if (std::fabs(std::log(*ratio)) <= furthest) continue;
-    furthest = std::fabs(std::log(*ratio));
-    range.furthest_run = run;
-  }
-  range.count = ratios.size();
-  if (ratios.empty()) return range;
-  const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-  range.least = *least;
-  range.most = *most;
-  range.middle = median(ratios);
-  return range;
-}
-
-VerdictCounts row_counts(const ComparedRow& row, std::size_t baseline) {
-  VerdictCounts counts;
-  for (std::size_t run = 0; run < row.cells.size(); ++run) {
-    if (run == baseline || row.cells[run].judgement.reason.empty()) continue;
-    count(counts, row.cells[run].judgement.verdict);
-  }
-  return counts;
 }
 
 }  // namespace clprobe::report

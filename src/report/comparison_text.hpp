@@ -48,16 +48,4 @@ bool is_unresolved(const ComparedRow& row);
 /// bar and kind of share of the probe.
 std::vector<std::string> unresolved_lines(const Comparison& comparison, std::string_view probe);
 
-/// The ratios of a row over all runs but the baseline.
-struct RatioRange {
-  std::size_t count{0};
-  double least{0.0};
-  double middle{0.0};
-  double most{0.0};
-  std::size_t furthest_run{0};  ///< whose ratio is furthest from 1
-};
-
-RatioRange ratio_range(const ComparedRow& row, std::size_t baseline);
-VerdictCounts row_counts(const ComparedRow& row, std::size_t baseline);
-
 }  // namespace clprobe::report

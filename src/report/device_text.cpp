@@ -53,36 +53,65 @@ std::string clock_text(const Clock& clock) {
 
 }  // namespace
 
-std::string device_title(const DeviceInfo& device) {
-  return fmt::format("[{}] {}", device.index, device.name);
+std::string model_of(const DeviceInfo& device) {
+  std::string name = device.name;
+  // PoCL puts its driver and the architecture before the model: "cpu-skylake-avx512-Intel(R) ...".
+  if (device.type == DeviceType::cpu) {
+    for (std::size_t at = name.find('-'); at != std::string::npos; at = name.find('-', at + 1)) {
+      const bool is_model = at + 1 < name.size() && name[at + 1] >= 'A' && name[at + 1] <= 'Z';
+      const bool is_prefix = name.starts_with("cpu-") || name.starts_with("pthread-");
+      if (!is_model || !is_prefix) continue;
+      name.erase(0, at + 1);
+      break;
+    }
+  }
+  for (const std::string_view noise : {"(R)", "(TM)", "(r)", "(tm)", " Processor"}) {
+    for (std::size_t at = name.find(noise); at != std::string::npos; at = name.find(noise)) {
+      name.erase(at, noise.size());
+    }
+  }
+  if (name.starts_with("NVIDIA ")) name.erase(0, std::string_view("NVIDIA ").size());
+  return name.empty() ? device.name : name;
+}
+
+std::vector<std::vector<std::string>> run_names(std::span<const Run> runs) {
+  constexpr std::array details{
+      +[](const Run& run) {
+        return format_count(
+            static_cast<std::uint64_t>(std::max<std::int64_t>(0, run.device.compute_units)),
+            "unit");
+      },
+      +[](const Run& run) { return run.device.driver; },
+      +[](const Run& run) { return run.started.substr(0, 10); },
+      +[](const Run& run) {
+        return run.started.substr(std::min<std::size_t>(10, run.started.size()));
+      },
+  };
+  std::vector<std::vector<std::string>> names;
+  for (const Run& run : runs) names.push_back({model_of(run.device)});
+  for (const auto& detail : details) {
+    // The names before this detail are what it may split.
+    const std::vector<std::vector<std::string>> before = names;
+    std::map<std::vector<std::string>, std::set<std::string>> namesakes;
+    for (std::size_t i = 0; i < runs.size(); ++i) namesakes[before[i]].insert(detail(runs[i]));
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (namesakes[before[i]].size() > 1) names[i].push_back(detail(runs[i]));
+    }
+  }
+  const std::vector<std::vector<std::string>> before = names;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (std::count(before.begin(), before.end(), before[i]) > 1) {
+      names[i].push_back(fmt::format("#{}", i + 1));
+    }
+  }
+  return names;
 }
 
 std::vector<std::string> run_titles(std::span<const Run> runs) {
-  constexpr std::array details{
-      +[](const Run& run) { return run.device.name; },
-      +[](const Run& run) {
-        return fmt::format("{}, driver {}", run.device.name, run.device.driver);
-      },
-      +[](const Run& run) {
-        return fmt::format("{}, {}", run.device.name, run.started.substr(0, 10));
-      },
-      +[](const Run& run) {
-        return fmt::format("{}, driver {}, {}", run.device.name, run.device.driver,
-                           run.started.substr(0, 10));
-      },
-  };
-  std::map<std::string_view, std::vector<std::size_t>> namesakes;
-  for (std::size_t i = 0; i < runs.size(); ++i) namesakes[runs[i].device.name].push_back(i);
-  std::vector<std::string> titles(runs.size());
-  for (const auto& [name, places] : namesakes) {
-    for (const std::size_t i : places) titles[i] = fmt::format("{} #{}", name, i + 1);
-    for (const auto& detail : details) {
-      std::set<std::string> distinct;
-      for (const std::size_t i : places) distinct.insert(detail(runs[i]));
-      if (distinct.size() < places.size()) continue;
-      for (const std::size_t i : places) titles[i] = detail(runs[i]);
-      break;
-    }
+  std::vector<std::string> titles;
+  if (runs.size() == 1) return {runs.front().device.name};
+  for (const std::vector<std::string>& name : run_names(runs)) {
+    titles.push_back(fmt::format("{}", fmt::join(name, ", ")));
   }
   return titles;
 }

@@ -10,10 +10,13 @@
 
 namespace clprobe::report {
 
-/// Short enough for the head of a column: "[0] NVIDIA H200".
-std::string device_title(const DeviceInfo& device);
-/// The devices' names, with what tells all runs of the same name apart: the driver, the date, both,
-/// or else the number of the run.
+/// The name as people know it, without what drivers put around it: "H200" of "NVIDIA H200", "Intel
+/// Xeon" of "cpu-skylake-avx512-Intel(R) Xeon(R) Processor".
+std::string model_of(const DeviceInfo& device);
+/// The model, and behind it only what tells runs of the same model apart: the units, the driver,
+/// the date, the time, or else the number of the run.
+std::vector<std::vector<std::string>> run_names(std::span<const Run> runs);
+/// These names in a line each. Of a single run, the name as the driver has it.
 std::vector<std::string> run_titles(std::span<const Run> runs);
 /// What it is and has, in sentences that the caller separates or lists.
 std::vector<std::string> device_facts(const DeviceInfo& device);

@@ -154,8 +154,13 @@ std::string level_text(const std::optional<int>& level) {
   return level ? fmt::format("{}", *level) : std::string();
 }
 
+bool is_open(const Finding& finding) {
+  return !finding.value && finding.low && !finding.high && finding.label.empty();
+}
+
 std::string value_text(const Finding& finding) {
   if (finding.value) return quantity_text(*finding.value, finding.unit);
+  if (is_open(finding)) return "> " + quantity_text(*finding.low, finding.unit);
   return words(finding.label);
 }
 

@@ -45,7 +45,11 @@ std::string level_text(const std::optional<int>& level);
 
 /// A value by its unit: "16.2 ns" of 16.2e-9 "seconds", "192 KiB", "4.41 TB/s", "32.0".
 std::string quantity_text(double value, std::string_view unit);
-/// "16.2 ns", "192 KiB", "32.0", or the label where the conclusion is a word. Empty without either.
+/// Whether nothing is known of it but that it is more than `low`: what was measured did not reach
+/// its end.
+bool is_open(const Finding& finding);
+/// "16.2 ns", "192 KiB", "32.0", "> 1 GiB" of what is open, or the label where the conclusion is a
+/// word. Empty without any.
 std::string value_text(const Finding& finding);
 /// "±0.4%" of a time, "(181–208)" of a size, in the unit of the value; empty without an interval.
 std::string interval_text(const Finding& finding);

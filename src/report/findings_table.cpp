@@ -135,8 +135,9 @@ std::string sentence(const FindingGrid& grid, const LevelRow& row) {
   return text;
 }
 
-void add_table(Page& page, const Table& table) {
+void add_table(Page& page, const Table& table, Form form) {
   page.table(table.columns, table.rows, indent);
+  if (form != Form::whole) return;
   for (const Note& note : table.notes) {
     page.prose(" ",
                fmt::format("{} ({}): {}", note.about, fmt::join(note.subjects, ", "), note.reason),
@@ -144,14 +145,14 @@ void add_table(Page& page, const Table& table) {
   }
 }
 
-void add_grid(Page& page, const FindingGrid& grid) {
+void add_grid(Page& page, const FindingGrid& grid, Form form) {
   const std::size_t most = grid.names.size();
   std::vector<Detail> ladder{{true, most}};
   for (std::size_t intervals = most + 1; intervals-- > 0;) ladder.push_back({false, intervals});
   for (const Detail& detail : ladder) {
     const Table table = lay_out(page, grid, detail);
     if (Page::table_width(table.columns, table.rows, indent) > page.width()) continue;
-    add_table(page, table);
+    add_table(page, table, form);
     return;
   }
   for (const LevelRow& row : grid.rows) {
@@ -161,9 +162,9 @@ void add_grid(Page& page, const FindingGrid& grid) {
 
 }  // namespace
 
-void add_findings(Page& page, const std::vector<Finding>& findings) {
+void add_findings(Page& page, const std::vector<Finding>& findings, Form form) {
   for (const std::vector<Finding>& block : blocks_of(without_stacks(findings))) {
-    add_grid(page, arrange(block));
+    add_grid(page, arrange(block), form);
   }
   for (const Advice& advice : advice_in(findings)) {
     page.prose(fmt::format(" {}: ", page.show(advice.series)), page.show(advice.sentence),

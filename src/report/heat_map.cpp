@@ -139,7 +139,7 @@ void draw_scale(Page& page, const HeatMap& map, const Scale& scale, int margin) 
 
 }  // namespace
 
-void draw_heat_map(Page& page, const HeatMap& map) {
+void draw_heat_map(Page& page, const HeatMap& map, Form form) {
   std::set<double> rows;
   std::set<double> all_x;
   int margin = 0;
@@ -151,13 +151,16 @@ void draw_heat_map(Page& page, const HeatMap& map) {
   }
   if (all_x.size() < 2) return;
   const Scale scale = scale_of(map, page.is_unicode());
-  page.blank();
-  page.prose(" ",
-             fmt::format("{}; across {}, down {}", map.title, parameter_title(map.x_name),
-                         parameter_title(map.y_name)),
-             Ink::plain);
+  if (form != Form::brief) {
+    page.blank();
+    page.prose(" ",
+               fmt::format("{}; across {}, down {}", map.title, parameter_title(map.x_name),
+                           parameter_title(map.y_name)),
+               Ink::plain);
+  }
   for (const std::vector<double>& columns : pieces_of(all_x, page.width() - margin)) {
     draw_rows(page, map, scale, columns, {rows.begin(), rows.end()}, margin);
+    if (form == Form::brief) continue;
     page.line({{page.show(axis_labels(map, columns, margin)), Ink::faint}});
   }
   draw_scale(page, map, scale, margin);

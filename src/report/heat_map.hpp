@@ -30,7 +30,7 @@ std::vector<HeatMap> heat_maps_of(const ProbeResult& result, const DeviceInfo& d
 
 /// A row for each y, a column for each x, shades by the logarithm of the value from the map's least
 /// to its greatest, and what they stand for. Columns that do not fit follow below. Nothing is drawn
-/// of a map without two different x.
-void draw_heat_map(Page& page, const HeatMap& map);
+/// of a map without two different x. The brief form has no title and no labels across.
+void draw_heat_map(Page& page, const HeatMap& map, Form form);
 
 }  // namespace clprobe::report

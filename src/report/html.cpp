@@ -10,6 +10,7 @@
 
 #include "clprobe/embedded.hpp"
 #include "clprobe/report.hpp"
+#include "report/card.hpp"
 #include "report/deflated.hpp"
 #include "report/device_text.hpp"
 #include "report/explanation.hpp"
@@ -203,6 +204,14 @@ std::string device_card(const Named& named, std::size_t number) {
   return html + provenance(run) + reported(run.device) + "</article>\n";
 }
 
+/// What a person came for, before the charts.
+std::string summary(const Named& named, std::size_t number) {
+  const DeviceCard card = card_of(named.runs[number]);
+  return fmt::format(
+      "<article class=\"card\">\n<h3>{}</h3>\n<p class=\"quiet\">{}</p>\n{}</article>\n",
+      device_name(named, number), html_text(card.facts), card_html(card));
+}
+
 std::string navigation(const std::vector<std::string>& probes) {
   std::string links;
   for (std::size_t i = 0; i < probes.size(); ++i) {
@@ -264,7 +273,11 @@ std::string page_of(std::span<const Run> runs) {
   std::string sections;
   for (std::size_t i = 0; i < probes.size(); ++i) sections += probe_section(named, probes[i], i);
   std::string cards;
-  for (std::size_t i = 0; i < runs.size(); ++i) cards += device_card(named, i);
+  std::string summaries;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    cards += device_card(named, i);
+    summaries += summary(named, i);
+  }
   const std::string title = runs.empty() ? "clprobe" : "clprobe: " + names_of(runs);
   const bool has_library = !embedded_file("chart.js").empty();
   return fill(
@@ -273,6 +286,7 @@ std::string page_of(std::span<const Run> runs) {
        {"heading", html_text(heading_of(runs))},
        {"lead", html_text(lead_of(runs))},
        {"navigation", navigation(probes)},
+       {"summaries", summaries},
        {"probes", sections},
        {"devices", cards},
        {"footer", has_library ? "Charts by Chart.js (MIT licence, its notice is in the page)."

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "clprobe/report.hpp"
+#include "report/card.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/safe_text.hpp"
@@ -82,8 +83,33 @@ std::string result_section(const ProbeResult& result) {
   return text + warnings_list(result.warnings);
 }
 
+std::string card_section(const DeviceCard& card) {
+  std::string text;
+  if (!card.facts.empty()) text += escape_markdown(card.facts) + "\n\n";
+  if (!card.levels.empty()) {
+    text += markdown_row({"level", "latency", "cycles", "capacity", "what it is"}) +
+            markdown_rule(5, 1);
+  }
+  const auto with = [](const std::string& value, const std::string& interval) {
+    return escape_markdown(value + (interval.empty() ? "" : " " + interval));
+  };
+  for (const CardLevel& level : card.levels) {
+    const LevelTexts texts = texts_of(level);
+    text += markdown_row({escape_markdown(level.name), with(texts.latency, texts.interval),
+                          escape_markdown(texts.cycles), with(texts.capacity, texts.bracket),
+                          escape_markdown(level.what)});
+  }
+  if (!card.levels.empty()) text += '\n';
+  std::string lines;
+  for (const CardLine& line : all_lines(card)) {
+    lines += fmt::format("- **{}** {}\n", escape_markdown(line.topic), escape_markdown(line.text));
+  }
+  return lines.empty() ? text : text + lines + '\n';
+}
+
 std::string run_section(const Run& run) {
   std::string text = fmt::format("## {}\n\n", escape_markdown(run.device.name));
+  text += card_section(card_of(run));
   for (const std::string& fact : device_facts(run.device)) {
     text += fmt::format("- {}\n", escape_markdown(fact));
   }
@@ -98,7 +124,7 @@ std::string run_section(const Run& run) {
 
 std::string shared_table(const SharedGrid& grid, std::span<const Run> runs) {
   std::vector<std::string> titles{escape_markdown(grid.probe), "level", "finding"};
-  for (const Run& run : runs) titles.push_back(escape_markdown(device_title(run.device)));
+  for (const std::string& title : run_titles(runs)) titles.push_back(escape_markdown(title));
   std::string text = markdown_row(titles) + markdown_rule(titles.size(), 3);
   for (const SharedRow& row : grid.rows) {
     for (std::size_t name = 0; name < grid.names.size(); ++name) {

@@ -28,6 +28,8 @@ std::string_view escape_of(const Span& span) {
       return "1";
     case Ink::faint:
       return "2";
+    case Ink::good:
+      return "32";
     case Ink::caution:
       return "33";
     case Ink::failure:

@@ -11,7 +11,11 @@
 namespace clprobe::report {
 
 /// What a piece of text is, which decides its colour.
-enum class Ink { plain, heading, faint, caution, failure, first_series, heat };
+enum class Ink { plain, heading, faint, good, caution, failure, first_series, heat };
+
+/// How much of a result is shown: one among many, one that has the screen for itself, or all that
+/// is known (-v).
+enum class Form { brief, usual, whole };
 
 /// Text of one ink.
 struct Span {

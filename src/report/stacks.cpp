@@ -30,17 +30,14 @@ constexpr std::array view_titles{
 struct Beside {
   std::string_view name;
   std::string_view title;
-  bool is_long;  ///< so that a terminal shows it when all is asked for
 };
 
 constexpr std::array shares_beside{
-    Beside{stack_first_name, "largest cause; % of what saves time", false},
-    Beside{stack_absorbed_name, "noise absorbed; % of the time in which what it needs is free",
-           false},
+    Beside{stack_first_name, "largest cause; % of what saves time"},
+    Beside{stack_absorbed_name, "noise absorbed; % of the time in which what it needs is free"},
     Beside{stack_interaction_name,
            "two causes together: above 0 they overlap, below 0 one does what the other does; % of "
-           "the time",
-           true},
+           "the time"},
 };
 
 struct Letter {
@@ -371,7 +368,7 @@ std::vector<CategoryShare> categories_of(const Stack& stack, std::span<const std
   return shares;
 }
 
-void draw_stacks(Page& page, std::span<const Finding> findings, bool has_all_tables) {
+void draw_stacks(Page& page, std::span<const Finding> findings, Form form) {
   bool is_first = true;
   const std::vector<std::vector<Stack>> views = views_of(findings);
   for (const std::vector<Stack>& stacks : views) {
@@ -379,19 +376,20 @@ void draw_stacks(Page& page, std::span<const Finding> findings, bool has_all_tab
     const std::vector<std::string> categories = category_names(labels);
     const std::string marks = letters_of(categories);
     if (!is_first) page.blank();
-    page.prose(" ", page.show(heading_of(stacks.front())), Ink::plain);
+    if (form != Form::brief) page.prose(" ", page.show(heading_of(stacks.front())), Ink::plain);
     draw_bars(page, stacks, labels, marks);
     draw_legend(page, categories, marks);
-    if (is_first || has_all_tables) {
-      page.blank();
-      draw_table(page, stacks, labels, numbers_of(stacks, {stacks}));
-      draw_remarks(page, stacks);
-    }
+    if (form == Form::brief) return;
+    page.blank();
+    draw_table(page, stacks, labels, numbers_of(stacks, {stacks}));
+    if (form == Form::usual) return;
+    draw_remarks(page, stacks);
     is_first = false;
   }
+  if (form != Form::whole) return;
   for (const Beside& beside : shares_beside) {
     const std::vector<Stack> shares = shares_called(beside.name, findings);
-    if (shares.empty() || (beside.is_long && !has_all_tables)) continue;
+    if (shares.empty()) continue;
     page.blank();
     page.prose(" ", page.show(beside.title), Ink::plain);
     draw_table(page, shares, stack_labels(shares), numbers_of(shares, views));

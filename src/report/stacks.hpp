@@ -47,9 +47,10 @@ struct CategoryShare {
 /// In the order of stack_labels(); the same categories in the same order for each bar.
 std::vector<CategoryShare> categories_of(const Stack& stack, std::span<const std::string> labels);
 
-/// A line a bar, a letter a category; what the letters stand for; the shares as a table, of the
-/// first view or of all.
-void draw_stacks(Page& page, std::span<const Finding> findings, bool has_all_tables);
+/// A line a bar, a letter a category, and what the letters stand for; then the shares as a table,
+/// but in the brief form. Views but the first, shares beside the bars and remarks are in the whole
+/// form alone.
+void draw_stacks(Page& page, std::span<const Finding> findings, Form form);
 
 /// A table of shares for each view, for Markdown and HTML: a heading row and rows of as many cells.
 struct ShareTable {

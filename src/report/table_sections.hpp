@@ -10,14 +10,14 @@
 namespace clprobe::report {
 
 /// A row per level. Where the page is narrow, series become lines of their own, then intervals are
-/// left out from the right, and at last each level is a sentence.
-void add_findings(Page& page, const std::vector<Finding>& findings);
+/// left out from the right, and at last each level is a sentence. Reasons follow in the whole form.
+void add_findings(Page& page, const std::vector<Finding>& findings, Form form);
 
 /// Every point of every series: time, interval, cycles, samples, or why it failed.
 void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device);
 
-/// The findings of several runs with the devices as groups of columns; as many groups as fit, then
-/// the next ones below.
-void add_side_by_side(Page& page, std::span<const Run> runs);
+/// The findings of several runs in one table: findings are rows, devices are columns; as many as
+/// fit, then the next ones below. In the whole form all findings, else the headlines.
+void add_side_by_side(Page& page, std::span<const Run> runs, Form form);
 
 }  // namespace clprobe::report

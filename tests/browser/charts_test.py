@@ -31,7 +31,7 @@ class Charts(PageTest):
         boxes = {box.text: box for box in self.all(".toggle")}
         image = self.js("return arguments[0].toDataURL()", canvas)
         for label, count in (("local", 2 * len(runs)), ("global", len(runs)),
-                             ("NVIDIA H200", len(runs) - 1)):
+                             ("H200", len(runs) - 1)):
             boxes[label].click()
             self.assertEqual(self.js(shown, canvas), count, label)
             now = self.js("return arguments[0].toDataURL()", canvas)
@@ -43,7 +43,7 @@ class Charts(PageTest):
             self.assertNotEqual(now, image, label)
             image = now
         # With the keyboard alone, too.
-        boxes["NVIDIA H200"].find_element(By.TAG_NAME, "input").send_keys(Keys.SPACE)
+        boxes["H200"].find_element(By.TAG_NAME, "input").send_keys(Keys.SPACE)
         self.assertEqual(self.js(shown, canvas), len(runs))
         self.check_quiet()
 
@@ -127,7 +127,7 @@ class Charts(PageTest):
         controls = self.controls("banks")
         scale = "return document.querySelector('#probe-banks .scale').textContent"
         images, scales = [self.image(canvas)], [self.js(scale)]
-        for label in ("load-throughput", "NVIDIA H200", "store-throughput", "load-latency"):
+        for label in ("load-throughput", "H200", "store-throughput", "load-latency"):
             next(box for text, box in controls.items() if label in text).click()
             images.append(self.image(canvas))
             scales.append(self.js(scale))

@@ -88,7 +88,7 @@ _clprobe() {
   '') own+=' --device -d --max-memory --time-budget --quick --thorough --timeout --clock --seed --dry-run --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' ;;
   'list') own+=' --device -d --timeout --format -f --json --version --help -h' ;;
   'explain') own+=' --version --help -h' ;;
-  'report') own+=' --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
+  'report') own+=' --series --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
   'compare') own+=' --baseline --threshold --fail-on --output -o --format -f --json --color --verbose -v --version --help -h' ;;
   'import') own+=' --device-name --series --size-unit --time-unit --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
   esac

@@ -21,7 +21,7 @@ complete -c clprobe -l baseline -r -F -d 'run to compare against (default: the f
 complete -c clprobe -l threshold -x -d 'ignore changes up to this share (default 3%)'
 complete -c clprobe -l fail-on -x -a 'never worse changed' -d 'exit with 4 if a finding got worse, or changed, by Holm\'s procedure over all of them at 5 % (default never)'
 complete -c clprobe -l device-name -x -d 'the device, where the file does not name it'
-complete -c clprobe -l series -x -d 'series that a list of sizes and latencies is of'
+complete -c clprobe -l series -x -d 'series to report (a comma list), or that an imported list is of'
 complete -c clprobe -l size-unit -x -a 'auto B KiB MiB' -d 'of the sizes in a list'
 complete -c clprobe -l time-unit -x -a 'auto ns us' -d 'of the latencies in a list'
 complete -c clprobe -l output -s o -r -F -d 'also write FILE: .json .csv .md .txt .html .svg; - is stdout'

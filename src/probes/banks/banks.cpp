@@ -11,6 +11,7 @@
 
 #include "clprobe/probe.hpp"
 #include "probes/banks/access.hpp"
+#include "probes/banks/card.hpp"
 #include "probes/banks/findings.hpp"
 #include "probes/shared/asked_numbers.hpp"
 #include "probes/shared/choices.hpp"
@@ -69,7 +70,7 @@ constexpr Series all_series[]{
 
 constexpr FindingSpec findings[]{
     {.name = "banks", .unit = "count", .role = Role::headline},
-    {.name = "bank_width", .unit = "bytes"},
+    {.name = "bank_width", .unit = "bytes", .role = Role::headline},
     {.name = "lanes_together", .unit = "count"},
     {.name = "second_best", .role = Role::remark, .formerly = "runner_up"},
     {.name = "bic_margin", .role = Role::remark, .formerly = "behind"},
@@ -385,6 +386,7 @@ const Probe probe{
     .variants = variants,
     .find_problem = find_problem<Shape>,
     .analyse = analyse,
+    .card = card,
     .loops = loops,
 };
 

@@ -19,6 +19,7 @@
 #include "clprobe/simulated.hpp"
 #include "clprobe/stacks.hpp"
 #include "probes/gsi/account.hpp"
+#include "probes/gsi/card.hpp"
 #include "probes/gsi/cases.hpp"
 #include "probes/gsi/findings.hpp"
 #include "probes/shared/fields.hpp"
@@ -312,6 +313,7 @@ const Probe probe{
     .trace = trace,
     .find_problem = find_problem_of,
     .analyse = [](const DeviceInfo&, std::span<const Point> points) { return analyse(points); },
+    .card = card,
 };
 
 }  // namespace clprobe::gsi

@@ -13,6 +13,7 @@
 #include "clprobe/probe.hpp"
 #include "probes/inflight/asked.hpp"
 #include "probes/inflight/buffers.hpp"
+#include "probes/inflight/card.hpp"
 #include "probes/inflight/curves.hpp"
 #include "probes/inflight/findings.hpp"
 #include "probes/inflight/launch.hpp"
@@ -232,6 +233,7 @@ const Probe probe{
     .variants = variants,
     .find_problem = find_problem_of,
     .analyse = analyse,
+    .card = card,
     .loops = loops,
 };
 

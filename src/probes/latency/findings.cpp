@@ -42,6 +42,7 @@ Finding capacity_finding(std::string_view series, int number, const Level& level
     finding.low = level.capacity->low;
     finding.high = level.capacity->high;
   } else {
+    finding.low = largest_bytes;
     finding.reason =
         fmt::format("its end was not reached: the largest working set that was measured is {}",
                     format_bytes({static_cast<std::uint64_t>(largest_bytes)}));

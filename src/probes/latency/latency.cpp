@@ -12,6 +12,7 @@
 #include "clprobe/levels.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/latency/build.hpp"
+#include "probes/latency/card.hpp"
 #include "probes/latency/findings.hpp"
 #include "probes/latency/launch.hpp"
 #include "probes/latency/loops.hpp"
@@ -66,9 +67,9 @@ constexpr Option options[]{
 
 constexpr FindingSpec finding_specs[]{
     {.name = "latency", .unit = "seconds", .role = Role::headline},
-    {.name = "cycles", .unit = "cycles"},
+    {.name = "cycles", .unit = "cycles", .role = Role::headline},
     {.name = "capacity", .unit = "bytes", .role = Role::headline, .better = Better::more},
-    {.name = "step"},
+    {.name = "step", .role = Role::headline},
 };
 
 /// Working sets of a series, whole numbers of steps, at least two nodes each, none twice.
@@ -270,6 +271,7 @@ const Probe probe{
     .variants = variants,
     .find_problem = find_problem_of,
     .analyse = analyse,
+    .card = card,
     .learn = learn,
     .loops = loops,
 };

@@ -21,6 +21,7 @@
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/stalls/bars.hpp"
+#include "probes/stalls/card.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/cases/copy.hpp"
 #include "probes/stalls/cases/search.hpp"
@@ -268,6 +269,7 @@ const Probe probe{
     .variants = variants,
     .find_problem = find_problem_of,
     .analyse = analyse,
+    .card = card,
     .loops = loops,
 };
 

@@ -12,6 +12,7 @@
 #include "probes/shared/choices.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/stride/card.hpp"
 #include "probes/stride/findings.hpp"
 #include "probes/stride/launch.hpp"
 #include "probes/stride/shape.hpp"
@@ -85,7 +86,7 @@ constexpr Option options[]{
 constexpr FindingSpec findings[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
     {.name = "best_stride", .unit = "bytes"},
-    {.name = "class"},
+    {.name = "class", .role = Role::headline},
     {.name = "knee", .unit = "bytes"},
     {.name = "sector", .unit = "bytes"},
     {.name = "sub_group"},
@@ -262,6 +263,7 @@ const Probe probe{
     .variants = variants,
     .find_problem = find_problem_of,
     .analyse = analyse,
+    .card = card,
     .loops = loops,
 };
 

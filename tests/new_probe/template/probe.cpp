@@ -8,6 +8,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/probe.hpp"
+#include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::@ID@ {
@@ -76,6 +77,18 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   return found;
 }
 
+// Pure. What of the findings stands on the card of a device, the answer in a line, and what could
+// not be seen.
+Card card(const ProbeResult& result) {
+  Card card;
+  if (const Finding* const latency = find_value(result.findings, "latency")) {
+    card.lines.push_back({"multiplication", format_seconds(*latency->value)});
+  } else if (!result.findings.empty()) {
+    card.unseen.emplace_back("latency of a multiplication");
+  }
+  return card;
+}
+
 }  // namespace
 
 const Probe probe{
@@ -89,6 +102,7 @@ const Probe probe{
     .open = open,
     .variants = variants,
     .analyse = analyse,
+    .card = card,
     .loops = loops,
 };
 

@@ -101,6 +101,13 @@ TEST_CASE("commands and their words") {
   const Options report = parsed({"report", "a,b.json", "b.json", "a,b.json", "-f", "markdown"});
   CHECK(report.command == Command::report);
   CHECK(report.words == Words{"a,b.json", "b.json", "a,b.json"});
+  CHECK(report.shown_probes.empty());
+  const Options part =
+      parsed({"report", "a.json", "latency", "./latency", "--series", "global,local"});
+  CHECK(part.words == Words{"a.json", "./latency"});
+  CHECK(part.shown_probes == Words{"latency"});
+  CHECK(part.series == "global,local");
+  CHECK(parsed({"report", "-"}).words == Words{"-"});
   CHECK(parsed({"--generate", "zsh"}).command == Command::generate);
   CHECK(parsed({"--generate", "zsh"}).words == Words{"zsh"});
   CHECK(parsed({"--worker", "1"}).command == Command::worker);
@@ -355,7 +362,8 @@ TEST_CASE("what contradicts itself or would be ignored") {
       {{"explain"}, "explain takes one probe and got 0: write `clprobe explain PROBE`"},
       {{"explain", "latency", "bandwidth"},
        "explain takes one probe and got 2: write `clprobe explain PROBE`"},
-      {{"report"}, "report needs files: write `clprobe report FILE...` with what -o saved as JSON"},
+      {{"report"},
+       "report needs files: write `clprobe report FILE... [PROBE...]` with what -o saved as JSON"},
       {{"report", "a.json", "--sizes", "1K"}, "--sizes has no meaning with report: leave it out"},
       {{"list", "-o", "a.json"},
        "--output belongs to measuring, report, compare or import, not to list: leave it out"},

@@ -305,19 +305,36 @@ TEST_CASE("a probe is seen in the way that its points allow") {
   CHECK_FALSE(heat_map_axes(banks));
 }
 
-TEST_CASE("runs of one device are told apart") {
+TEST_CASE("runs of one device are told apart by what differs, and by no more") {
   std::array runs{example_gpu_run(), example_gpu_run(), example_cpu_run(), example_gpu_run()};
-  const std::string name = runs[0].device.name;
-  CHECK(report::run_titles(std::span(runs).first(1)) == std::vector{name});
-  CHECK(report::run_titles(runs)[3] == name + " #4");
+  CHECK(report::run_titles(std::span(runs).first(1)) == std::vector{runs[0].device.name});
+  using Titles = std::vector<std::string>;
+  const std::string cpu = "AMD EPYC 9V74 80-Core";
+  CHECK(report::run_titles(runs) == Titles{"H200, #1", "H200, #2", cpu, "H200, #4"});
   runs[1].device.driver = "600";
   runs[3].started = "2026-02-03T00:00:00Z";
-  CHECK((report::run_titles(runs) ==
-         std::vector<std::string>{name + ", driver 580.159.03, 2026-01-02",
-                                  name + ", driver 600, 2026-01-02", runs[2].device.name,
-                                  name + ", driver 580.159.03, 2026-02-03"}));
+  CHECK(report::run_titles(runs) ==
+        Titles{"H200, 580.159.03, 2026-01-02", "H200, 600", cpu, "H200, 580.159.03, 2026-02-03"});
   runs[3].device.driver = "610";
-  CHECK(report::run_titles(runs)[3] == name + ", driver 610");
+  CHECK(report::run_titles(runs) == Titles{"H200, 580.159.03", "H200, 600", cpu, "H200, 610"});
+  runs[3].device.compute_units = 7;
+  CHECK(report::run_titles(runs)[3] == "H200, 7 units");
+}
+
+TEST_CASE("a model is called as people call it") {
+  DeviceInfo device;
+  device.type = DeviceType::cpu;
+  for (const auto& [name, model] :
+       {std::pair("pthread-skylake-avx512-Intel(R) Xeon(R) Processor", "Intel Xeon"),
+        std::pair("cpu-znver4-AMD EPYC 9V74 80-Core Processor", "AMD EPYC 9V74 80-Core"),
+        std::pair("Intel(R) Core(TM) i7-X", "Intel Core i7-X"),
+        std::pair("cpu-lower-case", "cpu-lower-case"), std::pair(" Processor", " Processor")}) {
+    device.name = name;
+    CHECK(report::model_of(device) == model);
+  }
+  device.type = DeviceType::gpu;
+  device.name = "NVIDIA H100 80GB HBM3";
+  CHECK(report::model_of(device) == "H100 80GB HBM3");
 }
 
 }  // namespace clprobe

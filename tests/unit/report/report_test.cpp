@@ -177,7 +177,12 @@ TEST_CASE("colour changes nothing but the colour") {
 TEST_CASE("nothing measured is said, not hidden") {
   CHECK(render_table({}, {}).empty());
   Run run = example_broken_run();
-  const std::string broken = render_table(std::span(&run, 1), {});
+  const std::string brief = render_table(std::span(&run, 1), {});
+  CHECK(brief.find("FAILED: clBuildProgram") != std::string::npos);
+  CHECK(brief.find("INTERRUPTED: stopped by the user") != std::string::npos);
+  CHECK(brief.find("not done") != std::string::npos);
+  CHECK(brief.find("the run was interrupted") != std::string::npos);
+  const std::string broken = render_table(std::span(&run, 1), {.all_points = true});
   CHECK(broken.find("INTERRUPTED: stopped by the user") != std::string::npos);
   CHECK(broken.find("2 of 24 points could not be measured") != std::string::npos);
   CHECK(broken.find("FAILED: clBuildProgram") != std::string::npos);
@@ -364,14 +369,14 @@ TEST_CASE(
     "a heat map needs two columns, has one shade where nothing varies, and survives any number") {
   report::Page page(TableStyle{});
   report::HeatMap map{"load", "stride_words", "word_bytes", "cycles", {{1.0, 4.0, 2.0}}};
-  report::draw_heat_map(page, {});
-  report::draw_heat_map(page, map);
+  report::draw_heat_map(page, {}, report::Form::usual);
+  report::draw_heat_map(page, map, report::Form::usual);
   CHECK(page.text().empty());
   map.cells.push_back({2.0, 4.0, 2.1});
-  report::draw_heat_map(page, map);
+  report::draw_heat_map(page, map, report::Form::usual);
   CHECK(page.text().find("··") != std::string::npos);
   map.cells = {{-1e300, 4.0, 1e-300}, {1e300, 8.5, 1e300}, {0.5, 1e18, 3.0}};
-  report::draw_heat_map(page, map);
+  report::draw_heat_map(page, map, report::Form::usual);
   for (const std::string& line : lines_of(page.text())) {
     CHECK(display_width(line) <= 80);
   }

@@ -202,8 +202,9 @@ TEST_CASE("shares that are not resolved are a line per bar, and in no table") {
   const std::string line =
       "memory: not resolved: compute data, control, memory structural: bank conflict (each within "
       "6.0 % of 0)";
-  for (const std::string& text : {render_table(runs, {.width = 120}), render_markdown(runs),
-                                  report::stacks_html(run.results[0].findings, "Stalls")}) {
+  for (const std::string& text :
+       {render_table(runs, {.width = 120, .all_points = true}), render_markdown(runs),
+        report::stacks_html(run.results[0].findings, "Stalls")}) {
     CAPTURE(text);
     CHECK(times_in(text, line) == 1);
     CHECK(times_in(text, "chain: not resolved: control (within 7.0 % of 0)") == 1);
@@ -236,8 +237,7 @@ TEST_CASE("what no run resolves is a line per bar in a comparison, and what one 
     // The verdicts are counted all the same, and are in the document.
     CHECK(std::count_if(made.rows.begin(), made.rows.end(),
                         [](const ComparedRow& row) { return row.probe == "stalls"; }) == 6);
-    return std::vector{render_comparison_table(made, digests, {.width = 140}),
-                       render_comparison_table(made, digests, {.width = 140, .all_points = true}),
+    return std::vector{render_comparison_table(made, digests, {.width = 140, .all_points = true}),
                        render_comparison_markdown(made, digests)};
   };
   for (const std::string& text : texts_of(before)) {
@@ -330,7 +330,8 @@ TEST_CASE("a bar of which a part is not known is not drawn, and its other parts 
     CHECK(stack.is_whole == (stack.bar != "uts" || stack.view != stack_view_shapley));
   }
   CHECK(render_table(whole, {}).find("not drawn") == std::string::npos);
-  CHECK(render_table(broken, {}).find("not drawn: a part is not known") != std::string::npos);
+  CHECK(render_table(broken, {.all_points = true}).find("not drawn: a part is not known") !=
+        std::string::npos);
   CHECK(render_table(broken, {.all_points = true}).find("25.0 ±2.0") != std::string::npos);
   CHECK(render_svg(whole, "stalls").find("not drawn") == std::string::npos);
   const auto bars = [](const std::vector<Run>& runs) {

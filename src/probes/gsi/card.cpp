@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/gsi/card.hpp"
+
+#include <string>
+#include <utility>
+
+#include "probes/shared/stack_card.hpp"
+
+namespace clprobe::gsi {
+
+Card card(const ProbeResult& result) {
+  Card card;
+  if (std::string text = largest_causes(result); !text.empty()) {
+    card.lines.push_back({"stalls", std::move(text)});
+  } else if (!result.findings.empty()) {
+    card.unseen.emplace_back("causes of stalls");
+  }
+  return card;
+}
+
+}  // namespace clprobe::gsi

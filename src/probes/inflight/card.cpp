@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many loads are in flight: what ends them where that was seen, else the largest number that is
+// sound.
+#include "probes/inflight/card.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "probes/inflight/findings.hpp"
+#include "probes/inflight/loaded.hpp"
+#include "probes/shared/card_parts.hpp"
+
+namespace clprobe::inflight {
+namespace {
+
+std::string limit_text(const ProbeResult& result) {
+  const Finding* const requests = find_value(result.findings, "requests", unit_series);
+  const Finding* const limit = find_finding(result.findings, "limit", unit_series);
+  if (requests != nullptr) {
+    std::string text = fmt::format("{:.0f} requests per compute unit", *requests->value);
+    if (limit != nullptr && !limit->label.empty()) text += fmt::format(" ({})", limit->label);
+    return text;
+  }
+  // All of them are true, so the largest says most.
+  double most = 0.0;
+  for (const std::string_view name : {"requests_at_least", "in_flight_at_least"}) {
+    const Finding* const bound = find_value(result.findings, name, unit_series);
+    if (bound != nullptr) most = std::max(most, *bound->value);
+  }
+  return most > 0.0 ? fmt::format("at least {:.0f} loads per compute unit", most) : std::string();
+}
+
+/// The whole device's. "at least" is said once for what stands before it as well.
+std::string device_text(const ProbeResult& result, bool is_bound_before) {
+  if (const Finding* const seen = find_value(result.findings, "bytes_in_flight", device_series)) {
+    return fmt::format("{}{} on the device", is_bound_before ? "and " : "",
+                       size_text(*seen->value));
+  }
+  const Finding* const bound =
+      find_value(result.findings, "bytes_in_flight_at_least", device_series);
+  if (bound == nullptr) return {};
+  return fmt::format("{}{} on the device", is_bound_before ? "" : "at least ",
+                     size_text(*bound->value));
+}
+
+std::string loaded_text(const ProbeResult& result) {
+  const Finding* const idle = find_value(result.findings, "latency", loaded_series);
+  const Finding* const most = find_value(result.findings, "max_loaded_latency", loaded_series);
+  if (idle == nullptr || most == nullptr) return {};
+  return fmt::format("{} beside none that stream, {} beside the most", format_seconds(*idle->value),
+                     format_seconds(*most->value));
+}
+
+std::string chains_text(const ProbeResult& result) {
+  std::string text;
+  for (const std::string_view series : {"cache-chains", "memory-chains"}) {
+    const Finding* const time = find_value(result.findings, "latency", series);
+    if (time == nullptr) continue;
+    std::string one =
+        fmt::format("{}: {}", series.substr(0, series.find('-')), format_seconds(*time->value));
+    if (const Finding* const many = find_value(result.findings, "in_flight", series)) {
+      one += fmt::format(", {:.0f} in flight", *many->value);
+    }
+    append(text, "; ", one);
+  }
+  return text;
+}
+
+}  // namespace
+
+Card card(const ProbeResult& result) {
+  Card card;
+  std::string text = limit_text(result);
+  append(text, ", ", device_text(result, text.starts_with("at least")));
+  if (!text.empty()) card.lines.push_back({"in flight", std::move(text)});
+  if (std::string chains = chains_text(result); !chains.empty()) {
+    card.rows.push_back({"chains", std::move(chains)});
+  }
+  if (std::string loaded = loaded_text(result); !loaded.empty()) {
+    card.rows.push_back({"loaded", std::move(loaded)});
+  }
+  const bool has_limit = find_value(result.findings, "requests", unit_series) != nullptr;
+  if (!has_limit && !result.findings.empty()) card.unseen.emplace_back("limit of loads in flight");
+  const Finding* const knee = find_finding(result.findings, "knee_bandwidth", loaded_series);
+  if (knee != nullptr && !knee->value) card.unseen.emplace_back("knee of the loaded latency");
+  return card;
+}
+
+}  // namespace clprobe::inflight

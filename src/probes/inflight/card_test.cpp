@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/inflight/card.hpp"
+
+#include <doctest/doctest.h>
+
+#include "probes/inflight/findings.hpp"
+#include "probes/inflight/loaded.hpp"
+#include "probes/shared/finding.hpp"
+
+namespace clprobe::inflight {
+
+TEST_CASE("the largest bound stands on the card, and the limit where it was seen") {
+  ProbeResult result;
+  const auto add = [&](std::string_view name, std::string_view series, double value,
+                       std::string_view unit) {
+    result.findings.push_back(finding_of(name, series, unit, "", value, value, value));
+  };
+  add("requests_at_least", unit_series, 349.0, "count");
+  add("in_flight_at_least", unit_series, 548.0, "count");
+  add("bytes_in_flight_at_least", device_series, 1048576.0, "bytes");
+  Card bounds = card(result);
+  REQUIRE(bounds.lines.size() == 1);
+  CHECK(bounds.lines[0].text == "at least 548 loads per compute unit, 1 MiB on the device");
+  CHECK(bounds.unseen == std::vector<std::string>{"limit of loads in flight"});
+  add("requests", unit_series, 128.0, "count");
+  result.findings.push_back(finding_of("limit", unit_series, "", ""));
+  result.findings.back().label = "MSHR";
+  const Card limit = card(result);
+  CHECK(limit.lines[0].text ==
+        "128 requests per compute unit (MSHR), at least 1 MiB on the device");
+  CHECK(limit.unseen.empty());
+  CHECK(card({}).lines.empty());
+}
+
+}  // namespace clprobe::inflight

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hierarchy: a level per row, of global and of local memory. The other memories have a line
+// each.
+#include "probes/latency/card.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "clprobe/levels.hpp"
+#include "probes/latency/series.hpp"
+#include "probes/shared/card_parts.hpp"
+
+namespace clprobe::latency {
+namespace {
+
+constexpr std::string_view local_series = "local";
+
+/// A level's step in the words of a reader.
+struct StepWords {
+  StepKind kind;
+  std::string_view what;
+};
+constexpr std::array step_words{
+    StepWords{StepKind::cache, "cache"},
+    StepWords{StepKind::translation, "reach of a TLB"},
+    StepWords{StepKind::cache_or_far, "cache, or its near half"},
+};
+
+std::string what_of(const Finding& step) {
+  const auto* const found =
+      std::find_if(step_words.begin(), step_words.end(),
+                   [&](const StepWords& each) { return to_word(each.kind) == step.label; });
+  return found == step_words.end() ? std::string() : std::string(found->what);
+}
+
+/// The levels of a series by their numbers.
+std::vector<CardLevel> levels_of(const ProbeResult& result, std::string_view series) {
+  std::vector<CardLevel> levels;
+  std::vector<int> numbers;
+  for (const Finding& finding : result.findings) {
+    if (finding.series != series || !finding.level) continue;
+    const auto place = std::find(numbers.begin(), numbers.end(), *finding.level);
+    const auto i = static_cast<std::size_t>(place - numbers.begin());
+    if (place == numbers.end()) {
+      numbers.push_back(*finding.level);
+      levels.push_back({.name = fmt::format("{} {}", series, *finding.level)});
+    }
+    CardLevel& level = levels[i];
+    if (finding.name == "latency") level.latency = finding;
+    if (finding.name == "cycles") level.cycles = finding;
+    if (finding.name == "capacity") level.capacity = finding;
+    if (finding.name == "step") level.what = what_of(finding);
+  }
+  return levels;
+}
+
+/// What lies behind all caches is memory, where the working sets went far enough beyond the last
+/// one that it cannot be one more cache.
+void name_memory(std::vector<CardLevel>& levels) {
+  if (levels.size() < 2) return;
+  constexpr double far = 4.0;
+  const Finding& last = levels.back().capacity;
+  const Finding& before = levels[levels.size() - 2].capacity;
+  if (last.value || !last.low || !before.value) return;
+  if (*last.low >= far * *before.value) levels.back().what = "memory";
+}
+
+// "14.3 ns to 2.04 KiB, 49.7 ns to > 63.9 KiB".
+std::string row_of(const std::vector<CardLevel>& levels) {
+  std::string text;
+  for (const CardLevel& level : levels) {
+    const Finding& size = level.capacity;
+    std::string one =
+        level.latency.value ? format_seconds(*level.latency.value) : std::string("no plateau");
+    if (size.value) one += " to " + size_text(*size.value);
+    if (!size.value && size.low) one += " to > " + size_text(*size.low);
+    append(text, ", ", one);
+  }
+  return text;
+}
+
+}  // namespace
+
+Card card(const ProbeResult& result) {
+  Card card;
+  for (const std::string& series : series_in(result.findings)) {
+    std::vector<CardLevel> levels = levels_of(result, series);
+    const bool is_on_card = series == global_series || series == local_series;
+    if (levels.empty()) {
+      card.unseen.push_back(series == global_series ? "levels of global memory" : series);
+      const Finding* const why = find_finding(result.findings, "latency", series);
+      if (!is_on_card && why != nullptr) card.rows.push_back({series, why->reason});
+      continue;
+    }
+    if (!is_on_card) {
+      card.rows.push_back({series, row_of(levels)});
+      continue;
+    }
+    if (series == global_series) name_memory(levels);
+    if (series == local_series) levels.front().what = "local memory";
+    if (series == local_series && levels.size() > 1) card.rows.push_back({series, row_of(levels)});
+    const std::size_t shown = series == local_series ? 1 : levels.size();
+    for (std::size_t i = 0; i < shown; ++i) card.levels.push_back(std::move(levels[i]));
+  }
+  return card;
+}
+
+}  // namespace clprobe::latency

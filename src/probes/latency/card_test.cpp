@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/latency/card.hpp"
+
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <string>
+
+#include "probes/shared/finding.hpp"
+
+namespace clprobe::latency {
+namespace {
+
+void add_level(ProbeResult& result, const char* series, int number, double ns,
+               std::optional<double> bytes, double largest, const char* step) {
+  Finding time = finding_of("latency", series, "seconds", "", ns * 1e-9, ns * 1e-9, ns * 1e-9);
+  time.level = number;
+  result.findings.push_back(time);
+  Finding size = finding_of("capacity", series, "bytes", "");
+  size.level = number;
+  size.value = bytes;
+  if (!bytes) size.low = largest;
+  result.findings.push_back(size);
+  if (step == nullptr) return;
+  Finding kind = finding_of("step", series, "", "");
+  kind.level = number;
+  kind.label = step;
+  result.findings.push_back(kind);
+}
+
+std::string last_of_global(double largest) {
+  ProbeResult result;
+  add_level(result, "global", 1, 16.0, 1000.0, 0.0, "cache-or-far");
+  add_level(result, "global", 2, 345.0, std::nullopt, largest, nullptr);
+  return card(result).levels.at(1).what;
+}
+
+}  // namespace
+
+TEST_CASE("what lies far behind the last cache is memory, and what may be one more cache is not") {
+  CHECK(last_of_global(4000.0) == "memory");
+  CHECK(last_of_global(3999.0).empty());
+  ProbeResult alone;
+  add_level(alone, "global", 1, 16.0, std::nullopt, 1e9, nullptr);
+  CHECK(card(alone).levels.at(0).what.empty());
+}
+
+TEST_CASE("levels of global and local memory stand on the card, the others in rows") {
+  ProbeResult result;
+  add_level(result, "global", 1, 16.0, 1024.0, 0.0, "cache-or-far");
+  add_level(result, "global", 2, 345.0, std::nullopt, 1e9, nullptr);
+  add_level(result, "constant-program", 1, 14.3, 2048.0, 0.0, nullptr);
+  add_level(result, "constant-program", 2, 49.7, std::nullopt, 65536.0, nullptr);
+  add_level(result, "local", 1, 11.8, std::nullopt, 49152.0, nullptr);
+  result.findings.push_back(without_value("latency", "image", "plan", "the device has no images"));
+  const Card found = card(result);
+  REQUIRE(found.levels.size() == 3);
+  CHECK(found.levels[0].name == "global 1");
+  CHECK(found.levels[0].what == "cache, or its near half");
+  CHECK(found.levels[2].what == "local memory");
+  REQUIRE(found.rows.size() == 2);
+  CHECK(found.rows[0].topic == "constant-program");
+  CHECK(found.rows[0].text == "14.3 ns to 2 KiB, 49.7 ns to > 64 KiB");
+  CHECK(found.rows[1].text == "the device has no images");
+  CHECK(found.unseen == std::vector<std::string>{"image"});
+}
+
+TEST_CASE("nothing found is an empty card") {
+  const Card none = card({});
+  CHECK(none.levels.empty());
+  CHECK(none.rows.empty());
+  CHECK(none.unseen.empty());
+}
+
+}  // namespace clprobe::latency

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the probes' cards are made of: findings by name, and their values as text. Pure.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/run.hpp"
+
+namespace clprobe {
+
+/// The finding of that name and series; null where there is none. An empty series: the first.
+inline const Finding* find_finding(std::span<const Finding> findings, std::string_view name,
+                                   std::string_view series = {}) {
+  const auto found = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
+    return each.name == name && (series.empty() || each.series == series);
+  });
+  return found == findings.end() ? nullptr : &*found;
+}
+
+/// The same, where it has a value.
+inline const Finding* find_value(std::span<const Finding> findings, std::string_view name,
+                                 std::string_view series = {}) {
+  const Finding* const found = find_finding(findings, name, series);
+  return found != nullptr && found->value ? found : nullptr;
+}
+
+/// The series in the order of their first findings.
+inline std::vector<std::string> series_in(std::span<const Finding> findings) {
+  std::vector<std::string> series;
+  for (const Finding& each : findings) {
+    if (std::find(series.begin(), series.end(), each.series) == series.end()) {
+      series.push_back(each.series);
+    }
+  }
+  return series;
+}
+
+/// A document may claim any size; nothing of 2^63 and more is converted.
+inline std::string size_text(double bytes) {
+  constexpr double largest = 9.2e18;
+  return format_bytes({static_cast<std::uint64_t>(std::clamp(bytes, 0.0, largest))});
+}
+
+/// One more of a list; nothing of what is empty.
+inline void append(std::string& text, std::string_view separator, std::string_view more) {
+  if (!text.empty() && !more.empty()) text += separator;
+  text += more;
+}
+
+}  // namespace clprobe

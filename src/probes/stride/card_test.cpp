@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/stride/card.hpp"
+
+#include <doctest/doctest.h>
+
+#include "probes/shared/finding.hpp"
+
+namespace clprobe::stride {
+namespace {
+
+void add(ProbeResult& result, const char* series, double rate, const char* kind) {
+  result.findings.push_back(
+      finding_of("bandwidth", series, "bytes_per_second", "", rate, rate, rate));
+  Finding label = finding_of("class", series, "", "");
+  label.label = kind;
+  result.findings.push_back(label);
+}
+
+}  // namespace
+
+TEST_CASE("the fastest series of each operation stand in one line, what they share once") {
+  ProbeResult result;
+  add(result, "read int", 1e12, "gpu-coalescing");
+  add(result, "read int4", 2e12, "gpu-coalescing");
+  add(result, "copy int4", 1.5e12, "gpu-coalescing");
+  const Card same = card(result);
+  REQUIRE(same.lines.size() == 1);
+  CHECK(same.lines[0].text == "read 2.00 TB/s, copy 1.50 TB/s (int4, neighbours side by side)");
+  CHECK(same.rows.size() == 3);
+  add(result, "copy int", 3e12, "cpu-serial");
+  CHECK(card(result).lines[0].text ==
+        "read 2.00 TB/s (int4, neighbours side by side), copy 3.00 TB/s (int, each work-item in a run)");
+}
+
+TEST_CASE("a bandwidth that was not measured was not seen") {
+  ProbeResult result;
+  result.findings.push_back(without_value("bandwidth", "read int", "", "too few points"));
+  const Card none = card(result);
+  CHECK(none.lines.empty());
+  CHECK(none.unseen == std::vector<std::string>{"bandwidth of read int"});
+}
+
+}  // namespace clprobe::stride

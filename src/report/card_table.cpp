@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The card on a page of a fixed width.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "report/card.hpp"
+#include "text/text.hpp"
+
+namespace clprobe::report {
+namespace {
+
+constexpr int indent = 1;
+constexpr std::size_t max_lines = 14;
+constexpr int usual_width = 80;
+/// So many levels stand on a card whatever else does.
+constexpr std::size_t min_levels = 3;
+
+/// What of the levels is shown: the less, the narrower.
+struct Detail {
+  bool has_intervals{true};
+  bool has_cycles{true};
+  bool has_what{true};
+};
+
+struct Levels {
+  std::vector<Column> columns{};
+  std::vector<Row> rows{};
+};
+
+/// The first ones and the last one, which is memory.
+std::vector<CardLevel> shown_levels(const std::vector<CardLevel>& all, std::size_t room) {
+  const std::size_t count = std::max(room, min_levels);
+  if (all.size() <= count) return all;
+  const auto end = all.begin() + static_cast<std::ptrdiff_t>(count) - 1;
+  std::vector<CardLevel> shown(all.begin(), end);
+  shown.push_back(all.back());
+  return shown;
+}
+
+Levels lay_out(const Page& page, const std::vector<CardLevel>& levels, const Detail& detail) {
+  Levels table;
+  const auto has = [&](std::string LevelTexts::*part) {
+    return std::any_of(levels.begin(), levels.end(),
+                       [&](const CardLevel& each) { return !(texts_of(each).*part).empty(); });
+  };
+  const bool has_interval = detail.has_intervals && has(&LevelTexts::interval);
+  const bool has_bracket = detail.has_intervals && has(&LevelTexts::bracket);
+  const bool has_cycles = detail.has_cycles && has(&LevelTexts::cycles);
+  table.columns = {{}, {"latency", true, 2}};
+  if (has_interval) table.columns.push_back({"", false, 1});
+  if (has_cycles) table.columns.push_back({"cycles", true, 2});
+  table.columns.push_back({"capacity", true, 2});
+  if (has_bracket) table.columns.push_back({"", false, 1});
+  if (detail.has_what) table.columns.push_back({"", false, 2});
+  for (const CardLevel& level : levels) {
+    const LevelTexts texts = texts_of(level);
+    Row row{{page.show(level.name), page.show(texts.latency)}, ""};
+    if (has_interval) row.cells.push_back(page.show(texts.interval));
+    if (has_cycles) row.cells.push_back(page.show(texts.cycles));
+    row.cells.push_back(page.show(texts.capacity));
+    if (has_bracket) row.cells.push_back(page.show(texts.bracket));
+    if (detail.has_what) row.cells.push_back(page.show(level.what));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+/// How many lines it took.
+std::size_t add_levels(Page& page, const std::vector<CardLevel>& all, std::size_t room) {
+  if (all.empty()) return 0;
+  const std::vector<CardLevel> levels = shown_levels(all, room);
+  for (const Detail& detail :
+       {Detail{}, Detail{.has_intervals = false},
+        Detail{.has_intervals = false, .has_cycles = false}, Detail{false, false, false}}) {
+    const Levels table = lay_out(page, levels, detail);
+    const bool is_last = !detail.has_what;
+    if (!is_last && Page::table_width(table.columns, table.rows, indent) > page.width()) continue;
+    page.table(table.columns, table.rows, indent);
+    break;
+  }
+  return levels.size() + 1;
+}
+
+/// A topic, and its text in lines.
+struct Entry {
+  std::string topic{};
+  std::vector<std::string> lines{};
+  Ink ink{Ink::plain};
+};
+
+/// Takes the last lines of the longest texts away until all fit.
+void fit(std::vector<Entry>& entries, std::size_t room, int width, std::string_view mark) {
+  const auto count = [&] {
+    std::size_t lines = 0;
+    for (const Entry& each : entries) lines += each.lines.size();
+    return lines;
+  };
+  while (count() > room) {
+    const auto longest = std::max_element(
+        entries.begin(), entries.end(),
+        [](const Entry& a, const Entry& b) { return a.lines.size() < b.lines.size(); });
+    if (longest == entries.end() || longest->lines.size() < 2) return;
+    longest->lines.pop_back();
+    std::string& last = longest->lines.back();
+    last = cut_to_width(last, width - display_width(mark) - 1, "") + " " + std::string(mark);
+  }
+}
+
+std::size_t add_title(Page& page, const DeviceCard& card) {
+  const std::string title = page.show(card.title);
+  const std::string facts = page.show(card.facts);
+  if (display_width(title) + display_width(facts) + 2 <= page.width()) {
+    page.line({{title + "  ", Ink::heading}, {facts, Ink::faint}});
+    return 1;
+  }
+  page.line({{title, Ink::heading}});
+  const std::vector<std::string> lines = wrap(facts, page.width() - indent);
+  for (const std::string& line : lines) page.line({{" " + line, Ink::faint}});
+  return 1 + lines.size();
+}
+
+/// What follows the levels, before it is known how much room there is.
+std::vector<Entry> entries_of(const Page& page, const DeviceCard& card, bool has_warnings,
+                              int topic_width, std::string_view mark) {
+  struct Line {
+    CardLine line{};
+    Ink ink{Ink::plain};
+    bool is_one_line{false};  // however much it is
+  };
+  std::vector<Line> lines;
+  for (const CardLine& each : card.lines) lines.push_back({each});
+  lines.push_back({{"not done", card.failures}, Ink::failure, true});
+  lines.push_back({{"not seen", card.unseen}, Ink::plain, true});
+  if (has_warnings) lines.push_back({{"beware of", card.warnings}, Ink::caution, true});
+  const int width = page.width() - indent - topic_width - 2;
+  std::vector<Entry> entries;
+  for (const Line& each : lines) {
+    if (each.line.text.empty()) continue;
+    std::vector<Entry> entry{{cut_to_width(page.show(each.line.topic), topic_width, mark),
+                              wrap(page.show(each.line.text), width), each.ink}};
+    if (each.is_one_line) fit(entry, 1, width, mark);
+    entries.push_back(std::move(entry.front()));
+  }
+  return entries;
+}
+
+/// Of the widest topic, but at most a third of the page.
+int topic_width_of(const Page& page, const DeviceCard& card) {
+  int width = display_width("beware of");
+  for (const CardLine& line : card.lines) {
+    width = std::max(width, display_width(page.show(line.topic)));
+  }
+  return std::min(width, page.width() / 3);
+}
+
+}  // namespace
+
+void add_card(Page& page, const DeviceCard& card, bool has_warnings) {
+  const std::string_view mark = page.is_unicode() ? "…" : "...";
+  const int topic_width = topic_width_of(page, card);
+  std::vector<Entry> entries = entries_of(page, card, has_warnings, topic_width, mark);
+  const std::size_t most = page.width() < usual_width ? 2 * max_lines : max_lines;
+  const auto left = [&](std::size_t used) { return most > used ? most - used : 0; };
+  std::size_t used = add_title(page, card);
+  used += add_levels(page, card.levels, left(used + 1 + entries.size()));
+  fit(entries, left(used), page.width() - indent - topic_width - 2, mark);
+  for (const Entry& entry : entries) {
+    std::string topic = entry.topic;
+    for (const std::string& line : entry.lines) {
+      page.line({{" " + pad_right(topic, topic_width) + "  ", Ink::faint}, {line, entry.ink}});
+      topic.clear();
+    }
+  }
+}
+
+}  // namespace clprobe::report

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a comparison comes to: who is better at what, and what changed, the largest first.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "clprobe/compare.hpp"
+
+namespace clprobe::report {
+
+/// A finding of a run that is better, worse or different.
+struct Change {
+  const ComparedRow* row{nullptr};
+  std::size_t run{0};
+};
+
+/// The largest first: ratios by how far they are from 1, shares by their difference; words last.
+/// Without the cycles beside a time that changed, too.
+std::vector<Change> changes_of(const Comparison& comparison);
+
+/// "1.51x faster", "4.2 % slower", "1.3x larger", "+12.3 points"; the verdict where there is neither
+/// a ratio nor a difference.
+std::string change_words(const Change& change);
+
+/// Of a run, by verdict and finding: "better: stride bandwidth 1.39x to 1.51x faster (3); 303 same".
+std::string summary_of(const Comparison& comparison, std::size_t run);
+
+}  // namespace clprobe::report

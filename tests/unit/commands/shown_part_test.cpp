@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/shown_part.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "example_runs.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+std::string refusal(std::vector<Run> runs, const std::vector<std::string>& probes,
+                    const std::string& series) {
+  try {
+    keep_shown_part(runs, probes, series);
+  } catch (const cli::UsageError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("of runs the probes and series that were asked for are left") {
+  const std::vector<Run> all{example_gpu_run(), example_broken_run()};
+  std::vector<Run> runs = all;
+  keep_shown_part(runs, {}, "");
+  CHECK(runs == all);
+  keep_shown_part(runs, {"stride"}, "");
+  REQUIRE(runs.size() == 1);  // the other run has no such probe
+  REQUIRE(runs[0].results.size() == 1);
+  CHECK(runs[0].results[0].probe == "stride");
+
+  runs = {example_gpu_run()};
+  keep_shown_part(runs, {"latency"}, "local,constant-program");
+  REQUIRE(runs.size() == 1);
+  REQUIRE(!runs[0].results[0].points.empty());
+  for (const Point& each : runs[0].results[0].points) {
+    CHECK((each.series == "local" || each.series == "constant-program"));
+  }
+  for (const Finding& each : runs[0].results[0].findings) {
+    CHECK((each.series == "local" || each.series == "constant-program"));
+  }
+}
+
+TEST_CASE("what no run has is refused with what there is") {
+  const std::vector<Run> runs{example_gpu_run()};
+  CHECK(refusal(runs, {"banks"}, "") == "no run has the probe 'banks': choose among 'latency'");
+  CHECK(
+      refusal(runs, {}, "globel")
+          .starts_with("no run has the series 'globel': choose among 'global, constant-argument"));
+  CHECK(refusal(runs, {}, "global,").starts_with("no run has the series ''"));
+  CHECK(refusal(runs, {"latency"}, "global").empty());
+}
+
+}  // namespace clprobe::commands

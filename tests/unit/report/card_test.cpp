@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/card.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "clprobe/report.hpp"
+#include "example_runs.hpp"
+#include "golden.hpp"
+#include "text/text.hpp"
+
+namespace clprobe {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+Finding number(double value, const char* unit, double aside = 0.0) {
+  Finding finding{.value = value, .unit = unit};
+  finding.low = value * (1.0 - aside);
+  finding.high = value * (1.0 + aside);
+  return finding;
+}
+
+Finding open_end(double low) {
+  Finding finding{.unit = "bytes"};
+  finding.low = low;
+  return finding;
+}
+
+/// Two levels, and a line of each kind.
+Run carded_run() {
+  Run run = example_gpu_run();
+  run.results[0].card = {
+      .levels = {{"global 1", number(16.2e-9, "seconds", 0.004), number(32.0, "cycles"),
+                  number(196608.0, "bytes", 0.05), "cache"},
+                 {"global 2", number(345e-9, "seconds", 0.01), number(684.0, "cycles"),
+                  open_end(1073741824.0), "memory"}},
+      .lines = {{"bandwidth", "read 4.55 TB/s, copy 4.03 TB/s (int4, neighbours side by side)"}},
+      .rows = {{"image", "44.4 ns to 197 KiB"}},
+      .unseen = {"size of a sector"}};
+  return run;
+}
+
+std::vector<std::string> card_lines(const Run& run, int width, bool is_unicode = true) {
+  report::Page page({.width = width, .unicode = is_unicode});
+  report::add_card(page, report::card_of(run), true);
+  return lines_of(page.text());
+}
+
+}  // namespace
+
+TEST_CASE("a card has the levels, the lines and what was not seen, in every format") {
+  const std::array run{carded_run()};
+  check_golden("card.txt", render_table(run, {}));
+  for (const std::string& text : {render_table(run, {}), render_markdown(run), render_html(run)}) {
+    for (const char* const each :
+         {"345 ns", "684", "memory", "1 GiB", "4.55 TB/s", "size of a sector"}) {
+      CAPTURE(each);
+      CHECK(text.find(each) != std::string::npos);
+    }
+  }
+  CHECK(render_table(run, {}).find("> 1 GiB") != std::string::npos);
+  CHECK(render_table(run, {}).find("bandwidth") < render_table(run, {}).find("latency ─"));
+}
+
+TEST_CASE("a card is at most 14 lines at 80 columns, whatever its probes say") {
+  Run run = carded_run();
+  Card& card = run.results[0].card;
+  for (int i = 0; i < 20; ++i) card.levels.push_back(card.levels[0]);
+  card.levels.push_back(card.levels[1]);
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "words and words ";
+  card.lines = {{"one", text}, {"two", text}, {"three", "short"}};
+  card.unseen.assign(100, "what could not be seen");
+  for (const bool is_unicode : {true, false}) {
+    const std::vector<std::string> lines = card_lines(run, 80, is_unicode);
+    CHECK(lines.size() <= 14);
+    CHECK(lines[7].find("global 1") != std::string::npos);
+    CHECK(lines[8].find("memory") != std::string::npos);  // the last level is always there
+    CHECK(lines[11].find("short") != std::string::npos);
+    for (const int width : {10, 40, 60, 79, 80, 120}) {
+      for (const std::string& line : card_lines(run, width, is_unicode)) {
+        CAPTURE(line);
+        CHECK(display_width(line) <= width);
+      }
+    }
+  }
+  card.levels.clear();
+  card.lines.resize(1);
+  CHECK(card_lines(run, 80).size() == 14);  // room that nobody else takes
+}
+
+TEST_CASE("without a card of its own the headlines of a result stand on it") {
+  const std::array run{example_gpu_run()};
+  const std::vector<std::string> lines = card_lines(run[0], 80);
+  const auto has = [&](const char* text) {
+    return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.find(text) != std::string::npos;
+    });
+  };
+  CHECK(has("16.2 ns"));
+  CHECK(has("global 2"));
+  CHECK(has("constant-argument 1: latency 19.6 ns"));
+  CHECK(has("and 2 more"));
+}
+
+TEST_CASE("a card is in no document, and makes no two results differ") {
+  const std::array run{carded_run()};
+  CHECK(to_json(run).find("side by side") == std::string::npos);
+  CHECK(runs_from_json(to_json(run)).front() == run[0]);
+}
+
+TEST_CASE("many probes share a screen, and one has it for itself") {
+  Run run = carded_run();
+  const std::size_t alone = lines_of(render_table(std::span(&run, 1), {})).size();
+  for (const char* const probe : {"second", "third"}) {
+    run.results.push_back(run.results[0]);
+    run.results.back().probe = probe;
+  }
+  const std::string many = render_table(std::span(&run, 1), {});
+  CHECK(lines_of(many).size() < 2 * alone);
+  CHECK(many.find("44.4 ns to 197 KiB") != std::string::npos);
+  CHECK(many.find("clock drift") != std::string::npos);  // the kind, in a word
+  CHECK(many.find("close other programs") == std::string::npos);
+  const std::string all = render_table(std::span(&run, 1), {.all_points = true});
+  CHECK(all.find("close other programs") != std::string::npos);
+}
+
+}  // namespace clprobe

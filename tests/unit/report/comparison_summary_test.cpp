@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/comparison_summary.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clprobe/comparison_report.hpp"
+#include "example_runs.hpp"
+
+namespace clprobe {
+namespace {
+
+/// A run with one finding of each of these units, all 1, times `factor`.
+Run run_of(double factor) {
+  Run run = example_gpu_run();
+  ProbeResult& result = run.results[0];
+  result.points.clear();
+  result.findings.clear();
+  for (const auto& [name, unit] : {std::pair("latency", "seconds"), std::pair("cycles", "cycles"),
+                                   std::pair("bandwidth", "bytes_per_second"),
+                                   std::pair("capacity", "bytes"), std::pair("banks", "count")}) {
+    Finding finding{.name = name, .series = "one", .value = factor, .unit = unit};
+    finding.low = factor * 0.999;
+    finding.high = factor * 1.001;
+    finding.better = usual_direction(unit);
+    result.findings.push_back(finding);
+  }
+  return run;
+}
+
+std::vector<std::string> words_of(double factor) {
+  const std::vector<RunDigest> runs{digest(run_of(1.0), "a"), digest(run_of(factor), "b")};
+  const Comparison comparison = compare(runs, 0, 0.03);
+  std::vector<std::string> all;
+  for (const report::Change& change : report::changes_of(comparison)) {
+    all.push_back(change.row->baseline->finding.name + " " + report::change_words(change));
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("changes are said as people say them") {
+  using Words = std::vector<std::string>;
+  CHECK(words_of(1.5) == Words{"bandwidth 1.50x faster", "banks 1.50x more",
+                               "capacity 1.50x larger", "latency 1.50x slower"});
+  CHECK(words_of(0.5) == Words{"bandwidth 2.00x slower", "banks 2.00x fewer",
+                               "capacity 2.00x smaller", "latency 2.00x faster"});
+  CHECK(words_of(1.19).front() == "bandwidth 19 % faster");
+  CHECK(words_of(1.2).front() == "bandwidth 1.20x faster");
+  CHECK(words_of(1.0).empty());
+}
+
+TEST_CASE("who is better at what comes first, in at most 12 lines, for any number of runs") {
+  for (const std::size_t count : {2U, 3U, 10U, 40U}) {
+    std::vector<RunDigest> runs{digest(run_of(1.0), "a")};
+    while (runs.size() < count) runs.push_back(digest(run_of(2.0), "b"));
+    const Comparison comparison = compare(runs, 0, 0.03);
+    const std::string text = render_comparison_table(comparison, runs, {});
+    const std::size_t first = text.find("\n\n") + 2;
+    const std::string summary = text.substr(first, text.find("\n\n", first) - first);
+    CAPTURE(summary);
+    CHECK(std::count(summary.begin(), summary.end(), '\n') < 12);
+    CHECK(summary.find("worse: latency latency 2.00x slower") != std::string::npos);
+    CHECK(summary.find("better:") != std::string::npos);
+  }
+}
+
+TEST_CASE("what is the same is in the whole form alone") {
+  const std::vector<RunDigest> runs{digest(run_of(1.0), "a"), digest(run_of(1.0), "b")};
+  const Comparison comparison = compare(runs, 0, 0.03);
+  CHECK(render_comparison_table(comparison, runs, {}).find("one capacity") == std::string::npos);
+  CHECK(render_comparison_table(comparison, runs, {.all_points = true}).find("one capacity") !=
+        std::string::npos);
+  CHECK(render_comparison_table(comparison, runs, {}).find("no change") != std::string::npos);
+}
+
+TEST_CASE("verdicts have colours") {
+  const std::vector<RunDigest> runs{digest(run_of(1.0), "a"), digest(run_of(2.0), "b")};
+  const std::string text = render_comparison_table(compare(runs, 0, 0.03), runs, {.colour = true});
+  CHECK(text.find("\x1b[31m2.00x slower") != std::string::npos);
+  CHECK(text.find("\x1b[32m2.00x faster") != std::string::npos);
+}
+
+}  // namespace clprobe

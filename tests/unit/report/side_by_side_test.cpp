@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "clprobe/report.hpp"
+#include "example_runs.hpp"
+#include "report/table_sections.hpp"
+#include "text/text.hpp"
+
+namespace clprobe {
+namespace {
+
+std::string table_of(const std::vector<Run>& runs, int width,
+                     report::Form form = report::Form::usual) {
+  report::Page page({.width = width});
+  report::add_side_by_side(page, runs, form);
+  return page.text();
+}
+
+std::size_t count_of(const std::string& text, std::string_view words) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+std::vector<Run> ten_runs() {
+  std::vector<Run> runs(10, example_gpu_run());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].device.driver = "driver-" + std::string(1, static_cast<char>('a' + i));
+  }
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE("every device is a column, and none is cut: those that do not fit stand below") {
+  const std::vector<Run> runs = ten_runs();
+  for (const int width : {60, 80, 120}) {
+    const std::string text = table_of(runs, width);
+    CAPTURE(text);
+    for (const Run& run : runs) CHECK(count_of(text, run.device.driver) == 1);
+    CHECK(count_of(text, "16.2 ns") == 10);
+    CHECK(count_of(text, "…") == 0);
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = text.find('\n', at);
+      CHECK(display_width(text.substr(at, end - at)) <= width);
+      at = end + 1;
+    }
+  }
+  CHECK(count_of(table_of(runs, 250), "global 1 latency") == 1);
+  CHECK(count_of(table_of(runs, 80), "global 1 latency") > 1);
+}
+
+TEST_CASE("headlines are the rows, and with all that is known cycles and words as well") {
+  const std::vector<Run> runs{example_gpu_run(), example_cpu_run()};
+  const std::string text = table_of(runs, 120);
+  CHECK(count_of(text, "global 2 latency") == 1);
+  CHECK(count_of(text, "cycles") == 0);
+  CHECK(count_of(text, "step") == 0);
+  const std::string whole = table_of(runs, 120, report::Form::whole);
+  CHECK(count_of(whole, "global 2 cycles") == 1);
+  CHECK(count_of(whole, "global 2 step") == 1);
+}
+
+TEST_CASE("of a few devices there are cards too, of many the table alone") {
+  const std::vector<Run> runs = ten_runs();
+  const std::string few = render_table(std::span(runs).first(4), {});
+  CHECK(count_of(few, "NVIDIA H200") == 4);
+  CHECK(few.find("NVIDIA H200") < few.find("global 1 latency"));
+  CHECK(count_of(render_table(std::span(runs).first(5), {}), "NVIDIA H200") == 0);
+}
+
+}  // namespace clprobe
