@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "clprobe/probe.hpp"
@@ -26,6 +27,7 @@ enum class Command {
   explain,
   report,
   compare,
+  live,  ///< `compare --live`
   import,
   generate,
   version,
@@ -80,6 +82,11 @@ struct Options {
   std::string baseline{};     ///< of `compare`: a file; empty: the first run
   double threshold{0.03};     ///< of `compare`: changes up to this share are none
   FailOn fail_on{FailOn::never};
+
+  std::string other_device{};  ///< of `compare --live`: side B's; empty: as side A's
+  /// Of `compare --live`: what the environments of sides A and B have besides.
+  std::array<std::vector<std::pair<std::string, std::string>>, 2> environments{};
+  std::string runs_file{};  ///< of `compare --live`: where both sides' runs are kept
 
   std::string import_series{};  ///< of `import`: the series that a list is of
   std::string device_name{};    ///< of `import`: where the file does not say it
