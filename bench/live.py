@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """How often `compare --live` finds a slower driver, and how often a change where there is none.
 
-Usage: live.py CLPROBE LIBRARY [--times N] [--percent P] [--kernel WORD] [--time TIME] [--device SEL] PROBE...
+Usage: live.py [--times N] [--percent P] [--kernel WORD] [--time TIME] [--device SEL] CLPROBE LIBRARY PROBE...
 
 Compares one device with itself N times (4), and N times with itself under LIBRARY (libclprobe_fault.so), which
 stretches launches by P percent (10): of programs whose source has WORD, `latency_chase` by default. The two
-kinds take turns. All words behind the options are for clprobe: `latency --series global`.
+kinds take turns. All words behind LIBRARY are for clprobe: `latency --series global`.
 
 `found` counts the comparisons in which a headline is worse, and `all` those in which every one that was
-followed in turns is; `false` those in which any is better, worse or different.
+followed in turns is; `changed` those in which any is better, worse or different.
 """
 import argparse
 import json

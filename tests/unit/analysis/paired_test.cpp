@@ -164,6 +164,9 @@ TEST_CASE("of times to which noise only adds the least counts, and of many the l
   std::vector<TurnBlock> many(5, TurnBlock{{1.0, 1.0}, {1.2, 1.2}});
   many[2].other[1] = 0.5;
   CHECK(ratio_of_round(many, true).log_ratio == doctest::Approx(0.2));
+  for (std::size_t i = 0; i < 3; ++i) many[i].other = {1.8, 1.8};
+  CHECK(ratio_of_round(many, true).log_ratio == doctest::Approx(0.2));
+  many[2].other[1] = 0.5;
   many.pop_back();
   CHECK(ratio_of_round(many, true).log_ratio == doctest::Approx(-0.5));
 }

@@ -69,6 +69,10 @@ TEST_CASE("the points that show a finding are those that it follows") {
   CHECK(find_carriers(plateau, measured) == std::vector<std::size_t>{0, 1, 2});
   // A point that takes 50 ns is there, but does not make the slope.
   CHECK(find_carriers(made_finding("slope", 50e-9), measured).empty());
+  std::vector<Point> more = curve;
+  more.push_back(measured_point(8, 10.7));
+  more.push_back(measured_point(9, 9.6));
+  CHECK(find_carriers(plateau, {&probe, &device, more}) == std::vector<std::size_t>{0, 1, 2, 8});
   Finding other_series = plateau;
   other_series.series = "far";
   CHECK(find_carriers(other_series, measured).empty());
@@ -126,6 +130,8 @@ TEST_CASE("a round measures A B B A and B A A B, and says how the sides differ")
   Round round =
       take_round(probe, side_of(a), before, side_of(b), before, false, budget, never, failed);
   CHECK(order == "ABABBABAAB");  // the first two warm up
+  CHECK(a.cores() == std::vector<std::size_t>{0, 0});
+  CHECK(b.cores() == a.cores());
   REQUIRE(round.blocks.size() == 2);
   CHECK(ratio_of_round(round.blocks, true).log_ratio == doctest::Approx(std::log(1.1)));
   CHECK(round.baseline_samples.size() == 5);
@@ -137,6 +143,10 @@ TEST_CASE("a round measures A B B A and B A A B, and says how the sides differ")
   take_round(probe, side_of(a), before, side_of(b), before, true, budget, never, failed);
   CHECK(order == "BABAABABBA");
   CHECK(failed == -1);
+  budget.min_blocks = 4;
+  take_round(probe, side_of(a), before, side_of(b), before, true, budget, never, failed);
+  // Each core has both orders.
+  CHECK(a.cores() == std::vector<std::size_t>{0, 0, 0, 0, 0, 0, 1, 1});
   order.clear();
   const auto always = [] { return true; };
   round = take_round(probe, side_of(a), before, side_of(b), before, true, budget, always, failed);
