@@ -4,8 +4,8 @@
 
 Usage: live.py [--times N] [--percent P] [--kernel WORD] [--time TIME] [--device SEL] CLPROBE LIBRARY PROBE...
 
-Compares one device with itself N times (4), and N times with itself under LIBRARY (libclprobe_fault.so), which
-stretches launches by P percent (10): of programs whose source has WORD, `latency_chase` by default. The two
+Compares one device with itself N times (4), and N times with itself under LIBRARY (libclprobe_fault.so),
+which stretches launches by P percent (10): of programs whose source has WORD, `latency_chase` by default. The two
 kinds take turns. All words behind LIBRARY are for clprobe: `latency --series global`.
 
 `found` counts the comparisons in which a headline is worse, and `all` those in which every one that was
@@ -52,7 +52,7 @@ class Tally:
         self.failed += status == 4
         verdicts, followed = [], []
         for row in comparison["findings"]:
-            cell = row["runs"][1]
+            cell = next((each for each in row["runs"] if each["run"] == 1), {})
             if "verdict" not in cell:
                 continue
             name = " ".join(str(row[key]) for key in ("probe", "series", "level", "name") if key in row)
@@ -98,9 +98,9 @@ def main() -> None:
         common += ["--device", given.device]
     slowed = [f"LD_PRELOAD={os.path.abspath(given.library)}", f"CLPROBE_FAULT_STRETCHED={given.kernel}",
               f"CLPROBE_FAULT=stretch={given.percent}@clEnqueueNDRangeKernel"]
+    stretched = [word for each in slowed for word in ("--b-env", each)]
     kinds = [(Tally("alike"), common + given.words),
-             (Tally(f"{given.percent} % slower"), common + [word for each in slowed for word in ("--b-env", each)]
-              + given.words)]
+             (Tally(f"{given.percent} % slower"), common + stretched + given.words)]
     for _ in range(given.times):
         for tally, words in kinds:
             tally.add(*compare(words))

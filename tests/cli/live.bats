@@ -21,12 +21,6 @@ side_b() {
   live "${few[@]}" --b-env LD_PRELOAD="$CLPROBE_FAULT_LIBRARY" --b-env CLPROBE_FAULT="$1" "${@:2}"
 }
 
-# verdict NAME LEVEL: of that finding of side B.
-verdict() {
-  jq -r ".findings[] | select(.name == \"$1\" and .level == $2) | .runs[1].verdict // .runs[0].verdict" \
-    <<<"$output"
-}
-
 @test "two simulated machines are told apart, one is like itself, and both are said" {
   live --device sim:fermi-m2070 --b-device sim:kepler-k20-prt latency --series global --json --fail-on worse
   [ "$status" -eq 4 ]
