@@ -5,8 +5,8 @@
 Usage: live.py [--times N] [--percent P] [--kernel WORD] [--time TIME] [--device SEL] CLPROBE LIBRARY PROBE...
 
 Compares one device with itself N times (4), and N times with itself under LIBRARY (libclprobe_fault.so),
-which stretches launches by P percent (10): of programs whose source has WORD, `latency_chase` by default. The two
-kinds take turns. All words behind LIBRARY are for clprobe: `latency --series global`.
+which stretches launches by P percent (10): of programs whose source has WORD, by default `latency_chase`.
+The two kinds take turns. All words behind LIBRARY are for clprobe: `latency --series global`.
 
 `found` counts the comparisons in which a headline is worse, and `all` those in which every one that was
 followed in turns is; `changed` those in which any is better, worse or different.
@@ -52,12 +52,12 @@ class Tally:
         self.failed += status == 4
         verdicts, followed = [], []
         for row in comparison["findings"]:
-            cell = next((each for each in row["runs"] if each["run"] == 1), {})
+            cell: dict[str, Any] = next((each for each in row["runs"] if each["run"] == 1), {})
             if "verdict" not in cell:
                 continue
             name = " ".join(str(row[key]) for key in ("probe", "series", "level", "name") if key in row)
             verdicts.append(cell["verdict"])
-            if "rounds of turns" not in cell.get("reason", ""):
+            if " of turns" not in cell.get("reason", ""):
                 continue
             followed.append(cell["verdict"])
             self.ratios.setdefault(name, []).append(cell["ratio"])

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analysis/judge.hpp"
+#include "clprobe/units.hpp"
 
 namespace clprobe {
 namespace {
@@ -60,9 +61,9 @@ Judgement judge_turns(const Followed& followed, double threshold) {
   judged.ratio = std::exp(change);
   judged.interval = Interval{std::exp(state.interval.low), std::exp(state.interval.high)};
   judged.p_value = state.p_value;
-  judged.reason = fmt::format("{:.3g} % apart ({}) in {} rounds of turns",
-                              100.0 * std::fabs(std::expm1(change)), text_of(state.interval),
-                              followed.log_ratios.size());
+  judged.reason =
+      fmt::format("{:.3g} % apart ({}) in {} of turns", 100.0 * std::fabs(std::expm1(change)),
+                  text_of(state.interval), format_count(followed.log_ratios.size(), "round"));
   if (is_beyond(state.interval, bound)) {
     judged.verdict = direction_of(finding, change > 0.0);
     judged.reason += fmt::format(", beyond the threshold of {:.3g} %", 100.0 * threshold);

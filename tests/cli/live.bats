@@ -31,7 +31,7 @@ side_b() {
   [ "$status" -eq 0 ]
   [[ $stderr == *'the same device in the same environment'* ]]
   json_says '[.findings[].runs[] | .verdict // empty] | length > 3 and all(. == "same")'
-  json_says 'any(.findings[].runs[].reason // ""; test("rounds of turns"))'
+  json_says 'any(.findings[].runs[].reason // ""; test("rounds? of turns"))'
 }
 
 @test "a driver that takes 20 % longer is worse in every level that was followed" {
@@ -40,7 +40,7 @@ side_b() {
   [ "$status" -eq 4 ]
   [[ $stderr == *"worse: latency global 1 latency"* && $stderr != *"$PWD"* ]]
   [[ $stderr != *"$CLPROBE_FAULT_LIBRARY"* ]]
-  json_says '[.findings[].runs[] | select((.reason // "") | test("rounds of turns"))] | length > 0 and
+  json_says '[.findings[].runs[] | select((.reason // "") | test("rounds? of turns"))] | length > 0 and
     all(.verdict == "worse" and .ratio > 1.1 and .ratio < 1.3 and .interval_low > 1.03)'
   # Both runs are there, with the samples of all turns, and can be reported and compared.
   json_says 'length == 2 and all(.[]; .interrupted == false)' both.json
@@ -80,7 +80,7 @@ side_b() {
   run --separate-stderr live_and_interrupt
   [ "$status" -eq 130 ]
   json_says 'all(.runs[]; .interrupted)' out.json
-  json_says 'any(.findings[].runs[].reason // ""; test("rounds of turns"))' out.json
+  json_says 'any(.findings[].runs[].reason // ""; test("rounds? of turns"))' out.json
   json_says 'length == 2 and all(.[]; .interrupted and ([.results[].points[].samples[].visit] | max > 5))' both.json
 }
 
@@ -114,4 +114,31 @@ side_b() {
   fails_with 2 'compare --live'
   live latency -o same.json --runs same.json
   fails_with 2 '--runs and -o'
+}
+
+@test "what is typed beside the sides has an effect" {
+  local flags words=(--device sim:gsi --b-device sim:fermi-m2070 latency --series global)
+  outcome() {
+    live "${words[@]}" "$@"
+    printf '%s %s %s\n' "$status" "$(ls)" "$output" | sed 's/20[0-9-]*T[0-9:]*Z//'
+  }
+  local without
+  without=$(outcome)
+  [[ $(outcome) == "$without" ]]
+  for flags in '--threshold 900%' '--thorough' '--max-memory 64KiB' --verbose '--format csv' --json '--color always' \
+    '--fail-on worse' '--a-env A=1' '--b-env B=1' '--output out.csv' '--runs both.json' '--sizes 4KiB-64KiB'; do
+    # shellcheck disable=SC2086
+    [[ $(outcome $flags) != "$without" ]] || {
+      printf 'no effect: %s\n' "$flags"
+      return 1
+    }
+    rm -f out.csv both.json
+  done
+  # Too little time for four rounds.
+  live latency --series global --sizes 4KiB-12KiB*1.2 --time-budget 1ms --json
+  json_says '[.findings[].runs[] | select((.reason // "") | test("rounds? of turns"))] | length > 0 and
+    all(.verdict == "unclear" and (has("interval_high") | not))'
+  # The clock that alone is tried, and the seed, are those of both runs.
+  live latency --series global --sizes 4KiB-12KiB*1.2 --time-budget 1ms --clock none --seed 7 --runs both.json
+  json_says 'all(.[]; .device.clock.kind == "none" and .seed == 7)' both.json
 }
