@@ -74,6 +74,10 @@ PairedState state_of(std::span<const double> log_ratios, double calibration, dou
 /// by Holm's procedure at 5 %.
 bool is_settled(const PairedState& state, double threshold, std::size_t family);
 
+/// Adds rows for headlines of `other` where the baseline has none of that series and name: a first
+/// look at a busy host may miss all levels. Their cells say nothing until they are followed.
+void adopt_headlines(Comparison& comparison, const RunDigest& other);
+
 /// The comparison of both sides' first runs, of its headlines alone: those that were followed as
 /// the turns say. A change of one that was seen in one run a side, and not in turns, is `unclear`,
 /// unless `is_repeatable`: both sides give the same however often they are asked (simulated).

@@ -50,9 +50,12 @@ std::optional<double> value_in(std::string_view unit, double ns_per_access,
 std::vector<std::size_t> find_carriers(const Finding& finding, const Measured& measured);
 
 /// Up to `max_count` pairs of such points, the nearest to both findings first: the same point on
-/// both sides, unless they have no such point in common, as two devices may not.
-std::vector<PointPair> pair_carriers(const Finding& baseline, const Measured& of_baseline,
-                                     const Finding& other, const Measured& of_other,
+/// both sides. On one device it is enough if it shows the finding of one of them: which points of
+/// noisy ones are the fastest is a matter of chance. Two devices may have none in common, and then
+/// each is followed at its own. A null finding is none that the side has: then one device is
+/// followed where the other side's is seen, and two devices nowhere.
+std::vector<PointPair> pair_carriers(const Finding* baseline, const Measured& of_baseline,
+                                     const Finding* other, const Measured& of_other,
                                      std::size_t max_count);
 
 /// A side in turns: where it is measured, and by which clock its ticks are read.

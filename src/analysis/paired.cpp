@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -166,6 +167,26 @@ bool is_settled(const PairedState& state, double threshold, std::size_t family) 
   return farthest(interval) <= bound || interval.high - interval.low <= bound;
 }
 
+void adopt_headlines(Comparison& comparison, const RunDigest& other) {
+  const std::size_t known = comparison.rows.size();
+  for (const ComparedResult& result : other.results) {
+    for (const ComparedFinding& each : result.findings) {
+      const auto is_like = [&](const ComparedRow& row) {
+        const Finding& finding = row.baseline->finding;
+        return row.probe == result.probe && finding.series == each.finding.series &&
+               finding.name == each.finding.name && finding.value;
+      };
+      const auto end = comparison.rows.begin() + static_cast<std::ptrdiff_t>(known);
+      const bool is_new = std::none_of(comparison.rows.begin(), end, is_like);
+      if (each.finding.role != Role::headline || !each.finding.value || !is_new) continue;
+      ComparedRow row{.probe = result.probe, .baseline = &each};
+      row.cells.resize(2);
+      row.cells[1].finding = &each;
+      comparison.rows.push_back(std::move(row));
+    }
+  }
+}
+
 void take_turns(Comparison& comparison, std::span<const Followed> followed, bool is_repeatable) {
   const auto keep = [&](const ComparedFinding& finding) {
     comparison.made.push_back(std::make_shared<const ComparedFinding>(finding));
@@ -176,6 +197,12 @@ void take_turns(Comparison& comparison, std::span<const Followed> followed, bool
     row.baseline = keep(each.baseline);
     row.cells[0].finding = row.baseline;
     row.cells[1] = {keep(each.other), judge_turns(each, comparison.threshold)};
+    // One side's first look alone had it.
+    std::erase_if(comparison.unmatched, [&](const Unmatched& left) {
+      const Finding& finding = row.baseline->finding;
+      return left.probe == row.probe && left.series == finding.series &&
+             left.name == finding.name && left.level == finding.level;
+    });
   }
   std::vector<bool> is_followed(comparison.rows.size());
   for (const Followed& each : followed) is_followed[each.row] = true;
@@ -183,7 +210,8 @@ void take_turns(Comparison& comparison, std::span<const Followed> followed, bool
   comparison.counts[1] = {};
   for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
     ComparedRow& row = comparison.rows[i];
-    if (row.baseline->finding.role != Role::headline) continue;
+    const bool is_adopted = row.cells[0].finding == nullptr;  // and nobody followed it
+    if (row.baseline->finding.role != Role::headline || is_adopted) continue;
     const Judgement& judged = row.cells[1].judgement;
     if (!is_followed[i] && !is_repeatable) doubt_single_runs(row.cells[1]);
     if (!judged.reason.empty()) count(comparison.counts[1], judged.verdict);

@@ -64,6 +64,7 @@ class LiveComparison {
     look_first(options_, observer_, sides_);
     std::vector<RunDigest> digests = digest_sides();
     Comparison comparison = compare(digests, 0, options_.threshold);
+    adopt_headlines(comparison, digests[1]);
     Turns turns(comparison, sides_, options_.threshold, observer_);
     const bool are_there = sides_[0].backend != nullptr && sides_[1].backend != nullptr;
     if (are_there) turns.take(options_.time_budget.value_or(usual_time));

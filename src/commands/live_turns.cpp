@@ -45,10 +45,9 @@ Turns::Turns(const Comparison& first, Sides& sides, double threshold, const Live
   }
   settle_clocks();
   for (std::size_t row = 0; row < first.rows.size(); ++row) follow(row);
-  family_ = static_cast<std::size_t>(
-      std::count_if(first.rows.begin(), first.rows.end(), [](const ComparedRow& row) {
-        return row.baseline->finding.role == Role::headline && row.cells[1].finding != nullptr;
-      }));
+  family_ = static_cast<std::size_t>(std::count_if(
+      first.rows.begin(), first.rows.end(),
+      [](const ComparedRow& row) { return row.baseline->finding.role == Role::headline; }));
 }
 
 /// The ticks of one device are compared as ticks: each calibration has an error, and here they
@@ -68,9 +67,12 @@ void Turns::settle_clocks() {
 
 void Turns::follow(std::size_t row) {
   const ComparedRow& compared = first_.rows[row];
-  const ComparedFinding* const other = compared.cells[1].finding;
-  const bool is_there =
-      other != nullptr && compared.baseline->finding.value && other->finding.value;
+  const auto with_value = [](const ComparedFinding* finding) {
+    return finding != nullptr && finding->finding.value ? finding : nullptr;
+  };
+  const ComparedFinding* const ours = with_value(compared.cells[0].finding);
+  const ComparedFinding* const theirs = with_value(compared.cells[1].finding);
+  const bool is_there = ours != nullptr || theirs != nullptr;
   if (compared.baseline->finding.role != Role::headline || !is_there) return;
   const Probe* const probe = find_probe(compared.probe);
   const auto a = place_of(sides_[0].run, compared.probe);
@@ -81,8 +83,13 @@ void Turns::follow(std::size_t row) {
     const Run& run = sides_.at(side).run;
     return Measured{probe, &run.device, run.results[result].points};
   };
-  Headline headline{.row = row, .results = {*a, *b}, .findings = {*compared.baseline, *other}};
-  headline.pairs = pair_carriers(compared.baseline->finding, measured(0, *a), other->finding,
+  const auto finding_of = [](const ComparedFinding* compared_finding) {
+    return compared_finding == nullptr ? nullptr : &compared_finding->finding;
+  };
+  Headline headline{.row = row, .results = {*a, *b}};
+  // The value is the turns' in any case.
+  headline.findings = {ours != nullptr ? *ours : *theirs, theirs != nullptr ? *theirs : *ours};
+  headline.pairs = pair_carriers(finding_of(ours), measured(0, *a), finding_of(theirs),
                                  measured(1, *b), max_pairs);
   if (!headline.pairs.empty()) headlines_.push_back(std::move(headline));
 }

@@ -34,10 +34,12 @@ std::optional<double> value_of(const Finding& finding, const Point& point,
   return value_in(finding.unit, found->ns, device);
 }
 
-/// How far the point is from what the finding says, as a logarithm.
-double distance(const Finding& finding, const Point& point, const DeviceInfo& device) {
-  const auto value = value_of(finding, point, device);
-  return value ? std::fabs(std::log(*value / *finding.value)) : HUGE_VAL;
+/// How far the point is from what the finding says, as a logarithm; 0 where there is none.
+double distance(const Finding* finding, const Point& point, const DeviceInfo& device) {
+  if (point.samples.empty() || !point.failure.empty()) return HUGE_VAL;
+  if (finding == nullptr) return 0.0;
+  const auto value = value_of(*finding, point, device);
+  return value ? std::fabs(std::log(*value / *finding->value)) : HUGE_VAL;
 }
 
 std::uint64_t times(std::uint64_t count, double factor) {
@@ -67,6 +69,10 @@ bool follows(const Finding& finding, const Measured& measured,
                          each.unit == finding.unit && each.value && *each.value > 0.0;
     return is_kind && std::fabs(std::log(*each.value / expected)) < std::log(slower) / 2.0;
   });
+}
+
+bool are_alike(const Point& a, const Point& b) {
+  return a.series == b.series && a.parameters == b.parameters;
 }
 
 }  // namespace
@@ -104,18 +110,29 @@ std::vector<std::size_t> find_carriers(const Finding& finding, const Measured& m
                                                                : std::vector<std::size_t>{};
 }
 
-std::vector<PointPair> pair_carriers(const Finding& baseline, const Measured& of_baseline,
-                                     const Finding& other, const Measured& of_other,
+std::vector<PointPair> pair_carriers(const Finding* baseline, const Measured& of_baseline,
+                                     const Finding* other, const Measured& of_other,
                                      std::size_t max_count) {
-  const std::vector<std::size_t> ours = find_carriers(baseline, of_baseline);
-  const std::vector<std::size_t> theirs = find_carriers(other, of_other);
+  const auto carriers_of = [](const Finding* finding, const Measured& measured) {
+    return finding == nullptr ? std::vector<std::size_t>{} : find_carriers(*finding, measured);
+  };
+  const std::vector<std::size_t> ours = carriers_of(baseline, of_baseline);
+  const std::vector<std::size_t> theirs = carriers_of(other, of_other);
+  const auto is_among = [](const std::vector<std::size_t>& places, std::size_t place) {
+    return std::find(places.begin(), places.end(), place) != places.end();
+  };
+  const bool is_same_device = of_baseline.device->name == of_other.device->name;
   std::vector<std::pair<double, PointPair>> common;
-  for (const std::size_t a : ours) {
-    for (const std::size_t b : theirs) {
-      if (of_baseline.points[a].parameters != of_other.points[b].parameters) continue;
+  for (std::size_t a = 0; a < of_baseline.points.size(); ++a) {
+    for (std::size_t b = 0; b < of_other.points.size(); ++b) {
+      const bool shows_ours = is_among(ours, a);
+      const bool shows_theirs = is_among(theirs, b);
+      const bool is_wanted =
+          is_same_device ? shows_ours || shows_theirs : shows_ours && shows_theirs;
+      if (!is_wanted || !are_alike(of_baseline.points[a], of_other.points[b])) continue;
       const double far = distance(baseline, of_baseline.points[a], *of_baseline.device) +
                          distance(other, of_other.points[b], *of_other.device);
-      common.push_back({far, {a, b}});
+      if (std::isfinite(far)) common.push_back({far, {a, b}});
     }
   }
   std::stable_sort(common.begin(), common.end(),

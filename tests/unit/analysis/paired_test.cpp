@@ -251,6 +251,38 @@ TEST_CASE("errors of calibrations widen the interval, and no number of rounds ma
   CHECK(state_of({}, 0.0, threshold).p_value == 1.0);
 }
 
+TEST_CASE("headlines that the baseline's first look missed are there once they were followed") {
+  const ComparedFinding known = headline("latency", 1e-9);
+  RunDigest other;
+  ComparedFinding far = headline("latency", 5e-9);
+  far.finding.series = "far";
+  ComparedFinding fact = headline("cycles", 3.0);
+  fact.finding.role = Role::fact;
+  ComparedFinding second = headline("latency", 3e-9);
+  second.finding.level = 2;
+  other.results = {
+      {.probe = "latency", .findings = {headline("latency", 2e-9), second, far, fact}}};
+  Comparison comparison;
+  comparison.threshold = threshold;
+  comparison.counts.resize(2);
+  ComparedRow row{.probe = "latency", .baseline = &known};
+  row.cells = {{&known, {}}, {}};
+  comparison.rows = {row};
+  adopt_headlines(comparison, other);
+  REQUIRE(comparison.rows.size() == 2);
+  CHECK(comparison.rows[1].baseline->finding.series == "far");
+  Comparison ignored = comparison;
+  take_turns(ignored, {}, false);
+  CHECK(ignored.rows.size() == 1);
+  comparison.unmatched = {{1, "latency", "far", "latency", std::nullopt, "not in the baseline"},
+                          {1, "latency", "far", "cycles", std::nullopt, "not in the baseline"}};
+  const Followed turns{.row = 1, .baseline = far, .other = far, .log_ratios = {0.0, 0.0, 0.0, 0.0}};
+  take_turns(comparison, std::array{turns}, false);
+  REQUIRE(comparison.rows.size() == 2);
+  CHECK(comparison.unmatched.size() == 1);
+  CHECK(comparison.rows[1].cells[1].judgement.verdict == Verdict::same);
+}
+
 TEST_CASE("a comparison of turns has the headlines, as they were followed") {
   const ComparedFinding followed = headline("latency", 1e-9);
   ComparedFinding capacity = headline("capacity", 1024.0);

@@ -102,10 +102,28 @@ TEST_CASE("both sides are followed at the same points, unless they have none in 
   const Measured ours{&probe, &device, curve};
   const Measured theirs{&probe, &device, slower};
   const Finding plateau = made_finding("plateau", 10e-9);
-  CHECK(pair_carriers(plateau, ours, plateau, theirs, 2) == std::vector<PointPair>{{0, 6}, {1, 5}});
+  CHECK(pair_carriers(&plateau, ours, &plateau, theirs, 2) ==
+        std::vector<PointPair>{{0, 6}, {1, 5}});
+  // By chance other points are the fast ones on the other side.
+  std::vector<Point> shifted{measured_point(1, 11.5), measured_point(2, 12.0),
+                             measured_point(3, 12.5), measured_point(4, 10.0),
+                             measured_point(5, 10.1), measured_point(6, 9.9),
+                             measured_point(7, 200.0)};
+  CHECK(pair_carriers(&plateau, ours, &plateau, {&probe, &device, shifted}, 1) ==
+        std::vector<PointPair>{{0, 0}});
+  DeviceInfo another = device;
+  another.name = "another";
+  CHECK(pair_carriers(&plateau, ours, &plateau, {&probe, &another, shifted}, 2) ==
+        std::vector<PointPair>{{0, 3}, {1, 4}});
+  // One side has no such finding at all.
+  CHECK(pair_carriers(&plateau, ours, nullptr, {&probe, &device, shifted}, 2) ==
+        std::vector<PointPair>{{0, 0}, {1, 1}});
+  CHECK(pair_carriers(nullptr, ours, &plateau, {&probe, &device, shifted}, 1) ==
+        std::vector<PointPair>{{3, 3}});
+  CHECK(pair_carriers(&plateau, ours, nullptr, {&probe, &another, shifted}, 2).empty());
   std::vector<Point> elsewhere = curve;
   for (Point& point : elsewhere) point.parameters.set("working_set_bytes", std::int64_t{1000});
-  CHECK(pair_carriers(plateau, ours, plateau, {&probe, &device, elsewhere}, 3) ==
+  CHECK(pair_carriers(&plateau, ours, &plateau, {&probe, &device, elsewhere}, 3) ==
         std::vector<PointPair>{{0, 0}, {1, 1}, {2, 2}});
 }
 
