@@ -88,10 +88,16 @@ Round take_round(const Probe& probe, const TurnSide& baseline, const Point& base
     return blocks >= budget.max_blocks ||
            (blocks >= budget.min_blocks && spent * (blocks + 1) > budget.time * blocks);
   };
+  const auto choose_core = [&](int side, const TurnSide& at, int block) {
+    on_behalf(side, failed, [&] {
+      at.backend->use_core(core_of(block));
+      return true;
+    });
+  };
   for (int blocks = 0; !is_over(blocks) && !cancelled(); ++blocks) {
     // Two blocks a core, so that each core has both orders.
-    on_behalf(0, failed, [&] { return baseline.backend->use_core(core_of(blocks)), 0; });
-    on_behalf(1, failed, [&] { return other.backend->use_core(core_of(blocks)), 0; });
+    choose_core(0, baseline, blocks);
+    choose_core(1, other, blocks);
     const int first = (blocks + early) % 2;
     const auto outer_before = visit(first);
     const auto inner_before = visit(1 - first);
