@@ -9,8 +9,10 @@
 #define CL_HPP_ENABLE_EXCEPTIONS
 #include <CL/opencl.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +22,10 @@
 #include "clprobe/run.hpp"
 
 namespace clprobe {
+
+namespace system {
+class Cores;
+}
 
 /// A device that was found, in the order of `clprobe list`.
 struct FoundDevice {
@@ -84,7 +90,11 @@ class Session {
   /// come from another clock.
   LaunchTimes launch(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local);
 
+  /// As Backend::use_core: on a CPU a launch of one work-group is run by that core.
+  void use_core(std::size_t turn) { core_turn_ = turn; }
+
  private:
+  void place_launch(const cl::NDRange& global, const cl::NDRange& local);
   [[nodiscard]] std::string full_options(const std::string& options) const;
 
   cl::Device device_;
@@ -93,6 +103,8 @@ class Session {
   cl::Context context_;
   cl::CommandQueue queue_;
   std::map<std::string, cl::Program, std::less<>> programs_{};
+  std::shared_ptr<system::Cores> cores_;
+  std::optional<std::size_t> core_turn_{};
 };
 
 /// The argument `never` of cl/clock.clh: a value that no chain and no offset takes.

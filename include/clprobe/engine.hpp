@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -58,6 +59,12 @@ class Backend {
   /// `point` has the samples that were taken of it so far. The returned Work is valid until the
   /// next call. Throws DeviceError.
   virtual Work prepare(const Probe& probe, const Point& point) = 0;
+  /// Gives back what the device holds for former points, so that the next ones get other places in
+  /// memory, as in another run.
+  virtual void release() {}
+  /// Of a CPU: from now on the `turn`-th of its cores runs what a single core runs. Cores differ in
+  /// speed by a fifth while their neighbours are busy, and a process stays on one for seconds.
+  virtual void use_core(std::size_t /*turn*/) {}
 };
 
 /// What the engine tells while it works, and asks.

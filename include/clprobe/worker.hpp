@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clprobe/engine.hpp"
@@ -17,6 +18,9 @@ namespace clprobe {
 
 class ChildProcess;
 class DriverFolder;
+
+/// Variables that children have beside this process's own, or in the place of these.
+using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// What a child found on this machine.
 struct DeviceList {
@@ -46,6 +50,7 @@ struct WorkerSettings {
   std::optional<ClockKind> clock{};  ///< try this clock only; nothing: the ladder
   std::function<bool()> cancelled{};
   std::shared_ptr<const DriverFolder> drivers{};  ///< of a DeviceList; null: all of them
+  Environment environment{};
 };
 
 /// Lists the devices in a child process. Where the drivers end it they are tried one by one, and

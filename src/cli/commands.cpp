@@ -43,6 +43,17 @@ constexpr std::array commands{
             "stands for all `.json` files in it. With `--` between the files, those before it are "
             "several runs of the baseline and those behind it of the other side: then what "
             "differs from run to run counts. With `-v`, the reason of every verdict."},
+    CommandRow{
+        .word = "compare --live",
+        .arguments = "[PROBE [ITS OPTIONS]]...",
+        .command = Command::live,
+        .summary = "measure two devices, or one under two drivers, in turns",
+        .details =
+            "Measure two sides and compare their headlines. Side A, the baseline, is `--device` "
+            "with `--a-env`, side B `--b-device` with `--b-env`. Each side is measured once, by "
+            "default as with `--quick`; then what both found is measured in turns until every "
+            "headline is decided or `--time-budget` is used up. What disturbs the host meets both "
+            "sides alike, so that far smaller changes are seen than between two runs."},
     CommandRow{.word = "import",
                .arguments = "FILE...",
                .command = Command::import,
@@ -57,6 +68,10 @@ constexpr std::array commands{
 }  // namespace
 
 std::span<const CommandRow> all_commands() { return commands; }
+
+bool is_one_word(const CommandRow& row) {
+  return !row.word.empty() && row.word.find(' ') == std::string_view::npos;
+}
 
 std::string_view title_of(Category category) {
   switch (category) {

@@ -34,7 +34,7 @@ Words ids_of(std::span<const Probe* const> probes) {
 Words command_words() {
   Words words;
   for (const CommandRow& row : all_commands()) {
-    if (!row.word.empty()) words.push_back(row.word);
+    if (is_one_word(row)) words.push_back(row.word);
   }
   return words;
 }
@@ -69,6 +69,7 @@ _clprobe() {{
   for each in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
     case $each in
     {command_cases}) command=$each ;;
+    --live) [[ $command != compare ]] || command='compare --live' ;;
     {probe_cases}) probe=$each ;;
     esac
   done
@@ -88,7 +89,7 @@ _clprobe() {{
     _clprobe_offer '{probes}' "$word"
   elif [[ $command == '' && $probe == '' ]]; then
     _clprobe_offer '{commands} {probes}' "$word"
-  elif [[ $command == '' ]]; then
+  elif [[ $command == '' || $command == 'compare --live' ]]; then
     _clprobe_offer '{probes}' "$word"
   fi
 }}
@@ -258,7 +259,7 @@ std::string fish_completion(std::span<const Probe* const> probes) {
       "complete -c clprobe -f\n";
   const std::string commands = join(command_words(), " ");
   for (const CommandRow& row : all_commands()) {
-    if (row.word.empty()) continue;
+    if (!is_one_word(row)) continue;
     lines +=
         fmt::format("complete -c clprobe -n 'not __fish_seen_subcommand_from {}' -a {} -d '{}'\n",
                     commands, row.word, escape(row.summary, "'\\"));

@@ -66,7 +66,7 @@ struct ProbeFlags {
 std::vector<ProbeFlags> flags_of(std::span<const Probe* const> probes);
 
 struct CommandRow {
-  std::string_view word{};  ///< empty for measuring, which needs none
+  std::string_view word{};  ///< empty for measuring, which needs none; "compare --live" has two
   std::string_view arguments{};
   Command command{Command::measure};
   std::string_view summary{};
@@ -77,6 +77,8 @@ constexpr unsigned bit(Command command) { return 1U << static_cast<unsigned>(com
 
 std::span<const Flag> all_flags();
 std::span<const CommandRow> all_commands();
+/// Whether it is typed as one word.
+bool is_one_word(const CommandRow& row);
 std::string_view title_of(Category category);
 
 /// The flag of that long name, or null.

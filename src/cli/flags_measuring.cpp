@@ -26,7 +26,7 @@ constexpr std::array selection_rows{
          .value_name = "SIZE",
          .kind = ValueKind::text,
          .category = Category::selection,
-         .commands = measuring,
+         .commands = with_probes,
          .summary = "memory that buffers may use at most",
          .details = "The most device memory that may be used. Without it, a quarter of the "
                     "device's memory, and for `latency` at most 1 GiB and the largest buffer.",
@@ -38,20 +38,22 @@ constexpr std::array effort_rows{
          .value_name = "TIME",
          .kind = ValueKind::text,
          .category = Category::effort,
-         .commands = measuring,
+         .commands = with_probes,
          .summary = "time for all probes of a device: 500ms, 30s, 2min, 1h",
          .details = "About how long the probes of one device may take together: `500ms`, `30s`, "
-                    "`2min` or `1h`. Points that are certain earlier end earlier.",
+                    "`2min` or `1h`. Points that are certain earlier end earlier. Of `compare "
+                    "--live`, how long the two sides may take turns once each was measured; 60s by "
+                    "default.",
          .update = update_time_budget},
     Flag{.name = "quick",
          .category = Category::effort,
-         .commands = measuring,
+         .commands = with_probes,
          .summary = "fewer sizes and samples: a first look",
          .details = "Fewer sizes and fewer samples: a first look.",
          .update = update_quick},
     Flag{.name = "thorough",
          .category = Category::effort,
-         .commands = measuring,
+         .commands = with_probes,
          .summary = "more sizes and samples: for publication",
          .details = "More sizes and more samples: for results that are published.",
          .update = update_thorough},
@@ -68,7 +70,7 @@ constexpr std::array effort_rows{
          .value_name = "KIND",
          .kind = ValueKind::choice,
          .category = Category::effort,
-         .commands = measuring,
+         .commands = with_probes,
          .summary = "clock read inside kernels",
          .details = "The clock that kernels read. `auto` takes the best that the device has and "
                     "that proves to be one; another word tries that one alone, and `none` leaves "
@@ -79,7 +81,7 @@ constexpr std::array effort_rows{
          .value_name = "N",
          .kind = ValueKind::text,
          .category = Category::effort,
-         .commands = measuring,
+         .commands = with_probes,
          .summary = "seed of all random orders (42)",
          .details = "Seed of everything that is shuffled: the order of points and the cycles in "
                     "memory; 42 by default.",

@@ -13,7 +13,7 @@ constexpr std::array result_rows{
          .value_name = "FILE",
          .kind = ValueKind::file,
          .category = Category::comparing,
-         .commands = comparing,
+         .commands = bit(Command::compare),
          .summary = "run to compare against (default: the first)",
          .details =
              "The file whose (first) run all others are compared with. Default: the first run.",
@@ -135,7 +135,7 @@ constexpr std::array result_rows{
     Flag{.name = "quiet",
          .short_name = 'q',
          .category = Category::results,
-         .commands = with_results & ~comparing,  // it gives no advice
+         .commands = with_results & ~bit(Command::compare),  // it gives no advice
          .summary = "results and errors only: no progress, no advice",
          .details = "Results and errors only: no progress, no advice.",
          .update = update_quiet},

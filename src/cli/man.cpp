@@ -40,6 +40,8 @@ constexpr std::array examples{
           "Measure one probe on all devices, and keep the samples."},
     Named{"clprobe latency --sizes '16KiB-1GiB*1.2' --series global stride --grid 2^20",
           "Measure two probes, each with options of its own."},
+    Named{"clprobe compare --live --b-env OCL_ICD_VENDORS=/opt/new latency",
+          "Measure under two drivers in turns, and say what differs."},
     Named{"clprobe report -f markdown old.json new.json",
           "Set two saved runs side by side, to paste into an issue."},
 };

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "clprobe/probe.hpp"
@@ -26,6 +27,7 @@ enum class Command {
   explain,
   report,
   compare,
+  live,  ///< `compare --live`
   import,
   generate,
   version,
@@ -81,6 +83,10 @@ struct Options {
   double threshold{0.03};     ///< of `compare`: changes up to this share are none
   FailOn fail_on{FailOn::never};
 
+  std::string other_device{};  ///< of `compare --live`: side B's; empty: as side A's
+  /// Of `compare --live`: what the environments of sides A and B have besides.
+  std::array<std::vector<std::pair<std::string, std::string>>, 2> environments{};
+  std::string runs_file{};  ///< of `compare --live`: where both sides' runs are kept
   std::vector<std::string> shown_probes{};  ///< of `report`; empty: all
   std::string series{};  ///< of `report`: those to show; of `import`: the one that a list is of
   std::string device_name{};  ///< of `import`: where the file does not say it

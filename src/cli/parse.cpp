@@ -179,6 +179,11 @@ Options parse(const std::vector<std::string>& arguments, std::span<const Probe* 
   resolve(options, typed, ids);
   // Without the word `compare`.
   if (scanned.first_side > 0) options.first_side = scanned.first_side - 1;
+  if (options.command == Command::live && options.first_side > 0) {
+    throw UsageError(
+        "-- has no meaning with compare --live: --b-device and --b-env say what side "
+        "B is");
+  }
   return options;
 }
 

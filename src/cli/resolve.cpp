@@ -39,6 +39,10 @@ const CommandRow* find_command(std::string_view word) {
   return found == rows.end() ? nullptr : &*found;
 }
 
+bool is_measuring(Command command) {
+  return command == Command::measure || command == Command::live;
+}
+
 void check_probes(const std::vector<std::string>& words,
                   const std::vector<std::string_view>& probes) {
   for (const std::string& word : words) {
@@ -51,7 +55,7 @@ void check_probes(const std::vector<std::string>& words,
     std::vector<std::string_view> candidates = probes;
     const bool is_first = word == words.front();
     for (const CommandRow& row : all_commands()) {
-      if (is_first && !row.word.empty()) candidates.push_back(row.word);
+      if (is_first && is_one_word(row)) candidates.push_back(row.word);
     }
     throw unknown_word(is_first ? "probe or command" : "probe", word, candidates, list_advice);
   }
@@ -70,7 +74,7 @@ void check_explained(const std::vector<std::string>& words,
 
 void check_words(const Options& options, const std::vector<std::string_view>& probes) {
   const std::vector<std::string>& words = options.words;
-  if (options.command == Command::measure) check_probes(words, probes);
+  if (is_measuring(options.command)) check_probes(words, probes);
   if (options.command == Command::explain) check_explained(words, probes);
   if (options.command == Command::list && !words.empty()) {
     throw UsageError(fmt::format("list takes no words: leave out {}", quote(words.front())));
@@ -106,6 +110,8 @@ std::string commands_of(const Flag& flag) {
   std::vector<std::string_view> words;
   for (const CommandRow& row : all_commands()) {
     if ((flag.commands & bit(row.command)) == 0) continue;
+    // `compare` is one word for both.
+    if (row.command == Command::live && (flag.commands & bit(Command::compare)) != 0) continue;
     words.push_back(row.word.empty() ? std::string_view("measuring") : row.word);
   }
   return join_choices(words);
@@ -139,6 +145,11 @@ void settle_outputs(Options& options) {
     if (!seen.insert(std::filesystem::path(output.path).lexically_normal()).second) {
       throw UsageError(fmt::format("--output names {} twice: leave one out", quote(output.path)));
     }
+  }
+  const std::filesystem::path runs = std::filesystem::path(options.runs_file).lexically_normal();
+  if (!runs.empty() && seen.count(runs) != 0) {
+    throw UsageError(fmt::format("--runs and -o both name {}: write the runs to another file",
+                                 quote(options.runs_file)));
   }
 }
 
@@ -200,22 +211,29 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
     case Command::explain:
     case Command::report:
     case Command::compare:
+    case Command::live:
     case Command::import:
       break;
   }
   options.words = typed.words;
-  const CommandRow* const row =
-      options.words.empty() ? nullptr : find_command(options.words.front());
+  const CommandRow* row = options.words.empty() ? nullptr : find_command(options.words.front());
   if (row != nullptr) {
     options.command = row->command;
     options.words.erase(options.words.begin());
+  }
+  if (options.command == Command::compare && typed_value(typed, "live") != nullptr) {
+    options.command = Command::live;
+    row = find_command("compare --live");
   }
   check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");
   if (options.command == Command::list) check_list_format(options);
   if (options.command == Command::report) take_probes(options, probes);
   check_words(options, probes);
   // A probe that is named twice is measured once; a file may well be shown beside itself.
-  if (options.command == Command::measure) remove_repeated(options.words);
+  if (is_measuring(options.command)) remove_repeated(options.words);
+  // A first look is enough to know what to take turns at.
+  const bool has_effort = typed_value(typed, "thorough") != nullptr;
+  if (options.command == Command::live && !has_effort) options.effort = Effort::quick;
   settle_outputs(options);
 }
 

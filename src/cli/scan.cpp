@@ -117,6 +117,13 @@ Apart take_apart(const std::vector<std::string>& arguments, Probes probes) {
   return apart;
 }
 
+/// `compare --live` has probes and their options, as measuring has.
+bool compares_live(const Apart& apart) {
+  return !apart.words.empty() && apart.words.front() == "compare" &&
+         std::any_of(apart.options.begin(), apart.options.end(),
+                     [](const Apart::Typed& each) { return each.argument == "--live"; });
+}
+
 const ProbeFlags* find_probe_flags(std::string_view word, Probes probes) {
   const auto found = std::find_if(probes.begin(), probes.end(), [word](const ProbeFlags& each) {
     return each.probe->id == word;
@@ -167,7 +174,8 @@ void check_place(std::string_view argument, const Segment& segment, std::string_
 
 Scan scan(const std::vector<std::string>& arguments, std::span<const ProbeFlags> probes) {
   Apart apart = take_apart(arguments, probes);
-  const bool measures = apart.words.empty() || !is_command(apart.words.front());
+  const bool measures =
+      apart.words.empty() || !is_command(apart.words.front()) || compares_live(apart);
   const std::string command = measures ? std::string() : apart.words.front();
   const ProbeFlags* const only = measures ? only_probe(apart.words, probes) : nullptr;
   Scan result;

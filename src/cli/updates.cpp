@@ -22,6 +22,15 @@ Enum choose(const std::array<std::string_view, size>& words, std::string_view va
   return static_cast<Enum>(std::find(words.begin(), words.end(), value) - words.begin());
 }
 
+/// "NAME=VALUE", of which the value may be empty. What is typed twice counts as typed last.
+void add_variable(Options& options, std::size_t side, std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    throw UsageError(fmt::format("{} is no variable: write NAME=VALUE", quote(text)));
+  }
+  options.environments.at(side).emplace_back(text.substr(0, equals), text.substr(equals + 1));
+}
+
 }  // namespace
 
 void update_device(Options& options, std::string_view value) {
@@ -107,6 +116,24 @@ void update_threshold(Options& options, std::string_view value) {
 
 void update_fail_on(Options& options, std::string_view value) {
   options.fail_on = choose<FailOn>(fail_on_words, value);
+}
+
+void update_live(Options& /*options*/, std::string_view /*value*/) {
+  // It makes another command of `compare`, which is known when all words are.
+}
+
+void update_b_device(Options& options, std::string_view value) {
+  if (value.empty()) throw UsageError("the value is empty: write a word of `clprobe list`");
+  options.other_device = value;
+}
+
+void update_a_env(Options& options, std::string_view value) { add_variable(options, 0, value); }
+
+void update_b_env(Options& options, std::string_view value) { add_variable(options, 1, value); }
+
+void update_runs(Options& options, std::string_view value) {
+  if (value.empty()) throw UsageError("the value is empty: write the name of a file");
+  options.runs_file = value;
 }
 
 void update_device_name(Options& options, std::string_view value) {

@@ -10,7 +10,8 @@
 namespace clprobe::cli {
 namespace {
 
-constexpr std::string_view device_flag = "device";
+constexpr std::array device_flags{std::string_view("device"), std::string_view("b-device")};
+constexpr std::array variable_flags{std::string_view("a-env"), std::string_view("b-env")};
 
 std::string file_name(std::string_view path) {
   const std::size_t end = path.find_last_not_of('/');
@@ -42,7 +43,11 @@ std::string device_words(std::string_view value) {
 
 /// The value of a flag; a null one is a probe's option, or none at all.
 std::string value_without_folders(const Flag* flag, std::string_view value) {
-  if (flag != nullptr && flag->name == device_flag) return device_words(value);
+  const auto is_one_of = [flag](const auto& names) {
+    return flag != nullptr && std::find(names.begin(), names.end(), flag->name) != names.end();
+  };
+  if (is_one_of(device_flags)) return device_words(value);
+  if (is_one_of(variable_flags)) return variable_without_folders(value);
   const bool may_be_file = flag == nullptr || flag->kind == ValueKind::file;
   return may_be_file ? file_name(value) : std::string(value);
 }
@@ -92,6 +97,15 @@ Parts parts_of(std::string_view word) {
 }
 
 }  // namespace
+
+std::string variable_without_folders(std::string_view variable) {
+  const std::size_t equals = variable.find('=');
+  if (equals == std::string_view::npos) return file_name(variable);
+  const std::string_view value = variable.substr(equals + 1);
+  const bool is_path = value.find('/') != std::string_view::npos;
+  return std::string(variable.substr(0, equals + 1)) +
+         (is_path ? file_name(value) : std::string(value));
+}
 
 std::vector<std::string> without_folders(const std::vector<std::string>& arguments) {
   std::vector<std::string> shown;

@@ -85,6 +85,8 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
       return report(options);
     case cli::Command::compare:
       return compare(options);
+    case cli::Command::live:
+      return compare_live(options, cli::without_folders(arguments));
     case cli::Command::import:
       return import(options, cli::without_folders(arguments));
     case cli::Command::generate:

@@ -29,6 +29,7 @@ int list(const cli::Options& options);
 int explain(const cli::Options& options);
 int report(const cli::Options& options);
 int compare(const cli::Options& options);
+int compare_live(const cli::Options& options, const std::vector<std::string>& arguments);
 int import(const cli::Options& options, const std::vector<std::string>& arguments);
 
 }  // namespace clprobe::commands

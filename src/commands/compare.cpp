@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "clprobe/compare.hpp"
-#include "clprobe/comparison_report.hpp"
 #include "commands/commands.hpp"
+#include "commands/comparison_output.hpp"
 #include "commands/fail_on.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
@@ -214,21 +214,6 @@ Selection select_runs(const Files& files) {
   return selected;
 }
 
-/// Pages and pictures are of runs, which `report` sets side by side.
-void refuse_pages(const cli::Options& options) {
-  const auto is_page = [](cli::Format format) {
-    return format == cli::Format::html || format == cli::Format::svg;
-  };
-  const bool is_wanted =
-      is_page(options.format) ||
-      std::any_of(options.outputs.begin(), options.outputs.end(),
-                  [&](const cli::Output& output) { return is_page(output.format); });
-  if (!is_wanted) return;
-  throw cli::UsageError(
-      "compare writes table, json, csv and markdown: for a page or a picture of the same files use "
-      "clprobe report");
-}
-
 }  // namespace
 
 int compare(const cli::Options& options) {
@@ -239,21 +224,7 @@ int compare(const cli::Options& options) {
   const Selection selected = select_runs(files);
   const Comparison comparison =
       clprobe::compare(selected.runs, selected.baseline, options.threshold);
-  const int written = results.finish([&](cli::Format format, const TableStyle& style) {
-    switch (format) {
-      case cli::Format::json:
-        return comparison_to_json(comparison, selected.runs);
-      case cli::Format::csv:
-        return render_comparison_csv(comparison, selected.runs);
-      case cli::Format::markdown:
-        return render_comparison_markdown(comparison, selected.runs);
-      case cli::Format::table:
-      case cli::Format::html:  // refused above, as the next
-      case cli::Format::svg:
-        break;
-    }
-    return render_comparison_table(comparison, selected.runs, style);
-  });
+  const int written = write_comparison(results, comparison, selected.runs);
   if (selected.has_bad_file) return exit_usage;
   if (written != exit_ok) return written;
   return check_fail_on(options.fail_on, comparison, selected.runs);

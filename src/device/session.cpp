@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <memory>
 
 #include "clprobe/device.hpp"
 #include "clprobe/embedded.hpp"
 #include "device/pocl_cache.hpp"
+#include "system/cores.hpp"
 
 namespace clprobe {
 namespace {
@@ -46,7 +49,8 @@ Session::Session(cl::Device device, DeviceInfo info, std::uint64_t seed)
       info_(std::move(info)),
       seed_(seed),
       context_(device_),
-      queue_(context_, device_, CL_QUEUE_PROFILING_ENABLE) {}
+      queue_(context_, device_, CL_QUEUE_PROFILING_ENABLE),
+      cores_(std::make_shared<system::Cores>()) {}
 
 std::string Session::full_options(const std::string& options) const {
   // OpenCL C 3.0 only where its clock needs it: some implementations cannot build it at all.
@@ -82,8 +86,21 @@ KernelBuild Session::build_of(std::string_view file, const std::string& options)
   return {std::string(kernel_sha256(file)), full_options(options)};
 }
 
+/// One core runs a work-group, and all of them a launch of several.
+void Session::place_launch(const cl::NDRange& global, const cl::NDRange& local) {
+  if (!core_turn_ || !runs_items_in_turn(info_)) return;
+  const bool is_one_group = std::equal(global.get(), global.get() + global.dimensions(),
+                                       local.get(), local.get() + local.dimensions());
+  if (is_one_group) {
+    cores_->confine(*core_turn_);
+  } else {
+    cores_->release();
+  }
+}
+
 LaunchTimes Session::launch(const cl::Kernel& kernel, const cl::NDRange& global,
                             const cl::NDRange& local) {
+  place_launch(global, local);
   cl::Event event;
   const std::uint64_t begin = steady_now_ns();
   queue_.enqueueNDRangeKernel(kernel, cl::NullRange, global, local, nullptr, &event);

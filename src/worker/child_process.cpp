@@ -15,7 +15,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <thread>
+#include <utility>
 
 #include "device/pocl_cache.hpp"
 #include "text/text.hpp"
@@ -52,17 +54,25 @@ std::string first_line(std::string_view text) {
                       enough_columns);
 }
 
-/// This process's variables, and both loaders told of that folder alone unless it is empty.
-std::vector<std::string> environment_with(const std::string& vendors) {
-  std::vector<std::string> variables;
+/// This process's variables with the changes, and both loaders told of that folder alone unless it
+/// is empty.
+std::vector<std::string> environment_with(
+    const std::string& vendors, const std::vector<std::pair<std::string, std::string>>& changes) {
+  std::map<std::string, std::string> variables;
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view variable = *each;
-    const bool is_loaders =
-        variable.starts_with("OCL_ICD_VENDORS=") || variable.starts_with("OCL_ICD_FILENAMES=");
-    if (vendors.empty() || !is_loaders) variables.emplace_back(variable);
+    const std::size_t equals = std::min(variable.find('='), variable.size());
+    variables.emplace(variable.substr(0, equals),
+                      variable.substr(std::min(equals + 1, variable.size())));
   }
-  if (!vendors.empty()) variables.push_back("OCL_ICD_VENDORS=" + vendors);
-  return variables;
+  for (const auto& [name, value] : changes) variables[name] = value;
+  if (!vendors.empty()) {
+    variables["OCL_ICD_VENDORS"] = vendors;
+    variables.erase("OCL_ICD_FILENAMES");
+  }
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : variables) lines.push_back(fmt::format("{}={}", name, value));
+  return lines;
 }
 
 // Of what a driver prints, its last words are kept.
@@ -72,7 +82,8 @@ constexpr int max_reads = 16;
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::string& vendors) {
+ChildProcess::ChildProcess(const std::string& vendors,
+                           const std::vector<std::pair<std::string, std::string>>& changes) {
   // Cycles of millions of nodes are walked at random: on small pages that takes twice as long.
   setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0);
   std::array<int, 2> ends{};
@@ -101,7 +112,7 @@ ChildProcess::ChildProcess(const std::string& vendors) {
   std::string program = "/proc/self/exe";
   std::string flag = "--worker";
   const std::array<char*, 3> arguments{program.data(), flag.data(), nullptr};
-  std::vector<std::string> variables = environment_with(vendors);
+  std::vector<std::string> variables = environment_with(vendors, changes);
   std::vector<char*> pointers;
   pointers.reserve(variables.size() + 1);
   for (std::string& each : variables) pointers.push_back(each.data());

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace clprobe {
@@ -22,8 +23,10 @@ class ChildLost : public std::runtime_error {
 class ChildProcess {
  public:
   /// `vendors`: the folder of the drivers that it loads (OCL_ICD_VENDORS); empty: as the
-  /// environment says. Throws ChildLost when the process cannot be started.
-  explicit ChildProcess(const std::string& vendors = {});
+  /// environment says, which is this process's with `changes`. Throws ChildLost when the process
+  /// cannot be started.
+  explicit ChildProcess(const std::string& vendors = {},
+                        const std::vector<std::pair<std::string, std::string>>& changes = {});
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
   ChildProcess(ChildProcess&&) = delete;

@@ -77,9 +77,17 @@ std::vector<Driver> vendors(const LoaderVariables& variables) {
 
 }  // namespace
 
-LoaderVariables LoaderVariables::of_environment() {
-  return {variable("OCL_ICD_VENDORS"), variable("OPENCL_VENDOR_PATH"),
-          variable("OCL_ICD_FILENAMES")};
+LoaderVariables LoaderVariables::of_environment(
+    const std::vector<std::pair<std::string, std::string>>& changes) {
+  const auto value_of = [&](const char* name) {
+    std::string value = variable(name);
+    for (const auto& [changed, text] : changes) {
+      if (changed == name) value = text;
+    }
+    return value;
+  };
+  return {value_of("OCL_ICD_VENDORS"), value_of("OPENCL_VENDOR_PATH"),
+          value_of("OCL_ICD_FILENAMES")};
 }
 
 std::vector<Driver> registered_drivers(const LoaderVariables& variables) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace clprobe {
@@ -21,7 +22,9 @@ struct LoaderVariables {
   std::string vendor_path{};    ///< OPENCL_VENDOR_PATH
   std::string icd_filenames{};  ///< OCL_ICD_FILENAMES
 
-  static LoaderVariables of_environment();
+  /// Of this process's environment, with `changes`.
+  static LoaderVariables of_environment(
+      const std::vector<std::pair<std::string, std::string>>& changes = {});
 };
 
 /// The drivers that the loader opens, in the order of their names. Of the loaders, ocl-icd reads

@@ -49,7 +49,8 @@ Json request(ChildProcess& child, const Json& question, const WorkerSettings& se
 }
 
 std::shared_ptr<ChildProcess> start_child(const WorkerSettings& settings) {
-  return std::make_shared<ChildProcess>(settings.drivers ? settings.drivers->path() : "");
+  return std::make_shared<ChildProcess>(settings.drivers ? settings.drivers->path() : "",
+                                        settings.environment);
 }
 
 class RemoteBackend final : public Backend {
@@ -84,6 +85,14 @@ class RemoteBackend final : public Backend {
       Work work = reading([&] { return json::decode<Work>(answer.at("work")); });
       work.run = [this](std::uint64_t iterations) { return run(iterations); };
       return work;
+    });
+  }
+
+  void release() override { child_.reset(); }
+
+  void use_core(std::size_t turn) override {
+    giving_up_child_on_error([&] {
+      if (child_ != nullptr) ask({{"do", "core"}, {"turn", turn}});
     });
   }
 
@@ -271,7 +280,8 @@ DeviceList list_devices(const WorkerSettings& settings) {
     first_reason = error.what();
   }
   if (settings.cancelled && settings.cancelled()) throw listing_failed(first_reason);
-  const std::vector<Driver> drivers = registered_drivers(LoaderVariables::of_environment());
+  const std::vector<Driver> drivers =
+      registered_drivers(LoaderVariables::of_environment(settings.environment));
   if (drivers.empty()) throw listing_failed(first_reason);
   // With one alone it is known which.
   if (drivers.size() == 1) {

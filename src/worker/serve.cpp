@@ -66,6 +66,7 @@ class Server {
         Handler{"try-pointers", &Server::try_the_pointers},
         Handler{"calibrate", &Server::calibrate},
         Handler{"prepare", &Server::prepare},
+        Handler{"core", &Server::use_core},
         Handler{"run", &Server::run},
     };
     const std::string word = request.at("do").get<std::string>();
@@ -154,6 +155,11 @@ class Server {
     work_ = Work{};  // frees the former point's memory before the next one needs its own
     work_ = backend_->prepare(*probe, json::decode<Point>(request.at("point")));
     return {{"work", json::encode(work_)}};
+  }
+
+  Json use_core(const Json& request) {
+    session().use_core(request.at("turn").get<std::size_t>());
+    return Json::object();
   }
 
   // NOLINTNEXTLINE(readability-make-member-function-const): one of the handlers

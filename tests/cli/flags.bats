@@ -19,8 +19,10 @@ declare -gA value=(
   [device]=sim:hopper-like [max-memory]=1MiB [time-budget]=3s [quick]=- [thorough]=- [timeout]=1ms
   [clock]=none [seed]=7 [dry-run]=- [baseline]=b.json [threshold]=50% [fail-on]=changed
   [device-name]=Mine [series]=local [size-unit]=MiB [time-unit]=us [output]=out.json [format]=json
+  [live]=- [b-device]=sim:gsi [a-env]=A=1 [b-env]=B=2 [runs]=both.json
   [json]=- [color]=always [verbose]=- [quiet]=- [generate]=man [version]=- [help]=-
 )
+# What `compare --live` does with each is in live.bats.
 commands=('' list explain report compare import)
 declare -gA arguments=(
   [measure]='latency -d sim:gsi --sizes 4KiB --series global' [list]='list -d sim:gsi'

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "fault.hpp"
+#include "stretch.hpp"
 
 namespace {
 
@@ -116,9 +117,12 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
   if (const cl_int error = interposer.on_device_call(CL_OUT_OF_RESOURCES); error != CL_SUCCESS) {
     return error;
   }
-  return interposer.next<decltype(&clEnqueueNDRangeKernel)>()(
+  clprobe::fault::begin_launch(kernel);
+  const cl_int error = interposer.next<decltype(&clEnqueueNDRangeKernel)>()(
       queue, kernel, work_dim, offset, global, local, num_events_in_wait_list, event_wait_list,
       event);
+  clprobe::fault::note_event(event);
+  return error;
 }
 
 cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
@@ -151,7 +155,9 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
 
 cl_int clFinish(cl_command_queue queue) {
   static Interposer interposer("clFinish");
-  return interposer.call<decltype(&clFinish)>(CL_OUT_OF_RESOURCES, queue);
+  const cl_int error = interposer.call<decltype(&clFinish)>(CL_OUT_OF_RESOURCES, queue);
+  clprobe::fault::end_launch();
+  return error;
 }
 
 cl_int clWaitForEvents(cl_uint num_events, const cl_event* event_list) {
@@ -178,6 +184,7 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t si
     cl_ulong& stamp = *static_cast<cl_ulong*>(value);
     if (interposer.is("zero")) stamp = 0;
     if (interposer.is("falling")) stamp = last -= 1000;
+    if (name == CL_PROFILING_COMMAND_END) stamp += clprobe::fault::stretch_of(event);
     if (interposer.is("huge")) stamp = name == CL_PROFILING_COMMAND_END ? cl_ulong{1} << 63U : 0;
   }
   return error;

@@ -23,6 +23,11 @@
 //   vast@clCreateBuffer               no driver's error but more than it offers: buffers of any
 //                                     size over the host's own memory, for tests beyond 4 GiB
 //
+//   stretch=10@clEnqueueNDRangeKernel launches take 10 % longer, by every timer: the clock that the
+//                                     kernel reads, the events and the host's. With
+//                                     CLPROBE_FAULT_STRETCHED=WORD only those of programs in whose
+//                                     source the word occurs, as the name of a kernel does
+//
 // Calls are counted from 1, in each process anew; with CLPROBE_FAULT_KERNEL=NAME from the first
 // launch of that kernel on, so that a fault can be put behind the trials of the device, whose
 // number of launches depends on the time. With CLPROBE_FAULT_ONCE=FILE what happens at one call

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fault.hpp"
+#include "stretch.hpp"
 
 using clprobe::fault::Interposer;
 
@@ -38,8 +39,14 @@ cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_devic
 cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char** texts,
                                      const size_t* lengths, cl_int* error) {
   static Interposer interposer("clCreateProgramWithSource");
-  return interposer.make<decltype(&clCreateProgramWithSource)>(CL_OUT_OF_RESOURCES, error, context,
-                                                               count, texts, lengths);
+  const bool is_stretched = clprobe::fault::is_meant(count, texts, lengths);
+  const auto source = clprobe::fault::stretched_source(count, texts, lengths);
+  const char* text = source ? source->c_str() : nullptr;
+  const cl_program program = interposer.make<decltype(&clCreateProgramWithSource)>(
+      CL_OUT_OF_RESOURCES, error, context, source ? 1 : count, source ? &text : texts,
+      source ? nullptr : lengths);
+  clprobe::fault::note_program(program, is_stretched);
+  return program;
 }
 
 cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* error) {

@@ -19,6 +19,7 @@ _clprobe() {
   for each in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case $each in
     list|explain|report|compare|import) command=$each ;;
+    --live) [[ $command != compare ]] || command='compare --live' ;;
     latency|bandwidth) probe=$each ;;
     esac
   done
@@ -42,6 +43,10 @@ _clprobe() {
   case $before in
   --clock)
     _clprobe_offer 'auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter' "$word"
+    return
+    ;;
+  --runs)
+    _clprobe_files "$word"
     return
     ;;
   --baseline)
@@ -76,7 +81,7 @@ _clprobe() {
     _clprobe_offer 'man bash zsh fish schema' "$word"
     return
     ;;
-  --device|-d|--max-memory|--time-budget|--timeout|--seed|--threshold|--device-name|--series)
+  --device|-d|--max-memory|--time-budget|--timeout|--seed|--b-device|--a-env|--b-env|--threshold|--device-name|--series)
     return
     ;;
   esac
@@ -89,7 +94,8 @@ _clprobe() {
   'list') own+=' --device -d --timeout --format -f --json --version --help -h' ;;
   'explain') own+=' --version --help -h' ;;
   'report') own+=' --series --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
-  'compare') own+=' --baseline --threshold --fail-on --output -o --format -f --json --color --verbose -v --version --help -h' ;;
+  'compare') own+=' --live --baseline --threshold --fail-on --output -o --format -f --json --color --verbose -v --version --help -h' ;;
+  'compare --live') own+=' --device -d --max-memory --time-budget --quick --thorough --timeout --clock --seed --live --b-device --a-env --b-env --runs --threshold --fail-on --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
   'import') own+=' --device-name --series --size-unit --time-unit --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
   esac
   if [[ $word == -* ]]; then
@@ -100,7 +106,7 @@ _clprobe() {
     _clprobe_offer 'latency bandwidth' "$word"
   elif [[ $command == '' && $probe == '' ]]; then
     _clprobe_offer 'list explain report compare import latency bandwidth' "$word"
-  elif [[ $command == '' ]]; then
+  elif [[ $command == '' || $command == 'compare --live' ]]; then
     _clprobe_offer 'latency bandwidth' "$word"
   fi
 }

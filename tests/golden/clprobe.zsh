@@ -39,6 +39,11 @@ _clprobe() {
     '--clock=[clock read inside kernels]:KIND:(auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter)' \
     '--seed=[seed of all random orders (42)]:N: ' \
     '--dry-run[print the plan, its memory and time, and exit]' \
+    '--live[measure both sides now, in turns, instead of reading files]' \
+    '--b-device=[device of side B (default\: that of --device)]:SEL: ' \
+    '*--a-env=[variable of side A'\''s drivers alone]:NAME=VALUE: ' \
+    '*--b-env=[variable of side B'\''s drivers alone]:NAME=VALUE: ' \
+    '--runs=[also keep both sides'\'' runs in FILE, as JSON]:FILE:_files' \
     '--baseline=[run to compare against (default\: the first)]:FILE:_files' \
     '--threshold=[ignore changes up to this share (default 3%)]:SHARE: ' \
     '--fail-on=[exit with 4 if a finding got worse, or changed, by Holm'\''s procedure over all of them at 5 % (default never)]:VERDICT:(never worse changed)' \

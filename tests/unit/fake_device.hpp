@@ -3,6 +3,7 @@
 // without waiting.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -61,6 +62,10 @@ class FakeBackend final : public Backend {
     return work;
   }
 
+  void use_core(std::size_t turn) override { cores_.push_back(turn); }
+
+  /// The cores that were asked for, in order.
+  [[nodiscard]] const std::vector<std::size_t>& cores() const { return cores_; }
   /// Called before a point is prepared; may throw as a driver fails.
   void on_prepare(std::function<void(const Point&)> action) { on_prepare_ = std::move(action); }
   /// The working sets in the order in which they were prepared, those of reference points among them.
@@ -72,6 +77,7 @@ class FakeBackend final : public Backend {
   DeviceInfo info_;
   std::function<void(const Point&)> on_prepare_{};
   std::vector<std::int64_t> visited_{};
+  std::vector<std::size_t> cores_{};
   int launches_{0};
 };
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "cli/flags.hpp"
 #include "cli/options.hpp"
@@ -13,6 +14,19 @@
 #include "unit/golden.hpp"
 
 namespace clprobe::cli {
+namespace {
+
+/// With its dashes as roff prints them.
+std::string escaped(std::string_view words) {
+  std::string text;
+  for (const char letter : words) {
+    if (letter == '-') text += '\\';
+    text += letter;
+  }
+  return text;
+}
+
+}  // namespace
 
 TEST_CASE("help and the man page are as they were read last") {
   CHECK(golden_difference("help.txt", help_text(example::probes())) == "");
@@ -43,19 +57,14 @@ TEST_CASE("every flag and command is in both, but the hidden ones") {
   for (const Flag& flag : all_flags()) {
     const bool is_hidden = flag.category == Category::hidden;
     const std::string name(flag.name);
-    std::string escaped = name;
-    for (std::size_t at = escaped.find('-'); at != std::string::npos;
-         at = escaped.find('-', at + 2)) {
-      escaped.insert(at, 1, '\\');
-    }
     CAPTURE(name);
     CHECK((help.find("--" + name) == std::string::npos) == is_hidden);
-    CHECK((man.find("\\fB\\-\\-" + escaped + "\\fR") == std::string::npos) == is_hidden);
+    CHECK((man.find("\\fB\\-\\-" + escaped(name) + "\\fR") == std::string::npos) == is_hidden);
     if (is_hidden) CHECK(man.find(name) == std::string::npos);
   }
   for (const CommandRow& row : all_commands()) {
     CHECK(help.find("clprobe " + std::string(row.word)) != std::string::npos);
-    CHECK(man.find("\\fB" + std::string(row.word)) != std::string::npos);
+    CHECK(man.find("\\fB" + escaped(row.word)) != std::string::npos);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/flags.hpp"
@@ -369,7 +370,7 @@ TEST_CASE("what contradicts itself or would be ignored") {
        "--output belongs to measuring, report, compare or import, not to list: leave it out"},
       {{"--generate", "man", "latency"}, "--generate needs no more words: leave out 'latency'"},
       {{"--generate", "man", "--quick"},
-       "--quick belongs to measuring, not to --generate: leave it out"},
+       "--quick belongs to measuring or compare --live, not to --generate: leave it out"},
   });
 }
 
@@ -408,6 +409,41 @@ TEST_CASE("every choice of every flag is accepted") {
       CHECK_NOTHROW(parsed(words));
     }
   }
+}
+
+TEST_CASE("compare --live has probes and their options, and two sides") {
+  const Options live = parsed({"compare", "--live", "bandwidth", "--grid", "64", "--b-env", "A=1=2",
+                               "--b-env", "B=", "--a-env", "C=3", "--b-device", "1", "--runs",
+                               "r.json", "--time-budget", "5s"});
+  CHECK(live.command == Command::live);
+  CHECK(live.words == Words{"bandwidth"});
+  CHECK(asked(live, "bandwidth").own.number("grid") == 64U);
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+  CHECK(live.environments[0] == Variables{{"C", "3"}});
+  CHECK(live.environments[1] == Variables{{"A", "1=2"}, {"B", ""}});
+  CHECK(live.other_device == "1");
+  CHECK(live.runs_file == "r.json");
+  // A first look is enough, unless more is asked for; the flag may stand anywhere.
+  CHECK(live.effort == Effort::quick);
+  CHECK(parsed({"--live", "compare", "--thorough"}).effort == Effort::thorough);
+  CHECK(parsed({"compare", "bandwidth", "--live", "bandwidth"}).words == Words{"bandwidth"});
+  CHECK(parsed({"compare", "a.json", "b.json"}).command == Command::compare);
+  CHECK(parsed({"compare", "a.json", "b.json"}).effort == Effort::normal);
+  check_refused({
+      {{"compare", "--live", "latency", "--grid", "64"},
+       "--grid belongs to bandwidth: write it after `bandwidth`"},
+      {{"compare", "--live", "--b-env", "A"}, "--b-env: 'A' is no variable: write NAME=VALUE"},
+      {{"compare", "--live", "--a-env", "=1"}, "--a-env: '=1' is no variable: write NAME=VALUE"},
+      {{"compare", "--live", "--baseline", "a.json"},
+       "--baseline belongs to compare, not to compare --live: leave it out"},
+      {{"compare", "a.json", "--device", "1"},
+       "--device belongs to measuring, list or compare --live, not to compare: leave it out"},
+      {{"compare", "--live", "-o", "./a.json", "--runs", "a.json"},
+       "--runs and -o both name 'a.json': write the runs to another file"},
+      {{"latency", "--live"}, "--live belongs to compare, not to measuring: leave it out"},
+      {{"compare", "--live", "latency", "--", "bandwidth"},
+       "-- has no meaning with compare --live: --b-device and --b-env say what side B is"},
+  });
 }
 
 TEST_CASE("words as long as an attacker likes") {

@@ -30,6 +30,11 @@ std::vector<Words> forms_with(const std::string& path) {
                            {"-qvo", path},
                            {"--trace=" + path},
                            {"--trace", path}};
+  for (const std::string flag : {"--a-env", "--b-env"}) {
+    forms.push_back({flag, "LD_PRELOAD=" + path});
+    forms.push_back({flag + "=LD_PRELOAD=" + path});
+  }
+  forms.push_back({"--b-device", "sim:" + path});
   for (const Flag& flag : all_flags()) {
     if (flag.kind != ValueKind::file) continue;
     const std::string name = "--" + std::string(flag.name);
@@ -87,7 +92,9 @@ TEST_CASE("what is no path is as it was typed") {
                     "-ocsv.x",
                     "--format=csv",
                     "stride",
-                    "--grid=2^20"};
+                    "--grid=2^20",
+                    "--b-env",
+                    "POCL_AFFINITY=1"};
   CHECK(without_folders(typed) == typed);
   CHECK(without_folders({}).empty());
   CHECK(without_folders({"-o"}) == Words{"-o"});

@@ -65,6 +65,11 @@ constexpr std::array acts{
     Act{"echo", [](const std::string& rest) { answer(rest); }},
     Act{"length", [](const std::string& rest) { answer(std::to_string(rest.size())); }},
     Act{"repeat", [](const std::string& rest) { answer(std::string(std::stoul(rest), 'x')); }},
+    Act{"variable",
+        [](const std::string& rest) {
+          const char* const value = std::getenv(rest.c_str());
+          answer(value == nullptr ? "(none)" : value);
+        }},
     Act{"pid", [](const std::string&) { answer(std::to_string(getpid())); }},
     Act{"group", [](const std::string&) { answer(std::to_string(getpgrp())); }},
     Act{"signal", [](const std::string& rest) { die_by(std::stoi(rest)); }},
@@ -160,6 +165,26 @@ TEST_CASE("lines are answered in turn") {
   CHECK(ask(child, "echo one") == "one");
   CHECK(ask(child, "echo two") == "two");
   CHECK(ask(child, "echo") == "");
+}
+
+TEST_CASE("a child has this process's variables, with its own and the drivers' folder above them") {
+  setenv("CLPROBE_TEST_KEPT", "kept", 1);
+  setenv("OCL_ICD_FILENAMES", "lib.so", 1);
+  const auto ask = [](ChildProcess& child, const std::string& name) {
+    return child.ask("variable " + name, std::chrono::seconds(20), {});
+  };
+  ChildProcess plain;
+  CHECK(ask(plain, "CLPROBE_TEST_KEPT") == "kept");
+  CHECK(ask(plain, "CLPROBE_TEST_OWN") == "(none)");
+  ChildProcess own("", {{"CLPROBE_TEST_OWN", "a=b"}, {"CLPROBE_TEST_KEPT", "changed"}});
+  CHECK(ask(own, "CLPROBE_TEST_OWN") == "a=b");
+  CHECK(ask(own, "CLPROBE_TEST_KEPT") == "changed");
+  CHECK(ask(own, "OCL_ICD_FILENAMES") == "lib.so");
+  ChildProcess with_folder("/folder", {{"OCL_ICD_VENDORS", "/other"}});
+  CHECK(ask(with_folder, "OCL_ICD_VENDORS") == "/folder");
+  CHECK(ask(with_folder, "OCL_ICD_FILENAMES") == "(none)");
+  unsetenv("OCL_ICD_FILENAMES");
+  unsetenv("CLPROBE_TEST_KEPT");
 }
 
 TEST_CASE("lines of a megabyte travel both ways") {

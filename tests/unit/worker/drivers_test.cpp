@@ -63,6 +63,17 @@ TEST_CASE("a folder: its .icd files by name, and of each the first line") {
   CHECK(registered_drivers({folder.file("b.icd"), folder.path(), ""}).size() == 1);
 }
 
+TEST_CASE("what a side's own variables say comes before the environment") {
+  setenv("OCL_ICD_VENDORS", "/usual", 1);
+  CHECK(LoaderVariables::of_environment().icd_vendors == "/usual");
+  const LoaderVariables own = LoaderVariables::of_environment({{"OCL_ICD_VENDORS", "/first"},
+                                                               {"OCL_ICD_VENDORS", "/own"},
+                                                               {"OCL_ICD_FILENAMES", "lib.so"}});
+  CHECK(own.icd_vendors == "/own");
+  CHECK(own.icd_filenames == "lib.so");
+  unsetenv("OCL_ICD_VENDORS");
+}
+
 TEST_CASE("an ICD file, by its path or by its name in the folder, and a library") {
   const Folder folder;
   folder.write("a.icd", "liba.so\n");

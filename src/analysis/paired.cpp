@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/paired.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "analysis/judge.hpp"
+#include "clprobe/units.hpp"
+
+namespace clprobe {
+namespace {
+
+// Half as wide, and a change of a few standard deviations takes a round more; twice as wide, and
+// narrow intervals take a fifth more rounds.
+constexpr double effect_variance = 4.0;
+constexpr double level = 0.05;
+
+struct Moments {
+  double mean{0.0};
+  double variance{0.0};  // of the mean
+};
+
+Moments moments_of(std::span<const double> values) {
+  const auto count = static_cast<double>(values.size());
+  Moments found{.mean = std::accumulate(values.begin(), values.end(), 0.0) / count};
+  for (const double value : values) {
+    found.variance += (value - found.mean) * (value - found.mean);
+  }
+  found.variance /= std::max(1.0, count - 1.0) * count;
+  return found;
+}
+
+/// "-2 to 4.2 %"; of an end that is open "by any factor".
+std::string text_of(const Interval& interval) {
+  if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return "by any factor";
+  return fmt::format("{:.3g} to {:.3g} %", 100.0 * std::expm1(interval.low),
+                     100.0 * std::expm1(interval.high));
+}
+
+bool is_beyond(const Interval& interval, double bound) {
+  return interval.low > bound || interval.high < -bound;
+}
+
+double farthest(const Interval& interval) {
+  return std::max(std::fabs(interval.low), std::fabs(interval.high));
+}
+
+Judgement judge_turns(const Followed& followed, double threshold) {
+  const Finding& finding = followed.other.finding;
+  const PairedState state = state_of(followed.log_ratios, followed.calibration, threshold);
+  const double bound = std::log1p(threshold);
+  const double far = farthest(state.interval);
+  const double change = followed.log_ratios.empty() ? 0.0 : moments_of(followed.log_ratios).mean;
+  Judgement judged;
+  judged.ratio = std::exp(change);
+  judged.interval = Interval{std::exp(state.interval.low), std::exp(state.interval.high)};
+  judged.p_value = state.p_value;
+  judged.reason =
+      fmt::format("{:.3g} % apart ({}) in {} of turns", 100.0 * std::fabs(std::expm1(change)),
+                  text_of(state.interval), format_count(followed.log_ratios.size(), "round"));
+  if (is_beyond(state.interval, bound)) {
+    judged.verdict = direction_of(finding, change > 0.0);
+    judged.reason += fmt::format(", beyond the threshold of {:.3g} %", 100.0 * threshold);
+    return judged;
+  }
+  const bool is_same = far <= std::log1p(std::max(threshold, coarse_change));
+  judged.verdict = is_same ? Verdict::same : Verdict::unclear;
+  if (std::isfinite(far)) judged.resolution = std::expm1(far);
+  judged.reason +=
+      is_same ? fmt::format(": a change of more than {:.3g} % is excluded", 100.0 * std::expm1(far))
+              : std::string(": too few rounds, or too much between them");
+  return judged;
+}
+
+/// One run a side says nothing of what differs from run to run.
+void doubt_single_runs(ComparedCell& cell) {
+  Judgement& judged = cell.judgement;
+  // What the other side does not have at all is no matter of noise.
+  if (cell.finding == nullptr || !is_change(judged.verdict)) return;
+  judged.verdict = Verdict::unclear;
+  judged.reason +=
+      "; but it was seen in one run a side, and no single point shows it: compare several runs";
+}
+
+}  // namespace
+
+double TurnBlock::log_ratio() const {
+  return (other[0] + other[1] - baseline[0] - baseline[1]) / 2.0;
+}
+
+RoundRatio ratio_of_round(std::span<const TurnBlock> blocks, bool noise_only_adds) {
+  std::vector<double> ratios;
+  std::vector<double> ours;
+  std::vector<double> theirs;
+  for (const TurnBlock& block : blocks) {
+    ratios.push_back(block.log_ratio());
+    ours.insert(ours.end(), block.baseline.begin(), block.baseline.end());
+    theirs.insert(theirs.end(), block.other.begin(), block.other.end());
+  }
+  if (!noise_only_adds) return {median(ours), median(ratios)};
+  constexpr std::size_t few = 8;
+  const double part = ours.size() <= few ? 0.0 : 0.25;
+  const double least = quantile(ours, part);
+  return {least, quantile(theirs, part) - least};
+}
+
+// With n values, t of n - 1 degrees and a = 1 + n * effect_variance the Bayes factor is
+//     a^(-1/2) * ((1 + t^2 / (n - 1)) / (1 + t^2 / (a * (n - 1))))^(n / 2).
+// It is below 1 / level for x = t^2 / (n - 1) < a * (q - 1) / (a - q), q = (sqrt(a) / level)^(2 /
+// n), and everywhere where q is not below a.
+Interval anytime_interval(std::span<const double> values) {
+  const Interval open{-HUGE_VAL, HUGE_VAL};
+  if (values.size() < 2) return open;
+  const auto count = static_cast<double>(values.size());
+  const double a = 1.0 + count * effect_variance;
+  const double q = std::pow(std::sqrt(a) / level, 2.0 / count);
+  if (q >= a) return open;
+  const Moments found = moments_of(values);
+  const double t = std::sqrt((count - 1.0) * a * (q - 1.0) / (a - q));
+  const double half = t * std::sqrt(found.variance);
+  return {found.mean - half, found.mean + half};
+}
+
+double anytime_p(std::span<const double> values, double truth) {
+  if (values.size() < 2) return 1.0;
+  const auto count = static_cast<double>(values.size());
+  const double a = 1.0 + count * effect_variance;
+  const Moments found = moments_of(values);
+  const double distance = found.mean - truth;
+  if (distance == 0.0) return 1.0;
+  // Simulated sides give the same each time: then t is infinite.
+  const double x =
+      found.variance > 0.0 ? distance * distance / found.variance / (count - 1.0) : HUGE_VAL;
+  const double base = std::isfinite(x) ? (1.0 + x) / (1.0 + x / a) : a;
+  return std::min(1.0, std::sqrt(a) * std::pow(base, -count / 2.0));
+}
+
+PairedState state_of(std::span<const double> log_ratios, double calibration, double threshold) {
+  PairedState state{.interval = anytime_interval(log_ratios)};
+  if (log_ratios.empty()) return state;
+  const double mean = moments_of(log_ratios).mean;
+  const double half = std::hypot(mean - state.interval.low, calibration);
+  state.interval = {mean - half, mean + half};
+  const double bound = std::log1p(threshold);
+  // An error of the calibrations may have the same sign in all rounds: it is added to the bound.
+  const double nearest_none = bound + calibration;
+  if (std::fabs(mean) > nearest_none) {
+    state.p_value = anytime_p(log_ratios, std::copysign(nearest_none, mean));
+  }
+  return state;
+}
+
+bool is_settled(const PairedState& state, double threshold, std::size_t family) {
+  const Interval& interval = state.interval;
+  if (!std::isfinite(interval.low) || !std::isfinite(interval.high)) return false;
+  const double bound = std::log1p(threshold);
+  if (is_beyond(interval, bound)) {
+    return state.p_value < level / static_cast<double>(std::max<std::size_t>(1, family));
+  }
+  return farthest(interval) <= bound || interval.high - interval.low <= bound;
+}
+
+void adopt_headlines(Comparison& comparison, const RunDigest& other) {
+  const std::size_t known = comparison.rows.size();
+  for (const ComparedResult& result : other.results) {
+    for (const ComparedFinding& each : result.findings) {
+      const auto is_like = [&](const ComparedRow& row) {
+        const Finding& finding = row.baseline->finding;
+        return row.probe == result.probe && finding.series == each.finding.series &&
+               finding.name == each.finding.name && finding.value;
+      };
+      const auto end = comparison.rows.begin() + static_cast<std::ptrdiff_t>(known);
+      const bool is_new = std::none_of(comparison.rows.begin(), end, is_like);
+      if (each.finding.role != Role::headline || !each.finding.value || !is_new) continue;
+      ComparedRow row{.probe = result.probe, .baseline = &each};
+      row.cells.resize(2);
+      row.cells[1].finding = &each;
+      comparison.rows.push_back(std::move(row));
+    }
+  }
+}
+
+void take_turns(Comparison& comparison, std::span<const Followed> followed, bool is_repeatable) {
+  const auto keep = [&](const ComparedFinding& finding) {
+    comparison.made.push_back(std::make_shared<const ComparedFinding>(finding));
+    return comparison.made.back().get();
+  };
+  for (const Followed& each : followed) {
+    ComparedRow& row = comparison.rows[each.row];
+    row.baseline = keep(each.baseline);
+    row.cells[0].finding = row.baseline;
+    row.cells[1] = {keep(each.other), judge_turns(each, comparison.threshold)};
+    // One side's first look alone had it.
+    std::erase_if(comparison.unmatched, [&](const Unmatched& left) {
+      const Finding& finding = row.baseline->finding;
+      return left.probe == row.probe && left.series == finding.series &&
+             left.name == finding.name && left.level == finding.level;
+    });
+  }
+  std::vector<bool> is_followed(comparison.rows.size());
+  for (const Followed& each : followed) is_followed[each.row] = true;
+  std::vector<ComparedRow> rows;
+  comparison.counts[1] = {};
+  for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
+    ComparedRow& row = comparison.rows[i];
+    const bool is_adopted = row.cells[0].finding == nullptr;  // and nobody followed it
+    if (row.baseline->finding.role != Role::headline || is_adopted) continue;
+    const Judgement& judged = row.cells[1].judgement;
+    if (!is_followed[i] && !is_repeatable) doubt_single_runs(row.cells[1]);
+    if (!judged.reason.empty()) count(comparison.counts[1], judged.verdict);
+    rows.push_back(std::move(row));
+  }
+  comparison.rows = std::move(rows);
+}
+
+}  // namespace clprobe

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a comparison, of files or of two sides.
+#pragma once
+
+#include <span>
+
+#include "cli/options.hpp"
+#include "clprobe/compare.hpp"
+#include "commands/results.hpp"
+
+namespace clprobe::commands {
+
+/// Throws UsageError where a page or a picture is wanted: those are of runs, which `report` sets
+/// side by side.
+void refuse_pages(const cli::Options& options);
+
+/// Writes the comparison to all targets. Returns the exit code of that.
+int write_comparison(Results& results, const Comparison& comparison,
+                     std::span<const RunDigest> runs);
+
+}  // namespace clprobe::commands

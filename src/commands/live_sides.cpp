@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/live_sides.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "cli/without_folders.hpp"
+#include "clprobe/scatter.hpp"
+#include "clprobe/simulated.hpp"
+#include "clprobe/worker.hpp"
+#include "commands/plan.hpp"
+#include "commands/provenance.hpp"
+#include "text/text.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+const std::string& selector_of(const cli::Options& options, std::size_t side) {
+  return side == 1 && !options.other_device.empty() ? options.other_device : options.device;
+}
+
+/// "side B, OCL_ICD_VENDORS=new.icd": without folders, since a comparison may be published.
+std::string name_of(const cli::Options& options, std::size_t side) {
+  std::string name = side == 0 ? "side A" : "side B";
+  for (const auto& [variable, value] : options.environments.at(side)) {
+    name += ", " + cli::variable_without_folders(fmt::format("{}={}", variable, value));
+  }
+  return name;
+}
+
+WorkerSettings settings_of(const cli::Options& options, const LiveObserver& observer,
+                           std::size_t side) {
+  WorkerSettings settings;
+  settings.seed = options.seed;
+  settings.timeout = options.timeout;
+  settings.clock = options.clock;
+  settings.cancelled = observer.cancelled;
+  settings.environment = options.environments.at(side);
+  return settings;
+}
+
+/// The first look has the time of its effort: what was typed is for the turns.
+cli::Options without_time(cli::Options options) {
+  options.time_budget.reset();
+  return options;
+}
+
+/// What is found out before any device is opened, so that a mistake costs no time.
+struct Chosen {
+  WorkerSettings settings{};
+  std::optional<DeviceList> found{};
+};
+
+Chosen choose(const cli::Options& options, const LiveObserver& observer, std::size_t index,
+              Side& side) {
+  Chosen chosen{.settings = settings_of(options, observer, index)};
+  const auto list = [&]() -> const DeviceList& {
+    if (chosen.found) return *chosen.found;
+    chosen.found = list_devices(chosen.settings);
+    chosen.settings.drivers = chosen.found->drivers;
+    for (const std::string& line : explain_left_out(*chosen.found)) {
+      observer.say(fmt::format("{}: {}", side.name, line));
+    }
+    return *chosen.found;
+  };
+  std::vector<Target> targets;
+  try {
+    targets = select_targets(selector_of(options, index), list);
+  } catch (const cli::UsageError& error) {
+    throw cli::UsageError(fmt::format("{}: {}", side.name, error.what()));
+  } catch (const NoDevice& error) {
+    throw NoDevice(fmt::format("{}: {}", side.name, error.what()));
+  }
+  if (targets.size() != 1) {
+    throw cli::UsageError(fmt::format("{} has {} devices: compare --live takes one a side, name it",
+                                      side.name, targets.size()));
+  }
+  side.target = std::move(targets.front());
+  check_requests(without_time(options), side.target.info);
+  return chosen;
+}
+
+void open(const cli::Options& options, const LiveObserver& observer, Chosen chosen, Side& side) {
+  const DeviceInfo& info = side.target.info;
+  side.run.device = info;
+  if (side.target.machine) {
+    side.backend = simulated_backend(*side.target.machine, options.seed);
+  } else {
+    observer.progress(fmt::format("{}: trying {}", side.name, info.name), 0.0, -1.0);
+    try {
+      side.backend =
+          remote_backend(info.index, chosen.settings, std::exchange(chosen.found->child, nullptr));
+    } catch (const DeviceError& error) {
+      if (observer.cancelled()) return;
+      side.run.warnings.push_back({"device_failed", {{"reason", std::string(error.what())}}});
+      observer.say(fmt::format("{}: {}: {}", side.name, quote(info.name), error.what()));
+      return;
+    }
+  }
+  side.run.device = side.backend->device();
+  side.run.warnings = side.backend->warnings();
+}
+
+Run new_run(const cli::Options& options, const std::vector<std::string>& arguments) {
+  Run run;
+  run.interrupted = true;  // until it is over
+  run.tool = tool_info();
+  run.host = host_info();
+  run.started = utc_now();
+  run.arguments = arguments;
+  run.seed = options.seed;
+  return run;
+}
+
+/// A probe on its way on one side.
+struct Way {
+  Side* side;
+  std::size_t result;
+  Measuring measuring;
+};
+
+}  // namespace
+
+void open_sides(const cli::Options& options, const std::vector<std::string>& arguments,
+                const LiveObserver& observer, Sides& sides) {
+  std::array<Chosen, 2> chosen;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    sides.at(i).name = name_of(options, i);
+    sides.at(i).run = new_run(options, arguments);
+    chosen.at(i) = choose(options, observer, i, sides.at(i));
+  }
+  for (std::size_t i = 0; i < sides.size() && !observer.cancelled(); ++i) {
+    open(options, observer, std::move(chosen.at(i)), sides.at(i));
+  }
+}
+
+bool are_alike(const cli::Options& options, const Sides& sides) {
+  const auto variables = [&](std::size_t side) {
+    std::vector<std::pair<std::string, std::string>> sorted = options.environments.at(side);
+    std::sort(sorted.begin(), sorted.end());
+    return sorted;
+  };
+  const Target& a = sides[0].target;
+  const Target& b = sides[1].target;
+  return a.machine == b.machine && a.info.index == b.info.index && a.info.name == b.info.name &&
+         a.info.driver == b.info.driver && variables(0) == variables(1);
+}
+
+void look_first(const cli::Options& options, const LiveObserver& live, Sides& sides) {
+  const cli::Options asked = without_time(options);
+  std::array<std::vector<const Probe*>, 2> wanted;
+  std::array<Known, 2> known;
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    if (sides.at(i).backend) wanted.at(i) = wanted_probes(asked, sides.at(i).run.device);
+    most = std::max(most, wanted.at(i).size());
+  }
+  std::array<Observer, 2> observers;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    observers.at(i).cancelled = live.cancelled;
+    observers.at(i).progress = [&live, i](const Probe& probe, double share, double seconds_left) {
+      live.progress(fmt::format("side {}: {}", i == 0 ? "A" : "B", probe.title), share,
+                    seconds_left);
+    };
+  }
+  for (std::size_t k = 0; k < most && !live.cancelled(); ++k) {
+    std::vector<Way> ways;
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      if (k >= wanted.at(i).size()) continue;
+      const Probe& probe = *wanted.at(i)[k];
+      Side& side = sides.at(i);
+      Request request = cli::request_for(probe, asked);
+      request.known = known.at(i);
+      side.run.results.emplace_back();
+      ways.push_back({&side, side.run.results.size() - 1,
+                      Measuring(probe, *side.backend, std::move(request),
+                                budget_of(probe, asked, wanted.at(i).size()), observers.at(i))});
+    }
+    const auto is_done = [](const Way& way) { return way.measuring.is_done(); };
+    while (!std::all_of(ways.begin(), ways.end(), is_done)) {
+      for (Way& way : ways) {
+        if (is_done(way)) continue;
+        way.measuring.pass();
+        ProbeResult& result = way.side->run.results[way.result] = way.measuring.result();
+        if (is_done(way) && result.status == Status::failed) {
+          live.say(fmt::format("{}: {}: {}; what was measured is kept", way.side->name,
+                               result.probe, result.reason));
+        }
+        live.save();
+      }
+    }
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+      if (k >= wanted.at(i).size()) continue;
+      const Probe& probe = *wanted.at(i)[k];
+      if (probe.learn != nullptr) probe.learn(sides.at(i).run.results.back(), known.at(i));
+    }
+  }
+  for (Side& side : sides) tell_disturbance(side.run);
+}
+
+}  // namespace clprobe::commands

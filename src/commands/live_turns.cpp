@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/live_turns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/registry.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+std::optional<std::size_t> place_of(const Run& run, std::string_view probe) {
+  const auto found = std::find_if(run.results.begin(), run.results.end(),
+                                  [&](const ProbeResult& each) { return each.probe == probe; });
+  if (found == run.results.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - run.results.begin());
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// Half the width of the interval of the calibration, as a logarithm, where accesses are timed by
+/// the clock.
+double calibration_of(const DeviceInfo& device) {
+  const Clock& clock = device.clock;
+  if (device.timer != Timer::clock || !(clock.ticks_per_ns_low > 0.0)) return 0.0;
+  return std::log(clock.ticks_per_ns_high / clock.ticks_per_ns_low) / 2.0;
+}
+
+}  // namespace
+
+LiveTurns::LiveTurns(const Comparison& first, Sides& sides, double threshold,
+                     const LiveObserver& observer)
+    : first_(first), sides_(sides), threshold_(threshold), observer_(observer) {
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    turn_sides_.at(i) = {sides.at(i).backend.get(), sides.at(i).run.device};
+  }
+  settle_clocks();
+  for (std::size_t row = 0; row < first.rows.size(); ++row) follow(row);
+  family_ = static_cast<std::size_t>(std::count_if(
+      first.rows.begin(), first.rows.end(),
+      [](const ComparedRow& row) { return row.baseline->finding.role == Role::headline; }));
+}
+
+/// The ticks of one device are compared as ticks: each calibration has an error, and here they
+/// would differ by nothing else.
+void LiveTurns::settle_clocks() {
+  const DeviceInfo& a = turn_sides_[0].device;
+  DeviceInfo& b = turn_sides_[1].device;
+  const bool is_same = a.name == b.name && a.clock.kind == b.clock.kind &&
+                       a.clock.rate == b.clock.rate && a.timer == Timer::clock &&
+                       b.timer == Timer::clock;
+  if (is_same) {
+    b.clock = a.clock;
+  } else {
+    calibration_ = std::hypot(calibration_of(a), calibration_of(b));
+  }
+}
+
+void LiveTurns::follow(std::size_t row) {
+  const ComparedRow& compared = first_.rows[row];
+  const auto with_value = [](const ComparedFinding* finding) {
+    return finding != nullptr && finding->finding.value ? finding : nullptr;
+  };
+  const ComparedFinding* const ours = with_value(compared.cells[0].finding);
+  const ComparedFinding* const theirs = with_value(compared.cells[1].finding);
+  const bool is_there = ours != nullptr || theirs != nullptr;
+  if (compared.baseline->finding.role != Role::headline || !is_there) return;
+  const Probe* const probe = find_probe(compared.probe);
+  const auto a = place_of(sides_[0].run, compared.probe);
+  const auto b = place_of(sides_[1].run, compared.probe);
+  if (probe == nullptr || !a || !b) return;
+  constexpr std::size_t max_pairs = 3;
+  const auto measured = [&](std::size_t side, std::size_t result) {
+    const Run& run = sides_.at(side).run;
+    return Measured{probe, &run.device, run.results[result].points};
+  };
+  const auto finding_of = [](const ComparedFinding* compared_finding) {
+    return compared_finding == nullptr ? nullptr : &compared_finding->finding;
+  };
+  Headline headline{.row = row, .results = {*a, *b}};
+  // The value is the turns' in any case.
+  headline.findings = {ours != nullptr ? *ours : *theirs, theirs != nullptr ? *theirs : *ours};
+  headline.pairs = pair_carriers(finding_of(ours), measured(0, *a), finding_of(theirs),
+                                 measured(1, *b), max_pairs);
+  if (!headline.pairs.empty()) headlines_.push_back(std::move(headline));
+}
+
+void LiveTurns::lose(Headline& headline, int side, const std::string& reason) {
+  headline.is_lost = true;
+  has_failed_ = true;
+  Side& lost = sides_.at(side == 1 ? 1 : 0);
+  ProbeResult& result = lost.run.results[headline.results.at(side == 1 ? 1 : 0)];
+  result.status = Status::failed;
+  result.reason = fmt::format("while it took turns: {}", reason);
+  observer_.say(fmt::format("{}: {}: {}", lost.name, result.probe, result.reason));
+}
+
+void LiveTurns::take_one(Headline& headline) {
+  const PointPair pair = headline.pairs[headline.rounds % headline.pairs.size()];
+  ProbeResult& ours = sides_[0].run.results[headline.results[0]];
+  ProbeResult& theirs = sides_[1].run.results[headline.results[1]];
+  Point& a = ours.points[pair.baseline];
+  Point& b = theirs.points[pair.other];
+  Round round;
+  int failed = -1;
+  try {
+    round = take_round(*find_probe(ours.probe), turn_sides_[0], a, turn_sides_[1], b,
+                       headline.rounds % 2 == 1, {}, observer_.cancelled, failed);
+  } catch (const DeviceError& error) {
+    if (!observer_.cancelled()) lose(headline, failed, error.what());
+    return;
+  }
+  ++headline.rounds;
+  std::move(round.baseline_samples.begin(), round.baseline_samples.end(),
+            std::back_inserter(a.samples));
+  std::move(round.other_samples.begin(), round.other_samples.end(), std::back_inserter(b.samples));
+  if (round.blocks.empty()) return;
+  const RoundRatio found = ratio_of_round(round.blocks, !is_of_launches(a));
+  const double sign = is_rate(headline.findings[0].finding.unit) ? -1.0 : 1.0;
+  headline.log_ratios.push_back(sign * found.log_ratio);
+  headline.baseline_ns.push_back(found.baseline);
+  headline.is_settled =
+      is_settled(state_of(headline.log_ratios, calibration_, threshold_), threshold_, family_);
+}
+
+void LiveTurns::report_progress(std::chrono::duration<double> spent,
+                                std::chrono::duration<double> time) {
+  const std::size_t left = unsettled();
+  observer_.progress(
+      fmt::format("taking turns, {} of {} decided", headlines_.size() - left, headlines_.size()),
+      std::min(1.0, spent / time), (time - spent).count());
+}
+
+std::size_t LiveTurns::unsettled() const {
+  return static_cast<std::size_t>(
+      std::count_if(headlines_.begin(), headlines_.end(),
+                    [](const Headline& each) { return !each.is_settled && !each.is_lost; }));
+}
+
+void LiveTurns::take(std::chrono::duration<double> time) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto spent = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin);
+  };
+  while (unsettled() > 0 && spent() < time && !observer_.cancelled()) {
+    for (Headline& headline : headlines_) {
+      if (headline.is_settled || headline.is_lost) continue;
+      if (spent() >= time || observer_.cancelled()) break;
+      take_one(headline);
+      report_progress(spent(), time);
+    }
+    // The places that buffers have in memory are a part of what differs from run to run.
+    for (const TurnSide& side : turn_sides_) side.backend->release();
+    observer_.save();
+  }
+}
+
+std::vector<Followed> LiveTurns::followed() const {
+  std::vector<Followed> all;
+  for (const Headline& headline : headlines_) {
+    if (headline.log_ratios.empty()) continue;
+    Followed each{.row = headline.row,
+                  .baseline = headline.findings[0],
+                  .other = headline.findings[1],
+                  .log_ratios = headline.log_ratios,
+                  .calibration = calibration_};
+    Finding& a = each.baseline.finding;
+    Finding& b = each.other.finding;
+    a.value = value_in(a.unit, std::exp(mean(headline.baseline_ns)), turn_sides_[0].device);
+    b.value = *a.value * std::exp(mean(headline.log_ratios));
+    // The interval is that of the ratio: what both share is in neither.
+    for (Finding* const finding : {&a, &b}) {
+      finding->low.reset();
+      finding->high.reset();
+      finding->method = "turns";
+    }
+    all.push_back(std::move(each));
+  }
+  return all;
+}
+
+}  // namespace clprobe::commands

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The headlines of both sides, followed in rounds of turns until all of them are decided.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "clprobe/paired.hpp"
+#include "clprobe/turns.hpp"
+#include "commands/live_sides.hpp"
+
+namespace clprobe::commands {
+
+/// Rounds of turns on the headlines that both sides have. Every sample goes into the sides' runs.
+class LiveTurns {
+ public:
+  /// `first`: the comparison of both sides' first look. All must outlive it.
+  LiveTurns(const Comparison& first, Sides& sides, double threshold, const LiveObserver& observer);
+
+  /// Takes rounds until all headlines are settled, or the time is up, or it is cancelled.
+  void take(std::chrono::duration<double> time);
+
+  /// What they gave so far.
+  [[nodiscard]] std::vector<Followed> followed() const;
+  /// Whether the time was up before all were settled.
+  [[nodiscard]] std::size_t unsettled() const;
+  /// Whether a side's device failed meanwhile.
+  [[nodiscard]] bool has_failed() const { return has_failed_; }
+
+ private:
+  /// One of the comparison's findings, and the points that show it.
+  struct Headline {
+    std::size_t row{0};
+    std::array<std::size_t, 2> results{};  // places of the probe's result in both runs
+    std::array<ComparedFinding, 2> findings{};
+    std::vector<PointPair> pairs{};
+    std::vector<double> log_ratios{};   // of the values, one a round
+    std::vector<double> baseline_ns{};  // logarithms
+    std::size_t rounds{0};
+    bool is_settled{false};
+    bool is_lost{false};
+  };
+
+  void follow(std::size_t row);
+  void take_one(Headline& headline);
+  void lose(Headline& headline, int side, const std::string& reason);
+  void report_progress(std::chrono::duration<double> spent, std::chrono::duration<double> time);
+  void settle_clocks();
+
+  const Comparison& first_;
+  Sides& sides_;
+  double threshold_;
+  const LiveObserver& observer_;
+  std::array<TurnSide, 2> turn_sides_{};
+  double calibration_{0.0};
+  std::vector<Headline> headlines_{};
+  std::size_t family_{0};
+  bool has_failed_{false};
+};
+
+}  // namespace clprobe::commands

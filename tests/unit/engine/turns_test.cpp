@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which points show a finding, and rounds of turns on them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/statistics.hpp"
+#include "clprobe/turns.hpp"
+#include "fake_device.hpp"
+
+namespace clprobe {
+namespace {
+
+Point measured_point(std::int64_t size, double ns) {
+  Point point = fake_point("near", size);
+  for (int i = 0; i < 3; ++i) point.samples.push_back(launch_of(100'000, ns).sample);
+  return point;
+}
+
+Finding made_finding(std::string_view name, double seconds) {
+  Finding finding{.name = std::string(name), .series = "near"};
+  finding.value = seconds;
+  finding.unit = "seconds";
+  return finding;
+}
+
+/// The median time of the points of 10 ns and less, and the slope between the largest two.
+Findings plateau_and_slope(const DeviceInfo& device, std::span<const Point> points) {
+  std::vector<double> low;
+  std::vector<double> all;
+  for (const Point& point : points) {
+    const double ns = estimate(point, device)->ns;
+    all.push_back(ns);
+    if (ns < 11.0) low.push_back(ns);
+  }
+  std::sort(all.begin(), all.end());
+  const double slope = all.back() - all[all.size() - 2];
+  Findings found;
+  found.findings = {made_finding("plateau", median(low) / 1e9), made_finding("slope", slope / 1e9)};
+  return found;
+}
+
+Probe analysed_probe() {
+  Probe probe = fake_probe();
+  probe.analyse = plateau_and_slope;
+  return probe;
+}
+
+// Of three fast points, three slow ones, and one that takes as long as the slope says.
+const std::vector<Point> curve{measured_point(1, 10.0), measured_point(2, 10.1),
+                               measured_point(3, 9.9),  measured_point(4, 50.0),
+                               measured_point(5, 50.2), measured_point(6, 150.2),
+                               measured_point(7, 100.0)};
+
+TurnSide side_of(FakeBackend& backend) { return {&backend, fake_info()}; }
+
+}  // namespace
+
+TEST_CASE("the points that show a finding are those that it follows") {
+  const Probe probe = analysed_probe();
+  const DeviceInfo device = fake_info();
+  const Measured measured{&probe, &device, curve};
+  const Finding plateau = made_finding("plateau", 10e-9);
+  CHECK(find_carriers(plateau, measured) == std::vector<std::size_t>{0, 1, 2});
+  // A point that takes 50 ns is there, but does not make the slope.
+  CHECK(find_carriers(made_finding("slope", 50e-9), measured).empty());
+  std::vector<Point> more = curve;
+  more.push_back(measured_point(8, 10.7));
+  more.push_back(measured_point(9, 9.6));
+  CHECK(find_carriers(plateau, {&probe, &device, more}) == std::vector<std::size_t>{0, 1, 2, 8});
+  Finding other_series = plateau;
+  other_series.series = "far";
+  CHECK(find_carriers(other_series, measured).empty());
+  CHECK(find_carriers(made_finding("plateau", 20e-9), measured).empty());
+  Finding unknown = plateau;
+  unknown.value.reset();
+  CHECK(find_carriers(unknown, measured).empty());
+}
+
+TEST_CASE("values of points in the units of findings") {
+  DeviceInfo device = fake_info();
+  device.clock.ticks_per_ns = 2.0;
+  CHECK(*value_in("seconds", 5.0, device) == doctest::Approx(5e-9));
+  CHECK(*value_in("cycles", 5.0, device) == doctest::Approx(10.0));
+  CHECK(*value_in("bytes_per_second", 5.0, device) == doctest::Approx(2e8));
+  CHECK(*value_in("bytes_per_cycle", 5.0, device) == doctest::Approx(0.1));
+  CHECK_FALSE(value_in("bytes", 5.0, device));
+  device.clock.ticks_per_ns = 0.0;
+  CHECK_FALSE(value_in("cycles", 5.0, device));
+}
+
+TEST_CASE("both sides are followed at the same points, unless they have none in common") {
+  const Probe probe = analysed_probe();
+  const DeviceInfo device = fake_info();
+  std::vector<Point> slower = curve;
+  std::reverse(slower.begin(), slower.end());
+  const Measured ours{&probe, &device, curve};
+  const Measured theirs{&probe, &device, slower};
+  const Finding plateau = made_finding("plateau", 10e-9);
+  CHECK(pair_carriers(&plateau, ours, &plateau, theirs, 2) ==
+        std::vector<PointPair>{{0, 6}, {1, 5}});
+  // By chance other points are the fast ones on the other side.
+  std::vector<Point> shifted{measured_point(1, 11.5), measured_point(2, 12.0),
+                             measured_point(3, 12.5), measured_point(4, 10.0),
+                             measured_point(5, 10.1), measured_point(6, 9.9),
+                             measured_point(7, 200.0)};
+  CHECK(pair_carriers(&plateau, ours, &plateau, {&probe, &device, shifted}, 1) ==
+        std::vector<PointPair>{{0, 0}});
+  DeviceInfo another = device;
+  another.name = "another";
+  CHECK(pair_carriers(&plateau, ours, &plateau, {&probe, &another, shifted}, 2) ==
+        std::vector<PointPair>{{0, 3}, {1, 4}});
+  // One side has no such finding at all.
+  CHECK(pair_carriers(&plateau, ours, nullptr, {&probe, &device, shifted}, 2) ==
+        std::vector<PointPair>{{0, 0}, {1, 1}});
+  CHECK(pair_carriers(nullptr, ours, &plateau, {&probe, &device, shifted}, 1) ==
+        std::vector<PointPair>{{3, 3}});
+  CHECK(pair_carriers(&plateau, ours, nullptr, {&probe, &another, shifted}, 2).empty());
+  std::vector<Point> elsewhere = curve;
+  for (Point& point : elsewhere) point.parameters.set("working_set_bytes", std::int64_t{1000});
+  CHECK(pair_carriers(&plateau, ours, &plateau, {&probe, &device, elsewhere}, 3) ==
+        std::vector<PointPair>{{0, 0}, {1, 1}, {2, 2}});
+}
+
+TEST_CASE("a round measures A B B A and B A A B, and says how the sides differ") {
+  std::string order;
+  FakeBackend a([&](const Point&, std::uint64_t accesses) {
+    order += 'A';
+    return launch_of(accesses, 10.0);
+  });
+  FakeBackend b([&](const Point&, std::uint64_t accesses) {
+    order += 'B';
+    return launch_of(accesses, 11.0);
+  });
+  const Probe probe = analysed_probe();
+  TurnBudget budget;
+  budget.time = std::chrono::seconds(0);
+  budget.min_blocks = 2;
+  budget.visit.samples_per_visit = 1;
+  int failed = -1;
+  const auto never = [] { return false; };
+  const Point before = measured_point(1, 10.0);
+  Round round =
+      take_round(probe, side_of(a), before, side_of(b), before, false, budget, never, failed);
+  CHECK(order == "ABABBABAAB");  // the first two warm up
+  CHECK(a.cores() == std::vector<std::size_t>{0, 0});
+  CHECK(b.cores() == a.cores());
+  REQUIRE(round.blocks.size() == 2);
+  CHECK(ratio_of_round(round.blocks, true).log_ratio == doctest::Approx(std::log(1.1)));
+  CHECK(round.baseline_samples.size() == 5);
+  CHECK(round.other_samples.size() == 5);
+  // Visits go on where those of the point ended.
+  CHECK(round.baseline_samples.front().visit == 1);
+  CHECK(round.baseline_samples.back().visit == 5);
+  order.clear();
+  take_round(probe, side_of(a), before, side_of(b), before, true, budget, never, failed);
+  CHECK(order == "BABAABABBA");
+  CHECK(failed == -1);
+  budget.min_blocks = 4;
+  take_round(probe, side_of(a), before, side_of(b), before, true, budget, never, failed);
+  // Each core has both orders.
+  CHECK(a.cores() == std::vector<std::size_t>{0, 0, 0, 0, 0, 0, 1, 1});
+  order.clear();
+  const auto always = [] { return true; };
+  round = take_round(probe, side_of(a), before, side_of(b), before, true, budget, always, failed);
+  CHECK(round.blocks.empty());
+}
+
+TEST_CASE("whose device failed is known") {
+  const Probe probe = analysed_probe();
+  FakeBackend good([](const Point&, std::uint64_t n) { return launch_of(n, 10.0); });
+  FakeBackend bad([](const Point&, std::uint64_t) -> Measurement { throw DeviceError("gone"); });
+  const Point point = measured_point(1, 10.0);
+  const auto never = [] { return false; };
+  int failed = -1;
+  CHECK_THROWS_AS(
+      take_round(probe, side_of(good), point, side_of(bad), point, false, {}, never, failed),
+      DeviceError);
+  CHECK(failed == 1);
+  CHECK_THROWS_AS(
+      take_round(probe, side_of(bad), point, side_of(good), point, false, {}, never, failed),
+      DeviceError);
+  CHECK(failed == 0);
+}
+
+}  // namespace clprobe

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/cores.hpp"
+
+#include <doctest/doctest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace clprobe::system {
+namespace {
+
+std::vector<int> cores_of_this_thread() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  sched_getaffinity(0, sizeof set, &set);
+  std::vector<int> cores;
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(static_cast<std::size_t>(core), &set)) cores.push_back(core);
+  }
+  return cores;
+}
+
+}  // namespace
+
+TEST_CASE("all threads of the process are on the core whose turn it is, and then on all again") {
+  const std::vector<int> before = cores_of_this_thread();
+  if (before.size() < 2) {
+    MESSAGE("skipped: there is one core");
+    return;
+  }
+  std::atomic<int> step{0};
+  std::vector<std::vector<int>> seen(3);
+  // One that was there before, as a driver's are.
+  std::jthread other([&] {
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      step.wait(static_cast<int>(2 * i));
+      seen[i] = cores_of_this_thread();
+      ++step;
+      step.notify_all();
+    }
+  });
+  const auto look = [&](int i) {
+    step = 2 * i + 1;
+    step.notify_all();
+    step.wait(2 * i + 1);
+  };
+  Cores cores;
+  CHECK(cores.allowed() == before);
+  cores.confine(1);
+  CHECK(cores_of_this_thread() == std::vector{before[1]});
+  look(0);
+  cores.confine(before.size());  // round and round
+  CHECK(cores_of_this_thread() == std::vector{before[0]});
+  look(1);
+  cores.release();
+  look(2);
+  CHECK(cores_of_this_thread() == before);
+  CHECK(seen[0] == std::vector{before[1]});
+  CHECK(seen[1] == std::vector{before[0]});
+  CHECK(seen[2] == before);
+}
+
+}  // namespace clprobe::system
