@@ -68,7 +68,8 @@ class FakeBackend final : public Backend {
   [[nodiscard]] const std::vector<std::size_t>& cores() const { return cores_; }
   /// Called before a point is prepared; may throw as a driver fails.
   void on_prepare(std::function<void(const Point&)> action) { on_prepare_ = std::move(action); }
-  /// The working sets in the order in which they were prepared, those of reference points among them.
+  /// The working sets in the order in which they were prepared, those of reference points among
+  /// them.
   [[nodiscard]] const std::vector<std::int64_t>& visited() const { return visited_; }
   [[nodiscard]] int launches() const { return launches_; }
 

@@ -50,7 +50,7 @@ TEST_CASE("what no run has is refused with what there is") {
   const std::vector<Run> runs{example_gpu_run()};
   CHECK(refusal(runs, {"banks"}, "") == "no run has the probe 'banks': choose among 'latency'");
   CHECK(
-      refusal(runs, {}, "globel")
+      refusal(runs, {}, "globall")
           .starts_with("no run has the series 'globel': choose among 'global, constant-argument"));
   CHECK(refusal(runs, {}, "global,").starts_with("no run has the series ''"));
   CHECK(refusal(runs, {"latency"}, "global").empty());
