@@ -20,9 +20,9 @@ struct TableStyle {
 };
 
 /// The card of each device, then a block per probe, which is short where there are many. Of several
-/// runs the cards, but of many, and then their findings in one table. Reasons, points and all tables
-/// with `style.all_points`. No line is wider than `style.width`.
-/// In every format, control characters in text from a driver or a file are replaced by '?'.
+/// runs the cards, but of many, and then their findings in one table. Reasons, points and all
+/// tables with `style.all_points`. No line is wider than `style.width`. In every format, control
+/// characters in text from a driver or a file are replaced by '?'.
 std::string render_table(std::span<const Run> runs, const TableStyle& style);
 
 /// Long form: one row a sample, stable columns, RFC 4180 quoting, lines end with LF. The

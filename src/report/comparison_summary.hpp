@@ -20,11 +20,12 @@ struct Change {
 /// Without the cycles beside a time that changed, too.
 std::vector<Change> changes_of(const Comparison& comparison);
 
-/// "1.51x faster", "4.2 % slower", "1.3x larger", "+12.3 points"; the verdict where there is neither
-/// a ratio nor a difference.
+/// "1.51x faster", "4.2 % slower", "1.3x larger", "+12.3 points"; the verdict where there is
+/// neither a ratio nor a difference.
 std::string change_words(const Change& change);
 
-/// Of a run, by verdict and finding: "better: stride bandwidth 1.39x to 1.51x faster (3); 303 same".
+/// Of a run, by verdict and finding: "better: stride bandwidth 1.39x to 1.51x faster (3); 303
+/// same".
 std::string summary_of(const Comparison& comparison, std::size_t run);
 
 }  // namespace clprobe::report

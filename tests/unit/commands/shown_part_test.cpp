@@ -51,7 +51,7 @@ TEST_CASE("what no run has is refused with what there is") {
   CHECK(refusal(runs, {"banks"}, "") == "no run has the probe 'banks': choose among 'latency'");
   CHECK(
       refusal(runs, {}, "globall")
-          .starts_with("no run has the series 'globel': choose among 'global, constant-argument"));
+          .starts_with("no run has the series 'globall': choose among 'global, constant-argument"));
   CHECK(refusal(runs, {}, "global,").starts_with("no run has the series ''"));
   CHECK(refusal(runs, {"latency"}, "global").empty());
 }

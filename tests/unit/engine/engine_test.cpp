@@ -457,7 +457,8 @@ TEST_CASE("a reference point that fails is given up") {
   CHECK(result.reason.starts_with("1 of 50 points failed"));
 }
 
-TEST_CASE("a reference point that fails when its point is done is told, since the point does not tell") {
+TEST_CASE(
+    "a reference point that fails when its point is done is told, since the point does not tell") {
   FakeBackend backend(steady());
   backend.on_prepare([visited = false](const Point& point) mutable {
     if (id_of(point) != 1) return;
