@@ -10,9 +10,10 @@
 #include "clprobe/device.hpp"
 #include "probes/shared/work_group.hpp"
 
-namespace clprobe::@ID @{namespace {
+namespace clprobe::@ID@ {
+namespace {
 
-    constexpr cl_ulong seed = 3;
+constexpr cl_ulong seed = 3;
 
 std::string build_options(std::int64_t chains) { return fmt::format("-DCHAINS={}", chains); }
 
@@ -30,7 +31,8 @@ std::uint64_t expected_sum(std::int64_t chains, std::uint64_t iterations) {
 Work prepare(Session& session, const cl::Buffer& out, const Point& point) {
   const std::int64_t chains = point.parameters.integer("chains");
   const std::string options = build_options(chains);
-  auto kernel = std::make_shared<cl::Kernel>(session.kernel("@ID@.cl", "@ID@_chains", options));
+  auto kernel =
+      std::make_shared<cl::Kernel>(session.kernel("@ID@.cl", "@ID@_chains", options));
   kernel->setArg(0, seed);
   kernel->setArg(1, cl_uint{1});
   kernel->setArg(2, never);

@@ -6,10 +6,10 @@
 
 #include "clprobe/probe.hpp"
 
-namespace clprobe::@ID @{
+namespace clprobe::@ID@ {
 
-    /// Ticks and the witness, which a launch leaves behind.
-    constexpr Bytes result_bytes{16};
+/// Ticks and the witness, which a launch leaves behind.
+constexpr Bytes result_bytes{16};
 
 /// Makes what all points share; the Preparer that it returns owns it.
 Preparer open(Session& session);

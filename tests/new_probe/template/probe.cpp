@@ -11,9 +11,9 @@
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 
-namespace clprobe::@ID @{
+namespace clprobe::@ID@ {
 
-    extern const Probe probe;
+extern const Probe probe;
 
 namespace {
 

@@ -5,9 +5,9 @@
 
 #include "clprobe/probe.hpp"
 
-namespace clprobe::@ID @{
+namespace clprobe::@ID@ {
 
-    extern const Probe probe;
+extern const Probe probe;
 
 namespace {
 
