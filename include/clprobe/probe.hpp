@@ -60,8 +60,7 @@ struct Plan {
   /// Whether the points stand in the order in which they are to be visited first, so that time cuts
   /// off what matters least. Else the engine shuffles them.
   bool is_ordered{false};
-  /// Of each kind at most one. Where there are none, and 8 points or more, the first point stands
-  /// for the core.
+  /// Of each kind at most one.
   std::vector<PlannedReference> references{};
   /// Of a recorded run: what its reference points took then.
   std::vector<Reference> recorded_references{};

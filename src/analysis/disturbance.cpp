@@ -14,13 +14,19 @@ namespace clprobe {
 namespace {
 
 // On shared hosts disturbances last about 10 s. By a trace that was recorded there (docs/method.md)
-// the range of what was taken in five parts of 15 s or more, times the first factor, is half an
-// interval that holds the truth in 95 % of runs; of a shorter time, or where parts are missing, the
-// second.
+// the range of what was taken in five parts of a run, times one of these factors, is half an
+// interval that holds the truth in 95 % of runs: the longer they are, the more a run has seen.
 constexpr std::size_t part_count = 5;
-constexpr double long_enough_s = 15.0;
-constexpr double long_factor = 1.4;
+constexpr double long_s = 30.0;
+constexpr double medium_s = 15.0;
+constexpr double long_factor = 1.1;
+constexpr double medium_factor = 1.3;
 constexpr double short_factor = 2.25;
+
+double factor_of(std::size_t parts, double span_s) {
+  if (parts < part_count || span_s < medium_s) return short_factor;
+  return span_s < long_s ? medium_factor : long_factor;
+}
 
 /// The logarithms of what was taken in each of five equal parts of the time between the first and
 /// the last moment, the middle one of a part's; empty parts are left out.
@@ -50,13 +56,13 @@ std::optional<double> half_width_of(std::span<const Moment> moments) {
       [](const Moment& a, const Moment& b) { return a.at_seconds < b.at_seconds; });
   const double span = last->at_seconds - first->at_seconds;
   std::vector<double> values = by_parts(usable, first->at_seconds, span);
-  const bool is_enough = values.size() == part_count && span >= long_enough_s;
+  const double factor = factor_of(values.size(), span);
   if (values.size() < 2) {  // all at once
     values.clear();
     for (const Moment& each : usable) values.push_back(std::log(each.ns));
   }
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  return (*most - *least) * (is_enough ? long_factor : short_factor);
+  return (*most - *least) * factor;
 }
 
 std::vector<Disturbance> find_disturbances(const Run& run) {

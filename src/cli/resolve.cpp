@@ -147,7 +147,7 @@ void settle_outputs(Options& options) {
     }
   }
   const std::filesystem::path runs = std::filesystem::path(options.runs_file).lexically_normal();
-  if (!runs.empty() && seen.count(runs) != 0) {
+  if (!runs.empty() && seen.contains(runs)) {
     throw UsageError(fmt::format("--runs and -o both name {}: write the runs to another file",
                                  quote(options.runs_file)));
   }

@@ -38,7 +38,7 @@ struct LiveObserver {
 /// Chooses the device of each side, in that side's environment, and opens it. A device that cannot
 /// be opened is a warning of its run. Throws UsageError, NoDevice, DeviceError.
 void open_sides(const cli::Options& options, const std::vector<std::string>& arguments,
-                const LiveObserver& observer, Sides& sides);
+                const LiveObserver& live, Sides& sides);
 
 /// Whether both sides are one device in one environment.
 bool are_alike(const cli::Options& options, const Sides& sides);

@@ -105,6 +105,7 @@ std::vector<std::size_t> find_carriers(const Finding& finding, const Measured& m
   }
   std::sort(found.begin(), found.end());
   std::vector<std::size_t> places;
+  places.reserve(found.size());
   for (const auto& [far, place] : found) places.push_back(place);
   return !places.empty() && follows(finding, measured, places) ? places
                                                                : std::vector<std::size_t>{};
@@ -138,6 +139,7 @@ std::vector<PointPair> pair_carriers(const Finding* baseline, const Measured& of
   std::stable_sort(common.begin(), common.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<PointPair> pairs;
+  pairs.reserve(common.size());
   for (const auto& [far, pair] : common) pairs.push_back(pair);
   if (pairs.empty()) {
     for (std::size_t i = 0; i < std::min(ours.size(), theirs.size()); ++i) {

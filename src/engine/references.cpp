@@ -24,13 +24,13 @@ References::References(const Probe& probe, Backend& backend, const Budget& budge
 void References::choose(const Plan& plan, bool is_time_real) {
   constexpr std::size_t worth_following = 8;
   is_time_real_ = is_time_real;
-  std::vector<PlannedReference> chosen = plan.references;
-  if (chosen.empty() && plan.points.size() >= worth_following) chosen.emplace_back();
-  for (const PlannedReference& each : chosen) {
+  for (const PlannedReference& each : plan.references) {
     const Point& point = plan.points.at(each.point);
-    followed_.push_back({each.point, followed_.size()});
+    followed_.push_back({each.point, seen_.size()});
     seen_.push_back({each.kind, point.series, point.parameters, {}});
   }
+  // It may scatter more than what it would stand for.
+  if (followed_.empty() && plan.points.size() >= worth_following) followed_.push_back({0, {}});
   if (!is_time_real_) seen_ = plan.recorded_references;
   last_ = Steady::now();
 }
@@ -64,14 +64,17 @@ void References::measure_all(std::span<const Point> points) {
 }
 
 /// Whether it goes on.
-bool References::measure(const Followed& followed, const Point& original) {
-  if (!original.failure.empty()) return false;
-  Point point = original;
+bool References::measure(const Followed& followed, Point point) {
+  if (!point.failure.empty()) return false;
   point.samples.clear();
   const Steady::time_point now = Steady::now();
   try {
     const Work work = backend_.prepare(probe_, point);
-    sample_visit(work, backend_.device(), budget_, 0, point);
+    // More than a visit's: what a moment scatters by is no disturbance of the run.
+    const std::uint64_t looks = followed.place ? 3 : 1;
+    for (std::uint64_t look = 0; look < looks; ++look) {
+      sample_visit(work, backend_.device(), budget_, look, point);
+    }
   } catch (const DeviceError& error) {
     // The point may have been done before, and would not tell.
     const bool is_interrupt = observer_.cancelled && observer_.cancelled();
@@ -80,13 +83,13 @@ bool References::measure(const Followed& followed, const Point& original) {
     }
     return false;
   }
-  if (followed.place == 0) {
+  if (&followed == &followed_.front()) {
     if (const auto ns = speed_ns(point, backend_.device())) speeds_ns_.push_back(*ns);
   }
   const std::optional<Estimate> found = estimate(point, backend_.device());
-  if (!found || !is_time_real_) return true;
+  if (!found || !followed.place || !is_time_real_) return true;
   const std::chrono::duration<double> since_begin = now - observer_.began;
-  seen_[followed.place].moments.push_back({since_begin.count(), found->ns});
+  seen_[*followed.place].moments.push_back({since_begin.count(), found->ns});
   return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,9 +17,9 @@ class References {
   /// All must outlive it.
   References(const Probe& probe, Backend& backend, const Budget& budget, const Observer& observer);
 
-  /// Those of the plan; else the first of 8 points or more stands for the core. Where time is not
-  /// real, in a recorded run or on a simulated machine, only the device's speed is followed, and
-  /// what is known of the moments is the plan's.
+  /// Those of the plan; else the first of 8 points or more tells of the device's speed, and of
+  /// nothing else. Where time is not real, in a recorded run or on a simulated machine, what is
+  /// known of the moments is the plan's.
   void choose(const Plan& plan, bool is_time_real);
   /// After a point was visited: measures them again, if 16 points were since; but not so often that
   /// this takes more than a tenth of the time.
@@ -35,12 +36,12 @@ class References {
  private:
   using Steady = std::chrono::steady_clock;
   struct Followed {
-    std::size_t point;  ///< of the plan's
-    std::size_t place;  ///< in `seen_`
+    std::size_t point;                 ///< of the plan's
+    std::optional<std::size_t> place;  ///< in `seen_`; nothing: it only tells of the device's speed
   };
 
   void measure_all(std::span<const Point> points);
-  bool measure(const Followed& followed, const Point& point);
+  bool measure(const Followed& followed, Point point);
 
   const Probe& probe_;
   Backend& backend_;

@@ -16,9 +16,11 @@ namespace {
 class PreparedSide {
  public:
   PreparedSide(const Probe& probe, const TurnSide& side, const Point& point)
-      : side_(side), work_(side.backend->prepare(probe, point)), point_(point) {
+      : side_(side),
+        work_(side.backend->prepare(probe, point)),
+        point_(point),
+        visits_(visits_of(point)) {
     point_.samples.clear();
-    visits_ = visits_of(point);
   }
 
   /// The logarithm of the time of an access, in ns, now; nothing where the samples give none.
@@ -43,7 +45,7 @@ class PreparedSide {
   const TurnSide& side_;
   Work work_;
   Point point_;
-  std::uint64_t visits_{0};
+  std::uint64_t visits_;
   std::vector<Sample> all_{};
 };
 

@@ -28,8 +28,9 @@ std::string facts_of(const Run& run) {
                         "compute unit"));
     append(facts, ", ", format_bytes(device.global_memory));
   }
-  if (!is_simulated(device) && !device.driver.empty())
+  if (!is_simulated(device) && !device.driver.empty()) {
     append(facts, ", ", "driver " + device.driver);
+  }
   if (run.imported) append(facts, ", ", "imported from " + run.imported->tool);
   append(facts, ", ", run.started.substr(0, 10));
   return facts;

@@ -13,8 +13,9 @@ namespace {
 
 std::string cell(std::string_view value, std::string_view interval) {
   std::string html = fmt::format("<td><em>{}</em>", html_text(value));
-  if (!interval.empty())
+  if (!interval.empty()) {
     html += fmt::format(" <span class=\"spread\">{}</span>", html_text(interval));
+  }
   return html + "</td>";
 }
 

@@ -89,8 +89,9 @@ class ComparisonPage {
       }
     }
     const std::size_t rest = runs_.size() - 1 - shown.size();
-    if (rest > 0)
+    if (rest > 0) {
       page_.prose("    ", fmt::format("and {} other runs; -v shows all", rest), Ink::faint);
+    }
   }
 
   /// What changed, the largest first: the finding, both values, and by how much.

@@ -208,8 +208,9 @@ void add_side_by_side(Page& page, std::span<const Run> runs, Form form) {
   int widest = 0;
   for (const Head& head : heads) widest = std::max(widest, head.width);
   int title_width = 0;
-  for (const SharedLine& line : lines)
+  for (const SharedLine& line : lines) {
     title_width = std::max(title_width, display_width(line.title));
+  }
   // A column has its room, and titles what is left.
   title_width = std::max(1, std::min(title_width, page.width() - indent - widest - gap));
   for (std::size_t first = 0; first < runs.size();) {

@@ -71,6 +71,7 @@ std::vector<std::string> environment_with(
     variables.erase("OCL_ICD_FILENAMES");
   }
   std::vector<std::string> lines;
+  lines.reserve(variables.size());
   for (const auto& [name, value] : variables) lines.push_back(fmt::format("{}={}", name, value));
   return lines;
 }

@@ -62,6 +62,7 @@ std::vector<double> least_of_visits(const Point& point) {
     if (!is_new) found->second = std::min(found->second, round);
   }
   std::vector<double> rounds;
+  rounds.reserve(least.size());
   for (const auto& [visit, round] : least) rounds.push_back(round);
   return rounds;
 }

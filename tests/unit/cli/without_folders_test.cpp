@@ -32,7 +32,7 @@ std::vector<Words> forms_with(const std::string& path) {
                            {"--trace", path}};
   for (const std::string flag : {"--a-env", "--b-env"}) {
     forms.push_back({flag, "LD_PRELOAD=" + path});
-    forms.push_back({flag + "=LD_PRELOAD=" + path});
+    forms.push_back({fmt::format("{}=LD_PRELOAD={}", flag, path)});
   }
   forms.push_back({"--b-device", "sim:" + path});
   for (const Flag& flag : all_flags()) {

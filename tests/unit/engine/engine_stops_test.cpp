@@ -128,13 +128,15 @@ TEST_CASE("reference points are those of the plan, and what they took is told wi
 
 TEST_CASE("what the references of a recorded run took is kept, and not measured again") {
   FakeBackend backend(noisy_points(0, 1.0));
+  Probe probe = fake_probe();
+  probe.plan = with_references;
   Run run;
   run.device = fake_info();
-  run.results.push_back(measure(fake_probe(), backend, request_of_points(40), ample_budget(), {}));
+  run.results.push_back(measure(probe, backend, request_of_points(40), ample_budget(), {}));
   run.results[0].probe = "fake";
   run.results[0].references.at(0).moments = {{1.0, 2.0}, {3.0, 4.0}};
   const auto recorded = recorded_backend(run);
-  const ProbeResult again = measure(fake_probe(), *recorded, {}, ample_budget(), {});
+  const ProbeResult again = measure(probe, *recorded, {}, ample_budget(), {});
   CHECK(again.references == run.results[0].references);
 }
 
@@ -142,9 +144,15 @@ TEST_CASE("time on a simulated machine is not real, and nothing disturbs it") {
   DeviceInfo info = fake_info();
   info.type = DeviceType::simulated;
   FakeBackend backend(noisy_points(0, 1.0), info);
-  const ProbeResult result =
-      measure(fake_probe(), backend, request_of_points(40), ample_budget(), {});
-  CHECK(result.references.empty());
+  Probe probe = fake_probe();
+  probe.plan = with_references;
+  CHECK(measure(probe, backend, request_of_points(40), ample_budget(), {}).references.empty());
+}
+
+TEST_CASE("a point that nobody chose for it stands for nothing") {
+  FakeBackend backend(noisy_points(0, 1.0));
+  CHECK(
+      measure(fake_probe(), backend, request_of_points(40), ample_budget(), {}).references.empty());
 }
 
 TEST_CASE("an interrupt under the reference point is no drift that was not followed") {
