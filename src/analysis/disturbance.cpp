@@ -24,8 +24,9 @@ constexpr double medium_factor = 1.3;
 constexpr double short_factor = 2.25;
 
 double factor_of(std::size_t parts, double span_s) {
-  if (parts < part_count || span_s < medium_s) return short_factor;
-  return span_s < long_s ? medium_factor : long_factor;
+  constexpr std::size_t enough_parts = 4;
+  if (parts < enough_parts || span_s < medium_s) return short_factor;
+  return parts < part_count || span_s < long_s ? medium_factor : long_factor;
 }
 
 /// The logarithms of what was taken in each of five equal parts of the time between the first and

@@ -26,41 +26,45 @@ void References::choose(const Plan& plan, bool is_time_real) {
   is_time_real_ = is_time_real;
   for (const PlannedReference& each : plan.references) {
     const Point& point = plan.points.at(each.point);
-    followed_.push_back({each.point, seen_.size()});
+    followed_.push_back({.point = each.point, .place = seen_.size()});
     seen_.push_back({each.kind, point.series, point.parameters, {}});
   }
   // It may scatter more than what it would stand for.
-  if (followed_.empty() && plan.points.size() >= worth_following) followed_.push_back({0, {}});
+  if (followed_.empty() && plan.points.size() >= worth_following) followed_.push_back({.point = 0});
   if (!is_time_real_) seen_ = plan.recorded_references;
-  last_ = Steady::now();
+  for (Followed& each : followed_) each.last = Steady::now();
 }
 
 void References::follow(std::span<const Point> points) {
   constexpr int points_between = 16;
-  constexpr std::chrono::milliseconds hardly_any{20};
   if (++points_since_ < points_between) return;
-  // A large working set may take longer to lay out than sixteen points to measure.
-  if (last_took_ >= hardly_any && Steady::now() - last_ < last_took_ * max_share) return;
-  measure_all(points);
+  points_since_ = 0;
+  measure_due(points, {});
 }
 
 void References::look_again(std::span<const Point> points) {
-  constexpr std::chrono::seconds some_time{1};
-  if (Steady::now() - last_ < std::max<Steady::duration>(some_time, last_took_ * max_share)) return;
-  measure_all(points);
+  measure_due(points, std::chrono::seconds(1));
 }
 
-void References::measure_all(std::span<const Point> points) {
-  points_since_ = 0;
-  const Steady::time_point begin = Steady::now();
+/// Each by itself: a large working set may take longer to lay out than sixteen points to measure,
+/// and the others need not wait for it.
+void References::measure_due(std::span<const Point> points, Steady::duration at_least) {
+  constexpr std::chrono::milliseconds hardly_any{20};
   std::vector<Followed> still;
-  for (const Followed& each : followed_) {
-    if (observer_.cancelled && observer_.cancelled()) return;
-    if (measure(each, points[each.point])) still.push_back(each);
+  for (Followed& each : followed_) {
+    const Steady::time_point begin = Steady::now();
+    const bool is_cheap = each.took < hardly_any;
+    const auto wait = std::max(at_least, is_cheap ? Steady::duration() : each.took * max_share);
+    const bool is_due = begin - each.last >= wait;
+    if (is_due && observer_.cancelled && observer_.cancelled()) return;
+    if (is_due && !measure(each, points[each.point])) continue;
+    if (is_due) {
+      each.last = Steady::now();
+      each.took = each.last - begin;
+    }
+    still.push_back(each);
   }
   followed_ = std::move(still);
-  last_ = Steady::now();
-  last_took_ = last_ - begin;
 }
 
 /// Whether it goes on.

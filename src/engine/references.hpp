@@ -36,11 +36,14 @@ class References {
  private:
   using Steady = std::chrono::steady_clock;
   struct Followed {
-    std::size_t point;                 ///< of the plan's
-    std::optional<std::size_t> place;  ///< in `seen_`; nothing: it only tells of the device's speed
+    std::size_t point{0};  ///< of the plan's
+    /// In `seen_`; nothing: it only tells of the device's speed.
+    std::optional<std::size_t> place{};
+    Steady::time_point last{};
+    Steady::duration took{};
   };
 
-  void measure_all(std::span<const Point> points);
+  void measure_due(std::span<const Point> points, Steady::duration at_least);
   bool measure(const Followed& followed, Point point);
 
   const Probe& probe_;
@@ -51,8 +54,6 @@ class References {
   std::vector<Reference> seen_{};
   bool is_time_real_{true};
   int points_since_{0};
-  Steady::time_point last_{};
-  Steady::duration last_took_{};
   std::vector<double> speeds_ns_{};
   std::vector<Warning> warnings_{};
 };

@@ -141,7 +141,7 @@ Finding why_nothing(const SeriesPlan& series) {
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
                                                 std::span<const Point> points) {
   constexpr std::size_t worth_following = 8;
-  constexpr std::uint64_t beyond_cache = 4;
+  constexpr std::uint64_t beyond_cache = 2;
   std::vector<std::pair<std::uint64_t, std::size_t>> sizes;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (points[i].series != global_series) continue;

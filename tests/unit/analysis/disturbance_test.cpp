@@ -49,6 +49,8 @@ TEST_CASE("half an interval is 1.1 times the range of five moments over 30 s, an
   CHECK(half_width_of(moments_of(3.75, ns)).value() == doctest::Approx(medium_factor * range));
   CHECK(half_width_of(moments_of(3.74, ns)).value() == doctest::Approx(short_factor * range));
   CHECK(half_width_of(moments_of(10.0, {100.0, 101.0, 104.0, 102.0})).value() ==
+        doctest::Approx(medium_factor * range));
+  CHECK(half_width_of(moments_of(15.0, {100.0, 104.0, 102.0})).value() ==
         doctest::Approx(short_factor * range));
 }
 
