@@ -38,12 +38,12 @@ struct LiveObserver {
 /// Chooses the device of each side, in that side's environment, and opens it. A device that cannot
 /// be opened is a warning of its run. Throws UsageError, NoDevice, DeviceError.
 void open_sides(const cli::Options& options, const std::vector<std::string>& arguments,
-                const LiveObserver& live, Sides& sides);
+                const LiveObserver& observer, Sides& sides);
 
 /// Whether both sides are one device in one environment.
 bool are_alike(const cli::Options& options, const Sides& sides);
 
 /// Measures every probe that was asked for on both sides, pass by pass in turns.
-void look_first(const cli::Options& options, const LiveObserver& observer, Sides& sides);
+void look_first(const cli::Options& options, const LiveObserver& live, Sides& sides);
 
 }  // namespace clprobe::commands

@@ -26,7 +26,7 @@ side_b() {
   [ "$status" -eq 4 ]
   json_says '[.runs[].device] == ["simulated fermi-m2070", "simulated kepler-k20-prt"]'
   json_says '[.findings[] | select(.name == "latency" and .level == 1) | .runs[].ratio // empty][0] > 5'
-  json_says 'all(.findings[]; .name == "latency" or .name == "capacity")'
+  json_says 'all(.findings[]; .name | IN("latency", "cycles", "capacity", "step"))'
   live --device sim:fermi-m2070 latency --series global --json --fail-on changed
   [ "$status" -eq 0 ]
   [[ $stderr == *'the same device in the same environment'* ]]
