@@ -68,6 +68,7 @@ struct ComparedCurve {
 
 struct ComparedResult {
   std::string probe{};
+  View view{};  ///< how its curves are drawn
   Status status{Status::ok};
   std::string reason{};
   bool is_cut_short{false};  ///< its time was used up before all of its points were measured

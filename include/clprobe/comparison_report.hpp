@@ -29,6 +29,11 @@ std::string render_comparison_csv(const Comparison& comparison, std::span<const 
 std::string render_comparison_markdown(const Comparison& comparison,
                                        std::span<const RunDigest> runs);
 
+/// One self-contained page: the summary, the rows that changed with filters, the curves of all runs
+/// over each other and their ratios. It asks nothing of the network, and nothing of a run is
+/// executed by it.
+std::string render_comparison_html(const Comparison& comparison, std::span<const RunDigest> runs);
+
 /// One change on one line: "worse: latency global 2 latency: 142 ns -> 170 ns in 'new.json'".
 std::string change_text(const Comparison& comparison, std::span<const RunDigest> runs,
                         const ComparedPlace& place);

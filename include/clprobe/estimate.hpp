@@ -49,6 +49,9 @@ std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device
 /// Nothing when the point has no usable samples.
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device);
 
+/// What each visit of the point says by itself, in ns: those that have an estimate, in their order.
+std::vector<double> visit_estimates_ns(const Point& point, const DeviceInfo& device);
+
 /// The curve of one series: every point of it that has an estimate, by working set (the parameter
 /// "working_set_bytes"), in ns.
 std::vector<CurvePoint> latency_curve(std::span<const Point> points, std::string_view series,

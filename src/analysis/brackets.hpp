@@ -17,6 +17,10 @@ const ComparedCurve* sized_curve(const ComparedResult& result, std::string_view 
 std::vector<double> log_ratios(const ComparedCurve& baseline, const ComparedCurve& other,
                                double low, double high);
 
+/// The same at the sizes at which `with` has the level: of the ratios of `without` to `with`.
+std::vector<double> ratios_in_level(const ComparedCurve& with, const ComparedCurve& without,
+                                    const Finding& level);
+
 /// Of two capacities that are `unclear` because their brackets touch: a change, if between the two
 /// the curves run apart, the one of the smaller capacity above the other.
 void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,

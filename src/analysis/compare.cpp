@@ -8,11 +8,16 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "analysis/brackets.hpp"
 #include "analysis/doubts.hpp"
+#include "analysis/finding_error.hpp"
 #include "analysis/judge.hpp"
 #include "analysis/keys.hpp"
 #include "analysis/level_maps.hpp"
@@ -40,6 +45,48 @@ const Finding* lost_series(const ComparedResult& result, std::string_view series
   }
   return lost;
 }
+
+/// The shares of one probe that got the verdict unclear, and of how many.
+struct UnresolvedShares {
+  struct Cell {
+    const ComparedFinding* baseline{nullptr};
+    const ComparedFinding* other{nullptr};
+    Judgement judgement{};
+  };
+  std::vector<Cell> cells{};
+  std::size_t total{0};
+
+  /// Counts a share, and keeps what was judged of it where that is unclear.
+  bool takes(const ComparedFinding& baseline, const ComparedFinding* other,
+             const Judgement& judged) {
+    if (!is_share(baseline.finding)) return false;
+    ++total;
+    if (judged.verdict != Verdict::unclear) return false;
+    cells.push_back({&baseline, other, judged});
+    return true;
+  }
+};
+
+/// What speaks against changes of one probe's findings, by series; looked for once, when asked.
+class Doubts {
+ public:
+  Doubts(const ComparedResult& baseline, const ComparedResult& other, bool is_same_device)
+      : baseline_(baseline), other_(other), is_same_device_(is_same_device) {}
+
+  [[nodiscard]] bool is_same_device() const { return is_same_device_; }
+
+  const std::string& about(std::string_view series) {
+    const auto [place, is_new] = known_.emplace(series, std::string());
+    if (is_new) place->second = doubt_of(baseline_, other_, series, is_same_device_);
+    return place->second;
+  }
+
+ private:
+  const ComparedResult& baseline_;
+  const ComparedResult& other_;
+  bool is_same_device_;
+  std::map<std::string_view, std::string> known_;
+};
 
 class Comparator {
  public:
@@ -111,26 +158,81 @@ class Comparator {
     made_.rows[places_.at(&baseline)].cells[run] = {finding, std::move(judgement)};
   }
 
-  /// One row for the levels of a series, however many findings of theirs differ for it.
-  void settle_levels(std::size_t run, const std::string& probe, const LevelSets& sets) {
+  /// A row that speaks for several findings, which get no verdict of their own.
+  void settle_together(std::size_t run, const std::string& probe, const ComparedFinding& baseline,
+                       const ComparedFinding& other, const Judgement& judgement) {
     const auto keep = [&](const ComparedFinding& finding) {
       made_.made.push_back(std::make_shared<const ComparedFinding>(finding));
       return made_.made.back().get();
     };
     const auto is_row = [&](const ComparedRow& row) {
       const Finding& finding = row.baseline->finding;
-      return row.probe == probe && finding.series == sets.baseline.finding.series &&
-             finding.name == sets.baseline.finding.name && !finding.level;
+      return row.probe == probe && finding.series == baseline.finding.series &&
+             finding.name == baseline.finding.name && !finding.level;
     };
     auto row = std::find_if(made_.rows.begin(), made_.rows.end(), is_row);
     if (row == made_.rows.end()) {
-      made_.rows.push_back({.probe = probe, .baseline = keep(sets.baseline)});
+      made_.rows.push_back({.probe = probe, .baseline = keep(baseline)});
       row = made_.rows.end() - 1;
       row->cells.resize(runs_.size());
       row->cells[made_.baseline].finding = row->baseline;
     }
-    count(made_.counts[run], sets.judgement.verdict);
-    row->cells[run] = {keep(sets.other), sets.judgement};
+    count(made_.counts[run], judgement.verdict);
+    row->cells[run] = {keep(other), judgement};
+  }
+
+  /// Shares of a whole that nobody can compare are one row: on a noisy machine they are hundreds.
+  void settle_unresolved(std::size_t run, const std::string& probe,
+                         const UnresolvedShares& shares) {
+    if (shares.cells.size() < 2) {
+      for (const auto& each : shares.cells) settle(run, *each.baseline, each.other, each.judgement);
+      return;
+    }
+    for (const auto& each : shares.cells) settle(run, *each.baseline, each.other, {});
+    const auto finding = [&](std::size_t count) {
+      ComparedFinding made;
+      made.finding = {.name = "shares", .series = "all"};
+      made.finding.label = fmt::format("{} shares", count);
+      return made;
+    };
+    const std::string reason = fmt::format(
+        "in {} of {} shares a change of {:g} % of the whole is possible, or one side "
+        "has no value",
+        shares.cells.size(), shares.total, 100.0 * coarse_change);
+    settle_together(run, probe, finding(shares.total), finding(shares.total - shares.cells.size()),
+                    {.verdict = Verdict::unclear, .reason = reason, .p_value = 1.0});
+  }
+
+  struct Side {
+    const ComparedResult& result;
+    const ComparedFinding& finding;
+  };
+
+  Judgement judge_match(const Side& baseline, const Side& other, Doubts& doubts) const {
+    const Finding& finding = baseline.finding.finding;
+    Judgement judged = doubts.is_same_device()
+                           ? judge_same_device(baseline.finding, other.finding, made_.threshold)
+                           : judge(baseline.finding, other.finding, made_.threshold);
+    look_at_curves(baseline.result, other.result, baseline.finding, other.finding, judged);
+    if (!is_change(judged.verdict)) return judged;
+    std::string doubt;
+    if (baseline.result.probe == clock_section) {
+      doubt = doubt_of_clock(finding, other.finding.finding);
+    } else if (!is_beyond_doubt(judged, finding, made_.threshold)) {
+      doubt = doubts.about(finding.series);
+    }
+    if (!doubt.empty()) judged.verdict = Verdict::unclear;
+    judged.reason += doubt;
+    return judged;
+  }
+
+  /// Of a finding that the other run does not have. What its device has no more is a change; what
+  /// that run did not show is none. Nothing where the other run is silent about the series.
+  static std::optional<Judgement> judge_lost(const ComparedFinding& finding, const Finding* lost) {
+    if (lost == nullptr || !finding.finding.value) return std::nullopt;
+    const bool is_known = lost->source == Source::reported;
+    return Judgement{.verdict = is_known ? Verdict::different : Verdict::unclear,
+                     .reason = fmt::format("not measured in this run: {}", lost->reason)};
   }
 
   void match_findings(std::size_t run, const ComparedResult& baseline,
@@ -140,49 +242,28 @@ class Comparator {
         is_same_device ? level_maps(baseline, other) : std::map<std::string_view, LevelMap>{};
     const auto ours = keyed(other, maps);
     const std::vector<LevelSets> sets = differing_levels(baseline, other, maps);
-    for (const LevelSets& each : sets) settle_levels(run, baseline.probe, each);
-    std::map<std::string_view, std::string> doubts;  // by series
-    const auto doubt_about = [&](std::string_view series) -> const std::string& {
-      const auto [place, is_new] = doubts.emplace(series, std::string());
-      if (is_new) place->second = doubt_of(baseline, other, series, is_same_device);
-      return place->second;
-    };
+    for (const LevelSets& each : sets) {
+      settle_together(run, baseline.probe, each.baseline, each.other, each.judgement);
+    }
+    UnresolvedShares unresolved;
+    Doubts doubts(baseline, other, is_same_device);
     for (const auto& [key, finding] : keyed(baseline, {})) {
       const auto found = ours.find(key);
-      if (found != ours.end() && rests_on_differing(finding->finding, sets)) {
-        settle(run, *finding, found->second, {});
+      const ComparedFinding* const match = found == ours.end() ? nullptr : found->second;
+      if (match != nullptr && rests_on_differing(finding->finding, sets)) {
+        settle(run, *finding, match, {});
         continue;
       }
-      if (found != ours.end()) {
-        Judgement judged = is_same_device
-                               ? judge_same_device(*finding, *found->second, made_.threshold)
-                               : judge(*finding, *found->second, made_.threshold);
-        look_at_curves(baseline, other, *finding, *found->second, judged);
-        if (is_change(judged.verdict)) {
-          const bool is_clock = baseline.probe == clock_section;
-          const bool is_sure =
-              !is_clock && is_beyond_doubt(judged, finding->finding, made_.threshold);
-          const std::string doubt = is_sure ? std::string()
-                                    : is_clock
-                                        ? doubt_of_clock(finding->finding, found->second->finding)
-                                        : doubt_about(finding->finding.series);
-          if (!doubt.empty()) judged.verdict = Verdict::unclear;
-          judged.reason += doubt;
-        }
-        settle(run, *finding, found->second, std::move(judged));
-        continue;
-      }
-      const Finding* const lost = lost_series(other, finding->finding.series);
-      if (lost != nullptr && finding->finding.value) {
-        // What the device has no more is a change; what this run did not show is none.
-        const bool is_known = lost->source == Source::reported;
-        settle(run, *finding, nullptr,
-               {.verdict = is_known ? Verdict::different : Verdict::unclear,
-                .reason = fmt::format("not measured in this run: {}", lost->reason)});
-      } else {
+      std::optional<Judgement> judged =
+          match != nullptr ? judge_match({baseline, *finding}, {other, *match}, doubts)
+                           : judge_lost(*finding, lost_series(other, finding->finding.series));
+      if (!judged) {
         leave(run, baseline.probe, finding->finding, "only in the baseline");
+      } else if (!unresolved.takes(*finding, match, *judged)) {
+        settle(run, *finding, match, *std::move(judged));
       }
     }
+    settle_unresolved(run, baseline.probe, unresolved);
     const std::vector<Key>& known = keys_[baseline.probe];
     for (const auto& [key, finding] : ours) {
       if (std::binary_search(known.begin(), known.end(), key)) continue;

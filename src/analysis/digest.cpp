@@ -102,10 +102,19 @@ struct Spread {
   double share{0.0};
 };
 
-std::vector<Spread> spreads_of(const std::vector<TimedPoint>& points) {
+/// By which share of it the visits of a point differ, which were made at different times; of one
+/// visit alone its samples.
+double spread_of(const Point& point, const Estimate& time, const DeviceInfo& device) {
+  const std::vector<double> visits = visit_estimates_ns(point, device);
+  if (visits.size() < 2) return time.ns_interval.high / time.ns - 1.0;
+  const auto [least, most] = std::minmax_element(visits.begin(), visits.end());
+  return *most / *least - 1.0;
+}
+
+std::vector<Spread> spreads_of(const std::vector<TimedPoint>& points, const DeviceInfo& device) {
   std::vector<Spread> spreads;
   for (const auto& [point, time] : points) {
-    if (time) spreads.push_back({time->ns * 1e-9, time->ns_interval.high / time->ns - 1.0});
+    if (time) spreads.push_back({time->ns * 1e-9, spread_of(*point, *time, device)});
   }
   return spreads;
 }
@@ -256,14 +265,15 @@ ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& devic
 
 ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device,
                              std::span<const Disturbance> disturbances) {
-  ComparedResult compared{.probe = result.probe, .status = result.status, .reason = result.reason};
+  ComparedResult compared{
+      .probe = result.probe, .view = result.view, .status = result.status, .reason = result.reason};
   const bool is_rate = result.unit != Unit::seconds;
   std::map<std::string, std::vector<Spread>, std::less<>> spreads;
   std::map<std::string, TimedBy, std::less<>> timed;
   TimedBy all;  // which speaks for findings whose series has no points of its own
   for (const std::vector<TimedPoint>& points : points_by_series(result, device)) {
     ComparedCurve curve = curve_of(points, is_rate);
-    spreads[curve.series] = spreads_of(points);
+    spreads[curve.series] = spreads_of(points, device);
     const TimedBy own = timed[curve.series] = timed_by(points, device);
     all.clock |= own.clock;
     all.launches |= own.launches;

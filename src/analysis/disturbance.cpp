@@ -20,18 +20,21 @@ constexpr std::size_t part_count = 5;
 constexpr double long_s = 30.0;
 constexpr double medium_s = 15.0;
 constexpr double long_factor = 1.1;
-constexpr double medium_factor = 1.3;
+constexpr double medium_factor = 1.5;
 constexpr double short_factor = 2.25;
+constexpr double factor_of_two = 3.6;
 
 double factor_of(std::size_t parts, double span_s) {
   constexpr std::size_t enough_parts = 4;
+  if (parts <= 2) return factor_of_two;
   if (parts < enough_parts || span_s < medium_s) return short_factor;
   return parts < part_count || span_s < long_s ? medium_factor : long_factor;
 }
 
 /// The logarithms of what was taken in each of five equal parts of the time between the first and
-/// the last moment, the middle one of a part's; empty parts are left out.
-std::vector<double> by_parts(std::span<const Moment> moments, double begin, double span) {
+/// the last moment: the least of a part's, of rates the middle one. Empty parts are left out.
+std::vector<double> by_parts(std::span<const Moment> moments, double begin, double span,
+                             bool is_rate) {
   std::array<std::vector<double>, part_count> parts;
   for (const Moment& each : moments) {
     const double place = span > 0.0 ? (each.at_seconds - begin) / span * part_count : 0.0;
@@ -40,14 +43,15 @@ std::vector<double> by_parts(std::span<const Moment> moments, double begin, doub
   }
   std::vector<double> values;
   for (const std::vector<double>& part : parts) {
-    if (!part.empty()) values.push_back(median(part));
+    if (part.empty()) continue;
+    values.push_back(is_rate ? median(part) : *std::min_element(part.begin(), part.end()));
   }
   return values;
 }
 
 }  // namespace
 
-std::optional<double> half_width_of(std::span<const Moment> moments) {
+std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rate) {
   std::vector<Moment> usable;
   std::copy_if(moments.begin(), moments.end(), std::back_inserter(usable),
                [](const Moment& each) { return each.ns > 0.0; });
@@ -56,7 +60,7 @@ std::optional<double> half_width_of(std::span<const Moment> moments) {
       usable.begin(), usable.end(),
       [](const Moment& a, const Moment& b) { return a.at_seconds < b.at_seconds; });
   const double span = last->at_seconds - first->at_seconds;
-  std::vector<double> values = by_parts(usable, first->at_seconds, span);
+  std::vector<double> values = by_parts(usable, first->at_seconds, span, is_rate);
   const double factor = factor_of(values.size(), span);
   if (values.size() < 2) {  // all at once
     values.clear();
@@ -70,14 +74,15 @@ std::vector<Disturbance> find_disturbances(const Run& run) {
   std::vector<Disturbance> found;
   for (const ProbeResult& result : run.results) {
     for (const Reference& each : result.references) {
-      const std::optional<double> half_width = half_width_of(each.moments);
+      const bool is_rate = result.unit != Unit::seconds;
+      const std::optional<double> half_width = half_width_of(each.moments, is_rate);
       if (!half_width) continue;
       std::vector<double> times;
       for (const Moment& moment : each.moments) {
         if (moment.ns > 0.0) times.push_back(moment.ns);
       }
-      found.push_back({result.probe, each.series, each.kind, median(times) / ns_per_second,
-                       result.unit != Unit::seconds, *half_width});
+      found.push_back({result.probe, each.series, each.kind, median(times) / ns_per_second, is_rate,
+                       *half_width});
     }
   }
   return found;
@@ -85,22 +90,19 @@ std::vector<Disturbance> find_disturbances(const Run& run) {
 
 double disturbance_at(std::span<const Disturbance> disturbances, double seconds, bool is_rate) {
   if (!(seconds > 0.0)) return 0.0;
-  const bool has_its_kind =
-      std::any_of(disturbances.begin(), disturbances.end(),
-                  [&](const Disturbance& each) { return each.is_rate == is_rate; });
-  const Disturbance* nearest = nullptr;
+  const bool has_times = std::any_of(disturbances.begin(), disturbances.end(),
+                                     [](const Disturbance& each) { return !each.is_rate; });
   double least = HUGE_VAL;
+  double half_width = 0.0;
   for (const Disturbance& each : disturbances) {
-    if (has_its_kind && each.is_rate != is_rate) continue;
-    const double distance = std::fabs(std::log(each.seconds / seconds));
+    if (!is_rate && has_times && each.is_rate) continue;
+    const double distance = is_rate ? 0.0 : std::fabs(std::log(each.seconds / seconds));
+    if (distance > least) continue;
     // Of equally near ones the more disturbed.
-    const bool is_nearer = nullptr == nearest || distance < least ||
-                           (distance == least && each.half_width > nearest->half_width);
-    if (!is_nearer) continue;
-    nearest = &each;
+    half_width = distance < least ? each.half_width : std::max(half_width, each.half_width);
     least = distance;
   }
-  return nearest == nullptr ? 0.0 : nearest->half_width;
+  return half_width;
 }
 
 }  // namespace clprobe

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <variant>
 
 namespace clprobe {
@@ -118,6 +119,24 @@ std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
     result.cycles = result.ns * device.clock.ticks_per_ns;
   }
   return result;
+}
+
+std::vector<double> visit_estimates_ns(const Point& point, const DeviceInfo& device) {
+  std::map<std::uint64_t, Point> visits;
+  for (const Sample& sample : point.samples) {
+    Point& visit = visits[sample.visit];
+    if (visit.samples.empty()) {
+      visit.parameters = point.parameters;
+      visit.facts = point.facts;
+    }
+    visit.samples.push_back(sample);
+  }
+  std::vector<double> found;
+  found.reserve(visits.size());
+  for (const auto& [number, visit] : visits) {
+    if (const std::optional<Estimate> own = estimate(visit, device)) found.push_back(own->ns);
+  }
+  return found;
 }
 
 std::vector<CurvePoint> latency_curve(std::span<const Point> points, std::string_view series,

@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/brackets.hpp"
+#include "clprobe/statistics.hpp"
+
 namespace clprobe {
 namespace {
 
@@ -17,15 +20,9 @@ constexpr double max_factor = 1.5;
 std::vector<std::pair<int, double>> level_times(const ComparedResult& result,
                                                 std::string_view series) {
   std::vector<std::pair<int, double>> times;
-  for (const ComparedFinding& each : result.findings) {
-    const Finding& finding = each.finding;
-    if (finding.series != series || !finding.level || finding.unit != "seconds") continue;
-    if (!finding.value || !(*finding.value > 0.0)) continue;
-    const auto is_same = [&](const auto& time) { return time.first == *finding.level; };
-    if (std::any_of(times.begin(), times.end(), is_same)) continue;
-    times.emplace_back(*finding.level, std::log(*finding.value));
+  for (const auto& [number, time] : times_of(result, series)) {
+    times.emplace_back(number, std::log(*time->value));
   }
-  std::sort(times.begin(), times.end());
   return times;
 }
 
@@ -62,7 +59,45 @@ LevelMap align_levels(const std::vector<std::pair<int, double>>& baseline,
   return map;
 }
 
+/// Whether at the sizes of the level the other curve stands nearer to it than to the time that the
+/// level of the same number has there: that is another level.
+bool stays_here(const ComparedCurve& with, const ComparedCurve& without, const Finding& level,
+                double change) {
+  constexpr std::size_t min_points = 3;
+  const std::vector<double> ratios = ratios_in_level(with, without, level);
+  return ratios.size() >= min_points && std::fabs(median(ratios)) < std::fabs(change) / 2.0;
+}
+
+/// As many levels, of which one is not the other's: each run has lost another one.
+bool has_another_level(const ComparedResult& baseline, const ComparedResult& other,
+                       std::string_view series) {
+  const ComparedCurve* const there = sized_curve(baseline, series);
+  const ComparedCurve* const here = sized_curve(other, series);
+  if (there == nullptr || here == nullptr) return false;
+  const auto ours = times_of(other, series);
+  const auto theirs = times_of(baseline, series);
+  return std::any_of(theirs.begin(), theirs.end(), [&](const auto& level) {
+    const auto found = ours.find(level.first);
+    if (found == ours.end()) return false;
+    const double change = std::log(*found->second->value / *level.second->value);
+    if (std::fabs(change) <= std::log(max_factor)) return false;
+    return stays_here(*there, *here, *level.second, change) ||
+           stays_here(*here, *there, *found->second, change);
+  });
+}
+
 }  // namespace
+
+std::map<int, const Finding*> times_of(const ComparedResult& result, std::string_view series) {
+  std::map<int, const Finding*> times;
+  for (const ComparedFinding& each : result.findings) {
+    const Finding& finding = each.finding;
+    const bool is_time = finding.series == series && finding.level && finding.value &&
+                         finding.unit == "seconds" && *finding.value > 0.0;
+    if (is_time) times.emplace(*finding.level, &finding);
+  }
+  return times;
+}
 
 std::map<std::string_view, LevelMap> level_maps(const ComparedResult& baseline,
                                                 const ComparedResult& other) {
@@ -73,7 +108,8 @@ std::map<std::string_view, LevelMap> level_maps(const ComparedResult& baseline,
     const auto ours = level_times(other, series);
     const auto theirs = level_times(baseline, series);
     const bool has_both = !ours.empty() && !theirs.empty();
-    if (has_both && ours.size() != theirs.size()) {
+    const bool has_as_many = ours.size() == theirs.size();
+    if (has_both && (!has_as_many || has_another_level(baseline, other, series))) {
       maps[series] = align_levels(theirs, ours);
     }
   }

@@ -12,7 +12,11 @@ namespace clprobe {
 /// A level of the run to the baseline's; absent: the baseline has none.
 using LevelMap = std::map<int, int>;
 
-/// For each series that has another number of levels than in the baseline. Only for two runs of one
+/// The times of a series' levels, by number.
+std::map<int, const Finding*> times_of(const ComparedResult& result, std::string_view series);
+
+/// For each series that has another number of levels than in the baseline, or another one in the
+/// place of one of them. Only for two runs of one
 /// device: of others nobody knows which levels correspond, and the n-th is set beside the n-th.
 std::map<std::string_view, LevelMap> level_maps(const ComparedResult& baseline,
                                                 const ComparedResult& other);

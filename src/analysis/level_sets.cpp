@@ -20,33 +20,6 @@ constexpr std::size_t min_points = 6;
 // Curves that are nearer than that at the sizes of a level may have been cut in another way.
 constexpr double min_factor = 1.25;
 
-// How far a point of a level may lie from its interval.
-constexpr double near = 1.05;
-
-/// The times of a series' levels, by number.
-std::map<int, const Finding*> times_of(const ComparedResult& result, std::string_view series) {
-  std::map<int, const Finding*> times;
-  for (const ComparedFinding& each : result.findings) {
-    const Finding& finding = each.finding;
-    const bool is_time = finding.series == series && finding.level && finding.value &&
-                         finding.unit == "seconds" && *finding.value > 0.0;
-    if (is_time) times.emplace(*finding.level, &finding);
-  }
-  return times;
-}
-
-/// The logarithms of the ratios of `without` to `with` at the sizes where `with` has the level.
-std::vector<double> ratios_in_level(const ComparedCurve& with, const ComparedCurve& without,
-                                    const Finding& level) {
-  const double low = level.low.value_or(*level.value) / near;
-  const double high = level.high.value_or(*level.value) * near;
-  ComparedCurve of_level;
-  for (const ComparedPoint& point : with.points) {
-    if (point.value >= low && point.value <= high) of_level.points.push_back(point);
-  }
-  return log_ratios(of_level, without, 0.0, HUGE_VAL);
-}
-
 /// Whether the run without the level measured its sizes, and other times at all of them.
 bool is_surely_absent(const ComparedResult& with, const ComparedResult& without,
                       const Finding& level, std::size_t& points) {

@@ -165,6 +165,7 @@ ComparedCurve pool_curve(const ComparedCurve& first, const std::vector<const Com
 ComparedResult pool_results(const ComparedResult& first, std::span<const RunDigest> runs,
                             const std::optional<CoreClock>& clock) {
   ComparedResult pooled{.probe = first.probe,
+                        .view = first.view,
                         .status = first.status,
                         .reason = first.reason,
                         .is_cut_short = first.is_cut_short};

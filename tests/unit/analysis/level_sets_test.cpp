@@ -119,6 +119,28 @@ TEST_CASE("levels whose times are further apart than a factor of 1.5 are not one
   CHECK(compare(far, 0, threshold).unmatched.size() >= 2);
 }
 
+TEST_CASE("as many levels, of which each run lost another one, are no change of that level") {
+  const std::vector<double> memory = sizes_of({1, 4, 8, 100});
+  const auto second = [&](std::vector<double> times, std::vector<double> curve) {
+    const std::array runs{run_of({1, 4, 100}, memory), run_of(std::move(times), std::move(curve))};
+    return cell_of(compare(runs, 0, threshold), "latency", 2);
+  };
+  CHECK(second({1, 8, 100}, memory).finding == nullptr);
+  // A level that truly takes twice as long does so on the curve, too.
+  const std::vector<double> slower = sizes_of({1, 8, 8, 100});
+  CHECK(second({1, 8, 100}, slower).judgement.verdict == Verdict::worse);
+  // Up to 1.5 times it is that level, whatever the curve.
+  CHECK(second({1, 5.9, 100}, memory).judgement.verdict == Verdict::worse);
+  CHECK(second({1, 6.1, 100}, memory).finding == nullptr);
+  // Half of the way, as a logarithm, is the border: 4 to 9 goes through 6.
+  CHECK(second({1, 9, 100}, sizes_of({1, 5.9, 9, 100})).finding == nullptr);
+  CHECK(second({1, 9, 100}, sizes_of({1, 6.1, 6.1, 100})).judgement.verdict == Verdict::worse);
+  // Two points of a level say nothing.
+  const std::vector<double> few{1, 1, 4, 4, 8, 8, 100, 100};
+  const std::array runs{run_of({1, 4, 100}, few), run_of({1, 8, 100}, few)};
+  CHECK(cell_of(compare(runs, 0, threshold), "latency", 2).judgement.verdict == Verdict::worse);
+}
+
 TEST_CASE("levels of two devices, and as many of one device, have no row of their own") {
   std::array runs{run_of({1, 5, 40}), run_of({1, 40})};
   runs[1].device = "another";
@@ -171,6 +193,43 @@ TEST_CASE("findings without a change make the family larger, those without a ver
   // A word that changed has no p-value and counts as it is.
   made.rows[0].cells[1].judgement.p_value.reset();
   CHECK(sure_rows(made) == std::vector<std::size_t>{0});
+}
+
+namespace {
+
+/// A run with shares of 20 % whose intervals are so wide on both sides.
+RunDigest shares_of(const std::vector<double>& half_widths) {
+  ComparedResult result{.probe = "stalls"};
+  for (const double half_width : half_widths) {
+    Finding share{.name = "stall", .series = "case", .unit = "share"};
+    share.label = "cause " + std::to_string(result.findings.size());
+    share.value = 0.2 + 0.001 * half_width;
+    share.low = *share.value - half_width;
+    share.high = *share.value + half_width;
+    result.findings.push_back({share});
+  }
+  return {.file = "a.json", .device = "Made", .results = {std::move(result)}};
+}
+
+}  // namespace
+
+TEST_CASE("shares that cannot be compared are one row, and one alone is its own") {
+  const std::array many{shares_of({0.01, 0.4, 0.5, 0.01}), shares_of({0.01, 0.45, 0.4, 0.01})};
+  const Comparison made = compare(many, 0, threshold);
+  CHECK(made.counts[1].unclear == 1);
+  CHECK(made.counts[1].same == 2);
+  REQUIRE(made.rows.size() == 5);
+  CHECK(made.rows[1].cells[1].judgement.reason.empty());
+  CHECK(made.rows[1].cells[1].finding != nullptr);
+  const ComparedCell& together = cell_of(made, "shares", std::nullopt);
+  CHECK(together.finding->finding.label == "2 shares");
+  CHECK(together.judgement.verdict == Verdict::unclear);
+  CHECK(together.judgement.reason.starts_with("in 2 of 4 shares a change of 25 % of the whole"));
+  const std::array one{shares_of({0.01, 0.4, 0.01}), shares_of({0.01, 0.45, 0.01})};
+  const Comparison lone = compare(one, 0, threshold);
+  CHECK(lone.counts[1].unclear == 1);
+  CHECK(lone.rows.size() == 3);
+  CHECK(lone.rows[1].cells[1].judgement.reason.find("of the whole") != std::string::npos);
 }
 
 }  // namespace clprobe

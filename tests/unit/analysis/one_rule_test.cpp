@@ -209,9 +209,40 @@ TEST_CASE("brackets that touch are told apart where the curves between them are"
   CHECK(looked_at(small, run_of(2400, 2300, 2600, 1.24)) == Verdict::better);
   CHECK(looked_at(run_of(2000, 1950, 2300, 1.24), run_of(2400, 2300, 2600, 1.4)) ==
         Verdict::unclear);
+  // A level that slopes: the smaller one's loads are slower than at its own foot, but near the
+  // other's.
+  const auto sloping = [](double until) {
+    ComparedResult run = run_of(2400, 2300, 2600, 1.4);
+    for (ComparedPoint& point : run.curves[0].points) {
+      if (point.size > 1950) point.value = until;
+    }
+    return run;
+  };
+  CHECK(looked_at(small, sloping(115e-9)) == Verdict::unclear);
+  CHECK(looked_at(small, sloping(111e-9)) == Verdict::better);
   CHECK(looked_at(small, run_of(2400, 2200, 2600, 1.4)) == Verdict::unclear);
   CHECK(looked_at(run_of(2000, 1950, 2050, 1.4), run_of(2100, 2040, 2600, 1.4)) ==
         Verdict::unclear);
+}
+
+TEST_CASE("a capacity that its own curve reaches beyond is no change") {
+  // Between 1500 and 2400 all loads were disturbed, but one at the size of `fast`.
+  const auto disturbed_but_at = [](double fast) {
+    ComparedResult run = run_of(1500, 1450, 1550, 1.4);
+    const auto nearest =
+        std::min_element(run.curves[0].points.begin(), run.curves[0].points.end(),
+                         [&](const ComparedPoint& a, const ComparedPoint& b) {
+                           return std::fabs(a.size - fast) < std::fabs(b.size - fast);
+                         });
+    nearest->value = 124e-9;
+    return run;
+  };
+  const ComparedResult whole = run_of(2400, 2350, 2450, 1.4);
+  CHECK(looked_at(whole, disturbed_but_at(2300)) == Verdict::unclear);
+  CHECK(looked_at(disturbed_but_at(2300), whole) == Verdict::unclear);
+  // Far from the larger one it says nothing of it, nor does one that is slower than the level.
+  CHECK(looked_at(whole, disturbed_but_at(2200)) == Verdict::worse);
+  CHECK(looked_at(whole, run_of(1500, 1450, 1550, 1.4)) == Verdict::worse);
 }
 
 }  // namespace clprobe
