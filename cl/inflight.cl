@@ -6,8 +6,12 @@
 // Parameters:
 //   LOADS    independent loads of a work-item in a round, 0 to 16
 //   CHAINS   chases of a work-item side by side, 1 to 32
+//   LINE_WORDS  words of 4 bytes in a line, a power of two. The compiler knows it, so that a hop of
+//               a chase is a load and a shift: a multiplication is 4 cycles more on an x86 CPU.
 //   GROUP    work-items of the group, where there are more than compilers expect
 // The first word of each line names another line, so that all lines are a single cycle.
+
+#include "places.clh"
 
 // A congruential generator of full period (Hull and Dobell 1962): lines are a power of two.
 inline uint next_line(uint line, uint mask) { return (line * 2891336453u + 1013904223u) & mask; }
@@ -15,7 +19,9 @@ inline uint next_line(uint line, uint mask) { return (line * 2891336453u + 10139
 // Random contents: unwritten or compressible memory reads too fast. One store of 4 bytes a word.
 kernel void inflight_fill(global uint* data, uint mask, uint line_words) {
   const ulong words = ((ulong)mask + 1) * line_words;
-  for (ulong i = get_global_id(0); i < words; i += get_global_size(0)) {
+  const ulong end = end_of_places(words);
+  const ulong step = place_step();
+  for (ulong i = first_place(words); i < end; i += step) {
     const uint line = (uint)(i / line_words);
     const uint mixed = ((uint)i * 2654435761u) ^ (line >> 3);
     data[i] = i % line_words == 0 ? next_line(line, mask) : mixed;
@@ -26,7 +32,10 @@ kernel void inflight_fill(global uint* data, uint mask, uint line_words) {
 kernel void inflight_touch(global const uint* data, uint mask, uint line_words,
                            global ulong* sink) {
   ulong sum = 0;
-  for (ulong line = get_global_id(0); line <= mask; line += get_global_size(0)) {
+  const ulong lines = (ulong)mask + 1;
+  const ulong end = end_of_places(lines);
+  const ulong step = place_step();
+  for (ulong line = first_place(lines); line < end; line += step) {
     sum += data[line * line_words];
   }
   if (sum == ~0ul) sink[0] = sum;
@@ -120,8 +129,8 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
 kernel void
-inflight_chains(global const uint* data, uint line_words, global const uint* starts, uint hops,
-                ulong never, global ulong* restrict out) {
+inflight_chains(global const uint* data, global const uint* starts, uint hops, ulong never,
+                global ulong* restrict out) {
   local uint word;
   const uint item = (uint)get_local_id(0);
   const uint items = (uint)get_local_size(0);
@@ -138,7 +147,7 @@ inflight_chains(global const uint* data, uint line_words, global const uint* sta
   const ulong before = clock_behind_barrier(&word, never);
   for (uint hop = 0; hop < hops; ++hop) {
 #pragma unroll
-    for (uint c = 0; c < CHAINS; ++c) at[c] = data[(ulong)at[c] * line_words];
+    for (uint c = 0; c < CHAINS; ++c) at[c] = data[(ulong)at[c] * LINE_WORDS];
   }
   sum = 0;
 #pragma unroll
@@ -156,7 +165,10 @@ inline uint stream_word(uint index) { return index * 2654435761u; }
 
 // One store of 4 bytes a word.
 kernel void inflight_fill_stream(global uint* words, uint mask) {
-  for (ulong i = get_global_id(0); i <= mask; i += get_global_size(0)) {
+  const ulong count = (ulong)mask + 1;
+  const ulong end = end_of_places(count);
+  const ulong step = place_step();
+  for (ulong i = first_place(count); i < end; i += step) {
     words[i] = stream_word((uint)i) + 1;
   }
 }
@@ -202,11 +214,10 @@ inline uint wait_for(uint value, uint delay) {
 // ticks of the hops, ticks from the first to the last reading of progress[0], the rounds of both
 // halves, the leads, the line at which the chase ended; then for each other group its rounds and
 // the words that it loaded.
-kernel void inflight_loaded(global const uint* data, uint line_words, uint start, uint lead,
-                            uint most_leads, uint hops, global const uint4* words, uint mask,
-                            uint first, uint turns, uint rounds, uint delay, ulong most_ticks,
-                            ulong never, volatile global uint* progress,
-                            global ulong* restrict out) {
+kernel void inflight_loaded(global const uint* data, uint start, uint lead, uint most_leads,
+                            uint hops, global const uint4* words, uint mask, uint first, uint turns,
+                            uint rounds, uint delay, ulong most_ticks, ulong never,
+                            volatile global uint* progress, global ulong* restrict out) {
   local uint seen[2];
   local uint total;
   const uint item = (uint)get_local_id(0);
@@ -218,7 +229,7 @@ kernel void inflight_loaded(global const uint* data, uint line_words, uint start
       uint leads = 0;
       uint more = most_leads;
       while (leads < more) {
-        for (uint hop = 0; hop < lead; ++hop) at = data[(ulong)at * line_words];
+        for (uint hop = 0; hop < lead; ++hop) at = data[(ulong)at * LINE_WORDS];
         ++leads;
         const uint is_streaming = atomic_add(&progress[0], at == ~0u ? 1u : 0u) != 0;
         if (is_streaming && more == most_leads) more = leads + 2;
@@ -226,12 +237,12 @@ kernel void inflight_loaded(global const uint* data, uint line_words, uint start
       const uint count0 = atomic_add(&progress[0], 0u);
       const ulong begin = clock_after((ulong)at + count0, never);
       at += begin == never ? 1 : 0;
-      for (uint hop = 0; hop < hops / 2; ++hop) at = data[(ulong)at * line_words];
+      for (uint hop = 0; hop < hops / 2; ++hop) at = data[(ulong)at * LINE_WORDS];
       const ulong pause = clock_after(at, never);
       const uint count1 = atomic_add(&progress[0], pause == never ? 1u : 0u);
       const ulong resume = clock_after(count1, never);
       at += resume == never ? 1 : 0;
-      for (uint hop = hops / 2; hop < hops; ++hop) at = data[(ulong)at * line_words];
+      for (uint hop = hops / 2; hop < hops; ++hop) at = data[(ulong)at * LINE_WORDS];
       const ulong end = clock_after(at, never);
       const uint count2 = atomic_add(&progress[0], end == never ? 1u : 0u);
       const ulong last = clock_after(count2, never);

@@ -11,6 +11,8 @@
 //   LOCAL_BYTES  SPACE 3: bytes of local memory, at least the working set
 // For SPACE 2 a definition of `table` is put between clock.clh and this file.
 
+#include "places.clh"
+
 #define SPACE_GLOBAL 0
 #define SPACE_CONSTANT_ARGUMENT 1
 #define SPACE_CONSTANT_PROGRAM 2
@@ -107,7 +109,9 @@ inline ulong node_offset(uint node, ulong step, ulong line) {
 #if SPACE == SPACE_GLOBAL && !SCALAR
 // Random contents first: unwritten or compressible memory reads too fast. One 8-byte store each.
 kernel void latency_fill(global ulong* buffer, ulong count) {
-  for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
+  const ulong end = end_of_places(count);
+  const ulong step = place_step();
+  for (ulong i = first_place(count); i < end; i += step) {
     const ulong mixed = (i + 1) * 0x9e3779b97f4a7c15ul;
     buffer[i] = mixed ^ (mixed >> 29);
   }
@@ -116,8 +120,10 @@ kernel void latency_fill(global ulong* buffer, ulong count) {
 // Writes node order[k] to lead to order[k + 1]: one store each.
 kernel void latency_layout(global uchar* ring, global const uint* order, uint nodes, ulong step,
                            ulong line) {
-  for (uint k = (uint)get_global_id(0); k < nodes; k += (uint)get_global_size(0)) {
-    const uint next = k + 1 == nodes ? 0 : k + 1;
+  const ulong end = end_of_places(nodes);
+  const ulong stride = place_step();
+  for (ulong k = first_place(nodes); k < end; k += stride) {
+    const ulong next = k + 1 == nodes ? 0 : k + 1;
     const ulong from = node_offset(order[k], step, line);
     const ulong to = node_offset(order[next], step, line);
 #if ADDRESS == ADDRESS_POINTER

@@ -9,6 +9,7 @@
 #define CL_HPP_ENABLE_EXCEPTIONS
 #include <CL/opencl.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -83,6 +84,18 @@ class Session {
   cl::Kernel kernel(std::string_view file, const char* name, const std::string& options,
                     const std::string& preamble = {});
 
+  /// Builds what `kernel` would, so that the driver has it in its cache when another process asks.
+  /// Throws as `kernel` does.
+  void build(std::string_view file, const std::string& options, const std::string& preamble);
+
+  /// What the longest of all builds took until now.
+  [[nodiscard]] std::chrono::steady_clock::duration longest_build() const { return longest_build_; }
+
+  /// When the first launch began; nothing: there was none. An idle device runs at a low clock.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> first_launch() const {
+    return first_launch_;
+  }
+
   /// What `kernel` built: the hash of clock.clh, headers and the file, and all options.
   [[nodiscard]] KernelBuild build_of(std::string_view file, const std::string& options) const;
 
@@ -94,6 +107,8 @@ class Session {
   void use_core(std::size_t turn) { core_turn_ = turn; }
 
  private:
+  const cl::Program& program(std::string_view file, const std::string& options,
+                             const std::string& preamble);
   void place_launch(const cl::NDRange& global, const cl::NDRange& local);
   [[nodiscard]] std::string full_options(const std::string& options) const;
 
@@ -105,6 +120,8 @@ class Session {
   std::map<std::string, cl::Program, std::less<>> programs_{};
   std::shared_ptr<system::Cores> cores_;
   std::optional<std::size_t> core_turn_{};
+  std::chrono::steady_clock::duration longest_build_{};
+  std::optional<std::chrono::steady_clock::time_point> first_launch_{};
 };
 
 /// The argument `never` of cl/clock.clh: a value that no chain and no offset takes.

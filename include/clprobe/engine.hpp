@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -40,6 +41,18 @@ class VoidedPoint : public DeviceError {
   using DeviceError::DeviceError;
 };
 
+/// A program that points need: a kernel file, and how it is built.
+struct Program {
+  std::string file{};
+  KernelVariant variant{};
+
+  friend bool operator==(const Program&, const Program&) = default;
+};
+
+/// What a probe's kernels are built from for these points, each program once, in their order.
+std::vector<Program> programs_for(const Probe& probe, const DeviceInfo& device, std::uint64_t seed,
+                                  std::span<const Point> points);
+
 /// Where points are measured: OpenCL in a child process, or a recorded run.
 class Backend {
  public:
@@ -56,6 +69,8 @@ class Backend {
   /// The points that alone can be measured here: a recorded run has no others. Nothing where the
   /// probe is to plan for the device.
   [[nodiscard]] virtual std::optional<Plan> plan_of(const Probe&) const { return std::nullopt; }
+  /// What will be prepared soon. A device may build it meanwhile, and asks for the list only then.
+  virtual void build_ahead(const std::function<std::vector<Program>()>& /*programs*/) {}
   /// `point` has the samples that were taken of it so far. The returned Work is valid until the
   /// next call. Throws DeviceError.
   virtual Work prepare(const Probe& probe, const Point& point) = 0;
@@ -71,6 +86,8 @@ class Backend {
 struct Observer {
   /// `done` of `total` in seconds of estimated work; called at most every few milliseconds.
   std::function<void(const Probe&, double done_share, double seconds_left)> progress{};
+  /// The point that is visited now.
+  std::function<void(const Probe&, const Point&)> visiting{};
   std::function<bool()> cancelled{};
   /// Of the run; the moments of its references are told from it.
   std::chrono::steady_clock::time_point began{std::chrono::steady_clock::now()};
@@ -99,6 +116,9 @@ class Measuring {
   /// then visits once more every point that is not yet known well enough, a few that are left as
   /// often as is allowed.
   void pass();
+  /// Visits the points of a probe that is done once more, if that takes little of the run's time:
+  /// what took a second saw nothing of what disturbs a run of a minute. Returns whether it did.
+  bool visit_again();
   /// Measures the reference points once more, if that was some time ago: what disturbs a run is
   /// seen best where it is looked for until the end.
   void look_again();

@@ -77,6 +77,20 @@ struct Measurement {
   std::uint64_t expected_witness{0};
 };
 
+/// How the samples of one visit are taken.
+struct Sampling {
+  Timer timer{Timer::clock};
+  int count{3};
+  double agree_share{0.0};  ///< without partners: two in a row that differ by less are enough
+  /// Whether as many samples with an eighth of the work are taken too, since only their difference
+  /// is free of the launch.
+  bool has_partners{false};
+
+  friend bool operator==(const Sampling&, const Sampling&) = default;
+};
+
+using TakeSample = std::function<void(const Sample&)>;
+
 /// One prepared point: buffers filled, kernel built and launched once. Owns what it needs.
 struct Work {
   std::uint64_t accesses_per_iteration{1};
@@ -86,6 +100,10 @@ struct Work {
   KernelBuild build{};
   /// Runs the kernel once with so many iterations. Throws DeviceError.
   std::function<Measurement(std::uint64_t iterations)> run{};
+  /// Takes samples and hands each over as it comes; null where `run` serves. A launch that is a
+  /// question to another process costs more than many a launch does, so that all of a visit are
+  /// one question. Throws DeviceError.
+  std::function<void(const Sampling&, const TakeSample&)> sample{};
 };
 
 /// Prepares points of one opened probe, and owns what they share (buffers, counters): all of it is
@@ -106,6 +124,8 @@ struct KernelLoops {
 struct KernelVariant {
   std::string options{};
   std::string preamble{};
+
+  friend bool operator==(const KernelVariant&, const KernelVariant&) = default;
 };
 
 /// What a stored point has that cannot be: {"parameters", "line_bytes", "is 0, and must be at least
@@ -192,6 +212,10 @@ struct Probe {
   /// Pure. Every way in which `open` can build the kernel, for the tests that compile them all;
   /// null without `open`.
   std::vector<KernelVariant> (*variants)(){nullptr};
+  /// Pure, may be null: how `open` builds the kernels that such a point needs, for drivers that
+  /// build slowly: they can do it while something else is measured.
+  std::vector<KernelVariant> (*builds)(const DeviceInfo&, std::uint64_t seed,
+                                       const Point&){nullptr};
   /// Pure, may be null: the first number or word of a stored point that no point of this probe can
   /// have. `analyse` sees no point that has one; of what is missing it has to take care itself.
   std::optional<PointProblem> (*find_problem)(const Point&){nullptr};

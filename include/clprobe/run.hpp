@@ -142,6 +142,17 @@ struct CardLine {
   std::string text{};
 };
 
+/// A chart beside that of the view: the times of some series over a parameter, or over the
+/// bandwidths of another series at the same value of that parameter.
+struct CardPlot {
+  std::string title{};                ///< "latency beside streams"
+  std::vector<std::string> series{};  ///< whose times are drawn
+  std::string by{};                   ///< the parameter
+  std::string across_title{};         ///< what lies across: "bandwidth of the streams"
+  std::string across{};               ///< the other series; empty: the parameter lies across
+  double across_bytes{0.0};           ///< that an access of the other series moves
+};
+
 /// What of a result stands on the card of its device. Its probe makes it of the findings, whenever
 /// it declares them; it is in no document.
 struct Card {
@@ -149,6 +160,7 @@ struct Card {
   std::vector<CardLine> lines{};      ///< the answers, the first ones first
   std::vector<CardLine> rows{};       ///< the findings in short, where there is no room for a table
   std::vector<std::string> unseen{};  ///< what could not be seen, a few words each
+  std::vector<CardPlot> plots{};      ///< of pages
 
   // Results differ by what it was made of.
   friend bool operator==(const Card&, const Card&) { return true; }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,8 @@ struct WorkerSettings {
   std::uint64_t seed{42};
   std::optional<ClockKind> clock{};  ///< try this clock only; nothing: the ladder
   std::function<bool()> cancelled{};
+  /// What the driver is asked for now: "open", "try-clock", "prepare", "run".
+  std::function<void(std::string_view)> asking{};
   std::shared_ptr<const DriverFolder> drivers{};  ///< of a DeviceList; null: all of them
   Environment environment{};
 };

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -19,6 +21,7 @@
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
+#include "commands/run_progress.hpp"
 #include "commands/selection.hpp"
 #include "commands/turns.hpp"
 #include "system/interrupt.hpp"
@@ -39,6 +42,15 @@ std::vector<std::string> device_files(std::string_view selector) {
   return {std::string(selector.substr(recorded_prefix.size()))};
 }
 
+std::vector<double> probe_seconds(const std::vector<const Probe*>& probes,
+                                  const cli::Options& options) {
+  std::vector<double> seconds;
+  for (const Probe* const probe : probes) {
+    seconds.push_back(budget_of(*probe, options, probes.size()).probe_time.count());
+  }
+  return seconds;
+}
+
 WorkerSettings worker_settings(const cli::Options& options) {
   WorkerSettings settings;
   settings.seed = options.seed;
@@ -54,14 +66,20 @@ class MeasuringAll {
   MeasuringAll(const cli::Options& options, const std::vector<std::string>& arguments)
       : options_(options),
         arguments_(arguments),
-        results_(options, [this](std::string_view message) { say(message); }) {}
+        results_(options, [this](std::string_view message) { say(message); }) {
+    // A driver may let it wait for seconds.
+    if (options.verbosity >= 0) progress_.keep_moving();
+  }
 
   int run() {
     results_.refuse_to_replace(device_files(options_.device));
     if (options_.device.starts_with(recorded_prefix)) {
       const auto path = options_.device.substr(recorded_prefix.size());
-      for (Run& recorded : read_runs(path)) {
+      std::vector<Run> runs = read_runs(path);
+      devices_after_ = runs.size();
+      for (Run& recorded : runs) {
         adopt_former_names(recorded);
+        --devices_after_;
         measure_device(recorded_backend(std::move(recorded)));
       }
     } else {
@@ -69,6 +87,8 @@ class MeasuringAll {
     }
     progress_.clear();
     conclude_run();
+    // An older file is worth more than one that says that there is nothing.
+    if (runs_.empty() && is_interrupted()) return exit_interrupted;
     const int written = results_.finish(runs_);
     if (is_interrupted()) return exit_interrupted;
     return any_failed_ ? exit_failed : written;
@@ -77,9 +97,14 @@ class MeasuringAll {
  private:
   void measure_targets() {
     WorkerSettings settings = worker_settings(options_);
+    settings.asking = [this](std::string_view question) {
+      question_ = question;
+      tell();
+    };
     std::optional<DeviceList> found;
     const auto list = [&]() -> const DeviceList& {
       if (found) return *found;
+      show({.title = "looking for devices"});
       found = list_devices(settings);
       settings.drivers = found->drivers;
       for (const std::string& line : explain_left_out(*found)) say("clprobe: " + line);
@@ -89,8 +114,10 @@ class MeasuringAll {
     // All of them before the first is measured: a mistake throws away what is measured.
     for (const Target& target : targets) check_requests(options_, target.info);
     results_.check_stdout();
+    devices_after_ = targets.size();
     for (const Target& target : targets) {
       if (is_interrupted()) break;
+      --devices_after_;
       if (target.machine) {
         measure_device(simulated_backend(*target.machine, options_.seed));
       } else {
@@ -101,9 +128,9 @@ class MeasuringAll {
 
   void open_and_measure(const DeviceInfo& device, const WorkerSettings& settings,
                         std::shared_ptr<ChildProcess> child) {
-    if (options_.verbosity >= 0) {
-      progress_.show({fmt::format("trying {}", device.name), 0.0, -1.0});
-    }
+    progress_.clear();  // of another device
+    point_.clear();
+    show({.title = fmt::format("trying {}", device.name)});
     try {
       measure_device(remote_backend(device.index, settings, std::move(child)));
     } catch (const DeviceError& error) {
@@ -121,17 +148,48 @@ class MeasuringAll {
     run.warnings = backend->warnings();
     const std::vector<const Probe*> probes = wanted_probes(options_, backend->device());
     Observer observer;
+    how_far_.begin_device(probe_seconds(probes, options_), devices_after_);
     observer.cancelled = is_interrupted;
-    observer.progress = [this](const Probe& probe, double done_share, double seconds_left) {
-      if (options_.verbosity >= 0) {
-        progress_.show({std::string(probe.title), done_share, seconds_left});
-      }
+    observer.visiting = [&](const Probe& probe, const Point& point) {
+      point_ = describe_point(probe, point);
+      question_.clear();
+      tell();
+      show_share(probe);
     };
-    const auto keep = [this](const ProbeResult& result, bool is_done) {
+    observer.progress = [&](const Probe& probe, double /*share of its points*/, double left) {
+      how_far_.set_left(place_of(probe.id, probes), left);
+      show_share(probe);
+    };
+    const auto keep = [&](const ProbeResult& result, bool is_done) {
+      if (is_done) how_far_.set_left(place_of(result.probe, probes), 0.0);
       if (is_done) say_if_failed(result);
       results_.save(runs_);
     };
     Turns(options_, *backend, observer, run, keep).measure(probes);
+  }
+
+  static std::size_t place_of(std::string_view id, const std::vector<const Probe*>& probes) {
+    const auto found = std::find_if(probes.begin(), probes.end(),
+                                    [&](const Probe* each) { return each->id == id; });
+    return static_cast<std::size_t>(found - probes.begin());
+  }
+
+  void show(const terminal::Progress& progress) {
+    if (options_.verbosity >= 0) progress_.show(progress);
+  }
+
+  void show_share(const Probe& probe) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began_;
+    show({.title = std::string(probe.title),
+          .done_share = how_far_.share(spent.count()),
+          .seconds_left = how_far_.seconds_left()});
+  }
+
+  /// "preparing global, 1 GiB"; before the first point "trying the clock".
+  void tell() {
+    const std::string_view activity = activity_of(question_);
+    const std::string_view space = activity.empty() || point_.empty() ? "" : " ";
+    progress_.tell(fmt::format("{}{}{}", activity, space, point_));
   }
 
   void say_if_failed(const ProbeResult& result) {
@@ -173,6 +231,12 @@ class MeasuringAll {
   terminal::ProgressLine progress_{STDERR_FILENO};
   std::vector<Run> runs_{};
   bool any_failed_{false};
+
+  std::chrono::steady_clock::time_point began_{std::chrono::steady_clock::now()};
+  RunProgress how_far_{};
+  std::size_t devices_after_{0};  ///< the one that is measured now
+  std::string question_{};        ///< what its driver is asked
+  std::string point_{};           ///< that is visited
 };
 
 }  // namespace

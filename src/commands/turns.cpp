@@ -17,7 +17,19 @@ Turns::Turns(const cli::Options& options, Backend& backend, const Observer& obse
       run_(run),
       keep_(std::move(keep)) {}
 
+std::vector<Program> Turns::programs_of(std::span<const Probe* const> probes) const {
+  std::vector<Program> programs;
+  for (const Probe* const probe : probes) {
+    const Plan plan = probe->plan(backend_.device(), cli::request_for(*probe, options_));
+    for (Program& each : programs_for(*probe, backend_.device(), options_.seed, plan.points)) {
+      programs.push_back(std::move(each));
+    }
+  }
+  return programs;
+}
+
 void Turns::measure(std::span<const Probe* const> probes) {
+  backend_.build_ahead([&] { return programs_of(probes); });
   for (const Probe* const probe : probes) {
     if (is_cancelled()) break;
     first_pass(*probe, probes.size());
@@ -25,7 +37,11 @@ void Turns::measure(std::span<const Probe* const> probes) {
   const auto is_done = [](const Measuring& each) { return each.is_done(); };
   while (!is_cancelled() && !std::all_of(turns_.begin(), turns_.end(), is_done)) {
     for (std::size_t i = 0; i < turns_.size(); ++i) {
-      if (!turns_[i].is_done()) pass(i);
+      if (turns_[i].is_done()) {
+        visit_again(i);
+      } else {
+        pass(i);
+      }
     }
   }
   if (!is_cancelled()) return look_again();
@@ -50,6 +66,12 @@ void Turns::first_pass(const Probe& probe, std::size_t probe_count) {
   probe.learn(run_.results.back(), known_);
 }
 
+/// A first look has no time for it.
+void Turns::visit_again(std::size_t which) {
+  if (options_.effort == Effort::quick) return;
+  if (turns_[which].visit_again()) grown_.insert(which);
+}
+
 /// To conclude and to write takes as long as to measure some hundred points: what a kill would lose
 /// is kept every few seconds.
 void Turns::pass(std::size_t which) {
@@ -68,6 +90,8 @@ void Turns::keep(std::size_t which) {
 
 void Turns::look_again() {
   for (std::size_t i = 0; i < turns_.size(); ++i) {
+    visit_again(i);
+    if (grown_.contains(i)) run_.results[i] = turns_[i].result();
     turns_[i].look_again();
     run_.results[i].references = turns_[i].references();
   }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -32,8 +33,11 @@ class Turns {
  private:
   using Steady = std::chrono::steady_clock;
 
+  /// What they are built from, those of the first probe first.
+  [[nodiscard]] std::vector<Program> programs_of(std::span<const Probe* const> probes) const;
   void first_pass(const Probe& probe, std::size_t probe_count);
   void pass(std::size_t which);
+  void visit_again(std::size_t which);
   void keep(std::size_t which);
   void look_again();
   [[nodiscard]] bool is_cancelled() const { return observer_.cancelled && observer_.cancelled(); }
@@ -45,6 +49,7 @@ class Turns {
   Keep keep_;
   Known known_{};
   std::vector<Measuring> turns_{};
+  std::set<std::size_t> grown_{};  // those that were visited again since they were concluded
   std::optional<Steady::time_point> kept_{};
 };
 

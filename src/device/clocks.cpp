@@ -202,10 +202,11 @@ Line ticks_against_host(Session& session) {
   return fit_least_squares(ns, ticks);
 }
 
-/// Iterations that take about 20 ms, or as many as there may be: the times of launches scatter by
-/// some ten microseconds, and what interprets kernels takes a second for 60,000.
-std::uint32_t calibration_length(Chain& chain) {
-  constexpr double enough_ns = 2e7;
+/// Iterations that take about 20 ms, or as many as there may be: the host's times of launches
+/// scatter by some ten microseconds, and what interprets kernels takes a second for 60,000. A GPU's
+/// own times scatter by less than one, so that 5 ms will do.
+std::uint32_t calibration_length(Chain& chain, bool is_timed_by_gpu) {
+  const double enough_ns = is_timed_by_gpu ? 5e6 : 2e7;
   std::uint32_t iterations = 256;
   while (iterations < longest_chain && chain.elapsed_ns(chain.run(iterations)) < enough_ns) {
     iterations = std::min(longest_chain, iterations * 2);
@@ -213,17 +214,21 @@ std::uint32_t calibration_length(Chain& chain) {
   return iterations;
 }
 
-/// Runs until three in a row agree within 1 %. Idle GPUs run at a fraction of their clock and take
-/// up to 0.4 s to rise; processors less, but on a busy host three may never agree.
+/// Runs until three in a row agree within 1 %, on a GPU for 0.3 s since its first launch. Idle GPUs
+/// run at a fraction of their clock and take up to 0.4 s to rise; processors less, but on a busy
+/// host three may never agree.
 void warm_up(Session& session, Chain& chain, std::uint32_t iterations) {
   using Seconds = std::chrono::duration<double>;
-  const auto begin = std::chrono::steady_clock::now();
-  const auto elapsed = [&] { return Seconds(std::chrono::steady_clock::now() - begin).count(); };
   const bool gpu = is_gpu(session.info());
+  const auto now = std::chrono::steady_clock::now();
+  const auto awake = gpu ? session.first_launch().value_or(now) : now;
+  const auto since = [](auto begin) {
+    return Seconds(std::chrono::steady_clock::now() - begin).count();
+  };
   const double min_s = gpu ? 0.3 : 0.05;
   const double max_s = gpu ? 2.0 : 0.5;
   std::deque<double> last;
-  for (bool steady = false; elapsed() < min_s || (!steady && elapsed() < max_s);) {
+  for (bool steady = false; since(awake) < min_s || (!steady && since(now) < max_s);) {
     last.push_back(chain.elapsed_ns(chain.run(iterations)));
     if (last.size() > 3) last.pop_front();
     const auto [low, high] = std::minmax_element(last.begin(), last.end());
@@ -237,7 +242,7 @@ std::string try_events(Session& session) {
   session.info().timer = session.info().launch_timer = Timer::host;
   Chain chain(session);
   chain.run(64);
-  const std::uint32_t base = calibration_length(chain) / 8;
+  const std::uint32_t base = calibration_length(chain, is_gpu(session.info())) / 8;
   std::string problem;
   // A busy host can spoil a pair of launches, so that one good pair of three is enough. So can a
   // clock that rises from idle: the longer launches, which come later, are too fast then.
@@ -283,7 +288,9 @@ Line ticks_against_ns(Chain& chain, std::uint32_t longest) {
 
 void warm_up_and_calibrate(Session& session) {
   Chain chain(session);
-  const std::uint32_t longest = calibration_length(chain);
+  const bool is_timed_by_gpu =
+      is_gpu(session.info()) && session.info().launch_timer == Timer::event;
+  const std::uint32_t longest = calibration_length(chain, is_timed_by_gpu);
   warm_up(session, chain, longest);
   Clock& clock = session.info().clock;
   if (clock.kind == ClockKind::none) return;

@@ -45,8 +45,12 @@ HostMemory::HostMemory(Bytes size) : size_(size) {
   const std::uintptr_t aligned =
       (address + huge_page.count - 1) / huge_page.count * huge_page.count;
   begin_ = static_cast<char*>(mapping_) + (aligned - address);
-  // Advice: where the system gives no huge pages, huge_page_percent() says so.
-  madvise(begin_, size_.count, MADV_HUGEPAGE);
+  // Advice: where the system gives no huge pages, huge_page_percent() says so. Nor does it for a
+  // part of one: of 512 KiB on small pages every other access would miss the near translation
+  // buffer. What lies behind is mapped, and nobody's.
+  const bool is_worth_it = size_ * 4 >= huge_page;
+  const std::uint64_t whole = (size_.count + huge_page.count - 1) / huge_page.count;
+  madvise(begin_, is_worth_it ? whole * huge_page.count : size_.count, MADV_HUGEPAGE);
 }
 
 HostMemory::~HostMemory() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <map>
+
 #include "clprobe/device.hpp"
 
 namespace clprobe {
@@ -33,8 +35,18 @@ class OpenClBackend final : public Backend {
   Work prepare(const Probe& probe, const Point& point) override {
     const std::string where = place(probe, point);
     if (probe.open == nullptr) throw Unsupported(fmt::format("{} has no kernel", where));
-    if (opened_ != &probe) open(probe, where);
-    Work work = translated(where, [&] { return prepare_(point); });
+    if (!has_memory_of_its_own(session_.info())) close_others(probe);
+    Work work;
+    try {
+      work = prepare_opened(probe, point, where);
+    } catch (const Unsupported&) {
+      throw;
+    } catch (const DeviceError&) {
+      // It may be that the memory is taken by what other probes hold.
+      if (!close_others(probe)) throw;
+      opened_.erase(&probe);
+      work = prepare_opened(probe, point, where);
+    }
     work.run = [run = std::move(work.run), where](std::uint64_t iterations) {
       return translated(where, [&] { return run(iterations); });
     };
@@ -42,17 +54,29 @@ class OpenClBackend final : public Backend {
   }
 
  private:
-  /// One probe is open at a time: what it held is free before the next one takes its own.
-  void open(const Probe& probe, const std::string& where) {
-    opened_ = nullptr;
-    prepare_ = nullptr;
-    prepare_ = translated(where, [&] { return probe.open(session_); });
-    opened_ = &probe;
+  /// Whether what a probe holds takes nothing from the host.
+  static bool has_memory_of_its_own(const DeviceInfo& device) {
+    return is_gpu(device) && device.reported.integer_or("host_unified_memory", 1) == 0;
+  }
+
+  Work prepare_opened(const Probe& probe, const Point& point, const std::string& where) {
+    auto opened = opened_.find(&probe);
+    if (opened == opened_.end()) {
+      opened =
+          opened_.emplace(&probe, translated(where, [&] { return probe.open(session_); })).first;
+    }
+    return translated(where, [&] { return opened->second(point); });
+  }
+
+  /// Frees what the other probes hold. Whether there was any.
+  bool close_others(const Probe& probe) {
+    return std::erase_if(opened_, [&](const auto& each) { return each.first != &probe; }) > 0;
   }
 
   Session& session_;
-  const Probe* opened_{nullptr};
-  Preparer prepare_{};
+  /// Probes take turns, and laying out a gigabyte anew takes as long as measuring a hundred points:
+  /// what a probe has stays, unless the next one needs the memory.
+  std::map<const Probe*, Preparer> opened_{};
 };
 
 }  // namespace

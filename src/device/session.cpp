@@ -62,11 +62,22 @@ std::string Session::full_options(const std::string& options) const {
 
 cl::Kernel Session::kernel(std::string_view file, const char* name, const std::string& options,
                            const std::string& preamble) {
+  return {program(file, options, preamble), name};
+}
+
+void Session::build(std::string_view file, const std::string& options,
+                    const std::string& preamble) {
+  static_cast<void>(program(file, options, preamble));
+}
+
+const cl::Program& Session::program(std::string_view file, const std::string& options,
+                                    const std::string& preamble) {
   const std::string all_options = full_options(options);
   const std::string key = fmt::format("{}\n{}\n{}", file, all_options, preamble);
   auto found = programs_.find(key);
   if (found == programs_.end()) {
     cl::Program program(context_, kernel_source(file, preamble));
+    const auto begin = std::chrono::steady_clock::now();
     try {
       program.build(device_, all_options.c_str());
     } catch (const cl::BuildError& error) {
@@ -77,9 +88,10 @@ cl::Kernel Session::kernel(std::string_view file, const char* name, const std::s
                                     first_error_line(logs.empty() ? "" : logs.front().second),
                                     is_pocl ? advise_about_pocl_cache() : ""));
     }
+    longest_build_ = std::max(longest_build_, std::chrono::steady_clock::now() - begin);
     found = programs_.emplace(key, std::move(program)).first;
   }
-  return {found->second, name};
+  return found->second;
 }
 
 KernelBuild Session::build_of(std::string_view file, const std::string& options) const {
@@ -101,6 +113,7 @@ void Session::place_launch(const cl::NDRange& global, const cl::NDRange& local) 
 LaunchTimes Session::launch(const cl::Kernel& kernel, const cl::NDRange& global,
                             const cl::NDRange& local) {
   place_launch(global, local);
+  if (!first_launch_) first_launch_ = std::chrono::steady_clock::now();
   cl::Event event;
   const std::uint64_t begin = steady_now_ns();
   queue_.enqueueNDRangeKernel(kernel, cl::NullRange, global, local, nullptr, &event);

@@ -60,6 +60,19 @@ class Measuring::Passes {
     begin_.reset();
   }
 
+  bool visit_again_if_cheap() {
+    if (!is_worth_another_visit()) return false;
+    begin_ = Steady::now();
+    for (const std::size_t index : shuffled_from(0)) {
+      if (cancelled()) break;
+      if (may_visit_again(index)) visit(index);
+    }
+    ++rounds_;
+    elapsed_before_s_ = elapsed_s();
+    begin_.reset();
+    return true;
+  }
+
   [[nodiscard]] bool is_done() const { return ended_.is_done || was_cancelled_; }
   [[nodiscard]] ProbeResult result() const;
   [[nodiscard]] const std::vector<Reference>& references() const { return references_.seen(); }
@@ -78,6 +91,8 @@ class Measuring::Passes {
   void visit_all(const std::vector<std::size_t>& order);
   void add_refined();
   void visit_again();
+  [[nodiscard]] bool may_visit_again(std::size_t index) const;
+  [[nodiscard]] bool is_worth_another_visit() const;
   void visit(std::size_t index);
   void report_progress();
   void judge(std::size_t index);
@@ -186,17 +201,32 @@ void Measuring::Passes::visit_again() {
       if (stopped() || elapsed_s() - first_visit_s_.value_or(0.0) > budget_.min_time.count()) {
         return;
       }
-      const Point& point = result_.points[index];
-      // A point without samples was refused, and would be refused again; a lost device stays lost.
-      const bool is_there = point.failure.empty() && !point.samples.empty();
-      if (is_there && point.facts.find(later_failure) == nullptr) visit(index);
+      if (may_visit_again(index)) visit(index);
     }
   }
+}
+
+/// A point without samples was refused, and would be refused again; a lost device stays lost.
+bool Measuring::Passes::may_visit_again(std::size_t index) const {
+  const Point& point = result_.points[index];
+  const bool is_there = point.failure.empty() && !point.samples.empty();
+  return is_there && point.facts.find(later_failure) == nullptr;
+}
+
+/// What another round takes is a small part of the run. What is played back or simulated would say
+/// the same again.
+bool Measuring::Passes::is_worth_another_visit() const {
+  constexpr double max_share = 0.1;
+  if (is_given_ || is_simulated(backend_.device()) || cancelled()) return false;
+  if (!ended_.is_done || rounds_ >= budget_.max_visits) return false;
+  const Seconds run = Steady::now() - observer_.began;
+  return elapsed_before_s_ * (rounds_ + 1) / rounds_ <= max_share * run.count();
 }
 
 void Measuring::Passes::visit(std::size_t index) {
   Point& point = result_.points[index];
   Progress& progress = progress_[index];
+  if (observer_.visiting) observer_.visiting(probe_, point);
   try {
     const Work work = backend_.prepare(probe_, point);
     for (const auto& [name, value] : work.facts) point.facts.set(name, value);
@@ -273,6 +303,7 @@ Measuring& Measuring::operator=(Measuring&&) noexcept = default;
 Measuring::~Measuring() = default;
 
 void Measuring::pass() { passes_->pass(); }
+bool Measuring::visit_again() { return passes_->visit_again_if_cheap(); }
 void Measuring::look_again() { passes_->look_again(); }
 const std::vector<Reference>& Measuring::references() const { return passes_->references(); }
 bool Measuring::is_done() const { return passes_->is_done(); }

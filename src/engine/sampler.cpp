@@ -45,9 +45,14 @@ bool is_long_enough(const Sample& sample, const DeviceInfo& device, Timer timer)
   return sample.host_ns >= min_quanta * host_quantum_ns;
 }
 
-bool agree(std::uint64_t a, std::uint64_t b, double share) {
-  const auto [low, high] = std::minmax(a, b);
-  return static_cast<double>(high - low) <= share * static_cast<double>(low);
+/// Whether these say the same within a share, by the clock or by the launch's own time.
+bool agree(const Sample& first, const Sample& second, Timer timer, double share) {
+  const auto time_of = [&](const Sample& sample) {
+    return timer == Timer::clock ? sample.ticks.value_or(0) : sample.event_ns.value_or(0);
+  };
+  const auto a = static_cast<double>(time_of(first));
+  const auto b = static_cast<double>(time_of(second));
+  return std::fabs(a - b) <= share * std::min(a, b);
 }
 
 std::uint64_t clamp_iterations(const Work& work, std::uint64_t iterations) {
@@ -75,31 +80,42 @@ std::pair<std::uint64_t, Sample> calibrate(const Work& work, const DeviceInfo& d
   }
 }
 
+Sampling sampling_of(const Point& point, const DeviceInfo& device, const Budget& budget) {
+  Sampling sampling;
+  sampling.timer = timer_of(point, device);
+  sampling.count = budget.samples_per_visit;
+  sampling.agree_share = budget.relative_interval / 4;
+  const bool is_whole_launch = sampling.timer == Timer::event && is_of_launches(point);
+  sampling.has_partners = sampling.timer != Timer::clock && !is_whole_launch;
+  return sampling;
+}
+
 }  // namespace
+
+void take_samples(const Work& work, const DeviceInfo& device, const Sampling& sampling,
+                  const TakeSample& take) {
+  auto [iterations, last] = calibrate(work, device, sampling.timer);
+  take(last);
+  for (int i = 1; i < sampling.count; ++i) {
+    const Sample before = std::exchange(last, checked(work.run(iterations)));
+    take(last);
+    // Two samples that agree make a third one a waste; the next visit comes at another time.
+    if (!sampling.has_partners && agree(before, last, sampling.timer, sampling.agree_share)) break;
+  }
+  if (!sampling.has_partners) return;
+  const std::uint64_t fewer = std::max<std::uint64_t>(1, iterations / 8);
+  for (int i = 0; i < sampling.count; ++i) take(checked(work.run(fewer)));
+}
 
 void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budget,
                   std::uint64_t visit, Point& point) {
-  const Timer timer = timer_of(point, device);
-  std::vector<Sample>& samples = point.samples;
-  auto [iterations, first] = calibrate(work, device, timer);
+  const Sampling sampling = sampling_of(point, device, budget);
   const auto keep = [&](Sample sample) {
     sample.visit = visit;
-    samples.push_back(sample);
+    point.samples.push_back(sample);
   };
-  keep(first);
-  if (timer == Timer::clock) {
-    // Two samples that agree make a third one a waste; the next visit comes at another time.
-    for (int i = 1; i < budget.samples_per_visit; ++i) {
-      const std::uint64_t before = samples.back().ticks.value_or(0);
-      keep(checked(work.run(iterations)));
-      if (agree(before, samples.back().ticks.value_or(0), budget.relative_interval / 4)) return;
-    }
-    return;
-  }
-  for (int i = 1; i < budget.samples_per_visit; ++i) keep(checked(work.run(iterations)));
-  if (timer == Timer::event && is_of_launches(point)) return;
-  const std::uint64_t fewer = std::max<std::uint64_t>(1, iterations / 8);
-  for (int i = 0; i < budget.samples_per_visit; ++i) keep(checked(work.run(fewer)));
+  if (work.sample) return work.sample(sampling, keep);
+  take_samples(work, device, sampling, keep);
 }
 
 std::optional<double> speed_ns(const Point& reference, const DeviceInfo& device) {

@@ -11,12 +11,15 @@
 
 namespace clprobe {
 
-/// Takes `budget.samples_per_visit` samples and appends them to `samples`. The work is lengthened
-/// until a sample is worth at least 100 timer quanta, and shortened when a launch passes 100 ms (a
-/// display driver may kill longer ones). Without an in-kernel clock each sample has a partner with
-/// an eighth of the work, since only their difference is free of the launch; but a whole launch
-/// that events time is its own time. Throws DeviceError when the device fails or a witness is
-/// wrong.
+/// Takes samples by `work.run`. The work is lengthened until a sample is worth at least 100 timer
+/// quanta, and shortened when a launch passes 100 ms (a display driver may kill longer ones).
+/// Throws DeviceError when the device fails, VoidedPoint when a witness is wrong.
+void take_samples(const Work& work, const DeviceInfo& device, const Sampling& sampling,
+                  const TakeSample& take);
+
+/// Appends `budget.samples_per_visit` samples to the point's, or fewer where they agree. Without an
+/// in-kernel clock each has a partner; but a whole launch that events time is its own time. Throws
+/// as take_samples() does.
 void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budget,
                   std::uint64_t visit, Point& point);
 

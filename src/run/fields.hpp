@@ -329,11 +329,12 @@ struct Fields<Work> {
 };
 
 template <>
-struct Fields<Measurement> {
-  static constexpr std::string_view name = "measurement";
+struct Fields<Sampling> {
+  static constexpr std::string_view name = "sampling";
   static constexpr auto list =
-      std::tuple(always("sample", &Measurement::sample),
-                 always("expected_witness", &Measurement::expected_witness));
+      std::tuple(always("timer", &Sampling::timer), always("count", &Sampling::count),
+                 always("agree_share", &Sampling::agree_share),
+                 always("has_partners", &Sampling::has_partners));
 };
 
 }  // namespace clprobe::json

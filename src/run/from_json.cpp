@@ -266,7 +266,7 @@ template Warning decode(const Json&);
 template DeviceInfo decode(const Json&);
 template Clock decode(const Json&);
 template Work decode(const Json&);
-template Measurement decode(const Json&);
+template Sampling decode(const Json&);
 template Run decode(const Json&);
 
 }  // namespace clprobe::json

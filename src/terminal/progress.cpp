@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <condition_variable>
 #include <cstdint>
+#include <stop_token>
 #include <string_view>
 
+#include "system/interrupt.hpp"
 #include "system/write.hpp"
 #include "terminal/terminal.hpp"
 #include "text/text.hpp"
@@ -47,11 +50,27 @@ std::string format_time_left(double seconds_left) {
   return fmt::format("{}:{:02} left", minutes, total % 60);
 }
 
+std::string format_time_passed(double seconds_passed) {
+  if (!std::isfinite(seconds_passed) || seconds_passed < 0.0) return "";
+  const auto total = static_cast<std::int64_t>(std::min(seconds_passed, 1e9));
+  return fmt::format("{}:{:02}", total / 60, total % 60);
+}
+
+std::string compose_title(const std::string& title, const std::string& activity,
+                          double activity_seconds) {
+  constexpr double glance = 0.3;  // shorter, it would only flicker
+  if (activity.empty() || activity_seconds < glance) return title;
+  if (activity_seconds < 1.0) return fmt::format("{}: {}", title, activity);
+  return fmt::format("{}: {} ({:.0f} s)", title, activity, std::floor(activity_seconds));
+}
+
 std::string compose_progress(const Progress& progress, int columns, bool unicode) {
   if (columns < 1) return "";
-  const bool is_number = std::isfinite(progress.done_share);
-  const double done_share = is_number ? std::clamp(progress.done_share, 0.0, 1.0) : 0.0;
-  const std::string percent = fmt::format("{:3} %", static_cast<int>(done_share * 100.0));
+  const bool is_number = progress.done_share && std::isfinite(*progress.done_share);
+  const double done_share = is_number ? std::clamp(*progress.done_share, 0.0, 1.0) : 0.0;
+  const std::string percent = progress.done_share
+                                  ? fmt::format("{:3} %", static_cast<int>(done_share * 100.0))
+                                  : format_time_passed(progress.seconds_passed);
   const std::string time_left = format_time_left(progress.seconds_left);
   const std::string tail = time_left.empty() ? percent : fmt::format("{}  {}", percent, time_left);
   const int tail_columns = display_width(tail);
@@ -59,7 +78,7 @@ std::string compose_progress(const Progress& progress, int columns, bool unicode
   const int title_columns = display_width(title);
 
   const int bar_columns = std::min(columns - title_columns - tail_columns - 4, max_bar_columns);
-  if (bar_columns >= min_bar_columns) {
+  if (progress.done_share && bar_columns >= min_bar_columns) {
     return fmt::format("{}  {}  {}", title, compose_bar(done_share, bar_columns, unicode), tail);
   }
   const int columns_for_title = columns - tail_columns - 2;
@@ -74,10 +93,53 @@ ProgressLine::ProgressLine(int descriptor)
       can_redraw_(terminal::can_redraw(descriptor)),
       unicode_(has_unicode()) {}
 
-ProgressLine::~ProgressLine() { clear(); }
+ProgressLine::~ProgressLine() {
+  mover_ = {};  // before what it draws goes away
+  clear();
+}
 
 void ProgressLine::show(const Progress& progress, Clock::time_point now) {
-  if (!can_redraw_ || (drawn_ && now - *drawn_ < min_interval)) return;
+  const std::lock_guard lock(mutex_);
+  const bool was_unknown = shown_ && !shown_->done_share;
+  if (!was_unknown) unknown_since_ = now;
+  shown_ = progress;
+  if (drawn_ && now - *drawn_ < min_interval) return;
+  draw(now);
+}
+
+void ProgressLine::tell(const std::string& activity, Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (activity == activity_) return;
+  activity_ = activity;
+  activity_since_ = now;
+}
+
+void ProgressLine::redraw(Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  if (shown_) draw(now);
+}
+
+void ProgressLine::keep_moving() {
+  if (!can_redraw_ || mover_.joinable()) return;
+  // The thread inherits what is held back: interrupts are for those who wait for a driver.
+  const system::HeldBackSignals held;
+  mover_ = std::jthread([this](const std::stop_token& stop) {
+    constexpr auto interval = std::chrono::milliseconds(250);
+    std::mutex mutex;
+    std::condition_variable_any stopped;
+    std::unique_lock lock(mutex);
+    while (!stopped.wait_for(lock, stop, interval, [&] { return stop.stop_requested(); })) {
+      redraw();
+    }
+  });
+}
+
+void ProgressLine::draw(Clock::time_point now) {
+  if (!can_redraw_) return;
+  using Seconds = std::chrono::duration<double>;
+  Progress progress = *shown_;
+  progress.title = compose_title(progress.title, activity_, Seconds(now - activity_since_).count());
+  progress.seconds_passed = Seconds(now - unknown_since_).count();
   // The last column stays free: some terminals wrap as soon as it is written. The width is asked
   // each time, since windows are resized.
   const int columns = width_columns(descriptor_) - 1;
@@ -87,8 +149,10 @@ void ProgressLine::show(const Progress& progress, Clock::time_point now) {
 }
 
 void ProgressLine::clear() {
+  const std::lock_guard lock(mutex_);
   if (drawn_) static_cast<void>(system::write_all(descriptor_, erase_line));
   drawn_.reset();
+  shown_.reset();
 }
 
 }  // namespace clprobe::terminal

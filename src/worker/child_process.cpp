@@ -232,6 +232,23 @@ std::string ChildProcess::ask(std::string_view line, std::chrono::milliseconds t
   if (pid_ < 0) throw ChildLost("the driver's process is gone");
   const Patience patience{timeout, std::chrono::steady_clock::now() + timeout, cancelled};
   write_line(line, patience);
+  return read_line(patience);
+}
+
+void ChildProcess::tell_last(std::string_view line, std::chrono::milliseconds timeout,
+                             const std::function<bool()>& cancelled) {
+  if (pid_ < 0) throw ChildLost("the driver's process is gone");
+  write_line(line, {timeout, std::chrono::steady_clock::now() + timeout, cancelled});
+  shutdown(channel_, SHUT_WR);
+}
+
+std::string ChildProcess::next_line(std::chrono::milliseconds timeout,
+                                    const std::function<bool()>& cancelled) {
+  if (pid_ < 0) throw ChildLost("the driver's process is gone");
+  return read_line({timeout, std::chrono::steady_clock::now() + timeout, cancelled});
+}
+
+std::string ChildProcess::read_line(const Patience& patience) {
   for (;;) {
     if (const auto end = unread_.find('\n'); end != std::string::npos) {
       std::string answer = unread_.substr(0, end);

@@ -37,6 +37,11 @@ class ChildProcess {
   /// passes; then, and when `cancelled` turns true, the child is killed.
   std::string ask(std::string_view line, std::chrono::milliseconds timeout,
                   const std::function<bool()>& cancelled);
+  /// Sends a line, after which the child ends: of its answers nobody hears. Throws ChildLost.
+  void tell_last(std::string_view line, std::chrono::milliseconds timeout,
+                 const std::function<bool()>& cancelled);
+  /// Waits for one more line of an answer that has several. Throws as ask() does.
+  std::string next_line(std::chrono::milliseconds timeout, const std::function<bool()>& cancelled);
 
  private:
   /// How long a question may take, the sending of it and the wait for its answer.
@@ -50,6 +55,7 @@ class ChildProcess {
   /// Returns when the channel is `ready` (POLLIN, POLLOUT) or has hung up.
   void wait_until(short ready, const Patience& patience);
   void write_line(std::string_view line, const Patience& patience);
+  std::string read_line(const Patience& patience);
   [[nodiscard]] std::string end_of_child();
   /// Reads what the child's libraries have printed, and keeps the last of it.
   void hear();

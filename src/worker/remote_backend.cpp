@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "clprobe/worker.hpp"
 #include "run/json.hpp"
+#include "worker/builders.hpp"
 #include "worker/child_process.hpp"
 #include "worker/driver_words.hpp"
 #include "worker/drivers.hpp"
@@ -35,17 +38,21 @@ auto reading(Action action) -> decltype(action()) {
   }
 }
 
-/// Asks and parses the answer. Throws DeviceError for the driver's errors, ChildLost for its end.
-Json request(ChildProcess& child, const Json& question, const WorkerSettings& settings) {
-  const std::string line =
-      child.ask(json::one_line(question), settings.timeout, settings.cancelled);
+/// Parses a line of an answer. Throws DeviceError for the driver's errors.
+Json answer_of(const std::string& line) {
   Json answer = reading([&] { return json::parse(line); });
   const auto text_of = [&](const char* key) {
     return clean_driver_words(reading([&] { return answer.at(key).get<std::string>(); }));
   };
   if (answer.contains("unsupported")) throw Unsupported(text_of("unsupported"));
+  if (answer.contains("voided")) throw VoidedPoint(text_of("voided"));
   if (answer.contains("error")) throw DeviceError(text_of("error"));
   return answer;
+}
+
+/// Asks and parses the answer. Throws DeviceError for the driver's errors, ChildLost for its end.
+Json request(ChildProcess& child, const Json& question, const WorkerSettings& settings) {
+  return answer_of(child.ask(json::one_line(question), settings.timeout, settings.cancelled));
 }
 
 std::shared_ptr<ChildProcess> start_child(const WorkerSettings& settings) {
@@ -72,6 +79,15 @@ class RemoteBackend final : public Backend {
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
   [[nodiscard]] std::vector<Warning> warnings() const override { return warnings_; }
 
+  /// In processes beside this one, where the driver takes long: one that had all in its cache would
+  /// only be disturbed.
+  void build_ahead(const std::function<std::vector<Program>()>& programs) override {
+    constexpr double long_s = 0.05;
+    const std::size_t count = builder_count(device_, std::thread::hardware_concurrency());
+    if (longest_build_s_ < long_s || count == 0) return;
+    builders_.emplace(device_, settings_, programs(), count);
+  }
+
   Work prepare(const Probe& probe, const Point& point) override {
     if (lost_in_a_row_ >= max_lost_in_a_row) {
       throw DeviceError(fmt::format("given up after {} failures in a row, the last: {}",
@@ -83,7 +99,9 @@ class RemoteBackend final : public Backend {
                                {"probe", probe.id},
                                {"point", json::encode(without_samples(point))}});
       Work work = reading([&] { return json::decode<Work>(answer.at("work")); });
-      work.run = [this](std::uint64_t iterations) { return run(iterations); };
+      work.sample = [this](const Sampling& sampling, const TakeSample& take) {
+        sample(sampling, take);
+      };
       return work;
     });
   }
@@ -106,10 +124,15 @@ class RemoteBackend final : public Backend {
     return point;
   }
 
-  Json ask(const Json& question) { return request(*child_, question, settings_); }
+  Json ask(const Json& question) {
+    if (settings_.asking) settings_.asking(question.at("do").get<std::string>());
+    return request(*child_, question, settings_);
+  }
 
   void take_device(const Json& answer) {
     device_ = reading([&] { return json::decode<DeviceInfo>(answer.at("device")); });
+    if (!answer.contains("longest_build_s")) return;
+    longest_build_s_ = reading([&] { return answer.at("longest_build_s").get<double>(); });
   }
 
   /// An error may leave the driver's context unusable for all that follows, so that the next point
@@ -119,6 +142,8 @@ class RemoteBackend final : public Backend {
     try {
       return action();
     } catch (const Unsupported&) {
+      throw;
+    } catch (const VoidedPoint&) {
       throw;
     } catch (const std::runtime_error& error) {  // ChildLost and DeviceError
       child_.reset();
@@ -136,14 +161,18 @@ class RemoteBackend final : public Backend {
          {"known", json::encode(device_)}});
   }
 
-  Measurement run(std::uint64_t iterations) {
-    return giving_up_child_on_error([&] {
+  /// Each sample is a line of the answer, and has the time of one: what was measured before a
+  /// driver's end is there.
+  void sample(const Sampling& sampling, const TakeSample& take) {
+    giving_up_child_on_error([&] {
       if (child_ == nullptr) throw DeviceError("the driver's process is gone");
-      const Json answer = ask({{"do", "run"}, {"iterations", iterations}});
-      const Measurement measurement =
-          reading([&] { return json::decode<Measurement>(answer.at("measurement")); });
-      lost_in_a_row_ = 0;
-      return measurement;
+      Json line = ask({{"do", "sample"}, {"sampling", json::encode(sampling)}});
+      for (; !line.contains("done");
+           line = answer_of(child_->next_line(settings_.timeout, settings_.cancelled))) {
+        if (line.contains("slow")) continue;
+        take(reading([&] { return json::decode<Sample>(line.at("sample")); }));
+        lost_in_a_row_ = 0;
+      }
     });
   }
 
@@ -204,6 +233,8 @@ class RemoteBackend final : public Backend {
   WorkerSettings settings_;
   std::shared_ptr<ChildProcess> child_;
   DeviceInfo device_{};
+  double longest_build_s_{0.0};
+  std::optional<Builders> builders_{};
   std::vector<Warning> warnings_{};
   int lost_in_a_row_{0};
   std::string last_loss_{};

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The child's side of the protocol: one JSON object a line, asked and answered in turn.
+// The child's side of the protocol: one JSON object a line, asked and answered in turn; only the
+// answer of "sample" has several lines.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <optional>
 #include <string>
@@ -14,6 +16,7 @@
 #include "clprobe/registry.hpp"
 #include "clprobe/worker.hpp"
 #include "device/pocl_cache.hpp"
+#include "engine/sampler.hpp"
 #include "run/json.hpp"
 #include "worker/child_process.hpp"
 #include "worker/drivers.hpp"
@@ -35,16 +38,28 @@ Json unloadable_drivers() {
   return problems;
 }
 
+/// Sends one line of an answer.
+void say(const Json& line) {
+  const std::string text = json::one_line(line) + "\n";
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t count = write(worker_channel, text.data() + sent, text.size() - sent);
+    if (count <= 0) _exit(1);  // nobody listens any more
+    sent += static_cast<std::size_t>(count);
+  }
+}
+
 /// What the child has open. One device, one prepared point at a time.
 class Server {
  public:
   /// Answers one request; errors of drivers become {"error": "..."}, and what the device cannot do
-  /// {"unsupported": "..."}.
+  /// {"unsupported": "..."}, wrong results {"voided": "..."}.
   Json answer(const Json& request) {
     try {
       return answer_or_throw(request);
     } catch (const Unsupported& refusal) {
       return {{"unsupported", refusal.what()}};
+    } catch (const VoidedPoint& error) {
+      return {{"voided", error.what()}};
     } catch (const cl::Error& error) {
       return {{"error", describe(error)}};
     } catch (const std::exception& error) {
@@ -65,9 +80,10 @@ class Server {
         Handler{"try-events", &Server::try_the_events},
         Handler{"try-pointers", &Server::try_the_pointers},
         Handler{"calibrate", &Server::calibrate},
+        Handler{"build", &Server::build},
         Handler{"prepare", &Server::prepare},
         Handler{"core", &Server::use_core},
-        Handler{"run", &Server::run},
+        Handler{"sample", &Server::sample},
     };
     const std::string word = request.at("do").get<std::string>();
     for (const Handler& handler : handlers) {
@@ -148,6 +164,20 @@ class Server {
     return tried();
   }
 
+  /// {"programs": [{"file", "options", "preamble"}, ...]}: for the driver's cache alone. One that
+  /// does not build will say so where it is needed.
+  Json build(const Json& request) {
+    for (const Json& each : request.at("programs")) {
+      try {
+        session().build(each.at("file").get<std::string>(), each.at("options").get<std::string>(),
+                        each.at("preamble").get<std::string>());
+      } catch (const DeviceError&) {
+        continue;
+      }
+    }
+    return Json::object();
+  }
+
   Json prepare(const Json& request) {
     const std::string id = request.at("probe").get<std::string>();
     const Probe* const probe = find_probe(id);
@@ -162,11 +192,22 @@ class Server {
     return Json::object();
   }
 
-  // NOLINTNEXTLINE(readability-make-member-function-const): one of the handlers
-  Json run(const Json& request) {
+  /// Several lines: {"sample": {...}} for each, and {"slow": true} so that who waits for the next
+  /// one knows that the driver still answers.
+  Json sample(const Json& request) {
     if (!work_.run) throw DeviceError("nothing is prepared");
-    return {
-        {"measurement", json::encode(work_.run(request.at("iterations").get<std::uint64_t>()))}};
+    constexpr std::uint64_t slow_ns = 1'000'000'000;
+    Work told = work_;
+    told.run = [this](std::uint64_t iterations) {
+      const Measurement measurement = work_.run(iterations);
+      if (measurement.sample.host_ns > slow_ns) say({{"slow", true}});
+      return measurement;
+    };
+    take_samples(told, session().info(), json::decode<Sampling>(request.at("sampling")),
+                 [](const Sample& taken) {
+                   say({{"sample", json::encode(taken)}});
+                 });
+    return {{"done", true}};
   }
 
   Session& session() {
@@ -174,21 +215,15 @@ class Server {
     return *session_;
   }
 
-  Json tried() { return {{"device", json::encode(session().info())}}; }
+  Json tried() {
+    const std::chrono::duration<double> longest = session().longest_build();
+    return {{"device", json::encode(session().info())}, {"longest_build_s", longest.count()}};
+  }
 
   std::optional<Session> session_{};
   std::unique_ptr<Backend> backend_{};
   Work work_{};
 };
-
-bool write_all(const std::string& text) {
-  for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t count = write(worker_channel, text.data() + sent, text.size() - sent);
-    if (count <= 0) return false;
-    sent += static_cast<std::size_t>(count);
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -202,9 +237,9 @@ int serve() {
     if (count <= 0) break;
     unread.append(bytes.data(), static_cast<std::size_t>(count));
     for (auto end = unread.find('\n'); end != std::string::npos; end = unread.find('\n')) {
-      const std::string answer = json::one_line(server.answer(Json::parse(unread.substr(0, end))));
+      const Json question = Json::parse(unread.substr(0, end));
       unread.erase(0, end + 1);
-      if (!write_all(answer + "\n")) return 1;
+      say(server.answer(question));
     }
   }
   // Not through the drivers' exit handlers: some crash or hang in theirs.

@@ -87,6 +87,8 @@ std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
 
 /// Prepares points of `Shape`. Throws DeviceError and cl::Error.
 Preparer open(Session& session);
+/// How `open` builds the kernels of a point, as Probe::builds.
+std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 
 /// The same accesses for the simulator.
 SimulatedWork trace(const simulator::Machine& machine, const Point& point);

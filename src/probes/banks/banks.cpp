@@ -384,6 +384,7 @@ const Probe probe{
     .open = open,
     .trace = trace,
     .variants = variants,
+    .builds = builds,
     .find_problem = find_problem<Shape>,
     .analyse = analyse,
     .card = card,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "probes/inflight/findings.hpp"
 #include "probes/inflight/loaded.hpp"
@@ -69,6 +70,32 @@ std::string chains_text(const ProbeResult& result) {
   return text;
 }
 
+/// Bytes of a line that the loaded points moved; 0 without such points.
+double streamed_line(const ProbeResult& result) {
+  for (const Point& point : result.points) {
+    if (point.series != loaded_traffic_series) continue;
+    return static_cast<double>(point.parameters.integer_or("line_bytes", 0));
+  }
+  return 0.0;
+}
+
+std::vector<CardPlot> plots_of(const ProbeResult& result) {
+  std::vector<CardPlot> plots;
+  if (const double line = streamed_line(result); line > 0.0) {
+    plots.push_back({.title = "Latency while others stream",
+                     .series = {std::string(loaded_latency_series)},
+                     .by = "delay",
+                     .across_title = "bandwidth of the streams",
+                     .across = std::string(loaded_traffic_series),
+                     .across_bytes = line});
+  }
+  plots.push_back({.title = "Chains side by side",
+                   .series = {"cache-chains", "memory-chains"},
+                   .by = "asked",
+                   .across_title = "loads asked for at once"});
+  return plots;
+}
+
 }  // namespace
 
 Card card(const ProbeResult& result) {
@@ -86,6 +113,7 @@ Card card(const ProbeResult& result) {
   if (!has_limit && !result.findings.empty()) card.unseen.emplace_back("limit of loads in flight");
   const Finding* const knee = find_finding(result.findings, "knee_bandwidth", loaded_series);
   if (knee != nullptr && !knee->value) card.unseen.emplace_back("knee of the loaded latency");
+  card.plots = plots_of(result);
   return card;
 }
 

@@ -32,4 +32,16 @@ TEST_CASE("the largest bound stands on the card, and the limit where it was seen
   CHECK(card({}).lines.empty());
 }
 
+TEST_CASE("the loaded latency is drawn over the bandwidth of lines that streamed") {
+  ProbeResult result;
+  CHECK(card(result).plots.size() == 1);  // chains need to know nothing of their points
+  result.points.push_back(
+      {.series = std::string(loaded_traffic_series), .parameters = {{"line_bytes", 64}}});
+  const Card with_loaded = card(result);
+  REQUIRE(with_loaded.plots.size() == 2);
+  CHECK(with_loaded.plots[0].series == std::vector<std::string>{"loaded-latency"});
+  CHECK(with_loaded.plots[0].across == loaded_traffic_series);
+  CHECK(with_loaded.plots[0].across_bytes == 64.0);
+}
+
 }  // namespace clprobe::inflight

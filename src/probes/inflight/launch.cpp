@@ -19,6 +19,18 @@
 namespace clprobe::inflight {
 namespace {
 
+/// Work-items of a group that the kernel is built for, where these are many; 0: the usual build.
+/// Powers of two alone, since each size takes a build of its own.
+std::uint64_t large_group_for(const DeviceInfo& device, const Shape& shape) {
+  const bool is_large = shape.work_items > usual_group && !runs_items_in_turn(device);
+  return is_large ? std::bit_ceil(shape.work_items) : 0;
+}
+
+std::string usual_options(const DeviceInfo& device, const Shape& shape) {
+  const bool has_loop = runs_items_in_turn(device) && shape.work_items > 1;
+  return shape.options() + std::string(has_loop ? clock_without_asm : "");
+}
+
 /// A prepared point.
 class InFlight {
  public:
@@ -67,12 +79,10 @@ void InFlight::build_with(const std::string& options, std::uint64_t group) {
 
 /// And launches once: drivers compile then, and the first launch of all finds cold translations. A
 /// large group is built as such and tried, whatever the driver says of it: NVIDIA's says 256 of
-/// what it runs with 1024. Built for powers of two alone, since each size takes a build of its own.
+/// what it runs with 1024.
 void InFlight::build() {
-  const bool is_cpu = runs_items_in_turn(session_.info());
-  if (shape_.work_items > usual_group && !is_cpu) {
+  if (const std::uint64_t group = large_group_for(session_.info(), shape_); group != 0) {
     try {
-      const std::uint64_t group = std::bit_ceil(shape_.work_items);
       build_with(shape_.options() + large_group(group), group);
       static_cast<void>(run(1));
       return;
@@ -80,8 +90,7 @@ void InFlight::build() {
       // Then the usual kernel, if the driver says that it takes so many.
     }
   }
-  const bool has_loop = is_cpu && shape_.work_items > 1;
-  build_with(shape_.options() + std::string(has_loop ? clock_without_asm : ""), shape_.work_items);
+  build_with(usual_options(session_.info(), shape_), shape_.work_items);
   const auto max = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
   if (shape_.work_items > max) {
     throw Unsupported(fmt::format("the driver takes this kernel with at most {} work-items, not {}",
@@ -114,10 +123,9 @@ void InFlight::bind_chains() {
   const std::uint64_t bytes = shape_.work_items * shape_.chains * sizeof(cl_uint);
   starts_ = shared_->starts.at_least(session_, bytes);
   kernel_.setArg(0, lines_.store.buffer);
-  kernel_.setArg(1, as_uint(shape_.line_bytes / sizeof(cl_uint)));
-  kernel_.setArg(2, starts_);
-  kernel_.setArg(4, never);
-  kernel_.setArg(5, out_);
+  kernel_.setArg(1, starts_);
+  kernel_.setArg(3, never);
+  kernel_.setArg(4, out_);
 }
 
 /// Rounds go on through the buffer, so that no launch finds what the one before has loaded. Returns
@@ -139,7 +147,7 @@ std::uint64_t InFlight::aim_chains(std::uint64_t hops) {
   const std::vector<std::uint32_t> starts = shape_.chain_lines(begin, distance);
   session_.queue().enqueueWriteBuffer(starts_, CL_TRUE, 0, starts.size() * sizeof(cl_uint),
                                       starts.data());
-  kernel_.setArg(3, as_uint(hops));
+  kernel_.setArg(2, as_uint(hops));
   const std::vector<std::uint32_t> ends = shape_.chain_lines(begin + hops, distance);
   return std::accumulate(ends.begin(), ends.end(), std::uint64_t{0});
 }
@@ -189,6 +197,16 @@ Work prepare(const std::shared_ptr<Shared>& shared, const Point& point) {
 }
 
 }  // namespace
+
+std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed*/,
+                                  const Point& point) {
+  if (is_loaded(point)) return {{LoadedShape::of(point).chase.options(), ""}};
+  const Shape shape = Shape::of(point);
+  const std::uint64_t group = large_group_for(device, shape);
+  // The lines are laid out, and touched, by the plain kernels.
+  return {{shape.options(), ""},
+          {group != 0 ? shape.options() + large_group(group) : usual_options(device, shape), ""}};
+}
 
 Preparer open(Session& session) {
   return [shared = std::make_shared<Shared>(session)](const Point& point) {

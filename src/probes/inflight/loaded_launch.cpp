@@ -115,28 +115,27 @@ void Loaded::check_group() {
 void Loaded::bind() {
   const double ticks = max_stream_ns * session_.info().clock.ticks_per_ns;
   kernel_.setArg(0, lines_.store.buffer);
-  kernel_.setArg(1, as_uint(shape_.chase.line_bytes / sizeof(cl_uint)));
-  kernel_.setArg(3, as_uint(lead));
+  kernel_.setArg(2, as_uint(lead));
   const bool is_cpu = runs_items_in_turn(session_.info());
   // Nobody comes to the chase that is alone.
   const std::uint64_t leads = is_cpu ? max_leads_of_cpu : max_leads;
-  kernel_.setArg(4, as_uint(shape_.groups == 0 ? 2 : leads));
-  kernel_.setArg(6, streamed_.store.buffer);
-  kernel_.setArg(7, as_uint(shape_.vectors() - 1));
-  kernel_.setArg(9, as_uint(shape_.turns));
-  kernel_.setArg(10, as_uint(max_iterations));
-  kernel_.setArg(11, as_uint(shape_.delay));
-  kernel_.setArg(12, static_cast<cl_ulong>(ticks));
-  kernel_.setArg(13, never);
-  kernel_.setArg(14, progress_);
-  kernel_.setArg(15, out_);
+  kernel_.setArg(3, as_uint(shape_.groups == 0 ? 2 : leads));
+  kernel_.setArg(5, streamed_.store.buffer);
+  kernel_.setArg(6, as_uint(shape_.vectors() - 1));
+  kernel_.setArg(8, as_uint(shape_.turns));
+  kernel_.setArg(9, as_uint(max_iterations));
+  kernel_.setArg(10, as_uint(shape_.delay));
+  kernel_.setArg(11, static_cast<cl_ulong>(ticks));
+  kernel_.setArg(12, never);
+  kernel_.setArg(13, progress_);
+  kernel_.setArg(14, out_);
 }
 
 Told Loaded::launch(std::uint64_t hops) {
   const std::uint64_t begin = lines_.position;
-  kernel_.setArg(2, shape_.chase.cycle().at(begin % shape_.chase.lines()));
-  kernel_.setArg(5, as_uint(hops));
-  kernel_.setArg(8, as_uint(streamed_.position & (shape_.vectors() - 1)));
+  kernel_.setArg(1, shape_.chase.cycle().at(begin % shape_.chase.lines()));
+  kernel_.setArg(4, as_uint(hops));
+  kernel_.setArg(7, as_uint(streamed_.position & (shape_.vectors() - 1)));
   const std::vector<cl_uint> zero(progress_words, 0);
   session_.queue().enqueueWriteBuffer(progress_, CL_FALSE, 0, zero.size() * sizeof(cl_uint),
                                       zero.data());

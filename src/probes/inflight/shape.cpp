@@ -91,21 +91,22 @@ std::vector<std::uint32_t> Shape::chain_lines(std::uint64_t position,
 }
 
 std::string Shape::options() const {
-  return fmt::format("-DLOADS={} -DCHAINS={}", pattern.loads * (kind == Kind::block ? 1 : 0),
-                     chains);
+  return fmt::format("-DLOADS={} -DCHAINS={} -DLINE_WORDS={}",
+                     pattern.loads * (kind == Kind::block ? 1 : 0), chains,
+                     line_bytes / sizeof(std::uint32_t));
 }
 
 std::vector<KernelVariant> variants() {
   std::vector<KernelVariant> all;
   for (const int loads : {0, 1, 2, 3, 4, 8}) {
-    all.push_back({fmt::format("-DLOADS={} -DCHAINS=1", loads), ""});
+    all.push_back({fmt::format("-DLOADS={} -DCHAINS=1 -DLINE_WORDS=32", loads), ""});
   }
   for (const int chains : {2, 4, 8, 16, 32}) {
-    all.push_back({fmt::format("-DLOADS=0 -DCHAINS={}", chains), ""});
+    all.push_back({fmt::format("-DLOADS=0 -DCHAINS={} -DLINE_WORDS=32", chains), ""});
   }
-  all.push_back({"-DLOADS=4 -DCHAINS=1" + large_group(1024), ""});
-  all.push_back({"-DLOADS=0 -DCHAINS=8" + large_group(1024), ""});
-  all.push_back({"-DLOADS=4 -DCHAINS=1" + std::string(clock_without_asm), ""});
+  all.push_back({"-DLOADS=4 -DCHAINS=1 -DLINE_WORDS=32" + large_group(1024), ""});
+  all.push_back({"-DLOADS=0 -DCHAINS=8 -DLINE_WORDS=32" + large_group(1024), ""});
+  all.push_back({"-DLOADS=4 -DCHAINS=1 -DLINE_WORDS=32" + std::string(clock_without_asm), ""});
   return all;
 }
 

@@ -80,12 +80,18 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Asked& asked) {
   if (ranges.empty()) ranges.push_back({std::max(series.spec->first, smallest), series.last, 0.0});
   std::vector<Bytes> sizes;
   for (const SizeRange& range : ranges) {
-    const double ratio = range.ratio > 1.0 ? range.ratio : series.ratio;
+    // Where sizes were asked for, they are as far apart as they are elsewhere.
+    const bool can_be_sparse = asked.sizes.empty() && series.sparse_from.count != 0;
+    const auto ratio_at = [&](double size) {
+      if (range.ratio > 1.0) return range.ratio;
+      const bool is_sparse = can_be_sparse && size >= static_cast<double>(series.sparse_from.count);
+      return is_sparse ? std::max(sparse_ratio, series.ratio) : series.ratio;
+    };
     const Bytes last = std::min(range.last, series.last);
     auto size = static_cast<double>(range.first.count);
     while (size < static_cast<double>(last.count)) {
       sizes.push_back({static_cast<std::uint64_t>(size)});
-      size *= ratio;
+      size *= ratio_at(size);
     }
     // The last bytes too; where drivers may refuse those, the line before them is tried as well.
     if (range.first <= last) sizes.push_back(last);
@@ -269,6 +275,7 @@ const Probe probe{
     .open = open,
     .trace = trace,
     .variants = variants,
+    .builds = builds,
     .find_problem = find_problem_of,
     .analyse = analyse,
     .card = card,

@@ -108,6 +108,20 @@ Measurement Chase::run(std::uint64_t iterations) {
 
 }  // namespace
 
+std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t seed,
+                                  const Point& point) {
+  const SeriesSpec& series = series_named(point.series);
+  const auto shape = shape_of<RingShape>(point);
+  std::vector<KernelVariant> all;
+  if (has_store(series.space)) all.push_back({layout_options(shape), ""});
+  std::string table;
+  if (series.space == Space::constant_program) {
+    table = table_text(shape, NestedCycle(shape.nodes(), seed).order(shape.nodes()));
+  }
+  all.push_back({build_options(series, shape), std::move(table)});
+  return all;
+}
+
 Preparer open(Session& session) {
   return [shared = std::make_shared<Shared>(session)](const Point& point) {
     auto chase = std::make_shared<Chase>(make_ring(shared, point));

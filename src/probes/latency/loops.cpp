@@ -18,7 +18,7 @@ std::uint64_t turns_before(const SeriesSpec& series, const RingShape& shape) {
 }  // namespace
 
 std::uint64_t usual_hops(const DeviceInfo& device) {
-  return runs_items_in_turn(device) ? 65536 : 8192;
+  return runs_items_in_turn(device) ? 16384 : 4096;
 }
 
 std::uint64_t warm_iterations(const DeviceInfo& device, const RingShape& shape) {

@@ -218,6 +218,27 @@ TEST_CASE("neighbouring sizes are 9 % apart, but for what whole steps allow") {
   CHECK(plan_of(big_gpu(), quick).points.size() < plan_of(big_gpu()).points.size());
 }
 
+TEST_CASE("on a CPU sizes of memory alone are few, and on a GPU they are not") {
+  DeviceInfo cpu = big_gpu();
+  cpu.type = DeviceType::cpu;
+  cpu.reported.set("cache_bytes", std::int64_t{mebibytes(100).count});
+  const auto count_from = [](const DeviceInfo& device, Bytes from, const Request& request = {}) {
+    const auto sizes = sizes_of(plan_of(device, request).points, "global");
+    return std::count_if(sizes.begin(), sizes.end(), [&](auto size) { return size >= from.count; });
+  };
+  // Twice the cache is 200 MiB: 42 % apart there are 6 up to 1 GiB, and 9 % apart 20.
+  CHECK(count_from(cpu, mebibytes(200)) == 6);
+  CHECK(count_from(cpu, mebibytes(100)) == 14);
+  Request thorough;
+  thorough.effort = Effort::thorough;
+  CHECK(count_from(cpu, mebibytes(200), thorough) > 40);
+  cpu.reported.set("cache_bytes", std::int64_t{0});
+  CHECK(count_from(cpu, mebibytes(200)) == 20);
+  cpu.type = DeviceType::gpu;
+  cpu.reported.set("cache_bytes", std::int64_t{mebibytes(100).count});
+  CHECK(count_from(cpu, mebibytes(200)) == 20);
+}
+
 TEST_CASE("a first look begins with global memory, in sizes that halve the gaps") {
   Request quick;
   quick.effort = Effort::quick;

@@ -23,8 +23,6 @@ constexpr Bytes largest_image = mebibytes(128);
 // The segmentation needs three points on a plateau; 9 % resolves caches that are 1.3 times apart.
 constexpr double fine_ratio = 1.09;
 constexpr double coarse_ratio = 1.19;
-// Where every size costs a build, or nothing but one plateau is expected.
-constexpr double sparse_ratio = 1.42;
 
 // Results, what walks return, and the least that a small order takes.
 constexpr Bytes small_buffers = kibibytes(16);
@@ -182,6 +180,16 @@ Bytes largest_quick(const DeviceInfo& device) {
   return std::clamp(reported_cache(device) * caches, mebibytes(128), mebibytes(512));
 }
 
+/// On a CPU, where a gigabyte takes seconds to lay out, sizes of memory alone are few: else most of
+/// the time goes there, and no point is visited twice. What a GPU reports may be its nearest cache.
+Bytes sparse_from(const DeviceInfo& device, Effort effort) {
+  constexpr std::uint64_t caches = 2;
+  const Bytes cache = reported_cache(device);
+  const bool is_known = device.type == DeviceType::cpu && cache.count != 0;
+  if (!is_known || effort == Effort::thorough) return {};
+  return std::max(cache * caches, mebibytes(128));
+}
+
 /// The largest store that the device has and that is allowed with all that belongs to it.
 Bytes largest_store(const DeviceInfo& device, const Asked& asked, Bytes line) {
   if (asked.max_memory.count != 0) {
@@ -239,8 +247,8 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Asked& asked
     const std::string_view missing = spec.missing(basis);
     if (!missing.empty() && spec.is_special && !asked.names(spec.name)) continue;
     plans.push_back({&spec, spec.is_by_page ? page_step(device) : line, spec.last(basis),
-                     ratio_of(spec.spacing, asked.effort), address_of(spec, device, asked.address),
-                     std::string(missing)});
+                     ratio_of(spec.spacing, asked.effort), sparse_from(device, asked.effort),
+                     address_of(spec, device, asked.address), std::string(missing)});
   }
   return plans;
 }

@@ -72,6 +72,7 @@ struct SeriesPlan {
   Bytes step;
   Bytes last;
   double ratio;
+  Bytes sparse_from;  ///< from here on sizes are further apart; 0: they are not
   AddressForm address;
   std::string missing;  ///< empty when it can
 };
@@ -84,6 +85,8 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Asked& asked
 
 // Between the sizes that are added around knees.
 inline constexpr double knee_ratio = 1.04;
+// Where every size costs a build, or nothing but one plateau is expected.
+inline constexpr double sparse_ratio = 1.42;
 
 /// What the probe holds at once for rings of up to so many nodes, cut from such a store: the store,
 /// the cycle, and its order on the host and on the device.

@@ -67,6 +67,8 @@ struct Case {
   Memory (*memory)(const Point&){nullptr};
   /// Of its kernel.
   KernelLoops (*loops)(const DeviceInfo&, const Point&){nullptr};
+  /// How the kernel is built.
+  std::string (*options)(const DeviceInfo&, const Point&){nullptr};
   /// Throws DeviceError, Unsupported and cl::Error.
   Work (*prepare)(Shared&, const Point&){nullptr};
   /// Adds what a bar's points say.

@@ -54,6 +54,7 @@ constexpr Case cases[]{
      .points = copy::points,
      .memory = copy::memory_of,
      .loops = copy::loops,
+     .options = copy::options_of,
      .prepare = copy::prepare,
      .analyse = copy::analyse},
     search::case_of<search::Queues::one>("a tree search with one queue"),
@@ -176,6 +177,13 @@ Preparer open(Session& session) {
   };
 }
 
+std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed*/,
+                                  const Point& point) {
+  std::vector<KernelVariant> all{{case_of(point).options(device, point), ""}};
+  if (case_of(point).memory(point).data != 0) all.push_back({part_options(0, false, device), ""});
+  return all;
+}
+
 std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
   const Case& of = case_of(point);
   std::vector<KernelLoops> all{of.loops(device, point)};
@@ -267,6 +275,7 @@ const Probe probe{
     .plan = plan,
     .open = open,
     .variants = variants,
+    .builds = builds,
     .find_problem = find_problem_of,
     .analyse = analyse,
     .card = card,

@@ -29,6 +29,11 @@ void share_out(cl::Kernel& kernel, const Region& region, const Walk& walk) {
   }
 }
 
+/// CPUs add 64 bits as fast as 32, and need no instruction to widen a place to an address.
+bool is_built_wide(const DeviceInfo& device, const Shape& shape) {
+  return needs_wide(shape) || runs_items_in_turn(device);
+}
+
 /// A point in place, and the launches on it.
 class Stream {
  public:
@@ -68,8 +73,7 @@ Stream::Stream(std::shared_ptr<State> state, const Point& point)
     : state_(std::move(state)),
       session_(state_->session()),
       shape_(shape_of<Shape>(point)),
-      // CPUs add 64 bits as fast as 32, and need no instruction to widen a place to an address.
-      is_wide_(needs_wide(shape_) || runs_items_in_turn(session_.info())),
+      is_wide_(is_built_wide(session_.info(), shape_)),
       options_(build_options(shape_, is_wide_)),
       samples_(std::min(shape_.grid, max_samples)) {
   if (reads_source(shape_.operation)) {
@@ -265,6 +269,12 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
 }
 
 }  // namespace
+
+std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed*/,
+                                  const Point& point) {
+  const auto shape = shape_of<Shape>(point);
+  return {{build_options(shape, is_built_wide(device, shape)), ""}};
+}
 
 Preparer open(Session& session) {
   return [state = std::make_shared<State>(session)](const Point& point) {

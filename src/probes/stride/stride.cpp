@@ -261,6 +261,7 @@ const Probe probe{
     .open = open,
     .trace = trace,
     .variants = variants,
+    .builds = builds,
     .find_problem = find_problem_of,
     .analyse = analyse,
     .card = card,

@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
+#include <thread>
 #include <vector>
 
 #include "clprobe/engine.hpp"
@@ -112,6 +114,56 @@ TEST_CASE("the time of other probes' passes is not a probe's own") {
   const double before = measuring.result().elapsed_seconds;
   CHECK(before > 0.0);
   CHECK(measuring.result().elapsed_seconds == before);
+}
+
+TEST_CASE("a probe that took little of the run's time is visited again, as often as is allowed") {
+  FakeBackend backend(steady());
+  const Probe fake = fake_probe();
+  Budget budget = three_visits();
+  budget.min_visits = 1;
+  Observer observer;
+  observer.began -= std::chrono::hours(1);
+  Measuring measuring(fake, backend, request_of_points(2), budget, observer);
+  CHECK_FALSE(measuring.visit_again());  // it has passes to make
+  measuring.pass();
+  REQUIRE(measuring.is_done());
+  CHECK(measuring.visit_again());
+  CHECK(measuring.visit_again());
+  CHECK_FALSE(measuring.visit_again());
+  CHECK(measuring.is_done());
+  for (const Point& point : measuring.result().points) CHECK(point.samples.back().visit == 2);
+  CHECK(backend.visited().size() == 6);
+}
+
+TEST_CASE("a probe that took most of the run's time is not visited again") {
+  FakeBackend backend([](const Point&, std::uint64_t iterations) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return launch_of(iterations, 1.0);
+  });
+  const Probe fake = fake_probe();
+  Budget budget = three_visits();
+  budget.min_visits = 1;
+  const Observer observer;
+  Measuring measuring(fake, backend, request_of_points(2), budget, observer);
+  measuring.pass();
+  REQUIRE(measuring.is_done());
+  CHECK_FALSE(measuring.visit_again());
+}
+
+TEST_CASE("each program that points need is named once, in their order") {
+  Probe fake = fake_probe();
+  CHECK(programs_for(fake, fake_info(), 42, fake_plan(fake_info(), request_of_points(2)).points)
+            .empty());
+  fake.builds = [](const DeviceInfo&, std::uint64_t seed, const Point& point) {
+    const auto bytes = point.parameters.integer("working_set_bytes");
+    return std::vector<KernelVariant>{{"-DALL", ""},
+                                      {"-DODD=" + std::to_string(bytes % 2), std::to_string(seed)}};
+  };
+  const Plan plan = fake_plan(fake_info(), request_of_points(4));
+  CHECK(programs_for(fake, fake_info(), 7, plan.points) ==
+        std::vector<Program>{{"fake.cl", {"-DALL", ""}},
+                             {"fake.cl", {"-DODD=1", "7"}},
+                             {"fake.cl", {"-DODD=0", "7"}}});
 }
 
 TEST_CASE("a device that is lost at a later pass takes nothing away from the first") {

@@ -88,11 +88,35 @@ TEST_CASE("a whole launch that events time needs no partner, one that the host t
   // The device has a clock; the point's own timer is stronger.
   sample_visit(work_of(1000, 1000, kernel_of(1000.0)), fake_info(), Budget{}, 0, launches);
   CHECK(access_counts(launches.samples) == std::set<std::uint64_t>{1000});
+  // Two that agree are enough here as well.
+  CHECK(launches.samples.size() == 2);
+  launches.samples.clear();
+  sample_visit(work_of(1000, 1000, uneven_kernel()), fake_info(), Budget{}, 0, launches);
   CHECK(launches.samples.size() == 3);
   launches.samples.clear();
   launches.parameters.set("timer", std::string("host"));
   sample_visit(work_of(1000, 1000, kernel_of(1000.0)), fake_info(), Budget{}, 0, launches);
   CHECK(access_counts(launches.samples) == std::set<std::uint64_t>{125, 1000});
+}
+
+TEST_CASE("work that samples by itself is told how, and its samples get the visit's number") {
+  Work work = work_of(1000, 1000, kernel_of(1000.0));
+  std::vector<Sampling> asked;
+  work.sample = [&](const Sampling& sampling, const TakeSample& take) {
+    asked.push_back(sampling);
+    take(launch_of(10, 1.0).sample);
+  };
+  Budget budget;
+  budget.samples_per_visit = 4;
+  budget.relative_interval = 0.02;
+  Point point;
+  sample_visit(work, fake_info(), budget, 7, point);
+  REQUIRE(point.samples.size() == 1);
+  CHECK(point.samples.front().visit == 7);
+  point.parameters.set("timer", std::string("host"));
+  sample_visit(work, fake_info(), budget, 8, point);
+  CHECK(asked ==
+        std::vector<Sampling>{{Timer::clock, 4, 0.005, false}, {Timer::host, 4, 0.005, true}});
 }
 
 TEST_CASE("samples are added to those that are there") {

@@ -119,10 +119,10 @@ TEST_CASE("the hash of a kernel is the one that sha256sum gives") {
 }
 
 TEST_CASE("a driver gets the clock, what is put before the file, and headers where they stand") {
-  CHECK(kernel_source("latency.cl", "before\n") == std::string(embedded_file("clock.clh")) +
-                                                       "before\n" +
-                                                       std::string(embedded_file("latency.cl")));
-  CHECK(headers_of("latency.cl").empty());
+  CHECK(kernel_source("stride.cl", "before\n") == std::string(embedded_file("clock.clh")) +
+                                                      "before\n" +
+                                                      std::string(embedded_file("stride.cl")));
+  CHECK(headers_of("stride.cl").empty());
   CHECK(headers_of("banks.cl") == " cl/mixed.clh");
   // Nothing is missing but the words of the line, and nothing moves.
   const std::string_view banks = embedded_file("banks.cl");

@@ -354,10 +354,9 @@ TEST_CASE("the parts that the worker's protocol speaks read back too") {
   CHECK(json::decode<DeviceInfo>(json::encode(run.device)) == run.device);
   const Point& point = run.results[0].points[0];
   CHECK(json::decode<Point>(json::encode(point)) == point);
-  const Measurement measurement{point.samples[0], 99};
-  const auto back = json::decode<Measurement>(json::encode(measurement));
-  CHECK(back.sample == measurement.sample);
-  CHECK(back.expected_witness == 99);
+  CHECK(json::decode<Sample>(json::encode(point.samples[0])) == point.samples[0]);
+  const Sampling sampling{Timer::event, 5, 0.0025, true};
+  CHECK(json::decode<Sampling>(json::encode(sampling)) == sampling);
   const Work work{.accesses_per_iteration = 16,
                   .iterations = 1000,
                   .max_iterations = 65535,

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <string>
+#include <thread>
 
 #include "system/write.hpp"
 #include "text/text.hpp"
@@ -67,6 +69,22 @@ TEST_CASE("no line is wider than the terminal, and nonsense has a line too") {
   }
 }
 
+TEST_CASE("where no share is known, the time that has passed stands in its place") {
+  CHECK(format_time_passed(0.9) == "0:00");
+  CHECK(format_time_passed(75.2) == "1:15");
+  for (const double unknown : {-1.0, nan, infinity}) CHECK(format_time_passed(unknown).empty());
+  const Progress progress{.title = "trying a device", .seconds_passed = 12.7};
+  CHECK(compose_progress(progress, 80, true) == "trying a device  0:12");
+  CHECK(compose_progress(progress, 14, true) == "trying …  0:12");
+}
+
+TEST_CASE("what goes on is told once it lasts") {
+  CHECK(compose_title("latency", "preparing 1 GiB", 0.2) == "latency");
+  CHECK(compose_title("latency", "preparing 1 GiB", 0.3) == "latency: preparing 1 GiB");
+  CHECK(compose_title("latency", "preparing 1 GiB", 3.9) == "latency: preparing 1 GiB (3 s)");
+  CHECK(compose_title("latency", "", 3.9) == "latency");
+}
+
 TEST_CASE("a terminal is redrawn in place, seldom, and left clean") {
   ::setenv("TERM", "xterm", 1);
   ::setenv("LC_ALL", "C.UTF-8", 1);
@@ -88,6 +106,55 @@ TEST_CASE("a terminal is redrawn in place, seldom, and left clean") {
     CHECK_FALSE(screen.take_written().empty());
   }
   CHECK(screen.take_written() == "\r\x1b[K");
+}
+
+TEST_CASE("a line is redrawn with what goes on, and how long") {
+  using std::chrono::milliseconds;
+  ::setenv("TERM", "xterm", 1);
+  ::setenv("LC_ALL", "C.UTF-8", 1);
+  const PseudoTerminal screen(81);
+  const auto start = ProgressLine::Clock::now();
+  ProgressLine line(screen.user_side());
+  line.redraw(start);
+  CHECK(screen.take_written().empty());
+  line.show({.title = "trying a device"}, start);
+  line.tell("trying the clock", start + milliseconds(1000));
+  line.tell("trying the clock", start + milliseconds(1900));
+  CHECK(screen.take_written() == "\r\x1b[Ktrying a device  0:00");
+  line.redraw(start + milliseconds(4000));
+  CHECK(screen.take_written() == "\r\x1b[Ktrying a device: trying the clock (3 s)  0:04");
+  // Shown again it is still the same wait; with a share it is over.
+  line.show({.title = "trying a device"}, start + milliseconds(5000));
+  CHECK(screen.take_written() == "\r\x1b[Ktrying a device: trying the clock (4 s)  0:05");
+  line.tell("", start + milliseconds(5000));
+  line.show({.title = "latency", .done_share = 0.5}, start + milliseconds(6000));
+  CHECK(screen.take_written().find("latency  [") != std::string::npos);
+  line.show({.title = "trying another"}, start + milliseconds(7000));
+  CHECK(screen.take_written() == "\r\x1b[Ktrying another  0:00");
+  line.clear();
+  CHECK_FALSE(screen.take_written().empty());
+  line.redraw(start + milliseconds(8000));
+  CHECK(screen.take_written().empty());
+}
+
+TEST_CASE("a line that keeps moving is redrawn while nobody shows anything, until it is cleared") {
+  ::setenv("TERM", "xterm", 1);
+  const PseudoTerminal screen(81);
+  ProgressLine line(screen.user_side());
+  line.keep_moving();
+  line.keep_moving();
+  line.show({.title = "trying a device"});
+  std::string written;
+  // However long the thread takes to get its turn.
+  for (int i = 0; i < 3000 && written.find("0:01") == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    written += screen.take_written();
+  }
+  CHECK(written.find("trying a device  0:01") != std::string::npos);
+  line.clear();
+  CHECK_FALSE(screen.take_written().empty());
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  CHECK(screen.take_written().empty());
 }
 
 TEST_CASE("nothing is drawn on a dumb terminal or a pipe, and a closed pipe does not matter") {

@@ -5,6 +5,8 @@
 #include "worker/child_process.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,14 +16,18 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "clprobe/engine.hpp"
 #include "clprobe/worker.hpp"
 #include "run/json.hpp"
+#include "worker/builders.hpp"
 
 namespace clprobe {
 namespace {
@@ -105,7 +111,11 @@ void play(std::string line) {
   }
 }
 
-/// What a test has the worker answer, whatever it is asked: a line each, the last one for ever.
+/// A file to which the worker adds each line, and does nothing else.
+constexpr const char* heard_variable = "CLPROBE_TEST_HEARD";
+
+/// What a test has the worker answer, whatever it is asked: a line each, or several that '|'
+/// separates, the last one for ever.
 constexpr const char* answers_variable = "CLPROBE_TEST_ANSWERS";
 
 int be_the_worker() {
@@ -120,12 +130,20 @@ int be_the_worker() {
     for (auto end = unread.find('\n'); end != std::string::npos; end = unread.find('\n')) {
       const std::string line = unread.substr(0, end);
       unread.erase(0, end + 1);
+      if (const char* const heard = std::getenv(heard_variable); heard != nullptr) {
+        const int file = open(heard, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        write_all(file, line + "\n");  // at once, so that workers do not mix theirs
+        close(file);
+        continue;
+      }
       if (script == nullptr) {
         play(line);
         continue;
       }
       const auto first = answers.find('\n');
-      answer(answers.substr(0, first));
+      std::string lines = answers.substr(0, first);
+      std::replace(lines.begin(), lines.end(), '|', '\n');
+      answer(lines);
       if (first != std::string::npos) answers.erase(0, first + 1);
     }
   }
@@ -403,14 +421,93 @@ TEST_CASE("answers that cannot be read while measuring are the point's failure")
     CHECK(has(complaint([&] { backend->prepare(Probe{}, Point{}); }), "gave a broken answer"));
   }
   const std::string prepared = json::one_line({{"work", json::encode(Work{})}});
-  for (const char* const text : {"no JSON", "{}", "{\"measurement\": {\"ticks\": \"many\"}}"}) {
+  for (const char* const text : {"no JSON", "{}", "{\"sample\": {\"ticks\": \"many\"}}"}) {
     CAPTURE(text);
     const Answers answers(tried + prepared + '\n' + text);
     const auto backend = remote_backend(0, patient(), nullptr);
     const Work work = backend->prepare(Probe{}, Point{});
-    CHECK(has(complaint([&] { work.run(1); }), "gave a broken answer"));
+    CHECK(has(complaint([&] { work.sample({}, [](const Sample&) {}); }), "gave a broken answer"));
     CHECK(has_no_children());
   }
+}
+
+std::string line_of(std::uint64_t ticks) {
+  Sample sample;
+  sample.ticks = ticks;
+  return json::one_line({{"sample", json::encode(sample)}});
+}
+
+TEST_CASE("the samples of a visit are one question, and those before an error are there") {
+  const std::string tried = opened() + '\n' + opened() + '\n' + opened() + '\n' + opened() + '\n';
+  const std::string prepared = json::one_line({{"work", json::encode(Work{})}}) + '\n';
+  const std::string two = line_of(7) + "|{\"slow\": true}|" + line_of(8) + '|';
+  struct End {
+    const char* line;
+    const char* said;
+  };
+  for (const End end :
+       {End{"{\"done\": true}", "(none)"}, End{"{\"error\": \"clFinish\"}", "clFinish"},
+        End{"{\"voided\": \"wrong\"}", "wrong"}}) {
+    CAPTURE(end.line);
+    const Answers answers(tried + prepared + two + end.line);
+    const auto backend = remote_backend(0, patient(), nullptr);
+    const Work work = backend->prepare(Probe{}, Point{});
+    std::vector<std::uint64_t> taken;
+    const std::string said = complaint(
+        [&] { work.sample({}, [&](const Sample& each) { taken.push_back(*each.ticks); }); });
+    CHECK(said == end.said);
+    CHECK(taken == std::vector<std::uint64_t>{7, 8});
+  }
+}
+
+TEST_CASE("builders share the programs out, the first ones first, and open the device before") {
+  const auto file = std::filesystem::temp_directory_path() / fmt::format("heard-{}", getpid());
+  const auto heard = [&] {
+    std::vector<json::Json> lines;
+    std::ifstream text(file);
+    for (std::string line; std::getline(text, line);) lines.push_back(json::Json::parse(line));
+    return lines;
+  };
+  WorkerSettings settings = patient();
+  settings.environment = {{heard_variable, file.string()}};
+  std::vector<Program> programs;
+  for (const char* const name : {"0", "1", "2", "3", "4"}) programs.push_back({name, {"-D", ""}});
+  const Builders builders(DeviceInfo{}, settings, programs, 2);
+  const auto give_up = std::chrono::steady_clock::now() + ample;
+  while (heard().size() < 4 && std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  std::vector<std::string> shares;
+  for (const json::Json& line : heard()) {
+    if (line.at("do") != "build") {
+      CHECK(line.at("do") == "open");
+      continue;
+    }
+    std::string share;
+    for (const json::Json& each : line.at("programs")) share += each.at("file").get<std::string>();
+    shares.push_back(share);
+  }
+  std::sort(shares.begin(), shares.end());
+  CHECK(shares == std::vector<std::string>{"024", "13"});
+  std::filesystem::remove(file);
+}
+
+TEST_CASE(
+    "programs are built ahead for GPUs alone, by half of the cores and a part of the memory") {
+  DeviceInfo device;
+  device.type = DeviceType::gpu;
+  device.global_memory = gibibytes(80);
+  CHECK(builder_count(device, 16) == 8);
+  CHECK(builder_count(device, 64) == 8);
+  CHECK(builder_count(device, 6) == 3);
+  CHECK(builder_count(device, 1) == 0);
+  device.global_memory = gibibytes(8);
+  CHECK(builder_count(device, 16) == 4);
+  device.global_memory = gibibytes(1);
+  CHECK(builder_count(device, 16) == 0);
+  device.global_memory = gibibytes(80);
+  device.type = DeviceType::cpu;
+  CHECK(builder_count(device, 16) == 0);
 }
 
 }  // namespace

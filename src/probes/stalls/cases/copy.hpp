@@ -93,6 +93,8 @@ Turns turns_of(const DeviceInfo& device, const Point& point);
 KernelLoops loops(const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
 Work prepare(Shared& shared, const Point& point);
+/// How the kernel is built.
+std::string options_of(const DeviceInfo& device, const Point& point);
 /// What is saved by taking causes away; copies, work and the tail by clocks. Where an asynchronous
 /// copy is made while it is started, nothing is pending afterwards.
 void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,

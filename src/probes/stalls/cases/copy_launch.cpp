@@ -23,10 +23,6 @@ constexpr std::uint32_t checked_chunks = 3;
 // Of a group, as cl/stalls_copy.clh stores them: its phases, its beginning and its end.
 constexpr std::size_t ticks_of_group = std::size(all_phases) + 2;
 
-std::string copy_options(std::uint32_t way, const DeviceInfo& device) {
-  return part_options(1, true, device) + way_option(way);
-}
-
 class Copies {
  public:
   Copies(Shared& shared, const Point& point)
@@ -34,7 +30,7 @@ class Copies {
         arguments_(Arguments::of(point)),
         phase_(phase_of(point)),
         kernel_(shared.session.kernel(kernel_file, "stalls_copy",
-                                      copy_options(arguments_.way, shared.session.info()))) {
+                                      options_of(shared.session.info(), point))) {
     require_group(shared.session, kernel_, arguments_.work_items);
     const Memory memory = memory_of(point);
     from_ = shared.filled_data(memory.data);
@@ -167,13 +163,17 @@ Measurement Copies::run(std::uint64_t iterations) {
 
 }  // namespace
 
+std::string options_of(const DeviceInfo& device, const Point& point) {
+  return part_options(1, true, device) + way_option(Arguments::of(point).way);
+}
+
 Work prepare(Shared& shared, const Point& point) {
   const auto copies = std::make_shared<Copies>(shared, point);
   const LaunchSize size{.few = few_iterations,
                         .max = turns_of(shared.session.info(), point).iterations,
                         .cpu_launch_ns = cpu_launch_ns,
                         .is_phase = !phase_of(point).empty(),
-                        .options = copy_options(Arguments::of(point).way, shared.session.info())};
+                        .options = options_of(shared.session.info(), point)};
   return work_of(shared.session, size,
                  [copies](std::uint64_t count) { return copies->run(count); });
 }

@@ -69,6 +69,8 @@ std::uint64_t queues_of(Queues queues, std::uint32_t groups);
 /// The search as a whole and, by a clock, its phases.
 std::vector<Point> points_of(Queues queues, const DeviceInfo& device, const Asked& asked);
 Memory memory_of(Queues queues, const Point& point);
+/// How the kernel is built.
+std::string options_of(const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
 Work prepare(Queues queues, Shared& shared, const Point& point);
 /// The time of a search; locks, queues, nodes, nothing to do, and the tail.
@@ -88,6 +90,7 @@ constexpr Case case_of(std::string_view what) {
           .loops = [](const DeviceInfo&, const Point&) -> KernelLoops {
             return {"stalls_search", std::nullopt};
           },
+          .options = options_of,
           .prepare = [](Shared& shared,
                         const Point& point) { return search::prepare(queues, shared, point); },
           .analyse = analyse};

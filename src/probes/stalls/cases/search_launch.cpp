@@ -72,7 +72,7 @@ Search::Search(Session& session, Queues queues, const Point& point)
       phase_(phase_of(point)),
       tree_(make_tree(shape_.nodes, seed_of_tree)),
       expected_value_(search_result(tree_, shape_.steps)),
-      kernel_(session.kernel(kernel_file, "stalls_search", part_options(2, true, session.info()))) {
+      kernel_(session.kernel(kernel_file, "stalls_search", options_of(session.info(), point))) {
   require_group(session, kernel_, front);
   const cl::Context& context = session.context();
   const auto words = [&](std::uint64_t count) {
@@ -179,6 +179,10 @@ Measurement Search::run(std::uint64_t searches) {
 
 }  // namespace
 
+std::string options_of(const DeviceInfo& device, const Point& /*point*/) {
+  return part_options(2, true, device);
+}
+
 Work prepare(Queues queues, Shared& shared, const Point& point) {
   Session& session = shared.session;
   const auto search = std::make_shared<Search>(session, queues, point);
@@ -187,7 +191,7 @@ Work prepare(Queues queues, Shared& shared, const Point& point) {
   const bool is_by_host = shape_of<Shape>(point).timer == to_word(Timer::host);
   work.iterations = is_by_host ? searches_by_host : 1;
   work.max_iterations = is_by_host ? max_searches : 1;
-  work.build = session.build_of(kernel_file, part_options(2, true, session.info()));
+  work.build = session.build_of(kernel_file, options_of(session.info(), point));
   work.run = [search](std::uint64_t searches) { return search->run(searches); };
   return work;
 }

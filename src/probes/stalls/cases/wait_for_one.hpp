@@ -162,6 +162,8 @@ std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::u
                         std::uint32_t group, std::uint32_t item);
 /// Of a point's kernel.
 Turns turns_of(const Mix& mix, const DeviceInfo& device, const Point& point);
+/// How the kernel is built.
+std::string options_of(const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
 Work prepare(const Mix& mix, Shared& shared, const Point& point);
 /// What is saved by taking causes away; barriers and the tail by clocks.
@@ -179,6 +181,7 @@ constexpr Case case_of(std::string_view formerly, std::string_view what) {
           .loops = [](const DeviceInfo& device, const Point& point) -> KernelLoops {
             return {"stalls_mixed", turns_of(mix, device, point).total()};
           },
+          .options = options_of,
           .prepare = [](Shared& shared,
                         const Point& point) { return wait_for_one::prepare(mix, shared, point); },
           .analyse = analyse};

@@ -23,11 +23,6 @@ constexpr std::uint64_t few_iterations = 4;
 // Of which the results are computed again.
 constexpr std::uint32_t checked_items = 8;
 
-std::string options_of(const Point& point, const DeviceInfo& device) {
-  if (phase_of(point).empty()) return part_options(0, false, device);
-  return part_options(0, true, device) + std::string(with_stamps);
-}
-
 class Mixed {
  public:
   Mixed(const Mix& mix, Shared& shared, const Point& point)
@@ -36,7 +31,7 @@ class Mixed {
         parts_of_group_(shape_of<Shape>(point).parts_of_group()),
         phase_(phase_of(point)),
         kernel_(shared.session.kernel(kernel_file, "stalls_mixed",
-                                      options_of(point, shared.session.info()))) {
+                                      options_of(shared.session.info(), point))) {
     require_group(shared.session, kernel_, arguments_.work_items);
     const Memory memory = memory_of(point);
     data_ = shared.filled_data(memory.data);
@@ -140,13 +135,18 @@ Measurement Mixed::run(std::uint64_t iterations) {
 
 }  // namespace
 
+std::string options_of(const DeviceInfo& device, const Point& point) {
+  if (phase_of(point).empty()) return part_options(0, false, device);
+  return part_options(0, true, device) + std::string(with_stamps);
+}
+
 Work prepare(const Mix& mix, Shared& shared, const Point& point) {
   const auto kernel = std::make_shared<Mixed>(mix, shared, point);
   const LaunchSize size{.few = few_iterations,
                         .max = turns_of(mix, shared.session.info(), point).iterations,
                         .cpu_launch_ns = cpu_launch_ns,
                         .is_phase = !phase_of(point).empty(),
-                        .options = options_of(point, shared.session.info())};
+                        .options = options_of(shared.session.info(), point)};
   return work_of(shared.session, size,
                  [kernel](std::uint64_t count) { return kernel->run(count); });
 }

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/run_progress.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <variant>
+
+#include "clprobe/units.hpp"
+
+namespace clprobe::commands {
+
+void RunProgress::begin_device(std::vector<double> probe_seconds, std::size_t devices_after) {
+  left_ = std::move(probe_seconds);
+  const double here = std::accumulate(left_.begin(), left_.end(), 0.0);
+  later_devices_ = here * static_cast<double>(devices_after);
+}
+
+void RunProgress::set_left(std::size_t probe, double seconds) {
+  if (probe < left_.size()) left_[probe] = std::max(0.0, seconds);
+}
+
+double RunProgress::seconds_left() const {
+  return std::accumulate(left_.begin(), left_.end(), later_devices_);
+}
+
+double RunProgress::share(double spent_seconds) {
+  constexpr double almost_all = 0.99;
+  const double all = spent_seconds + seconds_left();
+  if (all > 0.0) share_ = std::max(share_, std::min(almost_all, spent_seconds / all));
+  return share_;
+}
+
+std::string_view activity_of(std::string_view question) {
+  struct Told {
+    std::string_view question;
+    std::string_view activity;
+  };
+  constexpr std::array told{Told{"open", "opening"},
+                            Told{"try-events", "trying event times"},
+                            Told{"try-clock", "trying the clock"},
+                            Told{"try-pointers", "trying pointers"},
+                            Told{"calibrate", "comparing the clock with time"},
+                            Told{"prepare", "preparing"},
+                            Told{"sample", "measuring"}};
+  const auto* const found = std::find_if(
+      told.begin(), told.end(), [&](const Told& each) { return each.question == question; });
+  return found == told.end() ? std::string_view() : found->activity;
+}
+
+std::string describe_point(const Probe& probe, const Point& point) {
+  const Value* const x = point.parameters.find(probe.view.x);
+  const auto* const bytes = x == nullptr ? nullptr : std::get_if<std::int64_t>(x);
+  if (bytes == nullptr || *bytes < 0 || !probe.view.x.ends_with("_bytes")) return point.series;
+  return fmt::format("{}, {}", point.series,
+                     format_bytes(Bytes{static_cast<std::uint64_t>(*bytes)}));
+}
+
+}  // namespace clprobe::commands

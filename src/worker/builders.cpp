@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/builders.hpp"
+
+#include <algorithm>
+
+#include "run/json.hpp"
+#include "worker/child_process.hpp"
+#include "worker/drivers.hpp"
+
+namespace clprobe {
+
+using json::Json;
+
+std::size_t builder_count(const DeviceInfo& device, std::size_t host_cores) {
+  constexpr std::size_t most = 8;
+  constexpr std::uint64_t memory_each = gibibytes(2).count;
+  if (!is_gpu(device)) return 0;
+  const std::uint64_t by_memory = device.global_memory.count / memory_each;
+  // The other half is for what measures, and for others.
+  const std::uint64_t count = std::min<std::uint64_t>(host_cores / 2, by_memory);
+  return std::min<std::size_t>(most, count);
+}
+
+Builders::Builders(const DeviceInfo& device, const WorkerSettings& settings,
+                   const std::vector<Program>& programs, std::size_t count) {
+  const std::string folder = settings.drivers ? settings.drivers->path() : "";
+  for (std::size_t k = 0; k < std::min(count, programs.size()); ++k) {
+    Json mine = Json::array();
+    for (std::size_t i = k; i < programs.size(); i += count) {
+      const Program& each = programs[i];
+      mine.push_back({{"file", each.file},
+                      {"options", each.variant.options},
+                      {"preamble", each.variant.preamble}});
+    }
+    const Json open = {{"do", "open"},
+                       {"device", device.index},
+                       {"seed", settings.seed},
+                       {"known", json::encode(device)}};
+    const Json build = {{"do", "build"}, {"programs", std::move(mine)}};
+    try {
+      children_.push_back(std::make_unique<ChildProcess>(folder, settings.environment));
+      children_.back()->tell_last(json::one_line(open) + "\n" + json::one_line(build),
+                                  settings.timeout, settings.cancelled);
+    } catch (const ChildLost&) {
+      return;  // what the others do is enough
+    }
+  }
+}
+
+}  // namespace clprobe
