@@ -51,6 +51,8 @@ test_needs=(
   "Chromium's driver|program chromedriver|chromium-driver"
   "Selenium for Python|file /usr/lib/python3/dist-packages/selenium|python3-selenium"
   "pgrep|program pgrep|procps"
+  "fish|program fish|fish"
+  "zsh|program zsh|zsh"
   "mandoc|program mandoc|mandoc"
   "ShellCheck|program shellcheck|shellcheck"
   "codespell|program codespell|codespell"

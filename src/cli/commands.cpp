@@ -20,10 +20,14 @@ constexpr std::array commands{
                .summary = "list devices and probes",
                .details = "List the devices, the simulated machines and the probes."},
     CommandRow{.word = "explain",
-               .arguments = "PROBE",
+               .arguments = "[PROBE|TERM]",
                .command = Command::explain,
-               .summary = "what a probe measures, how, and what can fool it",
-               .details = "Print what a probe measures, how it does that, and what can fool it."},
+               .summary = "what a probe measures and finds, or what a word means",
+               .details =
+                   "Print what a probe measures, what its findings mean and what can fool it; with "
+                   "`--full` how it does that, too. Or say what a word of the reports means: "
+                   "`clprobe explain knee`, `clprobe explain cache or far`. Without a word, list "
+                   "both. On a terminal through `$PAGER`."},
     CommandRow{.word = "report",
                .arguments = "FILE... [PROBE...]",
                .command = Command::report,
@@ -63,6 +67,16 @@ constexpr std::array commands{
                    "of sizes and latencies, XML and JSON of clpeak. Write them with "
                    "`-o FILE.json`. They say where they come from, have no samples, and can be "
                    "reported and compared like others."},
+    CommandRow{.word = "help",
+               .arguments = "[COMMAND|PROBE]",
+               .command = Command::help,
+               .summary = "the options, or those of a command or a probe",
+               .details = "Print a summary of the manual, or what it says of a command or a probe. "
+                          "`--help` is the same."},
+    CommandRow{.word = "version",
+               .command = Command::version,
+               .summary = "version, commit and compiler",
+               .details = "Print the version, the commit and the compiler, as `--version` does."},
 };
 
 }  // namespace

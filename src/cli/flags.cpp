@@ -20,6 +20,13 @@ constexpr std::array own_rows{
                     "--generate bash)`.",
          .choices = generate_words,
          .update = update_generate},
+    Flag{.name = "full",
+         .category = Category::about,
+         .commands = bit(Command::explain),
+         .summary = "with explain: the whole page, not the short form",
+         .details = "With `explain`, print the whole page of a probe: method, findings, what can "
+                    "fool it, what it cannot see, sources.",
+         .update = update_full},
     Flag{.name = "version",
          .category = Category::about,
          .commands = everywhere,

@@ -19,6 +19,8 @@ enum class ValueKind {
   text,
   choice,   ///< one of `choices`
   choices,  ///< a comma list of them
+  devices,  ///< a comma list of what --device takes
+  series,   ///< a comma list of the series of all probes
   file,
 };
 

@@ -18,7 +18,7 @@ constexpr std::array live_rows{
          .update = update_live},
     Flag{.name = "b-device",
          .value_name = "SEL",
-         .kind = ValueKind::text,
+         .kind = ValueKind::devices,
          .category = Category::comparing,
          .commands = live,
          .summary = "device of side B (default: that of --device)",

@@ -12,7 +12,7 @@ constexpr std::array selection_rows{
     Flag{.name = "device",
          .short_name = 'd',
          .value_name = "SEL",
-         .kind = ValueKind::text,
+         .kind = ValueKind::devices,
          .category = Category::selection,
          .commands = with_devices,
          .summary = "an index, P:D, part of a name, all, sim:PRESET, or a comma list of those",

@@ -55,7 +55,7 @@ constexpr std::array result_rows{
          .update = update_device_name},
     Flag{.name = "series",
          .value_name = "SERIES",
-         .kind = ValueKind::text,
+         .kind = ValueKind::series,
          .category = Category::results,
          .commands = importing | bit(Command::report),
          .summary = "series to report (a comma list), or that an imported list is of",

@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
+#include "cli/exit_codes.hpp"
 #include "cli/flags.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::cli {
 namespace {
@@ -14,6 +17,7 @@ constexpr std::size_t page_columns = 80;
 constexpr std::size_t flag_text_column = 28;
 constexpr std::size_t usage_text_column = 40;
 constexpr std::size_t probe_text_column = 14;
+constexpr std::size_t exit_text_column = 7;
 
 /// "  left      text", with `text` from `text_column` on, broken between words to fit the page.
 std::string entry(std::string_view left, std::string_view text, std::size_t text_column) {
@@ -31,6 +35,24 @@ std::string entry(std::string_view left, std::string_view text, std::size_t text
     text.remove_prefix(std::min(size + 1, text.size()));
   }
   return lines + "\n";
+}
+
+/// Text of the man page, two columns from the margin.
+std::string paragraph(std::string_view text) {
+  constexpr int indent = 2;
+  std::string lines;
+  for (const std::string& line : wrap(text, static_cast<int>(page_columns) - indent)) {
+    lines += fmt::format("{:{}}{}\n", "", indent, line);
+  }
+  return lines;
+}
+
+std::string exit_entries() {
+  std::string text;
+  for (const ExitRow& row : exit_rows) {
+    text += entry(fmt::format("{:>5}", static_cast<int>(row.code)), row.summary, exit_text_column);
+  }
+  return text;
 }
 
 std::string flag_entry(const Flag& flag) {
@@ -65,10 +87,32 @@ std::string help_text(std::span<const Probe* const> probes) {
       if (flag.category == category) text += flag_entry(flag);
     }
   }
-  return text +
-         "\nExit status: 0 all ran, 1 a probe failed, 2 usage or a file that is no run,\n"
-         "3 no device, 4 what --fail-on asked for, 5 it cannot say, 130 interrupted.\n"
-         "`clprobe --generate man | man -l -` shows the manual.\n";
+  return text + "\nExit status:\n" + exit_entries() +
+         "`clprobe help COMMAND` says more of a command, and `clprobe --generate man |\n"
+         "man -l -` shows the manual.\n";
+}
+
+std::string command_help(std::string_view command) {
+  std::string text;
+  unsigned commands = 0;
+  for (const CommandRow& row : all_commands()) {
+    // `compare --live` is told of with `compare`.
+    if (command.empty() ||
+        (row.word != command && !row.word.starts_with(fmt::format("{} ", command))))
+      continue;
+    const std::string_view space = row.arguments.empty() ? "" : " ";
+    text +=
+        fmt::format("{}clprobe {}{}{}\n", text.empty() ? "" : "\n", row.word, space, row.arguments);
+    text += paragraph(row.details);
+    commands |= bit(row.command);
+  }
+  if (text.empty()) throw std::invalid_argument(fmt::format("no command {}", command));
+  std::string options;
+  for (const Flag& flag : visible_flags()) {
+    if ((flag.commands & commands) != 0) options += flag_entry(flag);
+  }
+  if (!options.empty()) text += fmt::format("\nOptions of {}:\n{}", command, options);
+  return text;
 }
 
 std::string probe_help(const Probe& probe) {

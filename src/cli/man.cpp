@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "cli/exit_codes.hpp"
 #include "cli/flags.hpp"
 
 namespace clprobe::cli {
@@ -13,24 +14,13 @@ struct Named {
   std::string_view text;
 };
 
-constexpr std::array exit_statuses{
-    Named{"0", "Everything that was selected ran. What a device does not support is no failure."},
-    Named{"1", "A probe failed, or clprobe itself; the results so far are written."},
-    Named{"2", "The command line was wrong, a file is no run, or an output cannot be written."},
-    Named{"3", "There is no such device, or no OpenCL platform."},
-    Named{"4", "`compare` met the condition of `--fail-on`."},
-    Named{"5",
-          "`compare` did not meet it, but a run lacks something that the baseline measured: its "
-          "device or a probe failed, it was interrupted, or nothing could be compared."},
-    Named{"130", "Interrupted; the results so far are written and say so."},
-};
-
 constexpr std::array environment{
     Named{"NO_COLOR", "With any value, no colours unless `--color always` asks for them."},
     Named{"CLICOLOR_FORCE", "With any value but 0, colours on a pipe too."},
     Named{"TERM", "On a `dumb` terminal there are neither colours nor progress."},
     Named{"COLUMNS", "Width of tables where stdout is no terminal, 1 to 1000; else 80."},
     Named{"LC_ALL, LC_CTYPE, LANG", "Charts are drawn in ASCII where the locale is not UTF-8."},
+    Named{"PAGER", "What shows the pages of `explain` on a terminal; `less` by default."},
     Named{"OCL_ICD_VENDORS", "Which OpenCL drivers the loader offers; see its documentation."},
 };
 
@@ -141,7 +131,10 @@ std::string man_page(std::span<const Probe* const> probes) {
     page += fmt::format(".SS {}\n{}\n", roff(probe->id), roff(probe->question));
     for (const Flag& flag : ProbeFlags(*probe).flags) page += flag_paragraph(flag);
   }
-  page += ".SH EXIT STATUS\n" + named_paragraphs(exit_statuses);
+  page += ".SH EXIT STATUS\n";
+  for (const ExitRow& row : exit_rows) {
+    page += fmt::format(".TP\n\\fB{}\\fR\n{}\n", static_cast<int>(row.code), roff(row.details));
+  }
   page += ".SH ENVIRONMENT\n" + named_paragraphs(environment);
   page += ".SH EXAMPLES\n" + named_paragraphs(examples);
   return page + ".SH SEE ALSO\n.BR clinfo (1)\n";

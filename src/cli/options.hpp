@@ -63,7 +63,8 @@ struct ProbeOptions {
 
 struct Options {
   Command command{Command::measure};
-  std::vector<std::string> words{};  ///< probes, or files, or the word after `explain`/--generate
+  std::vector<std::string> words{};  ///< probes, files, or what follows `explain` or --generate
+  bool full{false};                  ///< of `explain`: the whole page
   std::string device{};              ///< as typed; empty: the best device
   std::vector<Output> outputs{};     ///< -o; stdout gets `format` unless one of them is "-"
   Format format{Format::table};
@@ -111,9 +112,14 @@ Request request_for(const Probe& probe, const Options& options);
 /// completions say.
 std::string help_text(std::span<const Probe* const> probes);
 std::string probe_help(const Probe& probe);
+/// What the command does, and the options that it takes; throws std::invalid_argument where there
+/// is none.
+std::string command_help(std::string_view command);
 std::string man_page(std::span<const Probe* const> probes);
-/// `shell` is "bash", "zsh" or "fish"; throws std::invalid_argument for another.
-std::string completion(std::string_view shell, std::span<const Probe* const> probes);
+/// `shell` is "bash", "zsh" or "fish"; throws std::invalid_argument for another. `machines` are
+/// those that --device knows besides devices: "sim:gsi".
+std::string completion(std::string_view shell, std::span<const Probe* const> probes,
+                       std::span<const std::string_view> machines);
 
 using clprobe::nearest;
 

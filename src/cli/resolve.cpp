@@ -61,23 +61,25 @@ void check_probes(const std::vector<std::string>& words,
   }
 }
 
-void check_explained(const std::vector<std::string>& words,
-                     const std::vector<std::string_view>& probes) {
-  if (words.size() != 1) {
-    throw UsageError(fmt::format(
-        "explain takes one probe and got {}: write `clprobe explain PROBE`", words.size()));
+/// What is explained may have several words: "cache or far". Which there are is known to those who
+/// have the pages.
+void join_explained(Options& options) {
+  const std::vector<std::string>& words = options.words;
+  if (options.full && words.empty()) {
+    throw UsageError("--full needs a probe: write `clprobe explain PROBE --full`");
   }
-  if (std::find(probes.begin(), probes.end(), words.front()) == probes.end()) {
-    throw unknown_word("probe", words.front(), probes, list_advice);
-  }
+  std::string joined;
+  for (const std::string& word : words) joined += (joined.empty() ? "" : " ") + word;
+  if (!words.empty()) options.words = {joined};
 }
 
 void check_words(const Options& options, const std::vector<std::string_view>& probes) {
   const std::vector<std::string>& words = options.words;
   if (is_measuring(options.command)) check_probes(words, probes);
-  if (options.command == Command::explain) check_explained(words, probes);
-  if (options.command == Command::list && !words.empty()) {
-    throw UsageError(fmt::format("list takes no words: leave out {}", quote(words.front())));
+  const bool takes_none = options.command == Command::list || options.command == Command::version;
+  if (takes_none && !words.empty()) {
+    const std::string_view command = options.command == Command::list ? "list" : "version";
+    throw UsageError(fmt::format("{} takes no words: leave out {}", command, quote(words.front())));
   }
   const bool has_empty = std::find(words.begin(), words.end(), "") != words.end();
   const bool takes_files =
@@ -93,6 +95,44 @@ void check_words(const Options& options, const std::vector<std::string_view>& pr
     throw UsageError(
         "report needs files: write `clprobe report FILE... [PROBE...]` with what -o saved as JSON");
   }
+}
+
+void remove_repeated(std::vector<std::string>& words) {
+  std::vector<std::string> kept;
+  for (std::string& word : words) {
+    if (std::find(kept.begin(), kept.end(), word) == kept.end()) kept.push_back(std::move(word));
+  }
+  words = std::move(kept);
+}
+
+/// "clprobe PROBE --help", "clprobe COMMAND --help": of the command, or of the probes that are
+/// named; any other words are of no interest.
+void keep_helped(Options& options, const Typed& typed,
+                 const std::vector<std::string_view>& probes) {
+  options.words = typed.words;
+  const bool has_command = !options.words.empty() && find_command(options.words.front()) != nullptr;
+  if (has_command && options.words.front() != "help") {
+    options.words.resize(1);
+    return;
+  }
+  std::erase_if(options.words, [&](const std::string& word) {
+    return std::find(probes.begin(), probes.end(), word) == probes.end();
+  });
+  remove_repeated(options.words);
+}
+
+/// "clprobe help WORD": of nothing that there is not.
+void check_helped(Options& options, const std::vector<std::string_view>& probes) {
+  for (const std::string& word : options.words) {
+    if (find_command(word) != nullptr) continue;
+    if (std::find(probes.begin(), probes.end(), word) != probes.end()) continue;
+    std::vector<std::string_view> candidates = probes;
+    for (const CommandRow& row : all_commands()) {
+      if (is_one_word(row)) candidates.push_back(row.word);
+    }
+    throw unknown_word("probe or command", word, candidates, "`clprobe help` lists them");
+  }
+  remove_repeated(options.words);
 }
 
 /// Words of `report` that are probes; a file of such a name is written as ./latency.
@@ -153,14 +193,6 @@ void settle_outputs(Options& options) {
   }
 }
 
-void remove_repeated(std::vector<std::string>& words) {
-  std::vector<std::string> kept;
-  for (std::string& word : words) {
-    if (std::find(kept.begin(), kept.end(), word) == kept.end()) kept.push_back(std::move(word));
-  }
-  words = std::move(kept);
-}
-
 }  // namespace
 
 UsageError unknown_word(std::string_view kind, std::string_view word,
@@ -185,12 +217,7 @@ void check_contradictions(const Typed& typed) {
 void resolve(Options& options, const Typed& typed, const std::vector<std::string_view>& probes) {
   switch (options.command) {
     case Command::help:
-      // "clprobe PROBE --help": of the probes that are named; any other words are of no interest.
-      options.words = typed.words;
-      std::erase_if(options.words, [&](const std::string& word) {
-        return std::find(probes.begin(), probes.end(), word) == probes.end();
-      });
-      remove_repeated(options.words);
+      keep_helped(options, typed, probes);
       return;
     case Command::version:
       options.words.clear();
@@ -226,7 +253,9 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
     row = find_command("compare --live");
   }
   check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");
+  if (options.command == Command::help) check_helped(options, probes);
   if (options.command == Command::list) check_list_format(options);
+  if (options.command == Command::explain) join_explained(options);
   if (options.command == Command::report) take_probes(options, probes);
   check_words(options, probes);
   // A probe that is named twice is measured once; a file may well be shown beside itself.

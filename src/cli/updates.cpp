@@ -96,6 +96,8 @@ void update_quiet(Options& options, std::string_view /*value*/) { options.verbos
 
 void update_help(Options& options, std::string_view /*value*/) { options.command = Command::help; }
 
+void update_full(Options& options, std::string_view /*value*/) { options.full = true; }
+
 void update_builds(Options& options, std::string_view /*value*/) {
   options.command = Command::builds;
 }

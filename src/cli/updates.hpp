@@ -48,6 +48,7 @@ void update_color(Options& options, std::string_view value);
 void update_verbose(Options& options, std::string_view value);
 void update_quiet(Options& options, std::string_view value);
 void update_help(Options& options, std::string_view value);
+void update_full(Options& options, std::string_view value);
 void update_series(Options& options, std::string_view value);
 void update_baseline(Options& options, std::string_view value);
 void update_threshold(Options& options, std::string_view value);

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/without_folders.hpp"
-#include "clprobe/embedded.hpp"
+#include "clprobe/machine.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/worker.hpp"
@@ -27,14 +30,21 @@ int print(std::string_view text) {
 int generate(const cli::Options& options) {
   const std::string& what = options.words.front();
   if (what == "schema") return print(run_schema());
-  return print(what == "man" ? cli::man_page(all_probes()) : cli::completion(what, all_probes()));
+  if (what == "man") return print(cli::man_page(all_probes()));
+  std::vector<std::string> names;
+  for (const std::string_view name : simulator::preset_names())
+    names.push_back(fmt::format("sim:{}", name));
+  const std::vector<std::string_view> machines(names.begin(), names.end());
+  return print(cli::completion(what, all_probes(), machines));
 }
 
 int help(const cli::Options& options) {
   if (options.words.empty()) return print(cli::help_text(all_probes()));
   std::string text;
   for (const std::string& word : options.words) {
-    text += fmt::format("{}{}", text.empty() ? "" : "\n", cli::probe_help(*find_probe(word)));
+    const Probe* const probe = find_probe(word);
+    text += fmt::format("{}{}", text.empty() ? "" : "\n",
+                        probe != nullptr ? cli::probe_help(*probe) : cli::command_help(word));
   }
   return print(text);
 }
@@ -57,10 +67,6 @@ int show_builds() {
 }
 
 }  // namespace
-
-int explain(const cli::Options& options) {
-  return print(embedded_file(options.words.front() + ".md"));
-}
 
 int report(const cli::Options& options) {
   Results results(options);

@@ -217,7 +217,7 @@ Selection select_runs(const Files& files) {
 }  // namespace
 
 int compare(const cli::Options& options) {
-  refuse_pages(options);
+  refuse_pictures(options);
   Results results(options);
   const Files files = select_files(options);
   results.refuse_to_replace(files.paths());

@@ -7,18 +7,15 @@
 
 namespace clprobe::commands {
 
-void refuse_pages(const cli::Options& options) {
-  const auto is_page = [](cli::Format format) {
-    return format == cli::Format::html || format == cli::Format::svg;
-  };
+void refuse_pictures(const cli::Options& options) {
   const bool is_wanted =
-      is_page(options.format) ||
+      options.format == cli::Format::svg ||
       std::any_of(options.outputs.begin(), options.outputs.end(),
-                  [&](const cli::Output& output) { return is_page(output.format); });
+                  [](const cli::Output& output) { return output.format == cli::Format::svg; });
   if (!is_wanted) return;
   throw cli::UsageError(
-      "compare writes table, json, csv and markdown: for a page or a picture of the same files use "
-      "clprobe report");
+      "compare writes table, json, csv, markdown and html: for a picture of the same files use "
+      "clprobe report, or the buttons of the page");
 }
 
 int write_comparison(Results& results, const Comparison& comparison,
@@ -31,9 +28,10 @@ int write_comparison(Results& results, const Comparison& comparison,
         return render_comparison_csv(comparison, runs);
       case cli::Format::markdown:
         return render_comparison_markdown(comparison, runs);
+      case cli::Format::html:
+        return render_comparison_html(comparison, runs);
       case cli::Format::table:
-      case cli::Format::html:  // refused before, as the next
-      case cli::Format::svg:
+      case cli::Format::svg:  // refused before
         break;
     }
     return render_comparison_table(comparison, runs, style);

@@ -10,9 +10,8 @@
 
 namespace clprobe::commands {
 
-/// Throws UsageError where a page or a picture is wanted: those are of runs, which `report` sets
-/// side by side.
-void refuse_pages(const cli::Options& options);
+/// Throws UsageError where a picture is wanted: a comparison has many.
+void refuse_pictures(const cli::Options& options);
 
 /// Writes the comparison to all targets. Returns the exit code of that.
 int write_comparison(Results& results, const Comparison& comparison,

@@ -44,9 +44,10 @@ class LiveComparison {
         arguments_(arguments),
         results_(options, [this](std::string_view message) { say(message); }) {
     observer_.say = [this](std::string_view message) { say(message); };
-    observer_.progress = [this](const std::string& title, double share, double seconds_left) {
-      if (options_.verbosity >= 0) progress_.show({title, share, seconds_left});
+    observer_.progress = [this](const terminal::Progress& progress) {
+      if (options_.verbosity >= 0) progress_.show(progress);
     };
+    if (options.verbosity >= 0) progress_.keep_moving();
     observer_.cancelled = is_interrupted;
     observer_.save = [this] { save_runs(); };
     if (!options.runs_file.empty()) open_runs_file();
@@ -170,7 +171,7 @@ class LiveComparison {
 
 int compare_live(const cli::Options& options, const std::vector<std::string>& arguments) {
   system::watch_for_interrupts();
-  refuse_pages(options);
+  refuse_pictures(options);
   try {
     return LiveComparison(options, arguments).run();
   } catch (const std::exception&) {

@@ -91,7 +91,7 @@ void open(const cli::Options& options, const LiveObserver& observer, Chosen chos
   if (side.target.machine) {
     side.backend = simulated_backend(*side.target.machine, options.seed);
   } else {
-    observer.progress(fmt::format("{}: trying {}", side.name, info.name), 0.0, -1.0);
+    observer.progress({.title = fmt::format("{}: trying {}", side.name, info.name)});
     try {
       side.backend =
           remote_backend(info.index, chosen.settings, std::exchange(chosen.found->child, nullptr));
@@ -163,9 +163,9 @@ void look_first(const cli::Options& options, const LiveObserver& live, Sides& si
   std::array<Observer, 2> observers;
   for (std::size_t i = 0; i < sides.size(); ++i) {
     observers.at(i).cancelled = live.cancelled;
-    observers.at(i).progress = [&live, i](const Probe& probe, double share, double seconds_left) {
-      live.progress(fmt::format("side {}: {}", i == 0 ? "A" : "B", probe.title), share,
-                    seconds_left);
+    // The sides take turns at every probe: the share of one pass would fall at the next.
+    observers.at(i).progress = [&live, i](const Probe& probe, double, double) {
+      live.progress({.title = fmt::format("side {}: {}", i == 0 ? "A" : "B", probe.title)});
     };
   }
   for (std::size_t k = 0; k < most && !live.cancelled(); ++k) {

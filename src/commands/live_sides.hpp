@@ -13,6 +13,7 @@
 #include "clprobe/engine.hpp"
 #include "clprobe/run.hpp"
 #include "commands/selection.hpp"
+#include "terminal/progress.hpp"
 
 namespace clprobe::commands {
 
@@ -29,7 +30,7 @@ using Sides = std::array<Side, 2>;
 /// Hears what happens meanwhile.
 struct LiveObserver {
   std::function<void(std::string_view message)> say{};
-  std::function<void(const std::string& title, double done_share, double seconds_left)> progress{};
+  std::function<void(const terminal::Progress&)> progress{};
   std::function<bool()> cancelled{};
   /// Something more is known.
   std::function<void()> save{};

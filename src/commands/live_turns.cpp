@@ -136,9 +136,10 @@ void LiveTurns::take_one(Headline& headline) {
 void LiveTurns::report_progress(std::chrono::duration<double> spent,
                                 std::chrono::duration<double> time) {
   const std::size_t left = unsettled();
-  observer_.progress(
-      fmt::format("taking turns, {} of {} decided", headlines_.size() - left, headlines_.size()),
-      std::min(1.0, spent / time), (time - spent).count());
+  observer_.progress({.title = fmt::format("taking turns, {} of {} decided",
+                                           headlines_.size() - left, headlines_.size()),
+                      .done_share = std::min(1.0, spent / time),
+                      .seconds_left = (time - spent).count()});
 }
 
 std::size_t LiveTurns::unsettled() const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "report/canvas.hpp"
 #include "report/findings.hpp"
@@ -173,6 +174,17 @@ void draw_plot(Page& page, const Chart& chart, int rows) {
 }
 
 }  // namespace
+
+std::string x_title_of(const Chart& chart) {
+  return chart.x_title.empty() ? parameter_title(chart.x_name) : chart.x_title;
+}
+
+std::string x_text_of(const Chart& chart, double value) {
+  if (!chart.x_unit.empty()) return tick_text(value, chart.x_unit);
+  const bool is_whole = value == std::floor(value) && value < 1e15;
+  return parameter_text(chart.x_name,
+                        is_whole ? Value{static_cast<std::int64_t>(value)} : Value{value});
+}
 
 double Axis::share(double value) const { return (std::log(value) - low) / (high - low); }
 

@@ -36,12 +36,18 @@ struct ChartNote {
 };
 
 struct Chart {
-  std::string x_name{};  ///< its unit decides how the axis is labelled: "working_set_bytes"
+  std::string x_name{};   ///< its unit decides how the axis is labelled: "working_set_bytes"
+  std::string x_unit{};   ///< of values across that are no parameter: "bytes_per_second"
+  std::string x_title{};  ///< empty: that of the parameter
   std::string y_unit{"seconds"};  ///< as a finding's
   std::string y_title{};          ///< "time of an access"
   std::vector<ChartSeries> series{};
   std::vector<ChartNote> notes{};
 };
+
+/// What lies across, and a value of it: "working set", "64 KiB".
+std::string x_title_of(const Chart& chart);
+std::string x_text_of(const Chart& chart, double value);
 
 /// A logarithmic axis: from the logarithm `low` to the logarithm `high`.
 struct Axis {

@@ -5,6 +5,7 @@
 
 #include "clprobe/comparison_report.hpp"
 #include "clprobe/stacks.hpp"
+#include "report/comparison_summary.hpp"
 #include "report/comparison_text.hpp"
 #include "run/json.hpp"
 
@@ -40,6 +41,20 @@ Json runs_json(const Comparison& comparison, std::span<const RunDigest> runs) {
                      {"interrupted", runs[run].interrupted},
                      {"runs", runs[run].runs},
                      {"verdicts", counts_json(comparison.counts[run])}});
+  }
+  return array;
+}
+
+/// Who is better at what, as the table says it.
+Json summary_json(const Comparison& comparison, std::size_t runs) {
+  Json array = Json::array();
+  for (std::size_t run = 0; run < runs; ++run) {
+    if (run == comparison.baseline) continue;
+    Json each{{"run", run}};
+    for (const report::SummaryPart& part : report::summary_parts(comparison, run)) {
+      each[std::string(to_word(part.verdict))] = part.texts;
+    }
+    array.push_back(std::move(each));
   }
   return array;
 }
@@ -130,11 +145,10 @@ Json unmatched_json(const Unmatched& each) {
 }  // namespace
 
 std::string comparison_to_json(const Comparison& comparison, std::span<const RunDigest> runs) {
-  Json document{{"schema", comparison_schema_name},
-                {"schema_version", comparison_schema_version},
-                {"baseline", comparison.baseline},
-                {"threshold_share", comparison.threshold},
-                {"runs", runs_json(comparison, runs)}};
+  Json document{
+      {"schema", comparison_schema_name},    {"schema_version", comparison_schema_version},
+      {"baseline", comparison.baseline},     {"threshold_share", comparison.threshold},
+      {"runs", runs_json(comparison, runs)}, {"summary", summary_json(comparison, runs.size())}};
   Json findings = Json::array();
   for (const ComparedRow& row : comparison.rows) {
     findings.push_back(row_json(row, comparison.baseline));

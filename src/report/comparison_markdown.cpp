@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "clprobe/comparison_report.hpp"
+#include "report/comparison_summary.hpp"
 #include "report/comparison_text.hpp"
 #include "report/safe_text.hpp"
 
@@ -36,12 +37,50 @@ std::string runs_list(const Comparison& comparison, std::span<const RunDigest> r
   return text + '\n';
 }
 
+/// Who is better at what, a line per run.
+std::string summary_list(const Comparison& comparison, std::size_t runs) {
+  std::string text;
+  for (std::size_t run = 0; run < runs; ++run) {
+    if (run == comparison.baseline) continue;
+    text +=
+        fmt::format("- **{}** {}\n", run_letter(run), escape_markdown(summary_of(comparison, run)));
+  }
+  return text + '\n';
+}
+
+/// The findings that changed, the largest first.
+std::string changes_table(const Comparison& comparison, std::size_t runs) {
+  const std::vector<Change> changes = changes_of(comparison);
+  if (changes.empty()) return {};
+  std::vector<std::string> titles{"finding", "verdict", "change"};
+  if (runs > 2) titles.insert(titles.begin() + 1, "run");
+  titles.push_back(run_letter(comparison.baseline));
+  titles.push_back(runs > 2 ? "its value" : run_letter(1 - comparison.baseline));
+  std::string text =
+      "What changed:\n\n" + markdown_row(titles) + markdown_rule(titles.size(), titles.size() - 2);
+  for (const Change& change : changes) {
+    const ComparedRow& row = *change.row;
+    const Judgement& judged = row.cells[change.run].judgement;
+    const std::string title = fmt::format("{} {}", row.probe, finding_title(row.baseline->finding));
+    std::vector<std::string> cells{
+        escape_markdown(title), fmt::format("**{}**", to_word(judged.verdict)),
+        escape_markdown(change_words(change) + (judged.is_coarse ? " (no interval)" : "")),
+        escape_markdown(cell_text(row.cells[comparison.baseline], "")),
+        escape_markdown(cell_text(row.cells[change.run], ""))};
+    if (runs > 2) cells.insert(cells.begin() + 1, run_letter(change.run));
+    text += markdown_row(cells);
+  }
+  return text + "\nAll findings:\n\n";
+}
+
 }  // namespace
 }  // namespace report
 
 std::string render_comparison_markdown(const Comparison& comparison,
                                        std::span<const RunDigest> runs) {
-  std::string text = report::runs_list(comparison, runs);
+  std::string text = report::runs_list(comparison, runs) +
+                     report::summary_list(comparison, runs.size()) +
+                     report::changes_table(comparison, runs.size());
   std::vector<std::string> titles{"probe", "finding"};
   for (std::size_t run = 0; run < runs.size(); ++run) titles.push_back(report::run_letter(run));
   if (!comparison.rows.empty()) {

@@ -165,23 +165,35 @@ std::string change_words(const Change& change) {
                       : fmt::format("{} {}", amount_of(1.0 / *ratio), called.less);
 }
 
-std::string summary_of(const Comparison& comparison, std::size_t run) {
+std::vector<SummaryPart> summary_parts(const Comparison& comparison, std::size_t run) {
   const std::vector<Group> groups = groups_of(comparison, run);
-  std::string text;
+  std::vector<SummaryPart> parts;
   for (const Verdict verdict : {Verdict::worse, Verdict::better, Verdict::different}) {
-    std::string part;
+    SummaryPart part{verdict, {}};
     for (const Group& group : groups) {
-      if (group.verdict != verdict) continue;
-      part += fmt::format("{}{}", part.empty() ? "" : ", ", text_of(group));
+      if (group.verdict == verdict) part.texts.push_back(text_of(group));
     }
-    if (part.empty()) continue;
-    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", to_word(verdict), part);
+    if (!part.texts.empty()) parts.push_back(std::move(part));
   }
+  return parts;
+}
+
+std::string settled_text(const VerdictCounts& counts) {
   VerdictCounts rest;
-  rest.same = comparison.counts[run].same;
-  rest.unclear = comparison.counts[run].unclear;
+  rest.same = counts.same;
+  rest.unclear = counts.unclear;
+  return rest.total() == 0 ? std::string() : counts_text(rest);
+}
+
+std::string summary_of(const Comparison& comparison, std::size_t run) {
+  std::string text;
+  for (const SummaryPart& part : summary_parts(comparison, run)) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", to_word(part.verdict),
+                        fmt::join(part.texts, ", "));
+  }
+  const std::string rest = settled_text(comparison.counts[run]);
   if (text.empty()) text = "no change";
-  return rest.total() == 0 ? text : fmt::format("{}; {}", text, counts_text(rest));
+  return rest.empty() ? text : fmt::format("{}; {}", text, rest);
 }
 
 }  // namespace clprobe::report

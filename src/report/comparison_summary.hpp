@@ -24,6 +24,17 @@ std::vector<Change> changes_of(const Comparison& comparison);
 /// neither a ratio nor a difference.
 std::string change_words(const Change& change);
 
+/// What of a run has one verdict: "stride bandwidth 1.39x to 1.51x faster (3)", by finding.
+struct SummaryPart {
+  Verdict verdict{Verdict::same};
+  std::vector<std::string> texts{};
+};
+
+/// The verdicts that are changes and were given, worse first.
+std::vector<SummaryPart> summary_parts(const Comparison& comparison, std::size_t run);
+/// "303 same, 4 unclear"; empty where nothing is.
+std::string settled_text(const VerdictCounts& counts);
+
 /// Of a run, by verdict and finding: "better: stride bandwidth 1.39x to 1.51x faster (3); 303
 /// same".
 std::string summary_of(const Comparison& comparison, std::size_t run);

@@ -5,38 +5,15 @@
 
 #include <memory>
 #include <utility>
-#include <vector>
+
+#include "report/common_mark.hpp"
 
 namespace clprobe::report {
 namespace {
 
-struct FreeNode {
-  void operator()(cmark_node* node) const { cmark_node_free(node); }
-};
-using Node = std::unique_ptr<cmark_node, FreeNode>;
-
-struct FreeIterator {
-  void operator()(cmark_iter* iterator) const { cmark_iter_free(iterator); }
-};
-
 struct FreeText {
   void operator()(char* text) const { cmark_get_default_mem_allocator()->free(text); }
 };
-
-Node parse(std::string_view page) {
-  return Node(cmark_parse_document(page.data(), page.size(), CMARK_OPT_VALIDATE_UTF8));
-}
-
-/// The node and every one below it, in the order of the text.
-std::vector<cmark_node*> nodes_in(cmark_node* root) {
-  const std::unique_ptr<cmark_iter, FreeIterator> iterator(cmark_iter_new(root));
-  std::vector<cmark_node*> nodes;
-  for (cmark_event_type event = cmark_iter_next(iterator.get()); event != CMARK_EVENT_DONE;
-       event = cmark_iter_next(iterator.get())) {
-    if (event == CMARK_EVENT_ENTER) nodes.push_back(cmark_iter_get_node(iterator.get()));
-  }
-  return nodes;
-}
 
 void replace(cmark_node* node, Node other) {
   if (cmark_node_replace(node, other.get()) == 0) return;
@@ -62,7 +39,7 @@ void lower(cmark_node* heading) {
 }  // namespace
 
 std::string html_of_explanation(std::string_view page) {
-  const Node document = parse(page);
+  const Node document = parse_page(page);
   if (cmark_node* const title = cmark_node_first_child(document.get());
       title != nullptr && cmark_node_get_type(title) == CMARK_NODE_HEADING) {
     cmark_node_free(title);
@@ -85,7 +62,7 @@ std::string html_of_explanation(std::string_view page) {
 }
 
 std::string question_of(std::string_view page) {
-  const Node document = parse(page);
+  const Node document = parse_page(page);
   cmark_node* node = cmark_node_first_child(document.get());
   while (node != nullptr && cmark_node_get_type(node) != CMARK_NODE_PARAGRAPH) {
     node = cmark_node_next(node);

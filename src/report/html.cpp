@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clprobe/embedded.hpp"
@@ -15,10 +16,13 @@
 #include "report/device_text.hpp"
 #include "report/explanation.hpp"
 #include "report/findings.hpp"
+#include "report/findings_csv.hpp"
 #include "report/html_findings.hpp"
+#include "report/html_page.hpp"
 #include "report/html_stacks.hpp"
 #include "report/html_text.hpp"
 #include "report/page_charts.hpp"
+#include "report/plots.hpp"
 #include "report/side_by_side.hpp"
 #include "report/stacks.hpp"
 #include "report/svg.hpp"
@@ -126,19 +130,31 @@ std::string findings_part(const Named& named, const std::string& probe) {
   return "<p>Nothing was found.</p>\n";
 }
 
-std::string probe_section(const Named& named, const std::string& probe, std::size_t number) {
+/// A place for a chart, with the picture that stands there without scripts.
+std::string chart_place(std::size_t number, const std::string& picture) {
+  return fmt::format(
+      "<div class=\"chart\" data-chart=\"{}\">\n<figure class=\"picture\">\n{}</figure>\n</div>\n",
+      number, picture);
+}
+
+std::string probe_section(const Named& named, const std::string& probe, std::size_t number,
+                          Json& charts) {
   const std::string id = section_id(probe, number);
   const std::string_view page = explanation_of(probe);
   std::string html = fmt::format(
       "<section id=\"{0}\" class=\"probe\" aria-labelledby=\"{0}-title\">\n<h2 "
-      "id=\"{0}-title\">{1}</h2>\n",
-      id, html_text(words(probe)));
+      "id=\"{0}-title\">{1}{2}</h2>\n",
+      id, html_text(words(probe)), anchor(id));
   if (!page.empty()) {
     html += fmt::format("<p class=\"lead\">{}</p>\n", html_text(question_of(page)));
   }
-  html += fmt::format(
-      "<div class=\"chart\" data-chart=\"{}\">\n<figure class=\"picture\">\n{}</figure>\n</div>\n",
-      number, picture_of(named.runs, probe));
+  html += chart_place(charts.size(), picture_of(named.runs, probe));
+  charts.push_back(page_chart(named.runs, probe));
+  for (const PagePlot& plot : page_plots(named.runs, probe)) {
+    html += fmt::format("<h3>{}</h3>\n", html_text(plot.title));
+    html += chart_place(charts.size(), plot.picture);
+    charts.push_back(Json::parse(plot.data));
+  }
   html += "<h3>Findings</h3>\n" + findings_part(named, probe);
   html += "<h3>Measured on</h3>\n<div class=\"parts\">\n";
   for (std::size_t run = 0; run < named.runs.size(); ++run) {
@@ -208,8 +224,10 @@ std::string device_card(const Named& named, std::size_t number) {
 std::string summary(const Named& named, std::size_t number) {
   const DeviceCard card = card_of(named.runs[number]);
   return fmt::format(
-      "<article class=\"card\">\n<h3>{}</h3>\n<p class=\"quiet\">{}</p>\n{}</article>\n",
-      device_name(named, number), html_text(card.facts), card_html(card));
+      "<article class=\"card\">\n<h3>{}</h3>\n<p class=\"quiet\">{}; timed by "
+      "{}</p>\n{}</article>\n",
+      device_name(named, number), html_text(card.facts),
+      html_text(timer_text(named.runs[number].device)), card_html(card));
 }
 
 std::string navigation(const std::vector<std::string>& probes) {
@@ -250,11 +268,9 @@ std::string lead_of(std::span<const Run> runs) {
 }
 
 /// What the scripts draw.
-std::string charts_data(const Named& named, const std::vector<std::string>& probes) {
+std::string charts_data(const Named& named, Json charts) {
   Json devices = Json::array();
   for (const std::string& title : named.titles) devices.push_back(printable(title));
-  Json charts = Json::array();
-  for (const std::string& probe : probes) charts.push_back(page_chart(named.runs, probe));
   return deflated(Json{{"devices", std::move(devices)}, {"charts", std::move(charts)}}.dump());
 }
 
@@ -267,38 +283,51 @@ std::string runs_data(std::span<const Run> runs) {
   return documents.dump();
 }
 
+/// A section with a heading that can be linked to; `id` is the page's own.
+std::string section(std::string_view id, std::string_view title, std::string_view content) {
+  return fmt::format(
+      "<section id=\"{0}\" aria-labelledby=\"{0}-title\">\n<h2 "
+      "id=\"{0}-title\">{1}{2}</h2>\n{3}</section>\n",
+      id, title, anchor(id), content);
+}
+
+std::string in_cards(const std::string& cards) {
+  return fmt::format("<div class=\"cards\">\n{}</div>\n", cards);
+}
+
+constexpr std::string_view data_text =
+    "<p>Every sample as it was measured is in this page, as one run document per device: what "
+    "<code>clprobe report</code> reads. The page asks nothing of the network.</p>\n"
+    "<p id=\"downloads\"></p>\n";
+
 std::string page_of(std::span<const Run> runs) {
   const Named named{runs, run_titles(runs)};
   const std::vector<std::string> probes = probes_of(runs);
   std::string sections;
-  for (std::size_t i = 0; i < probes.size(); ++i) sections += probe_section(named, probes[i], i);
+  Json charts = Json::array();
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    sections += probe_section(named, probes[i], i, charts);
+  }
   std::string cards;
   std::string summaries;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     cards += device_card(named, i);
     summaries += summary(named, i);
   }
-  const std::string title = runs.empty() ? "clprobe" : "clprobe: " + names_of(runs);
-  const bool has_library = !embedded_file("chart.js").empty();
-  return fill(
-      embedded_file("page.html"),
-      {{"title", html_text(cut_to_width(printable(title), 120, "…"))},
-       {"heading", html_text(heading_of(runs))},
-       {"lead", html_text(lead_of(runs))},
-       {"navigation", navigation(probes)},
-       {"summaries", summaries},
-       {"probes", sections},
-       {"devices", cards},
-       {"footer", has_library ? "Charts by Chart.js (MIT licence, its notice is in the page)."
-                              : "Made without Chart.js: the charts are pictures."},
-       {"charts", charts_data(named, probes)},
-       {"runs", runs_data(runs)},
-       {"library", std::string(embedded_file("chart.js"))},
-       {"library hash", std::string(content_hash("chart.js"))},
-       {"script", std::string(embedded_file("report.js"))},
-       {"script hash", std::string(content_hash("report.js"))},
-       {"style", std::string(embedded_file("report.css"))},
-       {"style hash", std::string(content_hash("report.css"))}});
+  return html_of({.title = runs.empty() ? "clprobe" : "clprobe: " + names_of(runs),
+                  .heading = html_text(heading_of(runs)),
+                  .lead = html_text(lead_of(runs)),
+                  .navigation = navigation(probes),
+                  .main = section("summary", "In short", in_cards(summaries)) + sections +
+                          section("devices", "Devices and provenance", in_cards(cards)) +
+                          section("data", "Raw data", data_text),
+                  .without_scripts =
+                      "Without JavaScript the charts are pictures, and the raw data cannot be "
+                      "downloaded from here. Everything else is in the page.",
+                  .charts = charts_data(named, std::move(charts)),
+                  .runs = runs_data(runs),
+                  .files = fmt::format("[{}]", data_file("Findings (CSV)", "clprobe-findings.csv",
+                                                         "text/csv", findings_csv(runs)))});
 }
 
 }  // namespace

@@ -6,18 +6,11 @@
 #include <algorithm>
 
 #include "report/findings.hpp"
+#include "report/html_page.hpp"
 #include "report/html_text.hpp"
 
 namespace clprobe::report {
 namespace {
-
-// A wide table scrolls in a box of its own, which the keyboard can reach.
-std::string boxed(std::string_view caption, std::string_view kind, const std::string& table) {
-  return fmt::format(
-      "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\">\n<table "
-      "class=\"{1}\">\n<caption>{0}</caption>\n{2}</table>\n</div>\n",
-      html_text(caption), kind, table);
-}
 
 // The value, its interval beside it, and the reason where there is no value.
 std::string cell_of(const Finding* finding) {
@@ -119,7 +112,7 @@ std::string block_html(const std::vector<Finding>& findings, std::string_view ca
     for (const Finding* const finding : row.cells) cells += cell_of(finding);
     return cells;
   });
-  return boxed(caption, "findings", table);
+  return boxed_table(caption, "findings", table);
 }
 
 }  // namespace
@@ -150,7 +143,7 @@ std::string shared_findings_html(const SharedGrid& grid, std::span<const std::st
     for (const auto& findings : row.cells) cells += shared_cell(grid, findings);
     return cells;
   });
-  return boxed("Findings, devices side by side", "findings shared", table);
+  return boxed_table("Findings, devices side by side", "findings shared", table);
 }
 
 }  // namespace clprobe::report

@@ -113,12 +113,16 @@ Json stacks_chart(std::span<const Run> runs, std::string_view probe) {
   }
   Json bars = Json::array();
   for (const DeviceStack& each : all) {
-    bars.push_back({{"device", each.device},
-                    {"series", printable(each.stack.bar) +
-                                   (each.stack.is_whole ? "" : fmt::format(" ({})", no_bar))},
-                    {"view", place_in(views, each.stack.view)},
-                    {"time", printable(time_text(each.stack))},
-                    {"points", points_of(each.stack, labels)}});
+    Json bar{{"device", each.device},
+             {"series", printable(each.stack.bar) +
+                            (each.stack.is_whole ? "" : fmt::format(" ({})", no_bar))},
+             {"view", place_in(views, each.stack.view)},
+             {"time", printable(time_text(each.stack))},
+             {"points", points_of(each.stack, labels)}};
+    if (each.stack.time && *each.stack.time > 0.0 && each.stack.is_whole) {
+      bar["duration"] = *each.stack.time;
+    }
+    bars.push_back(std::move(bar));
   }
   double max_below = 0.0;
   double max_above = 1.0;

@@ -38,6 +38,7 @@ struct Ranges {
   Range x{};
   Range value{};
   Range variance{};
+  Range cycles{};
 };
 
 /// The ends of an interval as text, none where they read as the value itself.
@@ -86,7 +87,19 @@ class PlaceLists {
   std::unordered_map<std::string, std::size_t> numbers_{};
 };
 
-Json levels_json(const Chart& chart, int series, double scale) {
+/// What the result says of the note's level in cycles; null where it does not.
+const Finding* cycles_of(const ProbeResult& result, const std::string& series,
+                         const ChartNote& note) {
+  for (const Finding& finding : result.findings) {
+    const bool is_it = finding.unit == "cycles" && finding.series == series &&
+                       finding.name == "cycles" && finding.level == note.level;
+    if (is_it && finding.value && *finding.value > 0.0) return &finding;
+  }
+  return nullptr;
+}
+
+Json levels_json(const Chart& chart, int series, const ProbeResult& result) {
+  const double scale = scale_of(result);
   Json levels = Json::array();
   for (const ChartNote& note : chart.notes) {
     if (note.series != series) continue;
@@ -97,6 +110,11 @@ Json levels_json(const Chart& chart, int series, double scale) {
     if (note.end_high > 0.0) {
       level["endLow"] = rounded(note.end_low);
       level["endHigh"] = rounded(note.end_high);
+    }
+    const std::string& name = chart.series[static_cast<std::size_t>(series)].name;
+    if (const Finding* const cycles = cycles_of(result, name, note)) {
+      level["cycles"] = rounded(*cycles->value);
+      level["cyclesText"] = value_text(*cycles) + " cycles";
     }
     levels.push_back(std::move(level));
   }
@@ -131,14 +149,18 @@ Json variance_json(PlaceLists& lists, std::string_view parameter, const ChartSer
 }
 
 /// Where all points of a curve have them.
-void add_cycles(Json& curve, std::span<const ChartPoint> points) {
+void add_cycles(Json& curve, std::span<const ChartPoint> points, Range& range) {
   const bool have_all = std::all_of(points.begin(), points.end(), [](const ChartPoint& point) {
-    return point.cycles.has_value();
+    return point.cycles && *point.cycles > 0.0;
   });
   if (!have_all) return;
   curve["cycles"] = Json::array();
+  curve["cycleValues"] = Json::array();
   for (const ChartPoint& point : points) {
-    curve["cycles"].push_back(format_number(point.cycles.value_or(0.0)));
+    const double cycles = point.cycles.value_or(0.0);
+    range.add(cycles);
+    curve["cycles"].push_back(format_number(cycles));
+    curve["cycleValues"].push_back(rounded(cycles));
   }
 }
 
@@ -153,9 +175,9 @@ void add_curves(Json& page, PlaceLists& lists, const ProbeResult& result, const 
     Json curve{{"device", run},
                {"series", printable(chart.series[i].name)},
                {"at", lists.number_of(std::move(places))},
-               {"levels", levels_json(chart, static_cast<int>(i), scale_of(result))}};
+               {"levels", levels_json(chart, static_cast<int>(i), result)}};
     add_columns(curve, points, result, ranges.value);
-    add_cycles(curve, points);
+    add_cycles(curve, points, ranges.cycles);
     for (const ChartSeries& each : variance.series) {
       if (each.name == chart.series[i].name) {
         curve["variance"] = variance_json(lists, chart.x_name, each, ranges);
@@ -235,6 +257,8 @@ void add_all_curves(Json& page, PlaceLists& lists, std::span<const Run> runs,
   }
   page["x"] = parameter_axis(x_of(first), ranges.x);
   page["value"] = value_axis(value_title(first), unit_of(first), ranges.value, scale_of(first));
+  page["value"]["unit"] = unit_of(first) == "seconds" ? "ns" : "";
+  page["cycles"] = value_axis("cycles of the core", "", ranges.cycles, 1.0);
   page["variance"] =
       value_axis("variance of three points, in square cycles", "", ranges.variance, 1.0);
 }

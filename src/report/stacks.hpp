@@ -2,6 +2,7 @@
 // Stacked bars: where the time of kernels goes, one bar a kernel.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,11 +23,31 @@ std::string view_title(std::string_view view);
 /// The stacks of each view, in the order of stacks_in().
 std::vector<std::vector<Stack>> views_of(std::span<const Finding> findings);
 
+/// Shares beside the bars, by the name of their findings.
+struct Beside {
+  std::string_view name;
+  std::string_view title;
+};
+inline constexpr std::array shares_beside{
+    Beside{stack_first_name, "largest cause; % of what saves time"},
+    Beside{stack_absorbed_name, "noise absorbed; % of the time in which what it needs is free"},
+    Beside{stack_interaction_name,
+           "two causes together: above 0 they overlap, below 0 one does what the other does; % of "
+           "the time"},
+};
+
+/// The categories of labels, in their order.
+std::vector<std::string> category_names(std::span<const std::string> labels);
+
 /// In percent: "12.3", with the interval where there is one: "12.3 ±0.4". Marked by a star where
 /// there is something to be wary of.
 std::string share_text(const StackPart& part);
 /// The part with this label; null where the bar has none.
 const StackPart* part_of(const Stack& stack, std::string_view label);
+/// share_text() of the part with this label; empty where there is none, or it is not resolved.
+std::string shown_share(const Stack& stack, std::string_view label);
+/// Whether a row of a table has nothing but its title.
+bool is_empty_row(const std::vector<std::string>& cells);
 /// "3038637 cycles", "1.23 ms"; empty where it is not known.
 std::string time_text(const Stack& stack);
 /// What the stars stand for, each once. Shares that are not resolved have no stars: they stand in

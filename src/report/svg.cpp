@@ -30,6 +30,23 @@ constexpr std::array colours{"#0b5fc0", "#b8400a", "#0a7068", "#9a1fb0",
                              "#4a7310", "#b81c2c", "#5b3fd0", "#57534e"};
 constexpr std::array dashes{"", "7 4", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 2 2"};
 
+/// A mark of a curve, around its middle; open ones are not filled. With the dashes no two of 56
+/// curves are alike without their colours. Pages have the same (curves.js).
+struct Mark {
+  std::string_view path;
+  bool is_open;
+};
+constexpr std::array marks{
+    Mark{"m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z", false},
+    Mark{"m-3.5 -3.5h7v7h-7z", false},
+    Mark{"m0 -4.2l3.9 7.3h-7.8z", false},
+    Mark{"m0 -4.6l4.6 4.6l-4.6 4.6l-4.6 -4.6z", false},
+    Mark{"m-3.5 0h7m-3.5 -3.5v7", true},
+    Mark{"m-3.5 -3.5l7 7m-7 0l7 -7", true},
+    Mark{"m-3.5 0h7m-3.5 -3.5v7m-3.5 -7l7 7m-7 0l7 -7", true},
+};
+constexpr std::size_t marks_of_curve = 7;
+
 std::string_view colour_of(std::size_t series) { return colours.at(series % colours.size()); }
 
 double text_width(std::string_view text) { return letter_width * display_width(text); }
@@ -156,25 +173,19 @@ class Picture {
       svg_ += fmt::format(
           R"(<path d="M{0:.1f} {1}V{2}" stroke="#eef0f2"/><text x="{0:.1f}" y="{3}" text-anchor="middle" fill="#50565e">{4}</text>
 )",
-          across(value), top, bottom, bottom + 19, html_text(tick_text_of_parameter(value)));
+          across(value), top, bottom, bottom + 19, html_text(x_text_of(chart_, value)));
     }
     svg_ += fmt::format(
         R"(<path d="M{0} {1}V{2}H{3}" fill="none" stroke="#50565e"/><text x="{4}" y="{5}" text-anchor="middle" fill="#1a1d21">{6}</text>
 )",
         left, top, bottom, left + plot_width, left + plot_width / 2, bottom + 42,
-        html_text(parameter_title(chart_.x_name)));
+        html_text(printable(x_title_of(chart_))));
     if (chart_.y_title.empty()) return;
     constexpr double baseline = 12;  // left of the longest label of a tick
     svg_ += fmt::format(
         R"svg(<text transform="translate({} {}) rotate(-90)" text-anchor="middle" fill="#1a1d21">{}</text>
 )svg",
         baseline, top + plot_height / 2, html_text(chart_.y_title));
-  }
-
-  [[nodiscard]] std::string tick_text_of_parameter(double value) const {
-    const bool is_whole = value == std::floor(value) && value < 1e15;
-    const Value shown = is_whole ? Value{static_cast<std::int64_t>(value)} : Value{value};
-    return parameter_text(chart_.x_name, shown);
   }
 
   // From the upper ends of the intervals back along the lower ones, as in pages.
@@ -209,6 +220,18 @@ class Picture {
 )",
         path, colour_of(i), i == 0 ? 2.4 : 1.8,
         dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash));
+    // A few of the points, and not the same ones of each curve.
+    const std::size_t every = std::max<std::size_t>(1, points.size() / marks_of_curve);
+    for (std::size_t at = every * (i % 5) / 5; at < points.size(); at += every) {
+      svg_ += draw_mark(i, {across(points[at].x), down(points[at].y)});
+    }
+  }
+
+  static std::string draw_mark(std::size_t series, const Place& place) {
+    const Mark& mark = marks.at(series % marks.size());
+    return fmt::format(
+        "<path d=\"M{:.1f} {:.1f}{}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"1.5\"/>\n", place.x,
+        place.y, mark.path, mark.is_open ? "none" : "#ffffff", colour_of(series));
   }
 
   // The curves as dots close to each other, which texts should not cover.
@@ -277,6 +300,7 @@ class Picture {
           x, y - 4.5, line_length, colour_of(i),
           dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash), x + line_length + 8, y,
           html_text(name));
+      legend += draw_mark(i, {x + line_length / 2, y - 4.5});
       x += room;
     }
     height_ = y + 18;

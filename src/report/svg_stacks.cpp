@@ -16,7 +16,7 @@ namespace clprobe::report {
 namespace {
 
 // By category, in the order in which they are stacked; of light and dark by turns, so that
-// neighbours also differ without colour.
+// neighbours also differ without colour. Pages have the same (report.css, --f0 to --f8).
 constexpr std::array<std::string_view, 9> fills{"#b8c4d0", "#57534e", "#e8a06a",
                                                 "#0a5fae", "#7cc4bb", "#9a2f8f",
                                                 "#d9c24a", "#4a5d23", "#efb4b8"};
@@ -35,39 +35,71 @@ std::vector<std::string> shown_categories(std::span<const std::string> labels) {
   return categories;
 }
 
-std::string bar_of(const Stack& stack, std::span<const std::string> labels, double y) {
-  if (!stack.is_whole) {
-    return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#50565e\">{}</text>\n", names,
-                       y + 13.5, no_bar);
+/// From the longest bar below 0 to the longest above it, and at least the whole.
+struct Reach {
+  double low{0.0};
+  double high{1.0};
+
+  [[nodiscard]] double across(double share) const {
+    return names + bars_width * (share - low) / (high - low);
   }
-  double all = 0.0;
-  for (const StackPart& part : stack.parts) all += std::max(0.0, part.share);
-  if (!(all > 0.0)) return {};
+};
+
+Reach reach_of(std::span<const Stack> stacks) {
+  Reach reach;
+  for (const Stack& stack : stacks) {
+    if (!stack.is_whole) continue;
+    double below = 0.0;
+    double above = 0.0;
+    for (const StackPart& part : stack.parts) (part.share < 0.0 ? below : above) += part.share;
+    reach.low = std::min(reach.low, below);
+    reach.high = std::max(reach.high, above);
+  }
+  return reach;
+}
+
+/// What saves time lies right of 0, and what costs time to take away lies left of it.
+std::string bar_of(const Stack& stack, std::span<const std::string> labels, const Reach& reach,
+                   double y) {
+  if (!stack.is_whole) {
+    return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#50565e\">{}</text>\n",
+                       reach.across(0.0), y + 13.5, no_bar);
+  }
   std::string svg;
-  double x = names;
+  double above = 0.0;
+  double below = 0.0;
   std::size_t category = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (i > 0 && stack_category(labels[i]) != stack_category(labels[i - 1])) ++category;
     const StackPart* const part = part_of(stack, labels[i]);
-    if (part == nullptr || !(part->share > 0.0)) continue;
-    const double width = part->share / all * bars_width;
+    if (part == nullptr || part->share == 0.0) continue;
+    double& end = part->share > 0.0 ? above : below;
+    const double from = reach.across(end);
+    end += part->share;
+    const double to = reach.across(end);
     svg += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "
-        "stroke=\"#ffffff\" stroke-width=\"0.5\"><title>{}: {} %</title></rect>\n",
-        x, y, width, bar_height, fills.at(category % fills.size()), html_text(labels[i]),
-        html_text(share_text(*part)));
-    x += width;
+        "stroke=\"#50565e\" stroke-width=\"0.5\"><title>{}: {} %</title></rect>\n",
+        std::min(from, to), y, std::fabs(to - from), bar_height, fills.at(category % fills.size()),
+        html_text(labels[i]), html_text(share_text(*part)));
   }
   return svg;
 }
 
-std::string axis_at(double y) {
-  std::string svg;
-  for (int percent = 0; percent <= 100; percent += 25) {
-    const double x = names + bars_width * percent / 100.0;
+/// Every 25 % that is on the axis, fewer of a long one, and a line at 0.
+std::string axis_at(double y, const Reach& reach) {
+  int step = 25;
+  for (const int wider : {50, 100, 200, 500, 1000, 10000}) {
+    if (100.0 * (reach.high - reach.low) / step > 8.0) step = wider;
+  }
+  std::string svg = fmt::format("<path d=\"M{0:.1f} {1}V{2:.1f}\" stroke=\"#1a1d21\"/>\n",
+                                reach.across(0.0), picture::top - 4, y - 12);
+  const auto first = static_cast<int>(std::ceil(std::max(-1e6, 100.0 * reach.low) / step));
+  const auto last = static_cast<int>(std::floor(std::min(1e6, 100.0 * reach.high) / step));
+  for (int tick = first; tick <= last; ++tick) {
     svg += fmt::format(
-        "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" fill=\"#50565e\">{} %</text>\n", x,
-        y, percent);
+        "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" fill=\"#50565e\">{} %</text>\n",
+        reach.across(tick * step / 100.0), y, tick * step);
   }
   return svg;
 }
@@ -83,6 +115,7 @@ std::string draw_stacks(std::span<const Stack> stacks, const PictureText& text) 
   const std::size_t legend_rows = (categories.size() + legend_columns - 1) / legend_columns;
   std::string svg =
       picture_head(text, bottom + 40 + legend_row * static_cast<double>(legend_rows) + 8);
+  const Reach reach = reach_of(stacks);
   double y = picture::top;
   for (const Stack& stack : stacks) {
     const std::string time = time_text(stack);
@@ -92,17 +125,18 @@ std::string draw_stacks(std::span<const Stack> stacks, const PictureText& text) 
         "</text>\n",
         names - 10, y + 13.5, html_text(stack.bar + (time.empty() ? "" : ", " + time)),
         html_text(name));
-    svg += bar_of(stack, labels, y);
+    svg += bar_of(stack, labels, reach, y);
     y += row_height;
   }
-  svg += axis_at(bottom + 16);
+  svg += axis_at(bottom + 16, reach);
   const double column = (picture::width - picture::left) / static_cast<double>(legend_columns);
   for (std::size_t i = 0; i < categories.size(); ++i) {
     const double x = 24 + column * static_cast<double>(i % legend_columns);
     const std::size_t line = i / legend_columns;
     const double row = bottom + 40 + legend_row * static_cast<double>(line);
     svg += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"14\" fill=\"{}\"/>\n<text "
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"14\" fill=\"{}\" "
+        "stroke=\"#50565e\" stroke-width=\"0.5\"/>\n<text "
         "x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#1a1d21\">{}</text>\n",
         x, row, fills.at(i % fills.size()), x + 20, row + 11.5, html_text(categories[i]));
   }

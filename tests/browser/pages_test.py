@@ -15,11 +15,11 @@ import unittest
 
 from browser import CONTRAST, PageTest
 from options import OPTIONS
-from runs import (all_probes_runs, eight_runs, heat_map_run, hostile_run, probes_of, real_runs,
+from runs import (all_probes_runs, charts_of, eight_runs, heat_map_run, hostile_run, real_runs,
                   run_of, same, stacks_run)
 
-WIDTHS = (1440, 360)
-SCHEMES = ("light", "dark")
+# Layout does not depend on the scheme, nor contrast on the width.
+LOOKS = ((1440, "light"), (360, "dark"))
 
 
 class Pages(PageTest):
@@ -27,22 +27,21 @@ class Pages(PageTest):
         pages = {"one": [run_of("H200")], "several": real_runs(), "stacks": [stacks_run()],
                  "hostile": [hostile_run(), run_of("H200")], "all": all_probes_runs()}
         charts = {"one": 1, "several": 1, "stacks": 1, "hostile": 2,
-                  "all": len(probes_of(pages["all"]))}
+                  "all": charts_of(pages["all"])}
         for name, runs in pages.items():
             page, _ = self.page(name, runs)
-            for width in WIDTHS:
-                for scheme in SCHEMES:
-                    with self.subTest(page=name, width=width, scheme=scheme):
-                        self.open(page, width, scheme)
-                        self.canvases(charts[name])
-                        self.check_layout()
-                        self.assertEqual(self.js(CONTRAST), [])
-                        self.keep(f"{name}-{width}-{scheme}")
-                        self.js("document.querySelectorAll('details').forEach(d => d.open = true)")
-                        time.sleep(0.2)  # the tables are made by the event that follows
-                        self.check_layout()
-                        self.assertEqual(self.js(CONTRAST), [])
-                        self.check_quiet()
+            for width, scheme in LOOKS:
+                with self.subTest(page=name, width=width, scheme=scheme):
+                    self.open(page, width, scheme)
+                    self.canvases(charts[name])
+                    self.check_layout()
+                    self.assertEqual(self.js(CONTRAST), [])
+                    self.keep(f"{name}-{width}-{scheme}")
+                    self.js("document.querySelectorAll('details').forEach(d => d.open = true)")
+                    time.sleep(0.2)  # the tables are made by the event that follows
+                    self.check_layout()
+                    self.assertEqual(self.js(CONTRAST), [])
+                    self.check_quiet()
 
     def test_scheme_button(self) -> None:
         page, _ = self.page("one", [run_of("H200")])
@@ -65,7 +64,7 @@ class Pages(PageTest):
             self.hover(canvas, 0, 0)
         time.sleep(0.3)
         self.assertIsNone(self.js("return window.ran || null"))
-        self.assertEqual(len(self.all("script")), 4)
+        self.assertEqual(len(self.all("script")), 5)
         self.assertEqual(len(self.all("img, iframe, object, embed, main b, base")), 0)
         self.assertIn("<script>window.ran=1</script>", self.all("main")[0].text)
         # Were a script or a handler to get in, the policy would still refuse it.
@@ -140,7 +139,7 @@ class Pages(PageTest):
         size = page.stat().st_size
         self.assertLess(size, 4_000_000)  # 3.5 MB of 14 MB of documents
         self.open(page)
-        self.canvases(len(probes_of(runs)))
+        self.canvases(charts_of(runs))
         titles = self.js("return [...document.querySelectorAll('#devices h3')]"
                          ".map(e => e.textContent)")
         self.assertEqual(len(set(titles)), 8)

@@ -55,6 +55,14 @@ def probes_of(runs: list[Run]) -> set[str]:
     return {result["probe"] for run in runs for result in run["results"]}
 
 
+def charts_of(runs: list[Run]) -> int:
+    """One for each probe, and those that `inflight` has beside its curves."""
+    series = {point["series"] for run in runs for result in run["results"]
+              for point in result["points"]}
+    return (len(probes_of(runs)) + ("loaded-traffic" in series) +
+            any(name.endswith("-chains") for name in series))
+
+
 def thread_latency_series(run: Run) -> set[str]:
     return {point["series"] for result in run["results"] if result["probe"] == "inflight"
             for point in result["points"] if "-x" in point["series"]}

@@ -20,7 +20,7 @@ declare -gA value=(
   [clock]=none [seed]=7 [dry-run]=- [baseline]=b.json [threshold]=50% [fail-on]=changed
   [device-name]=Mine [series]=local [size-unit]=MiB [time-unit]=us [output]=out.json [format]=json
   [live]=- [b-device]=sim:gsi [a-env]=A=1 [b-env]=B=2 [runs]=both.json
-  [json]=- [color]=always [verbose]=- [quiet]=- [generate]=man [version]=- [help]=-
+  [json]=- [color]=always [verbose]=- [quiet]=- [generate]=man [full]=- [version]=- [help]=-
 )
 # What `compare --live` does with each is in live.bats.
 commands=('' list explain report compare import)

@@ -115,7 +115,7 @@ setup() {
 }
 
 @test "explain tells the method" {
-  clprobe explain inflight
+  clprobe explain inflight --full
   [ "$status" -eq 0 ]
   [[ "$output" == *"Thread-Latency"* ]]
   [[ "$output" == *"loaded latency"* ]]

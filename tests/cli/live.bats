@@ -98,8 +98,8 @@ side_b() {
   fails_with 2 'write NAME=VALUE'
   live --b-env =x latency
   fails_with 2 'write NAME=VALUE'
-  live latency -o page.html
-  fails_with 2 'clprobe report'
+  live latency -o page.xml
+  fails_with 2 '.html'
   live latency --baseline a.json
   fails_with 2 '--baseline belongs to compare'
   live latncy

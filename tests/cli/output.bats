@@ -45,14 +45,50 @@ setup() {
   diff <(printf '%s\n' "$output") a.svg
 }
 
-@test "the table in README is what its command writes" {
-  root=$BATS_TEST_DIRNAME/../..
-  command=$(sed -n 's/^\$ clprobe //p' "$root/README.md" | head -n 1)
-  awk '/^\$ clprobe /{on = 1; next} on && /^```/{exit} on' "$root/README.md" >expected.txt
-  [ -s expected.txt ]
-  # shellcheck disable=SC2086  # the words of the command
-  (cd "$root" && COLUMNS=80 LC_ALL=C.UTF-8 "$CLPROBE" $command) >found.txt
-  diff expected.txt found.txt
+# A fence is a command behind "$ " and what it writes, and nothing else, so that none goes stale.
+@test "every output in README is what its command writes" {
+  local root=$BATS_TEST_DIRNAME/../.. line fence='' count=0
+  mkdir fences bin
+  ln -s "$CLPROBE" bin/clprobe
+  while IFS= read -r line; do
+    if [[ $line == '```'* && -z $fence ]]; then
+      [ "$line" = '```console' ]
+      count=$((count + 1))
+      fence=fences/$count
+      : >"$fence"
+    elif [[ $line == '```'* ]]; then
+      fence=''
+    elif [[ -n $fence ]]; then
+      printf '%s\n' "$line" >>"$fence"
+    fi
+  done <"$root/README.md"
+  [ -z "$fence" ]
+  [ "$count" -ge 2 ]
+  for fence in fences/*; do
+    line=$(head -n 1 "$fence")
+    [[ $line == '$ clprobe '* ]]
+    (PATH=$PWD/bin:$PATH && cd "$root" && COLUMNS=80 LC_ALL=C.UTF-8 bash -c "${line#'$ '}") >found.txt
+    [ -s found.txt ]
+    diff <(tail -n +2 "$fence") found.txt
+  done
+}
+
+@test "README is short, and the words that it names are in the program" {
+  local root=$BATS_TEST_DIRNAME/../.. line words
+  [ "$(wc -l <"$root/README.md")" -le 150 ]
+  # The commands that need no device: that they are understood.
+  clprobe explain cache or far
+  [ "$status" -eq 0 ]
+  while IFS= read -r line; do
+    read -ra words <<<"${line%%[|#]*}"
+    [[ ${words[0]} == clprobe ]] || continue
+    case ${words[1]} in
+    explain | help) clprobe "${words[@]:1}" ;;
+    compare | report) continue ;;
+    *) clprobe "${words[@]:1}" -d sim:gsi --dry-run ;;
+    esac
+    [ "$status" -ne 2 ] || [[ $stderr == *'given twice'* ]]
+  done < <(sed -n 's/^    //p' "$root/README.md")
 }
 
 @test "the picture in README is what its command writes" {
@@ -61,6 +97,7 @@ setup() {
   read -ra words <<<"$command"
   clprobe report "$root/${words[2]}" -o latency.svg
   diff latency.svg "$root/${words[4]}"
+  [[ $(head -n 8 "$root/README.md") == *"(${words[4]})"* ]]
 }
 
 @test "a picture of several probes is of the one that its name begins with" {
@@ -133,6 +170,28 @@ setup() {
   # script gives it a terminal; its progress line and the table must then be plain.
   NO_COLOR=1 script --quiet --return --command "'$CLPROBE' list" typescript >/dev/null
   run ! grep -q $'\e\\[[0-9;]*m' typescript
+}
+
+@test "progress on a terminal says what goes on, and its share never falls" {
+  local words last share
+  for words in "-d sim:fermi-m2070 inflight --quick" "latency ${few_sizes[*]} stride --quick" \
+    "-d sim:gsi,sim:hopper-like latency banks --quick"; do
+    TERM=xterm timeout 120 script --quiet --return \
+      --command "stty cols 100; '$CLPROBE' $words" seen </dev/null >/dev/null
+    tr '\r' '\n' <seen >lines
+    last=0
+    while read -r share; do
+      ((share >= last)) || { echo "$words: $share after $last"; false; }
+      last=$share
+    done < <(sed -n 's/.*[]] *\([0-9]*\) %.*/\1/p' lines)
+    [ "$last" -gt 0 ]
+  done
+  # Before a device is measured there is no share of anything, but the time that has passed.
+  TERM=xterm timeout 120 script --quiet --return \
+    --command "stty cols 100; '$CLPROBE' latency ${few_sizes[*]}" seen </dev/null >/dev/null
+  tr '\r' '\n' <seen >lines
+  grep -q 'trying .*0:0[0-9]' lines
+  run ! grep -q 'trying .* %' lines
 }
 
 @test "dry-run measures nothing and says what it would" {

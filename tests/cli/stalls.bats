@@ -111,7 +111,7 @@ setup() {
 }
 
 @test "explain tells the method and GSI's names" {
-  clprobe explain gsi
+  clprobe explain gsi --full
   [ "$status" -eq 0 ]
   [[ "$output" == *"Algorithm 1"* && "$output" == *"pending release"* ]]
 }

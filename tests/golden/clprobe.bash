@@ -3,46 +3,90 @@
 _clprobe_offer() {
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
+# What a comma list has already is not offered again.
+_clprobe_list() {
+  local before='' each
+  local -a rest=()
+  [[ $2 != *,* ]] || before=${2%,*},
+  for each in $1; do
+    [[ ,$before == *",$each,"* ]] || rest+=("$before$each")
+  done
+  _clprobe_offer "${rest[*]}" "$2"
+  compopt -o nospace 2>/dev/null
+}
+_clprobe_devices() {
+  timeout 3 "${COMP_WORDS[0]}" list </dev/null 2>/dev/null | sed -n 's/^\([0-9][0-9]*\)  .*/\1/p'
+}
 _clprobe_files() {
   compopt -o filenames 2>/dev/null
   mapfile -t COMPREPLY < <(compgen -f -- "$1")
 }
 _clprobe() {
-  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-  local command='' probe='' own='' each
+  local each
+  local -a typed=()
   COMPREPLY=()
+  for each in "${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+    if [[ ${#typed[@]} -gt 0 && ($each == : || ${typed[-1]} == *:) ]]; then
+      typed[-1]+=$each
+    else
+      typed+=("$each")
+    fi
+  done
+  _clprobe_reply
+  local word=${typed[-1]}
+  if [[ $word == *:* && $COMP_WORDBREAKS == *:* ]]; then
+    COMPREPLY=("${COMPREPLY[@]#"${word%"${word##*:}"}"}")
+  fi
+}
+_clprobe_reply() {
+  local word=${typed[-1]} before=${typed[-2]}
+  local command='' probe='' own='' each
   if [[ $word == '=' ]]; then
     word=''
   elif [[ $before == '=' ]]; then
-    before=${COMP_WORDS[COMP_CWORD-2]}
+    before=${typed[-3]}
   fi
-  for each in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+  for each in "${typed[@]:1:${#typed[@]}-2}"; do
     case $each in
-    list|explain|report|compare|import) command=$each ;;
+    list|explain|report|compare|import|help|version) [[ $command != '' || $probe != '' ]] || command=$each ;;
     --live) [[ $command != compare ]] || command='compare --live' ;;
     latency|bandwidth) probe=$each ;;
     esac
   done
-  case $probe$before in
+  if [[ $command == '' || $command == 'compare --live' ]]; then
+    case $probe$before in
   latency--address)
     _clprobe_offer 'auto pointer offset' "$word"
     return
     ;;
   latency--series)
-    _clprobe_offer 'global local' "$word"
+    _clprobe_list 'global local' "$word"
     return
     ;;
   bandwidth--operation)
-    _clprobe_offer 'read write copy' "$word"
+    _clprobe_list 'read write copy' "$word"
     return
     ;;
   latency--sizes|latency--step|latency--unroll|bandwidth--grid|bandwidth--loads|bandwidth--step)
     return
     ;;
-  esac
+    esac
+    case $probe in
+  latency) own='--sizes --step --unroll --address --series' ;;
+  bandwidth) own='--grid --operation --loads --step' ;;
+    esac
+  fi
   case $before in
+  --device|-d)
+    _clprobe_list "all sim:gsi sim:kepler $(_clprobe_devices)" "$word"
+    return
+    ;;
   --clock)
     _clprobe_offer 'auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter' "$word"
+    return
+    ;;
+  --b-device)
+    _clprobe_list "all sim:gsi sim:kepler $(_clprobe_devices)" "$word"
     return
     ;;
   --runs)
@@ -55,6 +99,10 @@ _clprobe() {
     ;;
   --fail-on)
     _clprobe_offer 'never worse changed' "$word"
+    return
+    ;;
+  --series)
+    _clprobe_list 'global local' "$word"
     return
     ;;
   --size-unit)
@@ -81,33 +129,36 @@ _clprobe() {
     _clprobe_offer 'man bash zsh fish schema' "$word"
     return
     ;;
-  --device|-d|--max-memory|--time-budget|--timeout|--seed|--b-device|--a-env|--b-env|--threshold|--device-name|--series)
+  --max-memory|--time-budget|--timeout|--seed|--a-env|--b-env|--threshold|--device-name)
     return
     ;;
-  esac
-  case $probe in
-  latency) own='--sizes --step --unroll --address --series' ;;
-  bandwidth) own='--grid --operation --loads --step' ;;
   esac
   case $command in
   '') own+=' --device -d --max-memory --time-budget --quick --thorough --timeout --clock --seed --dry-run --output -o --format -f --json --color --verbose -v --quiet -q --generate --version --help -h' ;;
   'list') own+=' --device -d --timeout --format -f --json --version --help -h' ;;
-  'explain') own+=' --version --help -h' ;;
+  'explain') own+=' --full --version --help -h' ;;
   'report') own+=' --series --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
   'compare') own+=' --live --baseline --threshold --fail-on --output -o --format -f --json --color --verbose -v --version --help -h' ;;
   'compare --live') own+=' --device -d --max-memory --time-budget --quick --thorough --timeout --clock --seed --live --b-device --a-env --b-env --runs --threshold --fail-on --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
   'import') own+=' --device-name --series --size-unit --time-unit --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
+  'help') own+='' ;;
+  'version') own+='' ;;
   esac
   if [[ $word == -* ]]; then
     _clprobe_offer "$own" "$word"
-  elif [[ $command == report || $command == compare || $command == import ]]; then
-    _clprobe_files "$word"
-  elif [[ $command == explain ]]; then
-    _clprobe_offer 'latency bandwidth' "$word"
-  elif [[ $command == '' && $probe == '' ]]; then
-    _clprobe_offer 'list explain report compare import latency bandwidth' "$word"
-  elif [[ $command == '' || $command == 'compare --live' ]]; then
-    _clprobe_offer 'latency bandwidth' "$word"
+    return
   fi
+  case $command in
+  report | compare | import) _clprobe_files "$word" ;;
+  explain) _clprobe_offer 'latency bandwidth' "$word" ;;
+  help) _clprobe_offer 'list explain report compare import help version latency bandwidth' "$word" ;;
+  list | version) ;;
+  '')
+    each='latency bandwidth'
+    [[ $probe != '' ]] || each='list explain report compare import help version latency bandwidth'
+    _clprobe_offer "$each" "$word"
+    ;;
+  *) _clprobe_offer 'latency bandwidth' "$word" ;;
+  esac
 }
 complete -F _clprobe clprobe

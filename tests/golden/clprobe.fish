@@ -1,49 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
 # Made by clprobe --generate fish from the table of flags.
+# The command before the cursor: `measure` where there is none, `live` for `compare --live`.
+function __clprobe_command
+    set -l words (commandline -opc)
+    for word in $words[2..]
+        if contains -- $word list explain report compare import help version
+            test $word = compare; and contains -- --live $words; and set word live
+            echo $word
+            return
+        end
+    end
+    echo measure
+end
+function __clprobe_of
+    contains -- (__clprobe_command) $argv
+end
+# Options follow their probe: those of the last one before the cursor.
+function __clprobe_probe
+    set -l last
+    set -l words (commandline -opc)
+    for word in $words[2..]
+        contains -- $word latency bandwidth; and set last $word
+    end
+    test "$last" = $argv[1]; and __clprobe_of measure live
+end
+function __clprobe_has_probe
+    set -l words (commandline -opc)
+    for word in $words[2..]
+        contains -- $word latency bandwidth; and return 0
+    end
+    return 1
+end
+# A comma list of the arguments; what it has already is not offered again.
+function __clprobe_list
+    set -l token (string replace -r '^--[a-z-]+=' '' -- (commandline -ct))
+    set -l before (string match -r '^.*,' -- $token)
+    set -l there (string split , -- "$before")
+    for word in $argv
+        contains -- $word $there; or echo "$before$word"
+    end
+end
+function __clprobe_devices
+    set -l words (commandline -opc)
+    timeout 3 $words[1] list </dev/null 2>/dev/null | string match -rg '^([0-9]+)  '
+end
 complete -c clprobe -f
-complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report compare import' -a list -d 'list devices and probes'
-complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report compare import' -a explain -d 'what a probe measures, how, and what can fool it'
-complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report compare import' -a report -d 'print runs that were saved as JSON, side by side'
-complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report compare import' -a compare -d 'say what differs between runs: files or folders of JSON'
-complete -c clprobe -n 'not __fish_seen_subcommand_from list explain report compare import' -a import -d 'read other tools\' results, to report and compare them'
-complete -c clprobe -n 'not __fish_seen_subcommand_from list report compare import' -a 'latency bandwidth'
-complete -c clprobe -n '__fish_seen_subcommand_from report compare import' -F
-complete -c clprobe -l device -s d -x -d 'an index, P:D, part of a name, all, sim:PRESET, or a comma list of those'
-complete -c clprobe -l max-memory -x -d 'memory that buffers may use at most'
-complete -c clprobe -l time-budget -x -d 'time for all probes of a device: 500ms, 30s, 2min, 1h'
-complete -c clprobe -l quick -d 'fewer sizes and samples: a first look'
-complete -c clprobe -l thorough -d 'more sizes and samples: for publication'
-complete -c clprobe -l timeout -x -d 'longest wait for one answer of a driver (30s)'
-complete -c clprobe -l clock -x -a 'auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter' -d 'clock read inside kernels'
-complete -c clprobe -l seed -x -d 'seed of all random orders (42)'
-complete -c clprobe -l dry-run -d 'print the plan, its memory and time, and exit'
-complete -c clprobe -l live -d 'measure both sides now, in turns, instead of reading files'
-complete -c clprobe -l b-device -x -d 'device of side B (default: that of --device)'
-complete -c clprobe -l a-env -x -d 'variable of side A\'s drivers alone'
-complete -c clprobe -l b-env -x -d 'variable of side B\'s drivers alone'
-complete -c clprobe -l runs -r -F -d 'also keep both sides\' runs in FILE, as JSON'
-complete -c clprobe -l baseline -r -F -d 'run to compare against (default: the first)'
-complete -c clprobe -l threshold -x -d 'ignore changes up to this share (default 3%)'
-complete -c clprobe -l fail-on -x -a 'never worse changed' -d 'exit with 4 if a finding got worse, or changed, by Holm\'s procedure over all of them at 5 % (default never)'
-complete -c clprobe -l device-name -x -d 'the device, where the file does not name it'
-complete -c clprobe -l series -x -d 'series to report (a comma list), or that an imported list is of'
-complete -c clprobe -l size-unit -x -a 'auto B KiB MiB' -d 'of the sizes in a list'
-complete -c clprobe -l time-unit -x -a 'auto ns us' -d 'of the latencies in a list'
-complete -c clprobe -l output -s o -r -F -d 'also write FILE: .json .csv .md .txt .html .svg; - is stdout'
-complete -c clprobe -l format -s f -x -a 'table json csv markdown html svg' -d 'format of stdout'
-complete -c clprobe -l json -d 'short for --format json'
-complete -c clprobe -l color -x -a 'auto always never' -d 'colours on stdout'
-complete -c clprobe -l verbose -s v -d 'every point, and what the driver reported'
-complete -c clprobe -l quiet -s q -d 'results and errors only: no progress, no advice'
-complete -c clprobe -l generate -x -a 'man bash zsh fish schema' -d 'print the man page or a shell\'s completion'
-complete -c clprobe -l version -d 'version, commit and compiler'
-complete -c clprobe -l help -s h -d 'this text'
-complete -c clprobe -n '__fish_seen_subcommand_from latency' -l sizes -x -d 'working sets'
-complete -c clprobe -n '__fish_seen_subcommand_from latency' -l step -x -d 'bytes between nodes'
-complete -c clprobe -n '__fish_seen_subcommand_from latency' -l unroll -x -d 'loads in one iteration'
-complete -c clprobe -n '__fish_seen_subcommand_from latency' -l address -x -a 'auto pointer offset' -d 'how a load is addressed'
-complete -c clprobe -n '__fish_seen_subcommand_from latency' -l series -x -a 'global local' -d 'series of points to measure (default: all)'
-complete -c clprobe -n '__fish_seen_subcommand_from bandwidth' -l grid -x -d 'work-items'
-complete -c clprobe -n '__fish_seen_subcommand_from bandwidth' -l operation -x -a 'read write copy' -d 'what is done'
-complete -c clprobe -n '__fish_seen_subcommand_from bandwidth' -l loads -x -d 'independent loads'
-complete -c clprobe -n '__fish_seen_subcommand_from bandwidth' -l step -x -d 'bytes between elements'
+complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a list -d 'list devices and probes'
+complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a explain -d 'what a probe measures and finds, or what a word means'
+complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a report -d 'print runs that were saved as JSON, side by side'
+complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a compare -d 'say what differs between runs: files or folders of JSON'
+complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a import -d 'read other tools\' results, to report and compare them'
+complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a help -d 'the options, or those of a command or a probe'
+complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a version -d 'version, commit and compiler'
+complete -c clprobe -n '__clprobe_of measure live explain help' -a latency -d 'How long does a load take?'
+complete -c clprobe -n '__clprobe_of measure live explain help' -a bandwidth -d 'How much is moved?'
+complete -c clprobe -n '__clprobe_of help' -a 'list explain report compare import help version'
+complete -c clprobe -n '__clprobe_of report compare import' -F
+complete -c clprobe -n '__clprobe_of measure list live' -l device -s d -x -a '(__clprobe_list all sim:gsi sim:kepler (__clprobe_devices))' -d 'an index, P:D, part of a name, all, sim:PRESET, or a comma list of those'
+complete -c clprobe -n '__clprobe_of measure live' -l max-memory -x -d 'memory that buffers may use at most'
+complete -c clprobe -n '__clprobe_of measure live' -l time-budget -x -d 'time for all probes of a device: 500ms, 30s, 2min, 1h'
+complete -c clprobe -n '__clprobe_of measure live' -l quick -d 'fewer sizes and samples: a first look'
+complete -c clprobe -n '__clprobe_of measure live' -l thorough -d 'more sizes and samples: for publication'
+complete -c clprobe -n '__clprobe_of measure list live' -l timeout -x -d 'longest wait for one answer of a driver (30s)'
+complete -c clprobe -n '__clprobe_of measure live' -l clock -x -a 'auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter' -d 'clock read inside kernels'
+complete -c clprobe -n '__clprobe_of measure live' -l seed -x -d 'seed of all random orders (42)'
+complete -c clprobe -n '__clprobe_of measure' -l dry-run -d 'print the plan, its memory and time, and exit'
+complete -c clprobe -n '__clprobe_of compare live' -l live -d 'measure both sides now, in turns, instead of reading files'
+complete -c clprobe -n '__clprobe_of live' -l b-device -x -a '(__clprobe_list all sim:gsi sim:kepler (__clprobe_devices))' -d 'device of side B (default: that of --device)'
+complete -c clprobe -n '__clprobe_of live' -l a-env -x -d 'variable of side A\'s drivers alone'
+complete -c clprobe -n '__clprobe_of live' -l b-env -x -d 'variable of side B\'s drivers alone'
+complete -c clprobe -n '__clprobe_of live' -l runs -r -F -d 'also keep both sides\' runs in FILE, as JSON'
+complete -c clprobe -n '__clprobe_of compare' -l baseline -r -F -d 'run to compare against (default: the first)'
+complete -c clprobe -n '__clprobe_of compare live' -l threshold -x -d 'ignore changes up to this share (default 3%)'
+complete -c clprobe -n '__clprobe_of compare live' -l fail-on -x -a 'never worse changed' -d 'exit with 4 if a finding got worse, or changed, by Holm\'s procedure over all of them at 5 % (default never)'
+complete -c clprobe -n '__clprobe_of import' -l device-name -x -d 'the device, where the file does not name it'
+complete -c clprobe -n '__clprobe_of report import' -l series -x -a '(__clprobe_list global local)' -d 'series to report (a comma list), or that an imported list is of'
+complete -c clprobe -n '__clprobe_of import' -l size-unit -x -a 'auto B KiB MiB' -d 'of the sizes in a list'
+complete -c clprobe -n '__clprobe_of import' -l time-unit -x -a 'auto ns us' -d 'of the latencies in a list'
+complete -c clprobe -n '__clprobe_of measure report compare live import' -l output -s o -r -F -d 'also write FILE: .json .csv .md .txt .html .svg; - is stdout'
+complete -c clprobe -n '__clprobe_of measure list report compare live import' -l format -s f -x -a 'table json csv markdown html svg' -d 'format of stdout'
+complete -c clprobe -n '__clprobe_of measure list report compare live import' -l json -d 'short for --format json'
+complete -c clprobe -n '__clprobe_of measure report compare live import' -l color -x -a 'auto always never' -d 'colours on stdout'
+complete -c clprobe -n '__clprobe_of measure report compare live import' -l verbose -s v -d 'every point, and what the driver reported'
+complete -c clprobe -n '__clprobe_of measure report live import' -l quiet -s q -d 'results and errors only: no progress, no advice'
+complete -c clprobe -n '__clprobe_of measure' -l generate -x -a 'man bash zsh fish schema' -d 'print the man page or a shell\'s completion'
+complete -c clprobe -n '__clprobe_of explain' -l full -d 'with explain: the whole page, not the short form'
+complete -c clprobe -n '__clprobe_of measure list explain report compare live import' -l version -d 'version, commit and compiler'
+complete -c clprobe -n '__clprobe_of measure list explain report compare live import' -l help -s h -d 'this text'
+complete -c clprobe -n '__clprobe_probe latency' -l sizes -x -d 'working sets'
+complete -c clprobe -n '__clprobe_probe latency' -l step -x -d 'bytes between nodes'
+complete -c clprobe -n '__clprobe_probe latency' -l unroll -x -d 'loads in one iteration'
+complete -c clprobe -n '__clprobe_probe latency' -l address -x -a 'auto pointer offset' -d 'how a load is addressed'
+complete -c clprobe -n '__clprobe_probe latency' -l series -x -a '(__clprobe_list global local)' -d 'series of points to measure (default: all)'
+complete -c clprobe -n '__clprobe_probe bandwidth' -l grid -x -d 'work-items'
+complete -c clprobe -n '__clprobe_probe bandwidth' -l operation -x -a '(__clprobe_list read write copy)' -d 'what is done'
+complete -c clprobe -n '__clprobe_probe bandwidth' -l loads -x -d 'independent loads'
+complete -c clprobe -n '__clprobe_probe bandwidth' -l step -x -d 'bytes between elements'

@@ -1,70 +1,181 @@
 #compdef clprobe
 # SPDX-License-Identifier: Apache-2.0
 # Made by clprobe --generate zsh from the table of flags.
+_clprobe_devices() {
+  local -a devices
+  devices=(all sim:gsi sim:kepler
+    ${(f)"$(timeout 3 ${words[1]} list </dev/null 2>/dev/null |
+      sed -n 's/^\([0-9][0-9]*\)  .*/\1/p')"})
+  _sequence compadd - $devices
+}
 _clprobe_words() {
-  case ${words[(r)(list|explain|report|compare|import)]} in
+  case $command in
     report|compare|import) _files ;;
     explain) compadd - latency bandwidth ;;
-    list) ;;
-    *) compadd - list explain report compare import latency bandwidth ;;
+    help) compadd - list explain report compare import help version latency bandwidth ;;
+    list|version) ;;
+    '') [[ -n $probe ]] || compadd - list explain report compare import help version
+      compadd - latency bandwidth ;;
+    *) compadd - latency bandwidth ;;
   esac
 }
 _clprobe() {
   local -a own
+  local -a before=(${words[2,CURRENT-1]})
   # Options follow their probe: those of the last one before the cursor.
-  case ${${words[1,CURRENT-1]}[(R)(latency|bandwidth)]} in
-    latency) own=(
-    '--sizes=[working sets]:RANGE: ' \
-    '--step=[bytes between nodes]:SIZE: ' \
-    '--unroll=[loads in one iteration]:N: ' \
-    '--address=[how a load is addressed]:FORM:(auto pointer offset)' \
-    '--series=[series of points to measure (default\: all)]:LIST:_sequence compadd - global local' \
+  local probe=${before[(R)(latency|bandwidth)]}
+  local command=${before[(r)(list|explain|report|compare|import|help|version)]}
+  [[ $command != compare || -z ${before[(r)--live]} ]] || command='compare --live'
+  case $command in
+    '') own=(
+      '--device=[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL:_clprobe_devices'
+      '-d[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL:_clprobe_devices'
+      '--max-memory=[memory that buffers may use at most]:SIZE: '
+      '--time-budget=[time for all probes of a device\: 500ms, 30s, 2min, 1h]:TIME: '
+      '--quick[fewer sizes and samples\: a first look]'
+      '--thorough[more sizes and samples\: for publication]'
+      '--timeout=[longest wait for one answer of a driver (30s)]:TIME: '
+      '--clock=[clock read inside kernels]:KIND:(auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter)'
+      '--seed=[seed of all random orders (42)]:N: '
+      '--dry-run[print the plan, its memory and time, and exit]'
+      '*--output=[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
+      '*-o[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
+      '--format=[format of stdout]:FORMAT:(table json csv markdown html svg)'
+      '-f[format of stdout]:FORMAT:(table json csv markdown html svg)'
+      '--json[short for --format json]'
+      '--color=[colours on stdout]:WHEN:(auto always never)'
+      '--verbose[every point, and what the driver reported]'
+      '-v[every point, and what the driver reported]'
+      '--quiet[results and errors only\: no progress, no advice]'
+      '-q[results and errors only\: no progress, no advice]'
+      '--generate=[print the man page or a shell'\''s completion]:WHAT:(man bash zsh fish schema)'
+      '--version[version, commit and compiler]'
+      '--help[this text]'
+      '-h[this text]'
     ) ;;
-    bandwidth) own=(
-    '--grid=[work-items]:N: ' \
-    '--operation=[what is done]:LIST:_sequence compadd - read write copy' \
-    '--loads=[independent loads]:LIST: ' \
-    '--step=[bytes between elements]:SIZE: ' \
+    'list') own=(
+      '--device=[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL:_clprobe_devices'
+      '-d[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL:_clprobe_devices'
+      '--timeout=[longest wait for one answer of a driver (30s)]:TIME: '
+      '--format=[format of stdout]:FORMAT:(table json csv markdown html svg)'
+      '-f[format of stdout]:FORMAT:(table json csv markdown html svg)'
+      '--json[short for --format json]'
+      '--version[version, commit and compiler]'
+      '--help[this text]'
+      '-h[this text]'
+    ) ;;
+    'explain') own=(
+      '--full[with explain\: the whole page, not the short form]'
+      '--version[version, commit and compiler]'
+      '--help[this text]'
+      '-h[this text]'
+    ) ;;
+    'report') own=(
+      '--series=[series to report (a comma list), or that an imported list is of]:SERIES:_sequence compadd - global local'
+      '*--output=[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
+      '*-o[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
+      '--format=[format of stdout]:FORMAT:(table json csv markdown html svg)'
+      '-f[format of stdout]:FORMAT:(table json csv markdown html svg)'
+      '--json[short for --format json]'
+      '--color=[colours on stdout]:WHEN:(auto always never)'
+      '--verbose[every point, and what the driver reported]'
+      '-v[every point, and what the driver reported]'
+      '--quiet[results and errors only\: no progress, no advice]'
+      '-q[results and errors only\: no progress, no advice]'
+      '--version[version, commit and compiler]'
+      '--help[this text]'
+      '-h[this text]'
+    ) ;;
+    'compare') own=(
+      '--live[measure both sides now, in turns, instead of reading files]'
+      '--baseline=[run to compare against (default\: the first)]:FILE:_files'
+      '--threshold=[ignore changes up to this share (default 3%)]:SHARE: '
+      '--fail-on=[exit with 4 if a finding got worse, or changed, by Holm'\''s procedure over all of them at 5 % (default never)]:VERDICT:(never worse changed)'
+      '*--output=[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
+      '*-o[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
+      '--format=[format of stdout]:FORMAT:(table json csv markdown html svg)'
+      '-f[format of stdout]:FORMAT:(table json csv markdown html svg)'
+      '--json[short for --format json]'
+      '--color=[colours on stdout]:WHEN:(auto always never)'
+      '--verbose[every point, and what the driver reported]'
+      '-v[every point, and what the driver reported]'
+      '--version[version, commit and compiler]'
+      '--help[this text]'
+      '-h[this text]'
+    ) ;;
+    'compare --live') own=(
+      '--device=[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL:_clprobe_devices'
+      '-d[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL:_clprobe_devices'
+      '--max-memory=[memory that buffers may use at most]:SIZE: '
+      '--time-budget=[time for all probes of a device\: 500ms, 30s, 2min, 1h]:TIME: '
+      '--quick[fewer sizes and samples\: a first look]'
+      '--thorough[more sizes and samples\: for publication]'
+      '--timeout=[longest wait for one answer of a driver (30s)]:TIME: '
+      '--clock=[clock read inside kernels]:KIND:(auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter)'
+      '--seed=[seed of all random orders (42)]:N: '
+      '--live[measure both sides now, in turns, instead of reading files]'
+      '--b-device=[device of side B (default\: that of --device)]:SEL:_clprobe_devices'
+      '*--a-env=[variable of side A'\''s drivers alone]:NAME=VALUE: '
+      '*--b-env=[variable of side B'\''s drivers alone]:NAME=VALUE: '
+      '--runs=[also keep both sides'\'' runs in FILE, as JSON]:FILE:_files'
+      '--threshold=[ignore changes up to this share (default 3%)]:SHARE: '
+      '--fail-on=[exit with 4 if a finding got worse, or changed, by Holm'\''s procedure over all of them at 5 % (default never)]:VERDICT:(never worse changed)'
+      '*--output=[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
+      '*-o[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
+      '--format=[format of stdout]:FORMAT:(table json csv markdown html svg)'
+      '-f[format of stdout]:FORMAT:(table json csv markdown html svg)'
+      '--json[short for --format json]'
+      '--color=[colours on stdout]:WHEN:(auto always never)'
+      '--verbose[every point, and what the driver reported]'
+      '-v[every point, and what the driver reported]'
+      '--quiet[results and errors only\: no progress, no advice]'
+      '-q[results and errors only\: no progress, no advice]'
+      '--version[version, commit and compiler]'
+      '--help[this text]'
+      '-h[this text]'
+    ) ;;
+    'import') own=(
+      '--device-name=[the device, where the file does not name it]:NAME: '
+      '--series=[series to report (a comma list), or that an imported list is of]:SERIES:_sequence compadd - global local'
+      '--size-unit=[of the sizes in a list]:UNIT:(auto B KiB MiB)'
+      '--time-unit=[of the latencies in a list]:UNIT:(auto ns us)'
+      '*--output=[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
+      '*-o[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
+      '--format=[format of stdout]:FORMAT:(table json csv markdown html svg)'
+      '-f[format of stdout]:FORMAT:(table json csv markdown html svg)'
+      '--json[short for --format json]'
+      '--color=[colours on stdout]:WHEN:(auto always never)'
+      '--verbose[every point, and what the driver reported]'
+      '-v[every point, and what the driver reported]'
+      '--quiet[results and errors only\: no progress, no advice]'
+      '-q[results and errors only\: no progress, no advice]'
+      '--version[version, commit and compiler]'
+      '--help[this text]'
+      '-h[this text]'
+    ) ;;
+    'help') own=(
+    ) ;;
+    'version') own=(
     ) ;;
   esac
-  _arguments -s \
-    $own \
-    '--device=[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL: ' \
-    '-d[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL: ' \
-    '--max-memory=[memory that buffers may use at most]:SIZE: ' \
-    '--time-budget=[time for all probes of a device\: 500ms, 30s, 2min, 1h]:TIME: ' \
-    '--quick[fewer sizes and samples\: a first look]' \
-    '--thorough[more sizes and samples\: for publication]' \
-    '--timeout=[longest wait for one answer of a driver (30s)]:TIME: ' \
-    '--clock=[clock read inside kernels]:KIND:(auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter)' \
-    '--seed=[seed of all random orders (42)]:N: ' \
-    '--dry-run[print the plan, its memory and time, and exit]' \
-    '--live[measure both sides now, in turns, instead of reading files]' \
-    '--b-device=[device of side B (default\: that of --device)]:SEL: ' \
-    '*--a-env=[variable of side A'\''s drivers alone]:NAME=VALUE: ' \
-    '*--b-env=[variable of side B'\''s drivers alone]:NAME=VALUE: ' \
-    '--runs=[also keep both sides'\'' runs in FILE, as JSON]:FILE:_files' \
-    '--baseline=[run to compare against (default\: the first)]:FILE:_files' \
-    '--threshold=[ignore changes up to this share (default 3%)]:SHARE: ' \
-    '--fail-on=[exit with 4 if a finding got worse, or changed, by Holm'\''s procedure over all of them at 5 % (default never)]:VERDICT:(never worse changed)' \
-    '--device-name=[the device, where the file does not name it]:NAME: ' \
-    '--size-unit=[of the sizes in a list]:UNIT:(auto B KiB MiB)' \
-    '--time-unit=[of the latencies in a list]:UNIT:(auto ns us)' \
-    '*--output=[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files' \
-    '*-o[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files' \
-    '--format=[format of stdout]:FORMAT:(table json csv markdown html svg)' \
-    '-f[format of stdout]:FORMAT:(table json csv markdown html svg)' \
-    '--json[short for --format json]' \
-    '--color=[colours on stdout]:WHEN:(auto always never)' \
-    '--verbose[every point, and what the driver reported]' \
-    '-v[every point, and what the driver reported]' \
-    '--quiet[results and errors only\: no progress, no advice]' \
-    '-q[results and errors only\: no progress, no advice]' \
-    '--generate=[print the man page or a shell'\''s completion]:WHAT:(man bash zsh fish schema)' \
-    '--version[version, commit and compiler]' \
-    '--help[this text]' \
-    '-h[this text]' \
-    '*:word:_clprobe_words'
+  if [[ -z $command || $command == 'compare --live' ]]; then
+    case $probe in
+    latency) own+=(
+      '--sizes=[working sets]:RANGE: '
+      '--step=[bytes between nodes]:SIZE: '
+      '--unroll=[loads in one iteration]:N: '
+      '--address=[how a load is addressed]:FORM:(auto pointer offset)'
+      '--series=[series of points to measure (default\: all)]:LIST:_sequence compadd - global local'
+    ) ;;
+    bandwidth) own+=(
+      '--grid=[work-items]:N: '
+      '--operation=[what is done]:LIST:_sequence compadd - read write copy'
+      '--loads=[independent loads]:LIST: '
+      '--step=[bytes between elements]:SIZE: '
+    ) ;;
+    esac
+  fi
+  _arguments -s $own '*:word:_clprobe_words'
 }
 if [[ ${funcstack[1]} == _clprobe ]]; then
   _clprobe "$@"

@@ -78,7 +78,8 @@ std::vector<Shown> show_reports(std::span<const Run> runs, bool with_page) {
   return shown;
 }
 
-std::vector<Shown> show_comparisons(const Run& baseline, std::span<const Run> runs) {
+std::vector<Shown> show_comparisons(const Run& baseline, std::span<const Run> runs,
+                                    bool with_page) {
   constexpr double threshold = 0.03;
   std::vector<RunDigest> digests{digest(baseline, "baseline.json")};
   for (const Run& run : runs) digests.push_back(digest(run, "new.json"));
@@ -90,6 +91,7 @@ std::vector<Shown> show_comparisons(const Run& baseline, std::span<const Run> ru
   shown.push_back({"wide comparison", render_comparison_table(comparison, digests, wide)});
   shown.push_back({"comparison json", comparison_to_json(comparison, digests)});
   shown.push_back({"comparison csv", render_comparison_csv(comparison, digests)});
+  if (with_page) shown.push_back({"comparison html", render_comparison_html(comparison, digests)});
   shown.push_back({"comparison markdown", render_comparison_markdown(comparison, digests)});
   return shown;
 }

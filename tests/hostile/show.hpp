@@ -24,7 +24,8 @@ struct Shown {
 std::vector<Shown> show_reports(std::span<const Run> runs, bool with_page = true);
 
 /// The runs compared with `baseline`, which comes first, in every format.
-std::vector<Shown> show_comparisons(const Run& baseline, std::span<const Run> runs);
+std::vector<Shown> show_comparisons(const Run& baseline, std::span<const Run> runs,
+                                    bool with_page = true);
 
 /// A piece of the text around a number that is none ("inf", "nan"), or a time or rate below 0;
 /// empty where there is no such. Looks into no script of a page.

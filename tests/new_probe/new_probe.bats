@@ -47,7 +47,7 @@ plain() {
   clprobe unheard_of --help
   [[ $output == *--chains* ]]
   clprobe explain unheard_of
-  [[ $output == '# unheard_of'* ]]
+  [[ $output == 'unheard_of: '*'What is found'*'What can fool it'* ]]
   clprobe --generate man
   [[ $output == *'.SS unheard_of'* && $output == *'\-\-chains'* ]]
   local shell

@@ -105,7 +105,7 @@ setup() {
 }
 
 @test "explain says question, method and what can fool it" {
-  clprobe explain latency
+  clprobe explain latency --full
   [ "$status" -eq 0 ]
   [[ ${output,,} == *question* && ${output,,} == *method* && ${output,,} == *fool* ]]
 }

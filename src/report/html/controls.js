@@ -45,10 +45,11 @@ export function smallButton(text, pressed) {
 export const group = (title, parts) =>
   element("fieldset", {}, element("legend", { textContent: title }), ...parts);
 
-// One of some values. `choose` shows another one as chosen without telling anybody.
-export function choice(title, name, values, textOf, changed) {
-  const inputs = new Map(values.map((value, i) =>
-    [value, element("input", { type: "radio", name, checked: i === 0 })]));
+// One of some values, at first `first`. `choose` shows another one as chosen without telling
+// anybody.
+export function choice(title, name, values, textOf, changed, first = values[0]) {
+  const inputs = new Map(values.map((value) =>
+    [value, element("input", { type: "radio", name, checked: value === first })]));
   const labels = values.map((value) => {
     inputs.get(value).addEventListener("change", () => changed(value));
     return labelled(inputs.get(value), [], textOf(value));

@@ -3,7 +3,9 @@
 import { colourTexts, largest, least, placesAxis, tooltipStyle } from "./axes.js";
 import { choice, controls } from "./controls.js";
 import { element } from "./elements.js";
+import { pictureButtons } from "./pictures.js";
 import { stage, tableBehind, withKeys } from "./stage.js";
+import { store, stored } from "./state.js";
 import { cellsOf, pointsOf, sentenceOf } from "./unpack.js";
 
 // From dark to light, so that it also reads without colour (viridis).
@@ -18,13 +20,15 @@ function onScale(share) {
 }
 
 class HeatMap {
-  constructor(chart, devices) {
+  constructor(chart, place, devices) {
     this.chart = chart;
+    this.place = place;
+    this.key = `h${place.dataset.chart}`;
     this.devices = devices;
     this.grids = chart.grids.map((grid) => ({ ...grid, cells: this.cellsOf(grid) }));
     this.numbers = [...new Set(this.grids.map((g) => g.device))];
     this.series = [...new Set(this.grids.map((g) => g.series))];
-    this.grid = this.grids[0];
+    this.grid = this.grids[Number(stored(this.key)) || 0] || this.grids[0];
     this.set = { data: [], radius: 0, hitRadius: 0, hoverRadius: 0 };
     this.ends = [element("span"), element("span")];
   }
@@ -66,19 +70,40 @@ class HeatMap {
     });
   }
 
-  drawCells({ ctx, chartArea: area, scales: { x, y } }) {
+  // `act(ink, left, top, width, height)` for each cell.
+  eachCell({ chartArea: area, scales: { x, y } }, act) {
     const width = area.width / this.chart.x.texts.length;
     const height = area.height / this.chart.y.texts.length;
     const gap = Math.min(width, height) > 12 ? 1 : 0;
     const [low, high] = this.range.map(Math.log);
     for (const p of this.set.data) {
-      ctx.fillStyle = onScale(high > low ? (Math.log(p.value) - low) / (high - low) : 0.5);
       const left = Math.round(x.getPixelForValue(p.x) - width / 2);
       const top = Math.round(y.getPixelForValue(p.y) - height / 2);
       const right = Math.round(x.getPixelForValue(p.x) + width / 2);
       const bottom = Math.round(y.getPixelForValue(p.y) + height / 2);
-      ctx.fillRect(left, top, right - left - gap, bottom - top - gap);
+      act(onScale(high > low ? (Math.log(p.value) - low) / (high - low) : 0.5),
+          left, top, right - left - gap, bottom - top - gap);
     }
+  }
+
+  drawCells(graph) {
+    this.eachCell(graph, (ink, ...box) => {
+      graph.ctx.fillStyle = ink;
+      graph.ctx.fillRect(...box);
+    });
+  }
+
+  // For drawing.js. The scale's colours have the legend's place.
+  about() {
+    const shares = [0, 0.25, 0.5, 0.75, 1];
+    const ends = this.ends.map((end) => end.textContent);
+    const nameAt = (i) => (i === 0 ? ends[0] : i === shares.length - 1 ? ends[1] : "");
+    return {
+      title: `${this.devices[this.grid.device]}: ${this.chart.probe}, ${this.grid.series}`,
+      legend: shares.map((share, i) => ({ name: nameAt(i), ink: onScale(share) })),
+      before: (group, make) => this.eachCell(this.graph, (ink, x, y, width, height) =>
+        group.append(make("rect", { x, y, width, height, fill: ink }))),
+    };
   }
 
   // Colours mean the same on all devices, for the series that is shown.
@@ -93,6 +118,8 @@ class HeatMap {
 
   refresh() {
     this.rescale();
+    const at = this.grids.indexOf(this.grid);
+    store(this.key, at > 0 ? at : null);
     this.set.data = this.grid.cells;
     const { scales, plugins } = this.graph.options;
     colourTexts(scales.x);
@@ -126,9 +153,9 @@ class HeatMap {
     const name = this.chart.probe;
     this.choices = {
       device: choice("Device", `device-${name}`, this.numbers, (d) => this.devices[d],
-                     (d) => this.show(d, this.grid.series)),
+                     (d) => this.show(d, this.grid.series), this.grid.device),
       series: choice("Series", `series-${name}`, this.series, (s) => s,
-                     (s) => this.showSeries(s)),
+                     (s) => this.showSeries(s), this.grid.series),
     };
     const groups = [];
     if (this.numbers.length > 1) groups.push(this.choices.device.part);
@@ -137,10 +164,14 @@ class HeatMap {
   }
 }
 
+// Draws `chart` into `place`; returns the view.
 export function drawHeatMap(chart, place, devices) {
-  const map = new HeatMap(chart, devices);
+  const map = new HeatMap(chart, place, devices);
   const { canvas, said, box } = stage(`${chart.value.title} by ${chart.x.title} and ` +
     `${chart.y.title}, as a heat map. Arrow keys read the cells; a table follows.`);
+  map.box = box;
+  // A few rows of cells need no screen.
+  box.style.height = `${Math.min(480, 90 + 44 * chart.y.texts.length)}px`;
   map.rescale();  // which drawing needs
   map.graph = map.draw(canvas);
   map.table = tableBehind(
@@ -148,8 +179,8 @@ export function drawHeatMap(chart, place, devices) {
     () => map.rows());
   const scale = element("div", { className: "scale" },
                         map.ends[0], element("span", { className: "bar-of-colour" }), map.ends[1]);
-  place.append(...map.controls(), box, scale, said, map.table.details);
+  place.append(...map.controls(), box, scale, said, pictureButtons(map), map.table.details);
   withKeys(canvas, map.graph, said, (_, p) => `${map.where(p)}: ${p.sentence}`);
   map.refresh();
-  return () => map.refresh();
+  return map;
 }

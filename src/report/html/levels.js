@@ -137,3 +137,39 @@ export function drawLevels(chart, texts) {
   writeLevels(chart.ctx, texts);
   chart.ctx.restore();
 }
+
+// The same as elements of an SVG, for drawing.js.
+export function sketchSpreads(chart, group, make) {
+  const { scales: { x, y } } = chart;
+  const dot = (value, p) => `${x.getPixelForValue(p.x)} ${y.getPixelForValue(value)}`;
+  eachShown(chart, (set) => {
+    const points = set.data.filter((p) => p.low > 0 && p.high > 0);
+    if (!points.length) return;
+    const there = points.map((p) => dot(p.high, p));
+    const back = points.reverse().map((p) => dot(p.low, p));
+    group.append(make("path", { d: `M${[...there, ...back].join("L")}Z`, fill: set.borderColor,
+                                "fill-opacity": 0.22 }));
+  });
+}
+
+export function sketchLevels(chart, { placed, ground }, group, make) {
+  const { scales: { x, y }, chartArea: area } = chart;
+  eachShown(chart, (set) => {
+    for (const level of set.levels) {
+      const at = y.getPixelForValue(level.value);
+      group.append(make("path", {
+        d: `M${x.getPixelForValue(level.from)} ${at}H${x.getPixelForValue(level.to)}`,
+        stroke: set.borderColor, "stroke-width": 6, "stroke-opacity": 0.4 }));
+      if (!level.endHigh) continue;
+      const from = x.getPixelForValue(level.endLow);
+      group.append(make("rect", {
+        x: from, y: area.bottom - 7, width: Math.max(2, x.getPixelForValue(level.endHigh) - from),
+        height: 7, fill: set.borderColor, "fill-opacity": 0.6 }));
+    }
+  });
+  for (const text of placed) {
+    group.append(make("text", {
+      x: text.x, y: text.y, fill: text.ink, "font-weight": 600, stroke: ground, "stroke-width": 4,
+      "paint-order": "stroke" }, text.text));
+  }
+}

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts the page. Unpacking is asynchronous: the scheme's button works at once, the charts and
 // the downloads follow when their data are there, and until then the page has its pictures.
+import { offerCues } from "./cues.js";
 import { drawCurves } from "./curves.js";
 import { offerDownloads } from "./downloads.js";
+import { offerFilters } from "./filters.js";
 import { drawHeatMap } from "./heat_map.js";
+import { offerPrint } from "./print.js";
 import { offerScheme } from "./scheme.js";
 import { drawStacks } from "./stacks.js";
 import { canUnpack, contentOf, unpacked } from "./unpack.js";
@@ -24,15 +27,18 @@ async function drawAll({ charts, devices }, drawn) {
   for (const place of document.querySelectorAll("[data-chart]")) {
     const chart = charts[Number(place.dataset.chart)];
     if (!isDrawable(chart)) continue;
-    place.querySelector(".picture").hidden = true;
+    for (const picture of place.querySelectorAll(".picture")) picture.hidden = true;
     drawn.push(views[chart.view](chart, place, devices));
     await nextTask();
   }
 }
 
 async function start() {
-  const drawn = [];  // what draws each chart anew
-  offerScheme(() => drawn.forEach((draw) => draw()));
+  const drawn = [];  // the views of the charts
+  offerScheme(() => drawn.forEach((view) => view.refresh()));
+  offerFilters();
+  offerCues();
+  offerPrint(drawn);
   const data = canUnpack ? JSON.parse(await unpacked(contentOf("charts"))) : null;
   offerDownloads(data ? data.devices : []);
   if (data) await drawAll(data, drawn);

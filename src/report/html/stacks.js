@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view of stacked bars: where the time of kernels goes, a bar for each.
 import { axisOf, colourAxis, colourTexts, largest, tooltipStyle } from "./axes.js";
-import { choice, controls, swatch } from "./controls.js";
-import { colour, element, hueOf } from "./elements.js";
+import { choice, controls } from "./controls.js";
+import { colour, element } from "./elements.js";
+import { pictureButtons } from "./pictures.js";
 import { stage, tableBehind, withKeys } from "./stage.js";
+import { store, stored } from "./state.js";
 
-// Sub-classes of a category are lighter and lighter.
-const tints = ["ff", "c4", "94", "6c", "4c"];
+// Sub-classes of a category are lighter and lighter. The categories have the fills of the pictures
+// (svg_stacks.cpp), light and dark by turns.
+const tints = ["ff", "d8", "b4", "94", "78"];
+const fills = 9;
+const fillOf = (category) => colour("f" + category % fills);
+
+// To a hundredth beyond the longest bar, without the noise of its sum.
+const roundUp = (share) => Math.ceil(Math.round(share * 1e6) / 1e4) / 100;
+
+// Round numbers of per cent, 0 and 100 among them.
+function percentTicks(axis) {
+  const room = Math.max(2, Math.floor(axis.chart.width / 90));
+  const step = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000]
+    .find((n) => 100 * (axis.max - axis.min) / n <= room) || 20000;
+  const ticks = [];
+  for (let percent = Math.ceil(100 * axis.min / step) * step; percent <= 100 * axis.max + 1e-6;
+    percent += step) ticks.push({ value: percent / 100, label: `${percent} %` });
+  return ticks;
+}
 
 // Long names in lines, where the bars would have no room beside them.
 const narrow = 700;
@@ -18,11 +37,17 @@ function sentenceOfPart({ text, lowText, highText }) {
 }
 
 class Stacks {
-  constructor(chart, devices) {
+  constructor(chart, place, devices) {
     this.chart = chart;
+    this.place = place;
     this.devices = devices;
     this.isOne = new Set(chart.stacks.map((s) => s.device)).size === 1;
-    this.view = 0;
+    this.key = `s${place.dataset.chart}`;
+    this.paperHeight = 900;  // a row for each bar
+    this.view = Number(stored(`${this.key}.view`)) || 0;
+    if (!(this.view in chart.views)) this.view = 0;
+    // The bar whose time is 100 %; none: each bar's own.
+    this.whole = chart.stacks[Number(stored(`${this.key}.whole`) || -1)] || null;
     this.bars = [];
     this.sets = chart.labels.map((label, i) => ({
       label, data: [], borderWidth: 0.5, stack: "all", tint: this.tintOf(i) }));
@@ -52,7 +77,8 @@ class Stacks {
         animation: false, maintainAspectRatio: false, parsing: false, indexAxis: "y",
         interaction: { mode: "nearest", axis: "xy", intersect: true },
         scales: {
-          x: { ...axisOf("linear", this.chart.x), stacked: true },
+          x: { ...axisOf("linear", this.chart.x), stacked: true,
+               afterBuildTicks: (axis) => { axis.ticks = percentTicks(axis); } },
           y: { type: "category", stacked: true, grid: { display: false },
                ticks: { autoSkip: false, callback: names } },
         },
@@ -69,29 +95,39 @@ class Stacks {
     });
   }
 
+  // How long the bar is: 1 is all of its own time, or the whole's.
+  lengthOf(bar) {
+    return this.whole && bar.duration ? bar.duration / this.whole.duration : 1;
+  }
+
   fillSets() {
     this.sets.forEach((set, i) => {
       set.data = this.bars.flatMap((bar, y) => bar.points
         .filter((p) => p.label === i)
-        .map((p) => ({ x: p.share, y, sentence: sentenceOfPart(p) })));
-      set.backgroundColor = colour(hueOf(this.chart.categories[i])) + set.tint;
-      set.borderColor = colour("surface");
+        .map((p) => ({ x: p.share * this.lengthOf(bar), y, sentence: sentenceOfPart(p) })));
+      set.backgroundColor = fillOf(this.chart.categories[i]) + set.tint;
+      set.borderColor = colour("quiet");  // which every fill may stand beside, in both schemes
     });
   }
 
   // The longest bar below 0, and above it.
   reach(sign) {
     return largest(this.bars.map((bar) =>
-      bar.points.reduce((sum, p) => sum + Math.max(0, sign * p.share), 0)));
+      this.lengthOf(bar) * bar.points.reduce((sum, p) => sum + Math.max(0, sign * p.share), 0)));
   }
 
   refresh() {
     this.bars = this.chart.stacks.filter((s) => s.view === this.view);
+    if (this.whole && !this.bars.includes(this.whole)) {
+      this.whole = this.bars.find((bar) => bar.series === this.whole.series) || null;
+    }
     this.fillSets();
     this.graph.data.labels = this.bars.map((bar) => this.name(bar));
     const { scales: { x, y }, plugins } = this.graph.options;
-    x.min = -this.reach(-1);
-    x.max = Math.max(1, Math.round(this.reach(1) * 1e6) / 1e6);
+    x.min = -roundUp(this.reach(-1));
+    x.max = Math.max(1, roundUp(this.reach(1)));
+    x.title = { display: true, text: this.whole
+      ? `share of the time of ${this.name(this.whole)}` : "share of each bar's own time" };
     colourAxis(x);
     colourTexts(y);
     Object.assign(plugins.tooltip, tooltipStyle());
@@ -106,35 +142,77 @@ class Stacks {
       this.name(bar), this.chart.labels[p.label], p.text, p.lowText || "", p.highText || ""]));
   }
 
-  controls() {
+  viewsGroup() {
     const { views, probe } = this.chart;
-    if (views.length < 2) return [];
     const show = (view) => {
       this.view = view;
+      store(`${this.key}.view`, view || null);
       this.refresh();
     };
-    return [controls([
-      choice("Show", `view-${probe}`, [...views.keys()], (i) => views[i], show).part])];
+    const nameOf = (i) => views[i];
+    return choice("Show", `view-${probe}`, [...views.keys()], nameOf, show, this.view).part;
+  }
+
+  // Bars of one kernel in several ways are best seen beside one of them.
+  wholeGroup() {
+    const timed = this.chart.stacks.filter((s) => s.view === this.view && s.duration);
+    const own = element("option", { value: "", textContent: "its own time" });
+    const select = element("select", {}, own, ...timed.map((s) => element("option", {
+      value: this.chart.stacks.indexOf(s), textContent: this.name(s),
+      selected: s === this.whole })));
+    select.addEventListener("change", () => {
+      this.whole = select.value === "" ? null : this.chart.stacks[Number(select.value)];
+      store(`${this.key}.whole`, this.whole ? select.value : null);
+      this.refresh();
+    });
+    return element("label", { className: "choose" }, "100 % is ", select);
+  }
+
+  controls() {
+    const parts = this.chart.views.length > 1 ? [this.viewsGroup()] : [];
+    if (this.chart.stacks.some((s) => s.duration)) parts.push(this.wholeGroup());
+    return parts.length ? [controls(parts)] : [];
+  }
+
+  categories() {
+    const { categories, labels } = this.chart;
+    return [...new Set(categories)].map((category) =>
+      ({ category, name: labels[categories.indexOf(category)].split(":")[0] }));
+  }
+
+  // For drawing.js.
+  about() {
+    return {
+      title: `${this.chart.probe}: ${this.chart.views[this.view]}`,
+      legend: this.categories().map(({ category, name }) => ({ name, ink: fillOf(category) })),
+      after: (group, make) => {
+        const { scales: { x }, chartArea: { top, bottom } } = this.graph;
+        const at = x.getPixelForValue(0);
+        group.append(make("path", { d: `M${at} ${top}V${bottom}`, stroke: colour("ink") }));
+      },
+    };
   }
 
   legend() {
-    const { categories, labels } = this.chart;
-    return element("ul", { className: "legend" }, ...[...new Set(categories)].map((category) =>
-      element("li", {}, swatch(category), element("span", {
-        textContent: labels[categories.indexOf(category)].split(":")[0] }))));
+    return element("ul", { className: "legend" }, ...this.categories().map(({ category, name }) =>
+      element("li", {}, element("span", { className: `swatch fill f${category % fills}`,
+                                          ariaHidden: "true" }),
+              element("span", { textContent: name }))));
   }
 }
 
+// Draws `chart` into `place`; returns the view.
 export function drawStacks(chart, place, devices) {
-  const stacks = new Stacks(chart, devices);
+  const stacks = new Stacks(chart, place, devices);
   const { canvas, said, box } = stage(`Where the time of ${chart.stacks.length} bars goes, ` +
     "stacked by cause. Arrow keys read the parts; a table follows.");
   stacks.box = box;
   stacks.graph = stacks.draw(canvas);
   stacks.table = tableBehind(["bar", "cause", "share", "low", "high"], () => stacks.rows());
-  place.append(...stacks.controls(), box, stacks.legend(), said, stacks.table.details);
+  place.append(...stacks.controls(), box, stacks.legend(), said, pictureButtons(stacks),
+               stacks.table.details);
   withKeys(canvas, stacks.graph, said,
            (set, p) => `${stacks.where(p)}, ${set.label}: ${p.sentence}`);
   stacks.refresh();
-  return () => stacks.refresh();
+  return stacks;
 }

@@ -16,11 +16,11 @@ export const contentOf = (id) => document.getElementById(id).textContent;
 export function pointsOf(part) {
   return part.values.map((value, i) => ({
     y: value,
-    low: part.lows[i],
-    high: part.highs[i],
+    low: part.lows ? part.lows[i] : 0,  // of compared curves there are none
+    high: part.highs ? part.highs[i] : 0,
     text: part.texts[i],
-    lowText: part.lowTexts[i],
-    highText: part.highTexts[i],
+    lowText: part.lowTexts ? part.lowTexts[i] : "",
+    highText: part.highTexts ? part.highTexts[i] : "",
     cycles: part.cycles ? part.cycles[i] : "",
   }));
 }

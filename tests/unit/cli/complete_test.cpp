@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "cli/flags.hpp"
 #include "cli/options.hpp"
@@ -27,41 +31,86 @@ bool is_installed(std::string_view program) {
   return std::system(("command -v " + std::string(program) + " >/dev/null 2>&1").c_str()) == 0;
 }
 
-/// What bash offers for the last of `words`, which follow "clprobe"; sorted, a line.
-std::string offered_by_bash(const std::string& words) {
-  const std::string script = ". '" + golden_path("bash") + "'; COMP_WORDS=(clprobe " + words +
-                             "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _clprobe; " +
-                             R"(printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' ')";
-  std::string command = "bash -c ";
-  command += '"';
-  for (const char letter : script) {
-    if (letter == '"' || letter == '$' || letter == '\\') command += '\\';
-    command += letter;
-  }
-  command += '"';
+constexpr std::array<std::string_view, 2> machines{"sim:gsi", "sim:kepler"};
+
+std::string completion_of(std::string_view shell) {
+  return completion(shell, example::probes(), machines);
+}
+
+/// What the script prints, which the shell reads from a file: nothing has to be quoted twice.
+std::string printed_by(std::string_view shell, const std::string& script) {
+  std::string path = (std::filesystem::temp_directory_path() / "clprobe-script-XXXXXX").string();
+  const int descriptor = ::mkstemp(path.data());
+  REQUIRE(descriptor >= 0);
+  ::close(descriptor);
+  std::ofstream(path) << script;
   std::string text;
-  std::FILE* const output = ::popen(command.c_str(), "r");
+  std::FILE* const output =
+      ::popen(("timeout 30 " + std::string(shell) + " '" + path + "' 2>&1").c_str(), "r");
   REQUIRE(output != nullptr);
   for (int letter = std::fgetc(output); letter != EOF; letter = std::fgetc(output)) {
     text += static_cast<char>(letter);
   }
   ::pclose(output);
+  std::filesystem::remove(path);
   return text;
+}
+
+/// What bash offers for the last of `words`, which follow "clprobe"; sorted, a line. The program
+/// lists a device 0.
+std::string offered_by_bash(const std::string& words) {
+  return printed_by("bash", "clprobe() { :; }\n. '" + golden_path("bash") +
+                                "'\n_clprobe_devices() { echo 0; }\nCOMP_WORDS=(clprobe " + words +
+                                ")\nCOMP_CWORD=$((${#COMP_WORDS[@]}-1))\n_clprobe\n" +
+                                R"(printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' ' ')");
+}
+
+/// What fish offers for the line; sorted, without the descriptions.
+std::string offered_by_fish(const std::string& line) {
+  return printed_by("fish", "source '" + golden_path("fish") +
+                                "'\nfunction __clprobe_devices; echo 0; end\n"
+                                "complete -C '" +
+                                line +
+                                "' | string split -f1 \\t | sort | "
+                                "string join ' '\n");
+}
+
+/// What becomes of the line in zsh when Tab is typed behind it, in a terminal of its own. A key
+/// writes the line to a file: what stands on the screen is wrapped and drawn over.
+std::string completed_by_zsh(const std::string& line) {
+  const std::string text = printed_by("zsh", R"zsh(zmodload zsh/zpty
+seen=$(mktemp -d)
+export TERM=xterm
+zpty shell zsh -i
+send() { zpty -w shell "$1" }
+send 'autoload -Uz compinit; compinit -D -u'
+send '. ')zsh" + golden_path("zsh") + R"zsh(' ; clprobe() { }'
+send '_clprobe_devices() { _sequence compadd - all sim:gsi sim:kepler 0 }'
+send "show() { print -rn -- \$BUFFER >$seen/new; mv $seen/new $seen/line }"
+send 'zle -N show; bindkey "^X" show'
+send ": >$seen/ready"
+while [[ ! -e $seen/ready ]]; do zpty -r -t shell ignored; sleep 0.05; done
+zpty -n -w shell ")zsh" + line + R"zsh("$'\t\C-x'
+while [[ ! -e $seen/line ]]; do zpty -r -t shell ignored; sleep 0.05; done
+print -rn -- "$(<$seen/line)."
+zpty -d shell
+rm -r $seen
+)zsh");
+  return text.substr(0, text.rfind('.'));
 }
 
 }  // namespace
 
 TEST_CASE("completions are as they were read last") {
   for (const char* shell : {"bash", "zsh", "fish"}) {
-    CHECK(golden_difference("clprobe." + std::string(shell),
-                            completion(shell, example::probes())) == "");
+    CHECK(golden_difference("clprobe." + std::string(shell), completion_of(shell)) == "");
   }
-  CHECK_THROWS_AS(completion("tcsh", example::probes()), std::invalid_argument);
+  CHECK_THROWS_AS(completion_of("tcsh"), std::invalid_argument);
 }
 
 TEST_CASE("completions offer what is not hidden") {
   for (const char* shell : {"bash", "zsh", "fish"}) {
-    const std::string text = completion(shell, example::probes());
+    const std::string text = completion_of(shell);
     CHECK(text.find("worker") == std::string::npos);
     for (const Flag& flag : visible_flags()) {
       CAPTURE(flag.name);
@@ -85,7 +134,7 @@ TEST_CASE("the shells can read their completions, with and without probes") {
     }
     for (const std::span<const Probe* const> probes :
          {example::probes(), std::span<const Probe* const>{}}) {
-      std::ofstream(path) << completion(shell, probes);
+      std::ofstream(path) << completion(shell, probes, machines);
       const std::string command = std::string(shell) + " -n '" + path + "' >&2";
       CHECK(std::system(command.c_str()) == 0);
     }
@@ -98,7 +147,8 @@ TEST_CASE("bash offers what fits") {
     MESSAGE("skipped: bash is not installed");
     return;
   }
-  CHECK(offered_by_bash("''") == "bandwidth compare explain import latency list report ");
+  CHECK(offered_by_bash("''") ==
+        "bandwidth compare explain help import latency list report version ");
   CHECK(offered_by_bash("la") == "latency ");
   CHECK(offered_by_bash("--f") == "--format ");
   CHECK(offered_by_bash("compare --f") == "--fail-on --format ");
@@ -110,11 +160,104 @@ TEST_CASE("bash offers what fits") {
   CHECK(offered_by_bash("explain l") == "latency ");
   CHECK(offered_by_bash("list ''") == " ");
   CHECK(offered_by_bash("latency b") == "bandwidth ");
+  CHECK(offered_by_bash("latency ''") == "bandwidth latency ");
+  CHECK(offered_by_bash("latency li") == " ");
   CHECK(offered_by_bash("latency --s") == "--seed --series --sizes --step ");
   CHECK(offered_by_bash("bandwidth --s") == "--seed --step ");
   CHECK(offered_by_bash("latency --series ''") == "global local ");
   CHECK(offered_by_bash("bandwidth --operation ''") == "copy read write ");
   CHECK(offered_by_bash("bandwidth --grid ''") == " ");
+  CHECK(offered_by_bash("help l") == "latency list ");
+  CHECK(offered_by_bash("version ''") == " ");
+  CHECK(offered_by_bash("explain --f") == "--full ");
+}
+
+TEST_CASE("bash completes comma lists, series and devices") {
+  if (!is_installed("bash")) {
+    MESSAGE("skipped: bash is not installed");
+    return;
+  }
+  CHECK(offered_by_bash("latency --series global,") == "global,local ");
+  CHECK(offered_by_bash("latency --series global,l") == "global,local ");
+  CHECK(offered_by_bash("latency --series = lo") == "local ");
+  CHECK(offered_by_bash("bandwidth --operation read,copy,") == "read,copy,write ");
+  CHECK(offered_by_bash("report --series g") == "global ");
+  CHECK(offered_by_bash("import --series global,") == "global,local ");
+  CHECK(offered_by_bash("-d ''") == "0 all sim:gsi sim:kepler ");
+  CHECK(offered_by_bash("list --device = a") == "all ");
+  CHECK(offered_by_bash("-d 0,s") == "0,sim:gsi 0,sim:kepler ");
+  // Only what follows the colon is replaced.
+  CHECK(offered_by_bash("-d sim : ''") == "gsi kepler ");
+  CHECK(offered_by_bash("-d sim :") == "gsi kepler ");
+  CHECK(offered_by_bash("-d sim : gsi,sim : k") == "kepler ");
+  CHECK(offered_by_bash("compare --live --b-device sim : g") == "gsi ");
+}
+
+TEST_CASE("bash offers a command the options that it takes, and no others") {
+  if (!is_installed("bash")) {
+    MESSAGE("skipped: bash is not installed");
+    return;
+  }
+  for (const CommandRow& row : all_commands()) {
+    std::set<std::string> expected;
+    for (const Flag& flag : visible_flags()) {
+      if ((flag.commands & bit(row.command)) != 0) expected.insert("--" + std::string(flag.name));
+    }
+    if (row.word.empty()) expected.insert("--generate");
+    std::string words;
+    for (const std::string& word : expected) words += word + " ";
+    CAPTURE(std::string(row.word));
+    CHECK(offered_by_bash(std::string(row.word) + " --") == (words.empty() ? " " : words));
+  }
+}
+
+TEST_CASE("fish offers what fits") {
+  if (!is_installed("fish")) {
+    MESSAGE("skipped: fish is not installed");
+    return;
+  }
+  CHECK(offered_by_fish("clprobe re") == "report\n");
+  CHECK(offered_by_fish("clprobe la") == "latency\n");
+  CHECK(offered_by_fish("clprobe latency l") == "latency\n");
+  CHECK(offered_by_fish("clprobe explain l") == "latency\n");
+  CHECK(offered_by_fish("clprobe help l") == "latency list\n");
+  CHECK(offered_by_fish("clprobe version l") == "");
+  CHECK(offered_by_fish("clprobe latency --series ") == "global local\n");
+  CHECK(offered_by_fish("clprobe latency --series global,") == "global,local\n");
+  CHECK(offered_by_fish("clprobe latency --series=global,") == "--series=global,local\n");
+  CHECK(offered_by_fish("clprobe report --series g") == "global\n");
+  CHECK(offered_by_fish("clprobe -d 0,sim:") == "0,sim:gsi 0,sim:kepler\n");
+  CHECK(offered_by_fish("clprobe list -d ") == "0 all sim:gsi sim:kepler\n");
+  CHECK(offered_by_fish("clprobe report --f") == "--format\n");
+  CHECK(offered_by_fish("clprobe compare --f") == "--fail-on --format\n");
+  CHECK(offered_by_fish("clprobe explain --f") == "--full\n");
+  CHECK(offered_by_fish("clprobe bandwidth --st") == "--step\n");
+  CHECK(offered_by_fish("clprobe latency bandwidth --un") == "");
+  CHECK(offered_by_fish("clprobe compare --live --b-d") == "--b-device\n");
+}
+
+TEST_CASE("zsh completes what fits") {
+  if (!is_installed("zsh")) {
+    MESSAGE("skipped: zsh is not installed");
+    return;
+  }
+  CHECK(completed_by_zsh("clprobe rep") == "clprobe report ");
+  CHECK(completed_by_zsh("clprobe lat") == "clprobe latency ");
+  CHECK(completed_by_zsh("clprobe explain lat") == "clprobe explain latency ");
+  CHECK(completed_by_zsh("clprobe latency rep") == "clprobe latency rep");
+  // The comma goes away where a space is typed.
+  CHECK(completed_by_zsh("clprobe latency --series glo") == "clprobe latency --series global,");
+  CHECK(completed_by_zsh("clprobe latency --series global,lo") ==
+        "clprobe latency --series global,local,");
+  CHECK(completed_by_zsh("clprobe report --series lo") == "clprobe report --series local,");
+  CHECK(completed_by_zsh("clprobe -d sim:g") == "clprobe -d sim:gsi,");
+  CHECK(completed_by_zsh("clprobe list --device all,sim:k") ==
+        "clprobe list --device all,sim:kepler,");
+  CHECK(completed_by_zsh("clprobe report --form") == "clprobe report --format=");
+  CHECK(completed_by_zsh("clprobe report --thor") == "clprobe report --thor");
+  CHECK(completed_by_zsh("clprobe explain --fu") == "clprobe explain --full ");
+  CHECK(completed_by_zsh("clprobe bandwidth --gri") == "clprobe bandwidth --grid=");
+  CHECK(completed_by_zsh("clprobe compare --live --b-d") == "clprobe compare --live --b-device=");
 }
 
 }  // namespace clprobe::cli

@@ -3,9 +3,13 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "cli/exit_codes.hpp"
 #include "cli/flags.hpp"
 #include "cli/options.hpp"
 #include "clprobe/registry.hpp"
@@ -26,6 +30,34 @@ std::string escaped(std::string_view words) {
   return text;
 }
 
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  REQUIRE(file);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Without line ends and indents.
+std::string in_one_line(std::string_view text) {
+  std::string line;
+  for (const char letter : text) {
+    const bool is_space = letter == '\n' || letter == ' ';
+    if (!is_space || !line.ends_with(' ')) line += is_space ? ' ' : letter;
+  }
+  return line;
+}
+
+/// "| 130 | interrupted |"
+std::size_t count_numbered_rows(std::string_view text) {
+  std::size_t rows = 0;
+  for (std::size_t at = text.find("| "); at != std::string_view::npos;
+       at = text.find("| ", at + 1)) {
+    const std::size_t end = text.find_first_not_of("0123456789", at + 2);
+    if (end == std::string_view::npos) break;
+    if (end != at + 2 && text.substr(end, 3) == " | ") ++rows;
+  }
+  return rows;
+}
+
 }  // namespace
 
 TEST_CASE("help and the man page are as they were read last") {
@@ -42,12 +74,51 @@ TEST_CASE("every probe has a help of its own") {
 TEST_CASE("help fits on a terminal of 80 columns, without blanks at the ends") {
   std::string text = help_text(all_probes());
   for (const Probe* const probe : all_probes()) text += probe_help(*probe);
+  for (const CommandRow& row : all_commands()) {
+    if (is_one_word(row)) text += command_help(row.word);
+  }
   std::string_view rest = text;
   while (!rest.empty()) {
     const std::string_view line = next_line(rest);
     CAPTURE(std::string(line));
     CHECK(display_width(line) <= 80);
     CHECK((line.empty() || line.back() != ' '));
+  }
+}
+
+TEST_CASE("each command has a help of its own, with its options alone") {
+  std::string all;
+  for (const CommandRow& row : all_commands()) {
+    if (is_one_word(row)) all += command_help(row.word) + "\n";
+  }
+  CHECK(golden_difference("help-commands.txt", all) == "");
+  CHECK_THROWS_AS(command_help("lst"), std::invalid_argument);
+  CHECK_THROWS_AS(command_help(""), std::invalid_argument);
+}
+
+TEST_CASE("exit codes are the same in the help, the man page, README and docs/formats.md") {
+  const std::string help = help_text({});
+  const std::string man = man_page({});
+  const std::filesystem::path root =
+      std::filesystem::path(CLPROBE_GOLDEN_FOLDER).parent_path().parent_path();
+  const std::string readme = in_one_line(text_of(root / "README.md"));
+  const std::string formats = in_one_line(text_of(root / "docs" / "formats.md"));
+  std::size_t rows = 0;
+  for (const ExitRow& row : exit_rows) {
+    const std::string code = std::to_string(row.code);
+    CAPTURE(code);
+    CHECK(in_one_line(help).find(" " + code + " " + std::string(row.summary) + " ") !=
+          std::string::npos);
+    CHECK(man.find(".TP\n\\fB" + code + "\\fR\n") != std::string::npos);
+    CHECK(readme.find("| " + code + " | " + std::string(row.summary) + " |") != std::string::npos);
+    CHECK(formats.find("| " + code + " | " + std::string(row.details) + " |") != std::string::npos);
+    ++rows;
+  }
+  // And nothing else stands there: rows that begin with a number.
+  for (const std::string* const text : {&readme, &formats}) {
+    const std::size_t table = text->find("| exit code |");
+    REQUIRE(table != std::string::npos);
+    CHECK(count_numbered_rows(std::string_view(*text).substr(table)) == rows);
   }
 }
 

@@ -99,6 +99,15 @@ TEST_CASE("commands and their words") {
   CHECK(parsed({"list"}).words.empty());
   CHECK(parsed({"--json", "list"}).command == Command::list);
   CHECK(parsed({"explain", "latency"}).words == Words{"latency"});
+  CHECK(parsed({"version"}).command == Command::version);
+  CHECK(parsed({"help"}).command == Command::help);
+  CHECK(parsed({"help"}).words.empty());
+  CHECK(parsed({"help", "report"}).words == Words{"report"});
+  CHECK(parsed({"report", "a.json", "--help"}).words == Words{"report"});
+  CHECK(parsed({"help", "latency", "latency"}).words == Words{"latency"});
+  CHECK(parsed({"explain"}).words.empty());
+  CHECK(parsed({"explain", "cache", "or", "far"}).words == Words{"cache or far"});
+  CHECK(parsed({"explain", "latency", "--full"}).full);
   const Options report = parsed({"report", "a,b.json", "b.json", "a,b.json", "-f", "markdown"});
   CHECK(report.command == Command::report);
   CHECK(report.words == Words{"a,b.json", "b.json", "a,b.json"});
@@ -115,7 +124,7 @@ TEST_CASE("commands and their words") {
   CHECK(parsed({"--worker", "1"}).words == Words{"1"});
   CHECK(parsed({"nonsense", "--version"}).command == Command::version);
   CHECK(parsed({"--version", "-h", "--version", "--generate", "man"}).command == Command::help);
-  CHECK(parsed({"list", "--help"}).words.empty());
+  CHECK(parsed({"list", "--help"}).words == Words{"list"});
 }
 
 TEST_CASE("sizes") {
@@ -281,8 +290,6 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"xyzzy"}, "unknown probe or command 'xyzzy': `clprobe list` shows all probes"},
       {{""}, "unknown probe or command '': `clprobe list` shows all probes"},
       {{"latency", "list"}, "'list' is a command: write it before all other words"},
-      {{"explain", "banwidth"},
-       "unknown probe 'banwidth': did you mean 'bandwidth'? `clprobe list` shows all probes"},
       {{"--sise", "1"},
        "unknown flag '--sise': did you mean '--sizes'? `clprobe --help` shows all flags"},
       {{"--sise=1"},
@@ -360,9 +367,14 @@ TEST_CASE("what contradicts itself or would be ignored") {
       {{"--seed", "1", "--seed", "1"}, "--seed is given twice: leave one out"},
       {{"-o", "a.json", "-o", "./a.json"}, "--output names './a.json' twice: leave one out"},
       {{"list", "latency"}, "list takes no words: leave out 'latency'"},
-      {{"explain"}, "explain takes one probe and got 0: write `clprobe explain PROBE`"},
-      {{"explain", "latency", "bandwidth"},
-       "explain takes one probe and got 2: write `clprobe explain PROBE`"},
+      {{"version", "latency"}, "version takes no words: leave out 'latency'"},
+      {{"help", "--json"},
+       "--json belongs to measuring, list, report, compare or import, not to help: leave it out"},
+      {{"help", "latnecy"},
+       "unknown probe or command 'latnecy': did you mean 'latency'? `clprobe help` lists them"},
+      {{"hlep"},
+       "unknown probe or command 'hlep': did you mean 'help'? `clprobe list` shows all probes"},
+      {{"explain", "--full"}, "--full needs a probe: write `clprobe explain PROBE --full`"},
       {{"report"},
        "report needs files: write `clprobe report FILE... [PROBE...]` with what -o saved as JSON"},
       {{"report", "a.json", "--sizes", "1K"}, "--sizes has no meaning with report: leave it out"},

@@ -80,7 +80,7 @@ std::string problem_with(const std::string& text, const Run& baseline, bool with
   }
   is_refused = false;
   std::vector<hostile::Shown> shown = hostile::show_reports(runs, with_page);
-  for (hostile::Shown& each : hostile::show_comparisons(baseline, runs)) {
+  for (hostile::Shown& each : hostile::show_comparisons(baseline, runs, with_page)) {
     shown.push_back(std::move(each));
   }
   for (const hostile::Shown& each : shown) {

@@ -73,6 +73,10 @@ std::string with_data(std::string html) {
   replace_all(html, charts, json);
   const std::string runs(content_of(html, "runs"));  // which have a test of their own
   replace_all(html, runs, fmt::format("[{} documents]", Json::parse(runs).size()));
+  const std::string files(content_of(html, "files"));
+  Json named = Json::parse(files);
+  for (Json& file : named) file["data"] = inflated(file["data"].get<std::string>());
+  replace_all(html, files, named.dump());
   return html;
 }
 
@@ -155,8 +159,8 @@ TEST_CASE("markup in a run is text in a page and in a picture") {
     const std::string html = render_html(std::span(both).first(runs));
     // The page's own elements, and no more; the library is free to speak of elements in strings.
     const std::string own = without_files(html);
-    CHECK(count(own, "<script") == 4);
-    CHECK(count(own, "</script>") == 4);
+    CHECK(count(own, "<script") == 5);
+    CHECK(count(own, "</script>") == 5);
     CHECK(count(own, "</title>") == 2 + (runs - 1));  // and one in each picture
     CHECK(count(own, "<img") == 0);
     CHECK(count(own, "alert(1)") > 10);
@@ -198,6 +202,20 @@ TEST_CASE("a page carries the documents of its runs") {
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(inflated(streams[i].get<std::string>()) == to_json(std::span(runs).subspan(i, 1)));
   }
+}
+
+TEST_CASE("a page carries its findings as a table for spreadsheets") {
+  Run run = example_gpu_run();
+  run.results[0].findings.front().reason = "=1+1, \"so\"";
+  const std::string html = render_html(std::span(&run, 1));
+  const Json files = Json::parse(content_of(html, "files"));
+  REQUIRE(files.size() == 1);
+  CHECK(files[0]["name"] == "clprobe-findings.csv");
+  const std::string csv = inflated(files[0]["data"].get<std::string>());
+  CHECK(csv.starts_with("device_index,device,driver,started,probe,series,level,finding,value,"));
+  CHECK(count(csv, "\n") == 1 + run.results[0].findings.size());
+  CHECK(csv.find(",\"'=1+1, \"\"so\"\"\"\n") != std::string::npos);
+  CHECK(csv.find(",latency,global,1,latency,1.616") != std::string::npos);
 }
 
 TEST_CASE("values of a page are not looked at again") {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/resolve.hpp"
+#include "clprobe/embedded.hpp"
+#include "clprobe/explain.hpp"
+#include "clprobe/registry.hpp"
+#include "commands/commands.hpp"
+#include "terminal/pager.hpp"
+#include "terminal/terminal.hpp"
+#include "text/text.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+std::string_view glossary() { return embedded_file("glossary.md"); }
+
+/// "  a, b, c", broken between words.
+std::string list_terms(int width) {
+  std::string joined;
+  for (const std::vector<std::string>& names : terms_in(glossary())) {
+    joined += fmt::format("{}{}", joined.empty() ? "" : ", ", names.front());
+  }
+  std::string text;
+  for (const std::string& line : wrap(joined, width - 2)) text += fmt::format("  {}\n", line);
+  return text;
+}
+
+std::string list_explained(int width) {
+  constexpr int id_columns = 10;
+  std::string text = "Probes (`clprobe explain PROBE`, with --full the whole page):\n";
+  for (const Probe* const probe : all_probes()) {
+    std::string before = fmt::format("  {:<{}}", probe->id, id_columns);
+    for (const std::string& line : wrap(probe->question, width - id_columns - 2)) {
+      text += fmt::format("{}{}\n", before, line);
+      before = fmt::format("{:{}}", "", id_columns + 2);
+    }
+  }
+  return text + "\nTerms (`clprobe explain TERM`):\n" + list_terms(width);
+}
+
+std::string probe_page(const Probe& probe, bool is_whole, const PageStyle& style) {
+  const std::string_view page = embedded_file(std::string(probe.id) + ".md");
+  if (is_whole) return page_text(page, style);
+  const std::string more = fmt::format(
+      "`clprobe explain {} --full` has the method and the rest, and `clprobe explain TERM` what a "
+      "word of the reports means.",
+      probe.id);
+  return short_page_text(page, style) +
+         fmt::format("\n{}\n", fmt::join(wrap(more, style.width), "\n"));
+}
+
+cli::UsageError unknown(const std::string& word) {
+  std::vector<std::string_view> candidates;
+  for (const Probe* const probe : all_probes()) candidates.push_back(probe->id);
+  const std::vector<std::vector<std::string>> terms = terms_in(glossary());
+  for (const std::vector<std::string>& names : terms) {
+    candidates.insert(candidates.end(), names.begin(), names.end());
+  }
+  return cli::unknown_word("probe or term", word, candidates, "`clprobe explain` lists them all");
+}
+
+}  // namespace
+
+int explain(const cli::Options& options) {
+  const int columns = terminal::width_columns(STDOUT_FILENO);
+  const PageStyle style{
+      .width = columns,
+      .has_colour = terminal::use_colour(terminal::ColourMode::automatic, STDOUT_FILENO)};
+  if (options.words.empty()) {
+    terminal::show_page(list_explained(std::clamp(columns, 40, 100)));
+    return exit_ok;
+  }
+  const std::string& word = options.words.front();
+  if (const Probe* const probe = find_probe(word)) {
+    terminal::show_page(probe_page(*probe, options.full, style));
+    return exit_ok;
+  }
+  const std::optional<std::string> text = term_text(glossary(), word, style);
+  if (!text) throw unknown(word);
+  if (options.full) {
+    throw cli::UsageError(
+        fmt::format("--full: {} is a term and has no page: leave it out", quote(word)));
+  }
+  terminal::show_page(*text);
+  return exit_ok;
+}
+
+}  // namespace clprobe::commands

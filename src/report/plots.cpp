@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/plots.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/statistics.hpp"
+#include "clprobe/units.hpp"
+#include "report/curves.hpp"
+#include "report/device_text.hpp"
+#include "report/findings.hpp"
+#include "report/page_axes.hpp"
+#include "report/side_by_side.hpp"
+#include "report/svg.hpp"
+#include "text/text.hpp"
+
+namespace clprobe::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The time of an access in ns, by the parameter: the middle of the samples, as what streamed
+/// beside a chase is not what ever was the fastest.
+std::map<double, double> times_by(const ProbeResult& result, const DeviceInfo& device,
+                                  std::string_view series, std::string_view parameter) {
+  std::map<double, double> times;
+  for (const Point& point : result.points) {
+    if (point.series != series || !point.failure.empty()) continue;
+    const std::optional<double> at = numeric(point, parameter);
+    const std::vector<double> ns = access_times_ns(point, device);
+    if (!at || ns.empty()) continue;
+    if (const double middle = median(ns); middle > 0.0) times[*at] = middle;
+  }
+  return times;
+}
+
+/// The plot by its title, where the run's result asked for it and has points of it.
+std::optional<Chart> find_chart(const Run& run, std::string_view probe, const std::string& title) {
+  const ProbeResult* const result = find_result(run, probe);
+  if (result == nullptr) return std::nullopt;
+  for (const CardPlot& plot : result->card.plots) {
+    if (plot.title != title) continue;
+    Chart chart = chart_of_plot(plot, *result, run.device);
+    if (!chart.series.empty()) return chart;
+  }
+  return std::nullopt;
+}
+
+Json curve_json(const Chart& chart, const ChartSeries& series, std::size_t run, Json& places,
+                Range& xs, Range& values) {
+  Json place{{"values", Json::array()}, {"texts", Json::array()}};
+  Json curve{{"device", run},           {"series", printable(series.name)},
+             {"at", places.size()},     {"levels", Json::array()},
+             {"values", Json::array()}, {"texts", Json::array()}};
+  for (const ChartPoint& point : sorted(series)) {
+    xs.add(point.x);
+    values.add(point.y);
+    place["values"].push_back(rounded(point.x));
+    place["texts"].push_back(chart.x_unit.empty() ? place_text(chart.x_name, point.x)
+                                                  : quantity_text(point.x, chart.x_unit));
+    curve["values"].push_back(rounded(point.y * ns_per_second));
+    curve["texts"].push_back(quantity_text(point.y, chart.y_unit));
+  }
+  places.push_back(std::move(place));
+  return curve;
+}
+
+Json data_of(std::span<const Run> runs, std::string_view probe, const std::string& title) {
+  Range xs;
+  Range values;
+  Json places = Json::array();
+  Json curves = Json::array();
+  Chart first;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const std::optional<Chart> chart = find_chart(runs[run], probe, title);
+    if (!chart) continue;
+    if (curves.empty()) first = *chart;
+    for (const ChartSeries& series : chart->series) {
+      curves.push_back(curve_json(*chart, series, run, places, xs, values));
+    }
+  }
+  Json across = first.x_unit.empty() ? parameter_axis(first.x_name, xs)
+                                     : value_axis("", first.x_unit, xs, 1.0);
+  across["title"] = printable(x_title_of(first));
+  return {{"probe", printable(fmt::format("{}: {}", probe, title))},
+          {"view", "curve"},
+          {"x", std::move(across)},
+          {"value", value_axis(first.y_title, first.y_unit, values, 1.0 / ns_per_second)},
+          {"places", std::move(places)},
+          {"curves", std::move(curves)}};
+}
+
+}  // namespace
+
+Chart chart_of_plot(const CardPlot& plot, const ProbeResult& result, const DeviceInfo& device) {
+  Chart chart{.x_name = plot.by, .x_title = plot.across_title, .y_title = "time of an access"};
+  std::map<double, double> streamed;
+  if (!plot.across.empty()) {
+    chart.x_unit = "bytes_per_second";
+    streamed = times_by(result, device, plot.across, plot.by);
+  }
+  for (const std::string& name : plot.series) {
+    ChartSeries series{name, {}};
+    for (const auto& [at, ns] : times_by(result, device, name, plot.by)) {
+      const auto other = streamed.find(at);
+      if (!plot.across.empty() && other == streamed.end()) continue;
+      const double x = plot.across.empty() ? at : plot.across_bytes / other->second * ns_per_second;
+      if (x > 0.0) series.points.push_back({.x = x, .y = ns / ns_per_second});
+    }
+    if (series.points.size() > 1) chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
+std::vector<PagePlot> page_plots(std::span<const Run> runs, std::string_view probe) {
+  std::vector<PagePlot> plots;
+  const auto is_there = [&](const std::string& title) {
+    return std::any_of(plots.begin(), plots.end(),
+                       [&](const PagePlot& each) { return each.title == title; });
+  };
+  for (const Run& run : runs) {
+    const ProbeResult* const result = find_result(run, probe);
+    if (result == nullptr) continue;
+    for (const CardPlot& asked : result->card.plots) {
+      if (is_there(asked.title)) continue;
+      const std::optional<Chart> chart = find_chart(run, probe, asked.title);
+      if (!chart) continue;
+      const PictureText text{.title = asked.title,
+                             .subtitle = cut_to_width(printable(model_of(run.device)), 60, "…"),
+                             .description = "Logarithmic axes."};
+      plots.push_back(
+          {asked.title, draw_picture(*chart, text), data_of(runs, probe, asked.title).dump()});
+    }
+  }
+  return plots;
+}
+
+}  // namespace clprobe::report

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stacks on the terminal: bars of letters, and the shares as tables.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "report/findings.hpp"
+#include "report/stacks.hpp"
+#include "text/text.hpp"
+
+namespace clprobe::report {
+namespace {
+
+struct Letter {
+  std::string_view category;
+  char letter;
+};
+
+constexpr std::array letters{
+    Letter{"no stall", '#'},
+    Letter{"compute structural", 'c'},
+    Letter{"compute data", 'd'},
+    Letter{"memory structural", 'M'},
+    Letter{"memory data", 'D'},
+    Letter{"synchronization", 'S'},
+    Letter{"control", 'b'},
+    Letter{"idle", '.'},
+    Letter{"end-of-kernel flush", 'f'},
+    Letter{stack_remainder, 'u'},
+};
+
+/// A letter for each, of which no two are alike: for what GSI has no name for, A, B, C, ...
+std::string letters_of(const std::vector<std::string>& categories) {
+  std::string chosen;
+  char next = 'A';
+  for (const std::string& category : categories) {
+    const auto* const found = std::find_if(letters.begin(), letters.end(), [&](const Letter& each) {
+      return each.category == category;
+    });
+    if (found != letters.end()) {
+      chosen += found->letter;
+      continue;
+    }
+    const auto is_taken = [](char letter) {
+      return std::any_of(letters.begin(), letters.end(),
+                         [&](const Letter& each) { return each.letter == letter; });
+    };
+    while (is_taken(next) && next < 'Z') ++next;
+    chosen += next < 'Z' ? next++ : '?';
+  }
+  return chosen;
+}
+
+/// So many cells for each share that they add up to `cells`, by the largest remainders. What is
+/// more than nothing and has no cell is left to the table.
+std::vector<int> cells_of(const std::vector<CategoryShare>& shares, int cells) {
+  double all = 0.0;
+  for (const CategoryShare& each : shares) all += each.share;
+  std::vector<int> given(shares.size(), 0);
+  if (!(all > 0.0)) return given;
+  std::vector<std::pair<double, std::size_t>> rest;
+  int left = cells;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const double exact = shares[i].share / all * cells;
+    given[i] = static_cast<int>(exact);
+    left -= given[i];
+    rest.emplace_back(exact - std::floor(exact), i);
+  }
+  std::stable_sort(rest.begin(), rest.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (std::size_t i = 0; i < rest.size() && left > 0; ++i, --left) ++given[rest[i].second];
+  return given;
+}
+
+void draw_legend(Page& page, const std::vector<std::string>& categories, const std::string& marks) {
+  std::vector<Span> spans;
+  int used = 0;
+  for (std::size_t i = 0; i < categories.size(); ++i) {
+    const std::string text = fmt::format(" {}", page.show(categories[i]));
+    const int width = 3 + display_width(text);
+    if (used > 0 && used + width > page.width()) {
+      page.line(spans);
+      spans.clear();
+      used = 0;
+    }
+    spans.push_back({used == 0 ? " " : "  "});
+    spans.push_back({std::string(1, marks[i]), Ink::first_series, static_cast<int>(i)});
+    spans.push_back({text, Ink::faint});
+    used += width;
+  }
+  page.line(spans);
+}
+
+/// How wide the columns before the bars are.
+struct Margin {
+  int number{0};
+  int name{0};
+  int time{0};
+};
+
+/// Cycles without their unit, which stands above the bars.
+std::string short_time(const Stack& stack) {
+  return stack.time ? quantity_text(*stack.time, stack.time_unit) : std::string();
+}
+
+std::string heading_of(const Stack& stack) {
+  return view_title(stack.view) + (stack.time_unit == "cycles" ? "; times in cycles" : "");
+}
+
+Margin margin_of(const Page& page, const std::vector<Stack>& stacks) {
+  Margin margin;
+  constexpr int narrowest_bar = 20;
+  margin.number = static_cast<int>(fmt::format("{}", stacks.size()).size());
+  for (const Stack& stack : stacks) {
+    margin.name = std::max(margin.name, display_width(page.show(stack.bar)));
+    margin.time = std::max(margin.time, display_width(page.show(short_time(stack))));
+  }
+  const int room = page.width() - margin.number - margin.time - narrowest_bar - 6;
+  margin.name = std::max(1, std::min(margin.name, room));
+  return margin;
+}
+
+void draw_bars(Page& page, const std::vector<Stack>& stacks, const std::vector<std::string>& labels,
+               const std::string& marks) {
+  const Margin margin = margin_of(page, stacks);
+  const int before = margin.number + margin.name + margin.time + 6;
+  const int cells = std::max(1, page.width() - before);
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    const std::string number = fmt::format("{}", i + 1);
+    const std::string name = cut_to_width(page.show(stacks[i].bar), margin.name, page.show("…"));
+    std::vector<Span> spans{
+        {" " + pad_left(number, margin.number) + " ", Ink::faint},
+        {pad_right(name, margin.name) + "  "},
+        {pad_left(page.show(short_time(stacks[i])), margin.time) + " ", Ink::faint}};
+    if (!stacks[i].is_whole) {
+      spans.push_back({page.show(no_bar), Ink::faint});
+      page.line(spans);
+      continue;
+    }
+    const std::vector<int> given = cells_of(categories_of(stacks[i], labels), cells);
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      if (given[k] == 0) continue;
+      spans.push_back({std::string(static_cast<std::size_t>(given[k]), marks[k]), Ink::first_series,
+                       static_cast<int>(k)});
+    }
+    page.line(spans);
+  }
+}
+
+/// The number of each bar in the first view that has it, above its column.
+std::vector<std::string> numbers_of(const std::vector<Stack>& shares,
+                                    const std::vector<std::vector<Stack>>& views) {
+  const auto number_of = [&](const Stack& share) {
+    for (const std::vector<Stack>& view : views) {
+      const auto found = std::find_if(view.begin(), view.end(),
+                                      [&](const Stack& each) { return each.bar == share.bar; });
+      if (found != view.end()) return fmt::format("{}", found - view.begin() + 1);
+    }
+    return share.bar;
+  };
+  std::vector<std::string> numbers(shares.size());
+  std::transform(shares.begin(), shares.end(), numbers.begin(), number_of);
+  return numbers;
+}
+
+bool has_resolved_part(const Stack& stack) {
+  return std::any_of(stack.parts.begin(), stack.parts.end(),
+                     [](const StackPart& part) { return part.is_resolved; });
+}
+
+/// As many bars as fit beside the labels, then the next ones below. Of shares that are not resolved
+/// there are neither rows nor columns.
+void draw_table(Page& page, const std::vector<Stack>& all, const std::vector<std::string>& labels,
+                const std::vector<std::string>& all_numbers) {
+  std::vector<Stack> stacks;
+  std::vector<std::string> numbers;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!has_resolved_part(all[i])) continue;
+    stacks.push_back(all[i]);
+    numbers.push_back(all_numbers[i]);
+  }
+  for (std::size_t first = 0; first < stacks.size();) {
+    std::vector<Column> columns{{"%"}};
+    std::vector<Row> rows(labels.size());
+    for (std::size_t i = 0; i < labels.size(); ++i) rows[i].cells = {page.show(labels[i])};
+    std::size_t last = first;
+    for (; last < stacks.size(); ++last) {
+      std::vector<Column> wider = columns;
+      wider.push_back({page.show(numbers[last]), true, 1});
+      std::vector<Row> longer = rows;
+      for (std::size_t i = 0; i < labels.size(); ++i) {
+        longer[i].cells.push_back(page.show(shown_share(stacks[last], labels[i])));
+      }
+      const bool fits = Page::table_width(wider, longer, 1) <= page.width();
+      if (!fits && last > first) break;
+      columns = std::move(wider);
+      rows = std::move(longer);
+    }
+    std::erase_if(rows, [](const Row& row) { return is_empty_row(row.cells); });
+    if (first > 0) page.blank();
+    page.table(columns, rows, 1);
+    first = last;
+  }
+}
+
+void draw_remarks(Page& page, const std::vector<Stack>& stacks) {
+  for (const std::string& remark : remarks_of(stacks)) {
+    page.prose(" * ", page.show(remark), Ink::faint);
+  }
+  for (const std::string& line : unresolved_lines(stacks)) {
+    page.prose(" ", page.show(line), Ink::faint);
+  }
+}
+
+}  // namespace
+
+void draw_stacks(Page& page, std::span<const Finding> findings, Form form) {
+  bool is_first = true;
+  const std::vector<std::vector<Stack>> views = views_of(findings);
+  for (const std::vector<Stack>& stacks : views) {
+    const std::vector<std::string> labels = stack_labels(stacks);
+    const std::vector<std::string> categories = category_names(labels);
+    const std::string marks = letters_of(categories);
+    if (!is_first) page.blank();
+    if (form != Form::brief) page.prose(" ", page.show(heading_of(stacks.front())), Ink::plain);
+    draw_bars(page, stacks, labels, marks);
+    draw_legend(page, categories, marks);
+    if (form == Form::brief) return;
+    page.blank();
+    draw_table(page, stacks, labels, numbers_of(stacks, {stacks}));
+    if (form == Form::usual) return;
+    draw_remarks(page, stacks);
+    is_first = false;
+  }
+  if (form != Form::whole) return;
+  for (const Beside& beside : shares_beside) {
+    const std::vector<Stack> shares = shares_called(beside.name, findings);
+    if (shares.empty()) continue;
+    page.blank();
+    page.prose(" ", page.show(beside.title), Ink::plain);
+    draw_table(page, shares, stack_labels(shares), numbers_of(shares, views));
+    draw_remarks(page, shares);
+  }
+}
+
+}  // namespace clprobe::report

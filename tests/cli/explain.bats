@@ -1,0 +1,73 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154  # Bats and common.bash set the variables
+# What probes and words mean: short, whole, by a pager on a terminal and nowhere else.
+bats_require_minimum_version 1.5.0
+
+setup() {
+  load common
+  common_setup
+  unset PAGER LESS COLUMNS
+}
+
+# on_terminal COMMAND...: its output in `seen`, without the returns of the terminal.
+on_terminal() {
+  local words
+  printf -v words '%q ' "$@"
+  TERM=xterm timeout 60 script --quiet --return --command "stty cols 80 rows 24; $words" seen \
+    </dev/null >/dev/null
+  sed -i -e 's/\r$//' -e '/^Script /d' seen
+}
+
+@test "the short form, the whole page, and the list" {
+  clprobe explain latency
+  [[ $status -eq 0 && -z $stderr ]]
+  [[ ${#lines[@]} -le 34 && $output == *'  - capacity: '* && $output == *--full* ]]
+  [[ $output != *'Sattolo'* && $output != *'##'* ]]
+  clprobe explain latency --full
+  [[ $status -eq 0 && $output == *'Sattolo'* && $output != *'##'* ]]
+  [ "$(wc -L <<<"$output")" -le 80 ]
+  clprobe explain
+  [[ $status -eq 0 && $output == *'  latency   How long'* && $output == *'cache or far'* ]]
+  COLUMNS=50 clprobe explain latency
+  [ "$(wc -L <<<"$output")" -le 50 ]
+}
+
+@test "a word of the reports, in quotes or not, and what was meant by another" {
+  clprobe explain knee
+  [[ $status -eq 0 && $output == knee$'\n'* && $output == *'90 %'* ]]
+  clprobe explain 'cache or far'
+  [[ $status -eq 0 && $output == 'cache or far'* ]]
+  local quoted=$output
+  clprobe explain cache-or-far
+  [ "$output" = "$quoted" ]
+  clprobe explain cache or far
+  [ "$output" = "$quoted" ]
+  clprobe explain nkee
+  fails_with 2 "'nkee'" "did you mean 'knee'" 'clprobe explain'
+  clprobe explain knee --full
+  fails_with 2 -- --full
+  clprobe explain ''
+  fails_with 2 "''"
+}
+
+@test "a pager on a terminal, and none elsewhere" {
+  PAGER='sed s/^/paged:/' on_terminal "$CLPROBE" explain knee
+  grep -q '^paged:.*knee' seen
+  PAGER='sed s/^/paged:/' clprobe explain knee
+  [[ $status -eq 0 && $output != *paged* ]]
+  # Headings are bold there alone.
+  grep -q $'\e\\[1mknee' seen
+  [[ $output != *$'\e'* ]]
+}
+
+@test "a pager that is missing, fails or stops reading is no error" {
+  local pager
+  for pager in /nonexistent/pager false 'exit 3' '' cat; do
+    PAGER=$pager on_terminal "$CLPROBE" explain inflight --full
+    grep -q 'Operations' seen
+    ! grep -q 'nonexistent\|not found' seen
+  done
+  PAGER='head -n 1' on_terminal "$CLPROBE" explain inflight --full
+  [ "$(grep -c . seen)" -eq 1 ]
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whoever meets a word in a report can ask what it means.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/compare.hpp"
+#include "clprobe/embedded.hpp"
+#include "clprobe/explain.hpp"
+#include "clprobe/levels.hpp"
+#include "clprobe/outstanding.hpp"
+#include "clprobe/parallelism.hpp"
+#include "clprobe/registry.hpp"
+#include "clprobe/run.hpp"
+#include "clprobe/stacks.hpp"
+#include "clprobe/stalls.hpp"
+#include "probes/stalls/causes.hpp"
+#include "probes/stride/curve.hpp"
+
+namespace clprobe {
+namespace {
+
+bool is_explained(std::string_view word) {
+  return term_text(embedded_file("glossary.md"), word, {}).has_value();
+}
+
+/// Without line ends and indents, to look for words that these may break.
+std::string in_one_line(std::string_view text) {
+  std::string line;
+  for (const char letter : text) {
+    const bool is_space = letter == '\n' || letter == ' ';
+    if (!is_space || !line.ends_with(' ')) line += is_space ? ' ' : letter;
+  }
+  return line;
+}
+
+/// "memory data: main memory" is two words; of the second one the entry of the first may speak.
+void check_cause(std::string_view label) {
+  CAPTURE(std::string(label));
+  const std::size_t colon = label.find(": ");
+  const std::string_view category = label.substr(0, colon);
+  CHECK(is_explained(category));
+  if (colon == std::string_view::npos) return;
+  const std::string part(label.substr(colon + 2));
+  const std::string one_line =
+      in_one_line(term_text(embedded_file("glossary.md"), category, {}).value_or(""));
+  const bool is_told = is_explained(part) || one_line.find("`" + part + "`") != std::string::npos;
+  CHECK(is_told);
+}
+
+std::string with_spaces(std::string_view name) {
+  std::string words(name);
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+std::string words_of_page(std::string_view id) {
+  return in_one_line(with_spaces(page_text(embedded_file(std::string(id) + ".md"), {})));
+}
+
+}  // namespace
+
+TEST_CASE("every kind of step, limit, class and verdict is in the glossary") {
+  for (const StepKind kind :
+       {StepKind::cache, StepKind::cache_or_far, StepKind::translation, StepKind::unknown}) {
+    CHECK_MESSAGE(is_explained(to_word(kind)), to_word(kind));
+  }
+  for (const OutstandingKind kind :
+       {OutstandingKind::request_pool, OutstandingKind::request_table, OutstandingKind::ambiguous,
+        OutstandingKind::neither, OutstandingKind::unobservable}) {
+    CHECK_MESSAGE(is_explained(to_word(kind)), to_word(kind));
+  }
+  for (const ThroughputLimit limit : {ThroughputLimit::capacity, ThroughputLimit::port,
+                                      ThroughputLimit::different, ThroughputLimit::unknown}) {
+    CHECK_MESSAGE(is_explained(to_word(limit)), to_word(limit));
+  }
+  for (const auto& each : stride::class_words) {
+    CHECK_MESSAGE(is_explained(each.word), each.word);
+  }
+  for (const Verdict verdict :
+       {Verdict::same, Verdict::better, Verdict::worse, Verdict::different, Verdict::unclear}) {
+    CHECK_MESSAGE(is_explained(to_word(verdict)), to_word(verdict));
+  }
+  for (const Source source : {Source::measured, Source::reported, Source::derived}) {
+    CHECK_MESSAGE(is_explained(to_word(source)), to_word(source));
+  }
+}
+
+TEST_CASE("every cause of stalls is in the glossary") {
+  for (std::size_t i = 0; i < simulator::stall_count; ++i)
+    check_cause(to_word(static_cast<simulator::Stall>(i)));
+  for (std::size_t i = 0; i < simulator::synchronization_stall_count; ++i) {
+    check_cause(fmt::format("synchronization: {}",
+                            to_word(static_cast<simulator::SynchronizationStall>(i))));
+  }
+  for (std::size_t i = 0; i < simulator::structural_stall_count; ++i) {
+    check_cause(
+        fmt::format("memory structural: {}", to_word(static_cast<simulator::StructuralStall>(i))));
+  }
+  using stalls::Cause;
+  for (const Cause cause :
+       {Cause::main_memory, Cause::second_cache, Cause::beyond_first, Cause::bank_conflict,
+        Cause::barrier, Cause::chain, Cause::divergence}) {
+    check_cause(stalls::label_of(cause));
+  }
+  check_cause("unattributed");
+  CHECK(is_explained(stack_not_resolved));
+}
+
+TEST_CASE("every finding is told of by the glossary or by its probe's page") {
+  for (const Probe* const probe : all_probes()) {
+    const std::string page = words_of_page(probe->id);
+    for (const FindingSpec& finding : probe->findings) {
+      if (finding.role == Role::advice) continue;  // a sentence that needs no other
+      std::string name = with_spaces(finding.name);
+      const bool is_bound = name.ends_with(" at least");
+      if (is_bound) name.resize(name.size() - std::string_view(" at least").size());
+      CAPTURE(probe->id);
+      CAPTURE(name);
+      CHECK((is_explained(name) || page.find(name) != std::string::npos));
+    }
+  }
+}
+
+TEST_CASE("no term hides behind a probe's name or another term, and all begin with a heading") {
+  std::set<std::string> seen;
+  for (const std::vector<std::string>& names : terms_in(embedded_file("glossary.md"))) {
+    for (const std::string& name : names) {
+      CAPTURE(name);
+      CHECK(find_probe(name) == nullptr);
+      CHECK(seen.insert(name).second);
+      // Under its own name it is found, and not under one that looks the same.
+      const std::optional<std::string> text = term_text(embedded_file("glossary.md"), name, {});
+      REQUIRE(text);
+      CHECK(text->starts_with(names.front()));
+    }
+  }
+  CHECK(seen.size() > 80);
+}
+
+TEST_CASE("the short form of each page fits a screen and has what it is for") {
+  for (const Probe* const probe : all_probes()) {
+    CAPTURE(probe->id);
+    const std::string page(embedded_file(std::string(probe->id) + ".md"));
+    const std::string text = short_page_text(page, {.width = 80});
+    const auto lines = std::count(text.begin(), text.end(), '\n');
+    CHECK(lines >= 10);
+    CHECK(lines <= 34);
+    CHECK(text.find("What is found\n  ") != std::string::npos);
+    CHECK(text.find("What can fool it\n  ") != std::string::npos);
+    const std::string whole = page_text(page, {.width = 80});
+    CHECK(whole.size() > 2 * text.size());
+  }
+}
+
+}  // namespace clprobe

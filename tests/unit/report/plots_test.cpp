@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/plots.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "clprobe/report.hpp"
+#include "example_runs.hpp"
+
+namespace clprobe {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A point whose samples take so many cycles for an access.
+Point point_of(const char* series, std::int64_t delay, const std::vector<std::uint64_t>& cycles) {
+  Point point{.series = series, .parameters = {{"delay", delay}}};
+  for (const std::uint64_t each : cycles) {
+    point.samples.push_back({.accesses = 1000, .ticks = 1000 * each, .host_ns = 1});
+  }
+  return point;
+}
+
+/// Latencies at three delays, and what streamed meanwhile at two of them.
+Run loaded_run() {
+  Run run = example_gpu_run();
+  run.device.clock.overhead_ticks = 0;
+  run.device.clock.ticks_per_ns = 2.0;
+  ProbeResult& result = run.results[0];
+  result.points = {point_of("slow", 1, {900, 300, 400}), point_of("slow", 2, {200}),
+                   point_of("slow", 3, {100}), point_of("stream", 1, {2}),
+                   point_of("stream", 2, {8})};
+  CardPlot over{.title = "Latency <beside> streams", .series = {"slow"}, .by = "delay"};
+  result.card.plots = {over};
+  over.across_title = "bandwidth";
+  over.across = "stream";
+  over.across_bytes = 128.0;
+  over.title = "Over bandwidth";
+  result.card.plots.push_back(over);
+  over.series = {"nobody"};
+  over.title = "Nothing";
+  result.card.plots.push_back(over);
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("a series is drawn over a parameter, or over the bandwidth of another one") {
+  const Run run = loaded_run();
+  const ProbeResult& result = run.results[0];
+  const report::Chart over_delay = report::chart_of_plot(result.card.plots[0], result, run.device);
+  REQUIRE(over_delay.series.size() == 1);
+  REQUIRE(over_delay.series[0].points.size() == 3);
+  CHECK(over_delay.series[0].points[0].x == 1.0);
+  CHECK(1e9 * over_delay.series[0].points[0].y == doctest::Approx(200.0));  // the middle of three
+  const report::Chart over_bandwidth =
+      report::chart_of_plot(result.card.plots[1], result, run.device);
+  REQUIRE(over_bandwidth.series.size() == 1);
+  REQUIRE(over_bandwidth.series[0].points.size() == 2);  // those that both have
+  CHECK(over_bandwidth.series[0].points[0].x == doctest::Approx(128e9));
+  CHECK(over_bandwidth.series[0].points[1].x == doctest::Approx(32e9));
+  CHECK(report::chart_of_plot(result.card.plots[2], result, run.device).series.empty());
+}
+
+TEST_CASE("a page has the plots of all runs, by title, and none without points") {
+  const std::vector<Run> runs{loaded_run(), loaded_run()};
+  const auto plots = report::page_plots(runs, runs[0].results[0].probe);
+  REQUIRE(plots.size() == 2);
+  const Json data = Json::parse(plots[1].data);
+  CHECK(data["x"]["title"] == "bandwidth");
+  REQUIRE(data["curves"].size() == 2);
+  CHECK(data["curves"][1]["device"] == 1);
+  const std::size_t at = data["curves"][1]["at"];
+  CHECK(data["places"][at]["texts"] == Json({"32.0 GB/s", "128 GB/s"}));  // sorted
+  CHECK(plots[1].picture.find(">bandwidth</text>") != std::string::npos);
+  const std::string html = render_html(runs);
+  CHECK(html.find("<h3>Latency &lt;beside&gt; streams</h3>") != std::string::npos);
+  CHECK(html.find("data-chart=\"2\"") != std::string::npos);
+}
+
+}  // namespace clprobe
