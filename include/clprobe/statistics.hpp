@@ -26,6 +26,12 @@ double median(std::span<const double> values);
 /// Quantile by linear interpolation (Hyndman and Fan's type 7), `q` in [0, 1].
 double quantile(std::span<const double> values, double q);
 
+/// Of at least one value.
+double mean(std::span<const double> values);
+
+/// The standard deviation of what the values are a sample of; 0 for fewer than two.
+double standard_deviation(std::span<const double> values);
+
 /// 1.4826 x the median absolute deviation: the standard deviation of normal data.
 double scaled_mad(std::span<const double> values);
 

@@ -114,22 +114,13 @@ Interval interval_of(std::span<const double> values, double confidence) {
   return {quantile(values, tail), quantile(values, 1.0 - tail)};
 }
 
-double deviation_of(std::span<const double> values) {
-  if (values.size() < 2) return 0.0;
-  double mean = 0.0;
-  for (const double value : values) mean += value / static_cast<double>(values.size());
-  double squares = 0.0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / static_cast<double>(values.size() - 1));
-}
-
 Cost cost_of(double ns, std::span<const double> resampled, double confidence) {
   Cost cost;
   cost.ns = ns;
   cost.interval = {ns, ns};
   if (!resampled.empty()) {
     cost.interval = interval_of(resampled, confidence);
-    cost.sigma_ns = deviation_of(resampled);
+    cost.sigma_ns = standard_deviation(resampled);
   }
   cost.is_resolved = std::abs(ns) > 2.0 * cost.sigma_ns;
   return cost;

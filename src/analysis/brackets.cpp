@@ -7,33 +7,25 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <span>
 
+#include "analysis/finding_error.hpp"
 #include "analysis/judge.hpp"
+#include "analysis/level_maps.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
 namespace {
 
-// One point alone may be an outlier.
-constexpr std::size_t min_ratios = 2;
-
 // How far a point of a level may lie from its interval.
 constexpr double near = 1.05;
 
-/// What two levels of another latency differ by anyhow: the ratio at the largest size that both
-/// curves have up to `size`.
-double ratio_at(const ComparedCurve& baseline, const ComparedCurve& other, double size) {
-  std::map<double, double> known;
-  for (const ComparedPoint& point : baseline.points) known.emplace(point.size, point.value);
-  double nearest = 0.0;
-  double ratio = 0.0;
-  for (const ComparedPoint& point : other.points) {
-    const auto found = known.find(point.size);
-    if (found == known.end() || point.size > size || point.size <= nearest) continue;
-    nearest = point.size;
-    ratio = std::log(point.value / found->second);
-  }
-  return std::isfinite(ratio) ? ratio : 0.0;
+/// What two levels of another latency differ by anyhow: the ratio at the sizes up to `size`, from
+/// its half on.
+double ratio_below(const ComparedCurve& baseline, const ComparedCurve& other, double size) {
+  const std::vector<double> ratios =
+      log_ratios(baseline, other, std::nextafter(size / 2.0, 0.0), std::nextafter(size, HUGE_VAL));
+  return ratios.empty() ? 0.0 : median(ratios);
 }
 
 /// The largest of the sizes up to `high` at which loads were about as fast as at `low`. Noise only
@@ -52,6 +44,41 @@ double fast_until(const ComparedCurve& curve, double low, double high) {
     reached = std::max(reached, point.size);
   }
   return reached;
+}
+
+/// Logarithms of how much slower the run of the smaller of two capacities is at the sizes between
+/// them, relative to the level itself.
+std::vector<double> slower_by(const ComparedCurve& of_smaller, const ComparedCurve& of_larger,
+                              const Finding& a, const Finding& b) {
+  const auto [low, high] = std::minmax(*a.value, *b.value);
+  std::vector<double> ratios = log_ratios(of_larger, of_smaller, low, high);
+  const double of_level = ratio_below(of_larger, of_smaller, std::min(*a.low, *b.low));
+  for (double& ratio : ratios) ratio -= of_level;
+  return ratios;
+}
+
+/// Half the width of the interval between the times of two levels: what disturbs these disturbs the
+/// curves where they end. 0 where one has no time.
+double error_of_times(const ComparedResult& baseline, const ComparedResult& other,
+                      const Finding& from, const Finding& to) {
+  const auto before = times_of(baseline, from.series);
+  const auto after = times_of(other, to.series);
+  const auto a = before.find(*from.level);
+  const auto b = after.find(*to.level);
+  if (a == before.end() || b == after.end()) return 0.0;
+  const Interval interval = difference(locate(*a->second), locate(*b->second)).interval;
+  return (interval.high - interval.low) / 2.0;
+}
+
+/// Whether these logarithms are, in the mean, beyond a coarse change and what disturbs the levels,
+/// and beyond their own interval.
+bool are_apart(std::span<const double> ratios, double error) {
+  constexpr std::size_t min_ratios = 2;  // one alone may be an outlier
+  if (ratios.size() < min_ratios) return false;
+  const double half_width = student_t(ratios.size() - 1) * standard_deviation(ratios) /
+                            std::sqrt(static_cast<double>(ratios.size()));
+  const double apart = mean(ratios);
+  return apart > std::log1p(coarse_change) + error && apart > half_width;
 }
 
 /// Whether the smaller of two capacities is one that noise made: its own run was as fast up to
@@ -121,21 +148,34 @@ void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,
   // Brackets that share more than the step where they touch say that both may be one size.
   const double overlap = std::log(std::min(*a.high, *b.high) / std::max(*a.low, *b.low));
   if (overlap > step || std::fabs(change) <= 2.0 * step) return;
-  const auto [low, high] = std::minmax(*a.value, *b.value);
-  const std::vector<double> ratios = log_ratios(*before, *after, low, high);
-  if (ratios.size() < min_ratios) return;
-  double sum = 0.0;
-  for (const double ratio : ratios) sum += ratio;
-  const double apart = sum / static_cast<double>(ratios.size()) -
-                       ratio_at(*before, *after, std::min(*a.low, *b.low));
-  // The run of the larger capacity is the faster one between the two.
-  if ((change > 0.0 ? -apart : apart) <= std::log1p(coarse_change)) return;
+  const std::vector<double> ratios =
+      slower_by(change > 0.0 ? *before : *after, change > 0.0 ? *after : *before, a, b);
+  if (!are_apart(ratios, error_of_times(baseline, other, a, b))) return;
   judged.verdict = direction_of(b, change > 0.0);
   judged.resolution.reset();
   judged.p_value =
       two_sided_p(std::fabs(change) / (2.0 * step) * student_t(normal_degrees), normal_degrees);
   judged.reason += fmt::format("; but at the {} sizes between them the curves are {:.3g} % apart",
-                               ratios.size(), 100.0 * std::expm1(std::fabs(apart)));
+                               ratios.size(), 100.0 * std::expm1(mean(ratios)));
+}
+
+void look_at_levels(const ComparedResult& baseline, const ComparedResult& other,
+                    const Finding& from, const Finding& to, Judgement& judged) {
+  if (!is_change(judged.verdict) || !from.level || !to.level || is_time(from)) return;
+  const auto before = times_of(baseline, from.series);
+  const auto after = times_of(other, to.series);
+  // Where a level ends is where the next one begins.
+  for (const int next : {0, 1}) {
+    const auto a = before.find(*from.level + next);
+    const auto b = after.find(*to.level + next);
+    if (a == before.end() || b == after.end()) continue;
+    const double apart = std::fabs(std::log(*b->second->finding.value / *a->second->finding.value));
+    if (apart <= std::log1p(coarse_change)) continue;
+    judged.verdict = Verdict::unclear;
+    judged.reason += fmt::format("; but level {} is {:.3g} % apart, so that it may be another one",
+                                 a->first, 100.0 * std::expm1(apart));
+    return;
+  }
 }
 
 }  // namespace clprobe

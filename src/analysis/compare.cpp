@@ -214,6 +214,9 @@ class Comparator {
                            ? judge_same_device(baseline.finding, other.finding, made_.threshold)
                            : judge(baseline.finding, other.finding, made_.threshold);
     look_at_curves(baseline.result, other.result, baseline.finding, other.finding, judged);
+    if (doubts.is_same_device()) {
+      look_at_levels(baseline.result, other.result, finding, other.finding.finding, judged);
+    }
     if (!is_change(judged.verdict)) return judged;
     std::string doubt;
     if (baseline.result.probe == clock_section) {

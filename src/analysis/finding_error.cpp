@@ -19,6 +19,10 @@ double in_quadrature(std::initializer_list<double> errors) {
 
 bool is_share(const Finding& finding) { return finding.unit == "share"; }
 
+bool is_time(const Finding& finding) {
+  return finding.unit == "seconds" || finding.unit == "cycles";
+}
+
 Place locate(const ComparedFinding& compared) {
   const Finding& finding = compared.finding;
   const bool is_part = is_share(finding);

@@ -13,6 +13,9 @@ namespace clprobe {
 /// Whether the finding is a part of a whole, of which differences are compared and not ratios.
 bool is_share(const Finding& finding);
 
+/// Whether it is a time, in whatever unit.
+bool is_time(const Finding& finding);
+
 /// Where a finding stands on the line on which two of them are compared: the natural logarithm of
 /// its value; of a share the value itself.
 struct Place {

@@ -21,7 +21,7 @@ std::vector<std::pair<int, double>> level_times(const ComparedResult& result,
                                                 std::string_view series) {
   std::vector<std::pair<int, double>> times;
   for (const auto& [number, time] : times_of(result, series)) {
-    times.emplace_back(number, std::log(*time->value));
+    times.emplace_back(number, std::log(*time->finding.value));
   }
   return times;
 }
@@ -79,22 +79,23 @@ bool has_another_level(const ComparedResult& baseline, const ComparedResult& oth
   return std::any_of(theirs.begin(), theirs.end(), [&](const auto& level) {
     const auto found = ours.find(level.first);
     if (found == ours.end()) return false;
-    const double change = std::log(*found->second->value / *level.second->value);
+    const double change = std::log(*found->second->finding.value / *level.second->finding.value);
     if (std::fabs(change) <= std::log(max_factor)) return false;
-    return stays_here(*there, *here, *level.second, change) ||
-           stays_here(*here, *there, *found->second, change);
+    return stays_here(*there, *here, level.second->finding, change) ||
+           stays_here(*here, *there, found->second->finding, change);
   });
 }
 
 }  // namespace
 
-std::map<int, const Finding*> times_of(const ComparedResult& result, std::string_view series) {
-  std::map<int, const Finding*> times;
+std::map<int, const ComparedFinding*> times_of(const ComparedResult& result,
+                                               std::string_view series) {
+  std::map<int, const ComparedFinding*> times;
   for (const ComparedFinding& each : result.findings) {
     const Finding& finding = each.finding;
     const bool is_time = finding.series == series && finding.level && finding.value &&
                          finding.unit == "seconds" && *finding.value > 0.0;
-    if (is_time) times.emplace(*finding.level, &finding);
+    if (is_time) times.emplace(*finding.level, &each);
   }
   return times;
 }

@@ -13,7 +13,8 @@ namespace clprobe {
 using LevelMap = std::map<int, int>;
 
 /// The times of a series' levels, by number.
-std::map<int, const Finding*> times_of(const ComparedResult& result, std::string_view series);
+std::map<int, const ComparedFinding*> times_of(const ComparedResult& result,
+                                               std::string_view series);
 
 /// For each series that has another number of levels than in the baseline, or another one in the
 /// place of one of them. Only for two runs of one

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/brackets.hpp"
+#include "analysis/finding_error.hpp"
 
 namespace clprobe {
 namespace {
@@ -58,7 +59,7 @@ Judgement judge_sets(const ComparedResult& baseline, const ComparedResult& other
     const auto times = times_of(with, series);
     for (const int number : numbers) {
       std::size_t points = 0;
-      if (is_surely_absent(with, without, *times.at(number), points)) {
+      if (is_surely_absent(with, without, times.at(number)->finding, points)) {
         sure_points = std::max(sure_points, points);
       }
     }
@@ -120,7 +121,7 @@ std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const Co
 }
 
 bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& sets) {
-  if (!finding.level || finding.unit == "seconds" || finding.unit == "cycles") return false;
+  if (!finding.level || is_time(finding)) return false;
   return std::any_of(sets.begin(), sets.end(), [&](const LevelSets& each) {
     return each.baseline.finding.series == finding.series && each.touched.contains(*finding.level);
   });

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -29,12 +30,6 @@ double quantile_of_sorted(std::span<const double> sorted, double q) {
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   const double share = position - static_cast<double>(below);
   return sorted[below] + share * (sorted[above] - sorted[below]);
-}
-
-double mean(std::span<const double> values) {
-  double sum = 0.0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
 }
 
 void check_pairs(std::span<const double> x, std::span<const double> y) {
@@ -107,6 +102,18 @@ double median(std::span<const double> values) {
 double quantile(std::span<const double> values, double q) {
   if (!(q >= 0.0 && q <= 1.0)) throw std::invalid_argument("a quantile is in [0, 1]");
   return quantile_of_sorted(sorted_and_checked(values), q);
+}
+
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double standard_deviation(std::span<const double> values) {
+  if (values.size() < 2) return 0.0;
+  const double centre = mean(values);
+  double squares = 0.0;
+  for (const double value : values) squares += (value - centre) * (value - centre);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
 double scaled_mad(std::span<const double> values) {

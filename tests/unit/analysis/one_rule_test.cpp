@@ -225,6 +225,69 @@ TEST_CASE("brackets that touch are told apart where the curves between them are"
         Verdict::unclear);
 }
 
+TEST_CASE("curves that cross between two capacities do not tell them apart") {
+  const ComparedResult small = run_of(2000, 1950, 2300, 1.4);
+  // Six sizes lie between, which this changes in turn.
+  const auto crossing = [](double first, double second) {
+    ComparedResult run = run_of(2400, 2300, 2600, 1.4);
+    std::size_t place = 0;
+    for (ComparedPoint& point : run.curves[0].points) {
+      if (point.size <= 2000 || point.size >= 2400) continue;
+      point.value *= ++place % 2 == 0 ? first : second;
+    }
+    return run;
+  };
+  CHECK(looked_at(small, crossing(0.8, 1.1)) == Verdict::better);
+  CHECK(looked_at(small, crossing(0.5, 1.1)) == Verdict::better);
+  // On average further apart than 25 %, but so scattered that it may be nothing.
+  CHECK(looked_at(small, crossing(0.3, 2.0)) == Verdict::unclear);
+  // Where what disturbs the level may be all.
+  const auto with_time = [](ComparedResult run, double error) {
+    ComparedFinding time = finding_of(1e-7, 1e-7 / (1.0 + error), 1e-7 * (1.0 + error), "seconds");
+    time.finding.level = 1;
+    run.findings.push_back(std::move(time));
+    return run;
+  };
+  const ComparedResult large = run_of(2400, 2300, 2600, 1.4);
+  CHECK(looked_at(with_time(small, 0.10), with_time(large, 0.02)) == Verdict::better);
+  CHECK(looked_at(with_time(small, 0.13), with_time(large, 0.02)) == Verdict::unclear);
+  // At the feet a single point that was disturbed says nothing of the level.
+  ComparedResult disturbed = run_of(2400, 2300, 2600, 1.24);
+  for (ComparedPoint& point : disturbed.curves[0].points) {
+    if (point.size > 1850 && point.size < 1950) point.value *= 3.0;
+  }
+  CHECK(looked_at(disturbed, run_of(2000, 1950, 2300, 1.24)) == Verdict::unclear);
+}
+
+TEST_CASE("what changed about a level whose time says that it is another one is unclear") {
+  const auto levels_of = [](double first, double second) {
+    ComparedResult run = run_of(2000, 1950, 2050, 1.4);
+    int level = 0;
+    for (const double ns : {first, second}) {
+      ComparedFinding time = finding_of(ns * 1e-9, ns * 1e-9, ns * 1e-9, "seconds");
+      time.finding.level = ++level;
+      run.findings.push_back(std::move(time));
+    }
+    return run;
+  };
+  const auto verdict = [&](double first, double second, std::string_view unit) {
+    Finding from = levels_of(1, 1).findings[0].finding;
+    from.unit = unit;
+    Judgement judged{.verdict = Verdict::worse};
+    look_at_levels(levels_of(100, 300), levels_of(first, second), from, from, judged);
+    return judged;
+  };
+  CHECK(verdict(124, 300, "bytes").verdict == Verdict::worse);
+  CHECK(verdict(126, 300, "bytes").verdict == Verdict::unclear);
+  CHECK(verdict(126, 300, "bytes").reason ==
+        "; but level 1 is 26 % apart, so that it may be another one");
+  CHECK(verdict(79, 300, "bytes").verdict == Verdict::unclear);
+  CHECK(verdict(100, 376, "bytes").verdict == Verdict::unclear);
+  CHECK(verdict(100, 374, "bytes").verdict == Verdict::worse);
+  // The time itself keeps its verdict.
+  CHECK(verdict(126, 300, "seconds").verdict == Verdict::worse);
+}
+
 TEST_CASE("a capacity that its own curve reaches beyond is no change") {
   // Between 1500 and 2400 all loads were disturbed, but one at the size of `fast`.
   const auto disturbed_but_at = [](double fast) {

@@ -34,6 +34,9 @@ TEST_CASE("median, quantiles and deviation agree with values computed elsewhere"
   CHECK(quantile(values, 0.0) == 3.5);
   CHECK(quantile(values, 1.0) == 100.0);
   CHECK(near(scaled_mad(values), 2.59455));
+  CHECK(near(mean(values), 19.71875));
+  CHECK(near(standard_deviation(values), 32.5371868296218));
+  CHECK(standard_deviation(std::array{5.0}) == 0.0);
 }
 
 TEST_CASE("the order of the values does not matter, and scaling scales") {
