@@ -14,7 +14,7 @@ enum class Effort { quick, normal, thorough };
 std::string_view to_word(Effort value);
 
 struct Budget {
-  std::chrono::duration<double> probe_time{14.0};
+  std::chrono::duration<double> probe_time{12.5};
   /// What the first visit may take beside that, which makes what all points use (buffers, cycles);
   /// of a plan that is not ordered it may take any time, since what it loses could be anything.
   std::chrono::duration<double> first_visit_time{std::chrono::hours(1)};
@@ -39,16 +39,15 @@ struct Budgets {
 };
 
 /// What suits a probe that does not say otherwise.
-inline constexpr Budgets usual_budgets{
-    .quick = {.probe_time = std::chrono::seconds(3),
-              .first_visit_time = std::chrono::seconds(1),
-              .min_visits = 1,
-              .max_visits = 2},
-    .normal = {.probe_time = std::chrono::seconds(14), .min_time = std::chrono::seconds(1)},
-    .thorough = {.probe_time = std::chrono::seconds(120),
-                 .relative_interval = 0.003,
-                 .min_time = std::chrono::seconds(5),
-                 .max_visits = 20,
-                 .samples_per_visit = 5}};
+inline constexpr Budgets usual_budgets{.quick = {.probe_time = std::chrono::seconds(3),
+                                                 .first_visit_time = std::chrono::seconds(1),
+                                                 .min_visits = 1,
+                                                 .max_visits = 2},
+                                       .normal = {.min_time = std::chrono::seconds(1)},
+                                       .thorough = {.probe_time = std::chrono::seconds(120),
+                                                    .relative_interval = 0.003,
+                                                    .min_time = std::chrono::seconds(5),
+                                                    .max_visits = 20,
+                                                    .samples_per_visit = 5}};
 
 }  // namespace clprobe

@@ -31,6 +31,9 @@ std::string render_table(std::span<const Run> runs, const TableStyle& style);
 /// Text that a spreadsheet would run as a formula (=, +, -, @) begins with an apostrophe.
 std::string render_csv(std::span<const Run> runs);
 
+/// One row a finding, with its interval and how it was found; quoted and made safe as there.
+std::string render_findings_csv(std::span<const Run> runs);
+
 /// Tables to paste into an issue.
 std::string render_markdown(std::span<const Run> runs);
 

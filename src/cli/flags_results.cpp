@@ -91,7 +91,8 @@ constexpr std::array result_rows{
          .category = Category::results,
          .commands = with_results,
          .summary = "also write FILE: .json .csv .md .txt .html .svg; - is stdout",
-         .details = "Also write the results to FILE, in the format of its ending: `.json`, `.csv`, "
+         .details = "Also write the results to FILE, in the format of its ending: `.json`, `.csv` "
+                    "(one row a sample; where the name ends in `findings.csv`, one row a finding), "
                     "`.md`, `.txt`, `.html` (one page with interactive charts and the raw data) or "
                     "`.svg` (a picture of one chart; where there are several probes, the name of "
                     "the file begins with the one to draw: `latency.svg`). `-` is stdout; it and "

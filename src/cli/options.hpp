@@ -36,7 +36,7 @@ enum class Command {
   worker
 };
 
-enum class Format { table, json, csv, markdown, html, svg };
+enum class Format { table, json, csv, findings, markdown, html, svg };
 
 /// Which verdicts make `compare` end with exit code 4.
 enum class FailOn { never, worse, changed };

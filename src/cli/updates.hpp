@@ -10,7 +10,7 @@
 namespace clprobe::cli {
 
 // Each in the order of its enumerators, so that a word's place is its value.
-inline constexpr std::array<std::string_view, 6> format_words{"table",    "json", "csv",
+inline constexpr std::array<std::string_view, 7> format_words{"table",    "json", "csv", "findings",
                                                               "markdown", "html", "svg"};
 inline constexpr std::array<std::string_view, 3> colour_words{"auto", "always", "never"};
 // "auto", then the words of ClockKind (run.hpp).

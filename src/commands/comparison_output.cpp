@@ -25,6 +25,7 @@ int write_comparison(Results& results, const Comparison& comparison,
       case cli::Format::json:
         return comparison_to_json(comparison, runs);
       case cli::Format::csv:
+      case cli::Format::findings:
         return render_comparison_csv(comparison, runs);
       case cli::Format::markdown:
         return render_comparison_markdown(comparison, runs);

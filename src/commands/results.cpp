@@ -31,7 +31,7 @@ terminal::OutputFile open_output(const std::string& path) {
 
 // "latency" of "latency.svg" and "latency-h200.svg", but not of "latencies.svg".
 bool begins_with_word(std::string_view name, std::string_view word) {
-  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz_";
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
   if (!name.starts_with(word)) return false;
   return name.size() == word.size() || letters.find(name[word.size()]) == std::string_view::npos;
 }
@@ -59,10 +59,10 @@ std::string pictured_probe(std::string_view path, std::span<const std::string> p
     return begins_with_word(name, probe);
   });
   if (found != probes.end()) return *found;
-  throw cli::UsageError(
-      fmt::format("a picture shows one probe, and here are {}: begin the name with the one to "
-                  "draw, as in -o {}.svg",
-                  quote(fmt::format("{}", fmt::join(probes, ", "))), probes.front()));
+  throw cli::UsageError(fmt::format(
+      "a picture shows one probe, and here are {}: name one, as in "
+      "`clprobe report FILE {}`, or begin the file's name with it, as in -o {}.svg",
+      quote(fmt::format("{}", fmt::join(probes, ", "))), probes.front(), probes.front()));
 }
 
 Results::Results(const cli::Options& options, Complain complain)
@@ -125,6 +125,8 @@ std::string Results::render(std::span<const Run> runs, const Target& target) con
       return to_json(runs);
     case cli::Format::csv:
       return render_csv(runs);
+    case cli::Format::findings:
+      return render_findings_csv(runs);
     case cli::Format::markdown:
       return render_markdown(runs);
     case cli::Format::html:

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/findings_csv.hpp"
-
 #include <fmt/format.h>
 
 #include <optional>
 
+#include "clprobe/report.hpp"
 #include "report/safe_text.hpp"
 
-namespace clprobe::report {
+namespace clprobe {
 namespace {
+
+using report::csv_cell;
 
 // The shortest digits that read back as the same number, whatever the locale.
 std::string end_cell(const std::optional<double>& value) {
@@ -25,7 +26,7 @@ std::string row_of_finding(const std::string& lead, const Finding& finding) {
 
 }  // namespace
 
-std::string findings_csv(std::span<const Run> runs) {
+std::string render_findings_csv(std::span<const Run> runs) {
   std::string csv =
       "device_index,device,driver,started,probe,series,level,finding,value,low,high,unit,label,"
       "role,source,method,reason\n";
@@ -40,4 +41,4 @@ std::string findings_csv(std::span<const Run> runs) {
   return csv;
 }
 
-}  // namespace clprobe::report
+}  // namespace clprobe

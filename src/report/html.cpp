@@ -16,7 +16,6 @@
 #include "report/device_text.hpp"
 #include "report/explanation.hpp"
 #include "report/findings.hpp"
-#include "report/findings_csv.hpp"
 #include "report/html_findings.hpp"
 #include "report/html_page.hpp"
 #include "report/html_stacks.hpp"
@@ -327,7 +326,7 @@ std::string page_of(std::span<const Run> runs) {
                   .charts = charts_data(named, std::move(charts)),
                   .runs = runs_data(runs),
                   .files = fmt::format("[{}]", data_file("Findings (CSV)", "clprobe-findings.csv",
-                                                         "text/csv", findings_csv(runs)))});
+                                                         "text/csv", render_findings_csv(runs)))});
 }
 
 }  // namespace

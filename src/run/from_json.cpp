@@ -162,6 +162,7 @@ template <typename AnyCursor>
 int expect_known_schema(const AnyCursor& cursor) {
   cursor.expect_any_object();
   const AnyCursor name(cursor, "schema");
+  if (name.is_missing()) name.refuse("\"clprobe-run\", as every run of clprobe has");
   if (name.text() != run_schema_name) name.refuse(fmt::format("\"{}\"", run_schema_name));
   const AnyCursor version(cursor, "schema_version");
   const std::int64_t number = integer_from(version, 1);

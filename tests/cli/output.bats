@@ -103,14 +103,24 @@ setup() {
 @test "a picture of several probes is of the one that its name begins with" {
   clprobe latency "${few_sizes[@]}" -o a.json
   jq '.results += [.results[0] | .probe = "other"]' a.json >b.json
-  clprobe report b.json -o latency.svg -o other-one.svg
+  clprobe report b.json -o latency.svg -o other-one.svg -o other_two.svg
   [ "$status" -eq 0 ]
+  cmp other-one.svg other_two.svg
   grep -q '<title>latency: ' latency.svg
   grep -q '<title>other: ' other-one.svg
   clprobe report b.json -o picture.svg
   fails_with 2 'latency, other' '-o latency.svg'
   clprobe report b.json -f svg
   fails_with 2 'latency, other'
+}
+
+@test "a name that ends in findings.csv asks for a row a finding" {
+  clprobe latency "${few_sizes[@]}" -o a.json -o a-findings.csv -o a.csv
+  [ "$(wc -l <a-findings.csv)" -eq "$(jq '1 + (.results[0].findings | length)' a.json)" ]
+  head -n 1 a-findings.csv | grep -q ',finding,value,low,high,unit,'
+  head -n 1 a.csv | grep -q ',host_ns,'
+  clprobe report a.json -f findings
+  diff <(printf '%s\n' "$output") a-findings.csv
 }
 
 @test "an output folder that does not exist is refused before measuring" {

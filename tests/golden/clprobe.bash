@@ -118,7 +118,7 @@ _clprobe_reply() {
     return
     ;;
   --format|-f)
-    _clprobe_offer 'table json csv markdown html svg' "$word"
+    _clprobe_offer 'table json csv findings markdown html svg' "$word"
     return
     ;;
   --color)

@@ -78,7 +78,7 @@ complete -c clprobe -n '__clprobe_of report import' -l series -x -a '(__clprobe_
 complete -c clprobe -n '__clprobe_of import' -l size-unit -x -a 'auto B KiB MiB' -d 'of the sizes in a list'
 complete -c clprobe -n '__clprobe_of import' -l time-unit -x -a 'auto ns us' -d 'of the latencies in a list'
 complete -c clprobe -n '__clprobe_of measure report compare live import' -l output -s o -r -F -d 'also write FILE: .json .csv .md .txt .html .svg; - is stdout'
-complete -c clprobe -n '__clprobe_of measure list report compare live import' -l format -s f -x -a 'table json csv markdown html svg' -d 'format of stdout'
+complete -c clprobe -n '__clprobe_of measure list report compare live import' -l format -s f -x -a 'table json csv findings markdown html svg' -d 'format of stdout'
 complete -c clprobe -n '__clprobe_of measure list report compare live import' -l json -d 'short for --format json'
 complete -c clprobe -n '__clprobe_of measure report compare live import' -l color -x -a 'auto always never' -d 'colours on stdout'
 complete -c clprobe -n '__clprobe_of measure report compare live import' -l verbose -s v -d 'every point, and what the driver reported'

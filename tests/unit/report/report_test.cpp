@@ -156,6 +156,7 @@ TEST_CASE("no character that is not seen reaches a report") {
       CHECK(first_hidden(render_table(runs, {.unicode = is_unicode, .all_points = true})) == "");
     }
     CHECK(first_hidden(render_csv(runs)) == "");
+    CHECK(first_hidden(render_findings_csv(runs)) == "");
     CHECK(first_hidden(render_markdown(runs)) == "");
     CHECK(first_hidden(render_svg(runs, probe)) == "");
     // Charts are drawn from JSON, where a character may also stand as its number.

@@ -59,7 +59,8 @@ struct Broken {
 constexpr std::array broken{
     Broken{R"("schema":"clprobe-run")", R"("schema":"other-run")",
            R"(schema: expected "clprobe-run", found the string "other-run")"},
-    Broken{R"("schema":"clprobe-run",)", "", R"(schema: expected a string, found nothing)"},
+    Broken{R"("schema":"clprobe-run",)", "",
+           R"(schema: expected "clprobe-run", as every run of clprobe has, found nothing)"},
     Broken{R"("schema_version":2)", R"("schema_version":3)",
            "schema_version: expected at most 2 (a newer clprobe wrote this file), found 3"},
     Broken{R"("schema_version":2)", R"("schema_version":0)",
@@ -262,7 +263,8 @@ TEST_CASE("what is no document is refused") {
   CHECK(refusal(" \n") == "document: expected JSON, found an empty file");
   CHECK(refusal("7") == "document: expected a run (an object) or an array of runs, found 7");
   CHECK(refusal("null").starts_with("document: expected a run"));
-  CHECK(refusal("{}") == "schema: expected a string, found nothing");
+  CHECK(refusal("{}") ==
+        R"(schema: expected "clprobe-run", as every run of clprobe has, found nothing)");
   CHECK(refusal("[7]") == "[0]: expected an object, found 7");
   CHECK(refusal("{\n  oops") ==
         "document: expected JSON, found something else at line 2, column 3");
