@@ -303,7 +303,7 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"--list"}, "unknown flag '--list': write `clprobe list`"},
       {{"-f", "jsno"},
        "unknown word after --format 'jsno': did you mean 'json'? choose table, json, csv, "
-       "markdown, html or svg"},
+       "findings, markdown, html or svg"},
       {{"latency", "--series", "global,loacl"},
        "unknown word after --series 'loacl': did you mean 'local'? choose global or local"},
       {{"--generate", "tcsh"},
