@@ -46,6 +46,10 @@ bool is_of_launches(const Point& point);
 /// it.
 std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device);
 
+/// Whether times are cycles of the device's core as well, at `clock.ticks_per_ns`: its ticks are,
+/// or another tool gave its clock.
+bool counts_core_cycles(const DeviceInfo& device);
+
 /// Nothing when the point has no usable samples.
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device);
 

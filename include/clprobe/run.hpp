@@ -327,7 +327,7 @@ struct HostInfo {
 /// then carry `imported_ns` or `imported_bytes_per_second` (estimate.hpp) among their parameters.
 struct ImportInfo {
   std::string tool{};    ///< with its version where the file says it: "clpeak 2.1.2"
-  std::string format{};  ///< "clpeak-xml", "clpeak-json", "clmempatterns", "size-latency"
+  std::string format{};  ///< "clpeak-xml", "mt4g-json", "size-latency", ...
   std::string file{};    ///< its name without folders
 
   friend bool operator==(const ImportInfo&, const ImportInfo&) = default;

@@ -103,6 +103,11 @@ std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device
   return times_by_slope(all);
 }
 
+bool counts_core_cycles(const DeviceInfo& device) {
+  return (device.timer == Timer::clock || device.timer == Timer::imported) &&
+         device.clock.rate == ClockRate::core_cycles;
+}
+
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
   constexpr std::size_t few = 8;
   const std::vector<double> times = access_times_ns(point, device);
@@ -115,7 +120,7 @@ std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
   result.ns =
       times.size() <= few ? *std::min_element(times.begin(), times.end()) : quantile(times, 0.25);
   result.ns_interval = {result.ns, median(times)};
-  if (device.timer == Timer::clock && device.clock.rate == ClockRate::core_cycles) {
+  if (counts_core_cycles(device)) {
     result.cycles = result.ns * device.clock.ticks_per_ns;
   }
   return result;

@@ -60,8 +60,8 @@ constexpr std::array result_rows{
          .commands = importing | bit(Command::report),
          .summary = "series to report (a comma list), or that an imported list is of",
          .details = "With `report`, the series to show, separated by commas; all by default. With "
-                    "`import`, the series that a list of sizes and latencies is of; `global` by "
-                    "default.",
+                    "`import`, the series that latencies by size are of; `global` by default, "
+                    "where the file does not say it.",
          .update = update_series},
     Flag{.name = "size-unit",
          .value_name = "UNIT",
@@ -69,7 +69,7 @@ constexpr std::array result_rows{
          .category = Category::importing,
          .commands = importing,
          .summary = "of the sizes in a list",
-         .details = "The unit of the first column of a list of sizes and latencies. `auto` is what "
+         .details = "The unit of the sizes in a list of sizes and latencies. `auto` is what "
                     "its header says; without one it has to be given.",
          .choices = size_unit_words,
          .update = update_size_unit},
@@ -80,10 +80,20 @@ constexpr std::array result_rows{
          .commands = importing,
          .summary = "of the latencies in a list",
          .details =
-             "The unit of the second column of a list of sizes and latencies. `auto` is what "
-             "its header says; without one it has to be given.",
+             "The unit of the latencies in a list of sizes and latencies. `auto` is what "
+             "its header says; without one it has to be given. `cycles` need `--clock-rate`.",
          .choices = time_unit_words,
          .update = update_time_unit},
+    Flag{.name = "clock-rate",
+         .value_name = "RATE",
+         .kind = ValueKind::text,
+         .category = Category::importing,
+         .commands = importing,
+         .summary = "of the device that was measured: 1.98GHz, 1980MHz",
+         .details = "The clock rate of the device that was measured, as in `1.98GHz` or `1980MHz`. "
+                    "Latencies in cycles become seconds by it, and those in seconds are shown in "
+                    "cycles, too. It is stronger than what a file says.",
+         .update = update_clock_rate},
     Flag{.name = "output",
          .short_name = 'o',
          .value_name = "FILE",

@@ -43,7 +43,7 @@ enum class FailOn { never, worse, changed };
 
 /// The units of a list of sizes and latencies; `unknown`: as its header says.
 enum class SizeUnit { unknown, bytes, kibibytes, mebibytes };
-enum class TimeUnit { unknown, nanoseconds, microseconds };
+enum class TimeUnit { unknown, nanoseconds, microseconds, cycles };
 
 using ColourMode = terminal::ColourMode;
 
@@ -93,6 +93,7 @@ struct Options {
   std::string device_name{};  ///< of `import`: where the file does not say it
   SizeUnit size_unit{SizeUnit::unknown};
   TimeUnit time_unit{TimeUnit::unknown};
+  double clock_hertz{0.0};  ///< of `import`: of the device that was measured; 0: as the file says
 };
 
 /// A usage error: one line that says what was wrong and what to do. Exit code 2.

@@ -151,6 +151,10 @@ void update_time_unit(Options& options, std::string_view value) {
   options.time_unit = choose<TimeUnit>(time_unit_words, value);
 }
 
+void update_clock_rate(Options& options, std::string_view value) {
+  options.clock_hertz = parse_frequency(value);
+}
+
 void update_worker(Options& options, std::string_view /*value*/) {
   options.command = Command::worker;
 }

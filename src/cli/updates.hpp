@@ -24,7 +24,7 @@ inline constexpr std::array<std::string_view, 8> clock_words{"auto",
                                                              "cpu-cycle-counter"};
 inline constexpr std::array<std::string_view, 3> fail_on_words{"never", "worse", "changed"};
 inline constexpr std::array<std::string_view, 4> size_unit_words{"auto", "B", "KiB", "MiB"};
-inline constexpr std::array<std::string_view, 3> time_unit_words{"auto", "ns", "us"};
+inline constexpr std::array<std::string_view, 4> time_unit_words{"auto", "ns", "us", "cycles"};
 inline constexpr std::array<std::string_view, 5> generate_words{"man", "bash", "zsh", "fish",
                                                                 "schema"};
 
@@ -61,6 +61,7 @@ void update_runs(Options& options, std::string_view value);
 void update_device_name(Options& options, std::string_view value);
 void update_size_unit(Options& options, std::string_view value);
 void update_time_unit(Options& options, std::string_view value);
+void update_clock_rate(Options& options, std::string_view value);
 void update_worker(Options& options, std::string_view value);
 
 }  // namespace clprobe::cli

@@ -93,6 +93,14 @@ struct DurationUnit {
 constexpr std::array duration_units{DurationUnit{"ms", 1e-3}, DurationUnit{"s", 1.0},
                                     DurationUnit{"min", 60.0}, DurationUnit{"h", 3600.0}};
 
+struct FrequencyUnit {
+  std::string_view word;
+  double hertz;
+};
+
+constexpr std::array frequency_units{FrequencyUnit{"Hz", 1.0}, FrequencyUnit{"kHz", 1e3},
+                                     FrequencyUnit{"MHz", 1e6}, FrequencyUnit{"GHz", 1e9}};
+
 }  // namespace
 
 std::vector<std::string_view> split_list(std::string_view text) {
@@ -130,6 +138,23 @@ std::chrono::duration<double> parse_duration(std::string_view text) {
     if (seconds > 0.0 && seconds <= max_seconds) return std::chrono::duration<double>(seconds);
   }
   refuse("{} is no usable time: write up to 1000 hours above 0, such as 500ms, 30s, 2min or 1h",
+         quote(text));
+}
+
+double parse_frequency(std::string_view text) {
+  const Number number = read_number(text);
+  const std::string_view word =
+      number.rest.substr(std::min(number.rest.find_first_not_of(' '), number.rest.size()));
+  const auto* const unit =
+      std::find_if(frequency_units.begin(), frequency_units.end(),
+                   [&](const FrequencyUnit& each) { return each.word == word; });
+  constexpr double min_hertz = 1e3;  // slower, or faster, is a slip of the keyboard
+  constexpr double max_hertz = 1e12;
+  if (number.is_valid && unit != frequency_units.end()) {
+    const double hertz = number.value * unit->hertz;
+    if (hertz >= min_hertz && hertz <= max_hertz) return hertz;
+  }
+  refuse("{} is no clock rate: write a number with its unit, such as 1.98GHz or 1980MHz",
          quote(text));
 }
 

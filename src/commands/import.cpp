@@ -39,6 +39,8 @@ double ns_of(cli::TimeUnit unit) {
       return 1.0;
     case cli::TimeUnit::microseconds:
       return 1e3;
+    case cli::TimeUnit::cycles:
+      return 0.0;  // as the clock has it
   }
   return 0.0;
 }
@@ -64,6 +66,8 @@ ImportHints hints_for(const cli::Options& options, const std::string& path) {
   }
   hints.bytes_per_size_unit = bytes_of(options.size_unit);
   hints.ns_per_time_unit = ns_of(options.time_unit);
+  hints.in_cycles = options.time_unit == cli::TimeUnit::cycles;
+  hints.clock_hertz = options.clock_hertz;
   return hints;
 }
 

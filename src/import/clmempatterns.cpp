@@ -1,28 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// What clmempatterns prints: its settings as "name : value", then a line for each stride.
+// What clmempatterns prints: its settings as "name : value", then a line for each stride. Its
+// points have the parameters of the probe `stride`, which measures the same patterns.
 #include <fmt/format.h>
 
 #include <array>
 
 #include "clprobe/estimate.hpp"
 #include "import/formats.hpp"
+#include "import/lines.hpp"
 
-namespace clprobe::import {
+namespace clprobe::import::clmempatterns {
+
+extern const Format format;
+
 namespace {
 
 constexpr std::string_view stride_start = "Stride magnitude";
 constexpr std::string_view title = "clmempatterns";
 
-struct Setting {
-  std::string_view key;   // as printed
-  std::string_view name;  // ours
+/// What the tool says of itself before the first stride; 0 where it does not.
+struct Settings {
+  std::int64_t elements{0};
+  std::int64_t vector{0};
+  std::int64_t grid{0};
+  std::int64_t work_group{0};
+  bool is_host_buffer{false};
 };
 
-// Versions differ in two of the words.
-constexpr std::array settings{
-    Setting{"index space", "index_space"},        Setting{"vector width", "vector_width"},
-    Setting{"vector length", "vector_width"},     Setting{"grid space", "grid"},
-    Setting{"workgroup size", "work_group_size"}, Setting{"granularity", "granularity"}};
+struct SettingRow {
+  std::string_view key;  // as printed
+  std::int64_t Settings::*member;
+};
+
+// Versions differ in one of the words.
+constexpr std::array setting_rows{
+    SettingRow{"index space", &Settings::elements}, SettingRow{"vector width", &Settings::vector},
+    SettingRow{"vector length", &Settings::vector}, SettingRow{"grid space", &Settings::grid},
+    SettingRow{"workgroup size", &Settings::work_group}};
 
 /// The whole number that the text begins with.
 std::optional<std::int64_t> leading_integer(std::string_view text) {
@@ -43,29 +57,62 @@ std::string_view between(std::string_view line, std::string_view before, std::st
   return end == std::string_view::npos ? std::string_view() : trimmed(rest.substr(0, end));
 }
 
+std::string_view pattern_of(std::int64_t stride, const Settings& settings) {
+  if (stride == 1) return "serial";
+  if (stride == settings.grid) return "grid stride";
+  return stride == settings.work_group ? "work-group stride" : "between";
+}
+
+/// The parameters of a point of `stride`, in its order. They stand or fall with the width of an
+/// element: without it nobody knows how many bytes a stride has.
+void describe(Point& point, std::int64_t stride, const Settings& settings) {
+  constexpr std::int64_t max_vector = 16;
+  constexpr std::int64_t word_bytes = 4;  // it measures int alone
+  constexpr std::int64_t max_elements = std::int64_t{1} << 48;
+  point.series = "read";
+  if (settings.vector < 1 || settings.vector > max_vector) {
+    point.parameters.set("stride_elements", stride);
+    return;
+  }
+  const std::int64_t element_bytes = word_bytes * settings.vector;
+  point.series += settings.vector == 1 ? " int" : fmt::format(" int{}", settings.vector);
+  if (settings.is_host_buffer) point.series += " in host memory";
+  point.parameters.set("stride_bytes", stride * element_bytes);
+  point.parameters.set("stride_elements", stride);
+  if (settings.grid > 0) {
+    point.parameters.set("pattern", std::string(pattern_of(stride, settings)));
+  }
+  point.parameters.set("operation", std::string("read"));
+  point.parameters.set("type", std::string("int"));
+  point.parameters.set("vector", settings.vector);
+  point.parameters.set("buffer", std::string(settings.is_host_buffer ? "host" : "device"));
+  if (settings.elements > 0 && settings.elements <= max_elements) {
+    point.parameters.set("elements", settings.elements);
+    point.parameters.set("working_set_bytes", settings.elements * element_bytes);
+  }
+  if (settings.grid > 0) point.parameters.set("grid", settings.grid);
+  if (settings.work_group > 0) point.parameters.set("work_group", settings.work_group);
+}
+
 /// "Stride magnitude  5: Bandwidth 332.622 GB/sec (avg time   0.807029 msecs)"
-Point stride_point(std::string_view line, int number, const Parameters& common) {
-  const std::string_view magnitude = between(line, stride_start, ":");
+Point stride_point(const Lines& at, const Settings& settings) {
+  const std::string_view line = at.line();
+  const std::string_view text = between(line, stride_start, ":");
   const std::optional<double> bandwidth = positive_number(between(line, "Bandwidth", "GB/sec"));
-  const std::optional<double> stride =
-      magnitude == "0" ? std::optional(0.0) : positive_number(magnitude);
-  constexpr double max_magnitude = 62.0;
-  if (!bandwidth || !stride || *stride > max_magnitude ||
-      *stride != static_cast<double>(static_cast<int>(*stride))) {
-    throw RunFormatError(
-        fmt::format("line {}: expected \"Stride magnitude N: Bandwidth X GB/sec\", found '{}'",
-                    number, excerpt(line)));
+  const std::optional<double> magnitude = text == "0" ? std::optional(0.0) : positive_number(text);
+  constexpr double max_magnitude = 48.0;  // a grid of 2^48 work-items
+  if (!bandwidth || !magnitude || *magnitude > max_magnitude ||
+      *magnitude != static_cast<double>(static_cast<int>(*magnitude))) {
+    at.refuse_instead_of("\"Stride magnitude N: Bandwidth X GB/sec\"");
   }
   Point point;
-  point.series = "read";
-  point.parameters = common;
-  point.parameters.set("stride_elements", std::int64_t{1} << static_cast<int>(*stride));
+  describe(point, std::int64_t{1} << static_cast<int>(*magnitude), settings);
   point.facts.set(imported_bytes_per_second, *bandwidth * 1e9);
   return point;
 }
 
 /// "Selected device  : gfx803" into the device, "grid space : 1048576 (...)" into the settings.
-void read_setting(std::string_view line, Run& run, Parameters& common) {
+void read_setting(std::string_view line, Run& run, Settings& settings) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
   const std::string_view key = trimmed(line.substr(0, colon));
@@ -73,40 +120,41 @@ void read_setting(std::string_view line, Run& run, Parameters& common) {
   if (key == "Selected platform") run.device.platform = value;
   if (key == "Selected device") run.device.name = value;
   if (key == "Driver version") run.device.driver = value;
-  if (key == "required memory") common.set("memory", std::string(value));
-  for (const Setting& each : settings) {
+  if (key == "allocated buffer") settings.is_host_buffer = value.starts_with("host");
+  for (const SettingRow& each : setting_rows) {
     const std::optional<std::int64_t> number = leading_integer(value);
-    if (each.key == key && number) common.set(each.name, *number);
+    if (each.key == key && number) settings.*each.member = *number;
   }
 }
 
-}  // namespace
-
-bool is_clmempatterns(std::string_view text) {
-  return text.find(stride_start) != std::string_view::npos;
+bool recognises(const Document& document) {
+  return document.text.find(stride_start) != std::string_view::npos;
 }
 
-std::vector<Run> import_clmempatterns(std::string_view text, const ImportHints& hints) {
-  Run run = imported_run(hints, title, title);
-  Parameters common;
+std::vector<Run> read(const Document& document, const ImportHints& hints) {
+  Run run = imported_run(hints, title, format);
+  Settings settings;
   std::vector<Point> points;
-  for (int number = 1; !text.empty(); ++number) {
-    const std::string_view line = trimmed(next_line(text));
+  for (Lines lines(document.text); lines.next();) {
+    const std::string_view line = lines.line();
     if (line.starts_with(stride_start)) {
-      points.push_back(stride_point(line, number, common));
+      points.push_back(stride_point(lines, settings));
     } else if (line.starts_with(title) && line.find(" rel. ") != std::string_view::npos) {
-      const std::string_view version = line.substr(line.find(" rel. ") + 6);
-      run.imported->tool = fmt::format("{} {}", title, version);
+      run.imported->tool = fmt::format("{} {}", title, line.substr(line.find(" rel. ") + 6));
     } else {
-      read_setting(line, run, common);
+      read_setting(line, run, settings);
     }
   }
   if (!hints.device_name.empty()) run.device.name = hints.device_name;
-  // The probe that measures the same patterns; its analysis finds what there is to find.
   ProbeResult& result = result_of(run, "stride");
   result.unit = Unit::bytes_per_second;
   result.points = std::move(points);
   return {std::move(run)};
 }
 
-}  // namespace clprobe::import
+}  // namespace
+
+const Format format{
+    .name = "clmempatterns", .tool = "clmempatterns", .recognises = recognises, .read = read};
+
+}  // namespace clprobe::import::clmempatterns

@@ -7,17 +7,20 @@
 #include <pugixml.hpp>
 
 #include "import/formats.hpp"
-#include "run/json.hpp"
+#include "import/lines.hpp"
 
 namespace clprobe::import {
+
+namespace clpeak_json {
+extern const Format format;
+}
+namespace clpeak_xml {
+extern const Format format;
+}
+
 namespace {
 
 constexpr std::string_view probe = "clpeak";
-
-std::string text_at(const json::Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
 
 std::string series_of(std::string_view test, std::string_view metric) {
   return fmt::format("{}{}{}", test, metric.empty() ? "" : " ", metric);
@@ -35,7 +38,7 @@ struct Identity {
 /// The run of a device, which is made when it is met first.
 class Runs {
  public:
-  Runs(const ImportHints& hints, std::string tool, std::string_view format)
+  Runs(const ImportHints& hints, std::string tool, const Format& format)
       : hints_(hints), tool_(std::move(tool)), format_(format) {}
 
   Run& of(const Identity& identity) {
@@ -80,7 +83,7 @@ class Runs {
  private:
   const ImportHints& hints_;
   std::string tool_;
-  std::string_view format_;
+  const Format& format_;
   std::vector<Identity> identities_{};
   std::vector<Run> runs_{};
 };
@@ -172,47 +175,43 @@ void read_entry(Runs& runs, const json::Json& entry, std::size_t index) {
   }
 }
 
-}  // namespace
-
-bool is_clpeak_json(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
+bool is_clpeak_json(const Document& document) {
+  return document.json && document.json->is_object() && document.json->contains("entries");
 }
 
-bool is_clpeak_xml(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && text[first] == '<';
-}
-
-std::vector<Run> import_clpeak_json(std::string_view text, const ImportHints& hints) {
-  const json::Json document = json::parse(text);
+std::vector<Run> read_clpeak_json(const Document& document, const ImportHints& hints) {
+  const json::Json& root = *document.json;
   constexpr int known_version = 2;
-  const auto version = document.is_object() ? document.find("format_version") : document.end();
-  const auto entries = document.is_object() ? document.find("entries") : document.end();
-  if (version == document.end() || entries == document.end() || !entries->is_array()) {
-    throw RunFormatError(
-        R"(it is JSON of no known tool: expected clpeak's "format_version" and "entries")");
+  const auto version = root.find("format_version");
+  const json::Json& entries = root.at("entries");
+  if (version == root.end() || !entries.is_array()) {
+    throw RunFormatError(R"(document: expected clpeak's "format_version" and a list of "entries")");
   }
   if (!version->is_number_integer() || version->get<int>() != known_version) {
     throw RunFormatError(fmt::format("format_version: expected {}, found {}", known_version,
                                      excerpt(version->dump())));
   }
-  Runs runs(hints, tool_text(text_at(document, "clpeak_version")), "clpeak-json");
+  Runs runs(hints, tool_text(text_at(root, "clpeak_version")), clpeak_json::format);
   std::size_t index = 0;
-  for (const json::Json& entry : *entries) read_entry(runs, entry, index++);
+  for (const json::Json& entry : entries) read_entry(runs, entry, index++);
   return runs.take();
 }
 
-std::vector<Run> import_clpeak_xml(std::string_view text, const ImportHints& hints) {
-  pugi::xml_document document;
-  const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
+bool is_xml(const Document& document) {
+  const std::size_t first = document.text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && document.text[first] == '<';
+}
+
+std::vector<Run> read_clpeak_xml(const Document& document, const ImportHints& hints) {
+  pugi::xml_document xml;
+  const pugi::xml_parse_result parsed = xml.load_buffer(document.text.data(), document.text.size());
   if (!parsed) {
     throw RunFormatError(fmt::format("document: expected XML, found an error at byte {}: {}",
                                      parsed.offset, parsed.description()));
   }
-  const pugi::xml_node root = document.child("clpeak");
+  const pugi::xml_node root = xml.child("clpeak");
   if (!root) throw RunFormatError("document: expected XML of clpeak, found another root");
-  Runs runs(hints, tool_text(root.attribute("clpeak_version").value()), "clpeak-xml");
+  Runs runs(hints, tool_text(root.attribute("clpeak_version").value()), clpeak_xml::format);
   for (const pugi::xml_node& platform : root.children("platform")) {
     for (const pugi::xml_node& device : platform.children("device")) {
       read_device_of_1(runs, platform, device);
@@ -221,5 +220,20 @@ std::vector<Run> import_clpeak_xml(std::string_view text, const ImportHints& hin
   for (const pugi::xml_node& run : root.children("run")) read_run_of_2(runs, run);
   return runs.take();
 }
+
+}  // namespace
+
+const Format clpeak_json::format{.name = "clpeak-json",
+                                 .kind = Kind::json,
+                                 .tool = "clpeak 2",
+                                 .recognises = is_clpeak_json,
+                                 .read = read_clpeak_json};
+
+// All XML is taken for its own: no other tool here writes any.
+const Format clpeak_xml::format{.name = "clpeak-xml",
+                                .kind = Kind::xml,
+                                .tool = "clpeak",
+                                .recognises = is_xml,
+                                .read = read_clpeak_xml};
 
 }  // namespace clprobe::import

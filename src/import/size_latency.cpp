@@ -1,207 +1,193 @@
 // SPDX-License-Identifier: Apache-2.0
-// "size,latency" a line, as most pointer chases print it. Without units a number says nothing, and
-// they are not guessed: a header or the person gives them.
+// "size,latency" a line, as most pointer chases print it, perhaps with more columns.
 #include <fmt/format.h>
 
-#include <array>
-#include <cmath>
+#include <algorithm>
 
-#include "clprobe/estimate.hpp"
+#include "import/columns.hpp"
+#include "import/curve.hpp"
 #include "import/formats.hpp"
 
-namespace clprobe::import {
+namespace clprobe::import::size_latency {
+
+extern const Format format;
+
 namespace {
 
-struct UnitWord {
-  std::string_view word;  // lower case
-  double factor;
-};
-
-constexpr double kibi = 1024.0;
-// In headers KB means 1024 bytes with every tool that was looked at.
-constexpr std::array size_words{UnitWord{"bytes", 1.0},
-                                UnitWord{"byte", 1.0},
-                                UnitWord{"b", 1.0},
-                                UnitWord{"kib", kibi},
-                                UnitWord{"kb", kibi},
-                                UnitWord{"k", kibi},
-                                UnitWord{"mib", kibi* kibi},
-                                UnitWord{"mb", kibi* kibi},
-                                UnitWord{"m", kibi* kibi},
-                                UnitWord{"gib", kibi* kibi* kibi},
-                                UnitWord{"gb", kibi* kibi* kibi},
-                                UnitWord{"g", kibi* kibi* kibi}};
-constexpr std::array time_words{UnitWord{"ns", 1.0}, UnitWord{"nanoseconds", 1.0},
-                                UnitWord{"us", 1e3}, UnitWord{"microseconds", 1e3}};
-
-constexpr std::string_view separators = ",;\t ";
-
-/// The two columns of a line; the second is empty where there is one alone.
-std::pair<std::string_view, std::string_view> columns_of(std::string_view line) {
-  line = trimmed(line);
-  const std::size_t end = line.find_first_of(separators);
-  if (end == std::string_view::npos) return {line, {}};
-  const std::size_t next = line.find_first_not_of(separators, end);
-  if (next == std::string_view::npos) return {line.substr(0, end), {}};
-  return {line.substr(0, end), line.substr(next)};
+/// A row of "|:--|--:|", which only draws.
+bool is_rule(std::string_view line) {
+  return line.starts_with('|') && line.find_first_not_of("|:- \t") == std::string_view::npos;
 }
 
-/// The first word of the header that is a unit; 0 without one.
-template <typename Words>
-double unit_in(std::string_view header, const Words& words) {
-  std::string word;
-  for (std::size_t i = 0; i <= header.size(); ++i) {
-    const char c = i < header.size() ? header[i] : ' ';
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (is_letter) {
-      word += static_cast<char>(c | 0x20);
-      continue;
-    }
-    for (const UnitWord& each : words) {
-      if (each.word == word) return each.factor;
-    }
-    word.clear();
+/// Whether the line may be a row: it begins with a number, or has two.
+bool is_like_row(std::string_view line) {
+  const std::size_t first = line.find_first_not_of("| \t");
+  if (first == std::string_view::npos || line.front() == '#') return false;
+  if (line[first] >= '0' && line[first] <= '9') return true;
+  const std::vector<std::string_view> cells = cells_of(line);
+  return std::count_if(cells.begin(), cells.end(), [](std::string_view cell) {
+           return positive_number(cell).has_value();
+         }) >= 2;
+}
+
+/// "64;1,25": a comma between digits where something else parts the columns.
+bool has_decimal_comma(std::string_view line) {
+  if (line.find_first_of("; \t|") == std::string_view::npos) return false;
+  const auto is_digit = [&](std::size_t i) {
+    return i < line.size() && line[i] >= '0' && line[i] <= '9';
+  };
+  for (std::size_t i = 1; i < line.size(); ++i) {
+    if (line[i] == ',' && is_digit(i - 1) && is_digit(i + 1)) return true;
   }
-  return 0.0;
+  return false;
 }
 
-/// A number, and what one of its unit is; 0 where none stands with it.
-struct Quantity {
-  double value{0.0};
-  double factor{0.0};
-};
-
-/// Takes "4", "4K" or "4 KiB" from the front of `rest`; nothing where something else stands there.
-template <typename Words>
-std::optional<Quantity> take_quantity(std::string_view& rest, const Words& words) {
-  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  const auto [first, others] = columns_of(rest);
-  rest = others;
-  if (const std::optional<double> value = positive_number(first)) {
-    const auto [word, behind] = columns_of(rest);
-    const bool is_word = !word.empty() && word.find_first_not_of(letters) == std::string_view::npos;
-    const double factor = is_word ? unit_in(word, words) : 0.0;
-    if (factor > 0.0) rest = behind;
-    return Quantity{*value, factor};
-  }
-  const std::size_t end = first.find_last_not_of(letters) + 1;
-  const std::optional<double> value = positive_number(first.substr(0, end));
-  const double factor = unit_in(first.substr(end), words);
-  if (!value || !(factor > 0.0)) return std::nullopt;
-  return Quantity{*value, factor};
-}
-
-struct Pair {
-  Quantity size{};
-  Quantity latency{};
-};
-
-std::optional<Pair> pair_of(std::string_view line) {
-  const std::optional<Quantity> size = take_quantity(line, size_words);
-  if (!size) return std::nullopt;
-  const std::optional<Quantity> latency = take_quantity(line, time_words);
-  if (!latency || !line.empty()) return std::nullopt;
-  return Pair{*size, *latency};
-}
-
-/// A header is a line with words before the first pair: "Size (KiB),Latency (ns)".
+/// Lines before the first row are headers, and lines of words behind it are remarks.
 class Reader {
  public:
-  explicit Reader(const ImportHints& hints)
-      : bytes_per_unit_(hints.bytes_per_size_unit), ns_per_unit_(hints.ns_per_time_unit) {}
+  Reader(std::string_view text, const ImportHints& hints) : lines_(text), hints_(hints) {}
 
-  std::vector<std::pair<double, double>> read(std::string_view text) {
-    int number = 0;
-    while (!text.empty()) {
-      const std::string_view line = trimmed(next_line(text));
-      ++number;
-      if (line.starts_with('#') && pairs_.empty()) read_comment(line);
-      if (line.empty() || line.starts_with('#')) continue;
-      const std::optional<Pair> pair = pair_of(line);
-      if (pair) {
-        add(*pair, number);
-      } else if (pairs_.empty()) {
-        read_header(line);
+  ProbeResult read() {
+    ProbeResult result;
+    result.probe = "latency";
+    while (lines_.next()) {
+      const std::string_view line = lines_.line();
+      if (line.empty() || is_rule(line)) continue;
+      if (line.starts_with('#')) {
+        if (!layout_ && names_columns(line)) headers_.push_back(line);
+        continue;
+      }
+      if (const std::optional<Point> point = read_row(line)) {
+        result.points.push_back(*point);
+      } else if (!layout_) {
+        if (is_like_row(line) && !first_refused_) first_refused_ = lines_;
+        headers_.push_back(line);
       } else if (!is_prose(line)) {
-        refuse(number,
-               fmt::format("expected a size and a latency above 0, found '{}'", excerpt(line)));
+        refuse_row(lines_);
       }
     }
-    if (pairs_.empty()) {
-      throw RunFormatError(
-          "document: expected results of clpeak or clmempatterns, or lines with a size and a "
-          "latency, found none");
-    }
-    return pairs_;
+    if (result.points.empty()) refuse_row(first_refused_.value_or(lines_));
+    if (const std::optional<Warning> left_out = find_ignored()) result.warnings = {*left_out};
+    return result;
   }
 
  private:
-  [[noreturn]] static void refuse(int line, std::string_view problem) {
-    throw RunFormatError(fmt::format("line {}: {}", line, problem));
-  }
-
-  // Tools end with remarks: "65536 K would exceed ...". A line of numbers that is no pair is an
-  // error.
-  static bool is_prose(std::string_view line) {
-    constexpr std::size_t letters_of_prose = 5;
-    std::size_t letters = 0;
-    for (const char c : line) letters += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ? 1 : 0;
-    return letters >= letters_of_prose;
-  }
-
-  // "# size(KiB) latency_ns" is a header; of other comments a unit may be one of something else.
-  void read_comment(std::string_view line) {
-    const bool has_both = unit_in(line, size_words) > 0.0 && unit_in(line, time_words) > 0.0;
-    constexpr std::array names{UnitWord{"size", 1.0}, UnitWord{"region", 1.0},
-                               UnitWord{"footprint", 1.0}};
-    if (has_both && unit_in(line, names) > 0.0) read_header(line);
-  }
-
-  void read_header(std::string_view line) {
-    const std::size_t middle = std::min(line.find_first_of(",;\t"), line.size());
-    if (bytes_per_unit_ == 0.0) bytes_per_unit_ = unit_in(line.substr(0, middle), size_words);
-    if (ns_per_unit_ == 0.0) ns_per_unit_ = unit_in(line.substr(middle), time_words);
-    if (ns_per_unit_ == 0.0) ns_per_unit_ = unit_in(line, time_words);
-  }
-
-  void add(const Pair& pair, int line) {
-    const double size_unit = pair.size.factor > 0.0 ? pair.size.factor : bytes_per_unit_;
-    const double time_unit = pair.latency.factor > 0.0 ? pair.latency.factor : ns_per_unit_;
-    if (size_unit == 0.0) {
-      refuse(line, "no header gives the sizes' unit: add --size-unit B, KiB or MiB");
+  [[noreturn]] static void refuse_row(const Lines& at) {
+    if (has_decimal_comma(at.line())) {
+      at.refuse(fmt::format("write decimals with a point, found '{}'", excerpt(at.line())));
     }
-    if (time_unit == 0.0) {
-      refuse(line, "no header gives the latencies' unit: add --time-unit ns or us");
-    }
-    const double bytes = std::round(pair.size.value * size_unit);
-    const double ns = pair.latency.value * time_unit;
-    constexpr double max_bytes = 1e18;
-    constexpr double max_ns = 1e15;
-    if (bytes < 1.0 || bytes > max_bytes || ns > max_ns) {
-      refuse(line, "expected a size from 1 byte to 10^18 and a latency below a week");
-    }
-    pairs_.emplace_back(bytes, ns);
+    at.refuse_instead_of("a size and a latency above 0");
   }
 
-  double bytes_per_unit_;
-  double ns_per_unit_;
-  std::vector<std::pair<double, double>> pairs_{};
+  std::optional<Point> read_row(std::string_view line) {
+    const std::vector<std::string_view> cells = cells_of(line);
+    const Layout layout = layout_ ? *layout_ : find_layout(cells.size());
+    if (cells.size() <= std::max(layout.size_at, layout.latency_at)) return std::nullopt;
+    const std::optional<Quantity> size = size_in(cells[layout.size_at]);
+    const std::optional<Quantity> latency = latency_in(cells[layout.latency_at]);
+    if (!size || !latency) return std::nullopt;
+    layout_ = layout;
+    columns_ = std::max(columns_, cells.size());
+    const ListUnit size_unit = size->unit.is_known() ? size->unit : layout.size_unit;
+    const ListUnit time_unit = latency->unit.is_known() ? latency->unit : layout.time_unit;
+    if (!size_unit.is_known()) {
+      lines_.refuse("no header gives the sizes' unit: add --size-unit B, KiB or MiB");
+    }
+    return latency_point(series_or(hints_, "global"), size->value * size_unit.factor,
+                         latency->value * ns_of(time_unit), lines_);
+  }
+
+  [[nodiscard]] double ns_of(const ListUnit& unit) const {
+    if (!unit.is_known()) {
+      lines_.refuse("no header gives the latencies' unit: add --time-unit ns, us or cycles");
+    }
+    if (!unit.is_cycles) return unit.factor;
+    if (hints_.clock_hertz > 0.0) return ns_per_second / hints_.clock_hertz;
+    lines_.refuse("latencies are in cycles: add --clock-rate, as in --clock-rate 1.98GHz");
+  }
+
+  /// What the last header says of rows with so many cells, and what the person says, who knows
+  /// better.
+  [[nodiscard]] Layout find_layout(std::size_t cells) const {
+    Layout layout;
+    for (const std::string_view header : headers_) {
+      if (const std::optional<Layout> found = layout_of(header, cells)) layout = *found;
+    }
+    if (layout.names.empty()) {
+      for (const std::string_view header : headers_) read_units(header, layout);
+    }
+    if (hints_.bytes_per_size_unit > 0.0) layout.size_unit = {hints_.bytes_per_size_unit};
+    if (hints_.in_cycles || hints_.ns_per_time_unit > 0.0) {
+      layout.time_unit = {hints_.ns_per_time_unit, hints_.in_cycles};
+    }
+    return layout;
+  }
+
+  /// Of a header whose cells are not those of the rows: "Working set in KiB, time in ns".
+  static void read_units(std::string_view header, Layout& layout) {
+    const std::size_t middle = std::min(header.find_first_of(",;\t"), header.size());
+    if (!layout.size_unit.is_known()) layout.size_unit = size_unit_in(header.substr(0, middle));
+    if (!layout.time_unit.is_known()) layout.time_unit = time_unit_in(header.substr(middle));
+    if (!layout.time_unit.is_known()) layout.time_unit = time_unit_in(header);
+  }
+
+  [[nodiscard]] std::string column_name(std::size_t column) const {
+    return column < layout_->names.size() ? excerpt(layout_->names[column])
+                                          : fmt::format("column {}", column + 1);
+  }
+
+  /// The columns that were not read.
+  [[nodiscard]] std::optional<Warning> find_ignored() const {
+    constexpr std::size_t max_named = 8;
+    std::vector<std::string> ignored;
+    for (std::size_t i = 0; i < columns_; ++i) {
+      if (i != layout_->size_at && i != layout_->latency_at) ignored.push_back(column_name(i));
+    }
+    if (ignored.empty()) return std::nullopt;
+    if (ignored.size() > max_named) {
+      ignored.resize(max_named);
+      ignored.emplace_back("others");
+    }
+    return Warning{"columns_ignored",
+                   {{"size", column_name(layout_->size_at)},
+                    {"latency", column_name(layout_->latency_at)},
+                    {"ignored", fmt::format("{}", fmt::join(ignored, ", "))}}};
+  }
+
+  Lines lines_;
+  const ImportHints& hints_;
+  std::vector<std::string_view> headers_{};
+  std::optional<Layout> layout_{};  ///< since the first row
+  std::optional<Lines> first_refused_{};
+  std::size_t columns_{0};
 };
 
-}  // namespace
-
-std::vector<Run> import_size_latency(std::string_view text, const ImportHints& hints) {
-  const auto pairs = Reader(hints).read(text);
-  Run run = imported_run(hints, "a list of sizes and latencies", "size-latency");
-  ProbeResult& result = result_of(run, "latency");
-  for (const auto& [bytes, ns] : pairs) {
-    Point point;
-    point.series = hints.series;
-    point.parameters.set("working_set_bytes", static_cast<std::int64_t>(bytes));
-    point.facts.set(imported_ns, ns);
-    result.points.push_back(std::move(point));
+bool recognises(const Document& document) {
+  // What was to be JSON and is broken has lines with numbers, too.
+  const std::size_t first = document.text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || document.text[first] == '{' ||
+      document.text[first] == '[') {
+    return false;
   }
+  for (Lines lines(document.text); lines.next();) {
+    if (is_like_row(lines.line())) return true;
+  }
+  return false;
+}
+
+std::vector<Run> read(const Document& document, const ImportHints& hints) {
+  Run run = imported_run(hints, "a list of sizes and latencies", format);
+  run.results.push_back(Reader(document.text, hints).read());
+  if (hints.clock_hertz > 0.0) set_clock(run, hints.clock_hertz);
   return {std::move(run)};
 }
 
-}  // namespace clprobe::import
+}  // namespace
+
+const Format format{.name = "size-latency",
+                    .tool = "a pointer chase (lines with a size and a latency)",
+                    .uses = Uses::all,
+                    .recognises = recognises,
+                    .read = read};
+
+}  // namespace clprobe::import::size_latency

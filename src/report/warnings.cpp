@@ -57,6 +57,9 @@ constexpr std::array prose{
     Prose{"small_pages", "the system gave pages of {page_bytes}, not huge ones",
           "beyond the TLB's reach the times include page walks; see "
           "/sys/kernel/mm/transparent_hugepage"},
+    Prose{"columns_ignored",
+          "of the columns of the list '{size}' and '{latency}' were read, and not: {ignored}",
+          "where others are meant, name them in a header such as 'Size (KiB),Latency (ns)'"},
     Prose{"too_fast", "{series} takes {latency_ns} per access: no memory is so fast",
           "do not trust this series; please report it with the JSON file"},
 };

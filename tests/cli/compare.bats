@@ -204,17 +204,13 @@ slower() {
   clprobe report chase.json
   [ "$status" -eq 0 ]
   [[ $output == *'another tool'* ]]
-  for file in clpeak-1.1.2.xml clpeak-2.json clpeak-2.xml clmempatterns-0.3.txt; do
+  for file in clpeak-1.1.2.xml clpeak-2.json clpeak-2.xml clmempatterns-0.3.txt mt4g.json \
+    nvbandwidth.json gpu-latency-5.txt gpu-latency-8.txt MemoryLatency.csv GpuMemLatency.txt; do
     clprobe import "$source/tests/import/$file" -o "$file.json"
     [ "$status" -eq 0 ]
     json_says '.imported.file != ""' "$file.json"
     clprobe compare "$file.json" "$file.json" --fail-on changed
-    # Points alone, of which nothing can be concluded, are nothing that a check can pass.
-    if [[ $file == clmempatterns* ]]; then
-      fails_with 5 'no finding in common'
-    else
-      [ "$status" -eq 0 ]
-    fi
+    [ "$status" -eq 0 ]
   done
   clprobe compare chase.json old.json
   [ "$status" -eq 0 ]
@@ -233,6 +229,45 @@ slower() {
   [[ $output == *'2.00x faster (no interval)'* && ${lines[-1]} == *better* ]]
   clprobe compare chase.json chase2.json --fail-on worse
   [ "$status" -eq 4 ]
+}
+
+@test "import: each stride of lat_mem_rd is a run, and others compare with what was measured here" {
+  clprobe import "$source/tests/import/lat_mem_rd.txt" -o strides.json
+  [ "$status" -eq 0 ]
+  json_says 'length == 2 and .[1].device.name == "lat_mem_rd.txt, stride 128"' strides.json
+  clprobe report strides.json
+  [[ $output == *'stride 64'*'stride 128'* ]]
+  # The same patterns by two tools: findings of `stride`, with verdicts.
+  local measured
+  measured=$(ls "$source"/results/nvidia/h200/*_2026-11-23.json)
+  clprobe import "$source/tests/import/clmempatterns-h200.txt" -o patterns.json
+  clprobe compare --json "$measured" patterns.json
+  [ "$status" -eq 0 ]
+  [ "$(jq -r '[.. | objects | select(.probe? == "stride" and .series? == "read int")
+    | select(.runs[0].verdict == "same").name] | sort | join(" ")' <<<"$output")" = 'bandwidth class sector sub_group' ]
+  # Levels by mt4g against those of the latency probe.
+  clprobe import "$source/tests/import/mt4g.json" -o levels.json
+  clprobe import "$source/tests/import/gpu-latency-8.txt" -o chase.json
+  clprobe compare chase.json levels.json
+  [ "$status" -eq 0 ]
+  [[ ${lines[-1]} == *' same'* ]]
+}
+
+@test "import: cycles need a clock, more columns a note, and an option that says nothing is refused" {
+  printf 'Size (KiB),Latency (cycles),stddev\n4,36,1\n8,36,1\n16,36,1\n32,36,1\n' >cycles.csv
+  clprobe import cycles.csv
+  fails_with 2 cycles.csv 'line 2' '--clock-rate 1.98GHz'
+  clprobe import cycles.csv --clock-rate 2GHz -o cycles.json
+  [ "$status" -eq 0 ]
+  [[ $output == *'18.0 ns'* && $output == *"not: stddev"* ]]
+  json_says '[.results[0].findings[] | select(.name == "cycles")][0].value | . > 35.99 and . < 36.01' cycles.json
+  printf '4 36\n8 36\n' >bare.txt
+  clprobe import bare.txt --size-unit KiB --time-unit cycles
+  fails_with 2 '--clock-rate'
+  clprobe import bare.txt --size-unit KiB --time-unit cycles --clock-rate 2GHz
+  [ "$status" -eq 0 ]
+  clprobe import "$source/tests/import/mt4g.json" --series local
+  fails_with 2 mt4g.json '--series says nothing' 'leave it out'
 }
 
 @test "import: what it cannot read is said with the line" {

@@ -18,7 +18,8 @@ setup() {
 declare -gA value=(
   [device]=sim:hopper-like [max-memory]=1MiB [time-budget]=3s [quick]=- [thorough]=- [timeout]=1ms
   [clock]=none [seed]=7 [dry-run]=- [baseline]=b.json [threshold]=50% [fail-on]=changed
-  [device-name]=Mine [series]=local [size-unit]=MiB [time-unit]=us [output]=out.json [format]=json
+  [device-name]=Mine [series]=local [size-unit]=MiB [time-unit]=us
+  [clock-rate]=1.98GHz [output]=out.json [format]=json
   [live]=- [b-device]=sim:gsi [a-env]=A=1 [b-env]=B=2 [runs]=both.json
   [json]=- [color]=always [verbose]=- [quiet]=- [generate]=man [full]=- [version]=- [help]=-
 )

@@ -110,7 +110,7 @@ _clprobe_reply() {
     return
     ;;
   --time-unit)
-    _clprobe_offer 'auto ns us' "$word"
+    _clprobe_offer 'auto ns us cycles' "$word"
     return
     ;;
   --output|-o)
@@ -129,7 +129,7 @@ _clprobe_reply() {
     _clprobe_offer 'man bash zsh fish schema' "$word"
     return
     ;;
-  --max-memory|--time-budget|--timeout|--seed|--a-env|--b-env|--threshold|--device-name)
+  --max-memory|--time-budget|--timeout|--seed|--a-env|--b-env|--threshold|--device-name|--clock-rate)
     return
     ;;
   esac
@@ -140,7 +140,7 @@ _clprobe_reply() {
   'report') own+=' --series --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
   'compare') own+=' --live --baseline --threshold --fail-on --output -o --format -f --json --color --verbose -v --version --help -h' ;;
   'compare --live') own+=' --device -d --max-memory --time-budget --quick --thorough --timeout --clock --seed --live --b-device --a-env --b-env --runs --threshold --fail-on --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
-  'import') own+=' --device-name --series --size-unit --time-unit --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
+  'import') own+=' --device-name --series --size-unit --time-unit --clock-rate --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
   'help') own+='' ;;
   'version') own+='' ;;
   esac

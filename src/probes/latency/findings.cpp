@@ -102,7 +102,7 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
     time.low = level.latency_interval.low / ns_per_second;
     time.high = level.latency_interval.high / ns_per_second;
     found.findings.push_back(std::move(time));
-    if (device.timer == Timer::clock && device.clock.rate == ClockRate::core_cycles) {
+    if (counts_core_cycles(device)) {
       Finding cycles = of_level("cycles", series, number, "cycles");
       cycles.value = level.latency * device.clock.ticks_per_ns;
       cycles.low = level.latency_interval.low * device.clock.ticks_per_ns;

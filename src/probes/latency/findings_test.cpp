@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "clprobe/estimate.hpp"
 #include "probes/latency/test_devices.hpp"
 
 namespace clprobe::latency {
@@ -244,6 +245,29 @@ TEST_CASE("there are no cycles where a tick is no cycle of the core") {
   DeviceInfo device = big_gpu();
   device.timer = Timer::event;  // one length of sample: no slope, and nothing to say
   CHECK(findings_of(probe.analyse(device, points), "global", "cycles").empty());
+}
+
+TEST_CASE("another tool's times are cycles as well where its clock is known") {
+  const std::vector<Point> measured_points = measured(big_gpu(), {});
+  std::vector<Point> points;
+  for (const CurvePoint& at : latency_curve(measured_points, "global", big_gpu())) {
+    Point point;
+    point.series = "global";
+    point.parameters.set("working_set_bytes", static_cast<std::int64_t>(at.working_set_bytes));
+    point.facts.set("imported_ns", at.latency);
+    points.push_back(std::move(point));
+  }
+  DeviceInfo device;
+  device.timer = Timer::imported;
+  CHECK(findings_of(probe.analyse(device, points), "global", "cycles").empty());
+  device.clock.rate = ClockRate::core_cycles;
+  device.clock.ticks_per_ns = 2.0;
+  const Findings found = probe.analyse(device, points);
+  const auto times = findings_of(found, "global", "latency");
+  const auto cycles = findings_of(found, "global", "cycles");
+  REQUIRE(cycles.size() == times.size());
+  REQUIRE(cycles.size() == 3);
+  CHECK(*cycles[1].value == doctest::Approx(*times[1].value * 2e9));
 }
 
 TEST_CASE("too few points for a level are said to be too few") {

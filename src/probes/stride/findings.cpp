@@ -25,7 +25,8 @@ struct Curve {
   std::string name{};
   std::string verb{"access"};
   std::vector<CurvePoint> points{};
-  bool is_whole{false};  ///< from a stride of one element on
+  bool is_whole{false};     ///< from a stride of one element on
+  bool is_imported{false};  ///< each bandwidth is the one number that another tool gave
 };
 
 /// What of a point the findings need: other tools' runs have no more, or less.
@@ -64,6 +65,7 @@ std::vector<Curve> read_curves(const DeviceInfo& device, std::span<const Point> 
                             ns_per_second / time->ns_interval.high,
                             ns_per_second / time->ns_interval.low});
     curve.is_whole |= at.stride_elements == 1;
+    curve.is_imported = device.timer == Timer::imported;
   }
   for (Curve& curve : all) {
     std::sort(
@@ -71,6 +73,12 @@ std::vector<Curve> read_curves(const DeviceInfo& device, std::span<const Point> 
         [](const CurvePoint& a, const CurvePoint& b) { return a.stride_bytes < b.stride_bytes; });
   }
   return all;
+}
+
+/// What the driver reports. Other tools do not say it, and 64 lanes are the most that GPUs have.
+double sub_group_of(const DeviceInfo& device) {
+  constexpr double widest = 64.0;
+  return device.timer == Timer::imported ? widest : static_cast<double>(device.sub_group_size);
 }
 
 std::string bytes_text(double bytes) { return format_bytes({static_cast<std::uint64_t>(bytes)}); }
@@ -125,6 +133,11 @@ void add_bandwidth(Findings& found, const Curve& curve, const CurveVerdict& verd
                                       "median of the best stride", best.bandwidth, best.low,
                                       best.high));
   found.findings.back().source = Source::measured;
+  if (curve.is_imported) {
+    // One number has no interval, and is not exact either.
+    found.findings.back().low.reset();
+    found.findings.back().high.reset();
+  }
   Finding stride = finding_of("best_stride", curve.name, "bytes", "largest median");
   stride.value = best.stride_bytes;
   // Every stride that is not clearly slower might be the best in another run; and no point is
@@ -186,7 +199,10 @@ void add_hints(Findings& found, const DeviceInfo& device, const Curve& curve,
       finding_of("sub_group", curve.name, "", "largest growth behind the sector, in words");
   if (verdict.sub_group) {
     lanes.value = curve.points[*verdict.sub_group].stride_bytes / lane_bytes;
-    lanes.method += fmt::format(" of 4 bytes; the driver reports {}", device.sub_group_size);
+    lanes.method += " of 4 bytes";
+    if (device.timer != Timer::imported) {
+      lanes.method += fmt::format("; the driver reports {}", device.sub_group_size);
+    }
   } else {
     lanes.reason = verdict.no_sub_group_reason;
   }
@@ -219,7 +235,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
   for (const Curve& curve : read_curves(device, points)) {
     if (curve.points.empty()) continue;
-    CurveVerdict verdict = judge_curve(curve.points, static_cast<double>(device.sub_group_size));
+    CurveVerdict verdict = judge_curve(curve.points, sub_group_of(device));
     if (!curve.is_whole) {
       verdict.kind = CurveClass::unclear;
       verdict.unclear_reason = "the stride of one element was not measured";

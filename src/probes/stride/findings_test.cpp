@@ -56,6 +56,35 @@ const Finding* find(const Findings& found, const std::string& name) {
 const std::vector<double> coalescing{0.25e12, 0.5e12, 1e12, 2e12, 2.1e12, 4e12, 4e12,
                                      4.1e12,  4e12,   4e12, 4e12, 4e12,   3e12};
 
+TEST_CASE("the numbers of another tool: all findings, and no interval of a single number") {
+  DeviceInfo device;
+  device.timer = Timer::imported;
+  // Those that clmempatterns gives of an R9 Nano, of which it does not say how wide sub-groups are.
+  const std::vector<double> bandwidths{
+      17.777e9,  46.266e9,  70.492e9,  132.325e9, 157.876e9, 332.622e9, 374.789e9,
+      379.795e9, 370.526e9, 436.231e9, 449.315e9, 474.542e9, 483.988e9, 489.281e9,
+      494.472e9, 493.526e9, 492.802e9, 491.863e9, 490.497e9, 490.425e9, 442.735e9};
+  std::vector<Point> points = points_of(bandwidths);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].samples.clear();
+    points[i].parameters = {{"stride_bytes", std::int64_t{4} << i},
+                            {"stride_elements", std::int64_t{1} << i},
+                            {"operation", std::string("read")}};
+    points[i].facts.set("imported_bytes_per_second", bandwidths[i]);
+  }
+  const Findings found = analyse(device, points);
+  const Finding* const bandwidth = find(found, "bandwidth");
+  REQUIRE(bandwidth != nullptr);
+  CHECK(*bandwidth->value == doctest::Approx(494.472e9));
+  CHECK_FALSE(bandwidth->low.has_value());
+  CHECK_FALSE(bandwidth->high.has_value());
+  CHECK(find(found, "class")->label == "gpu-coalescing");
+  CHECK(*find(found, "knee")->value == 4096.0);
+  CHECK(find(found, "sub_group")->method.find("reports") == std::string::npos);
+  CHECK(find(found, "end_droop") != nullptr);
+  CHECK(find(found, "advice") != nullptr);
+}
+
 TEST_CASE("a GPU: bandwidth, knee, sector, sub-group, droop, and one sentence") {
   const Findings found = analyse(gpu(), points_of(coalescing));
   const Finding* const bandwidth = find(found, "bandwidth");

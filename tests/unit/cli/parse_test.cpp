@@ -167,6 +167,19 @@ TEST_CASE("the global values") {
   CHECK(parsed({"--color", "never"}).colour == ColourMode::never);
 }
 
+TEST_CASE("units and the clock of what is imported") {
+  const auto hertz = [](const char* rate) {
+    return parsed({"import", "a.txt", "--clock-rate", rate}).clock_hertz;
+  };
+  CHECK(parsed({"import", "a.txt"}).clock_hertz == 0.0);
+  CHECK(hertz("1.98GHz") == doctest::Approx(1.98e9));
+  CHECK(hertz("1980 MHz") == doctest::Approx(1.98e9));
+  CHECK(hertz("1kHz") == 1e3);
+  CHECK(hertz("1000GHz") == 1e12);
+  CHECK(hertz("1000Hz") == 1e3);
+  CHECK(parsed({"import", "a.txt", "--time-unit", "cycles"}).time_unit == TimeUnit::cycles);
+}
+
 TEST_CASE("options follow their probe, and those of an only probe stand anywhere") {
   const auto grid = [](const Words& words) {
     return asked(parsed(words), "bandwidth").own.number("grid");
@@ -336,6 +349,9 @@ TEST_CASE("values that cannot be meant") {
       {{"--time-budget", "30"},
        "--time-budget: '30' is no usable time: write up to 1000 hours above 0, such as 500ms, 30s, "
        "2min or 1h"},
+      {{"import", "a.txt", "--clock-rate", "1.98"},
+       "--clock-rate: '1.98' is no clock rate: write a number with its unit, such as 1.98GHz or "
+       "1980MHz"},
       {{"--device="}, "--device: the value is empty: write a word of `clprobe list`"},
       {{"--device"}, "--device needs a value: write --device SEL"},
       {{"-o"}, "--output needs a value: write --output FILE"},
@@ -343,6 +359,11 @@ TEST_CASE("values that cannot be meant") {
       {{"-d", "--json"}, "--device needs a value: write --device SEL"},
       {{"--json=yes"}, "--json takes no value: leave out '=yes'"},
   });
+  for (const char* rate : {"", "GHz", "0GHz", "999Hz", "1001GHz", "-1GHz", "1ghz", "1.98 Gz"}) {
+    CAPTURE(rate);
+    CHECK(message_of({"import", "a.txt", "--clock-rate", rate}).find("no clock rate") !=
+          std::string::npos);
+  }
   for (const char* sizes : {"", ",", "1K,", "-", "1K-", "-1K", "1K-2K-3K", "1K-2K*", "1K-2K*nan",
                             "1K-2K*2*2", "1K-0", "0-1K", "64Q", "1K-1M*-2", "1K-1M*inf"}) {
     CAPTURE(sizes);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import/lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "clprobe/run.hpp"
+#include "text/text.hpp"
+
+namespace clprobe::import {
+
+std::optional<double> positive_number(std::string_view text) {
+  double value = 0.0;
+  const char* const last = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc{} || rest != last || !std::isfinite(value) || !(value > 0.0)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::string excerpt(std::string_view text) {
+  constexpr int max_columns = 43;
+  constexpr std::size_t max_bytes = 176;  // more than these columns; a line may be the whole file
+  return cut_to_width(printable_ascii(text.substr(0, max_bytes)), max_columns, "...");
+}
+
+std::vector<std::string_view> split_words(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = text.find_first_not_of(separators); at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(separators, at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = text.find_first_not_of(separators, end);
+  }
+  return words;
+}
+
+std::optional<std::vector<double>> numbers_in(std::string_view line) {
+  constexpr std::size_t max_columns = 16;  // no tool has more; a line may be the whole file
+  std::vector<double> numbers;
+  for (const std::string_view word : split_words(line, ", \t")) {
+    const std::optional<double> number = positive_number(word);
+    if (!number || numbers.size() == max_columns) return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers.empty() ? std::nullopt : std::optional(std::move(numbers));
+}
+
+bool is_prose(std::string_view line) {
+  constexpr std::ptrdiff_t min_letters = 5;
+  return std::count_if(line.begin(), line.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+         }) >= min_letters;
+}
+
+bool Lines::next() {
+  if (rest_.empty()) return false;
+  const std::size_t size = std::min(rest_.find('\n'), rest_.size());
+  line_ = trimmed(rest_.substr(0, size));
+  rest_.remove_prefix(std::min(size + 1, rest_.size()));
+  ++number_;
+  return true;
+}
+
+void Lines::refuse(std::string_view problem) const {
+  throw RunFormatError(fmt::format("line {}: {}", number_, problem));
+}
+
+void Lines::refuse_instead_of(std::string_view expected) const {
+  refuse(fmt::format("expected {}, found '{}'", expected, excerpt(line_)));
+}
+
+}  // namespace clprobe::import

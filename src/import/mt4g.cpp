@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON of mt4g: "memory" has an object for each cache and memory, with what was measured there.
+// What the probe `latency` finds as well becomes a finding of it, so that both can be compared; the
+// rest are findings of "mt4g".
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "import/curve.hpp"
+#include "import/formats.hpp"
+#include "import/lines.hpp"
+
+namespace clprobe::import::mt4g {
+
+extern const Format format;
+
+namespace {
+
+constexpr std::string_view tool_name = "mt4g";
+
+struct Element {
+  const char* key;    // below "memory"
+  const char* inner;  // below that, or null
+  std::string_view name;
+  std::string_view series;  // of `latency`; empty where it has none
+};
+
+// In the order in which the levels of a series follow each other.
+constexpr std::array elements{Element{"l1", nullptr, "l1", "global"},
+                              Element{"l2", nullptr, "l2", "global"},
+                              Element{"l3", nullptr, "l3", "global"},
+                              Element{"main", nullptr, "main memory", "global"},
+                              Element{"scalarL1", nullptr, "scalar l1", "global-scalar"},
+                              Element{"constant", "l1", "constant l1", "constant-program"},
+                              Element{"constant", "l1.5", "constant l1.5", "constant-program"},
+                              Element{"shared", nullptr, "shared memory", "local"},
+                              Element{"texture", nullptr, "texture", "image"},
+                              Element{"readOnly", nullptr, "read only", ""}};
+
+struct Property {
+  const char* key;
+  std::string_view name;
+};
+
+constexpr std::array sizes{Property{"lineSize", "line_size"},
+                           Property{"fetchGranularity", "fetch_granularity"}};
+constexpr std::array amounts{Property{"amount", "amount"},
+                             Property{"amountPerMultiprocessor", "amount_per_unit"}};
+constexpr std::array rates{Property{"readBandwidth", "read_bandwidth"},
+                           Property{"writeBandwidth", "write_bandwidth"},
+                           Property{"readBandwidthPerCU", "read_bandwidth_per_unit"},
+                           Property{"writeBandwidthPerCU", "write_bandwidth_per_unit"}};
+
+/// The number at a key, above 0; 0 and what cannot be measured are nothing.
+std::optional<double> number_at(const json::Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  const double number = found->get<double>();
+  return number > 0.0 ? std::optional(number) : std::nullopt;
+}
+
+/// "value", "size" or "measuredBandwidth" of an object, or the number itself.
+std::optional<double> value_at(const json::Json& object, const char* key) {
+  const json::Json* const inner = object_at(object, key);
+  if (inner == nullptr) return number_at(object, key);
+  for (const char* const each : {"value", "size", "measuredBandwidth"}) {
+    if (const auto number = number_at(*inner, each)) return number;
+  }
+  return std::nullopt;
+}
+
+/// How it was found: only what mt4g has a confidence in was measured.
+void tell_method(const json::Json& object, const char* key, Finding& finding) {
+  finding.method = tool_name;
+  finding.source = Source::measured;
+  const json::Json* const inner = object_at(object, key);
+  if (inner == nullptr || !inner->contains("value") || !inner->contains("unit")) return;
+  finding.source = Source::reported;
+}
+
+Finding size_finding(const json::Json& object, const char* key, std::string_view name,
+                     std::string_view series) {
+  Finding finding;
+  finding.name = name;
+  finding.series = series;
+  finding.unit = "bytes";
+  tell_method(object, key, finding);
+  const json::Json* const inner = object_at(object, key);
+  const std::optional<double> bytes = value_at(object, key);
+  const auto confidence =
+      inner == nullptr ? json::Json() : inner->value("confidence", json::Json());
+  if (bytes && confidence.is_number() && !(confidence.get<double>() > 0.0)) {
+    finding.reason = fmt::format("mt4g has no confidence in its {:.0f} bytes", *bytes);
+    return finding;
+  }
+  finding.value = bytes;
+  if (confidence.is_number()) {
+    finding.method += fmt::format(", confidence {:.3g}", confidence.get<double>());
+  }
+  return finding;
+}
+
+/// The median where there is one: the mean of an L1 whose lines are cold follows its misses.
+std::optional<double> latency_of(const json::Json& element) {
+  const json::Json* const latency = object_at(element, "latency");
+  if (latency == nullptr) return std::nullopt;
+  const std::string unit = text_at(*latency, "unit");
+  if (unit != "cycles") {
+    throw RunFormatError(
+        fmt::format("memory: expected latencies in cycles, found '{}'", excerpt(unit)));
+  }
+  const std::optional<double> median = number_at(*latency, "p50");
+  return median ? median : number_at(*latency, "mean");
+}
+
+class Reader {
+ public:
+  Reader(Run& run, double hertz) : run_(run), hertz_(hertz) {}
+
+  void read(const json::Json& object, const Element& element) {
+    const std::optional<double> cycles = latency_of(object);
+    const bool is_of_latency = cycles && !element.series.empty();
+    const std::string_view series = is_of_latency ? element.series : element.name;
+    const std::optional<int> level =
+        is_of_latency ? std::optional(next_level(series)) : std::nullopt;
+    const std::string_view probe = is_of_latency ? "latency" : tool_name;
+    if (cycles) add_time(probe, series, level, *cycles, is_of_latency ? "latency" : "time");
+    add_capacity(probe, object, series, level);
+    for (const Property& each : sizes) {
+      if (object.contains(each.key)) {
+        add(tool_name, size_finding(object, each.key, each.name, element.name));
+      }
+    }
+    if (const auto penalty = value_at(object, "missPenalty")) {
+      add(tool_name, seconds_of("miss_penalty", element.name, *penalty));
+    }
+    for (const Property& each : amounts) add_amount(object, each, element.name);
+    for (const Property& each : rates) add_rate(object, each, element.name);
+  }
+
+ private:
+  int next_level(std::string_view series) {
+    if (series != series_) level_ = 0;
+    series_ = series;
+    return ++level_;
+  }
+
+  void add(std::string_view probe, Finding finding) {
+    result_of(run_, probe).findings.push_back(std::move(finding));
+  }
+
+  [[nodiscard]] Finding seconds_of(std::string_view name, std::string_view series,
+                                   double cycles) const {
+    Finding finding;
+    finding.name = name;
+    finding.series = series;
+    finding.unit = "seconds";
+    finding.value = cycles / hertz_;
+    finding.better = Better::less;
+    finding.source = Source::measured;
+    finding.method = tool_name;
+    return finding;
+  }
+
+  void add_time(std::string_view probe, std::string_view series, std::optional<int> level,
+                double cycles, std::string_view name) {
+    Finding time = seconds_of(name, series, cycles);
+    time.level = level;
+    Finding counted = time;
+    add(probe, std::move(time));
+    counted.name = "cycles";
+    counted.unit = "cycles";
+    counted.value = cycles;
+    add(probe, std::move(counted));
+  }
+
+  /// A part of the L2 is what one unit sees of it, and what latency by working set shows.
+  void add_capacity(std::string_view probe, const json::Json& object, std::string_view series,
+                    std::optional<int> level) {
+    const char* const key = object.contains("segmentSize") ? "segmentSize" : "size";
+    if (!object.contains(key)) return;
+    Finding finding = size_finding(object, key, "capacity", series);
+    finding.level = level;
+    finding.better = Better::more;
+    add(probe, std::move(finding));
+  }
+
+  void add_amount(const json::Json& object, const Property& property, std::string_view series) {
+    const std::optional<double> amount = number_at(object, property.key);
+    if (!amount) return;
+    Finding finding;
+    finding.name = property.name;
+    finding.series = series;
+    finding.value = amount;
+    finding.source = Source::measured;
+    finding.method = tool_name;
+    add(tool_name, std::move(finding));
+  }
+
+  void add_rate(const json::Json& object, const Property& property, std::string_view series) {
+    const std::optional<double> rate = value_at(object, property.key);
+    if (!rate) return;
+    // Where an object gives no unit, it is the same one.
+    const json::Json* const inner = object_at(object, property.key);
+    const std::string unit = inner == nullptr ? std::string() : text_at(*inner, "unit");
+    Finding finding = imported_finding(series, *rate, unit.empty() ? "GiB/s" : unit, tool_name);
+    finding.name = property.name;
+    add(tool_name, std::move(finding));
+  }
+
+  Run& run_;
+  double hertz_;
+  std::string_view series_{};
+  int level_{0};
+};
+
+/// The clock that the latencies were counted by, in Hz.
+double clock_of(const json::Json& general, const ImportHints& hints) {
+  if (hints.clock_hertz > 0.0) return hints.clock_hertz;
+  constexpr double hertz_per_khz = 1e3;
+  const json::Json* const clock = object_at(general, "clockRate");
+  const auto khz = clock == nullptr || text_at(*clock, "unit") != "kHz"
+                       ? std::nullopt
+                       : number_at(*clock, "value");
+  if (!khz) {
+    throw RunFormatError(
+        "general.clockRate: expected kHz above 0: add --clock-rate, as in --clock-rate 1.98GHz");
+  }
+  return *khz * hertz_per_khz;
+}
+
+void describe_device(const json::Json& root, const ImportHints& hints, Run& run) {
+  const json::Json& general = root.at("general");
+  const std::string name = text_at(general, "name");
+  if (!name.empty() && hints.device_name.empty()) run.device.name = name;
+  run.device.vendor = text_at(general, "vendor");
+  const json::Json* const meta = object_at(root, "meta");
+  if (meta == nullptr) return;
+  const std::string version = text_at(*meta, "mt4gVersion");
+  if (!version.empty()) run.imported->tool += " " + version;
+  // CUDA's and HIP's are whole numbers.
+  if (const auto driver = number_at(*meta, "driver")) {
+    run.device.driver = fmt::format("{:.0f}", *driver);
+  }
+}
+
+bool recognises(const Document& document) {
+  return document.json && document.json->is_object() &&
+         object_at(*document.json, "general") != nullptr &&
+         object_at(*document.json, "memory") != nullptr;
+}
+
+std::vector<Run> read(const Document& document, const ImportHints& hints) {
+  const json::Json& root = *document.json;
+  Run run = imported_run(hints, tool_name, format);
+  describe_device(root, hints, run);
+  const double hertz = clock_of(root.at("general"), hints);
+  set_clock(run, hertz);
+  Reader reader(run, hertz);
+  for (const Element& each : elements) {
+    const json::Json* object = object_at(root.at("memory"), each.key);
+    if (object != nullptr && each.inner != nullptr) object = object_at(*object, each.inner);
+    if (object != nullptr) reader.read(*object, each);
+  }
+  if (run.results.empty()) {
+    throw RunFormatError("memory: expected what mt4g measured of l1, l2 or main, found none");
+  }
+  return {std::move(run)};
+}
+
+}  // namespace
+
+const Format format{.name = "mt4g-json",
+                    .kind = Kind::json,
+                    .tool = "mt4g",
+                    .uses = Uses::clock,
+                    .recognises = recognises,
+                    .read = read};
+
+}  // namespace clprobe::import::mt4g

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON of nvbandwidth (-j): a matrix of numbers, written as text, for each test. One run holds
+// those of all GPUs of the host, since most are of pairs of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "import/formats.hpp"
+#include "import/lines.hpp"
+
+namespace clprobe::import::nvbandwidth {
+
+extern const Format format;
+
+namespace {
+
+constexpr std::string_view tool_name = "nvbandwidth";
+
+/// What the rows and columns of a test are, and its unit: from
+/// "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)".
+struct Description {
+  std::string row{};
+  std::string column{"GPU"};
+  std::string unit{"GB/s"};
+};
+
+/// The word that ends before a mark; empty where there is none.
+std::string word_before(std::string_view text, std::string_view mark) {
+  const std::size_t end = text.find(mark);
+  if (end == std::string_view::npos) return {};
+  const std::size_t blank = text.substr(0, end).find_last_of(' ');
+  const std::size_t start = blank == std::string_view::npos ? 0 : blank + 1;
+  return std::string(text.substr(start, end - start));
+}
+
+Description description_of(const std::string& text) {
+  Description description;
+  description.row = word_before(text, "(row)");
+  if (const std::string column = word_before(text, "(column)"); !column.empty()) {
+    description.column = column;
+  }
+  const std::size_t open = text.rfind('(');
+  if (text.ends_with(')') && open != std::string::npos) {
+    description.unit = text.substr(open + 1, text.size() - open - 2);
+  }
+  return description;
+}
+
+class Reader {
+ public:
+  Reader(Run& run, std::string tool) : run_(run), tool_(std::move(tool)) {}
+
+  void read(const json::Json& test, std::size_t index) {
+    const std::string where = fmt::format("nvbandwidth.testcases[{}]", index);
+    const std::string name = test.is_object() ? text_at(test, "name") : std::string();
+    if (name.empty()) throw RunFormatError(where + ": expected the name of a test");
+    const auto matrix = test.find("bandwidth_matrix");
+    if (matrix == test.end() || !matrix->is_array()) {
+      const std::string error = text_at(test, "error");
+      const std::string status = text_at(test, "status");
+      add(imported_gap(name, "GB/s", error.empty() ? status : error, tool_));
+      return;
+    }
+    const Description description = description_of(text_at(test, "bandwidth_description"));
+    std::size_t values = 0;
+    for (std::size_t row = 0; row < matrix->size(); ++row) {
+      const json::Json& cells = (*matrix)[row];
+      if (!cells.is_array()) {
+        throw RunFormatError(fmt::format("{}.bandwidth_matrix[{}]: expected a list", where, row));
+      }
+      for (std::size_t column = 0; column < cells.size(); ++column) {
+        const std::string of_row =
+            matrix->size() > 1 ? fmt::format(" {} {},", description.row, row) : std::string();
+        const std::string series =
+            fmt::format("{}{} {} {}", name, of_row, description.column, column);
+        if (add_cell(cells[column], series, description.unit)) ++values;
+      }
+    }
+    const auto sum = test.find("sum");
+    const bool has_sum = sum != test.end() && sum->is_number() && sum->get<double>() > 0.0;
+    // The sum of latencies means nothing.
+    if (values > 1 && has_sum && description.unit == "GB/s") {
+      add(imported_finding(name + " sum", sum->get<double>(), description.unit, tool_));
+    }
+  }
+
+ private:
+  void add(Finding finding) {
+    if (finding.unit == "seconds") finding.name = "latency";
+    result_of(run_, tool_name).findings.push_back(std::move(finding));
+  }
+
+  /// False for "N/A": a GPU and itself, or a pair without access to each other.
+  bool add_cell(const json::Json& cell, const std::string& series, const std::string& unit) {
+    const auto number = cell.is_number()   ? std::optional(cell.get<double>())
+                        : cell.is_string() ? positive_number(cell.get<std::string>())
+                                           : std::nullopt;
+    if (!number || !(*number > 0.0)) return false;
+    add(imported_finding(series, *number, unit, tool_));
+    return true;
+  }
+
+  Run& run_;
+  std::string tool_;
+};
+
+/// "0: NVIDIA H200 (00000000:18:00): (host)" without its number, bus and host.
+std::string model_in(const std::string& device) {
+  const std::size_t colon = device.find(": ");
+  const std::size_t start = colon == std::string::npos ? 0 : colon + 2;
+  return device.substr(start, device.find(" (", start) - start);
+}
+
+/// "NVIDIA H200", "8 x NVIDIA H200", or those that there are.
+std::string name_devices(const json::Json& list) {
+  std::vector<std::string> models;
+  for (const json::Json& each : list) {
+    if (each.is_string()) models.push_back(model_in(each.get<std::string>()));
+  }
+  if (models.size() < 2) return models.empty() ? std::string() : models.front();
+  const bool is_one_model = std::all_of(models.begin(), models.end(), [&](const std::string& each) {
+    return each == models.front();
+  });
+  return is_one_model ? fmt::format("{} x {}", models.size(), models.front())
+                      : fmt::format("{}", fmt::join(models, ", "));
+}
+
+bool recognises(const Document& document) {
+  return document.json && document.json->is_object() &&
+         object_at(*document.json, "nvbandwidth") != nullptr;
+}
+
+std::vector<Run> read(const Document& document, const ImportHints& hints) {
+  const json::Json& root = document.json->at("nvbandwidth");
+  const auto tests = root.find("testcases");
+  if (tests == root.end() || !tests->is_array() || tests->empty()) {
+    const std::string error = text_at(root, "error");
+    throw RunFormatError(error.empty()
+                             ? "nvbandwidth.testcases: expected a list of tests, found none"
+                             : fmt::format("nvbandwidth: it failed: {}", excerpt(error)));
+  }
+  std::string version = text_at(root, "version");
+  if (version.empty()) version = text_at(root, "git_version");
+  const std::string tool = fmt::format("{}{}{}", tool_name, version.empty() ? "" : " ", version);
+  Run run = imported_run(hints, tool, format);
+  run.device.driver = text_at(root, "Driver Version");
+  const auto devices = root.find("GPU Device list");
+  const std::string name = devices == root.end() ? std::string() : name_devices(*devices);
+  if (!name.empty() && hints.device_name.empty()) run.device.name = name;
+  Reader reader(run, tool);
+  for (std::size_t i = 0; i < tests->size(); ++i) reader.read((*tests)[i], i);
+  if (run.results.empty()) {
+    throw RunFormatError("nvbandwidth.testcases: expected a bandwidth, found none");
+  }
+  return {std::move(run)};
+}
+
+}  // namespace
+
+const Format format{.name = "nvbandwidth-json",
+                    .kind = Kind::json,
+                    .tool = "nvbandwidth",
+                    .recognises = recognises,
+                    .read = read};
+
+}  // namespace clprobe::import::nvbandwidth

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "imported.hpp"
+
+namespace clprobe {
+
+TEST_CASE("clpeak 1.1 as XML: a file of clpeak 1.1.2 on PoCL") {
+  const std::vector<Run> runs = import_runs(example_file("clpeak-1.1.2.xml"), hints());
+  REQUIRE(runs.size() == 1);
+  const Run& run = runs[0];
+  CHECK(run.device.platform == "Portable Computing Language");
+  CHECK(run.device.driver == "3.1+debian");
+  const Finding& bandwidth = finding(run, "global_memory_bandwidth float4", "bandwidth");
+  CHECK(bandwidth.unit == "bytes_per_second");
+  CHECK(bandwidth.value == doctest::Approx(15.5525e9));
+  CHECK_FALSE(bandwidth.low.has_value());
+  CHECK(bandwidth.source == Source::measured);
+  const Finding& latency = finding(run, "kernel_launch_latency", "time");
+  CHECK(latency.unit == "seconds");
+  CHECK(latency.value == doctest::Approx(8.4892e-6));
+  CHECK(finding(run, "integer_compute int16", "throughput").unit == "operations_per_second");
+}
+
+TEST_CASE("clpeak 2 as JSON and XML say the same") {
+  for (const char* const name : {"clpeak-2.json", "clpeak-2.xml"}) {
+    CAPTURE(name);
+    const std::vector<Run> runs = import_runs(example_file(name), hints());
+    REQUIRE(runs.size() == 1);
+    CHECK(runs[0].imported->tool == "clpeak 2.1.2");
+    CHECK(runs[0].device.name == "Example GPU");
+    CHECK(finding(runs[0], "global_memory_bandwidth float", "bandwidth").value ==
+          doctest::Approx(412.5e9));
+    const Finding& gap = finding(runs[0], "half_precision_compute half", "throughput");
+    CHECK_FALSE(gap.value.has_value());
+    CHECK(gap.reason == "unsupported: no cl_khr_fp16");
+  }
+}
+
+TEST_CASE("broken files of clpeak are refused on one line") {
+  CHECK(refusal("<clpeak/>") == "document: expected results of clpeak, found no device with any");
+  CHECK(refusal(R"({"entries":[]})").starts_with("document: expected clpeak's \"format_version\""));
+  CHECK(refusal(R"({"format_version":2,"entries":7})").starts_with("document: expected clpeak's"));
+  CHECK(refusal(R"({"format_version":3,"entries":[]})") == "format_version: expected 2, found 3");
+  CHECK(refusal(R"({"format_version":2,"entries":[7]})") == "entries[0]: expected an object");
+  CHECK(refusal(R"({"format_version":2,"entries":[{"test":"a"}]})")
+            .starts_with("entries[0]: expected a value"));
+  CHECK(
+      refusal(
+          R"(<clpeak><platform><device name="d"><t unit="us">abc</t></device></platform></clpeak>)")
+          .starts_with("clpeak.platform.device.t: expected a number, found 'abc'"));
+  CHECK(refusal(R"({"format_version":2,"entries":[{"test":"a","unit":"gbps","value":1e300}]})") ==
+        "a is inf: expected a number that a device can have");
+}
+
+}  // namespace clprobe

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "imported.hpp"
+
+namespace clprobe {
+
+TEST_CASE("nvbandwidth: a finding for each cell of a matrix, and the sums of bandwidths") {
+  const std::vector<Run> runs = import_runs(example_file("nvbandwidth.json"), hints());
+  REQUIRE(runs.size() == 1);
+  const Run& run = runs[0];
+  CHECK(run.imported->tool == "nvbandwidth v0.8");
+  CHECK(run.device.name == "2 x Example GPU");
+  CHECK(run.device.driver == "580.0");
+  CHECK(to_json(runs).find("somewhere") == std::string::npos);  // the name of the host
+  CHECK(finding(run, "host_to_device_memcpy_ce GPU 1", "bandwidth").value ==
+        doctest::Approx(54.5e9));
+  CHECK(finding(run, "device_to_device_memcpy_read_ce GPU 1, GPU 0", "bandwidth").value ==
+        doctest::Approx(271.5e9));
+  CHECK(finding(run, "device_to_device_memcpy_read_ce sum", "bandwidth").value ==
+        doctest::Approx(541.75e9));
+  const Finding& latency = finding(run, "host_device_latency_sm GPU 0", "latency");
+  CHECK(latency.value == doctest::Approx(650e-9));
+  CHECK(latency.unit == "seconds");
+  CHECK(latency.better == Better::less);
+  const Finding& waived = finding(run, "multinode_device_to_device_memcpy_read_ce", "bandwidth");
+  CHECK_FALSE(waived.value.has_value());
+  CHECK(waived.reason == "Waived");
+  // A GPU and itself have none, and a sum of latencies means nothing.
+  CHECK(run.results.at(0).findings.size() == 9);
+}
+
+TEST_CASE("nvbandwidth: one GPU, numbers as numbers, and GPUs that differ") {
+  const auto read = [](std::string_view devices, std::string_view matrix) {
+    return import_runs(std::string(R"({"nvbandwidth":{"GPU Device list":)") + std::string(devices) +
+                           R"(,"testcases":[{"name":"t","sum":7,"bandwidth_matrix":)" +
+                           std::string(matrix) + "}]}}",
+                       hints())
+        .at(0);
+  };
+  const Run one = read(R"json(["0: A (bus)"])json", "[[7.5]]");
+  CHECK(one.device.name == "A");
+  CHECK(one.results.at(0).findings.size() == 1);  // no sum of one
+  CHECK(finding(one, "t GPU 0", "bandwidth").value == doctest::Approx(7.5e9));
+  CHECK(read(R"json(["0: A (bus)", "1: B (bus)"])json", "[[7.5]]").device.name == "A, B");
+  CHECK(read("[]", "[[7.5]]").device.name == "file.txt");
+}
+
+TEST_CASE("nvbandwidth: what cannot be read") {
+  CHECK(refusal(R"({"nvbandwidth":{}})") ==
+        "nvbandwidth.testcases: expected a list of tests, found none");
+  CHECK(refusal(R"({"nvbandwidth":{"error":"no CUDA"}})") == "nvbandwidth: it failed: no CUDA");
+  CHECK(refusal(R"({"nvbandwidth":{"testcases":[7]}})") ==
+        "nvbandwidth.testcases[0]: expected the name of a test");
+  CHECK(refusal(R"({"nvbandwidth":{"testcases":[{"name":"t","bandwidth_matrix":[7]}]}})") ==
+        "nvbandwidth.testcases[0].bandwidth_matrix[0]: expected a list");
+  CHECK(refusal(R"({"nvbandwidth":{"testcases":[{"name":"t","bandwidth_matrix":[["N/A"]]}]}})") ==
+        "nvbandwidth.testcases: expected a bandwidth, found none");
+}
+
+}  // namespace clprobe
