@@ -249,8 +249,10 @@ TEST_CASE("there are no cycles where a tick is no cycle of the core") {
 
 TEST_CASE("another tool's times are cycles as well where its clock is known") {
   const std::vector<Point> measured_points = measured(big_gpu(), {});
+  const auto curve = latency_curve(measured_points, "global", big_gpu());
   std::vector<Point> points;
-  for (const CurvePoint& at : latency_curve(measured_points, "global", big_gpu())) {
+  points.reserve(curve.size());
+  for (const auto& at : curve) {
     Point point;
     point.series = "global";
     point.parameters.set("working_set_bytes", static_cast<std::int64_t>(at.working_set_bytes));

@@ -101,6 +101,8 @@ TEST_CASE("of more columns the header's are read, else the first two, and the ot
   const std::string behind = "gpu;loads;size_kib;min_ns;latency_ns\nx;100;4;0.9;1.5\n";
   CHECK(last_of(behind) == SizeAndNs(4096, 1.5));
   CHECK(ignored_in(behind) == "gpu, loads, min_ns");
+  // Minima and the like are no latencies, whatever their unit.
+  CHECK(last_of("KiB,min (ns),p95 (ns),mean (ns)\n4,0.9,3,1.5\n") == SizeAndNs(4096, 1.5));
   // A bandwidth has a unit of sizes, and is none.
   CHECK(last_of("GB/s\tlatency (ns)\tworking set (MiB)\n3\t5\t1\n") == SizeAndNs(1048576, 5.0));
   // Both in cycles and in ns: the first.
