@@ -15,7 +15,7 @@ add_custom_command(
   VERBATIM)
 add_custom_target(clprobe_generated ALL DEPENDS ${generated}/clprobe.1)
 
-# The same whatever the umask of who installs.
+# For its owner alone to change, also where the umask is 002.
 set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
