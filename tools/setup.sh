@@ -29,6 +29,12 @@ run_needs=(
   "PoCL, OpenCL on the CPU|icd pocl*.icd|pocl-opencl-icd|pocl|pocl|pocl"
 )
 
+# What tools/package needs besides, on Debian.
+package_needs=(
+  "dpkg-shlibdeps|program dpkg-shlibdeps|dpkg-dev"
+  "Git|program git|git"
+)
+
 # What the test suite needs besides; the names for other systems are not kept.
 test_needs=(
   "doctest|header doctest/doctest.h|doctest-dev"
@@ -51,9 +57,11 @@ test_needs=(
   "Chromium's driver|program chromedriver|chromium-driver"
   "Selenium for Python|file /usr/lib/python3/dist-packages/selenium|python3-selenium"
   "pgrep|program pgrep|procps"
+  "bash-completion|file /usr/share/bash-completion/bash_completion|bash-completion"
   "fish|program fish|fish"
   "zsh|program zsh|zsh"
   "mandoc|program mandoc|mandoc"
+  "lintian|program lintian|lintian"
   "ShellCheck|program shellcheck|shellcheck"
   "codespell|program codespell|codespell"
   "ESLint|program eslint|eslint"
@@ -131,7 +139,7 @@ install_command_of_other_system() {
   done
 }
 
-# Elsewhere than on Debian and Ubuntu nothing is installed: the names are given.
+# Where there is no apt nothing is installed: the names are given.
 explain_missing() {
   local rows=("$@") known names
   say "missing here: $(column 1 "${rows[@]}" | paste -sd ';' | sed 's/;/; /g')"

@@ -71,8 +71,10 @@ bool is_list(const Flag& flag) {
 }  // namespace complete
 
 std::string completion(std::string_view shell, std::span<const Probe* const> probes,
-                       std::span<const std::string_view> machines) {
-  const complete::Offered offered{probes, {machines.begin(), machines.end()}};
+                       std::span<const std::string_view> machines,
+                       std::span<const std::string_view> terms) {
+  const complete::Offered offered{
+      probes, {machines.begin(), machines.end()}, {terms.begin(), terms.end()}};
   if (shell == "bash") return complete::bash(offered);
   if (shell == "zsh") return complete::zsh(offered);
   if (shell == "fish") return complete::fish(offered);

@@ -17,6 +17,7 @@ using Words = std::vector<std::string_view>;
 struct Offered {
   std::span<const Probe* const> probes{};
   Words machines{};  ///< simulated ones: "sim:gsi"
+  Words terms{};     ///< what explain knows besides probes: "cache or far"
 };
 
 std::string join(const Words& words, std::string_view separator);

@@ -39,9 +39,14 @@ _clprobe_list() {{
 _clprobe_devices() {{
   timeout 3 "${{COMP_WORDS[0]}}" list </dev/null 2>/dev/null | sed -n 's/^\([0-9][0-9]*\)  .*/\1/p'
 }}
+# A term may have several words, which explain takes as they are.
+_clprobe_explain() {{
+  local IFS=$'\n'
+  mapfile -t COMPREPLY < <(compgen -W '{explained}' -- "$1")
+}}
 _clprobe_files() {{
   compopt -o filenames 2>/dev/null
-  mapfile -t COMPREPLY < <(compgen -f -- "$1")
+  mapfile -t COMPREPLY < <(compgen -W "$2" -f -- "$1")
 }}
 _clprobe() {{
   local each
@@ -90,8 +95,13 @@ _clprobe_reply() {{
     return
   fi
   case $command in
-  report | compare | import) _clprobe_files "$word" ;;
-  explain) _clprobe_offer '{probes}' "$word" ;;
+  report)
+    each='{probes}'
+    [[ $before != report ]] || each=''
+    _clprobe_files "$word" "$each"
+    ;;
+  compare | import) _clprobe_files "$word" ;;
+  explain) _clprobe_explain "$word" ;;
   help) _clprobe_offer '{commands} {probes}' "$word" ;;
   list | version) ;;
   '')
@@ -160,12 +170,15 @@ std::string bash(const Offered& offered) {
   }
   own_cases += end_of_cases(own_unknown);
   const Words ids = ids_of(offered.probes);
+  Words explained = ids;
+  explained.insert(explained.end(), offered.terms.begin(), offered.terms.end());
   return fmt::format(
       bash_template, fmt::arg("cases", cases), fmt::arg("command_flags", bash_command_flags()),
       fmt::arg("own_cases", own_cases), fmt::arg("own_names", own_names),
       fmt::arg("command_cases", join(command_words(), "|")),
       fmt::arg("probe_cases", ids.empty() ? "''" : join(ids, "|")),
-      fmt::arg("commands", join(command_words(), " ")), fmt::arg("probes", join(ids, " ")));
+      fmt::arg("commands", join(command_words(), " ")), fmt::arg("probes", join(ids, " ")),
+      fmt::arg("explained", join(explained, "\n")));
 }
 
 }  // namespace clprobe::cli::complete

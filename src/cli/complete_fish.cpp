@@ -32,6 +32,10 @@ function __clprobe_probe
     end
     test "$last" = $argv[1]; and __clprobe_of measure live
 end
+function __clprobe_behind
+    set -l words (commandline -opc)
+    test "$words[-1]" = $argv[1]
+end
 function __clprobe_has_probe
     set -l words (commandline -opc)
     for word in $words[2..]
@@ -103,7 +107,13 @@ std::string fish(const Offered& offered) {
         probe->id, escape(probe->question, "'\\"));
   }
   lines += fmt::format("complete -c clprobe -n '__clprobe_of help' -a '{}'\n", commands);
+  for (const std::string_view term : offered.terms) {
+    lines += fmt::format("complete -c clprobe -n '__clprobe_of explain' -a '\"{}\"'\n", term);
+  }
   lines += "complete -c clprobe -n '__clprobe_of report compare import' -F\n";
+  lines += fmt::format(
+      "complete -c clprobe -n '__clprobe_of report; and not __clprobe_behind report' -a '{}'\n",
+      probes);
   for (const Flag& flag : visible_flags()) {
     lines += fish_line(flag, "__clprobe_of" + fish_commands(flag), offered);
   }

@@ -42,6 +42,16 @@ std::string zsh_specs(std::span<const Flag> flags, const Offered& offered) {
   return specs;
 }
 
+/// 'working set' step
+std::string zsh_terms(const Words& terms) {
+  std::string quoted;
+  for (const std::string_view term : terms) {
+    const std::string_view quote = term.find(' ') == std::string_view::npos ? "" : "'";
+    quoted += fmt::format("{}{}{}{}", quoted.empty() ? "" : " ", quote, term, quote);
+  }
+  return quoted;
+}
+
 constexpr std::string_view zsh_template = R"zsh(#compdef clprobe
 # SPDX-License-Identifier: Apache-2.0
 # Made by clprobe --generate zsh from the table of flags.
@@ -54,8 +64,11 @@ _clprobe_devices() {{
 }}
 _clprobe_words() {{
   case $command in
-    report|compare|import) _files ;;
-    explain) compadd - {probes} ;;
+    report) [[ ${{words[CURRENT-1]}} == report ]] || compadd - {probes}
+      _files ;;
+    compare|import) _files ;;
+    # A term may have several words, which explain takes as they are.
+    explain) compadd -Q - {probes} {terms} ;;
     help) compadd - {commands} {probes} ;;
     list|version) ;;
     '') [[ -n $probe ]] || compadd - {commands}
@@ -101,12 +114,12 @@ std::string zsh(const Offered& offered) {
                                  zsh_specs(flags_of_command(row), offered));
   }
   const Flag devices{.kind = ValueKind::devices};
-  return fmt::format(zsh_template, fmt::arg("devices", join(choices_of(devices, offered), " ")),
-                     fmt::arg("probes", join(ids, " ")),
-                     fmt::arg("commands", join(command_words(), " ")),
-                     fmt::arg("probe_cases", join(ids, "|")),
-                     fmt::arg("command_cases", join(command_words(), "|")),
-                     fmt::arg("command_flags", command_flags), fmt::arg("own", own));
+  return fmt::format(
+      zsh_template, fmt::arg("devices", join(choices_of(devices, offered), " ")),
+      fmt::arg("probes", join(ids, " ")), fmt::arg("terms", zsh_terms(offered.terms)),
+      fmt::arg("commands", join(command_words(), " ")), fmt::arg("probe_cases", join(ids, "|")),
+      fmt::arg("command_cases", join(command_words(), "|")),
+      fmt::arg("command_flags", command_flags), fmt::arg("own", own));
 }
 
 }  // namespace clprobe::cli::complete

@@ -118,9 +118,10 @@ std::string probe_help(const Probe& probe);
 std::string command_help(std::string_view command);
 std::string man_page(std::span<const Probe* const> probes);
 /// `shell` is "bash", "zsh" or "fish"; throws std::invalid_argument for another. `machines` are
-/// those that --device knows besides devices: "sim:gsi".
+/// those that --device knows besides devices: "sim:gsi"; `terms` what explain knows besides probes.
 std::string completion(std::string_view shell, std::span<const Probe* const> probes,
-                       std::span<const std::string_view> machines);
+                       std::span<const std::string_view> machines,
+                       std::span<const std::string_view> terms);
 
 using clprobe::nearest;
 

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "cli/without_folders.hpp"
+#include "clprobe/embedded.hpp"
+#include "clprobe/explain.hpp"
 #include "clprobe/machine.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/run.hpp"
@@ -35,7 +37,13 @@ int generate(const cli::Options& options) {
   for (const std::string_view name : simulator::preset_names())
     names.push_back(fmt::format("sim:{}", name));
   const std::vector<std::string_view> machines(names.begin(), names.end());
-  return print(cli::completion(what, all_probes(), machines));
+  const std::vector<std::vector<std::string>> explained = terms_in(embedded_file("glossary.md"));
+  std::vector<std::string_view> terms;
+  for (const std::vector<std::string>& same : explained) {
+    // A probe's word is offered as that; "probe" itself is a term like others.
+    if (find_probe(same.front()) == nullptr) terms.emplace_back(same.front());
+  }
+  return print(cli::completion(what, all_probes(), machines, terms));
 }
 
 int help(const cli::Options& options) {

@@ -17,9 +17,18 @@ _clprobe_list() {
 _clprobe_devices() {
   timeout 3 "${COMP_WORDS[0]}" list </dev/null 2>/dev/null | sed -n 's/^\([0-9][0-9]*\)  .*/\1/p'
 }
+# A term may have several words, which explain takes as they are.
+_clprobe_explain() {
+  local IFS=$'\n'
+  mapfile -t COMPREPLY < <(compgen -W 'latency
+bandwidth
+knee
+lanes together
+local memory' -- "$1")
+}
 _clprobe_files() {
   compopt -o filenames 2>/dev/null
-  mapfile -t COMPREPLY < <(compgen -f -- "$1")
+  mapfile -t COMPREPLY < <(compgen -W "$2" -f -- "$1")
 }
 _clprobe() {
   local each
@@ -149,8 +158,13 @@ _clprobe_reply() {
     return
   fi
   case $command in
-  report | compare | import) _clprobe_files "$word" ;;
-  explain) _clprobe_offer 'latency bandwidth' "$word" ;;
+  report)
+    each='latency bandwidth'
+    [[ $before != report ]] || each=''
+    _clprobe_files "$word" "$each"
+    ;;
+  compare | import) _clprobe_files "$word" ;;
+  explain) _clprobe_explain "$word" ;;
   help) _clprobe_offer 'list explain report compare import help version latency bandwidth' "$word" ;;
   list | version) ;;
   '')

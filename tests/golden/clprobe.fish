@@ -24,6 +24,10 @@ function __clprobe_probe
     end
     test "$last" = $argv[1]; and __clprobe_of measure live
 end
+function __clprobe_behind
+    set -l words (commandline -opc)
+    test "$words[-1]" = $argv[1]
+end
 function __clprobe_has_probe
     set -l words (commandline -opc)
     for word in $words[2..]
@@ -55,7 +59,11 @@ complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a ve
 complete -c clprobe -n '__clprobe_of measure live explain help' -a latency -d 'How long does a load take?'
 complete -c clprobe -n '__clprobe_of measure live explain help' -a bandwidth -d 'How much is moved?'
 complete -c clprobe -n '__clprobe_of help' -a 'list explain report compare import help version'
+complete -c clprobe -n '__clprobe_of explain' -a '"knee"'
+complete -c clprobe -n '__clprobe_of explain' -a '"lanes together"'
+complete -c clprobe -n '__clprobe_of explain' -a '"local memory"'
 complete -c clprobe -n '__clprobe_of report compare import' -F
+complete -c clprobe -n '__clprobe_of report; and not __clprobe_behind report' -a 'latency bandwidth'
 complete -c clprobe -n '__clprobe_of measure list live' -l device -s d -x -a '(__clprobe_list all sim:gsi sim:kepler (__clprobe_devices))' -d 'an index, P:D, part of a name, all, sim:PRESET, or a comma list of those'
 complete -c clprobe -n '__clprobe_of measure live' -l max-memory -x -d 'memory that buffers may use at most'
 complete -c clprobe -n '__clprobe_of measure live' -l time-budget -x -d 'time for all probes of a device: 500ms, 30s, 2min, 1h'

@@ -10,8 +10,11 @@ _clprobe_devices() {
 }
 _clprobe_words() {
   case $command in
-    report|compare|import) _files ;;
-    explain) compadd - latency bandwidth ;;
+    report) [[ ${words[CURRENT-1]} == report ]] || compadd - latency bandwidth
+      _files ;;
+    compare|import) _files ;;
+    # A term may have several words, which explain takes as they are.
+    explain) compadd -Q - latency bandwidth knee 'lanes together' 'local memory' ;;
     help) compadd - list explain report compare import help version latency bandwidth ;;
     list|version) ;;
     '') [[ -n $probe ]] || compadd - list explain report compare import help version

@@ -15,6 +15,10 @@ add_custom_command(
   VERBATIM)
 add_custom_target(clprobe_generated ALL DEPENDS ${generated}/clprobe.1)
 
+# For its owner alone to change, also where the umask is 002.
+set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+
 install(TARGETS clprobe)
 install(FILES ${generated}/clprobe.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${generated}/clprobe.bash
@@ -23,5 +27,13 @@ install(FILES ${generated}/clprobe.bash
 install(FILES ${generated}/_clprobe DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${generated}/clprobe.fish
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+# Where the pages' links and pictures lead, in a checkout and where they are installed.
+install(FILES README.md CHANGELOG.md CITATION.cff LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 file(GLOB pages CONFIGURE_DEPENDS docs/*.md)
-install(FILES README.md CHANGELOG.md LICENSE ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+file(GLOB pictures CONFIGURE_DEPENDS docs/images/*.svg)
+install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+install(FILES ${pictures} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs/images)
+file(GLOB schemas CONFIGURE_DEPENDS tools/schema/*.json)
+install(FILES tools/schema/README.md ${schemas} DESTINATION ${CMAKE_INSTALL_DOCDIR}/tools/schema)
+
+include(Package)

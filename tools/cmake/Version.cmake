@@ -1,10 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run as a script: writes OUTPUT with the version and the commit that ROOT is at.
+# Run as a script: writes OUTPUT with the version and the commit that ROOT is at. An archive made by
+# git has the commit in commit.txt; it may lie in somebody else's repository, which is not asked.
 execute_process(
-  COMMAND git -C ${ROOT} describe --always --dirty --abbrev=12
-  OUTPUT_VARIABLE commit
+  COMMAND git -C ${ROOT} rev-parse --show-cdup
+  OUTPUT_VARIABLE up
+  RESULT_VARIABLE result
   OUTPUT_STRIP_TRAILING_WHITESPACE
   ERROR_QUIET)
+if(result EQUAL 0 AND up STREQUAL "")
+  execute_process(
+    COMMAND git -C ${ROOT} describe --always --dirty --abbrev=12
+    OUTPUT_VARIABLE commit
+    OUTPUT_STRIP_TRAILING_WHITESPACE
+    ERROR_QUIET)
+else()
+  file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/commit.txt commit REGEX "^[0-9a-f]+$")
+  string(SUBSTRING "${commit}" 0 12 commit)
+endif()
 if(NOT commit)
   set(commit "unknown commit")
 endif()

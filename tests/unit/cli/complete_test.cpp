@@ -33,8 +33,10 @@ bool is_installed(std::string_view program) {
 
 constexpr std::array<std::string_view, 2> machines{"sim:gsi", "sim:kepler"};
 
+constexpr std::array<std::string_view, 3> terms{"knee", "lanes together", "local memory"};
+
 std::string completion_of(std::string_view shell) {
-  return completion(shell, example::probes(), machines);
+  return completion(shell, example::probes(), machines, terms);
 }
 
 /// What the script prints, which the shell reads from a file: nothing has to be quoted twice.
@@ -99,6 +101,17 @@ rm -r $seen
   return text.substr(0, text.rfind('.'));
 }
 
+/// The long options that _arguments of zsh is told behind the words; sorted.
+std::string described_to_zsh(const std::string& words) {
+  return printed_by("zsh", R"zsh(compdef() { }
+. ')zsh" + golden_path("zsh") + R"zsh('
+_arguments() { print -l -- "$@" | grep -o '^[*]*--[a-z-]*' | tr -d '*' | sort | paste -sd ' ' }
+words=(clprobe )zsh" + words + R"zsh( '')
+CURRENT=$#words
+_clprobe | grep . || true
+)zsh");
+}
+
 }  // namespace
 
 TEST_CASE("completions are as they were read last") {
@@ -134,7 +147,7 @@ TEST_CASE("the shells can read their completions, with and without probes") {
     }
     for (const std::span<const Probe* const> probes :
          {example::probes(), std::span<const Probe* const>{}}) {
-      std::ofstream(path) << completion(shell, probes, machines);
+      std::ofstream(path) << completion(shell, probes, machines, terms);
       const std::string command = std::string(shell) + " -n '" + path + "' >&2";
       CHECK(std::system(command.c_str()) == 0);
     }
@@ -157,7 +170,10 @@ TEST_CASE("bash offers what fits") {
   CHECK(offered_by_bash("--color =") == "always auto never ");
   CHECK(offered_by_bash("--color = n") == "never ");
   CHECK(offered_by_bash("--seed ''") == " ");
-  CHECK(offered_by_bash("explain l") == "latency ");
+  CHECK(offered_by_bash("explain l") == "lanes together latency local memory ");
+  CHECK(offered_by_bash("report run.json latenc") == "latency ");
+  CHECK(offered_by_bash("report latenc") == " ");
+  CHECK(offered_by_bash("compare a.json latenc") == " ");
   CHECK(offered_by_bash("list ''") == " ");
   CHECK(offered_by_bash("latency b") == "bandwidth ");
   CHECK(offered_by_bash("latency ''") == "bandwidth latency ");
@@ -193,11 +209,7 @@ TEST_CASE("bash completes comma lists, series and devices") {
   CHECK(offered_by_bash("compare --live --b-device sim : g") == "gsi ");
 }
 
-TEST_CASE("bash offers a command the options that it takes, and no others") {
-  if (!is_installed("bash")) {
-    MESSAGE("skipped: bash is not installed");
-    return;
-  }
+TEST_CASE("shells offer a command the options that it takes, and no others") {
   for (const CommandRow& row : all_commands()) {
     std::set<std::string> expected;
     for (const Flag& flag : visible_flags()) {
@@ -206,8 +218,16 @@ TEST_CASE("bash offers a command the options that it takes, and no others") {
     if (row.word.empty()) expected.insert("--generate");
     std::string words;
     for (const std::string& word : expected) words += word + " ";
-    CAPTURE(std::string(row.word));
-    CHECK(offered_by_bash(std::string(row.word) + " --") == (words.empty() ? " " : words));
+    const std::string command(row.word);
+    CAPTURE(command);
+    if (is_installed("bash")) {
+      CHECK(offered_by_bash(command + " --") == (words.empty() ? " " : words));
+    }
+    if (!words.empty()) words.back() = '\n';
+    if (is_installed("fish")) {
+      CHECK(offered_by_fish("clprobe " + command + " --") == words);
+    }
+    if (is_installed("zsh")) CHECK(described_to_zsh(command) == words);
   }
 }
 
@@ -219,7 +239,9 @@ TEST_CASE("fish offers what fits") {
   CHECK(offered_by_fish("clprobe re") == "report\n");
   CHECK(offered_by_fish("clprobe la") == "latency\n");
   CHECK(offered_by_fish("clprobe latency l") == "latency\n");
-  CHECK(offered_by_fish("clprobe explain l") == "latency\n");
+  CHECK(offered_by_fish("clprobe explain l") == "lanes together latency local memory\n");
+  CHECK(offered_by_fish("clprobe report run.json latenc") == "latency\n");
+  CHECK(offered_by_fish("clprobe report latenc") == "");
   CHECK(offered_by_fish("clprobe help l") == "latency list\n");
   CHECK(offered_by_fish("clprobe version l") == "");
   CHECK(offered_by_fish("clprobe latency --series ") == "global local\n");
@@ -244,6 +266,9 @@ TEST_CASE("zsh completes what fits") {
   CHECK(completed_by_zsh("clprobe rep") == "clprobe report ");
   CHECK(completed_by_zsh("clprobe lat") == "clprobe latency ");
   CHECK(completed_by_zsh("clprobe explain lat") == "clprobe explain latency ");
+  CHECK(completed_by_zsh("clprobe explain lan") == "clprobe explain lanes together ");
+  CHECK(completed_by_zsh("clprobe report run.json lat") == "clprobe report run.json latency ");
+  CHECK(completed_by_zsh("clprobe report lat") == "clprobe report lat");
   CHECK(completed_by_zsh("clprobe latency rep") == "clprobe latency rep");
   // The comma goes away where a space is typed.
   CHECK(completed_by_zsh("clprobe latency --series glo") == "clprobe latency --series global,");
