@@ -34,8 +34,9 @@ int generate(const cli::Options& options) {
   if (what == "schema") return print(run_schema());
   if (what == "man") return print(cli::man_page(all_probes()));
   std::vector<std::string> names;
-  for (const std::string_view name : simulator::preset_names())
+  for (const std::string_view name : simulator::preset_names()) {
     names.push_back(fmt::format("sim:{}", name));
+  }
   const std::vector<std::string_view> machines(names.begin(), names.end());
   const std::vector<std::vector<std::string>> explained = terms_in(embedded_file("glossary.md"));
   std::vector<std::string_view> terms;

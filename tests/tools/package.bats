@@ -51,7 +51,7 @@ install_package() {
   for page in "$repository"/docs/*.md; do
     [[ -s $root/usr/share/doc/clprobe/docs/${page##*/} ]]
   done
-  page=$(mandoc -T utf8 "$root/usr/share/man/man1/clprobe.1.gz" | col -bx)
+  page=$(mandoc -T utf8 "$root/usr/share/man/man1/clprobe.1.gz" | sed 's/.\x08//g')
   [[ $page == *'CLPROBE(1)'*'EXIT STATUS'*130* ]]
   on_root --purge clprobe 2>/dev/null
   run find "$root" -mindepth 1

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "cli/flags.hpp"
 #include "cli/options.hpp"
@@ -77,28 +78,33 @@ std::string offered_by_fish(const std::string& line) {
                                 "string join ' '\n");
 }
 
-/// What becomes of the line in zsh when Tab is typed behind it, in a terminal of its own. A key
-/// writes the line to a file: what stands on the screen is wrapped and drawn over.
-std::string completed_by_zsh(const std::string& line) {
-  const std::string text = printed_by("zsh", R"zsh(zmodload zsh/zpty
+/// What becomes of each line in zsh when Tab is typed behind it, in a terminal of its own; each
+/// with a full stop and a line end behind it. A key writes the line to a file: what stands on the
+/// screen is wrapped and drawn over.
+std::string completed_by_zsh(const std::string& lines) {
+  return printed_by("zsh", R"zsh(zmodload zsh/zpty
 seen=$(mktemp -d)
 export TERM=xterm
 zpty shell zsh -i
 send() { zpty -w shell "$1" }
 send 'autoload -Uz compinit; compinit -D -u'
-send '. ')zsh" + golden_path("zsh") + R"zsh(' ; clprobe() { }'
+send '. ')zsh" + golden_path("zsh") +
+                               R"zsh(' ; clprobe() { }'
 send '_clprobe_devices() { _sequence compadd - all sim:gsi sim:kepler 0 }'
-send "show() { print -rn -- \$BUFFER >$seen/new; mv $seen/new $seen/line }"
-send 'zle -N show; bindkey "^X" show'
+send "show() { print -rn -- \$BUFFER >$seen/new; mv $seen/new $seen/line; BUFFER='' }"
+send 'zle -N show; bindkey "^X" show; KEYTIMEOUT=1'
 send ": >$seen/ready"
 while [[ ! -e $seen/ready ]]; do zpty -r -t shell ignored; sleep 0.05; done
-zpty -n -w shell ")zsh" + line + R"zsh("$'\t\C-x'
-while [[ ! -e $seen/line ]]; do zpty -r -t shell ignored; sleep 0.05; done
-print -rn -- "$(<$seen/line)."
+while read -r line; do
+  zpty -n -w shell "$line"$'\t\C-x'
+  while [[ ! -e $seen/line ]]; do zpty -r -t shell ignored; sleep 0.02; done
+  print -r -- "$(<$seen/line)."
+  rm $seen/line
+done <<'end'
+)zsh" + lines + R"zsh(end
 zpty -d shell
 rm -r $seen
 )zsh");
-  return text.substr(0, text.rfind('.'));
 }
 
 /// The long options that _arguments of zsh is told behind the words; sorted.
@@ -263,26 +269,34 @@ TEST_CASE("zsh completes what fits") {
     MESSAGE("skipped: zsh is not installed");
     return;
   }
-  CHECK(completed_by_zsh("clprobe rep") == "clprobe report ");
-  CHECK(completed_by_zsh("clprobe lat") == "clprobe latency ");
-  CHECK(completed_by_zsh("clprobe explain lat") == "clprobe explain latency ");
-  CHECK(completed_by_zsh("clprobe explain lan") == "clprobe explain lanes together ");
-  CHECK(completed_by_zsh("clprobe report run.json lat") == "clprobe report run.json latency ");
-  CHECK(completed_by_zsh("clprobe report lat") == "clprobe report lat");
-  CHECK(completed_by_zsh("clprobe latency rep") == "clprobe latency rep");
-  // The comma goes away where a space is typed.
-  CHECK(completed_by_zsh("clprobe latency --series glo") == "clprobe latency --series global,");
-  CHECK(completed_by_zsh("clprobe latency --series global,lo") ==
-        "clprobe latency --series global,local,");
-  CHECK(completed_by_zsh("clprobe report --series lo") == "clprobe report --series local,");
-  CHECK(completed_by_zsh("clprobe -d sim:g") == "clprobe -d sim:gsi,");
-  CHECK(completed_by_zsh("clprobe list --device all,sim:k") ==
-        "clprobe list --device all,sim:kepler,");
-  CHECK(completed_by_zsh("clprobe report --form") == "clprobe report --format=");
-  CHECK(completed_by_zsh("clprobe report --thor") == "clprobe report --thor");
-  CHECK(completed_by_zsh("clprobe explain --fu") == "clprobe explain --full ");
-  CHECK(completed_by_zsh("clprobe bandwidth --gri") == "clprobe bandwidth --grid=");
-  CHECK(completed_by_zsh("clprobe compare --live --b-d") == "clprobe compare --live --b-device=");
+  using Completed = std::pair<std::string_view, std::string_view>;
+  // The comma of a list goes away where a space is typed.
+  constexpr std::array lines{
+      Completed{"clprobe rep", "clprobe report "},
+      Completed{"clprobe lat", "clprobe latency "},
+      Completed{"clprobe explain lat", "clprobe explain latency "},
+      Completed{"clprobe explain lan", "clprobe explain lanes together "},
+      Completed{"clprobe report run.json lat", "clprobe report run.json latency "},
+      Completed{"clprobe report lat", "clprobe report lat"},
+      Completed{"clprobe latency rep", "clprobe latency rep"},
+      Completed{"clprobe latency --series glo", "clprobe latency --series global,"},
+      Completed{"clprobe latency --series global,lo", "clprobe latency --series global,local,"},
+      Completed{"clprobe report --series lo", "clprobe report --series local,"},
+      Completed{"clprobe -d sim:g", "clprobe -d sim:gsi,"},
+      Completed{"clprobe list --device all,sim:k", "clprobe list --device all,sim:kepler,"},
+      Completed{"clprobe report --form", "clprobe report --format="},
+      Completed{"clprobe report --thor", "clprobe report --thor"},
+      Completed{"clprobe explain --fu", "clprobe explain --full "},
+      Completed{"clprobe bandwidth --gri", "clprobe bandwidth --grid="},
+      Completed{"clprobe compare --live --b-d", "clprobe compare --live --b-device="},
+  };
+  std::string typed;
+  std::string completed;
+  for (const auto& [before, after] : lines) {
+    typed += std::string(before) + "\n";
+    completed += std::string(after) + ".\n";
+  }
+  CHECK(completed_by_zsh(typed) == completed);
 }
 
 }  // namespace clprobe::cli
