@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,12 +19,6 @@ namespace {
 std::vector<Run> stored(const std::string& path) {
   const auto root = std::filesystem::path(CLPROBE_GOLDEN_FOLDER).parent_path().parent_path();
   return runs_from_json(read_text(root / "results" / path));
-}
-
-/// The options of a kernel of inflight that was built before hops became shifts.
-std::string with_line_words(const std::string& options) {
-  static const std::regex chains("-DCHAINS=[0-9]+");
-  return std::regex_replace(options, chains, "$& -DLINE_WORDS=32");
 }
 
 TEST_CASE("what a GPU built for its points is what their probes said") {
@@ -43,10 +36,7 @@ TEST_CASE("what a GPU built for its points is what their probes said") {
       REQUIRE_FALSE(result.kernels.empty());
       for (const KernelBuild& built : result.kernels) {
         CAPTURE(built.options);
-        // The run is older than the constant by which hops are shifts.
-        const bool is_older =
-            result.probe == "inflight" && built.options.find("LINE_WORDS") == std::string::npos;
-        CHECK(said.contains(is_older ? with_line_words(built.options) : built.options));
+        CHECK(said.contains(built.options));
       }
     }
   }
