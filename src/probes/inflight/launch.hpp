@@ -12,8 +12,7 @@ namespace clprobe::inflight {
 
 /// Prepares points that share the memory of each target and the small buffers. A point is refused
 /// (Unsupported) for work-groups that the kernel does not take, and where work-groups that must run
-/// side by side run one after another; on a CPU with several threads they may do so for a while,
-/// and that point alone fails (DeviceError).
+/// side by side run one after another.
 Preparer open(Session& session);
 /// How `open` builds the kernels of a point, as Probe::builds.
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);

@@ -172,10 +172,7 @@ Measurement Loaded::run(std::uint64_t hops) {
   const int attempts = has_threads ? max_attempts_of_cpu : max_attempts;
   for (int attempt = 1; shape_.groups > 0 && !told.is_side_by_side(); ++attempt) {
     if (attempt == attempts) {
-      constexpr auto alone = "the work-groups that stream did not run beside the one that chases";
-      // Who uses a CPU's other cores now may let go of them: that is no answer for all points.
-      if (has_threads) throw DeviceError(alone);
-      throw Unsupported(alone);
+      throw Unsupported("the work-groups that stream did not run beside the one that chases");
     }
     told = launch(hops);
   }
