@@ -102,6 +102,27 @@ TEST_CASE("a card is at most 14 lines at 80 columns, whatever its probes say") {
   CHECK(card_lines(run, 80).size() == 14);  // room that nobody else takes
 }
 
+TEST_CASE("on a page levels are boxes, by the logarithm of their capacities") {
+  report::DeviceCard card = report::card_of(carded_run());
+  card.levels[0].capacity = number(32.0 * 1024, "bytes");
+  card.levels[1].capacity = number(1024.0 * 1024, "bytes");
+  const CardLevel memory = report::card_of(carded_run()).levels[1];
+  card.levels.push_back(memory);
+  std::string html = report::card_html(card);
+  CHECK(html.find("x=\"35.0\" width=\"30.0\"") < html.find("x=\"10.0\" width=\"80.0\""));
+  CHECK(html.find("x=\"10.0\" width=\"80.0\"") < html.find("x=\"0.0\" width=\"100.0\""));
+  CHECK(html.find("<em>16.2 ns</em> cache <em>32 KiB</em>") != std::string::npos);
+  CHECK(html.find("<em>345 ns</em> memory <em>&gt; 1 GiB</em>") != std::string::npos);
+  // What is not known in between is as wide as the next, and other series have no box.
+  card.levels[0].capacity = memory.capacity;
+  card.levels[2].latency.series = "local";
+  html = report::card_html(card);
+  CHECK(html.find("x=\"35.0\" width=\"30.0\"") != html.rfind("x=\"35.0\" width=\"30.0\""));
+  CHECK(html.find("width=\"100.0\"") == std::string::npos);
+  card.levels.resize(1);
+  CHECK(report::card_html(card).find("<figure") == std::string::npos);
+}
+
 TEST_CASE("without a card of its own the headlines of a result stand on it") {
   const std::array run{example_gpu_run()};
   const std::vector<std::string> lines = card_lines(run[0], 80);
