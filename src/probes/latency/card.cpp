@@ -71,10 +71,17 @@ void name_memory(std::vector<CardLevel>& levels) {
   if (*last.low >= far * *before.value) levels.back().what = "memory";
 }
 
-// "14.3 ns to 2.04 KiB, 49.7 ns to > 63.9 KiB".
+// "14.3 ns to 2.04 KiB, 49.7 ns to > 63.9 KiB". Of many levels the first and the last, so that it
+// is a line: "2.51 ns to 47.7 KiB, 2 more, 158 ns to > 128 MiB".
 std::string row_of(const std::vector<CardLevel>& levels) {
+  constexpr std::size_t max_levels = 3;
   std::string text;
-  for (const CardLevel& level : levels) {
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (levels.size() > max_levels && i > 0 && i + 1 < levels.size()) {
+      if (i == 1) append(text, ", ", fmt::format("{} more", levels.size() - 2));
+      continue;
+    }
+    const CardLevel& level = levels[i];
     const Finding& size = level.capacity;
     std::string one =
         level.latency.value ? format_seconds(*level.latency.value) : std::string("no plateau");

@@ -65,6 +65,16 @@ TEST_CASE("levels of global and local memory stand on the card, the others in ro
   CHECK(found.unseen == std::vector<std::string>{"image"});
 }
 
+TEST_CASE("of more than three levels a row has the first and the last") {
+  ProbeResult result;
+  for (int level = 1; level <= 3; ++level) {
+    add_level(result, "image", level, 10.0 * level, 1024.0 * level, 0.0, nullptr);
+  }
+  CHECK(card(result).rows.at(0).text == "10.0 ns to 1 KiB, 20.0 ns to 2 KiB, 30.0 ns to 3 KiB");
+  add_level(result, "image", 4, 40.0, std::nullopt, 8192.0, nullptr);
+  CHECK(card(result).rows.at(0).text == "10.0 ns to 1 KiB, 2 more, 40.0 ns to > 8 KiB");
+}
+
 TEST_CASE("nothing found is an empty card") {
   const Card none = card({});
   CHECK(none.levels.empty());
