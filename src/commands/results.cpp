@@ -29,7 +29,7 @@ terminal::OutputFile open_output(const std::string& path) {
   }
 }
 
-// "latency" of "latency.svg" and "latency-h200.svg", but not of "latencies.svg".
+// "latency" of "latency.svg", "latency-h200.svg" and "latency_2.svg", but not of "latencies.svg".
 bool begins_with_word(std::string_view name, std::string_view word) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
   if (!name.starts_with(word)) return false;
@@ -55,10 +55,12 @@ std::string pictured_probe(std::string_view path, std::span<const std::string> p
   if (probes.empty()) return {};
   if (probes.size() == 1) return probes.front();
   const std::string name = std::filesystem::path(path).stem().string();
-  const auto found = std::find_if(probes.begin(), probes.end(), [&](const std::string& probe) {
-    return begins_with_word(name, probe);
-  });
-  if (found != probes.end()) return *found;
+  // The longest: one probe's id may begin with another's.
+  std::string_view found;
+  for (const std::string& probe : probes) {
+    if (begins_with_word(name, probe) && probe.size() > found.size()) found = probe;
+  }
+  if (!found.empty()) return std::string(found);
   throw cli::UsageError(fmt::format(
       "a picture shows one probe, and here are {}: name one, as in "
       "`clprobe report FILE {}`, or begin the file's name with it, as in -o {}.svg",

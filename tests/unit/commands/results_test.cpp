@@ -23,13 +23,15 @@ TEST_CASE("a picture is of the only probe, or of the one that its name begins wi
   CHECK(pictured_probe("x/latency.svg", all) == "latency");
   CHECK(pictured_probe("latency-h200.svg", all) == "latency");
   CHECK(pictured_probe("bandwidth.v2.svg", all) == "bandwidth");
+  CHECK(pictured_probe("latency_2.svg", all) == "latency");
   CHECK(pictured_probe("bandwidth_local.svg", all) == "bandwidth_local");
   for (const char* const path : {"latencies.svg", "-", "x.svg", "latency/x.svg"}) {
     CAPTURE(path);
-    CHECK_THROWS_WITH_AS(pictured_probe(path, all),
-                         doctest::Contains("begin the name with the one to draw, as in -o "
-                                           "latency.svg"),
-                         cli::UsageError);
+    CHECK_THROWS_WITH_AS(
+        pictured_probe(path, all),
+        doctest::Contains("name one, as in `clprobe report FILE latency`, or begin "
+                          "the file's name with it, as in -o latency.svg"),
+        cli::UsageError);
   }
 }
 
