@@ -97,9 +97,8 @@ std::string command_help(std::string_view command) {
   unsigned commands = 0;
   for (const CommandRow& row : all_commands()) {
     // `compare --live` is told of with `compare`.
-    if (command.empty() ||
-        (row.word != command && !row.word.starts_with(fmt::format("{} ", command))))
-      continue;
+    const bool is_meant = row.word == command || row.word.starts_with(fmt::format("{} ", command));
+    if (command.empty() || !is_meant) continue;
     const std::string_view space = row.arguments.empty() ? "" : " ";
     text +=
         fmt::format("{}clprobe {}{}{}\n", text.empty() ? "" : "\n", row.word, space, row.arguments);

@@ -45,6 +45,7 @@ std::vector<std::string> device_files(std::string_view selector) {
 std::vector<double> probe_seconds(const std::vector<const Probe*>& probes,
                                   const cli::Options& options) {
   std::vector<double> seconds;
+  seconds.reserve(probes.size());
   for (const Probe* const probe : probes) {
     seconds.push_back(budget_of(*probe, options, probes.size()).probe_time.count());
   }

@@ -94,8 +94,9 @@ TEST_CASE("every kind of step, limit, class and verdict is in the glossary") {
 }
 
 TEST_CASE("every cause of stalls is in the glossary") {
-  for (std::size_t i = 0; i < simulator::stall_count; ++i)
+  for (std::size_t i = 0; i < simulator::stall_count; ++i) {
     check_cause(to_word(static_cast<simulator::Stall>(i)));
+  }
   for (std::size_t i = 0; i < simulator::synchronization_stall_count; ++i) {
     check_cause(fmt::format("synchronization: {}",
                             to_word(static_cast<simulator::SynchronizationStall>(i))));

@@ -438,8 +438,9 @@ std::string line_of(std::uint64_t ticks) {
 }
 
 TEST_CASE("the samples of a visit are one question, and those before an error are there") {
-  const std::string tried = opened() + '\n' + opened() + '\n' + opened() + '\n' + opened() + '\n';
-  const std::string prepared = json::one_line({{"work", json::encode(Work{})}}) + '\n';
+  std::string prepared;
+  for (int i = 0; i < 4; ++i) prepared += opened() + '\n';
+  prepared += json::one_line({{"work", json::encode(Work{})}}) + '\n';
   const std::string two = line_of(7) + "|{\"slow\": true}|" + line_of(8) + '|';
   struct End {
     const char* line;
@@ -449,7 +450,7 @@ TEST_CASE("the samples of a visit are one question, and those before an error ar
        {End{"{\"done\": true}", "(none)"}, End{"{\"error\": \"clFinish\"}", "clFinish"},
         End{"{\"voided\": \"wrong\"}", "wrong"}}) {
     CAPTURE(end.line);
-    const Answers answers(tried + prepared + two + end.line);
+    const Answers answers(fmt::format("{}{}{}", prepared, two, end.line));
     const auto backend = remote_backend(0, patient(), nullptr);
     const Work work = backend->prepare(Probe{}, Point{});
     std::vector<std::uint64_t> taken;
