@@ -19,6 +19,7 @@
 #include "report/comparison_text.hpp"
 #include "report/findings.hpp"
 #include "report/page_axes.hpp"
+#include "report/place_lists.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::report {
@@ -178,20 +179,6 @@ Json ratio_axis(const Range& range, std::size_t baseline) {
           {"steps", Json::array({1, 2, 3, 6})}};
 }
 
-class Places {
- public:
-  std::size_t number_of(Json places) {
-    const auto [known, is_new] = numbers_.emplace(places.dump(), lists_.size());
-    if (is_new) lists_.push_back(std::move(places));
-    return known->second;
-  }
-  [[nodiscard]] Json take() { return std::move(lists_); }
-
- private:
-  Json lists_ = Json::array();
-  std::map<std::string, std::size_t> numbers_{};
-};
-
 Json places_of(const std::string& along, const std::map<double, double>& values) {
   Json places{{"values", Json::array()}, {"texts", Json::array()}};
   for (const auto& [x, value] : values) {
@@ -201,7 +188,7 @@ Json places_of(const std::string& along, const std::map<double, double>& values)
   return places;
 }
 
-Json ratios_json(const Line& line, const Line* base, const std::string& along, Places& places,
+Json ratios_json(const Line& line, const Line* base, const std::string& along, PlaceLists& places,
                  Range& range) {
   std::map<double, double> ratios;
   for (const auto& [x, value] : line.values) {
@@ -226,7 +213,7 @@ Json chart_of_lines(const Lines& all, std::string_view probe, const std::string&
   Range xs;
   Range values;
   Range ratios;
-  Places places;
+  PlaceLists places;
   Json curves = Json::array();
   for (const Line& line : all.lines) {
     const auto base = std::find_if(all.lines.begin(), all.lines.end(), [&](const Line& each) {

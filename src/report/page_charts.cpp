@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "report/grids.hpp"
 #include "report/html_stacks.hpp"
 #include "report/page_axes.hpp"
+#include "report/place_lists.hpp"
 #include "report/side_by_side.hpp"
 #include "report/thread_latency.hpp"
 #include "text/text.hpp"
@@ -70,22 +70,6 @@ void add_columns(Json& part, std::span<const ChartPoint> points, const ProbeResu
     part["highTexts"].push_back(std::move(high));
   }
 }
-
-/// The chart's lists of places, each of which is there once: the curves of one plan, on all
-/// devices, share theirs, and name it by its number.
-class PlaceLists {
- public:
-  std::size_t number_of(Json places) {
-    const auto [known, is_new] = numbers_.emplace(places.dump(), lists_.size());
-    if (is_new) lists_.push_back(std::move(places));
-    return known->second;
-  }
-  [[nodiscard]] Json take() { return std::move(lists_); }
-
- private:
-  Json lists_ = Json::array();
-  std::unordered_map<std::string, std::size_t> numbers_{};
-};
 
 /// What the result says of the note's level in cycles; null where it does not.
 const Finding* cycles_of(const ProbeResult& result, const std::string& series,

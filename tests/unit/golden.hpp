@@ -25,6 +25,16 @@ inline std::string read_text(const std::filesystem::path& path) {
   return text.str();
 }
 
+/// Without line ends and indents, to look for words that these may break.
+inline std::string in_one_line(std::string_view text) {
+  std::string line;
+  for (const char letter : text) {
+    const bool is_space = letter == '\n' || letter == ' ';
+    if (!is_space || !line.ends_with(' ')) line += is_space ? ' ' : letter;
+  }
+  return line;
+}
+
 inline std::string_view next_line(std::string_view& text) {
   const std::size_t size = std::min(text.find('\n'), text.size());
   const std::string_view line = text.substr(0, size);

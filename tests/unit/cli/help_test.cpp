@@ -36,16 +36,6 @@ std::string text_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Without line ends and indents.
-std::string in_one_line(std::string_view text) {
-  std::string line;
-  for (const char letter : text) {
-    const bool is_space = letter == '\n' || letter == ' ';
-    if (!is_space || !line.ends_with(' ')) line += is_space ? ' ' : letter;
-  }
-  return line;
-}
-
 /// "| 130 | interrupted |"
 std::size_t count_numbered_rows(std::string_view text) {
   std::size_t rows = 0;

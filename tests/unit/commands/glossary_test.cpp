@@ -23,22 +23,13 @@
 #include "clprobe/stalls.hpp"
 #include "probes/stalls/causes.hpp"
 #include "probes/stride/curve.hpp"
+#include "unit/golden.hpp"
 
 namespace clprobe {
 namespace {
 
 bool is_explained(std::string_view word) {
   return term_text(embedded_file("glossary.md"), word, {}).has_value();
-}
-
-/// Without line ends and indents, to look for words that these may break.
-std::string in_one_line(std::string_view text) {
-  std::string line;
-  for (const char letter : text) {
-    const bool is_space = letter == '\n' || letter == ' ';
-    if (!is_space || !line.ends_with(' ')) line += is_space ? ' ' : letter;
-  }
-  return line;
 }
 
 /// "memory data: main memory" is two words; of the second one the entry of the first may speak.
