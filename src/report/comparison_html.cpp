@@ -130,8 +130,9 @@ std::string value_cell(const ComparedCell& cell) {
   const std::string interval =
       cell.finding == nullptr ? std::string() : interval_text(cell.finding->finding);
   std::string html = fmt::format("<td><em>{}</em>", html_text(cell_text(cell, "nothing")));
-  if (!interval.empty())
+  if (!interval.empty()) {
     html += fmt::format(" <span class=\"spread\">{}</span>", html_text(interval));
+  }
   return html + "</td>";
 }
 

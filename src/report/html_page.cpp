@@ -43,7 +43,7 @@ std::string data_file(std::string_view label, std::string_view name, std::string
 }
 
 std::string anchor(std::string_view id) {
-  return fmt::format("<a class=\"anchor\" href=\"#{}\" aria-label=\"Link to this part\">#</a>", id);
+  return fmt::format(R"(<a class="anchor" href="#{}" aria-label="Link to this part">#</a>)", id);
 }
 
 std::string boxed_table(std::string_view caption, std::string_view kind, std::string_view table) {
