@@ -306,9 +306,9 @@ class Look(PageTest):
             self.assertGreater(page["ink"][0], left + 20)
             self.assertLess(page["ink"][2], right - 20)
             self.assertGreater(page["ink"][3] - page["ink"][1], (bottom - top) / 2)
-        # The curves of the first chart stand below the card, in their colours, on the first page.
-        for colour, count in zip(colours, pages[0]["counts"]):
-            self.assertGreater(count, 10, colour)
+        # The curves of the first chart stand on one page, in their colours: it is not torn.
+        self.assertTrue(any(min(page["counts"]) > 10 for page in pages),
+                        [page["counts"] for page in pages])
 
     def test_tables_and_charts_fit_the_paper(self) -> None:
         run = next(run for run in all_probes_runs() if "H200" in run["device"]["name"])

@@ -121,8 +121,8 @@ TEST_CASE("levels whose times are further apart than a factor of 1.5 are not one
 
 TEST_CASE("as many levels, of which each run lost another one, are no change of that level") {
   const std::vector<double> memory = sizes_of({1, 4, 8, 100});
-  const auto second = [&](std::vector<double> times, std::vector<double> curve) {
-    const std::array runs{run_of({1, 4, 100}, memory), run_of(std::move(times), std::move(curve))};
+  const auto second = [&](const std::vector<double>& times, const std::vector<double>& curve) {
+    const std::array runs{run_of({1, 4, 100}, memory), run_of(times, curve)};
     return cell_of(compare(runs, 0, threshold), "latency", 2);
   };
   CHECK(second({1, 8, 100}, memory).finding == nullptr);

@@ -36,8 +36,9 @@ RunDigest run_with(ComparedResult result) {
 
 std::vector<std::string> sizes(int count, std::string_view more = {}) {
   std::vector<std::string> keys;
-  for (int i = 0; i < count; ++i)
+  for (int i = 0; i < count; ++i) {
     keys.push_back(fmt::format("working_set_bytes {}{}", 64 << i, more));
+  }
   return keys;
 }
 
