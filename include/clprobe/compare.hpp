@@ -72,6 +72,7 @@ struct ComparedResult {
   Status status{Status::ok};
   std::string reason{};
   bool is_cut_short{false};  ///< its time was used up before all of its points were measured
+  double others_share{0.0};  ///< of a CPU's cores' time
   std::vector<ComparedFinding> findings{};
   std::vector<ComparedCurve> curves{};
 };

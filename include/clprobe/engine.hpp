@@ -53,6 +53,13 @@ struct Program {
 std::vector<Program> programs_for(const Probe& probe, const DeviceInfo& device, std::uint64_t seed,
                                   std::span<const Point> points);
 
+/// What the cores of a CPU device did, since some moment before the first sample.
+struct CoreUse {
+  double own_s{0.0};   ///< for this run
+  double busy_s{0.0};  ///< for whomever
+  double idle_s{0.0};
+};
+
 /// Where points are measured: OpenCL in a child process, or a recorded run.
 class Backend {
  public:
@@ -80,6 +87,8 @@ class Backend {
   /// Of a CPU: from now on the `turn`-th of its cores runs what a single core runs. Cores differ in
   /// speed by a fifth while their neighbours are busy, and a process stays on one for seconds.
   virtual void use_core(std::size_t /*turn*/) {}
+  /// Of a CPU. Zeros where nobody knows.
+  [[nodiscard]] virtual CoreUse core_use() const { return {}; }
 };
 
 /// What the engine tells while it works, and asks.

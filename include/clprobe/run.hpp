@@ -219,6 +219,7 @@ struct ProbeResult {
   Status status{Status::ok};
   std::string reason{};  ///< why not ok
   double elapsed_seconds{0.0};
+  double others_share{0.0};  ///< of a CPU: of its cores' time while the probe measured
   std::vector<KernelBuild> kernels{};
   std::vector<Point> points{};
   std::vector<Finding> findings{};

@@ -17,6 +17,9 @@ inline constexpr std::string_view disturbed_warning = "device_disturbed";
 /// The warning of a run whose reference points changed while it lasted.
 inline constexpr std::string_view reference_warning = "reference_changed";
 
+/// The warning of a run on a CPU of whose cores others had more than a tenth.
+inline constexpr std::string_view others_warning = "cores_shared";
+
 /// "wide_intervals" where more than a tenth of the points have an interval wider than 5 %. What was
 /// seen, and no cause of it: a memory whose latency differs from line to line scatters as well.
 std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceInfo& device);
@@ -34,7 +37,8 @@ std::optional<QuietSeries> find_quietest(const Run& run);
 /// Writes what the run's reference points say of what disturbed it, and writes or takes back the
 /// warning about that, which is said of more than 5 %. Of a run without such points: whoever
 /// disturbs a device disturbs its quietest series as well, so that something else is said to use it
-/// where even that one scatters by more than 5 %, and where some points were told to.
+/// where even that one scatters by more than 5 %, and where some points were told to. What others
+/// had of a CPU's cores is told where it is more than a tenth.
 void tell_disturbance(Run& run);
 
 }  // namespace clprobe

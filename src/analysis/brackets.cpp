@@ -17,6 +17,8 @@
 namespace clprobe {
 namespace {
 
+// Whoever has more of a CPU's cores than this has data in its caches.
+constexpr double shares_caches = 0.1;
 // How far a point of a level may lie from its interval.
 constexpr double near = 1.05;
 
@@ -162,6 +164,13 @@ void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,
 void look_at_levels(const ComparedResult& baseline, const ComparedResult& other,
                     const Finding& from, const Finding& to, Judgement& judged) {
   if (!is_change(judged.verdict) || !from.level || !to.level || is_time(from)) return;
+  const double others = std::max(baseline.others_share, other.others_share);
+  if (others > shares_caches) {
+    judged.verdict = Verdict::unclear;
+    judged.reason += fmt::format("; but others had {:.2g} % of the cores, and a part of the caches",
+                                 100.0 * others);
+    return;
+  }
   const auto before = times_of(baseline, from.series);
   const auto after = times_of(other, to.series);
   // Where a level ends is where the next one begins.

@@ -263,10 +263,26 @@ ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& devic
   return compared;
 }
 
+/// What others did to a finding who had the share s of a CPU's cores all along, which no reference
+/// sees: work of all cores takes up to 1 / (1 - s) times as long. A chain of loads runs on one
+/// core, and its least time is that of a load nobody disturbed; the probe whose references are such
+/// chains is made of them.
+double disturbed_by_others(const Finding& finding, const ProbeResult& result,
+                           const DeviceInfo& device) {
+  constexpr double max_share = 0.95;
+  const std::optional<FoundTime> time = time_in(finding, device);
+  const bool is_of_chains = result.unit == Unit::seconds && !result.references.empty();
+  if (!time || (is_of_chains && !time->is_rate)) return 0.0;
+  return -std::log1p(-std::min(result.others_share, max_share));
+}
+
 ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device,
                              std::span<const Disturbance> disturbances) {
-  ComparedResult compared{
-      .probe = result.probe, .view = result.view, .status = result.status, .reason = result.reason};
+  ComparedResult compared{.probe = result.probe,
+                          .view = result.view,
+                          .status = result.status,
+                          .reason = result.reason,
+                          .others_share = result.others_share};
   const bool is_rate = result.unit != Unit::seconds;
   std::map<std::string, std::vector<Spread>, std::less<>> spreads;
   std::map<std::string, TimedBy, std::less<>> timed;
@@ -291,6 +307,8 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
     compared.findings.push_back(compared_finding(
         finding, device, own == timed.end() ? all : own->second, spreads[finding.series],
         curve == compared.curves.end() ? nullptr : &*curve, disturbances));
+    double& disturbance = compared.findings.back().disturbance;
+    disturbance = std::max(disturbance, disturbed_by_others(finding, result, device));
   }
   return compared;
 }

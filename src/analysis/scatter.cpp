@@ -83,13 +83,27 @@ bool tell_references(Run& run) {
   return true;
 }
 
+/// What others took of the cores, where that is worth telling.
+void tell_others(Run& run) {
+  constexpr double tenth = 0.1;
+  const auto most = std::max_element(
+      run.results.begin(), run.results.end(),
+      [](const ProbeResult& a, const ProbeResult& b) { return a.others_share < b.others_share; });
+  if (most == run.results.end() || most->others_share <= tenth) return;
+  run.warnings.push_back({std::string(others_warning),
+                          {{"probe", most->probe}, {"others_share", most->others_share}},
+                          WarningSource::analysis});
+}
+
 }  // namespace
 
 void tell_disturbance(Run& run) {
   std::erase_if(run.warnings, [](const Warning& warning) {
-    return warning.code == disturbed_warning || warning.code == reference_warning;
+    return warning.code == disturbed_warning || warning.code == reference_warning ||
+           warning.code == others_warning;
   });
   run.disturbances = find_disturbances(run);
+  tell_others(run);
   if (tell_references(run)) return;
   const bool is_told =
       std::any_of(run.results.begin(), run.results.end(), [](const ProbeResult& result) {

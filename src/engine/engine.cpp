@@ -19,6 +19,12 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 using Steady = std::chrono::steady_clock;
 
+/// Both parts are counted in steps of their own, so that their difference may be below 0.
+double others_share(const CoreUse& use) {
+  const double all_s = use.busy_s + use.idle_s;
+  return all_s > 0.0 ? std::clamp((use.busy_s - use.own_s) / all_s, 0.0, 1.0) : 0.0;
+}
+
 }  // namespace
 
 /// The points, their progress, and the time.
@@ -37,7 +43,7 @@ class Measuring::Passes {
   }
 
   void pass() {
-    begin_ = Steady::now();
+    begin();
     if (rounds_++ == 0) {
       first_round();
     } else {
@@ -48,28 +54,25 @@ class Measuring::Passes {
     if (ended_.is_done && !is_given_) visit_again();
     if (!is_given_ && !stopped()) references_.look_again(result_.points);
     was_cancelled_ = cancelled();
-    elapsed_before_s_ = elapsed_s();
-    begin_.reset();
+    end();
   }
 
   void look_again() {
     if (is_given_ || cancelled()) return;
-    begin_ = Steady::now();
+    begin();
     references_.look_again(result_.points);
-    elapsed_before_s_ = elapsed_s();
-    begin_.reset();
+    end();
   }
 
   bool visit_again_if_cheap() {
     if (!is_worth_another_visit()) return false;
-    begin_ = Steady::now();
+    begin();
     for (const std::size_t index : shuffled_from(0)) {
       if (cancelled()) break;
       if (may_visit_again(index)) visit(index);
     }
     ++rounds_;
-    elapsed_before_s_ = elapsed_s();
-    begin_.reset();
+    end();
     return true;
   }
 
@@ -84,6 +87,8 @@ class Measuring::Passes {
     bool done{false};
   };
 
+  void begin();
+  void end();
   void first_round();
   void finish_few();
   [[nodiscard]] std::vector<std::size_t> in_order() const;
@@ -124,6 +129,8 @@ class Measuring::Passes {
   std::mt19937_64 random_;
   std::optional<Steady::time_point> begin_{};  // of the pass that is made now
   double elapsed_before_s_{0.0};
+  CoreUse cores_at_begin_{};
+  CoreUse cores_{};  // in all passes before this one
   int rounds_{0};
   bool was_cancelled_{false};
   bool is_given_{false};  // the backend has points of its own
@@ -134,6 +141,20 @@ class Measuring::Passes {
   References references_;
   std::optional<double> first_visit_s_{};
 };
+
+void Measuring::Passes::begin() {
+  begin_ = Steady::now();
+  cores_at_begin_ = backend_.core_use();
+}
+
+void Measuring::Passes::end() {
+  const CoreUse now = backend_.core_use();
+  cores_.own_s += now.own_s - cores_at_begin_.own_s;
+  cores_.busy_s += now.busy_s - cores_at_begin_.busy_s;
+  cores_.idle_s += now.idle_s - cores_at_begin_.idle_s;
+  elapsed_before_s_ = elapsed_s();
+  begin_.reset();
+}
 
 void Measuring::Passes::first_round() {
   std::optional<Plan> given = backend_.plan_of(probe_);
@@ -286,6 +307,7 @@ void Measuring::Passes::remember(const KernelBuild& build) {
 ProbeResult Measuring::Passes::result() const {
   ProbeResult result = result_;
   result.elapsed_seconds = elapsed_s();
+  result.others_share = others_share(cores_);
   result.references = references_.seen();
   result.warnings.insert(result.warnings.end(), references_.warnings().begin(),
                          references_.warnings().end());

@@ -49,6 +49,8 @@ constexpr std::array prose{
           "what was measured over and over ({kind}: {series} of {probe}) changed by up to "
           "{changed_share}",
           "something else uses the device; intervals of comparisons are that much wider"},
+    Prose{"cores_shared", "others had {others_share} of the cores' time while {probe} measured",
+          "close other programs; intervals of what all cores do together are that much wider"},
     Prose{"time_budget_short", "the time budget was reached after {measured} of {planned point}",
           "raise --time-budget"},
     Prose{"point_refused", "{series}: {reason}", "the other points were measured"},

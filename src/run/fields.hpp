@@ -254,6 +254,9 @@ struct Fields<ProbeResult> {
       always("view", &ProbeResult::view, "how its points are drawn").since(2),
       always("status", &ProbeResult::status), if_any("reason", &ProbeResult::reason, "why not ok"),
       always("elapsed_seconds", &ProbeResult::elapsed_seconds).between(0.0, max_magnitude),
+      if_any("others_share", &ProbeResult::others_share,
+             "what others took of a CPU's time while the probe measured")
+          .between(0.0, 1.0),
       always("findings", &ProbeResult::findings), always("warnings", &ProbeResult::warnings),
       always("kernels", &ProbeResult::kernels), always("points", &ProbeResult::points),
       if_any("references", &ProbeResult::references, "points that show what disturbs the run")

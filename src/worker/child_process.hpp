@@ -33,6 +33,8 @@ class ChildProcess {
   ChildProcess& operator=(ChildProcess&&) = delete;
   ~ChildProcess();
 
+  [[nodiscard]] int pid() const { return pid_; }
+
   /// Sends a line and waits for the answer. Throws ChildLost when the child ends or `timeout`
   /// passes; then, and when `cancelled` turns true, the child is killed.
   std::string ask(std::string_view line, std::chrono::milliseconds timeout,

@@ -9,6 +9,7 @@
 
 #include "clprobe/worker.hpp"
 #include "run/json.hpp"
+#include "system/core_use.hpp"
 #include "worker/builders.hpp"
 #include "worker/child_process.hpp"
 #include "worker/driver_words.hpp"
@@ -107,6 +108,12 @@ class RemoteBackend final : public Backend {
   }
 
   void release() override { child_.reset(); }
+
+  [[nodiscard]] CoreUse core_use() const override {
+    if (device_.type != DeviceType::cpu) return {};
+    const system::CoreUse use = system::core_use(child_ == nullptr ? 0 : child_->pid());
+    return {use.own_s, use.busy_s, use.idle_s};
+  }
 
   void use_core(std::size_t turn) override {
     giving_up_child_on_error([&] {

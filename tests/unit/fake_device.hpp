@@ -63,6 +63,12 @@ class FakeBackend final : public Backend {
   }
 
   void use_core(std::size_t turn) override { cores_.push_back(turn); }
+  [[nodiscard]] CoreUse core_use() const override {
+    return {launches_ * of_launch_.own_s, launches_ * of_launch_.busy_s,
+            launches_ * of_launch_.idle_s};
+  }
+  /// What the cores do during each launch.
+  void each_launch_takes(CoreUse use) { of_launch_ = use; }
 
   /// The cores that were asked for, in order.
   [[nodiscard]] const std::vector<std::size_t>& cores() const { return cores_; }
@@ -80,6 +86,7 @@ class FakeBackend final : public Backend {
   std::vector<std::int64_t> visited_{};
   std::vector<std::size_t> cores_{};
   int launches_{0};
+  CoreUse of_launch_{};
 };
 
 inline Point fake_point(const std::string& series, std::int64_t working_set_bytes) {

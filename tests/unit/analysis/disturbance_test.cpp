@@ -125,6 +125,43 @@ TEST_CASE("a run says what its references saw, and warns of more than 5 %") {
   CHECK(run.disturbances.empty());
 }
 
+TEST_CASE("what others took of the cores all along widens what all cores do together") {
+  const auto half_width = [](double others, std::string unit, Unit of_points, bool has_references) {
+    Run run = run_with({}, of_points != Unit::seconds);
+    ProbeResult& result = run.results[0];
+    if (!has_references) result.references.clear();
+    result.others_share = others;
+    Finding finding{.name = "time", .series = "global"};
+    finding.value = 1.0;
+    finding.unit = std::move(unit);
+    result.findings.push_back(finding);
+    return digest(run, "run").results.at(0).findings.at(0).disturbance;
+  };
+  const auto twice = doctest::Approx(std::log(2.0));
+  CHECK(half_width(0.5, "bytes_per_second", Unit::bytes_per_second, true) == twice);
+  CHECK(half_width(0.5, "bytes_per_second", Unit::seconds, true) == twice);
+  CHECK(half_width(0.5, "seconds", Unit::seconds, false) == twice);
+  CHECK(half_width(0.5, "seconds", Unit::bytes_per_second, true) == twice);
+  // The least time of a chain of loads on one core.
+  CHECK(half_width(0.5, "seconds", Unit::seconds, true) == 0.0);
+  CHECK(half_width(0.5, "bytes", Unit::seconds, false) == 0.0);
+  CHECK(half_width(0.0, "seconds", Unit::seconds, false) == 0.0);
+  CHECK(half_width(1.0, "seconds", Unit::seconds, false) == doctest::Approx(std::log(20.0)));
+}
+
+TEST_CASE("a run warns of others who had more than a tenth of the cores") {
+  Run run = run_with({});
+  run.results[0].others_share = 0.1;
+  tell_disturbance(run);
+  CHECK(run.warnings.empty());
+  run.results.push_back({.probe = "stride", .others_share = 0.11});
+  tell_disturbance(run);
+  tell_disturbance(run);  // says it once
+  REQUIRE(run.warnings.size() == 1);
+  CHECK(run.warnings[0].code == others_warning);
+  CHECK(run.warnings[0].facts.text_or("probe", "") == "stride");
+}
+
 // ---- Coverage: made truths, disturbed as a shared host was.
 
 /// A column of the trace: what a quantity took over the time of a quarter of an hour.

@@ -288,6 +288,26 @@ TEST_CASE("what changed about a level whose time says that it is another one is 
   CHECK(verdict(126, 300, "seconds").verdict == Verdict::worse);
 }
 
+TEST_CASE("caches that others had a part of are not said to have changed") {
+  const auto verdict = [](double others, double others_before, std::string_view unit) {
+    ComparedResult before = run_of(2000, 1950, 2050, 1.4);
+    ComparedResult after = before;
+    before.others_share = others_before;
+    after.others_share = others;
+    Finding from = before.findings[0].finding;
+    from.unit = unit;
+    Judgement judged{.verdict = Verdict::worse};
+    look_at_levels(before, after, from, from, judged);
+    return judged;
+  };
+  CHECK(verdict(0.09, 0.09, "bytes").verdict == Verdict::worse);
+  CHECK(verdict(0.11, 0.0, "bytes").verdict == Verdict::unclear);
+  CHECK(verdict(0.0, 0.11, "bytes").reason ==
+        "; but others had 11 % of the cores, and a part of the caches");
+  // The time of a level is the least that it took.
+  CHECK(verdict(0.5, 0.5, "seconds").verdict == Verdict::worse);
+}
+
 TEST_CASE("a capacity that its own curve reaches beyond is no change") {
   // Between 1500 and 2400 all loads were disturbed, but one at the size of `fast`.
   const auto disturbed_but_at = [](double fast) {

@@ -116,6 +116,22 @@ TEST_CASE("the time of other probes' passes is not a probe's own") {
   CHECK(measuring.result().elapsed_seconds == before);
 }
 
+TEST_CASE("a result says what others took of the cores while its probe measured") {
+  const auto others = [](CoreUse of_launch) {
+    FakeBackend backend(steady());
+    backend.each_launch_takes(of_launch);
+    const Probe fake = fake_probe();
+    const Observer nobody;
+    Measuring measuring(fake, backend, request_of_points(3), three_visits(), nobody);
+    while (!measuring.is_done()) measuring.pass();
+    return measuring.result().others_share;
+  };
+  CHECK(others({.own_s = 0.003, .busy_s = 0.005, .idle_s = 0.003}) == doctest::Approx(0.25));
+  CHECK(others({.own_s = 0.003, .busy_s = 0.003, .idle_s = 0.001}) == 0.0);
+  CHECK(others({.own_s = 0.003, .busy_s = 0.002, .idle_s = 0.001}) == 0.0);
+  CHECK(others({}) == 0.0);
+}
+
 TEST_CASE("a probe that took little of the run's time is visited again, as often as is allowed") {
   FakeBackend backend(steady());
   const Probe fake = fake_probe();
