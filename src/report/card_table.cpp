@@ -30,14 +30,24 @@ struct Levels {
   std::vector<Row> rows{};
 };
 
-/// The first ones and the last one, which is memory.
-std::vector<CardLevel> shown_levels(const std::vector<CardLevel>& all, std::size_t room) {
-  const std::size_t count = std::max(room, min_levels);
-  if (all.size() <= count) return all;
-  const auto end = all.begin() + static_cast<std::ptrdiff_t>(count) - 1;
-  std::vector<CardLevel> shown(all.begin(), end);
-  shown.push_back(all.back());
-  return shown;
+/// "global" of "global 2".
+std::string_view series_of(const CardLevel& level) {
+  return std::string_view(level.name).substr(0, level.name.rfind(' '));
+}
+
+/// Of each series the first ones and the last one, which is memory.
+std::vector<CardLevel> shown_levels(std::vector<CardLevel> levels, std::size_t room) {
+  const auto is_between = [&](std::size_t i) {
+    const std::string_view series = series_of(levels[i]);
+    return series_of(levels[i - 1]) == series && series_of(levels[i + 1]) == series;
+  };
+  while (levels.size() > std::max(room, min_levels)) {
+    std::size_t i = levels.size() - 2;
+    while (i > 0 && !is_between(i)) --i;
+    if (i == 0) i = levels.size() - 2;  // each is one of its ends
+    levels.erase(levels.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return levels;
 }
 
 Levels lay_out(const Page& page, const std::vector<CardLevel>& levels, const Detail& detail) {

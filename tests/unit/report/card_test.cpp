@@ -80,6 +80,8 @@ TEST_CASE("a card is at most 14 lines at 80 columns, whatever its probes say") {
   Card& card = run.results[0].card;
   for (int i = 0; i < 20; ++i) card.levels.push_back(card.levels[0]);
   card.levels.push_back(card.levels[1]);
+  card.levels.push_back(card.levels[0]);
+  card.levels.back().name = "local 1";
   std::string text;
   for (int i = 0; i < 60; ++i) text += "words and words ";
   card.lines = {{"one", text}, {"two", text}, {"three", "short"}};
@@ -87,8 +89,9 @@ TEST_CASE("a card is at most 14 lines at 80 columns, whatever its probes say") {
   for (const bool is_unicode : {true, false}) {
     const std::vector<std::string> lines = card_lines(run, 80, is_unicode);
     CHECK(lines.size() <= 14);
-    CHECK(lines[7].find("global 1") != std::string::npos);
-    CHECK(lines[8].find("memory") != std::string::npos);  // the last level is always there
+    CHECK(lines[6].find("global 1") != std::string::npos);
+    CHECK(lines[7].find("memory") != std::string::npos);  // a series' last level is always there
+    CHECK(lines[8].find("local 1") != std::string::npos);
     CHECK(lines[11].find("short") != std::string::npos);
     for (const int width : {10, 40, 60, 79, 80, 120}) {
       for (const std::string& line : card_lines(run, width, is_unicode)) {
