@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bandwidth by working set. LANES neighbouring work-items walk together over a region of blocks,
+// from a start of their own and round and round; of each block a work-item moves UNROLL vectors of
+// VECTOR words, so that a block has LANES * UNROLL * VECTOR words. Which walk has which region and
+// start is in `places` (the region's first block, and the start in it); many walks may share a
+// region. One build serves all sizes, and no address is known to the compiler. The host's side is
+// src/probes/bandwidth/launch.cpp.
+//   LANES   work-items side by side
+//   VECTOR  words of a vector: 4 or 16
+//   GROUP   work-items of the group, where there are more than compilers expect
+#include "mixed.clh"
+#include "places.clh"
+
+#define UNROLL 4
+
+#if VECTOR == 4
+typedef uint4 words;
+#define LANES_OF_VECTOR ((words)(0, 1, 2, 3))
+#define TOTAL_OF(each) (each.s0 + each.s1 + each.s2 + each.s3)
+#else
+typedef uint16 words;
+#define LANES_OF_VECTOR ((words)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+#define TOTAL_OF_4(each) (each.s0 + each.s1 + each.s2 + each.s3)
+#define TOTAL_OF(each)                                                                     \
+  (TOTAL_OF_4(each.lo.lo) + TOTAL_OF_4(each.lo.hi) + TOTAL_OF_4(each.hi.lo) + TOTAL_OF_4(each.hi.hi))
+#endif
+
+#ifdef GROUP
+#define IN_GROUP __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#else
+#define IN_GROUP
+#endif
+
+// clang-format off
+#define EACH(DO) DO(0) DO(1) DO(2) DO(3)
+#define LOAD(n) const words loaded##n = block[n * LANES];
+#define ADD(n) sum += loaded##n;
+
+// The walk: DO for each block, whose first vector for this work-item is number `first`.
+#define WALK(DO)                                                                 \
+  const uint item = (uint)get_global_id(0);                                      \
+  const uint2 place = places[item / LANES];                                      \
+  uint at = place.y;                                                             \
+  for (uint i = 0; i < count; ++i) {                                             \
+    const ulong first = ((ulong)place.x + at) * (UNROLL * LANES) + item % LANES; \
+    DO                                                                           \
+    at = at + 1 == blocks ? 0 : at + 1;                                          \
+  }
+// clang-format on
+
+// Each work-item leaves the sum of all words that it loaded, and the launch's number.
+IN_GROUP
+kernel void bandwidth_read(global const words* restrict data, global const uint2* restrict places,
+                           uint blocks, uint count, uint launch, global uint* restrict sums) {
+  words sum = (words)0;
+  WALK(global const words* const block = data + first; EACH(LOAD) EACH(ADD))
+  sums[item] = TOTAL_OF(sum) + launch;
+}
+
+// The same over a region that the group has copied into local memory.
+IN_GROUP
+kernel void bandwidth_local(global const words* restrict data, global const uint2* restrict places,
+                            uint blocks, uint count, uint launch, global uint* restrict sums,
+                            local words* set) {
+  const uint vectors = blocks * (UNROLL * LANES);
+  for (uint v = (uint)get_local_id(0); v < vectors; v += (uint)get_local_size(0)) set[v] = data[v];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  words sum = (words)0;
+  WALK(local const words* const block = set + (uint)first; EACH(LOAD) EACH(ADD))
+  sums[item] = TOTAL_OF(sum) + launch;
+}
+
+// clang-format off
+#define WRITE(n) \
+  block[n * LANES] = (words)((uint)(first + n * LANES) * VECTOR + launch) + LANES_OF_VECTOR;
+#define COPY(n) out[n * LANES] = loaded##n + launch;
+#define UPDATE(n) block[n * LANES] = loaded##n + launch;
+// clang-format on
+
+// Word w becomes w and the launch's number.
+kernel void bandwidth_write(global words* restrict data, global const uint2* restrict places,
+                            uint blocks, uint count, uint launch) {
+  WALK(global words* const block = data + first; EACH(WRITE))
+}
+
+// Adds the launch's number: what an earlier launch left behind is then no copy.
+kernel void bandwidth_copy(global const words* restrict data, global words* restrict to,
+                           global const uint2* restrict places, uint blocks, uint count,
+                           uint launch) {
+  WALK(global const words* const block = data + first; global words* const out = to + first;
+       EACH(LOAD) EACH(COPY))
+}
+
+kernel void bandwidth_update(global words* restrict data, global const uint2* restrict places,
+                             uint blocks, uint count, uint launch) {
+  WALK(global words* const block = data + first; EACH(LOAD) EACH(UPDATE))
+}
+
+// Outside of all timing: word w becomes one whose bits all depend on w.
+kernel void bandwidth_fill(global uint* data, ulong words_in_all) {
+  const ulong end = end_of_places(words_in_all);
+  const ulong step = place_step();
+  for (ulong w = first_place(words_in_all); w < end; w += step) data[w] = mixed((uint)w + 1);
+}
+
+// Counts the words that are as they must be: w, or what `fill` made of it, and `added`.
+kernel void bandwidth_check(global const uint* data, ulong words_in_all, uint is_filled, uint added,
+                            global uint* right) {
+  const ulong end = end_of_places(words_in_all);
+  const ulong step = place_step();
+  uint count = 0;
+  for (ulong w = first_place(words_in_all); w < end; w += step) {
+    const uint base = is_filled != 0 ? mixed((uint)w + 1) : (uint)w;
+    count += data[w] == base + added ? 1 : 0;
+  }
+  right[get_global_id(0)] = count;
+}

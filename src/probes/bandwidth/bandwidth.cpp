@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bandwidth by working set, of one compute unit and of all. Method: docs/bandwidth.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/levels.hpp"
+#include "clprobe/probe.hpp"
+#include "probes/bandwidth/card.hpp"
+#include "probes/bandwidth/findings.hpp"
+#include "probes/bandwidth/launch.hpp"
+#include "probes/bandwidth/series.hpp"
+#include "probes/bandwidth/shape.hpp"
+#include "probes/shared/finding.hpp"
+
+namespace clprobe::bandwidth {
+
+extern const Probe probe;
+
+namespace {
+
+constexpr Option options[]{
+    {.name = "sizes",
+     .value_name = "RANGE",
+     .summary = "working sets: 64KiB, 1KiB-1GiB, 1KiB-1GiB*2 or a comma list of those",
+     .details = "Working sets: one size (`64KiB`), a range (`1KiB-1GiB`), a range with the ratio "
+                "of neighbouring sizes (`1KiB-1GiB*2`), or a comma list of those; each is rounded "
+                "down to what the device's units can share out. By default the probe chooses for "
+                "the device.",
+     .value = Sizes{}},
+};
+
+constexpr auto declared_series = [] {
+  std::array<Series, all_series.size()> declared{};
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    declared[i] = {all_series[i].name, all_series[i].summary};
+  }
+  return declared;
+}();
+
+constexpr FindingSpec finding_specs[]{
+    {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
+    {.name = "unit_bandwidth", .unit = "bytes_per_cycle|bytes_per_second"},
+    {.name = "capacity", .unit = "bytes", .better = Better::more},
+    {.name = "scaling", .unit = "share", .better = Better::more},
+    {.name = "limit"},
+};
+
+// A launch moves enough to be its own mean, so that few are enough where they agree.
+constexpr Budgets budgets{
+    .quick = {.probe_time = std::chrono::seconds(1),
+              .first_visit_time = std::chrono::seconds(1),
+              .relative_interval = 0.05,
+              .min_visits = 1,
+              .max_visits = 2},
+    .normal = {.probe_time = std::chrono::seconds(6), .relative_interval = 0.02, .max_visits = 4},
+    .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
+
+bool wants(const Request& request, std::string_view series) {
+  return request.series.empty() ||
+         std::find(request.series.begin(), request.series.end(), series) != request.series.end();
+}
+
+/// How many buffers there are: what is read, and what is written.
+std::uint64_t count_buffers(const Request& request) {
+  bool reads = false;
+  bool is_any_writing = false;
+  for (const SeriesSpec& each : all_series) {
+    if (!wants(request, each.name)) continue;
+    reads |= !writes(each.operation) || each.operation == Operation::copy;
+    is_any_writing |= writes(each.operation);
+  }
+  return (reads ? 1U : 0U) + (is_any_writing ? 1U : 0U);
+}
+
+/// So far beyond the last cache that it has no part in it.
+Bytes largest_set(const DeviceInfo& device, const Request& request) {
+  constexpr std::uint64_t caches = 8;
+  constexpr std::uint64_t caches_of_cpu = 4;
+  const bool is_cpu = runs_items_in_turn(device);
+  const Bytes cache = std::max(request.known.last_cache, reported_cache(device));
+  const Bytes least = is_cpu ? mebibytes(64) : mebibytes(256);
+  Bytes size = std::max(least, cache * (is_cpu ? caches_of_cpu : caches));
+  Bytes most = device.global_memory.count == 0 ? size : device.global_memory / 4;
+  if (request.max_memory.count != 0) {
+    // Results, places and sums of blocks beside it.
+    most = request.max_memory - request.max_memory / 8;
+  }
+  most = most / std::max<std::uint64_t>(1, count_buffers(request));
+  if (device.max_allocation.count != 0) most = std::min(most, device.max_allocation);
+  return std::min(size, most);
+}
+
+double ratio_of(const SeriesSpec& series, Effort effort) {
+  const bool is_main = series.name == read_series;
+  if (effort == Effort::thorough) return is_main ? std::pow(2.0, 0.125) : std::sqrt(std::sqrt(2.0));
+  if (effort == Effort::quick) return is_main ? std::sqrt(2.0) : 4.0;
+  return is_main ? std::sqrt(std::sqrt(2.0)) : std::sqrt(2.0);
+}
+
+/// The local memory that a group may surely have.
+std::vector<Bytes> local_sets(const DeviceInfo& device) {
+  if (device.local_memory.count == 0) return {};
+  return {device.local_memory / 2};
+}
+
+std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
+                           const Request& request) {
+  if (series.operation == Operation::local) return local_sets(device);
+  Bytes largest = largest_set(device, request);
+  // Its regions are one buffer.
+  if (series.sharing == Sharing::unit) {
+    largest = largest / static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
+  }
+  std::vector<SizeRange> ranges = request.own.sizes("sizes");
+  if (ranges.empty()) ranges.push_back({smallest_set(series, device), largest, 0.0});
+  std::vector<Bytes> sets;
+  for (const SizeRange& range : ranges) {
+    const double ratio = range.ratio > 1.0 ? range.ratio : ratio_of(series, request.effort);
+    const Bytes last = std::min(range.last, largest);
+    for (auto size = static_cast<double>(range.first.count); size < static_cast<double>(last.count);
+         size *= ratio) {
+      sets.push_back({static_cast<std::uint64_t>(size)});
+    }
+    if (range.first <= last) sets.push_back(last);
+  }
+  return sets;
+}
+
+Plan plan(const DeviceInfo& device, const Request& request) {
+  Plan result;
+  std::uint64_t buffer = 0;
+  std::vector<std::pair<std::string_view, Shape>> shapes;
+  for (const SeriesSpec& series : all_series) {
+    if (!wants(request, series.name)) continue;
+    std::vector<std::uint64_t> known;
+    for (const Bytes set : sets_of(series, device, request)) {
+      const auto shape = shape_for(series, device, set);
+      if (!shape) continue;
+      if (std::find(known.begin(), known.end(), shape->working_set_bytes) != known.end()) continue;
+      known.push_back(shape->working_set_bytes);
+      buffer = std::max(buffer, shape->touched_bytes());
+      shapes.emplace_back(series.name, *shape);
+    }
+    if (known.empty()) {
+      const bool is_local = series.operation == Operation::local;
+      result.findings.push_back(not_measured(
+          "bandwidth", series.name,
+          is_local ? "the device has no local memory" : "no working set that its units can share"));
+    }
+  }
+  for (auto& [series, shape] : shapes) {
+    shape.buffer_bytes = buffer;
+    Point point;
+    point.series = series;
+    write_shape(shape, point);
+    result.points.push_back(std::move(point));
+  }
+  if (!shapes.empty()) result.memory = Bytes{buffer} * count_buffers(request);
+  return result;
+}
+
+/// Sizes around the ends of the levels that all units read.
+std::vector<Point> refine(const DeviceInfo& device, const Request& request,
+                          std::span<const Point> points) {
+  constexpr double knee_ratio = 1.1;
+  std::vector<Point> more;
+  if (!request.own.sizes("sizes").empty() || request.effort != Effort::normal) return more;
+  const SeriesSpec* const series = series_named(read_series);
+  std::uint64_t buffer = 0;
+  std::vector<std::uint64_t> known;
+  for (const Point& point : points) {
+    const auto shape = shape_of<Shape>(point);
+    buffer = std::max(buffer, shape.buffer_bytes);
+    if (point.series == read_series) known.push_back(shape.working_set_bytes);
+  }
+  const std::vector<CurvePoint> curve = latency_curve(points, read_series, device);
+  for (const double size : sizes_around_knees(curve, knee_ratio)) {
+    auto shape = shape_for(*series, device, {static_cast<std::uint64_t>(size)});
+    if (!shape || shape->touched_bytes() > buffer) continue;
+    if (std::find(known.begin(), known.end(), shape->working_set_bytes) != known.end()) continue;
+    known.push_back(shape->working_set_bytes);
+    shape->buffer_bytes = buffer;
+    Point point;
+    point.series = read_series;
+    write_shape(*shape, point);
+    more.push_back(std::move(point));
+  }
+  return more;
+}
+
+std::string check(const DeviceInfo& device, const Request& request) {
+  const bool is_any = std::any_of(all_series.begin(), all_series.end(), [&](const auto& series) {
+    if (!wants(request, series.name)) return false;
+    const std::vector<Bytes> sets = sets_of(series, device, request);
+    return std::any_of(sets.begin(), sets.end(),
+                       [&](Bytes set) { return shape_for(series, device, set).has_value(); });
+  });
+  if (is_any || request.own.sizes("sizes").empty()) return {};
+  return fmt::format(
+      "--sizes: no working set that its units can share: choose sizes between {} "
+      "and {}",
+      format_bytes(smallest_set(*series_named(read_series), device)),
+      format_bytes(largest_set(device, request)));
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(cppcoreguidelines-interfaces-global-init): only the address of the table is taken
+const Probe probe{
+    .id = "bandwidth",
+    .title = "Bandwidth by working set",
+    .question = "How many bytes a second come from each level, for one compute unit and for all?",
+    .unit = Unit::bytes_per_second,
+    .options = options,
+    .series = declared_series,
+    .findings = finding_specs,
+    .view = {.kind = ViewKind::curve, .x = "working_set_bytes", .value_title = "bandwidth"},
+    .budgets = budgets,
+    .check = check,
+    .plan = plan,
+    .refine = refine,
+    .open = open,
+    .variants = variants,
+    .builds = builds,
+    .find_problem = find_problem_of,
+    .analyse = analyse,
+    .card = card,
+    .loops = loops,
+};
+
+}  // namespace clprobe::bandwidth

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all units read from each level, and what one reads from the first.
+#include "probes/bandwidth/card.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "probes/bandwidth/series.hpp"
+#include "probes/shared/card_parts.hpp"
+
+namespace clprobe::bandwidth {
+namespace {
+
+const Finding* of_level(const ProbeResult& result, std::string_view name, std::string_view series,
+                        int level) {
+  const auto found =
+      std::find_if(result.findings.begin(), result.findings.end(), [&](const Finding& each) {
+        return each.name == name && each.series == series && each.level == level;
+      });
+  return found == result.findings.end() ? nullptr : &*found;
+}
+
+// "33.2 TB/s to 219 KiB, 9.93 TB/s to 27.4 MiB, 4.42 TB/s". Of many levels the first and the last.
+std::string text_of(const ProbeResult& result, std::string_view series) {
+  constexpr int max_shown = 4;
+  int count = 0;
+  while (of_level(result, "bandwidth", series, count + 1) != nullptr) ++count;
+  std::string text;
+  for (int level = 1; level <= count; ++level) {
+    const bool is_left_out = count > max_shown && level >= max_shown && level < count;
+    if (is_left_out) {
+      if (level == max_shown) append(text, ", ", fmt::format("{} more", count - max_shown));
+      continue;
+    }
+    const Finding* const rate = of_level(result, "bandwidth", series, level);
+    const Finding* const size = of_level(result, "capacity", series, level);
+    if (!rate->value) continue;
+    std::string one = format_rate(*rate->value);
+    if (size != nullptr && size->value) one += " to " + size_text(*size->value);
+    append(text, ", ", one);
+  }
+  return text;
+}
+
+std::string text_of_unit(const Finding& rate) {
+  return rate.unit == "bytes_per_cycle" ? fmt::format("{:.3g} B a cycle", *rate.value)
+                                        : format_rate(*rate.value);
+}
+
+}  // namespace
+
+Card card(const ProbeResult& result) {
+  Card card;
+  std::string text = text_of(result, read_series);
+  const Finding* const unit = of_level(result, "unit_bandwidth", one_unit_series, 1);
+  if (!text.empty() && unit != nullptr && unit->value) {
+    text += fmt::format("; one unit {}", text_of_unit(*unit));
+  }
+  if (!text.empty()) card.lines.push_back({"by set", "read " + text});
+  for (const std::string& series : series_in(result.findings)) {
+    std::string row = text_of(result, series);
+    if (row.empty()) {
+      card.unseen.push_back(fmt::format("bandwidth of {}", series));
+    } else {
+      card.rows.push_back({series, std::move(row)});
+    }
+  }
+  return card;
+}
+
+}  // namespace clprobe::bandwidth

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/bandwidth/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/levels.hpp"
+#include "probes/bandwidth/series.hpp"
+#include "probes/bandwidth/shape.hpp"
+#include "probes/shared/fields.hpp"
+#include "probes/shared/finding.hpp"
+
+namespace clprobe::bandwidth {
+namespace {
+
+constexpr std::string_view method = "segmentation";
+constexpr std::string_view rate_unit = "bytes_per_second";
+
+Finding of_level(std::string_view name, std::string_view series, int level, std::string_view unit) {
+  Finding finding = finding_of(name, series, unit, method);
+  finding.level = level;
+  return finding;
+}
+
+/// A bandwidth from times of a byte, in ns; `factor`: to another unit.
+void set_rate(Finding& finding, const Level& level, double factor) {
+  finding.value = factor * ns_per_second / level.latency;
+  finding.low = factor * ns_per_second / level.latency_interval.high;
+  finding.high = factor * ns_per_second / level.latency_interval.low;
+}
+
+double units_of(const DeviceInfo& device) {
+  return static_cast<double>(std::max<std::int64_t>(1, device.compute_units));
+}
+
+/// What a unit moves: in a cycle where the core's clock is known, else in a second.
+Finding unit_finding(const SeriesSpec& series, int number, const Level& level,
+                     const DeviceInfo& device) {
+  const double units = series.is_one_unit ? 1.0 : units_of(device);
+  const bool in_cycles = counts_core_cycles(device) && device.clock.ticks_per_ns > 0.0;
+  Finding finding =
+      of_level("unit_bandwidth", series.name, number, in_cycles ? "bytes_per_cycle" : rate_unit);
+  const double per_second = 1.0 / units;
+  const double per_cycle = per_second / (device.clock.ticks_per_ns * ns_per_second);
+  set_rate(finding, level, in_cycles ? per_cycle : per_second);
+  return finding;
+}
+
+Finding capacity_finding(std::string_view series, int number, const Level& level,
+                         double largest_bytes) {
+  Finding finding = of_level("capacity", series, number, "bytes");
+  if (level.capacity) {
+    finding.value = level.capacity->bytes;
+    finding.low = level.capacity->low;
+    finding.high = level.capacity->high;
+  } else {
+    finding.low = largest_bytes;
+    finding.reason =
+        fmt::format("its end was not reached: the largest working set that was measured is {}",
+                    format_bytes({static_cast<std::uint64_t>(largest_bytes)}));
+  }
+  return finding;
+}
+
+void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& device,
+                std::span<const CurvePoint> curve, const std::vector<Level>& levels) {
+  if (levels.empty()) {
+    Finding none = without_value(
+        "bandwidth", series.name, method,
+        fmt::format("no plateau in {}: measure more sizes", format_count(curve.size(), "point")),
+        rate_unit);
+    found.findings.push_back(std::move(none));
+    return;
+  }
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const int number = static_cast<int>(i) + 1;
+    Finding rate = of_level("bandwidth", series.name, number, rate_unit);
+    set_rate(rate, levels[i], 1.0);
+    found.findings.push_back(std::move(rate));
+    found.findings.push_back(unit_finding(series, number, levels[i], device));
+    if (series.operation == Operation::local) continue;
+    found.findings.push_back(
+        capacity_finding(series.name, number, levels[i], curve.back().working_set_bytes));
+  }
+}
+
+/// One size alone is a level without an end.
+std::vector<Level> levels_of(const SeriesSpec& series, std::span<const CurvePoint> curve) {
+  if (series.operation != Operation::local) return find_levels(curve);
+  const auto best = std::min_element(
+      curve.begin(), curve.end(),
+      [](const CurvePoint& a, const CurvePoint& b) { return a.latency < b.latency; });
+  return {{.latency = best->latency, .latency_interval = {best->latency, best->latency}}};
+}
+
+/// The times of a byte at the sizes that are in a level of `read`: between the end of the level
+/// before and this one's.
+std::vector<double> times_between(std::span<const CurvePoint> curve, double low, double high) {
+  std::vector<double> times;
+  for (const CurvePoint& point : curve) {
+    if (point.working_set_bytes > low && point.working_set_bytes <= high) {
+      times.push_back(point.latency);
+    }
+  }
+  return times;
+}
+
+/// How the bandwidth of one unit grows to that of all, in each level: where it is less than by
+/// their number, what they share limits it.
+void add_scaling(Findings& found, const DeviceInfo& device, const std::vector<Level>& levels,
+                 std::span<const CurvePoint> alone) {
+  constexpr double nearly_all = 0.9;
+  double before = 0.0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const Level& level = levels[i];
+    const double end = level.capacity ? level.capacity->low : HUGE_VAL;
+    const std::vector<double> times = times_between(alone, before, end);
+    if (level.capacity) before = level.capacity->high;
+    if (times.empty()) continue;
+    const double ratio = units_of(device);
+    Finding scaling = of_level("scaling", read_series, static_cast<int>(i) + 1, "share");
+    scaling.method = "beside one unit";
+    const Interval one{quantile(times, 0.25), quantile(times, 0.75)};
+    scaling.value = median(times) / (level.latency * ratio);
+    scaling.low = one.low / (level.latency_interval.high * ratio);
+    scaling.high = one.high / (level.latency_interval.low * ratio);
+    Finding limit = of_level("limit", read_series, static_cast<int>(i) + 1, "");
+    limit.method = "beside one unit";
+    limit.label = *scaling.value >= nearly_all ? limited_by_units : limited_by_level;
+    found.findings.push_back(std::move(scaling));
+    found.findings.push_back(std::move(limit));
+  }
+}
+
+}  // namespace
+
+std::optional<PointProblem> find_problem_of(const Point& point) {
+  return find_problem<Shape>(point);
+}
+
+Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
+  Findings found;
+  const std::vector<CurvePoint> alone = latency_curve(points, one_unit_series, device);
+  for (const SeriesSpec& series : all_series) {
+    const std::vector<CurvePoint> curve = latency_curve(points, series.name, device);
+    if (curve.empty()) continue;
+    const std::vector<Level> levels = levels_of(series, curve);
+    add_levels(found, series, device, curve, levels);
+    if (series.name == read_series) add_scaling(found, device, levels, alone);
+  }
+  return found;
+}
+
+}  // namespace clprobe::bandwidth

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/bandwidth/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "clprobe/device.hpp"
+#include "probes/bandwidth/loops.hpp"
+#include "probes/bandwidth/shape.hpp"
+#include "probes/shared/kept_buffer.hpp"
+#include "probes/shared/launch_size.hpp"
+#include "probes/shared/store.hpp"
+
+namespace clprobe::bandwidth {
+namespace {
+
+constexpr const char* file = "bandwidth.cl";
+constexpr std::uint64_t word_bytes = sizeof(cl_uint);
+
+/// What all points share while the probe runs.
+struct State {
+  explicit State(Session& used) : session(used) {}
+
+  Session& session;
+  Store source{};  // holds what `fill` makes, always
+  Store target{};
+  KeptBuffer places{};
+  KeptBuffer results{};
+  std::vector<std::uint32_t> before_blocks{};
+  std::uint64_t words_of_block{0};  // of `before_blocks`
+  std::uint32_t launches{0};
+
+  void fill(const Store& store, std::uint64_t bytes, const std::string& options);
+  void need(Store& store, const Shape& shape, bool is_filled, const std::string& options);
+  void need_sums(const Shape& shape);
+};
+
+void State::fill(const Store& store, std::uint64_t bytes, const std::string& options) {
+  cl::Kernel kernel = session.kernel(file, "bandwidth_fill", options);
+  const std::uint64_t words = bytes / word_bytes;
+  const LaunchSize size = spread_over(session.info(), words);
+  kernel.setArg(0, store.buffer);
+  kernel.setArg(1, cl_ulong{words});
+  session.launch(kernel, cl::NDRange(size.items), cl::NDRange(size.group));
+}
+
+void State::need(Store& store, const Shape& shape, bool is_filled, const std::string& options) {
+  const Bytes size{std::max(shape.buffer_bytes, shape.touched_bytes())};
+  if (store.size >= size) return;
+  store = Store{};  // first, so that its memory is free
+  store = make_store(session, size);
+  // Pages that nobody wrote are no memory yet.
+  if (is_filled || !runs_items_in_turn(session.info())) fill(store, size.count, options);
+}
+
+void State::need_sums(const Shape& shape) {
+  const std::uint64_t words = shape.block_bytes() / word_bytes;
+  const std::uint64_t blocks = shape.touched_bytes() / shape.block_bytes();
+  if (words == words_of_block && before_blocks.size() > blocks) return;
+  const std::uint64_t all = std::max(shape.buffer_bytes / shape.block_bytes(), blocks);
+  before_blocks = sums_before_blocks(all, words);
+  words_of_block = words;
+}
+
+/// A point in place, and the launches on it.
+class Walks {
+ public:
+  Walks(std::shared_ptr<State> state, const Point& point);
+
+  Measurement run(std::uint64_t iterations);
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+  [[nodiscard]] KernelBuild build() const { return state_->session.build_of(file, options_); }
+  [[nodiscard]] const Store& store() const {
+    return writes(shape_.operation) ? state_->target : state_->source;
+  }
+
+ private:
+  void bind();
+  void prove_sums(std::uint64_t count, Measurement& measurement);
+  void prove_contents(std::uint64_t count, Measurement& measurement);
+
+  std::shared_ptr<State> state_;
+  Shape shape_;
+  std::string options_;
+  std::vector<Place> places_;
+  cl::Kernel kernel_{};
+  cl_uint count_argument_{0};
+};
+
+Walks::Walks(std::shared_ptr<State> state, const Point& point)
+    : state_(std::move(state)),
+      shape_(shape_of<Shape>(point)),
+      options_(build_options(shape_)),
+      places_(places_of(shape_)) {
+  const bool reads = !writes(shape_.operation);
+  if (reads || shape_.operation == Operation::copy) {
+    state_->need(state_->source, shape_, true, options_);
+  }
+  if (!reads) state_->need(state_->target, shape_, false, options_);
+  if (reads) state_->need_sums(shape_);
+  bind();
+  run(1);  // some drivers compile only now, and the first launch of a size may be slow
+}
+
+void Walks::bind() {
+  Session& session = state_->session;
+  const std::uint64_t bytes = places_.size() * sizeof(Place);
+  const cl::Buffer& places = state_->places.at_least(session, bytes);
+  session.queue().enqueueWriteBuffer(places, CL_TRUE, 0, bytes, places_.data());
+  const std::string name = fmt::format("bandwidth_{}", word_in(operation_words, shape_.operation));
+  kernel_ = session.kernel(file, name.c_str(), options_);
+  cl_uint index = 0;
+  kernel_.setArg(index++, store().buffer);
+  if (shape_.operation == Operation::copy) {
+    kernel_.setArg(0, state_->source.buffer);
+    kernel_.setArg(index++, state_->target.buffer);
+  }
+  kernel_.setArg(index++, places);
+  kernel_.setArg(index++, static_cast<cl_uint>(shape_.blocks));
+  count_argument_ = index;  // then the launch's number
+  index += 2;
+  if (writes(shape_.operation)) return;
+  kernel_.setArg(index++, state_->results.at_least(session, shape_.items() * word_bytes));
+  if (shape_.operation == Operation::local) {
+    kernel_.setArg(index, cl::Local(shape_.touched_bytes()));
+  }
+}
+
+Measurement Walks::run(std::uint64_t iterations) {
+  Session& session = state_->session;
+  const std::uint64_t count = iterations * shape_.step();
+  if (shape_.operation == Operation::update) {
+    state_->fill(state_->target, shape_.touched_bytes(), options_);
+  }
+  kernel_.setArg(count_argument_, static_cast<cl_uint>(count));
+  kernel_.setArg(count_argument_ + 1, cl_uint{++state_->launches});
+  const LaunchTimes times =
+      session.launch(kernel_, cl::NDRange(shape_.items()), cl::NDRange(shape_.group));
+  Measurement measurement;
+  measurement.sample.accesses = iterations * shape_.bytes_per_iteration();
+  measurement.sample.event_ns = times.event_ns;
+  measurement.sample.host_ns = times.host_ns;
+  if (writes(shape_.operation)) {
+    prove_contents(iterations, measurement);
+  } else {
+    prove_sums(count, measurement);
+  }
+  return measurement;
+}
+
+void Walks::prove_sums(std::uint64_t count, Measurement& measurement) {
+  std::vector<cl_uint> sums(shape_.items());
+  const cl::Buffer& results =
+      state_->results.at_least(state_->session, shape_.items() * word_bytes);
+  state_->session.queue().enqueueReadBuffer(results, CL_TRUE, 0, sums.size() * word_bytes,
+                                            sums.data());
+  const auto items = static_cast<std::uint32_t>(shape_.items());
+  measurement.sample.witness =
+      std::accumulate(sums.begin(), sums.end(), std::uint32_t{0}) - items * state_->launches;
+  measurement.expected_witness = expected_sum(shape_, places_, count, state_->before_blocks);
+}
+
+/// Counts the words that are as they must be now.
+void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
+  Session& session = state_->session;
+  cl::Kernel check = session.kernel(file, "bandwidth_check", options_);
+  const std::uint64_t words = shape_.touched_bytes() / word_bytes;
+  const LaunchSize size = spread_over(session.info(), words);
+  const bool is_update = shape_.operation == Operation::update;
+  const auto times = is_update ? static_cast<std::uint32_t>(iterations) : 1U;
+  const cl::Buffer& right = state_->results.at_least(session, size.items * word_bytes);
+  check.setArg(0, state_->target.buffer);
+  check.setArg(1, cl_ulong{words});
+  check.setArg(2, cl_uint{shape_.operation == Operation::write ? 0U : 1U});
+  check.setArg(3, cl_uint{times * state_->launches});
+  check.setArg(4, right);
+  session.launch(check, cl::NDRange(size.items), cl::NDRange(size.group));
+  std::vector<cl_uint> counts(size.items);
+  session.queue().enqueueReadBuffer(right, CL_TRUE, 0, counts.size() * word_bytes, counts.data());
+  measurement.sample.witness = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  measurement.expected_witness = words;
+}
+
+/// So long that starting it is a small part.
+std::uint64_t enough_iterations(Walks& walks, const DeviceInfo& device) {
+  constexpr double enough_gpu_ns = 1e6;
+  constexpr double enough_cpu_ns = 4e6;
+  const double enough = runs_items_in_turn(device) ? enough_cpu_ns : enough_gpu_ns;
+  const std::uint64_t most = most_iterations(device, walks.shape());
+  std::uint64_t iterations = 1;
+  while (true) {
+    const Sample sample = walks.run(iterations).sample;
+    const auto ns =
+        static_cast<double>(std::max<std::uint64_t>(1, sample.event_ns.value_or(sample.host_ns)));
+    const double wanted = std::ceil(static_cast<double>(iterations) * enough / ns);
+    const auto next = static_cast<std::uint64_t>(
+        std::clamp(wanted, 1.0, static_cast<double>(std::min(most, iterations * 64))));
+    if (next <= iterations || ns >= enough / 4.0) return next;
+    iterations = next;
+  }
+}
+
+Work prepare(const std::shared_ptr<State>& state, const Point& point) {
+  const DeviceInfo& device = state->session.info();
+  auto walks = std::make_shared<Walks>(state, point);
+  Work work;
+  work.accesses_per_iteration = walks->shape().bytes_per_iteration();
+  work.max_iterations = most_iterations(device, walks->shape());
+  work.iterations = enough_iterations(*walks, device);
+  if (const auto& host = walks->store().host) {
+    work.facts.set("huge_page_percent", std::int64_t{host->huge_page_percent()});
+  }
+  work.build = walks->build();
+  work.run = [walks](std::uint64_t iterations) { return walks->run(iterations); };
+  return work;
+}
+
+}  // namespace
+
+Preparer open(Session& session) {
+  return [state = std::make_shared<State>(session)](const Point& point) {
+    return prepare(state, point);
+  };
+}
+
+}  // namespace clprobe::bandwidth

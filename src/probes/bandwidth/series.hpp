@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The series of the probe `bandwidth`: what moves, and how a working set becomes walks. Pure.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "probes/bandwidth/shape.hpp"
+
+namespace clprobe::bandwidth {
+
+/// Whose the regions are.
+enum class Sharing {
+  all,   ///< one region for all walks
+  unit,  ///< one for each compute unit
+  walk,  ///< one for each walk
+};
+
+struct SeriesSpec {
+  std::string_view name{};
+  std::string_view summary{};
+  Operation operation{Operation::read};
+  Sharing sharing{Sharing::all};
+  bool is_one_unit{false};  ///< one work-group alone
+};
+
+inline constexpr std::string_view read_series = "read";
+inline constexpr std::string_view one_unit_series = "read-one-unit";
+
+inline constexpr std::array all_series{
+    SeriesSpec{read_series, "all units read one set", Operation::read, Sharing::all},
+    SeriesSpec{"read-own", "each unit reads a set of its own", Operation::read, Sharing::unit},
+    SeriesSpec{one_unit_series, "one unit reads alone", Operation::read, Sharing::all, true},
+    SeriesSpec{"write", "all units write parts of one set", Operation::write, Sharing::walk},
+    SeriesSpec{"copy", "all units copy one half to the other", Operation::copy, Sharing::walk},
+    SeriesSpec{"update", "all units add to parts of one set", Operation::update, Sharing::walk},
+    SeriesSpec{"local", "local memory of all units", Operation::local, Sharing::all},
+};
+
+/// The spec of a series; null where there is none of that name.
+const SeriesSpec* series_named(std::string_view name);
+
+/// The shape of a point of the series, with the working set nearest below the wanted one that its
+/// walks can share out; nothing where that is no block.
+std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted);
+
+/// The smallest working set that makes all units work, and the ratio of neighbouring ones.
+Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device);
+
+}  // namespace clprobe::bandwidth
