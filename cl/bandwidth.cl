@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bandwidth by working set. LANES neighbouring work-items walk together over a region of blocks,
-// from a start of their own and round and round; of each block a work-item moves UNROLL vectors of
-// VECTOR words, so that a block has LANES * UNROLL * VECTOR words. Which walk has which region and
-// start is in `places` (the region's first block, and the start in it); many walks may share a
-// region. One build serves all sizes, and no address is known to the compiler. The host's side is
-// src/probes/bandwidth/launch.cpp.
+// from a start of their own and round and round. A row is a vector of VECTOR words for each of them,
+// and a block is ROWS rows; a work-item moves UNROLL vectors in a turn of its loop. Which walk has
+// which region and start is in `places` (the region's first block, and the start in it); many walks
+// may share a region. One build serves all sizes, and no address is known to the compiler. The
+// host's side is src/probes/bandwidth/launch.cpp.
 //   LANES   work-items side by side
 //   VECTOR  words of a vector: 4 or 16
+//   ROWS    rows of a block: 1, or UNROLL
 //   GROUP   work-items of the group, where there are more than compilers expect
-#include "mixed.clh"
 #include "places.clh"
 
 #define UNROLL 4
@@ -33,74 +33,91 @@ typedef uint16 words;
 
 // clang-format off
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3)
-#define LOAD(n) const words loaded##n = block[n * LANES];
+#define ADVANCE at = at + 1 == blocks ? 0 : at + 1;
+// The vectors of a turn, and the steps from block to block among and after them. Where a block is
+// larger than a row, they are neighbours, and the address is told once.
+#if ROWS == 1
+#define PLACE(n) const ulong at##n = ((ulong)place.x + at) * LANES + lane; ADVANCE
+#define PLACES EACH(PLACE)
+#define NEXT
+#else
+#define PLACES const ulong first = ((ulong)place.x + at) * (UNROLL * LANES) + lane; \
+  const ulong at0 = first; const ulong at1 = first + LANES;                         \
+  const ulong at2 = first + 2 * LANES; const ulong at3 = first + 3 * LANES;
+#define NEXT ADVANCE
+#endif
+
+#define LOAD(n) const words loaded##n = data[at##n];
+#define LOAD_LOCAL(n) const words loaded##n = set[(uint)at##n];
 #define ADD(n) sum += loaded##n;
 
-// The walk: DO for each block, whose first vector for this work-item is number `first`.
-#define WALK(DO)                                                                 \
-  const uint item = (uint)get_global_id(0);                                      \
-  const uint2 place = places[item / LANES];                                      \
-  uint at = place.y;                                                             \
-  for (uint i = 0; i < count; ++i) {                                             \
-    const ulong first = ((ulong)place.x + at) * (UNROLL * LANES) + item % LANES; \
-    DO                                                                           \
-    at = at + 1 == blocks ? 0 : at + 1;                                          \
+#define WALK(DO)                                 \
+  const uint item = (uint)get_global_id(0);      \
+  const uint lane = item % LANES;                \
+  const uint2 place = places[item / LANES];      \
+  uint at = place.y;                             \
+  for (uint turn = 0; turn < turns; ++turn) {    \
+    PLACES                                       \
+    DO                                           \
+    NEXT                                         \
   }
 // clang-format on
 
 // Each work-item leaves the sum of all words that it loaded, and the launch's number.
 IN_GROUP
 kernel void bandwidth_read(global const words* restrict data, global const uint2* restrict places,
-                           uint blocks, uint count, uint launch, global uint* restrict sums) {
+                           uint blocks, uint turns, uint launch, global uint* restrict sums) {
   words sum = (words)0;
-  WALK(global const words* const block = data + first; EACH(LOAD) EACH(ADD))
+  WALK(EACH(LOAD) EACH(ADD))
   sums[item] = TOTAL_OF(sum) + launch;
 }
 
 // The same over a region that the group has copied into local memory.
 IN_GROUP
 kernel void bandwidth_local(global const words* restrict data, global const uint2* restrict places,
-                            uint blocks, uint count, uint launch, global uint* restrict sums,
+                            uint blocks, uint turns, uint launch, global uint* restrict sums,
                             local words* set) {
-  const uint vectors = blocks * (UNROLL * LANES);
+  const uint vectors = blocks * (ROWS * LANES);
   for (uint v = (uint)get_local_id(0); v < vectors; v += (uint)get_local_size(0)) set[v] = data[v];
   barrier(CLK_LOCAL_MEM_FENCE);
   words sum = (words)0;
-  WALK(local const words* const block = set + (uint)first; EACH(LOAD) EACH(ADD))
+  WALK(EACH(LOAD_LOCAL) EACH(ADD))
   sums[item] = TOTAL_OF(sum) + launch;
 }
 
 // clang-format off
-#define WRITE(n) \
-  block[n * LANES] = (words)((uint)(first + n * LANES) * VECTOR + launch) + LANES_OF_VECTOR;
-#define COPY(n) out[n * LANES] = loaded##n + launch;
-#define UPDATE(n) block[n * LANES] = loaded##n + launch;
+#define WRITE(n) data[at##n] = (words)((uint)at##n * VECTOR + launch) + LANES_OF_VECTOR;
+#define COPY(n) to[at##n] = loaded##n + launch;
+#define UPDATE(n) data[at##n] = loaded##n + launch;
 // clang-format on
 
 // Word w becomes w and the launch's number.
 kernel void bandwidth_write(global words* restrict data, global const uint2* restrict places,
-                            uint blocks, uint count, uint launch) {
-  WALK(global words* const block = data + first; EACH(WRITE))
+                            uint blocks, uint turns, uint launch) {
+  WALK(EACH(WRITE))
 }
 
 // Adds the launch's number: what an earlier launch left behind is then no copy.
 kernel void bandwidth_copy(global const words* restrict data, global words* restrict to,
-                           global const uint2* restrict places, uint blocks, uint count,
+                           global const uint2* restrict places, uint blocks, uint turns,
                            uint launch) {
-  WALK(global const words* const block = data + first; global words* const out = to + first;
-       EACH(LOAD) EACH(COPY))
+  WALK(EACH(LOAD) EACH(COPY))
 }
 
+// The vectors of a turn must differ.
 kernel void bandwidth_update(global words* restrict data, global const uint2* restrict places,
-                             uint blocks, uint count, uint launch) {
-  WALK(global words* const block = data + first; EACH(LOAD) EACH(UPDATE))
+                             uint blocks, uint turns, uint launch) {
+  WALK(EACH(LOAD) EACH(UPDATE))
 }
 
-// Outside of all timing: word w becomes one whose bits all depend on w.
+// Word w of what is read. The host adds these up (src/probes/bandwidth/shape.cpp).
+inline uint word_at(uint w) { return (0x7f4a7c15u * w + 0x42ef9505u) * w; }
+
+// Outside of all timing.
 kernel void bandwidth_fill(global uint* data, ulong words_in_all) {
   const ulong end = end_of_places(words_in_all);
   const ulong step = place_step();
-  for (ulong w = first_place(words_in_all); w < end; w += step) data[w] = mixed((uint)w + 1);
+  for (ulong w = first_place(words_in_all); w < end; w += step) data[w] = word_at((uint)w);
 }
 
 // Counts the words that are as they must be: w, or what `fill` made of it, and `added`.
@@ -110,7 +127,7 @@ kernel void bandwidth_check(global const uint* data, ulong words_in_all, uint is
   const ulong step = place_step();
   uint count = 0;
   for (ulong w = first_place(words_in_all); w < end; w += step) {
-    const uint base = is_filled != 0 ? mixed((uint)w + 1) : (uint)w;
+    const uint base = is_filled != 0 ? word_at((uint)w) : (uint)w;
     count += data[w] == base + added ? 1 : 0;
   }
   right[get_global_id(0)] = count;

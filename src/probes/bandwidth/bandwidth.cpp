@@ -84,7 +84,9 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   constexpr std::uint64_t caches_of_cpu = 4;
   const bool is_cpu = runs_items_in_turn(device);
   const Bytes cache = std::max(request.known.last_cache, reported_cache(device));
-  const Bytes least = is_cpu ? mebibytes(64) : mebibytes(256);
+  // What a GPU's last cache keeps of a set is a part of it, however it is walked over.
+  const bool is_large = device.global_memory >= gibibytes(16);
+  const Bytes least = is_cpu ? mebibytes(64) : is_large ? gibibytes(1) : mebibytes(256);
   Bytes size = std::max(least, cache * (is_cpu ? caches_of_cpu : caches));
   Bytes most = device.global_memory.count == 0 ? size : device.global_memory / 4;
   if (request.max_memory.count != 0) {

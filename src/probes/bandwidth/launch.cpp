@@ -32,13 +32,10 @@ struct State {
   Store target{};
   KeptBuffer places{};
   KeptBuffer results{};
-  std::vector<std::uint32_t> before_blocks{};
-  std::uint64_t words_of_block{0};  // of `before_blocks`
   std::uint32_t launches{0};
 
   void fill(const Store& store, std::uint64_t bytes, const std::string& options);
   void need(Store& store, const Shape& shape, bool is_filled, const std::string& options);
-  void need_sums(const Shape& shape);
 };
 
 void State::fill(const Store& store, std::uint64_t bytes, const std::string& options) {
@@ -57,15 +54,6 @@ void State::need(Store& store, const Shape& shape, bool is_filled, const std::st
   store = make_store(session, size);
   // Pages that nobody wrote are no memory yet.
   if (is_filled || !runs_items_in_turn(session.info())) fill(store, size.count, options);
-}
-
-void State::need_sums(const Shape& shape) {
-  const std::uint64_t words = shape.block_bytes() / word_bytes;
-  const std::uint64_t blocks = shape.touched_bytes() / shape.block_bytes();
-  if (words == words_of_block && before_blocks.size() > blocks) return;
-  const std::uint64_t all = std::max(shape.buffer_bytes / shape.block_bytes(), blocks);
-  before_blocks = sums_before_blocks(all, words);
-  words_of_block = words;
 }
 
 /// A point in place, and the launches on it.
@@ -90,7 +78,7 @@ class Walks {
   std::string options_;
   std::vector<Place> places_;
   cl::Kernel kernel_{};
-  cl_uint count_argument_{0};
+  cl_uint turns_argument_{0};
 };
 
 Walks::Walks(std::shared_ptr<State> state, const Point& point)
@@ -103,7 +91,6 @@ Walks::Walks(std::shared_ptr<State> state, const Point& point)
     state_->need(state_->source, shape_, true, options_);
   }
   if (!reads) state_->need(state_->target, shape_, false, options_);
-  if (reads) state_->need_sums(shape_);
   bind();
   run(1);  // some drivers compile only now, and the first launch of a size may be slow
 }
@@ -123,7 +110,7 @@ void Walks::bind() {
   }
   kernel_.setArg(index++, places);
   kernel_.setArg(index++, static_cast<cl_uint>(shape_.blocks));
-  count_argument_ = index;  // then the launch's number
+  turns_argument_ = index;  // then the launch's number
   index += 2;
   if (writes(shape_.operation)) return;
   kernel_.setArg(index++, state_->results.at_least(session, shape_.items() * word_bytes));
@@ -134,12 +121,12 @@ void Walks::bind() {
 
 Measurement Walks::run(std::uint64_t iterations) {
   Session& session = state_->session;
-  const std::uint64_t count = iterations * shape_.step();
+  const std::uint64_t turns = iterations * shape_.turns();
   if (shape_.operation == Operation::update) {
     state_->fill(state_->target, shape_.touched_bytes(), options_);
   }
-  kernel_.setArg(count_argument_, static_cast<cl_uint>(count));
-  kernel_.setArg(count_argument_ + 1, cl_uint{++state_->launches});
+  kernel_.setArg(turns_argument_, static_cast<cl_uint>(turns));
+  kernel_.setArg(turns_argument_ + 1, cl_uint{++state_->launches});
   const LaunchTimes times =
       session.launch(kernel_, cl::NDRange(shape_.items()), cl::NDRange(shape_.group));
   Measurement measurement;
@@ -149,7 +136,7 @@ Measurement Walks::run(std::uint64_t iterations) {
   if (writes(shape_.operation)) {
     prove_contents(iterations, measurement);
   } else {
-    prove_sums(count, measurement);
+    prove_sums(turns * shape_.blocks_of_turn(), measurement);
   }
   return measurement;
 }
@@ -163,7 +150,7 @@ void Walks::prove_sums(std::uint64_t count, Measurement& measurement) {
   const auto items = static_cast<std::uint32_t>(shape_.items());
   measurement.sample.witness =
       std::accumulate(sums.begin(), sums.end(), std::uint32_t{0}) - items * state_->launches;
-  measurement.expected_witness = expected_sum(shape_, places_, count, state_->before_blocks);
+  measurement.expected_witness = expected_sum(shape_, places_, count);
 }
 
 /// Counts the words that are as they must be now.
@@ -173,7 +160,9 @@ void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
   const std::uint64_t words = shape_.touched_bytes() / word_bytes;
   const LaunchSize size = spread_over(session.info(), words);
   const bool is_update = shape_.operation == Operation::update;
-  const auto times = is_update ? static_cast<std::uint32_t>(iterations) : 1U;
+  const std::uint64_t rounds =
+      iterations * shape_.turns() * shape_.blocks_of_turn() / shape_.blocks;
+  const auto times = is_update ? static_cast<std::uint32_t>(rounds) : 1U;
   const cl::Buffer& right = state_->results.at_least(session, size.items * word_bytes);
   check.setArg(0, state_->target.buffer);
   check.setArg(1, cl_ulong{words});

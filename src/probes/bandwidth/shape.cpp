@@ -5,7 +5,6 @@
 
 #include <numeric>
 
-#include "probes/shared/mixed.hpp"
 #include "probes/shared/work_group.hpp"
 
 namespace clprobe::bandwidth {
@@ -26,10 +25,17 @@ bool writes(Operation operation) {
   return operation != Operation::read && operation != Operation::local;
 }
 
+std::uint64_t Shape::turns() const {
+  const bool is_whole = regions == walks;
+  const std::uint64_t step =
+      is_whole ? std::lcm(blocks, blocks_of_turn()) : (blocks + sharers() - 1) / sharers();
+  return (step + blocks_of_turn() - 1) / blocks_of_turn();
+}
+
 std::uint64_t Shape::bytes_per_iteration() const {
   const std::uint64_t directions =
       operation == Operation::copy || operation == Operation::update ? 2 : 1;
-  return walks * step() * block_bytes() * directions;
+  return walks * turns() * blocks_of_turn() * block_bytes() * directions;
 }
 
 std::vector<Place> places_of(const Shape& shape) {
@@ -46,27 +52,31 @@ std::vector<Place> places_of(const Shape& shape) {
   return places;
 }
 
-std::vector<std::uint32_t> sums_before_blocks(std::uint64_t blocks, std::uint64_t words_of_block) {
-  std::vector<std::uint32_t> sums(blocks + 1);
-  std::uint32_t word = 0;
-  for (std::uint64_t block = 0; block < blocks; ++block) {
-    std::uint32_t sum = sums[block];
-    for (std::uint64_t i = 0; i < words_of_block; ++i) sum += mixed(++word);
-    sums[block + 1] = sum;
-  }
-  return sums;
+// Word w is (square w + line) w, so that the sum of those before n is
+// square n (n - 1) (2 n - 1) / 6 + line n (n - 1) / 2.
+std::uint32_t sum_before(std::uint64_t words) {
+  constexpr std::uint32_t square = 0x7f4a7c15;
+  constexpr std::uint32_t line = 0x42ef9505;
+  if (words == 0) return 0;
+  const std::uint64_t pairs = words % 2 == 0 ? words / 2 * (words - 1) : (words - 1) / 2 * words;
+  const std::uint64_t odd = 2 * words - 1;
+  // One of both has the factor 3.
+  const std::uint64_t squares = pairs % 3 == 0 ? pairs / 3 * odd : odd / 3 * pairs;
+  return static_cast<std::uint32_t>(square * squares + line * pairs);
 }
 
-std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, std::uint64_t count,
-                           std::span<const std::uint32_t> before_blocks) {
-  const auto turns = static_cast<std::uint32_t>(count / shape.blocks);
+std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, std::uint64_t count) {
+  const auto rounds = static_cast<std::uint32_t>(count / shape.blocks);
   const std::uint64_t rest = count % shape.blocks;
+  const std::uint64_t words_of_block = shape.block_bytes() / sizeof(std::uint32_t);
   std::uint32_t sum = 0;
   for (const Place& place : places) {
-    const auto before = [&](std::uint64_t block) { return before_blocks[place.region + block]; };
+    const auto before = [&](std::uint64_t block) {
+      return sum_before((place.region + block) * words_of_block);
+    };
     const std::uint32_t all = before(shape.blocks) - before(0);
     const std::uint64_t end = place.start + rest;
-    sum += turns * all;
+    sum += rounds * all;
     if (end <= shape.blocks) {
       sum += before(end) - before(place.start);
     } else {
@@ -78,17 +88,19 @@ std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, st
 }
 
 std::string build_options(const Shape& shape) {
-  std::string options = fmt::format("-DLANES={} -DVECTOR={}", shape.lanes, shape.vector);
+  std::string options =
+      fmt::format("-DLANES={} -DVECTOR={} -DROWS={}", shape.lanes, shape.vector, shape.rows);
   if (shape.group > usual_group) options += large_group(shape.group);
   return options;
 }
 
 std::vector<KernelVariant> variants() {
-  return {{build_options({.lanes = 1, .vector = 16}), ""},
-          {build_options({.lanes = 64, .vector = 4}), ""},
-          {build_options({.lanes = 128, .vector = 4}), ""},
-          {build_options({.lanes = 128, .vector = 4, .group = 512}), ""},
-          {build_options({.lanes = 128, .vector = 4, .group = 1024}), ""}};
+  std::vector<KernelVariant> all{{build_options({.lanes = 1, .vector = 16, .rows = unroll}), ""},
+                                 {build_options({.lanes = 64, .vector = 4, .rows = unroll}), ""}};
+  for (const std::uint64_t group : {64U, 128U, 256U, 512U, 1024U}) {
+    all.push_back({build_options({.lanes = group, .vector = 4, .rows = 1, .group = group}), ""});
+  }
+  return all;
 }
 
 }  // namespace clprobe::bandwidth

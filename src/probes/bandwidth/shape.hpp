@@ -24,7 +24,7 @@ inline constexpr Word<Operation> operation_words[]{{Operation::read, "read"},
 
 bool writes(Operation operation);
 
-/// Vectors of a block that one work-item moves, as in cl/bandwidth.cl.
+/// Vectors that one work-item moves in a turn of its loop, as in cl/bandwidth.cl.
 inline constexpr std::uint64_t unroll = 4;
 
 /// Walks over regions of blocks. All regions together are one buffer's beginning.
@@ -33,6 +33,7 @@ struct Shape {
   Operation operation{Operation::read};
   std::uint64_t lanes{1};   ///< work-items of a walk
   std::uint64_t vector{4};  ///< words
+  std::uint64_t rows{1};    ///< of a block: 1 or `unroll`
   std::uint64_t group{1};   ///< work-items
   std::uint64_t walks{1};
   std::uint64_t regions{1};
@@ -47,6 +48,7 @@ struct Shape {
     f.word("operation", operation, operation_words);
     f.whole("lanes", lanes, {.min = 1, .max = 1024});
     f.whole("vector", vector, {.min = 4, .max = 16});
+    f.whole("rows", rows, {.min = 1, .max = unroll});
     f.whole("work_group", group, count_from_1);
     f.whole("walks", walks, {.min = 1, .max = 1 << 24});
     f.whole("regions", regions, {.min = 1, .max = 1 << 24});
@@ -55,7 +57,7 @@ struct Shape {
     f.fact("buffer_bytes", buffer_bytes);
   }
 
-  [[nodiscard]] std::uint64_t block_bytes() const { return lanes * unroll * vector * 4; }
+  [[nodiscard]] std::uint64_t block_bytes() const { return lanes * rows * vector * 4; }
   [[nodiscard]] std::uint64_t items() const { return walks * lanes; }
   /// Walks of a region.
   [[nodiscard]] std::uint64_t sharers() const {
@@ -63,8 +65,10 @@ struct Shape {
   }
   /// Of the buffer, or of each of two.
   [[nodiscard]] std::uint64_t touched_bytes() const { return regions * blocks * block_bytes(); }
-  /// Blocks of a walk in one iteration, which goes once over all, or a block where walks are more.
-  [[nodiscard]] std::uint64_t step() const { return (blocks + sharers() - 1) / sharers(); }
+  [[nodiscard]] std::uint64_t blocks_of_turn() const { return unroll / rows; }
+  /// Turns of a walk's loop in one iteration, which goes once over all, and where walks have
+  /// regions of their own a whole number of times.
+  [[nodiscard]] std::uint64_t turns() const;
   /// That all walks move in one iteration.
   [[nodiscard]] std::uint64_t bytes_per_iteration() const;
 };
@@ -81,12 +85,11 @@ struct Place {
 /// walks of one compute unit then do not find in its caches what its others have just read.
 std::vector<Place> places_of(const Shape& shape);
 
-/// Sums of the words that `fill` makes, before each block of a buffer and at its end: wrapping.
-std::vector<std::uint32_t> sums_before_blocks(std::uint64_t blocks, std::uint64_t words_of_block);
+/// The sum of the first `words` words that `fill` makes, wrapping. At most 2^32 of them.
+std::uint32_t sum_before(std::uint64_t words);
 
-/// What all walks together must add up that make `count` blocks each, wrapping.
-std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, std::uint64_t count,
-                           std::span<const std::uint32_t> before_blocks);
+/// What all walks together must add up that go over `count` blocks each, wrapping.
+std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, std::uint64_t count);
 
 std::string build_options(const Shape& shape);
 std::vector<KernelVariant> variants();
