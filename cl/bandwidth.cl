@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bandwidth by working set. LANES neighbouring work-items walk together over a region of blocks,
-// from a start of their own and round and round. A row is a vector of VECTOR words for each of them,
-// and a block is ROWS rows; a work-item moves UNROLL vectors in a turn of its loop. Which walk has
-// which region and start is in `places` (the region's first block, and the start in it); many walks
-// may share a region. One build serves all sizes, and no address is known to the compiler. The
-// host's side is src/probes/bandwidth/launch.cpp.
+// from a start of their own and round and round. Of each block a work-item moves UNROLL vectors of
+// VECTOR words, and those of its neighbours lie beside them. Which walk has which region and start is
+// in `places` (the region's first block, and the start in it); many walks may share a region. One
+// build serves all sizes, and no address is known to the compiler. The host's side is
+// src/probes/bandwidth/launch.cpp.
 //   LANES   work-items side by side
 //   VECTOR  words of a vector: 4 or 16
-//   ROWS    rows of a block: 1, or UNROLL
 //   GROUP   work-items of the group, where there are more than compilers expect
 #include "places.clh"
 
@@ -33,33 +32,19 @@ typedef uint16 words;
 
 // clang-format off
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3)
-#define ADVANCE at = at + 1 == blocks ? 0 : at + 1;
-// The vectors of a turn, and the steps from block to block among and after them. Where a block is
-// larger than a row, they are neighbours, and the address is told once.
-#if ROWS == 1
-#define PLACE(n) const ulong at##n = ((ulong)place.x + at) * LANES + lane; ADVANCE
-#define PLACES EACH(PLACE)
-#define NEXT
-#else
-#define PLACES const ulong first = ((ulong)place.x + at) * (UNROLL * LANES) + lane; \
-  const ulong at0 = first; const ulong at1 = first + LANES;                         \
-  const ulong at2 = first + 2 * LANES; const ulong at3 = first + 3 * LANES;
-#define NEXT ADVANCE
-#endif
-
-#define LOAD(n) const words loaded##n = data[at##n];
-#define LOAD_LOCAL(n) const words loaded##n = set[(uint)at##n];
+#define LOAD(n) const words loaded##n = data[at + n * LANES];
+#define LOAD_LOCAL(n) const words loaded##n = set[(uint)at + n * LANES];
 #define ADD(n) sum += loaded##n;
 
-#define WALK(DO)                                 \
-  const uint item = (uint)get_global_id(0);      \
-  const uint lane = item % LANES;                \
-  const uint2 place = places[item / LANES];      \
-  uint at = place.y;                             \
-  for (uint turn = 0; turn < turns; ++turn) {    \
-    PLACES                                       \
-    DO                                           \
-    NEXT                                         \
+// DO for each block, of which the work-item's first vector is number `at`.
+#define WALK(DO)                                                                      \
+  const uint item = (uint)get_global_id(0);                                           \
+  const uint2 place = places[item / LANES];                                           \
+  uint block = place.y;                                                               \
+  for (uint turn = 0; turn < turns; ++turn) {                                         \
+    const ulong at = ((ulong)place.x + block) * (UNROLL * LANES) + item % LANES;      \
+    DO                                                                                \
+    block = block + 1 == blocks ? 0 : block + 1;                                      \
   }
 // clang-format on
 
@@ -77,7 +62,7 @@ IN_GROUP
 kernel void bandwidth_local(global const words* restrict data, global const uint2* restrict places,
                             uint blocks, uint turns, uint launch, global uint* restrict sums,
                             local words* set) {
-  const uint vectors = blocks * (ROWS * LANES);
+  const uint vectors = blocks * (UNROLL * LANES);
   for (uint v = (uint)get_local_id(0); v < vectors; v += (uint)get_local_size(0)) set[v] = data[v];
   barrier(CLK_LOCAL_MEM_FENCE);
   words sum = (words)0;
@@ -86,9 +71,10 @@ kernel void bandwidth_local(global const words* restrict data, global const uint
 }
 
 // clang-format off
-#define WRITE(n) data[at##n] = (words)((uint)at##n * VECTOR + launch) + LANES_OF_VECTOR;
-#define COPY(n) to[at##n] = loaded##n + launch;
-#define UPDATE(n) data[at##n] = loaded##n + launch;
+#define WRITE(n) \
+  data[at + n * LANES] = (words)((uint)(at + n * LANES) * VECTOR + launch) + LANES_OF_VECTOR;
+#define COPY(n) to[at + n * LANES] = loaded##n + launch;
+#define UPDATE(n) data[at + n * LANES] = loaded##n + launch;
 // clang-format on
 
 // Word w becomes w and the launch's number.
@@ -104,7 +90,6 @@ kernel void bandwidth_copy(global const words* restrict data, global words* rest
   WALK(EACH(LOAD) EACH(COPY))
 }
 
-// The vectors of a turn must differ.
 kernel void bandwidth_update(global words* restrict data, global const uint2* restrict places,
                              uint blocks, uint turns, uint launch) {
   WALK(EACH(LOAD) EACH(UPDATE))

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The native twin of `clprobe bandwidth` on an NVIDIA GPU: reading a working set again and again.
 //
-//   sets_cuda own|shared SET_BYTES REPEATS
+//   sets_cuda own|one|shared SET_BYTES REPEATS
 //
-// own: two blocks of 1,024 threads a multiprocessor, each of which reads a half of SET_BYTES of its
-// own. shared: many blocks of 256 threads that each read pieces of one set, in an order in which
-// neighbouring blocks are far from each other. One JSON object on stdout: the bytes per second of
+// own: a block of 1,024 threads on each multiprocessor, which reads SET_BYTES of its own. one: such
+// a block alone. shared: many blocks of 256 threads that each read pieces of one set, in an order in
+// which neighbouring blocks are far from each other. One JSON object on stdout: the bytes per second of
 // each repeat, by events.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -52,12 +53,12 @@ __global__ void read_own(const uint4* __restrict__ data, unsigned rows, unsigned
 }
 
 /// Each block reads `each` pieces of loads * blockDim.x vectors.
-__global__ void read_shared(const uint4* __restrict__ data, unsigned pieces, unsigned each,
-                            unsigned* out) {
+__global__ void read_shared(const uint4* __restrict__ data, unsigned pieces, unsigned stride,
+                            unsigned each, unsigned* out) {
   unsigned sum = 0;
   for (unsigned i = 0; i < each; ++i) {
     const std::uint64_t turn = std::uint64_t{i} * gridDim.x + blockIdx.x;
-    const unsigned piece = static_cast<unsigned>(turn * 2654435761u % pieces);
+    const unsigned piece = static_cast<unsigned>(turn * stride % pieces);
     const uint4* const begin = data + std::uint64_t{piece} * loads * blockDim.x + threadIdx.x;
     uint4 value[loads];
 #pragma unroll
@@ -82,14 +83,15 @@ int main(int count, char** words) {
   const std::uint64_t bytes = count == 4 ? std::strtoull(words[2], nullptr, 10) : 0;
   cudaDeviceProp device{};
   check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
-  const bool is_own = what == "own";
+  const bool is_one = what == "one";
+  const bool is_own = is_one || what == "own";
   const unsigned threads = is_own ? 1024 : 256;
   const auto units = static_cast<unsigned>(device.multiProcessorCount);
-  const unsigned blocks = is_own ? 2 * units : 8 * units;
+  const unsigned blocks = is_one ? 1 : is_own ? units : 8 * units;
   const std::uint64_t piece_bytes = sizeof(uint4) * loads * threads;
-  const std::uint64_t pieces = (is_own ? bytes / 2 : bytes) / piece_bytes;
+  const std::uint64_t pieces = bytes / piece_bytes;
   if ((!is_own && what != "shared") || pieces == 0) {
-    std::fprintf(stderr, "usage: sets_cuda own|shared SET_BYTES REPEATS\n");
+    std::fprintf(stderr, "usage: sets_cuda own|one|shared SET_BYTES REPEATS\n");
     return 2;
   }
   const auto repeats = static_cast<unsigned>(std::strtoul(words[3], nullptr, 10));
@@ -97,8 +99,11 @@ int main(int count, char** words) {
   uint4* const data = device_array<uint4>(buffer);
   unsigned* const out = device_array<unsigned>(std::uint64_t{blocks} * threads);
   fill<<<8192, 256>>>(data, buffer);
-  // Some 2 ms at 5 TB/s.
-  const double wanted = 10e9 / (static_cast<double>(blocks) * static_cast<double>(piece_bytes));
+  // A step that meets all pieces before it meets one again.
+  auto stride = static_cast<unsigned>(static_cast<double>(pieces) * 0.618);
+  while (std::gcd(static_cast<std::uint64_t>(stride), pieces) != 1) ++stride;
+  // Some 2 ms at 5 TB/s, or at 100 GB/s of one.
+  const double wanted = (is_one ? 0.2e9 : 10e9) / (static_cast<double>(blocks) * static_cast<double>(piece_bytes));
   const auto each = static_cast<unsigned>(wanted < 1.0 ? 1.0 : wanted);
   const auto turns = static_cast<unsigned>(each / pieces + 1);
   const double moved = static_cast<double>(blocks) * static_cast<double>(piece_bytes) *
@@ -114,7 +119,7 @@ int main(int count, char** words) {
     if (is_own) {
       read_own<<<blocks, threads>>>(data, static_cast<unsigned>(pieces * loads), turns, out);
     } else {
-      read_shared<<<blocks, threads>>>(data, static_cast<unsigned>(pieces), each, out);
+      read_shared<<<blocks, threads>>>(data, static_cast<unsigned>(pieces), stride, each, out);
     }
     check(cudaEventRecord(end), "cudaEventRecord");
     check(cudaEventSynchronize(end), "launch");

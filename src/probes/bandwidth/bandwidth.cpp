@@ -106,13 +106,11 @@ double ratio_of(const SeriesSpec& series, Effort effort) {
 }
 
 /// The local memory that a group may surely have.
-std::vector<Bytes> local_sets(const DeviceInfo& device) {
-  if (device.local_memory.count == 0) return {};
-  return {device.local_memory / 2};
-}
+std::vector<Bytes> local_sets(const DeviceInfo& device) { return {device.local_memory / 2}; }
 
 std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
                            const Request& request) {
+  if (!missing_in(series, device).empty()) return {};
   if (series.operation == Operation::local) return local_sets(device);
   Bytes largest = largest_set(device, request);
   // Its regions are one buffer.
@@ -149,12 +147,13 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       buffer = std::max(buffer, shape->touched_bytes());
       shapes.emplace_back(series.name, *shape);
     }
-    if (known.empty()) {
-      const bool is_local = series.operation == Operation::local;
-      result.findings.push_back(not_measured(
-          "bandwidth", series.name,
-          is_local ? "the device has no local memory" : "no working set that its units can share"));
-    }
+    if (!known.empty()) continue;
+    const std::string reason = missing_in(series, device);
+    // What cannot be is told to those who ask for it.
+    if (!reason.empty() && request.series.empty() && series.operation != Operation::local) continue;
+    result.findings.push_back(
+        not_measured("bandwidth", series.name,
+                     reason.empty() ? "no working set that its units can share out" : reason));
   }
   for (auto& [series, shape] : shapes) {
     shape.buffer_bytes = buffer;

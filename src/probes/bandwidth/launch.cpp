@@ -78,7 +78,7 @@ class Walks {
   std::string options_;
   std::vector<Place> places_;
   cl::Kernel kernel_{};
-  cl_uint turns_argument_{0};
+  cl_uint count_argument_{0};
 };
 
 Walks::Walks(std::shared_ptr<State> state, const Point& point)
@@ -110,7 +110,7 @@ void Walks::bind() {
   }
   kernel_.setArg(index++, places);
   kernel_.setArg(index++, static_cast<cl_uint>(shape_.blocks));
-  turns_argument_ = index;  // then the launch's number
+  count_argument_ = index;  // then the launch's number
   index += 2;
   if (writes(shape_.operation)) return;
   kernel_.setArg(index++, state_->results.at_least(session, shape_.items() * word_bytes));
@@ -121,12 +121,12 @@ void Walks::bind() {
 
 Measurement Walks::run(std::uint64_t iterations) {
   Session& session = state_->session;
-  const std::uint64_t turns = iterations * shape_.turns();
+  const std::uint64_t count = iterations * shape_.step();
   if (shape_.operation == Operation::update) {
     state_->fill(state_->target, shape_.touched_bytes(), options_);
   }
-  kernel_.setArg(turns_argument_, static_cast<cl_uint>(turns));
-  kernel_.setArg(turns_argument_ + 1, cl_uint{++state_->launches});
+  kernel_.setArg(count_argument_, static_cast<cl_uint>(count));
+  kernel_.setArg(count_argument_ + 1, cl_uint{++state_->launches});
   const LaunchTimes times =
       session.launch(kernel_, cl::NDRange(shape_.items()), cl::NDRange(shape_.group));
   Measurement measurement;
@@ -136,7 +136,7 @@ Measurement Walks::run(std::uint64_t iterations) {
   if (writes(shape_.operation)) {
     prove_contents(iterations, measurement);
   } else {
-    prove_sums(turns * shape_.blocks_of_turn(), measurement);
+    prove_sums(count, measurement);
   }
   return measurement;
 }
@@ -160,9 +160,7 @@ void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
   const std::uint64_t words = shape_.touched_bytes() / word_bytes;
   const LaunchSize size = spread_over(session.info(), words);
   const bool is_update = shape_.operation == Operation::update;
-  const std::uint64_t rounds =
-      iterations * shape_.turns() * shape_.blocks_of_turn() / shape_.blocks;
-  const auto times = is_update ? static_cast<std::uint32_t>(rounds) : 1U;
+  const auto times = is_update ? static_cast<std::uint32_t>(iterations) : 1U;
   const cl::Buffer& right = state_->results.at_least(session, size.items * word_bytes);
   check.setArg(0, state_->target.buffer);
   check.setArg(1, cl_ulong{words});

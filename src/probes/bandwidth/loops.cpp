@@ -13,7 +13,7 @@ namespace clprobe::bandwidth {
 std::uint64_t most_iterations(const DeviceInfo& device, const Shape& shape) {
   const std::uint64_t most =
       may_cut_loops(device) ? max_iterations : std::numeric_limits<std::uint32_t>::max();
-  return std::max<std::uint64_t>(1, most / shape.turns());
+  return std::max<std::uint64_t>(1, most / shape.step());
 }
 
 std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t /*seed*/,
@@ -29,10 +29,10 @@ std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
     const std::uint64_t words = bytes / sizeof(std::uint32_t);
     return turns_over(spread_over(device, words), words);
   };
-  std::uint64_t turns = most_iterations(device, shape) * shape.turns();
+  std::uint64_t turns = most_iterations(device, shape) * shape.step();
   if (shape.operation == Operation::local) {
     // The copying of the set into local memory goes before.
-    turns += shape.blocks * shape.rows + 1;
+    turns += shape.blocks * unroll + 1;
   }
   std::vector<KernelLoops> found{{kernels.at(static_cast<std::size_t>(shape.operation)), turns}};
   if (shape.operation != Operation::write) {

@@ -14,12 +14,15 @@ constexpr std::uint64_t gpu_vector = 4;
 // Of GPUs: the least that a walk of their own has where walks write parts of a set.
 constexpr std::uint64_t gpu_lanes = 64;
 constexpr std::uint64_t largest_group = 1024;
+// Where all units read, half as many keep enough loads in flight, and their blocks are half as
+// large; one unit alone is faster by more.
+constexpr std::uint64_t group_of_all = 512;
 // As many work-items as a GPU's compute unit holds at once.
 constexpr std::uint64_t items_of_unit = 2048;
 // A line of a CPU, so that each vector is one.
 constexpr std::uint64_t cpu_vector = 16;
-// More than one a thread, which ends when it likes.
-constexpr std::uint64_t cpu_walks_of_unit = 4;
+// A driver's threads take work-groups in batches; PoCL's first one takes a half of them and one.
+constexpr std::uint64_t cpu_walks_of_unit = 32;
 
 std::uint64_t units_of(const DeviceInfo& device) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
@@ -44,17 +47,16 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device) {
   Shape shape{.operation = series.operation, .timer = device.launch_timer};
   if (is_like_cpu(device)) {
     shape.vector = cpu_vector;
-    shape.rows = unroll;
     shape.walks = series.is_one_unit ? 1 : units * cpu_walks_of_unit;
     return shape;
   }
   shape.vector = gpu_vector;
   if (series.sharing == Sharing::walk) {
     shape.lanes = shape.group = gpu_lanes;
-    shape.rows = unroll;
     shape.walks = units * (items_of_unit / gpu_lanes);
   } else {
-    shape.lanes = shape.group = largest_group_of(device);
+    const std::uint64_t most = series.is_one_unit ? largest_group : group_of_all;
+    shape.lanes = shape.group = std::min(most, largest_group_of(device));
     shape.walks = units;
   }
   return shape;
@@ -72,30 +74,46 @@ const SeriesSpec* series_named(std::string_view name) {
   return found == all_series.end() ? nullptr : found;
 }
 
+std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
+  if (series.operation == Operation::local && device.local_memory.count == 0) {
+    return "the device has no local memory";
+  }
+  if (!is_like_cpu(device)) return {};
+  if (series.sharing == Sharing::unit) {
+    return "a CPU's driver chooses the core of a work-group: 'read' shows each core's caches";
+  }
+  if (series.operation == Operation::update) {
+    return "a CPU's driver chooses the core of a work-group: two may not update one set";
+  }
+  return {};
+}
+
 std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted) {
   Shape shape = walks_of(series, device);
   const std::uint64_t units = series.is_one_unit ? 1 : units_of(device);
-  const std::uint64_t walks_of_unit = std::max<std::uint64_t>(1, shape.walks / units);
   const std::uint64_t blocks = wanted.count / directions_of(series) / shape.block_bytes();
   switch (series.sharing) {
     case Sharing::all:
       shape.blocks = blocks;
       break;
     case Sharing::unit:
-      shape.regions = shape.walks;
-      shape.blocks = blocks / walks_of_unit;
+      shape.regions = units;
+      shape.blocks = blocks;
       break;
     case Sharing::walk:
-      shape.walks = std::min(std::max<std::uint64_t>(1, blocks), shape.walks);
-      shape.regions = shape.walks;
-      shape.blocks = blocks / shape.walks;
+      // A CPU runs the walks of a part one after another, and their part must not shrink with them.
+      if (!is_like_cpu(device)) {
+        shape.walks = std::min(std::max<std::uint64_t>(1, blocks), shape.walks);
+      }
+      shape.regions = is_like_cpu(device) ? units : shape.walks;
+      shape.blocks = blocks / shape.regions;
       break;
   }
   if (shape.blocks == 0) return std::nullopt;
   // Where drivers end loops that are longer, more work-items do the work; one unit has no more.
-  if (may_cut_loops(device) && shape.turns() > max_iterations) {
+  if (may_cut_loops(device) && shape.step() > max_iterations) {
     if (series.sharing != Sharing::all || series.is_one_unit) return std::nullopt;
-    while (shape.turns() > max_iterations) shape.walks *= 2;
+    while (shape.step() > max_iterations) shape.walks *= 2;
   }
   shape.working_set_bytes = shape.touched_bytes() * directions_of(series);
   if (series.sharing == Sharing::unit) shape.working_set_bytes /= units;
@@ -106,8 +124,6 @@ Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device) {
   constexpr Bytes min_cpu = kibibytes(4);
   const Shape shape = walks_of(series, device);
   std::uint64_t bytes = shape.block_bytes();
-  if (series.sharing == Sharing::unit)
-    bytes *= std::max<std::uint64_t>(1, shape.walks / units_of(device));
   if (series.sharing == Sharing::walk) bytes *= units_of(device) * directions_of(series);
   return is_like_cpu(device) ? std::max(Bytes{bytes}, min_cpu) : Bytes{bytes};
 }

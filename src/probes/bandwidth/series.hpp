@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,11 +44,14 @@ inline constexpr std::array all_series{
 /// The spec of a series; null where there is none of that name.
 const SeriesSpec* series_named(std::string_view name);
 
+/// Why the device cannot have such a series; empty when it can.
+std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
+
 /// The shape of a point of the series, with the working set nearest below the wanted one that its
 /// walks can share out; nothing where that is no block.
 std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted);
 
-/// The smallest working set that makes all units work, and the ratio of neighbouring ones.
+/// The smallest working set that makes all units work.
 Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device);
 
 }  // namespace clprobe::bandwidth

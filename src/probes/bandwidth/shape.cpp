@@ -25,17 +25,10 @@ bool writes(Operation operation) {
   return operation != Operation::read && operation != Operation::local;
 }
 
-std::uint64_t Shape::turns() const {
-  const bool is_whole = regions == walks;
-  const std::uint64_t step =
-      is_whole ? std::lcm(blocks, blocks_of_turn()) : (blocks + sharers() - 1) / sharers();
-  return (step + blocks_of_turn() - 1) / blocks_of_turn();
-}
-
 std::uint64_t Shape::bytes_per_iteration() const {
   const std::uint64_t directions =
       operation == Operation::copy || operation == Operation::update ? 2 : 1;
-  return walks * turns() * blocks_of_turn() * block_bytes() * directions;
+  return walks * step() * block_bytes() * directions;
 }
 
 std::vector<Place> places_of(const Shape& shape) {
@@ -88,17 +81,16 @@ std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, st
 }
 
 std::string build_options(const Shape& shape) {
-  std::string options =
-      fmt::format("-DLANES={} -DVECTOR={} -DROWS={}", shape.lanes, shape.vector, shape.rows);
+  std::string options = fmt::format("-DLANES={} -DVECTOR={}", shape.lanes, shape.vector);
   if (shape.group > usual_group) options += large_group(shape.group);
   return options;
 }
 
 std::vector<KernelVariant> variants() {
-  std::vector<KernelVariant> all{{build_options({.lanes = 1, .vector = 16, .rows = unroll}), ""},
-                                 {build_options({.lanes = 64, .vector = 4, .rows = unroll}), ""}};
-  for (const std::uint64_t group : {64U, 128U, 256U, 512U, 1024U}) {
-    all.push_back({build_options({.lanes = group, .vector = 4, .rows = 1, .group = group}), ""});
+  std::vector<KernelVariant> all{{build_options({.lanes = 1, .vector = 16}), ""},
+                                 {build_options({.lanes = 64, .vector = 4}), ""}};
+  for (const std::uint64_t group : {128U, 256U, 512U, 1024U}) {
+    all.push_back({build_options({.lanes = group, .vector = 4, .group = group}), ""});
   }
   return all;
 }

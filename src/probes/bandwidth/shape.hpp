@@ -24,7 +24,7 @@ inline constexpr Word<Operation> operation_words[]{{Operation::read, "read"},
 
 bool writes(Operation operation);
 
-/// Vectors that one work-item moves in a turn of its loop, as in cl/bandwidth.cl.
+/// Vectors of a block that one work-item moves, as in cl/bandwidth.cl.
 inline constexpr std::uint64_t unroll = 4;
 
 /// Walks over regions of blocks. All regions together are one buffer's beginning.
@@ -33,7 +33,6 @@ struct Shape {
   Operation operation{Operation::read};
   std::uint64_t lanes{1};   ///< work-items of a walk
   std::uint64_t vector{4};  ///< words
-  std::uint64_t rows{1};    ///< of a block: 1 or `unroll`
   std::uint64_t group{1};   ///< work-items
   std::uint64_t walks{1};
   std::uint64_t regions{1};
@@ -48,7 +47,6 @@ struct Shape {
     f.word("operation", operation, operation_words);
     f.whole("lanes", lanes, {.min = 1, .max = 1024});
     f.whole("vector", vector, {.min = 4, .max = 16});
-    f.whole("rows", rows, {.min = 1, .max = unroll});
     f.whole("work_group", group, count_from_1);
     f.whole("walks", walks, {.min = 1, .max = 1 << 24});
     f.whole("regions", regions, {.min = 1, .max = 1 << 24});
@@ -57,7 +55,7 @@ struct Shape {
     f.fact("buffer_bytes", buffer_bytes);
   }
 
-  [[nodiscard]] std::uint64_t block_bytes() const { return lanes * rows * vector * 4; }
+  [[nodiscard]] std::uint64_t block_bytes() const { return lanes * unroll * vector * 4; }
   [[nodiscard]] std::uint64_t items() const { return walks * lanes; }
   /// Walks of a region.
   [[nodiscard]] std::uint64_t sharers() const {
@@ -65,10 +63,8 @@ struct Shape {
   }
   /// Of the buffer, or of each of two.
   [[nodiscard]] std::uint64_t touched_bytes() const { return regions * blocks * block_bytes(); }
-  [[nodiscard]] std::uint64_t blocks_of_turn() const { return unroll / rows; }
-  /// Turns of a walk's loop in one iteration, which goes once over all, and where walks have
-  /// regions of their own a whole number of times.
-  [[nodiscard]] std::uint64_t turns() const;
+  /// Blocks of a walk in one iteration, in which all go once over each region.
+  [[nodiscard]] std::uint64_t step() const { return (blocks + sharers() - 1) / sharers(); }
   /// That all walks move in one iteration.
   [[nodiscard]] std::uint64_t bytes_per_iteration() const;
 };

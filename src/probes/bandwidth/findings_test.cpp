@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What made curves say, on a device of 10 units at 2 cycles a nanosecond.
+#include "probes/bandwidth/findings.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "probes/bandwidth/shape.hpp"
+#include "probes/shared/card_parts.hpp"
+#include "unit/random.hpp"
+
+namespace clprobe::bandwidth {
+
+extern const Probe probe;
+
+namespace {
+
+DeviceInfo device_of_10() {
+  DeviceInfo device;
+  device.type = DeviceType::gpu;
+  device.compute_units = 10;
+  device.timer = Timer::clock;
+  device.launch_timer = Timer::event;
+  device.clock = {ClockKind::nvidia, ClockRate::core_cycles, 0, 1, 2.0, 2.0, 2.0, 1.0};
+  return device;
+}
+
+Point measured(std::string_view series, double size, double bytes_per_ns) {
+  Point point;
+  point.series = series;
+  Shape shape{.timer = Timer::event};
+  shape.working_set_bytes = static_cast<std::uint64_t>(size);
+  write_shape(shape, point);
+  for (std::uint64_t visit = 0; visit < 3; ++visit) {
+    Sample sample;
+    sample.accesses = 1'000'000'000;
+    sample.event_ns = static_cast<std::uint64_t>(1e9 / bytes_per_ns);
+    sample.host_ns = *sample.event_ns;
+    sample.visit = visit;
+    point.samples.push_back(sample);
+  }
+  return point;
+}
+
+/// Caches of 128 KiB and 8 MiB with these bandwidths, in bytes a nanosecond: beyond an end the rest
+/// comes from the next level.
+struct Hierarchy {
+  double near{1000.0};
+  double cache{400.0};
+  double memory{50.0};
+
+  [[nodiscard]] double at(double size) const {
+    const double first = static_cast<double>(kibibytes(128).count);
+    const double second = static_cast<double>(mebibytes(8).count);
+    if (size <= first) return near;
+    if (size <= second) return 1.0 / (1.0 / cache + std::exp(-(size / first - 1.0) * 4.0) / near);
+    return 1.0 / (1.0 / memory + std::exp(-(size / second - 1.0) * 4.0) / cache);
+  }
+};
+
+std::vector<Point> curve_of(std::string_view series, const Hierarchy& hierarchy) {
+  std::vector<Point> points;
+  for (double size = 4096.0; size <= 1.1e9; size *= std::pow(2.0, 0.25)) {
+    points.push_back(measured(series, size, hierarchy.at(size)));
+  }
+  return points;
+}
+
+const Finding& of(const Findings& found, std::string_view name, std::string_view series,
+                  int level) {
+  for (const Finding& each : found.findings) {
+    if (each.name == name && each.series == series && each.level == level) return each;
+  }
+  REQUIRE_MESSAGE(false, name << " of " << series << ", level " << level);
+  return found.findings.front();
+}
+
+}  // namespace
+
+TEST_CASE("bandwidth: each level with what all units read, what one does, and its end") {
+  const Findings found = analyse(device_of_10(), curve_of("read", {}));
+  CHECK(*of(found, "bandwidth", "read", 1).value == doctest::Approx(1000e9).epsilon(0.01));
+  CHECK(*of(found, "bandwidth", "read", 2).value == doctest::Approx(400e9).epsilon(0.02));
+  CHECK(*of(found, "bandwidth", "read", 3).value == doctest::Approx(50e9).epsilon(0.02));
+  // 1000 bytes a nanosecond of 10 units at 2 cycles a nanosecond.
+  CHECK(*of(found, "unit_bandwidth", "read", 1).value == doctest::Approx(50.0).epsilon(0.01));
+  CHECK(of(found, "unit_bandwidth", "read", 1).unit == "bytes_per_cycle");
+  const Finding& capacity = of(found, "capacity", "read", 1);
+  CHECK(*capacity.low <= 131072.0);
+  CHECK(*capacity.high >= 131072.0);
+  const Finding& memory = of(found, "capacity", "read", 3);
+  CHECK_FALSE(memory.value.has_value());
+  CHECK(memory.reason.find("not reached") != std::string::npos);
+  DeviceInfo without_clock = device_of_10();
+  without_clock.clock = {};
+  without_clock.timer = Timer::event;
+  const Findings plain = analyse(without_clock, curve_of("read", {}));
+  CHECK(of(plain, "unit_bandwidth", "read", 1).unit == "bytes_per_second");
+  CHECK(*of(plain, "unit_bandwidth", "read", 1).value == doctest::Approx(100e9).epsilon(0.01));
+}
+
+TEST_CASE("bandwidth: beside one unit it is seen what limits a level") {
+  std::vector<Point> points = curve_of("read", {});
+  // All units read ten times as much of their own caches, and of what they share as much as two.
+  for (Point& each : curve_of("read-one-unit", {.near = 100.0, .cache = 200.0, .memory = 45.0})) {
+    points.push_back(std::move(each));
+  }
+  const Findings found = analyse(device_of_10(), points);
+  CHECK(*of(found, "scaling", "read", 1).value == doctest::Approx(1.0).epsilon(0.01));
+  CHECK(of(found, "limit", "read", 1).label == limited_by_units);
+  CHECK(*of(found, "scaling", "read", 2).value == doctest::Approx(0.2).epsilon(0.05));
+  CHECK(of(found, "limit", "read", 2).label == limited_by_level);
+  CHECK(*of(found, "scaling", "read", 3).value == doctest::Approx(0.11).epsilon(0.05));
+  // One unit's own number is not divided by all of them.
+  CHECK(*of(found, "unit_bandwidth", "read-one-unit", 1).value ==
+        doctest::Approx(50.0).epsilon(0.01));
+  // At nine tenths of what the units could, they are what limits.
+  for (const auto& [near, word] : {std::pair{109.0, limited_by_units}, {113.0, limited_by_level}}) {
+    std::vector<Point> pair = curve_of("read", {});
+    for (Point& each : curve_of("read-one-unit", {.near = near})) pair.push_back(std::move(each));
+    CHECK(of(analyse(device_of_10(), pair), "limit", "read", 1).label == word);
+  }
+}
+
+TEST_CASE("bandwidth: local memory is one level without an end") {
+  const std::vector<Point> points{measured("local", 24576.0, 640.0)};
+  const Findings found = analyse(device_of_10(), points);
+  CHECK(*of(found, "bandwidth", "local", 1).value == doctest::Approx(640e9).epsilon(0.001));
+  CHECK(find_finding(found.findings, "capacity", "local") == nullptr);
+}
+
+TEST_CASE("bandwidth: points that jump say that there is no plateau, and nothing else") {
+  Random random(5);
+  std::vector<Point> points;
+  for (double size = 4096.0; size < 5e6; size *= 2.0) {
+    points.push_back(measured("read", size, random.chance(0.5) ? 100.0 : 700.0));
+  }
+  points.resize(2);
+  const Findings found = analyse(device_of_10(), points);
+  REQUIRE(found.findings.size() == 1);
+  CHECK_FALSE(found.findings[0].value.has_value());
+  CHECK(found.findings[0].reason == "no plateau in 2 points: measure more sizes");
+}
+
+TEST_CASE("bandwidth: the card has the levels that all units read, and one unit's") {
+  std::vector<Point> points = curve_of("read", {});
+  for (Point& each : curve_of("read-one-unit", {.near = 100.0})) points.push_back(std::move(each));
+  ProbeResult result{.probe = "bandwidth", .unit = Unit::bytes_per_second, .points = points};
+  analyse_again(probe, device_of_10(), result);
+  declare(probe, result);
+  REQUIRE(result.card.lines.size() == 1);
+  CHECK(result.card.lines[0].topic == "by set");
+  const std::string& text = result.card.lines[0].text;
+  CHECK(text.starts_with("read 1.00 TB/s to 1"));
+  CHECK(text.ends_with("50.0 GB/s; one unit 50 B a cycle"));
+  CHECK(result.card.rows.size() == 2);
+}
+
+}  // namespace clprobe::bandwidth

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is planned for which device.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "probes/bandwidth/series.hpp"
+#include "probes/bandwidth/shape.hpp"
+
+namespace clprobe::bandwidth {
+
+extern const Probe probe;
+
+namespace {
+
+DeviceInfo gpu() {
+  DeviceInfo device;
+  device.type = DeviceType::gpu;
+  device.compute_units = 132;
+  device.max_work_group_size = 1024;
+  device.global_memory = gibibytes(140);
+  device.max_allocation = gibibytes(35);
+  device.local_memory = kibibytes(48);
+  device.launch_timer = Timer::event;
+  return device;
+}
+
+DeviceInfo cpu() {
+  DeviceInfo device;
+  device.type = DeviceType::cpu;
+  device.compute_units = 2;
+  device.max_work_group_size = 4096;
+  device.global_memory = gibibytes(8);
+  device.max_allocation = gibibytes(2);
+  device.local_memory = kibibytes(512);
+  device.launch_timer = Timer::event;
+  return device;
+}
+
+std::map<std::string, std::vector<Shape>> shapes_of(const Plan& plan) {
+  std::map<std::string, std::vector<Shape>> all;
+  for (const Point& each : plan.points) all[each.series].push_back(shape_of<Shape>(each));
+  return all;
+}
+
+Request with_sizes(std::vector<SizeRange> sizes) {
+  Request request;
+  request.own.set("sizes", std::move(sizes));
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("bandwidth: a GPU has all series, from near the units to far beyond the last cache") {
+  const Plan plan = probe.plan(gpu(), {});
+  CHECK(plan.findings.empty());
+  const auto all = shapes_of(plan);
+  CHECK(all.size() == all_series.size());
+  for (const auto& [series, shapes] : all) {
+    CAPTURE(series);
+    CHECK(std::is_sorted(shapes.begin(), shapes.end(), [](const Shape& a, const Shape& b) {
+      return a.working_set_bytes < b.working_set_bytes;
+    }));
+    for (const Shape& each : shapes) {
+      CHECK(each.buffer_bytes == gibibytes(1).count);
+      CHECK(each.touched_bytes() <= each.buffer_bytes);
+      CHECK(each.walks % each.regions == 0);
+      CHECK(each.items() % each.group == 0);
+      CHECK(each.timer == Timer::event);
+    }
+  }
+  CHECK(all.at("read").front().working_set_bytes == kibibytes(32).count);
+  CHECK(all.at("read").back().working_set_bytes == gibibytes(1).count);
+  CHECK(all.at("read").front().walks == 132);  // one a unit
+  CHECK(all.at("read-one-unit").front().walks == 1);
+  CHECK(all.at("read-own").front().regions == 132);
+  // The set of a unit.
+  CHECK(all.at("read-own").back().touched_bytes() ==
+        132 * all.at("read-own").back().working_set_bytes);
+  // A copy touches two buffers.
+  CHECK(all.at("copy").back().working_set_bytes == 2 * all.at("copy").back().touched_bytes());
+  CHECK(all.at("write").front().regions == all.at("write").front().walks);
+  CHECK(all.at("local").size() == 1);
+  CHECK(all.at("local").front().touched_bytes() <= kibibytes(48).count);
+}
+
+TEST_CASE("bandwidth: the known last cache decides how far it goes, and memory how far it may") {
+  Request request;
+  request.known.last_cache = mebibytes(512);
+  const auto largest = [&](const Request& asked) {
+    return shapes_of(probe.plan(gpu(), asked)).at("read").back().working_set_bytes;
+  };
+  CHECK(largest(request) == gibibytes(4).count);
+  request.max_memory = mebibytes(256);
+  CHECK(largest(request) <= mebibytes(112).count);
+  const Plan plan = probe.plan(gpu(), request);
+  CHECK(plan.memory <= mebibytes(224));
+  request.series = {"read"};  // one buffer
+  CHECK(largest(request) > mebibytes(200).count);
+}
+
+TEST_CASE("bandwidth: on a CPU work-groups of one, many a unit, and what it cannot say is left out") {
+  const auto all = shapes_of(probe.plan(cpu(), {}));
+  CHECK(all.count("read-own") == 0);
+  CHECK(all.count("update") == 0);
+  for (const auto& [series, shapes] : all) {
+    CAPTURE(series);
+    for (const Shape& each : shapes) CHECK(each.group == 1);
+  }
+  CHECK(all.at("read").front().walks == 64);
+  CHECK(all.at("write").front().regions == 2);
+  CHECK(all.at("read").back().working_set_bytes == mebibytes(64).count);
+  Request request;
+  request.series = {"update", "read-own"};
+  const Plan plan = probe.plan(cpu(), request);
+  CHECK(plan.points.empty());
+  REQUIRE(plan.findings.size() == 2);
+  CHECK(plan.findings[0].reason.find("driver chooses the core") != std::string::npos);
+}
+
+TEST_CASE("bandwidth: sizes that were asked for are measured, and such as fit nowhere refused") {
+  const Plan plan = probe.plan(gpu(), with_sizes({{mebibytes(1), mebibytes(4), 2.0}}));
+  const std::vector<Shape> shapes = shapes_of(plan).at("read");
+  REQUIRE(shapes.size() == 3);
+  CHECK(shapes[1].working_set_bytes == mebibytes(2).count);
+  CHECK(probe.check(gpu(), with_sizes({{mebibytes(1), mebibytes(1), 0.0}})).empty());
+  Request tiny = with_sizes({{Bytes{64}, Bytes{64}, 0.0}});
+  tiny.series = {"read"};
+  CHECK(probe.check(gpu(), tiny) ==
+        "--sizes: no working set that its units can share: choose sizes between 32 KiB and 1 GiB");
+}
+
+TEST_CASE("bandwidth: a first look has fewer points, a thorough one more") {
+  const auto points = [](Effort effort) {
+    Request request;
+    request.effort = effort;
+    return probe.plan(gpu(), request).points.size();
+  };
+  CHECK(points(Effort::quick) < points(Effort::normal) / 2);
+  CHECK(points(Effort::thorough) > points(Effort::normal) * 3 / 2);
+}
+
+TEST_CASE("bandwidth: devices whose drivers end long loops have more walks, or fewer sizes") {
+  DeviceInfo llvmpipe = cpu();
+  llvmpipe.isa = "spir";
+  llvmpipe.compute_units = 1;
+  Request request;
+  request.known.last_cache = mebibytes(512);
+  const auto all = shapes_of(probe.plan(llvmpipe, request));
+  for (const auto& [series, shapes] : all) {
+    CAPTURE(series);
+    for (const Shape& each : shapes) CHECK(each.step() <= 60000);
+  }
+  CHECK(all.at("read-one-unit").back().working_set_bytes <
+        all.at("read").back().working_set_bytes);
+}
+
+}  // namespace clprobe::bandwidth
