@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "system/cores.hpp"
 
-#include <sched.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <filesystem>
@@ -11,20 +11,26 @@
 namespace clprobe::system {
 namespace {
 
-/// All threads, those of drivers too: each has a set of its own.
-void allow(const std::vector<int>& cores) {
+cpu_set_t set_of(const std::vector<int>& cores) {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
+  return set;
+}
+
+/// All threads, those of drivers too: each has a set of its own.
+std::vector<int> threads_of_process() {
+  std::vector<int> all;
   std::error_code error;
   std::filesystem::directory_iterator threads("/proc/self/task", error);
   for (; !error && threads != std::filesystem::directory_iterator(); threads.increment(error)) {
     const std::string name = threads->path().filename().string();
     int thread = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), thread).ec == std::errc()) {
-      sched_setaffinity(thread, sizeof set, &set);
+      all.push_back(thread);
     }
   }
+  return all;
 }
 
 }  // namespace
@@ -42,14 +48,30 @@ void Cores::confine(std::size_t turn) {
   if (allowed_.size() < 2) return;
   const int core = allowed_[turn % allowed_.size()];
   if (core == confined_to_) return;
-  allow({core});
+  const cpu_set_t one = set_of({core});
+  for (const int thread : threads_of_process()) {
+    cpu_set_t own;
+    CPU_ZERO(&own);
+    if (confined_to_ < 0 && sched_getaffinity(thread, sizeof own, &own) == 0) before_[thread] = own;
+    sched_setaffinity(thread, sizeof one, &one);
+  }
   confined_to_ = core;
 }
 
 void Cores::release() {
   if (confined_to_ < 0) return;
-  allow(allowed_);
+  const cpu_set_t all = set_of(allowed_);
+  for (const int thread : threads_of_process()) {
+    const auto before = before_.find(thread);
+    const cpu_set_t& own = before == before_.end() ? all : before->second;
+    sched_setaffinity(thread, sizeof own, &own);
+  }
+  before_.clear();
   confined_to_ = -1;
+}
+
+bool Cores::has_all() const {
+  return static_cast<long>(allowed_.size()) == sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 }  // namespace clprobe::system

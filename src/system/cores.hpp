@@ -2,26 +2,33 @@
 // Which of the machine's cores run this process.
 #pragma once
 
+#include <sched.h>
+
 #include <cstddef>
+#include <map>
 #include <vector>
 
 namespace clprobe::system {
 
-/// Keeps all threads of this process on one core at a time, or on all that it was allowed when this
-/// object was made. What the system refuses has no effect.
+/// Keeps all threads of this process on one core at a time, or where they were before. What the
+/// system refuses has no effect.
 class Cores {
  public:
   Cores();
 
   /// The `turn`-th of the allowed cores, counted round and round.
   void confine(std::size_t turn);
-  /// All of them again.
+  /// Each thread where it was before; one that came since then on all allowed cores.
   void release();
 
+  /// What this thread was allowed when this object was made.
   [[nodiscard]] const std::vector<int>& allowed() const { return allowed_; }
+  /// Whether these are all cores of the machine that work.
+  [[nodiscard]] bool has_all() const;
 
  private:
   std::vector<int> allowed_{};
+  std::map<int, cpu_set_t> before_{};  // by thread
   int confined_to_{-1};
 };
 

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "device/pocl_cache.hpp"
+#include "system/cores.hpp"
 #include "text/text.hpp"
 #include "worker/driver_words.hpp"
 
@@ -87,6 +88,9 @@ ChildProcess::ChildProcess(const std::string& vendors,
                            const std::vector<std::pair<std::string, std::string>>& changes) {
   // Cycles of millions of nodes are walked at random: on small pages that takes twice as long.
   setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0);
+  // PoCL's threads stay on a core each: the system may put two on one, for as long as a launch
+  // takes. It counts the machine's cores, and not those that are allowed here.
+  if (system::Cores().has_all()) setenv("POCL_AFFINITY", "1", 0);
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw ChildLost(fmt::format("socketpair: {}", std::strerror(errno)));

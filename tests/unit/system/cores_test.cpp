@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -60,6 +61,29 @@ TEST_CASE("all threads of the process are on the core whose turn it is, and then
   CHECK(seen[0] == std::vector{before[1]});
   CHECK(seen[1] == std::vector{before[0]});
   CHECK(seen[2] == before);
+}
+
+TEST_CASE("a thread that has a core of its own has it again") {
+  const std::vector<int> before = cores_of_this_thread();
+  if (before.size() < 2) {
+    MESSAGE("skipped: there is one core");
+    return;
+  }
+  Cores cores;
+  CHECK(cores.has_all() == (static_cast<long>(before.size()) == sysconf(_SC_NPROCESSORS_ONLN)));
+  cpu_set_t own;
+  CPU_ZERO(&own);
+  CPU_SET(static_cast<std::size_t>(before[1]), &own);
+  sched_setaffinity(0, sizeof own, &own);
+  CHECK_FALSE(Cores().has_all());
+  cores.confine(0);
+  cores.confine(1);
+  cores.confine(0);
+  CHECK(cores_of_this_thread() == std::vector{before[0]});
+  cores.release();
+  CHECK(cores_of_this_thread() == std::vector{before[1]});
+  for (const int core : before) CPU_SET(static_cast<std::size_t>(core), &own);
+  sched_setaffinity(0, sizeof own, &own);
 }
 
 }  // namespace clprobe::system
