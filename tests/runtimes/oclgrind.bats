@@ -178,6 +178,22 @@ small=(latency --quick --time-budget 60s --json --sizes)
   done
 }
 
+# Without --uninitialized, as for strides: of vectors that are put together from parts.
+@test "bandwidth: reads of one set and of own ones, writes, copies and updates, and local memory" {
+  local series
+  for series in $(some_of bandwidth.cl read read-own,read-one-unit write,copy update,local); do
+    under_oclgrind --data-races --check-api -- bandwidth --quick --time-budget 60s --json \
+      --sizes 64KiB-128KiB*2 --series "$series" --max-memory 1MiB
+    [ "$status" -eq 0 ] || {
+      printf 'status %s: %s\n' "$status" "$stderr"
+      return 1
+    }
+    json_says '.results[0].status == "ok" and (.results[0].points | length) > 0'
+    json_says '[.results[0].points[] | select((.samples | length) == 0)] == []'
+    no_reports
+  done
+}
+
 @test "loads in flight: rounds with both kinds of mergers, and chains" {
   under_oclgrind --data-races --check-api -- inflight --quick --time-budget 60s --json \
     --work-items 3,40 --loads 2 --mergers 1,2 --max-memory 256KiB --target cache

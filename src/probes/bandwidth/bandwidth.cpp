@@ -81,13 +81,12 @@ std::uint64_t count_buffers(const Request& request) {
 /// So far beyond the last cache that it has no part in it.
 Bytes largest_set(const DeviceInfo& device, const Request& request) {
   constexpr std::uint64_t caches = 8;
-  constexpr std::uint64_t caches_of_cpu = 4;
   const bool is_cpu = runs_items_in_turn(device);
   const Bytes cache = std::max(request.known.last_cache, reported_cache(device));
   // What a GPU's last cache keeps of a set is a part of it, however it is walked over.
   const bool is_large = device.global_memory >= gibibytes(16);
   const Bytes least = is_cpu ? mebibytes(64) : is_large ? gibibytes(1) : mebibytes(256);
-  Bytes size = std::max(least, cache * (is_cpu ? caches_of_cpu : caches));
+  const Bytes size = std::max(least, cache * caches);
   Bytes most = device.global_memory.count == 0 ? size : device.global_memory / 4;
   if (request.max_memory.count != 0) {
     // Results, places and sums of blocks beside it.
@@ -102,7 +101,8 @@ double ratio_of(const SeriesSpec& series, Effort effort) {
   const bool is_main = series.name == read_series;
   if (effort == Effort::thorough) return is_main ? std::pow(2.0, 0.125) : std::sqrt(std::sqrt(2.0));
   if (effort == Effort::quick) return is_main ? std::sqrt(2.0) : 4.0;
-  return is_main ? std::sqrt(std::sqrt(2.0)) : std::sqrt(2.0);
+  if (is_main) return std::sqrt(std::sqrt(2.0));
+  return series.operation == Operation::read ? std::sqrt(2.0) : 2.0;
 }
 
 /// The local memory that a group may surely have.

@@ -176,7 +176,7 @@ void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
 
 /// So long that starting it is a small part.
 std::uint64_t enough_iterations(Walks& walks, const DeviceInfo& device) {
-  constexpr double enough_gpu_ns = 1e6;
+  constexpr double enough_gpu_ns = 0.6e6;
   constexpr double enough_cpu_ns = 4e6;
   const double enough = runs_items_in_turn(device) ? enough_cpu_ns : enough_gpu_ns;
   const std::uint64_t most = most_iterations(device, walks.shape());

@@ -76,6 +76,8 @@ TEST_CASE("bandwidth: a GPU has all series, from near the units to far beyond th
   CHECK(all.at("read").front().working_set_bytes == kibibytes(32).count);
   CHECK(all.at("read").back().working_set_bytes == gibibytes(1).count);
   CHECK(all.at("read").front().walks == 132);  // one a unit
+  CHECK(all.at("read").front().lanes == 512);
+  CHECK(all.at("read").back().lanes == 1024);
   CHECK(all.at("read-one-unit").front().walks == 1);
   CHECK(all.at("read-own").front().regions == 132);
   // The set of a unit.
@@ -103,7 +105,8 @@ TEST_CASE("bandwidth: the known last cache decides how far it goes, and memory h
   CHECK(largest(request) > mebibytes(200).count);
 }
 
-TEST_CASE("bandwidth: on a CPU work-groups of one, many a unit, and what it cannot say is left out") {
+TEST_CASE(
+    "bandwidth: on a CPU work-groups of one, many a unit, and what it cannot say is left out") {
   const auto all = shapes_of(probe.plan(cpu(), {}));
   CHECK(all.count("read-own") == 0);
   CHECK(all.count("update") == 0);
@@ -155,8 +158,7 @@ TEST_CASE("bandwidth: devices whose drivers end long loops have more walks, or f
     CAPTURE(series);
     for (const Shape& each : shapes) CHECK(each.step() <= 60000);
   }
-  CHECK(all.at("read-one-unit").back().working_set_bytes <
-        all.at("read").back().working_set_bytes);
+  CHECK(all.at("read-one-unit").back().working_set_bytes < all.at("read").back().working_set_bytes);
 }
 
 }  // namespace clprobe::bandwidth

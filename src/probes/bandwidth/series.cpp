@@ -14,9 +14,10 @@ constexpr std::uint64_t gpu_vector = 4;
 // Of GPUs: the least that a walk of their own has where walks write parts of a set.
 constexpr std::uint64_t gpu_lanes = 64;
 constexpr std::uint64_t largest_group = 1024;
-// Where all units read, half as many keep enough loads in flight, and their blocks are half as
-// large; one unit alone is faster by more.
-constexpr std::uint64_t group_of_all = 512;
+constexpr std::uint64_t local_lanes = 128;
+// Near the units half as many keep enough loads in flight, and their blocks are half as large.
+constexpr std::uint64_t group_near = 512;
+constexpr Bytes far_from_units = mebibytes(4);
 // As many work-items as a GPU's compute unit holds at once.
 constexpr std::uint64_t items_of_unit = 2048;
 // A line of a CPU, so that each vector is one.
@@ -42,7 +43,7 @@ bool is_like_cpu(const DeviceInfo& device) {
 /// of several those behind find in its caches what the first one has just read, catch up, and all
 /// go on together, several times as fast as what they read comes. Where walks have parts of their
 /// own they are small and many.
-Shape walks_of(const SeriesSpec& series, const DeviceInfo& device) {
+Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted) {
   const std::uint64_t units = series.is_one_unit ? 1 : units_of(device);
   Shape shape{.operation = series.operation, .timer = device.launch_timer};
   if (is_like_cpu(device)) {
@@ -54,8 +55,14 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device) {
   if (series.sharing == Sharing::walk) {
     shape.lanes = shape.group = gpu_lanes;
     shape.walks = units * (items_of_unit / gpu_lanes);
+  } else if (series.operation == Operation::local) {
+    // It is small, and has no cache before it: many walks may share it.
+    shape.lanes = std::min(local_lanes, largest_group_of(device));
+    shape.group = std::min(group_near, largest_group_of(device));
+    shape.walks = units * (shape.group / shape.lanes);
   } else {
-    const std::uint64_t most = series.is_one_unit ? largest_group : group_of_all;
+    const bool is_near = !series.is_one_unit && wanted < far_from_units;
+    const std::uint64_t most = is_near ? group_near : largest_group;
     shape.lanes = shape.group = std::min(most, largest_group_of(device));
     shape.walks = units;
   }
@@ -89,7 +96,7 @@ std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
 }
 
 std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted) {
-  Shape shape = walks_of(series, device);
+  Shape shape = walks_of(series, device, wanted);
   const std::uint64_t units = series.is_one_unit ? 1 : units_of(device);
   const std::uint64_t blocks = wanted.count / directions_of(series) / shape.block_bytes();
   switch (series.sharing) {
@@ -122,7 +129,7 @@ std::optional<Shape> shape_for(const SeriesSpec& series, const DeviceInfo& devic
 
 Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device) {
   constexpr Bytes min_cpu = kibibytes(4);
-  const Shape shape = walks_of(series, device);
+  const Shape shape = walks_of(series, device, {});
   std::uint64_t bytes = shape.block_bytes();
   if (series.sharing == Sharing::walk) bytes *= units_of(device) * directions_of(series);
   return is_like_cpu(device) ? std::max(Bytes{bytes}, min_cpu) : Bytes{bytes};
