@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bandwidth by working set. LANES neighbouring work-items walk together over a region of blocks,
 // from a start of their own and round and round. Of each block a work-item moves UNROLL vectors of
-// VECTOR words, and those of its neighbours lie beside them. Which walk has which region and start is
-// in `places` (the region's first block, and the start in it); many walks may share a region. One
-// build serves all sizes, and no address is known to the compiler. The host's side is
+// VECTOR words, and those of its neighbours lie beside them. Which walk has which region and start
+// is in `places` (the region's first block, and the start in it); many walks may share a region.
+// One build serves all sizes, and no address is known to the compiler. The host's side is
 // src/probes/bandwidth/launch.cpp.
 //   LANES   work-items side by side
 //   VECTOR  words of a vector: 4 or 16
@@ -20,8 +20,9 @@ typedef uint4 words;
 typedef uint16 words;
 #define LANES_OF_VECTOR ((words)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 #define TOTAL_OF_4(each) (each.s0 + each.s1 + each.s2 + each.s3)
-#define TOTAL_OF(each)                                                                     \
-  (TOTAL_OF_4(each.lo.lo) + TOTAL_OF_4(each.lo.hi) + TOTAL_OF_4(each.hi.lo) + TOTAL_OF_4(each.hi.hi))
+#define TOTAL_OF(each)                                                        \
+  (TOTAL_OF_4(each.lo.lo) + TOTAL_OF_4(each.lo.hi) + TOTAL_OF_4(each.hi.lo) + \
+   TOTAL_OF_4(each.hi.hi))
 #endif
 
 #ifdef GROUP
@@ -79,16 +80,12 @@ kernel void bandwidth_local(global const words* restrict data, global const uint
 
 // Word w becomes w and the launch's number.
 kernel void bandwidth_write(global words* restrict data, global const uint2* restrict places,
-                            uint blocks, uint turns, uint launch) {
-  WALK(EACH(WRITE))
-}
+                            uint blocks, uint turns, uint launch){WALK(EACH(WRITE))}
 
 // Adds the launch's number: what an earlier launch left behind is then no copy.
 kernel void bandwidth_copy(global const words* restrict data, global words* restrict to,
                            global const uint2* restrict places, uint blocks, uint turns,
-                           uint launch) {
-  WALK(EACH(LOAD) EACH(COPY))
-}
+                           uint launch){WALK(EACH(LOAD) EACH(COPY))}
 
 kernel void bandwidth_update(global words* restrict data, global const uint2* restrict places,
                              uint blocks, uint turns, uint launch) {
