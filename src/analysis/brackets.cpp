@@ -63,8 +63,8 @@ std::vector<double> slower_by(const ComparedCurve& of_smaller, const ComparedCur
 /// curves where they end. 0 where one has no time.
 double error_of_times(const ComparedResult& baseline, const ComparedResult& other,
                       const Finding& from, const Finding& to) {
-  const auto before = times_of(baseline, from.series);
-  const auto after = times_of(other, to.series);
+  const auto before = speeds_of(baseline, from.series);
+  const auto after = speeds_of(other, to.series);
   const auto a = before.find(*from.level);
   const auto b = after.find(*to.level);
   if (a == before.end() || b == after.end()) return 0.0;
@@ -163,7 +163,7 @@ void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,
 
 void look_at_levels(const ComparedResult& baseline, const ComparedResult& other,
                     const Finding& from, const Finding& to, Judgement& judged) {
-  if (!is_change(judged.verdict) || !from.level || !to.level || is_time(from)) return;
+  if (!is_change(judged.verdict) || !from.level || !to.level || is_speed(from)) return;
   const double others = std::max(baseline.others_share, other.others_share);
   if (others > shares_caches) {
     judged.verdict = Verdict::unclear;
@@ -171,8 +171,8 @@ void look_at_levels(const ComparedResult& baseline, const ComparedResult& other,
                                  100.0 * others);
     return;
   }
-  const auto before = times_of(baseline, from.series);
-  const auto after = times_of(other, to.series);
+  const auto before = speeds_of(baseline, from.series);
+  const auto after = speeds_of(other, to.series);
   // Where a level ends is where the next one begins.
   for (const int next : {0, 1}) {
     const auto a = before.find(*from.level + next);

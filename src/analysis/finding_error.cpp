@@ -2,6 +2,7 @@
 #include "analysis/finding_error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <initializer_list>
 
@@ -19,8 +20,9 @@ double in_quadrature(std::initializer_list<double> errors) {
 
 bool is_share(const Finding& finding) { return finding.unit == "share"; }
 
-bool is_time(const Finding& finding) {
-  return finding.unit == "seconds" || finding.unit == "cycles";
+bool is_speed(const Finding& finding) {
+  constexpr std::array units{"seconds", "cycles", "bytes_per_second", "bytes_per_cycle"};
+  return std::find(units.begin(), units.end(), finding.unit) != units.end();
 }
 
 Place locate(const ComparedFinding& compared) {

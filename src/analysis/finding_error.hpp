@@ -13,8 +13,8 @@ namespace clprobe {
 /// Whether the finding is a part of a whole, of which differences are compared and not ratios.
 bool is_share(const Finding& finding);
 
-/// Whether it is a time, in whatever unit.
-bool is_time(const Finding& finding);
+/// Whether it is a time or a bandwidth, in whatever unit: what tells a level from another one.
+bool is_speed(const Finding& finding);
 
 /// Where a finding stands on the line on which two of them are compared: the natural logarithm of
 /// its value; of a share the value itself.

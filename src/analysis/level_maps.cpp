@@ -20,7 +20,7 @@ constexpr double max_factor = 1.5;
 std::vector<std::pair<int, double>> level_times(const ComparedResult& result,
                                                 std::string_view series) {
   std::vector<std::pair<int, double>> times;
-  for (const auto& [number, time] : times_of(result, series)) {
+  for (const auto& [number, time] : speeds_of(result, series)) {
     times.emplace_back(number, std::log(*time->finding.value));
   }
   return times;
@@ -74,8 +74,8 @@ bool has_another_level(const ComparedResult& baseline, const ComparedResult& oth
   const ComparedCurve* const there = sized_curve(baseline, series);
   const ComparedCurve* const here = sized_curve(other, series);
   if (there == nullptr || here == nullptr) return false;
-  const auto ours = times_of(other, series);
-  const auto theirs = times_of(baseline, series);
+  const auto ours = speeds_of(other, series);
+  const auto theirs = speeds_of(baseline, series);
   return std::any_of(theirs.begin(), theirs.end(), [&](const auto& level) {
     const auto found = ours.find(level.first);
     if (found == ours.end()) return false;
@@ -88,16 +88,16 @@ bool has_another_level(const ComparedResult& baseline, const ComparedResult& oth
 
 }  // namespace
 
-std::map<int, const ComparedFinding*> times_of(const ComparedResult& result,
-                                               std::string_view series) {
-  std::map<int, const ComparedFinding*> times;
+std::map<int, const ComparedFinding*> speeds_of(const ComparedResult& result,
+                                                std::string_view series) {
+  std::map<int, const ComparedFinding*> speeds;
   for (const ComparedFinding& each : result.findings) {
     const Finding& finding = each.finding;
-    const bool is_time = finding.series == series && finding.level && finding.value &&
-                         finding.unit == "seconds" && *finding.value > 0.0;
-    if (is_time) times.emplace(*finding.level, &each);
+    const bool is_in_seconds = finding.unit == "seconds" || finding.unit == "bytes_per_second";
+    if (finding.series != series || !finding.level || !is_in_seconds) continue;
+    if (finding.value.value_or(0.0) > 0.0) speeds.emplace(*finding.level, &each);
   }
-  return times;
+  return speeds;
 }
 
 std::map<std::string_view, LevelMap> level_maps(const ComparedResult& baseline,

@@ -12,9 +12,9 @@ namespace clprobe {
 /// A level of the run to the baseline's; absent: the baseline has none.
 using LevelMap = std::map<int, int>;
 
-/// The times of a series' levels, by number.
-std::map<int, const ComparedFinding*> times_of(const ComparedResult& result,
-                                               std::string_view series);
+/// The times of a series' levels, or their bandwidths, by number.
+std::map<int, const ComparedFinding*> speeds_of(const ComparedResult& result,
+                                                std::string_view series);
 
 /// For each series that has another number of levels than in the baseline, or another one in the
 /// place of one of them. Only for two runs of one

@@ -56,7 +56,7 @@ Judgement judge_sets(const ComparedResult& baseline, const ComparedResult& other
   std::size_t sure_points = 0;
   const auto look = [&](const ComparedResult& with, const ComparedResult& without,
                         const std::set<int>& numbers) {
-    const auto times = times_of(with, series);
+    const auto times = speeds_of(with, series);
     for (const int number : numbers) {
       std::size_t points = 0;
       if (is_surely_absent(with, without, times.at(number)->finding, points)) {
@@ -93,8 +93,8 @@ std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const Co
   for (const auto& [series, map] : maps) {
     std::set<int> lost;
     std::set<int> gained;
-    const auto theirs = times_of(baseline, series);
-    const auto ours = times_of(other, series);
+    const auto theirs = speeds_of(baseline, series);
+    const auto ours = speeds_of(other, series);
     for (const auto& [number, time] : theirs) lost.insert(number);
     for (const auto& [number, time] : ours) {
       const auto mapped = map.find(number);
@@ -121,7 +121,7 @@ std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const Co
 }
 
 bool rests_on_differing(const Finding& finding, const std::vector<LevelSets>& sets) {
-  if (!finding.level || is_time(finding)) return false;
+  if (!finding.level || is_speed(finding)) return false;
   return std::any_of(sets.begin(), sets.end(), [&](const LevelSets& each) {
     return each.baseline.finding.series == finding.series && each.touched.contains(*finding.level);
   });

@@ -111,6 +111,32 @@ TEST_CASE("levels are different only where the curve of the other run is another
   CHECK(verdict(few).verdict == Verdict::unclear);
 }
 
+TEST_CASE("levels of bandwidths are matched as those of times are") {
+  const auto rates_of = [](const std::vector<double>& times) {
+    RunDigest run = run_of(times);
+    for (ComparedFinding& each : run.results[0].findings) {
+      Finding& finding = each.finding;
+      if (finding.unit != "seconds") continue;
+      finding.name = "bandwidth";
+      finding.unit = "bytes_per_second";
+      finding.better = Better::more;
+      const double low = 1.0 / *finding.high;
+      finding.high = 1.0 / *finding.low;
+      finding.low = low;
+      finding.value = 1.0 / *finding.value;
+    }
+    run.results[0].curves.clear();
+    return run;
+  };
+  const std::array runs{rates_of({1, 5, 40, 100, 300}), rates_of({1, 5, 100, 300})};
+  const Comparison made = compare(runs, 0, threshold);
+  CHECK(cell_of(made, "levels", std::nullopt).finding->finding.label == "4 levels");
+  for (const int level : {1, 2, 4, 5}) {
+    CHECK(cell_of(made, "bandwidth", level).judgement.verdict == Verdict::same);
+  }
+  CHECK(cell_of(made, "capacity", 4).judgement.reason.empty());
+}
+
 TEST_CASE("levels whose times are further apart than a factor of 1.5 are not one level") {
   const std::array near{run_of({1, 5, 40, 100}), run_of({1, 5, 59})};
   CHECK(cell_of(compare(near, 0, threshold), "latency", 3).finding != nullptr);
