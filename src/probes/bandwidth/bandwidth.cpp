@@ -123,9 +123,10 @@ std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
   for (const SizeRange& range : ranges) {
     const double ratio = range.ratio > 1.0 ? range.ratio : ratio_of(series, request.effort);
     const Bytes last = std::min(range.last, largest);
-    for (auto size = static_cast<double>(range.first.count); size < static_cast<double>(last.count);
-         size *= ratio) {
+    auto size = static_cast<double>(range.first.count);
+    while (size < static_cast<double>(last.count)) {
       sets.push_back({static_cast<std::uint64_t>(size)});
+      size *= ratio;
     }
     if (range.first <= last) sets.push_back(last);
   }

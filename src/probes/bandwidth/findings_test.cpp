@@ -122,8 +122,9 @@ TEST_CASE("bandwidth: beside one unit it is seen what limits a level") {
   // At nine tenths of what the units could, they are what limits.
   for (const auto& [near, word] : {std::pair{109.0, limited_by_units}, {113.0, limited_by_level}}) {
     std::vector<Point> pair = curve_of("read", {});
-    for (Point& each : curve_of("read-one-unit", {.near = near, .cache = 80.0, .memory = 20.0}))
+    for (Point& each : curve_of("read-one-unit", {.near = near, .cache = 80.0, .memory = 20.0})) {
       pair.push_back(std::move(each));
+    }
     CHECK(of(analyse(device_of_10(), pair), "limit", "read", 1).label == word);
   }
 }

@@ -71,7 +71,7 @@ class Walks {
  private:
   void bind();
   void prove_sums(std::uint64_t count, Measurement& measurement);
-  void prove_contents(std::uint64_t count, Measurement& measurement);
+  void prove_contents(std::uint64_t iterations, Measurement& measurement);
 
   std::shared_ptr<State> state_;
   Shape shape_;

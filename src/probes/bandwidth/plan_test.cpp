@@ -61,7 +61,7 @@ TEST_CASE("bandwidth: a GPU has all series, from near the units to far beyond th
   const auto all = shapes_of(plan);
   CHECK(all.size() == all_series.size());
   for (const auto& [series, shapes] : all) {
-    CAPTURE(series);
+    CAPTURE(std::string_view(series));
     CHECK(std::is_sorted(shapes.begin(), shapes.end(), [](const Shape& a, const Shape& b) {
       return a.working_set_bytes < b.working_set_bytes;
     }));
@@ -111,7 +111,7 @@ TEST_CASE(
   CHECK(all.count("read-own") == 0);
   CHECK(all.count("update") == 0);
   for (const auto& [series, shapes] : all) {
-    CAPTURE(series);
+    CAPTURE(std::string_view(series));
     for (const Shape& each : shapes) CHECK(each.group == 1);
   }
   CHECK(all.at("read").front().walks == 64);
@@ -155,7 +155,7 @@ TEST_CASE("bandwidth: devices whose drivers end long loops have more walks, or f
   request.known.last_cache = mebibytes(512);
   const auto all = shapes_of(probe.plan(llvmpipe, request));
   for (const auto& [series, shapes] : all) {
-    CAPTURE(series);
+    CAPTURE(std::string_view(series));
     for (const Shape& each : shapes) CHECK(each.step() <= 60000);
   }
   CHECK(all.at("read-one-unit").back().working_set_bytes < all.at("read").back().working_set_bytes);
