@@ -106,6 +106,9 @@ class Session {
   /// As Backend::use_core: on a CPU a launch of one work-group is run by that core.
   void use_core(std::size_t turn) { core_turn_ = turn; }
 
+  /// All cores may run what a probe asks the driver for itself.
+  void use_all_cores();
+
  private:
   const cl::Program& program(std::string_view file, const std::string& options,
                              const std::string& preamble);

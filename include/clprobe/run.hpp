@@ -63,8 +63,8 @@ enum class Status { ok, unsupported, unobservable, failed, interrupted };
 enum class DeviceType { gpu, cpu, accelerator, other, simulated };
 
 /// What a point's value and most findings are in: the time of one access, or what moves or happens
-/// in a second. Of rates, a sample's accesses are what is counted (bytes, operations).
-enum class Unit { seconds, bytes_per_second, operations_per_second };
+/// in a second. Of rates, a sample's accesses are what is counted (bytes, operations, cycles).
+enum class Unit { seconds, bytes_per_second, operations_per_second, hertz };
 
 /// How the points of a probe are best seen.
 enum class ViewKind { curve, heat_map, stacks };
@@ -262,8 +262,9 @@ struct Clock {
 };
 
 /// What times a sample, best first. `event` and `host` time whole launches, so that only the slope
-/// between two amounts of work counts. `imported`: another tool did, and gave results alone.
-enum class Timer { clock, event, host, imported };
+/// between two amounts of work counts. `wait`: of a point that is about what the host waits for,
+/// start and end of the launch included. `imported`: another tool did, and gave results alone.
+enum class Timer { clock, event, host, wait, imported };
 
 /// One OpenCL device: what the driver reports, and what was tried on it before measuring.
 struct DeviceInfo {

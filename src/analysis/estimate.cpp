@@ -31,7 +31,7 @@ std::vector<Launch> launches(const Point& point, Timer timer) {
   std::vector<Launch> result;
   for (const Sample& sample : point.samples) {
     if (sample.accesses == 0) continue;
-    if (timer == Timer::host) {
+    if (timer == Timer::host || timer == Timer::wait) {
       result.push_back({sample.accesses, static_cast<double>(sample.host_ns)});
     } else if (sample.event_ns) {
       result.push_back({sample.accesses, static_cast<double>(*sample.event_ns)});
@@ -99,7 +99,8 @@ std::vector<double> access_times_ns(const Point& point, const DeviceInfo& device
     return time && *time > 0.0 ? std::vector{*time} : std::vector<double>{};
   }
   const std::vector<Launch> all = launches(point, timer);
-  if (timer == Timer::event && is_of_launches(point)) return times_of_launches(all);
+  const bool is_whole = timer == Timer::event && is_of_launches(point);
+  if (is_whole || timer == Timer::wait) return times_of_launches(all);
   return times_by_slope(all);
 }
 

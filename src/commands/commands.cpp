@@ -65,7 +65,7 @@ int show_version() {
 
 /// For the tests: file, options, preamble, separated by tabs.
 int show_builds() {
-  std::string text = "facts.cl\t\t\nclock.cl\t\t\n";
+  std::string text = "facts.cl\t\t\nticks.cl\t\t\n";
   for (const Probe* const probe : all_probes()) {
     if (probe->variants == nullptr) continue;
     for (const KernelVariant& variant : probe->variants()) {

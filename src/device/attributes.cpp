@@ -38,6 +38,7 @@ constexpr std::array attributes{
     Attribute{CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, "cache_line_bytes", Width::u32, ""},
     Attribute{CL_DEVICE_DOUBLE_FP_CONFIG, "double_fp_config", Width::u64, ""},
     Attribute{CL_DEVICE_SVM_CAPABILITIES, "svm_capabilities", Width::u64, ""},
+    Attribute{CL_DEVICE_QUEUE_PROPERTIES, "queue_properties", Width::u64, ""},
     Attribute{CL_DEVICE_LOCAL_MEM_TYPE, "local_memory_type", Width::u32, ""},
     Attribute{CL_DEVICE_MAX_CONSTANT_ARGS, "max_constant_args", Width::u32, ""},
     Attribute{CL_DEVICE_HOST_UNIFIED_MEMORY, "host_unified_memory", Width::u32, ""},

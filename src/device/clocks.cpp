@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The clock ladder, event times, warm-up and calibration. All of them time the same chain of
-// dependent arithmetic (cl/clock.cl), whose length and end are known.
+// dependent arithmetic (cl/ticks.cl), whose length and end are known.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace clprobe {
 namespace {
 
-constexpr std::uint32_t links_per_iteration = 64;  // LINK_64 in cl/clock.cl
+constexpr std::uint32_t links_per_iteration = 64;  // LINK_64 in cl/ticks.cl
 // Below 65,535: llvmpipe ends all loops of a launch after so many iterations, silently.
 constexpr std::uint32_t longest_chain = 60000;
 
@@ -27,12 +27,12 @@ struct Reading {
   LaunchTimes times{};
 };
 
-/// The chain of cl/clock.cl with the session's present clock.
+/// The chain of cl/ticks.cl with the session's present clock.
 class Chain {
  public:
   explicit Chain(Session& session)
       : session_(session),
-        kernel_(session.kernel("clock.cl", "clock_chain", "")),
+        kernel_(session.kernel("ticks.cl", "ticks_chain", "")),
         out_(session.context(), CL_MEM_WRITE_ONLY, 2 * sizeof(cl_ulong)) {
     kernel_.setArg(0, cl_ulong{first_value});
     kernel_.setArg(2, never);
@@ -79,7 +79,7 @@ class Chain {
 /// Least step between two reads, and the greatest common divisor of all steps.
 void measure_steps(Session& session) {
   constexpr std::size_t count = 256;
-  cl::Kernel kernel = session.kernel("clock.cl", "clock_steps", "");
+  cl::Kernel kernel = session.kernel("ticks.cl", "ticks_steps", "");
   const cl::Buffer buffer(session.context(), CL_MEM_WRITE_ONLY, count * sizeof(cl_ulong));
   kernel.setArg(0, cl_uint{count});
   kernel.setArg(1, buffer);
@@ -169,7 +169,7 @@ namespace {
 
 /// A constant-rate clock against the host's, over 0.2 s: no launch needs to be exact.
 Line ticks_against_host(Session& session) {
-  cl::Kernel kernel = session.kernel("clock.cl", "clock_read", "");
+  cl::Kernel kernel = session.kernel("ticks.cl", "ticks_read", "");
   const cl::Buffer out(session.context(), CL_MEM_WRITE_ONLY, sizeof(cl_ulong));
   kernel.setArg(0, out);
   const auto begin = std::chrono::steady_clock::now();

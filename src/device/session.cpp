@@ -110,6 +110,10 @@ void Session::place_launch(const cl::NDRange& global, const cl::NDRange& local) 
   }
 }
 
+void Session::use_all_cores() {
+  if (core_turn_) cores_->release();
+}
+
 LaunchTimes Session::launch(const cl::Kernel& kernel, const cl::NDRange& global,
                             const cl::NDRange& local) {
   place_launch(global, local);

@@ -77,12 +77,14 @@ bool are_alike(const Point& a, const Point& b) {
 
 }  // namespace
 
-bool is_rate(std::string_view unit) { return unit.find("_per_") != std::string_view::npos; }
+bool is_rate(std::string_view unit) {
+  return unit == "hertz" || unit.find("_per_") != std::string_view::npos;
+}
 
 std::optional<double> value_in(std::string_view unit, double ns_per_access,
                                const DeviceInfo& device) {
   if (unit == "seconds") return ns_per_access / ns_per_second;
-  if (unit == "bytes_per_second" || unit == "operations_per_second") {
+  if (unit == "bytes_per_second" || unit == "operations_per_second" || unit == "hertz") {
     return ns_per_second / ns_per_access;
   }
   const double ticks = ns_per_access * device.clock.ticks_per_ns;

@@ -37,6 +37,7 @@ bool is_long_enough(const Sample& sample, const DeviceInfo& device, Timer timer)
       return sample.event_ns.value_or(0) >= min_quanta * std::max<std::uint64_t>(1, resolution);
     }
     case Timer::host:
+    case Timer::wait:
     case Timer::imported:  // no sample of such a run was taken here
       break;
   }
@@ -48,6 +49,7 @@ bool is_long_enough(const Sample& sample, const DeviceInfo& device, Timer timer)
 /// Whether these say the same within a share, by the clock or by the launch's own time.
 bool agree(const Sample& first, const Sample& second, Timer timer, double share) {
   const auto time_of = [&](const Sample& sample) {
+    if (timer == Timer::wait) return sample.host_ns;
     return timer == Timer::clock ? sample.ticks.value_or(0) : sample.event_ns.value_or(0);
   };
   const auto a = static_cast<double>(time_of(first));
@@ -85,7 +87,8 @@ Sampling sampling_of(const Point& point, const DeviceInfo& device, const Budget&
   sampling.timer = timer_of(point, device);
   sampling.count = budget.samples_per_visit;
   sampling.agree_share = budget.relative_interval / 4;
-  const bool is_whole_launch = sampling.timer == Timer::event && is_of_launches(point);
+  const bool is_whole_launch =
+      sampling.timer == Timer::wait || (sampling.timer == Timer::event && is_of_launches(point));
   sampling.has_partners = sampling.timer != Timer::clock && !is_whole_launch;
   return sampling;
 }

@@ -162,9 +162,10 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
     const std::vector<ChartPoint>& points = chart.series[i].points;
     const auto [first, last] = std::minmax_element(points.begin(), points.end(), by_x);
     for (const Finding& finding : result.findings) {
-      if (finding.series != chart.series[i].name || finding.unit != "seconds" || !finding.value) {
-        continue;
-      }
+      // Of a chart of rates a time is another quantity.
+      const bool is_drawn =
+          !is_rate && finding.unit == "seconds" && finding.value && finding.role == Role::headline;
+      if (finding.series != chart.series[i].name || !is_drawn) continue;
       ChartNote note = note_of(result, finding, first->x, last->x);
       note.series = static_cast<int>(i);
       chart.notes.push_back(std::move(note));

@@ -144,6 +144,7 @@ std::string timer_text(const DeviceInfo& device) {
     case Timer::event:
       return "the driver's events around whole launches; times are slopes between two lengths";
     case Timer::host:
+    case Timer::wait:  // of points alone
       return "the host's clock around whole launches; times are slopes between two lengths";
     case Timer::imported:
       return "another tool, whose results were imported";

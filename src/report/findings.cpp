@@ -33,6 +33,14 @@ std::string bracket_text(const Finding& finding) {
                      texts[2].substr(0, texts[2].find(' ')));
 }
 
+/// "2.4 Gop/s", "281 kop/s".
+std::string format_operations(double per_second) {
+  const double size = std::fabs(per_second);
+  if (size >= 1e8 || size == 0.0) return format_number(per_second * 1e-9) + " Gop/s";
+  if (size >= 1e6) return format_number(per_second * 1e-6) + " Mop/s";
+  return format_number(per_second * 1e-3) + " kop/s";
+}
+
 /// How a value of a unit is written: of a finding, and of a parameter whose name ends in the unit.
 struct UnitRow {
   std::string_view unit;
@@ -47,9 +55,7 @@ constexpr std::array unit_rows{
     UnitRow{"bytes_per_second", format_rate},
     UnitRow{"share", [](double value) { return fmt::format("{:.3g} %", value * 100.0); }},
     UnitRow{"count", [](double value) { return fmt::format("{:.0f}", value); }, false},
-    UnitRow{"operations_per_second",
-            [](double value) { return fmt::format("{} Gop/s", format_number(value * 1e-9)); },
-            false},
+    UnitRow{"operations_per_second", format_operations, false},
     UnitRow{"hertz",
             [](double value) { return fmt::format("{} MHz", format_number(value * 1e-6)); }, false},
     // Bare numbers, whose columns are called after their unit.

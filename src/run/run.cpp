@@ -59,7 +59,8 @@ struct Words<ClockRate> {
 template <>
 struct Words<Timer> {
   static constexpr std::array table{Word{Timer::clock, "clock"}, Word{Timer::event, "event"},
-                                    Word{Timer::host, "host"}, Word{Timer::imported, "imported"}};
+                                    Word{Timer::host, "host"}, Word{Timer::wait, "wait"},
+                                    Word{Timer::imported, "imported"}};
 };
 
 template <>
@@ -78,9 +79,9 @@ struct Words<DeviceType> {
 
 template <>
 struct Words<Unit> {
-  static constexpr std::array table{Word{Unit::seconds, "seconds"},
-                                    Word{Unit::bytes_per_second, "bytes_per_second"},
-                                    Word{Unit::operations_per_second, "operations_per_second"}};
+  static constexpr std::array table{
+      Word{Unit::seconds, "seconds"}, Word{Unit::bytes_per_second, "bytes_per_second"},
+      Word{Unit::operations_per_second, "operations_per_second"}, Word{Unit::hertz, "hertz"}};
 };
 
 template <>

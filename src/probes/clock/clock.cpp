@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The core's clock over time, idle and under load. Method: docs/clock.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "probes/clock/findings.hpp"
+#include "probes/clock/launch.hpp"
+#include "probes/clock/shape.hpp"
+#include "probes/shared/card_parts.hpp"
+#include "probes/shared/finding.hpp"
+
+namespace clprobe::clock {
+
+extern const Probe probe;
+
+namespace {
+
+constexpr Option options[]{
+    {.name = "burn",
+     .value_name = "MS",
+     .summary = "milliseconds under load, shared out among the loads",
+     .details = "For how long the device works in all, in milliseconds; each load gets its share. "
+                "Default: 5000; 1000 with --quick, 60000 with --thorough.",
+     .value = Number{30, 36'000'000}},
+};
+
+constexpr auto declared_series = [] {
+  std::array<Series, all_series.size()> declared{};
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    declared[i] = {all_series[i].name, all_series[i].summary};
+  }
+  return declared;
+}();
+
+constexpr FindingSpec finding_specs[]{
+    {.name = "clock", .unit = "hertz", .role = Role::headline},
+    {.name = "settling_time", .unit = "seconds"},
+    {.name = "throttled", .unit = "share", .better = Better::less},
+    {.name = "spread", .unit = "share", .role = Role::remark, .better = Better::less},
+};
+
+// Each moment is there once.
+constexpr Budget once{.probe_time = std::chrono::hours(24),
+                      .first_visit_time = std::chrono::hours(24),
+                      .min_visits = 1,
+                      .max_visits = 1,
+                      .samples_per_visit = 1};
+constexpr Budgets budgets{.quick = once, .normal = once, .thorough = once};
+
+std::uint64_t burn_ms(const Request& request) {
+  constexpr std::uint64_t quick = 1000;
+  constexpr std::uint64_t usual = 5000;
+  constexpr std::uint64_t thorough = 60000;
+  const std::uint64_t own = request.effort == Effort::quick      ? quick
+                            : request.effort == Effort::thorough ? thorough
+                                                                 : usual;
+  return request.own.number("burn").value_or(own);
+}
+
+bool wants(const Request& request, std::string_view series) {
+  return request.series.empty() ||
+         std::find(request.series.begin(), request.series.end(), series) != request.series.end();
+}
+
+Bytes buffer_size(const DeviceInfo& device, const Request& request) {
+  Bytes size = runs_items_in_turn(device) ? mebibytes(64) : mebibytes(512);
+  if (device.max_allocation.count != 0) size = std::min(size, device.max_allocation);
+  if (device.global_memory.count != 0) size = std::min(size, device.global_memory / 4);
+  if (request.max_memory.count != 0) size = std::min(size, request.max_memory / 2);
+  constexpr std::uint64_t granule = 4096;
+  return {std::max(granule, size.count / granule * granule)};
+}
+
+/// Results of each work-item.
+Bytes results_size(const DeviceInfo& device) {
+  constexpr std::uint64_t items_of_unit = 2048;
+  constexpr std::uint64_t bytes_of_item = 20;
+  return Bytes{items_of_unit * bytes_of_item} *
+         static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
+}
+
+Plan plan(const DeviceInfo& device, const Request& request) {
+  Plan result;
+  const std::string_view missing = missing_on(device);
+  constexpr std::uint64_t usual_slot = 50;
+  constexpr std::uint64_t fewest = 10;
+  std::uint64_t loads = 0;
+  for (const SeriesSpec& series : all_series) {
+    if (wants(request, series.name) && series.load != Load::idle) ++loads;
+  }
+  const std::uint64_t each = burn_ms(request) / std::max<std::uint64_t>(1, loads);
+  const std::uint64_t slot = std::clamp<std::uint64_t>(each / fewest, 1, usual_slot);
+  const std::uint64_t bytes = buffer_size(device, request).count;
+  for (const SeriesSpec& series : all_series) {
+    if (!wants(request, series.name)) continue;
+    if (!missing.empty()) {
+      result.findings.push_back(not_measured("clock", series.name, missing));
+      continue;
+    }
+    const bool is_idle = series.load == Load::idle;
+    constexpr std::uint64_t idle_ms = 500;
+    const std::uint64_t moments = is_idle ? 1 : each / slot;
+    for (std::uint64_t i = 0; i < moments; ++i) {
+      Point point;
+      point.series = series.name;
+      write_shape(Shape{.at_ms = is_idle ? idle_ms : (i + 1) * slot,
+                        .slot_ms = is_idle ? idle_ms : slot,
+                        .load = series.load,
+                        .timer = runs_items_in_turn(device) ? Timer::clock : Timer::event,
+                        .buffer_bytes = bytes},
+                  point);
+      result.points.push_back(std::move(point));
+    }
+  }
+  result.is_ordered = true;
+  if (!result.points.empty()) result.memory = Bytes{bytes} + results_size(device);
+  return result;
+}
+
+std::string clock_text(const ProbeResult& result, std::string_view series) {
+  const Finding* const clock = find_value(result.findings, "clock", series);
+  constexpr double mega = 1e6;
+  return clock == nullptr ? std::string() : fmt::format("{:.0f} MHz", *clock->value / mega);
+}
+
+Card card(const ProbeResult& result) {
+  Card card;
+  std::string text;
+  for (const SeriesSpec& series : all_series) {
+    const std::string clock = clock_text(result, series.name);
+    if (!clock.empty()) append(text, ", ", fmt::format("{} {}", clock, series.name));
+  }
+  if (!text.empty()) card.lines.push_back({"clock", std::move(text)});
+  if (text.empty() && card.lines.empty() && !result.findings.empty()) {
+    card.unseen.emplace_back("the clock under load");
+  }
+  return card;
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(cppcoreguidelines-interfaces-global-init): only the address of the table is taken
+const Probe probe{
+    .id = "clock",
+    .title = "Clock under load",
+    .question = "Which clock do the cores keep, idle and under load?",
+    .unit = Unit::hertz,
+    .options = options,
+    .series = declared_series,
+    .findings = finding_specs,
+    .view = {.kind = ViewKind::curve, .x = "at_ms", .value_title = "clock"},
+    .budgets = budgets,
+    .plan = plan,
+    .open = open,
+    .variants = variants,
+    .builds = builds,
+    .find_problem = find_problem_of,
+    .analyse = analyse,
+    .card = card,
+    .loops = loops,
+};
+
+}  // namespace clprobe::clock

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/transfer/launch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <memory>
+
+#include "clprobe/device.hpp"
+#include "probes/shared/launch_size.hpp"
+#include "probes/transfer/places.hpp"
+#include "probes/transfer/series.hpp"
+
+namespace clprobe::transfer {
+namespace {
+
+using MarkedBy = std::function<void(const Marks&)>;
+using SummedBy = std::function<std::uint64_t(const Marks&)>;
+
+/// One way to move bytes: from a place that can be marked to one in which the marks are found.
+struct Route {
+  MarkedBy mark{};
+  SummedBy sum{};
+  std::function<void()> move{};  ///< returns when the bytes are there
+};
+
+void check(cl_int code, const char* call) {
+  if (code != CL_SUCCESS) throw cl::Error(code, call);
+}
+
+MarkedBy mark_host(void* begin) {
+  return [begin](const Marks& marks) {
+    marks.write_to({static_cast<std::uint32_t*>(begin), marks.words()});
+  };
+}
+
+SummedBy sum_host(void* begin) {
+  return [begin](const Marks& marks) {
+    return marks.sum_in({static_cast<const std::uint32_t*>(begin), marks.words()});
+  };
+}
+
+MarkedBy mark_device(Places& places, Places::Bind bind) {
+  return [&places, bind = std::move(bind)](const Marks& marks) { places.mark(bind, marks); };
+}
+
+SummedBy sum_device(Places& places, Places::Bind bind) {
+  return
+      [&places, bind = std::move(bind)](const Marks& marks) { return places.sum_in(bind, marks); };
+}
+
+std::function<void()> copy_by_kernel(Places& places, const cl::Buffer& from, const cl::Buffer& to,
+                                     std::uint64_t bytes) {
+  cl::Kernel kernel = places.session().kernel(file, "transfer_copy", "");
+  const std::uint64_t vectors = bytes / sizeof(cl_uint4);
+  kernel.setArg(0, from);
+  kernel.setArg(1, to);
+  kernel.setArg(2, cl_ulong{vectors});
+  const LaunchSize size = spread_over(places.session().info(), vectors);
+  return [&places, kernel, size] {
+    places.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(size.items),
+                                        cl::NDRange(size.group));
+    places.queue().finish();
+  };
+}
+
+/// A mapping, what the host does meanwhile, and its end.
+std::function<void()> by_mapping(Places& places, cl_map_flags flags, std::uint64_t bytes,
+                                 std::function<void(void*)> action) {
+  return [&places, flags, bytes, action = std::move(action)] {
+    void* const begin =
+        places.queue().enqueueMapBuffer(places.mappable(), CL_TRUE, flags, 0, bytes);
+    action(begin);
+    places.queue().enqueueUnmapMemObject(places.mappable(), begin);
+    places.queue().finish();
+  };
+}
+
+constexpr cl_map_flags map_flags_of(Direction direction) {
+  return direction == Direction::to_device ? CL_MAP_WRITE_INVALIDATE_REGION : CL_MAP_READ;
+}
+
+Route to_device(Places& places, Way way, std::uint64_t bytes) {
+  const cl::CommandQueue& queue = places.queue();
+  const cl::Buffer& device = places.device();
+  const SummedBy on_device = sum_device(places, Places::bind(device));
+  switch (way) {
+    case Way::pinned: {
+      void* const from = places.pinned_source();
+      return {mark_host(from), on_device, [=] {
+                queue.enqueueWriteBuffer(device, CL_FALSE, 0, bytes, from);
+                queue.finish();
+              }};
+    }
+    case Way::map: {
+      void* const from = places.ordinary();
+      return {mark_host(from), sum_device(places, Places::bind(places.mappable())),
+              by_mapping(places, map_flags_of(Direction::to_device), bytes,
+                         [=](void* mapped) { std::memcpy(mapped, from, bytes); })};
+    }
+    case Way::svm: {
+      void* const from = places.ordinary();
+      void* const to = places.shared_virtual();
+      return {mark_host(from), sum_device(places, places.bind_shared_virtual()), [=] {
+                check(clEnqueueSVMMemcpy(queue(), CL_TRUE, to, from, bytes, 0, nullptr, nullptr),
+                      "clEnqueueSVMMemcpy");
+                queue.finish();
+              }};
+    }
+    case Way::kernel:
+      return {[&places](const Marks& marks) { places.mark_mapped(marks); }, on_device,
+              copy_by_kernel(places, places.mappable(), device, bytes)};
+    case Way::pageable:
+    case Way::device:
+      break;
+  }
+  void* const from = places.ordinary();
+  // Some drivers come back before the device has all of it.
+  return {mark_host(from), on_device, [=] {
+            queue.enqueueWriteBuffer(device, CL_TRUE, 0, bytes, from);
+            queue.finish();
+          }};
+}
+
+Route from_device(Places& places, Way way, std::uint64_t bytes) {
+  const cl::CommandQueue& queue = places.queue();
+  const cl::Buffer& device = places.device();
+  const MarkedBy on_device = mark_device(places, Places::bind(device));
+  switch (way) {
+    case Way::pinned: {
+      void* const to = places.pinned_target();
+      return {on_device, sum_host(to), [=] {
+                queue.enqueueReadBuffer(device, CL_FALSE, 0, bytes, to);
+                queue.finish();
+              }};
+    }
+    case Way::map: {
+      void* const to = places.ordinary();
+      return {mark_device(places, Places::bind(places.mappable())), sum_host(to),
+              by_mapping(places, map_flags_of(Direction::from_device), bytes,
+                         [=](void* mapped) { std::memcpy(to, mapped, bytes); })};
+    }
+    case Way::svm: {
+      void* const from = places.shared_virtual();
+      void* const to = places.ordinary();
+      return {mark_device(places, places.bind_shared_virtual()), sum_host(to), [=] {
+                check(clEnqueueSVMMemcpy(queue(), CL_TRUE, to, from, bytes, 0, nullptr, nullptr),
+                      "clEnqueueSVMMemcpy");
+                queue.finish();
+              }};
+    }
+    case Way::kernel:
+      return {on_device, [&places](const Marks& marks) { return places.sum_in_mapped(marks); },
+              copy_by_kernel(places, device, places.mappable(), bytes)};
+    case Way::pageable:
+    case Way::device:
+      break;
+  }
+  void* const to = places.ordinary();
+  return {on_device, sum_host(to), [=] {
+            queue.enqueueReadBuffer(device, CL_TRUE, 0, bytes, to);
+            queue.finish();
+          }};
+}
+
+/// To the device by one queue, and from another buffer of it by the other.
+Route both_ways(Places& places, std::uint64_t bytes) {
+  const cl::Buffer& device = places.device();
+  const cl::Buffer& other = places.other();
+  void* const from = places.pinned_source();
+  void* const to = places.pinned_target();
+  const MarkedBy mark_source = mark_host(from);
+  const MarkedBy mark_other = mark_device(places, Places::bind(other));
+  const SummedBy sum_target = sum_host(to);
+  const SummedBy sum_written = sum_device(places, Places::bind(device));
+  return {[=](const Marks& marks) {
+            mark_source(marks);
+            mark_other(marks);
+          },
+          [=](const Marks& marks) { return sum_target(marks) + sum_written(marks); },
+          [=, &places] {
+            places.queue().enqueueWriteBuffer(device, CL_FALSE, 0, bytes, from);
+            places.second_queue().enqueueReadBuffer(other, CL_FALSE, 0, bytes, to);
+            places.queue().flush();
+            places.second_queue().flush();
+            places.queue().finish();
+            places.second_queue().finish();
+          }};
+}
+
+Route on_device(Places& places, std::uint64_t bytes) {
+  const cl::Buffer& device = places.device();
+  const cl::Buffer& other = places.other();
+  return {mark_device(places, Places::bind(other)), sum_device(places, Places::bind(device)),
+          [=, &places] {
+            places.queue().enqueueCopyBuffer(other, device, 0, 0, bytes);
+            places.queue().finish();
+          }};
+}
+
+Route route_of(Places& places, const Shape& shape) {
+  switch (shape.direction) {
+    case Direction::to_device:
+      return to_device(places, shape.way, shape.transfer_bytes);
+    case Direction::from_device:
+      return from_device(places, shape.way, shape.transfer_bytes);
+    case Direction::both:
+      return both_ways(places, shape.transfer_bytes);
+    case Direction::on_device:
+      break;
+  }
+  return on_device(places, shape.transfer_bytes);
+}
+
+std::uint64_t ns_of(const std::function<void()>& action) {
+  const auto begin = std::chrono::steady_clock::now();
+  action();
+  const auto took = std::chrono::steady_clock::now() - begin;
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(took).count());
+}
+
+/// What a mapping takes in which nobody copies: the quickest of a few.
+std::uint64_t mapping_time(Places& places, const Shape& shape) {
+  constexpr int times = 3;
+  const auto mapping =
+      by_mapping(places, map_flags_of(shape.direction), shape.transfer_bytes, [](void*) {});
+  std::uint64_t least = ns_of(mapping);
+  for (int i = 1; i < times; ++i) least = std::min(least, ns_of(mapping));
+  return least;
+}
+
+/// What all points share while the probe runs.
+struct State {
+  explicit State(Session& used) : session(used) {}
+
+  Session& session;
+  std::unique_ptr<Places> places{};
+  std::uint32_t launches{0};
+
+  Places& places_for(Bytes size) {
+    if (places == nullptr || places->size() < size) {
+      places.reset();  // first, so that its memory is free
+      places = std::make_unique<Places>(session, size);
+    }
+    return *places;
+  }
+};
+
+Measurement run(State& state, const Shape& shape, const Route& route, std::uint64_t iterations) {
+  const Marks marks(shape.words(), ++state.launches);
+  route.mark(marks);
+  Measurement measurement;
+  measurement.sample.accesses = iterations * shape.moved_bytes();
+  measurement.sample.host_ns = ns_of([&] {
+    for (std::uint64_t i = 0; i < iterations; ++i) route.move();
+  });
+  measurement.sample.witness = route.sum(marks);
+  measurement.expected_witness =
+      marks.expected_sum() * (shape.direction == Direction::both ? 2 : 1);
+  return measurement;
+}
+
+Work prepare(const std::shared_ptr<State>& state, const Point& point) {
+  // Together a sample moves so much, where transfers are smaller.
+  constexpr std::uint64_t usual_bytes = mebibytes(4).count;
+  constexpr std::uint64_t most_at_first = 64;
+  const auto shape = shape_of<Shape>(point);
+  Places& places = state->places_for({std::max(shape.buffer_bytes, shape.transfer_bytes)});
+  state->session.use_all_cores();
+  const Route route = route_of(places, shape);
+  // The first transfer of a buffer makes its pages known to the device.
+  static_cast<void>(run(*state, shape, route, 1));
+  Work work;
+  work.accesses_per_iteration = shape.moved_bytes();
+  work.iterations = std::clamp<std::uint64_t>(usual_bytes / shape.transfer_bytes, 1, most_at_first);
+  work.build = state->session.build_of(file, "");
+  if (shape.way == Way::map) {
+    work.facts.set(mapping_ns, static_cast<std::int64_t>(mapping_time(places, shape)));
+  }
+  work.run = [state, shape, route](std::uint64_t iterations) {
+    return run(*state, shape, route, iterations);
+  };
+  return work;
+}
+
+}  // namespace
+
+Preparer open(Session& session) {
+  return [state = std::make_shared<State>(session)](const Point& point) {
+    return prepare(state, point);
+  };
+}
+
+std::vector<KernelVariant> variants() { return {KernelVariant{}}; }
+
+std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t /*seed*/,
+                                  const Point& /*point*/) {
+  return variants();
+}
+
+std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
+  const auto shape = shape_of<Shape>(point);
+  const auto turns_of = [&](std::uint64_t places) {
+    return turns_over(spread_over(device, places), places);
+  };
+  std::vector<KernelLoops> found{
+      {"transfer_fill", turns_of(std::max(shape.buffer_bytes, shape.transfer_bytes) / 4)},
+      {"transfer_mark", 0},
+      {"transfer_gather", 0}};
+  if (shape.way == Way::kernel) {
+    found.push_back({"transfer_copy", turns_of(shape.transfer_bytes / sizeof(cl_uint4))});
+  }
+  return found;
+}
+
+}  // namespace clprobe::transfer

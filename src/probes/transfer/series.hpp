@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The series of the probe `transfer`: which way, and by which of OpenCL's ways. Pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "clprobe/probe.hpp"
+#include "clprobe/words.hpp"
+#include "probes/shared/fields.hpp"
+
+namespace clprobe::transfer {
+
+enum class Direction { to_device, from_device, both, on_device };
+inline constexpr Word<Direction> direction_words[]{{Direction::to_device, "to-device"},
+                                                   {Direction::from_device, "from-device"},
+                                                   {Direction::both, "both"},
+                                                   {Direction::on_device, "on-device"}};
+
+/// By what the bytes are moved, and where they are on the host's side.
+enum class Way {
+  pageable,  ///< clEnqueueWriteBuffer and the like, from ordinary memory
+  pinned,    ///< the same from memory that the driver made, mapped
+  map,       ///< a mapping of such memory, a copy by the host, and the end of the mapping
+  svm,       ///< clEnqueueSVMMemcpy between ordinary and shared virtual memory
+  kernel,    ///< a kernel that reads or writes the memory that the driver made
+  device     ///< clEnqueueCopyBuffer, with no part for the host
+};
+inline constexpr Word<Way> way_words[]{{Way::pageable, "pageable"}, {Way::pinned, "pinned"},
+                                       {Way::map, "map"},           {Way::svm, "svm"},
+                                       {Way::kernel, "kernel"},     {Way::device, "device"}};
+
+struct SeriesSpec {
+  std::string_view name{};
+  std::string_view summary{};
+  Direction direction{Direction::to_device};
+  Way way{Way::pageable};
+};
+
+inline constexpr std::string_view both_series = "both-pinned";
+inline constexpr std::string_view on_device_series = "on-device";
+
+inline constexpr std::array all_series{
+    SeriesSpec{"to-device", "from ordinary memory", Direction::to_device, Way::pageable},
+    SeriesSpec{"to-device-pinned", "from memory of the driver's", Direction::to_device,
+               Way::pinned},
+    SeriesSpec{"to-device-map", "by a copy into mapped memory", Direction::to_device, Way::map},
+    SeriesSpec{"to-device-svm", "into shared virtual memory", Direction::to_device, Way::svm},
+    SeriesSpec{"to-device-kernel", "a kernel reads the host's memory", Direction::to_device,
+               Way::kernel},
+    SeriesSpec{"from-device", "to ordinary memory", Direction::from_device, Way::pageable},
+    SeriesSpec{"from-device-pinned", "to memory of the driver's", Direction::from_device,
+               Way::pinned},
+    SeriesSpec{"from-device-map", "by a copy from mapped memory", Direction::from_device, Way::map},
+    SeriesSpec{"from-device-svm", "out of shared virtual memory", Direction::from_device, Way::svm},
+    SeriesSpec{"from-device-kernel", "a kernel writes the host's memory", Direction::from_device,
+               Way::kernel},
+    SeriesSpec{both_series, "both ways at once", Direction::both, Way::pinned},
+    SeriesSpec{on_device_series, "from buffer to buffer", Direction::on_device, Way::device},
+};
+
+/// Why the device cannot have such a series; empty when it can.
+std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
+
+/// What one point is.
+struct Shape {
+  std::uint64_t transfer_bytes{1024};  ///< each way
+  Direction direction{Direction::to_device};
+  Way way{Way::pageable};
+  Timer timer{Timer::wait};
+  /// Facts: the largest transfer of the plan, for which buffers are made; and of mappings what one
+  /// takes without a copy.
+  std::uint64_t buffer_bytes{0};
+
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.whole("transfer_bytes", transfer_bytes, {.min = word_bytes});
+    f.word("direction", direction, direction_words);
+    f.word("way", way, way_words);
+    f.word("timer", timer);
+    f.fact("buffer_bytes", buffer_bytes);
+  }
+
+  static constexpr std::int64_t word_bytes = 4;
+
+  [[nodiscard]] std::uint64_t words() const { return transfer_bytes / word_bytes; }
+  /// That one iteration moves.
+  [[nodiscard]] std::uint64_t moved_bytes() const {
+    return transfer_bytes * (direction == Direction::both ? 2 : 1);
+  }
+};
+
+/// The fact of points by mapping: how long one takes in which nobody copies, in nanoseconds.
+inline constexpr std::string_view mapping_ns = "mapping_ns";
+
+/// Buffers of the largest transfer's size that such series need together, on either side.
+std::uint64_t count_buffers(const std::vector<SeriesSpec>& series);
+
+}  // namespace clprobe::transfer

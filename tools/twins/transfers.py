@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Transfers between host and device: clprobe transfer against copies in CUDA."""
+
+import pathlib
+import statistics
+from typing import Any
+
+from twins.bandwidth import Rate
+from twins.common import MIB, CannotRun, build_cuda_twin, run_document, run_json, size_word
+
+# clprobe's series, the way and the memory of the twin.
+CASES = [("to-device-pinned", "to", "pinned"), ("from-device-pinned", "from", "pinned"),
+         ("both-pinned", "both", "pinned"), ("to-device", "to", "pageable"),
+         ("from-device", "from", "pageable")]
+SIZE = 64 * MIB
+
+
+def rate_of(program: pathlib.Path, device: dict[str, Any], series: str) -> float:
+    """The median of the samples of one point, in bytes a second."""
+    document = run_document([program, "transfer", "--device", device["index"], "--series", series,
+                             "--sizes", SIZE])
+    points = document["results"][0]["points"]
+    if not points or not points[0]["samples"]:
+        raise CannotRun(f"clprobe measured no {series}")
+    return statistics.median(sample["accesses"] / sample["host_ns"] * 1e9
+                             for sample in points[0]["samples"])
+
+
+def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
+                   options: Any) -> list[Rate]:
+    twin = build_cuda_twin(nvcc, "transfer")
+    rows = [Rate(series, 0.97) for series, _, _ in CASES]
+    for _ in range(options.rounds):
+        for row, (series, way, memory) in zip(rows, CASES):
+            row.other.append(statistics.median(
+                run_json([twin, way, memory, SIZE, options.repeats])["bytes_per_second"]))
+            row.ours.append(rate_of(program, device, series))
+    print(f"{device['name']}, transfers of {size_word(SIZE)} in GB/s, "
+          f"the best of {options.rounds} rounds")
+    print(f"  {'clprobe transfer, by':<34} {'native':>9} {'clprobe':>9} {'ratio':>7} {'target':>9}")
+    for row in rows:
+        mark = "" if row.is_within() else "  MISSED"
+        print(f"  {row.name:<34} {max(row.other) / 1e9:>9.1f} {max(row.ours) / 1e9:>9.1f} "
+              f"{row.ratio():>7.4f} {'>= ' + format(row.least, 'g'):>9}{mark}")
+    return rows
