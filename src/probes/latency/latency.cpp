@@ -72,6 +72,15 @@ constexpr FindingSpec finding_specs[]{
     {.name = "step", .role = Role::headline},
 };
 
+constexpr SharedQuantity quantities[]{
+    {Quantity::latency, "global", "latency", global_series},
+    {Quantity::capacity, "global", "capacity", global_series},
+    {Quantity::latency, "local", "latency", "local"},
+    {Quantity::capacity, "local", "capacity", "local"},
+    {Quantity::latency, "image", "latency", "image"},
+    {Quantity::capacity, "image", "capacity", "image"},
+};
+
 /// Working sets of a series, whole numbers of steps, at least two nodes each, none twice.
 std::vector<Bytes> working_sets(const SeriesPlan& series, const Asked& asked) {
   if (!series.missing.empty()) return {};
@@ -281,6 +290,7 @@ const Probe probe{
     .card = card,
     .learn = learn,
     .loops = loops,
+    .quantities = quantities,
 };
 
 }  // namespace clprobe::latency
