@@ -28,7 +28,7 @@ namespace {
 typedef std::uint32_t Words __attribute__((vector_size(64)));
 
 // Vectors of a turn of the loop, each with a sum of its own.
-constexpr std::uint64_t unroll = 4;
+constexpr std::uint64_t unroll = 8;
 
 struct Settings {
   std::string what;
@@ -54,19 +54,23 @@ Words* allocate(std::uint64_t bytes, bool on_huge_pages) {
   return memory;
 }
 
-/// Goes round over `count` vectors from `start` on, `turns` turns of four.
+/// Goes round over `count` vectors from `start` on, `turns` turns of eight.
 Words read(const Words* data, std::uint64_t count, std::uint64_t start, std::uint64_t turns) {
-  Words a{}, b{}, c{}, d{};
+  Words a{}, b{}, c{}, d{}, e{}, f{}, g{}, h{};
   std::uint64_t at = start;
   for (std::uint64_t turn = 0; turn < turns; ++turn) {
     a += data[at];
     b += data[at + 1];
     c += data[at + 2];
     d += data[at + 3];
+    e += data[at + 4];
+    f += data[at + 5];
+    g += data[at + 6];
+    h += data[at + 7];
     at += unroll;
     if (at == count) at = 0;
   }
-  return a + b + c + d;
+  return a + b + c + d + e + f + g + h;
 }
 
 void write(Words* data, std::uint64_t count, std::uint64_t turns, std::uint32_t launch) {

@@ -32,7 +32,7 @@ std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
   std::uint64_t turns = most_iterations(device, shape) * shape.step();
   if (shape.operation == Operation::local) {
     // The copying of the set into local memory goes before.
-    turns += shape.blocks * unroll + 1;
+    turns += shape.blocks * shape.unroll() + 1;
   }
   std::vector<KernelLoops> found{{kernels.at(static_cast<std::size_t>(shape.operation)), turns}};
   if (shape.operation != Operation::write) {

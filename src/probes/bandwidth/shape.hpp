@@ -23,7 +23,7 @@ inline constexpr Word<Operation> operation_words[]{
 bool writes(Operation operation);
 
 /// Vectors of a block that one work-item moves, as in cl/bandwidth.cl.
-inline constexpr std::uint64_t unroll = 4;
+constexpr std::uint64_t unroll_of(std::uint64_t vector_words) { return vector_words == 16 ? 8 : 4; }
 /// Words of a texel: an image's element is a vector of four.
 inline constexpr std::uint64_t texel_words = 4;
 inline constexpr std::uint64_t texel_bytes = texel_words * sizeof(std::uint32_t);
@@ -56,7 +56,8 @@ struct Shape {
     f.fact("buffer_bytes", buffer_bytes);
   }
 
-  [[nodiscard]] std::uint64_t block_bytes() const { return lanes * unroll * vector * 4; }
+  [[nodiscard]] std::uint64_t unroll() const { return unroll_of(vector); }
+  [[nodiscard]] std::uint64_t block_bytes() const { return lanes * unroll() * vector * 4; }
   [[nodiscard]] std::uint64_t items() const { return walks * lanes; }
   /// Walks of a region.
   [[nodiscard]] std::uint64_t sharers() const {

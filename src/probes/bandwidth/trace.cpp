@@ -27,7 +27,6 @@ constexpr std::uint64_t latencies_near = 2000;
 constexpr std::uint64_t max_bytes = std::uint64_t{16} << 20U;
 // Of a set that is twice as large a walk finds nothing again, even in the emptiest sets of a cache.
 constexpr std::uint64_t forgotten_capacities = 2;
-constexpr Register sum = unroll;  // behind the values of a block
 
 /// The walks of local memory are parts of one group.
 std::uint64_t walks_of_group(const Shape& shape) { return shape.group / shape.lanes; }
@@ -62,8 +61,9 @@ std::vector<std::uint64_t> offsets_of(const Shape& shape, std::uint64_t turns) {
 Program walk_of(const Shape& shape, std::uint64_t width, std::uint64_t turns) {
   const std::uint64_t vector_bytes = shape.vector * sizeof(std::uint32_t);
   const bool is_local = shape.operation == Operation::local;
+  const auto sum = static_cast<Register>(shape.unroll());  // behind the values of a block
   Program program;
-  for (std::uint64_t k = 0; k < unroll; ++k) {
+  for (std::uint64_t k = 0; k < shape.unroll(); ++k) {
     Lanes lanes{.base = k * shape.lanes * vector_bytes, .table = 0, .table_turn = 1};
     lanes.lane_step = static_cast<std::int64_t>(vector_bytes);
     lanes.warp_step = static_cast<std::int64_t>(width * vector_bytes);
@@ -72,7 +72,7 @@ Program walk_of(const Shape& shape, std::uint64_t width, std::uint64_t turns) {
     program.push_back(is_local ? simulator::local_load(value, lanes)
                                : simulator::load(value, lanes));
   }
-  for (std::uint64_t k = 0; k < unroll; ++k) {
+  for (std::uint64_t k = 0; k < shape.unroll(); ++k) {
     program.push_back(simulator::alu(sum, {static_cast<Register>(k), sum}));
   }
   program.push_back(simulator::repeat(0, turns));
