@@ -105,6 +105,11 @@ double size_within(const Ladder& ladder, std::size_t number) {
   return end ? std::sqrt(before * middle_of(*end)) : before * far_beyond;
 }
 
+/// Whether it is known which sizes a level holds.
+bool is_placed(const Ladder& ladder, std::size_t number) {
+  return number > 0 || ladder.rungs[0].end;
+}
+
 const Rung& rung_at(const Ladder& ladder, double size) {
   const auto found = std::find_if(ladder.rungs.begin(), ladder.rungs.end(), [&](const Rung& each) {
     return !each.end || size <= middle_of(*each.end);
@@ -235,6 +240,7 @@ void tell_agreement(Run& run, std::span<const ProbeQuantities> all) {
     const std::string_view name = implied_name(all, bandwidth);
     if (name.empty()) continue;
     for (std::size_t i = 0; i < bandwidth.rungs.size(); ++i) {
+      if (!is_placed(bandwidth, i) && latency->rungs.size() > 1) continue;
       Finding implied = implied_by(bandwidth, i, *latency, name);
       // Of memory, behind all that has an end.
       const bool is_memory = i > 0 && i + 1 == bandwidth.rungs.size() && !bandwidth.rungs[i].end;

@@ -127,6 +127,13 @@ TEST_CASE("a level that latency has twice and bandwidth once takes the one in it
   CHECK(*implied(run, 3)->value == doctest::Approx(2.5e4));
 }
 
+TEST_CASE("a bandwidth of which no size is known takes the only latency, and none of several") {
+  ProbeResult one = result_of("streams", "rate", "all", {{400e9, 0.0}});
+  CHECK_FALSE(implied(run_of({chases(), one}), 1).has_value());
+  const ProbeResult flat = result_of("chases", "time", "chase", {{10e-9, 0.0}});
+  CHECK(*implied(run_of({flat, one}), 1)->value == doctest::Approx(4e3));
+}
+
 TEST_CASE("said again it is said once") {
   Run run = run_of({chases(), streams(300.0)});
   const Run before = run;
