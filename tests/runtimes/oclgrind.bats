@@ -179,9 +179,9 @@ small=(latency --quick --time-budget 60s --json --sizes)
 }
 
 # Without --uninitialized, as for strides: of vectors that are put together from parts.
-@test "bandwidth: reads of one set and of own ones, writes, copies and updates, and local memory" {
+@test "bandwidth: reads of one set and of own ones, writes, copies and updates, local memory and images" {
   local series
-  for series in $(some_of bandwidth.cl read read-own,read-one-unit write,copy update,local); do
+  for series in $(some_of bandwidth.cl read read-own,read-one-unit write,copy update,local image); do
     under_oclgrind --data-races --check-api -- bandwidth --quick --time-budget 60s --json \
       --sizes 64KiB-128KiB*2 --series "$series" --max-memory 1MiB
     [ "$status" -eq 0 ] || {
