@@ -17,6 +17,9 @@ namespace {
 // The quietest series of stored runs: 0.0 % on GPUs, 0.05 to 2.3 % on hosts with other guests,
 // whose bandwidths scatter by 50 % at the same time.
 constexpr double worth_telling = 0.05;
+// What the host waits for has its scheduler in it, and is known no better with more samples: only
+// what also hides changes from `compare` (coarse_change) is worth telling.
+constexpr double worth_telling_of_waits = 0.25;
 // The interval of fewer samples is no wider than luck has it.
 constexpr std::size_t min_samples = 3;
 // One disturbed point of fewer would decide.
@@ -37,7 +40,8 @@ std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceI
   for (const Point& point : points) {
     const double width = width_of(point, device).value_or(0.0);
     widest = std::max(widest, width);
-    if (width > worth_telling) ++wide;
+    const bool is_wait = timer_of(point, device) == Timer::wait;
+    if (width > (is_wait ? worth_telling_of_waits : worth_telling)) ++wide;
   }
   const auto all = static_cast<std::int64_t>(points.size());
   constexpr std::int64_t tenth = 10;

@@ -29,8 +29,12 @@ void References::choose(const Plan& plan, bool is_time_real) {
     followed_.push_back({.point = each.point, .place = seen_.size()});
     seen_.push_back({each.kind, point.series, point.parameters, {}});
   }
-  // It may scatter more than what it would stand for.
-  if (followed_.empty() && plan.points.size() >= worth_following) followed_.push_back({.point = 0});
+  // It may scatter more than what it would stand for. What the host waits for tells of its
+  // scheduler, and not of the device's speed.
+  if (followed_.empty() && plan.points.size() >= worth_following &&
+      timer_of(plan.points.front(), backend_.device()) != Timer::wait) {
+    followed_.push_back({.point = 0});
+  }
   if (!is_time_real_) seen_ = plan.recorded_references;
   for (Followed& each : followed_) each.last = Steady::now();
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <pugixml.hpp>
 
+#include "clprobe/estimate.hpp"
 #include "import/formats.hpp"
 #include "import/lines.hpp"
 
@@ -24,6 +25,23 @@ constexpr std::string_view probe = "clpeak";
 
 std::string series_of(std::string_view test, std::string_view metric) {
   return fmt::format("{}{}{}", test, metric.empty() ? "" : " ", metric);
+}
+
+/// One launch and the wait for it, as the probe `launch` has it. The other metric of that test,
+/// "dispatch", and the only one of 1.1 are START - QUEUED of events, which is another quantity.
+bool is_round_trip(std::string_view test, std::string_view metric) {
+  return test == "kernel_launch_latency" && metric == "roundtrip";
+}
+
+Point round_trip_point(double seconds) {
+  Point point;
+  point.series = "queued";
+  point.parameters = {
+      {"manner", std::string("plain")}, {"arguments", std::int64_t{0}},
+      {"idle_queues", std::int64_t{0}}, {"launches", std::int64_t{1}},
+      {"idle_ms", std::int64_t{0}},     {"timer", std::string(to_word(Timer::imported))}};
+  point.facts.set(imported_ns, seconds * ns_per_second);
+  return point;
 }
 
 struct Identity {
@@ -63,8 +81,12 @@ class Runs {
       add_gap(run, test, metric, unit, "the tool gives 0 or no finite number");
       return;
     }
-    result_of(run, probe)
-        .findings.push_back(imported_finding(series_of(test, metric), value, unit, tool_));
+    Finding finding = imported_finding(series_of(test, metric), value, unit, tool_);
+    if (is_round_trip(test, metric) && finding.unit == "seconds") {
+      result_of(run, "launch").points.push_back(round_trip_point(*finding.value));
+      return;
+    }
+    result_of(run, probe).findings.push_back(std::move(finding));
   }
 
   void add_gap(Run& run, std::string_view test, std::string_view metric, std::string_view unit,

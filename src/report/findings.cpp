@@ -18,7 +18,7 @@ std::string size_text(double bytes) {
   return format_bytes(Bytes{static_cast<std::uint64_t>(shown)});
 }
 
-// "181 KiB" and "208 KiB" beside "192 KiB" are "181–208".
+// "181 KiB" and "208 KiB" beside "192 KiB" are "181–208"; from "-2 ns" on they are "-2 to 5".
 std::string bracket_text(const Finding& finding) {
   const std::array texts{quantity_text(*finding.value, finding.unit),
                          quantity_text(*finding.low, finding.unit),
@@ -28,8 +28,9 @@ std::string bracket_text(const Finding& finding) {
   };
   const bool is_same_unit =
       unit_of(texts[1]) == unit_of(texts[0]) && unit_of(texts[2]) == unit_of(texts[0]);
-  if (!is_same_unit) return fmt::format("({}–{})", texts[1], texts[2]);
-  return fmt::format("({}–{})", texts[1].substr(0, texts[1].find(' ')),
+  const std::string_view between = *finding.low < 0.0 ? " to " : "–";
+  if (!is_same_unit) return fmt::format("({}{}{})", texts[1], between, texts[2]);
+  return fmt::format("({}{}{})", texts[1].substr(0, texts[1].find(' ')), between,
                      texts[2].substr(0, texts[2].find(' ')));
 }
 
@@ -177,8 +178,10 @@ std::string interval_text(const Finding& finding) {
   const bool is_scatter =
       std::find(scatters.begin(), scatters.end(), finding.unit) != scatters.end();
   if (!is_scatter) return bracket_text(finding);
-  if (*finding.value == 0.0) return bracket_text(finding);
   const double aside = std::max(*finding.value - *finding.low, *finding.high - *finding.value);
+  // Of a difference whose sign is not sure, or of what may be several times as much, a share says
+  // nothing.
+  if (aside >= std::fabs(*finding.value)) return bracket_text(finding);
   const double percent = 100.0 * std::fabs(aside / *finding.value);
   if (percent < 0.05) return "±<0.1%";
   return fmt::format("±{:.{}f}%", percent, percent < 9.95 ? 1 : 0);

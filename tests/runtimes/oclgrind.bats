@@ -194,6 +194,22 @@ small=(latency --quick --time-budget 60s --json --sizes)
   done
 }
 
+@test "launches: all kernels, with and without order" {
+  local series
+  for series in $(some_of launch.cl queued,two-programs,out-of-order \
+    arguments-4,arguments-16,arguments-64,back-to-back new-local-size,build); do
+    under_oclgrind "${all_checks[@]}" -- launch --quick --time-budget 60s --json --launches 1,3 \
+      --series "$series"
+    [ "$status" -eq 0 ] || {
+      printf 'status %s: %s\n' "$status" "$stderr"
+      return 1
+    }
+    json_says '.results[0].status == "ok" and (.results[0].points | length) > 0'
+    json_says '[.results[0].points[] | select((.samples | length) == 0)] == []'
+    no_reports
+  done
+}
+
 @test "loads in flight: rounds with both kinds of mergers, and chains" {
   under_oclgrind --data-races --check-api -- inflight --quick --time-budget 60s --json \
     --work-items 3,40 --loads 2 --mergers 1,2 --max-memory 256KiB --target cache

@@ -1,87 +1,199 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/launch/findings.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <optional>
-#include <string_view>
+#include <cmath>
+#include <string>
 #include <vector>
 
 #include "clprobe/estimate.hpp"
-#include "probes/launch/series.hpp"
+#include "probes/launch/middle.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/relative_line.hpp"
 
 namespace clprobe::launch {
 namespace {
 
 constexpr std::string_view median_method = "median";
+constexpr std::string_view slope_method = "slope over the launches";
+constexpr std::string_view difference_method = "difference to queued";
 
-Finding seconds_of(std::string_view name, std::string_view series, std::string_view method,
-                   const Estimate& time) {
-  return finding_of(name, series, "seconds", method, time.ns / ns_per_second,
-                    time.ns_interval.low / ns_per_second, time.ns_interval.high / ns_per_second);
-}
-
-/// The time of a launch where so many are waited for together.
-struct Queued {
-  std::uint64_t launches{1};
+/// What a launch takes where so many are waited for together.
+struct Cost {
+  Shape shape{};
   Estimate each{};
+  Interval sure{};  // where the median may be, by its samples
+  bool is_imported{false};
 };
 
-/// By how many.
-std::vector<Queued> queued_in(std::string_view series, const DeviceInfo& device,
-                              std::span<const Point> points) {
-  std::vector<Queued> all;
+/// Of one series, by the number of launches.
+std::vector<Cost> costs_in(std::string_view series, const DeviceInfo& device,
+                           std::span<const Point> points) {
+  std::vector<Cost> all;
   for (const Point& point : points) {
     if (point.series != series || !point.failure.empty()) continue;
     const auto shape = find_shape<Shape>(point);
     const std::optional<Estimate> time = estimate(point, device);
-    if (shape && time) all.push_back({shape->launches, *time});
+    if (!shape || !time) continue;
+    const std::vector<double> times = access_times_ns(point, device);
+    all.push_back({*shape, *time, interval_of_median(times), shape->timer == Timer::imported});
   }
   std::sort(all.begin(), all.end(),
-            [](const Queued& a, const Queued& b) { return a.launches < b.launches; });
+            [](const Cost& a, const Cost& b) { return a.shape.launches < b.shape.launches; });
   return all;
+}
+
+Finding seconds_of(std::string_view name, std::string_view series, std::string_view method,
+                   double ns, const Interval& interval) {
+  return finding_of(name, series, "seconds", method, ns / ns_per_second,
+                    interval.low / ns_per_second, interval.high / ns_per_second);
+}
+
+Finding median_of(std::string_view name, std::string_view series, const Cost& cost) {
+  Finding finding = seconds_of(name, series, median_method, cost.each.ns, cost.each.ns_interval);
+  if (cost.is_imported) {  // one number of another tool is not exact because it is one
+    finding.low.reset();
+    finding.high.reset();
+  }
+  return finding;
 }
 
 void add_slow_round_trip(Findings& found, std::span<const Point> points) {
   for (const Point& point : points) {
     const std::optional<double> slow = number_in(point.facts, slow_ns);
-    const std::optional<double> middle = number_in(point.facts, middle_ns);
-    if (point.series != queued_series || !slow || !middle) continue;
-    Finding finding =
-        finding_of("slow_round_trip", point.series, "seconds", "99 % of 1,000",
-                   *slow / ns_per_second, *middle / ns_per_second, *slow / ns_per_second);
-    finding.high.reset();
-    finding.low.reset();
+    if (point.series != queued_series || !point.failure.empty() || !slow) continue;
+    Finding finding = finding_of("slow_round_trip", queued_series, "seconds", "99 % of 1,000");
+    finding.value = *slow / ns_per_second;
+    const std::optional<double> low = number_in(point.facts, slow_low_ns);
+    const std::optional<double> high = number_in(point.facts, slow_high_ns);
+    if (low && high) {
+      finding.low = *low / ns_per_second;
+      finding.high = *high / ns_per_second;
+    }
     found.findings.push_back(std::move(finding));
     return;
   }
 }
 
-/// What waiting for one launch takes, and a launch among the most that are waited for together.
-void add_queued(Findings& found, const SeriesSpec& series, const std::vector<Queued>& all,
-                std::span<const Point> points) {
-  const bool is_plain = series.name == queued_series;
-  if (is_plain && all.front().launches == 1) {
-    found.findings.push_back(
-        seconds_of("round_trip", series.name, median_method, all.front().each));
-    add_slow_round_trip(found, points);
+/// The line through what so many launches take together, in ns.
+Line line_through(const std::vector<Cost>& all) {
+  std::vector<double> launches;
+  std::vector<double> times;
+  for (const Cost& each : all) {
+    const auto count = static_cast<double>(each.shape.launches);
+    launches.push_back(count);
+    times.push_back(count * each.each.ns);
   }
-  const Queued& most = all.back();
-  if (most.launches == 1) return;
-  found.findings.push_back(seconds_of("launch_time", series.name, median_method, most.each));
-  if (!is_plain) return;
-  found.findings.push_back(finding_of("launch_rate", series.name, "operations_per_second",
-                                      median_method, ns_per_second / most.each.ns,
-                                      ns_per_second / most.each.ns_interval.high,
-                                      ns_per_second / most.each.ns_interval.low));
+  return fit_relative_line(launches, times);
 }
 
-std::string_view name_of(Manner manner) {
-  if (manner == Manner::back_to_back) return "gap";
-  return manner == Manner::after_idling ? "round_trip" : "build_time";
+constexpr std::size_t fewest = 3;  // of which the line leaves something over
+
+/// By which share plain launches lie off their line, as half a 95 % interval. A driver that is in
+/// one of two states while a point is visited has samples that agree, and are off together.
+double share_off_line(const std::vector<Cost>& plain) {
+  if (plain.size() <= fewest) return 0.0;
+  constexpr std::uint64_t many = 16;  // of fewer the wait is most
+  const Line line = line_through(plain);
+  double squares = 0.0;
+  double count = 0.0;
+  for (const Cost& each : plain) {
+    if (each.shape.launches < many) continue;
+    const auto launches = static_cast<double>(each.shape.launches);
+    const double error = (line.intercept / launches + line.slope) / each.each.ns - 1.0;
+    squares += error * error;
+    ++count;
+  }
+  return count > 0.0 ? student_t(normal_degrees) * std::sqrt(squares / count) : 0.0;
+}
+
+/// What a further launch adds to the time, so that the wait at the end is left out.
+void add_launch_time(Findings& found, const std::vector<Cost>& all) {
+  if (all.size() < fewest) {
+    const Cost& most = all.back();
+    if (most.shape.launches == 1) return;
+    found.findings.push_back(median_of("launch_time", queued_series, most));
+    found.findings.back().method = "median, the wait included";
+    return;
+  }
+  const Line line = line_through(all);
+  if (!(line.slope > 0.0)) {
+    found.findings.push_back(without_value("launch_time", queued_series, slope_method,
+                                           "more launches do not take more time", "seconds"));
+    return;
+  }
+  const Interval slope{std::max(0.0, line.slope_interval.low), line.slope_interval.high};
+  found.findings.push_back(
+      seconds_of("launch_time", queued_series, slope_method, line.slope, slope));
+  Finding rate = finding_of("launch_rate", queued_series, "operations_per_second", slope_method,
+                            ns_per_second / line.slope, ns_per_second / slope.high, 0.0);
+  if (slope.low > 0.0) {
+    rate.high = ns_per_second / slope.low;
+  } else {
+    rate.high.reset();
+  }
+  found.findings.push_back(std::move(rate));
+}
+
+void add_queued(Findings& found, const std::vector<Cost>& all, std::span<const Point> points) {
+  if (all.front().shape.launches == 1) {
+    found.findings.push_back(median_of("round_trip", queued_series, all.front()));
+    add_slow_round_trip(found, points);
+  }
+  add_launch_time(found, all);
+}
+
+/// By how much a launch with something more is dearer than a plain one of as many. Either may be
+/// where its samples were seen, and as far from that as plain launches are off their line,
+/// independently of the other ("method of variance estimates recovery", as in docs/compare.md).
+Finding extra_cost(std::string_view series, const Cost& cost, const std::vector<Cost>& plain) {
+  const auto same = std::find_if(plain.begin(), plain.end(), [&](const Cost& each) {
+    return each.shape.launches == cost.shape.launches;
+  });
+  if (same == plain.end()) {
+    return without_value("extra_cost", series, difference_method,
+                         fmt::format("{} launches of the series {} were not measured",
+                                     cost.shape.launches, queued_series),
+                         "seconds");
+  }
+  const double more = cost.each.ns - same->each.ns;
+  const double off = share_off_line(plain) * std::hypot(cost.each.ns, same->each.ns);
+  const double below =
+      std::hypot(cost.each.ns - cost.sure.low, same->sure.high - same->each.ns, off);
+  const double above =
+      std::hypot(cost.sure.high - cost.each.ns, same->each.ns - same->sure.low, off);
+  return seconds_of("extra_cost", series, difference_method, more, {more - below, more + above});
 }
 
 }  // namespace
+
+std::string_view main_finding_of(const SeriesSpec& series) {
+  switch (series.manner) {
+    case Manner::plain:
+      return series.name == queued_series ? "launch_time" : "extra_cost";
+    case Manner::event:
+    case Manner::wait_list:
+    case Manner::changed_argument:
+    case Manner::two_programs:
+    case Manner::out_of_order:
+    case Manner::command_buffer:
+      return "extra_cost";
+    case Manner::back_to_back:
+      return "gap";
+    case Manner::start_to_start:
+      return "period";
+    case Manner::after_idling:
+      return "round_trip";
+    case Manner::new_local_size:
+      return "first_launch";
+    case Manner::build:
+    case Manner::build_again:
+      return "build_time";
+  }
+  return {};
+}
 
 std::optional<PointProblem> find_problem_of(const Point& point) {
   return find_problem<Shape>(point);
@@ -89,15 +201,16 @@ std::optional<PointProblem> find_problem_of(const Point& point) {
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
+  const std::vector<Cost> plain = costs_in(queued_series, device, points);
+  if (!plain.empty()) add_queued(found, plain, points);
   for (const SeriesSpec& series : all_series) {
-    const std::vector<Queued> all = queued_in(series.name, device, points);
+    if (series.name == queued_series) continue;
+    const std::vector<Cost> all = costs_in(series.name, device, points);
     if (all.empty()) continue;
-    if (is_by_count(series.manner)) {
-      add_queued(found, series, all, points);
-    } else {
-      found.findings.push_back(
-          seconds_of(name_of(series.manner), series.name, median_method, all.front().each));
-    }
+    const std::string_view name = main_finding_of(series);
+    found.findings.push_back(all.front().shape.is_extra()
+                                 ? extra_cost(series.name, all.front(), plain)
+                                 : median_of(name, series.name, all.front()));
   }
   return found;
 }

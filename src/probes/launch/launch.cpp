@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a launch costs. Method: docs/launch.md.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "probes/launch/card.hpp"
 #include "probes/launch/findings.hpp"
 #include "probes/launch/launches.hpp"
 #include "probes/launch/series.hpp"
-#include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::launch {
@@ -25,7 +23,8 @@ constexpr Option options[]{
      .value_name = "LIST",
      .summary = "launches that are waited for together: 1,16,256 or 1-8",
      .details = "How many launches are waited for together: numbers and ranges from 1 to 65,536. "
-                "By default 1 to 4,096 of the plain series, and 256 of the others.",
+                "Default: 1 to 4,096, in steps of 4. Series that are set beside the plain one have "
+                "256 of them, or the largest below that is asked for.",
      .value = Numbers{1, 65536}},
     {.name = "idle",
      .value_name = "MS",
@@ -49,6 +48,9 @@ constexpr FindingSpec finding_specs[]{
     {.name = "launch_time", .unit = "seconds", .role = Role::headline},
     {.name = "launch_rate", .unit = "operations_per_second"},
     {.name = "gap", .unit = "seconds"},
+    {.name = "period", .unit = "seconds"},
+    {.name = "extra_cost", .unit = "seconds"},
+    {.name = "first_launch", .unit = "seconds"},
     {.name = "build_time", .unit = "seconds"},
 };
 
@@ -56,8 +58,9 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                     .first_visit_time = std::chrono::seconds(1),
                                     .relative_interval = 0.05,
                                     .min_visits = 1,
-                                    .max_visits = 2},
-                          .normal = {.probe_time = std::chrono::milliseconds(1500),
+                                    .max_visits = 2,
+                                    .samples_per_visit = 2},
+                          .normal = {.probe_time = std::chrono::seconds(4),
                                      .relative_interval = 0.03,
                                      .max_visits = 4,
                                      .samples_per_visit = 2},
@@ -68,15 +71,22 @@ bool wants(const Request& request, std::string_view series) {
          std::find(request.series.begin(), request.series.end(), series) != request.series.end();
 }
 
-std::vector<int> counts_of(const SeriesSpec& series, const Request& request) {
-  if (!is_by_count(series.manner)) return {1};
-  std::vector<int> asked = request.own.numbers("launches");
-  if (!asked.empty()) return asked;
-  if (series.name != queued_series) {
-    return {256};
+std::vector<int> counts_of(const Request& request) {
+  std::vector<int> counts = request.own.numbers("launches");
+  if (counts.empty()) {
+    const int most = request.effort == Effort::quick ? 1024 : 4096;
+    for (int count = 1; count <= most; count *= 4) counts.push_back(count);
   }
-  if (request.effort == Effort::quick) return {1, 16, 256};
-  return {1, 4, 16, 64, 256, 1024, 4096};
+  std::sort(counts.begin(), counts.end());
+  return counts;
+}
+
+/// How many launches are waited for together where one thing differs from the plain ones: many, so
+/// that the wait is a small part, and not so many that a dozen series take long.
+int count_beside(const std::vector<int>& counts) {
+  constexpr int usual = 256;
+  const auto beyond = std::upper_bound(counts.begin(), counts.end(), usual);
+  return beyond == counts.begin() ? counts.front() : *(beyond - 1);
 }
 
 std::uint64_t idle_ms_of(const Request& request) {
@@ -86,64 +96,46 @@ std::uint64_t idle_ms_of(const Request& request) {
       request.effort == Effort::thorough ? until_clocks_have_fallen : usual);
 }
 
+Point point_of(const SeriesSpec& series, int launches, const Request& request) {
+  Point point;
+  point.series = series.name;
+  write_shape(Shape{.manner = series.manner,
+                    .arguments = series.arguments,
+                    .idle_queues = series.idle_queues,
+                    .launches = static_cast<std::uint64_t>(launches),
+                    .idle_ms = series.manner == Manner::after_idling ? idle_ms_of(request) : 0,
+                    .timer = is_on_device(series.manner) ? Timer::event : Timer::wait},
+              point);
+  return point;
+}
+
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
+  result.is_ordered = true;
+  const std::vector<int> counts = counts_of(request);
+  const int beside = count_beside(counts);
+  const SeriesSpec& queued = all_series.front();
+  if (wants(request, queued_series)) {
+    for (const int count : counts) result.points.push_back(point_of(queued, count, request));
+  }
+  bool has_extra = false;
   for (const SeriesSpec& series : all_series) {
-    if (!wants(request, series.name)) continue;
+    if (series.name == queued_series || !wants(request, series.name)) continue;
     const std::string reason = missing_in(series, device);
     if (!reason.empty()) {
-      result.findings.push_back(not_measured("launch_time", series.name, reason));
+      result.findings.push_back(not_measured(main_finding_of(series), series.name, reason));
       continue;
     }
-    const bool is_gap = series.manner == Manner::back_to_back;
-    for (const int count : counts_of(series, request)) {
-      Point point;
-      point.series = series.name;
-      write_shape(Shape{.launches = static_cast<std::uint64_t>(count),
-                        .manner = series.manner,
-                        .arguments = series.arguments,
-                        .idle_queues = series.idle_queues,
-                        .idle_ms = series.manner == Manner::after_idling ? idle_ms_of(request) : 0,
-                        .timer = is_gap ? Timer::event : Timer::wait},
-                  point);
-      result.points.push_back(std::move(point));
-    }
+    result.points.push_back(point_of(series, is_of_many(series.manner) ? beside : 1, request));
+    has_extra = has_extra || is_of_many(series.manner);
+  }
+  // A difference needs both.
+  if (has_extra && !wants(request, queued_series)) {
+    result.points.insert(result.points.begin(), point_of(queued, beside, request));
   }
   constexpr Bytes counter = kibibytes(4);
   result.memory = counter;
   return result;
-}
-
-std::string seconds_in(const ProbeResult& result, std::string_view name, std::string_view series) {
-  const Finding* const found = find_value(result.findings, name, series);
-  return found == nullptr ? std::string() : format_seconds(*found->value);
-}
-
-Card card(const ProbeResult& result) {
-  Card card;
-  std::string text;
-  const std::string alone = seconds_in(result, "round_trip", queued_series);
-  const std::string queued = seconds_in(result, "launch_time", queued_series);
-  const std::string gap = seconds_in(result, "gap", gap_series);
-  if (!alone.empty()) append(text, ", ", alone + " alone");
-  if (!queued.empty()) append(text, ", ", queued + " in a queue");
-  if (!gap.empty()) append(text, ", ", gap + " between two on the device");
-  if (!text.empty()) card.lines.push_back({"launch", std::move(text)});
-  for (const std::string& series : series_in(result.findings)) {
-    std::string row;
-    for (const std::string_view name : {"round_trip", "launch_time", "gap", "build_time"}) {
-      const std::string time = seconds_in(result, name, series);
-      std::string words(name);
-      std::replace(words.begin(), words.end(), '_', ' ');
-      if (!time.empty()) append(row, ", ", words + " " + time);
-    }
-    if (row.empty()) {
-      card.unseen.push_back(fmt::format("launches {}", series));
-    } else {
-      card.rows.push_back({series, std::move(row)});
-    }
-  }
-  return card;
 }
 
 }  // namespace

@@ -6,14 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "clprobe/device.hpp"
 #include "clprobe/embedded.hpp"
 #include "clprobe/statistics.hpp"
+#include "probes/launch/command_buffer.hpp"
+#include "probes/launch/middle.hpp"
 #include "probes/launch/series.hpp"
 
 namespace clprobe::launch {
@@ -24,13 +26,9 @@ constexpr const char* file = "launch.cl";
 constexpr cl_uint each_adds = 0x9e3779b1;
 constexpr cl_uint of_an_argument = 3;
 /// Launches of kernels that go on for a while, in one sample.
-constexpr std::uint64_t spins = 32;
+constexpr std::size_t spins = 32;
 
 std::string build_options(int program) { return fmt::format("-DPROGRAM={}", program); }
-
-cl_int status_of(const cl::Event& event) {
-  return event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>();
-}
 
 template <typename Action>
 std::uint64_t ns_of(const Action& action) {
@@ -60,7 +58,7 @@ struct State {
   Session& session;
   cl::CommandQueue queue;  // in order, and without profiling, which some drivers pay for
   cl::Buffer counter;
-  std::uint64_t programs_built{0};
+  std::int64_t programs_built{0};
 };
 
 void enqueue(const cl::CommandQueue& queue, const cl::Kernel& kernel,
@@ -69,25 +67,35 @@ void enqueue(const cl::CommandQueue& queue, const cl::Kernel& kernel,
                              event);
 }
 
+/// One work-group of so many work-items, waited for.
+void run_group(const cl::CommandQueue& queue, const cl::Kernel& kernel, std::size_t items) {
+  queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(items), cl::NDRange(items));
+  queue.finish();
+}
+
 /// Launches as a point wants them.
 class Launches {
  public:
   Launches(std::shared_ptr<State> state, const Point& point);
 
   Measurement run(std::uint64_t iterations);
-  /// Round trips one by one.
-  [[nodiscard]] std::vector<double> round_trips(std::size_t count);
+  /// Launches one by one, each waited for, in ns.
+  [[nodiscard]] std::vector<std::uint64_t> waits(std::uint64_t count);
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] KernelBuild build() const {
     return state_->session.build_of(file, build_options(0));
   }
 
  private:
-  void launch_all(std::uint64_t count);
+  void launch_all();
   void launch_one(std::uint64_t number);
-  std::uint64_t gaps();
+  Middle device_times();
   std::uint64_t build_time();
-  cl::Kernel counting(int program) const;
+  std::uint64_t first_time_of_a_size();
+  [[nodiscard]] cl::Kernel counting(int program) const;
+  std::int64_t new_number();
+  [[nodiscard]] cl::Kernel build_program(std::int64_t number) const;
+  [[nodiscard]] cl::CommandQueue make_queue() const;
 
   std::shared_ptr<State> state_;
   Shape shape_;
@@ -95,11 +103,12 @@ class Launches {
   std::vector<cl::CommandQueue> idle_queues_{};
   std::array<cl::Kernel, 2> kernels_{};
   std::vector<cl::Event> last_{};
+  std::optional<CommandBuffer> recorded_{};
   cl_uint launched_{0};  // what they have added to the counter
 };
 
 cl::Kernel Launches::counting(int program) const {
-  const bool is_spinning = shape_.manner == Manner::back_to_back;
+  const bool is_spinning = is_on_device(shape_.manner);
   const std::string name = is_spinning ? "launch_spin"
                            : shape_.arguments == 0
                                ? "launch_count"
@@ -114,16 +123,20 @@ cl::Kernel Launches::counting(int program) const {
   return kernel;
 }
 
+cl::CommandQueue Launches::make_queue() const {
+  const Session& session = state_->session;
+  if (is_on_device(shape_.manner)) return session.queue();  // with profiling
+  if (shape_.manner == Manner::command_buffer) return queue_for_command_buffers(session);
+  if (shape_.manner == Manner::out_of_order) {
+    return {session.context(), session.device(), CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE};
+  }
+  return state_->queue;
+}
+
 Launches::Launches(std::shared_ptr<State> state, const Point& point)
-    : state_(std::move(state)), shape_(shape_of<Shape>(point)), queue_(state_->queue) {
+    : state_(std::move(state)), shape_(shape_of<Shape>(point)), queue_(make_queue()) {
   Session& session = state_->session;
   session.use_all_cores();
-  if (shape_.manner == Manner::out_of_order) {
-    queue_ = cl::CommandQueue(session.context(), session.device(),
-                              CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  } else if (shape_.manner == Manner::back_to_back) {
-    queue_ = session.queue();  // with profiling
-  }
   kernels_ = {counting(0), shape_.manner == Manner::two_programs ? counting(1) : counting(0)};
   for (std::uint64_t i = 0; i < shape_.idle_queues; ++i) {
     idle_queues_.emplace_back(session.context(), session.device());
@@ -134,10 +147,14 @@ Launches::Launches(std::shared_ptr<State> state, const Point& point)
   // Some drivers compile only now.
   for (const cl::Kernel& kernel : kernels_) enqueue(queue_, kernel);
   queue_.finish();
+  if (shape_.manner == Manner::command_buffer) {
+    recorded_.emplace(session, queue_, kernels_[0], shape_.launches);
+    launch_all();
+  }
 }
 
 void Launches::launch_one(std::uint64_t number) {
-  cl::Kernel& kernel = kernels_[number % kernels_.size()];
+  cl::Kernel& kernel = kernels_.at(number % kernels_.size());
   switch (shape_.manner) {
     case Manner::event: {
       cl::Event event;
@@ -164,108 +181,148 @@ void Launches::launch_one(std::uint64_t number) {
   launched_ += each_adds + static_cast<cl_uint>(shape_.arguments) * of_an_argument;
 }
 
-void Launches::launch_all(std::uint64_t count) {
-  for (std::uint64_t i = 0; i < count; ++i) launch_one(i);
+void Launches::launch_all() {
+  if (recorded_) {
+    recorded_->enqueue();
+    launched_ += static_cast<cl_uint>(shape_.launches) * each_adds;
+  } else {
+    for (std::uint64_t i = 0; i < shape_.launches; ++i) launch_one(i);
+  }
   queue_.finish();
   last_.clear();
 }
 
-std::vector<double> Launches::round_trips(std::size_t count) {
-  std::vector<double> times;
+std::vector<std::uint64_t> Launches::waits(std::uint64_t count) {
+  std::vector<std::uint64_t> times;
   times.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    times.push_back(static_cast<double>(ns_of([&] { launch_all(1); })));
-  }
+  for (std::uint64_t i = 0; i < count; ++i) times.push_back(ns_of([&] { launch_all(); }));
   return times;
 }
 
-/// From the end of each kernel to the start of the next one, together.
-std::uint64_t Launches::gaps() {
+/// From the end of each kernel to the start of the next one, or from start to start.
+Middle Launches::device_times() {
   std::array<cl::Event, spins + 1> events;
   for (cl::Event& event : events) {
     enqueue(queue_, kernels_[0], nullptr, &event);
     launched_ += each_adds;
   }
   queue_.finish();
-  std::uint64_t all = 0;
+  std::vector<std::uint64_t> times;
   for (std::size_t i = 1; i < events.size(); ++i) {
-    if (const cl_int status = status_of(events[i]); status < 0) throw cl::Error(status, "launch");
-    const auto end = events[i - 1].getProfilingInfo<CL_PROFILING_COMMAND_END>();
-    const auto start = events[i].getProfilingInfo<CL_PROFILING_COMMAND_START>();
-    if (start > end) all += start - end;
+    const auto status = events.at(i).getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>();
+    if (status < 0) throw cl::Error(status, "launch");
+    const cl::Event& last = events.at(i - 1);
+    const auto from = shape_.manner == Manner::start_to_start
+                          ? last.getProfilingInfo<CL_PROFILING_COMMAND_START>()
+                          : last.getProfilingInfo<CL_PROFILING_COMMAND_END>();
+    const auto start = events.at(i).getProfilingInfo<CL_PROFILING_COMMAND_START>();
+    // One that starts before the last has ended leaves no gap.
+    times.push_back(start > from ? start - from : 0);
   }
-  return std::max<std::uint64_t>(1, all);
+  Middle middle = middle_half(times);
+  middle.ns = std::max<std::uint64_t>(1, middle.ns);
+  return middle;
 }
 
-/// Of a program with its first launch, since some drivers compile only then. A new one has a text
-/// that no driver has seen, one that is built again has that of the new one before.
-std::uint64_t Launches::build_time() {
+/// A number that no program of any run had.
+std::int64_t Launches::new_number() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() +
+         ++state_->programs_built;
+}
+
+/// The kernel that counts, of the program of that number.
+cl::Kernel Launches::build_program(std::int64_t number) const {
   const Session& session = state_->session;
-  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  const std::string name = fmt::format("-DPROGRAM={}{:03}", now, ++state_->programs_built % 1000);
+  const cl::Program program(session.context(), kernel_source(file, ""));
+  program.build(session.device(), fmt::format("-DCLOCK=0 -DPROGRAM={}", number).c_str());
+  cl::Kernel kernel(program, "launch_count");
+  kernel.setArg(0, state_->counter);
+  kernel.setArg(1, each_adds);
+  return kernel;
+}
+
+/// Of a program with its first launch, since some drivers compile only then.
+std::uint64_t Launches::build_time() {
+  const std::int64_t number = new_number();
   const auto build = [&] {
-    cl::Program program(session.context(), kernel_source(file, ""));
-    program.build(session.device(), fmt::format("-DCLOCK=0 {}", name).c_str());
-    cl::Kernel kernel(program, "launch_count");
-    kernel.setArg(0, state_->counter);
-    kernel.setArg(1, each_adds);
-    enqueue(queue_, kernel);
-    queue_.finish();
+    run_group(queue_, build_program(number), 1);
     launched_ += each_adds;
   };
   const std::uint64_t first = ns_of(build);
   return shape_.manner == Manner::build ? first : ns_of(build);
 }
 
+/// The first launch of a kernel with a work-group of two, after it ran with one of one.
+std::uint64_t Launches::first_time_of_a_size() {
+  constexpr cl_uint items = 2;
+  const cl::Kernel kernel = build_program(new_number());
+  run_group(queue_, kernel, 1);
+  launched_ += (1 + items) * each_adds;
+  return ns_of([&] { run_group(queue_, kernel, items); });
+}
+
 Measurement Launches::run(std::uint64_t iterations) {
   const cl_uint before = state_->read_counter();
   launched_ = 0;
   Measurement measurement;
-  measurement.sample.accesses = iterations * shape_.launches;
+  Sample& sample = measurement.sample;
+  sample.accesses = 1;
   switch (shape_.manner) {
     case Manner::build:
     case Manner::build_again:
-      measurement.sample.host_ns = build_time();
+      sample.host_ns = build_time();
+      break;
+    case Manner::new_local_size:
+      sample.host_ns = first_time_of_a_size();
       break;
     case Manner::after_idling:
       std::this_thread::sleep_for(std::chrono::milliseconds(shape_.idle_ms));
-      measurement.sample.host_ns = ns_of([&] { launch_all(1); });
+      sample.host_ns = ns_of([&] { launch_all(); });
       break;
-    case Manner::back_to_back: {
-      std::uint64_t between = 0;
-      measurement.sample.host_ns = ns_of([&] { between = gaps(); });
-      measurement.sample.event_ns = between;
-      measurement.sample.accesses = spins;
+    case Manner::back_to_back:
+    case Manner::start_to_start: {
+      Middle middle;
+      sample.host_ns = ns_of([&] { middle = device_times(); });
+      sample.event_ns = middle.ns;
+      sample.accesses = middle.count;
       break;
     }
-    default:
-      measurement.sample.host_ns = ns_of([&] {
-        for (std::uint64_t i = 0; i < iterations; ++i) launch_all(shape_.launches);
-      });
+    default: {
+      const Middle middle = middle_half(waits(iterations));
+      sample.host_ns = middle.ns;
+      sample.accesses = middle.count * shape_.launches;
       break;
+    }
   }
-  measurement.sample.witness = state_->read_counter();
+  sample.witness = state_->read_counter();
   measurement.expected_witness = cl_uint{before + launched_};
   return measurement;
+}
+
+/// How often a sample waits: for some thousand launches together, so that it takes a millisecond at
+/// least, and often enough to have a middle that a wait of the scheduler does not move.
+std::uint64_t waits_of(const Shape& shape) {
+  constexpr std::uint64_t usual_launches = 2048;
+  constexpr std::uint64_t min_waits = 3;
+  constexpr std::uint64_t max_waits = 64;
+  if (!is_of_many(shape.manner)) return 1;
+  return std::clamp(usual_launches / shape.launches, min_waits, max_waits);
 }
 
 Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   const auto launches = std::make_shared<Launches>(state, point);
   const Shape& shape = launches->shape();
-  const bool is_one_by_one = is_by_count(shape.manner) && shape.launches == 1;
   Work work;
   work.accesses_per_iteration = shape.launches;
-  if (is_by_count(shape.manner)) {
-    constexpr std::uint64_t usual_launches = 64;
-    work.iterations = std::max<std::uint64_t>(1, usual_launches / shape.launches);
-  } else {
-    work.max_iterations = 1;
-  }
-  if (is_one_by_one && point.series == queued_series) {
-    constexpr std::size_t round_trips = 1000;
-    const std::vector<double> times = launches->round_trips(round_trips);
-    work.facts.set(middle_ns, saturated(median(times)));
-    work.facts.set(slow_ns, saturated(quantile(times, 0.99)));
+  work.iterations = waits_of(shape);
+  work.max_iterations = work.iterations;
+  if (shape.is_plain() && shape.launches == 1) {
+    constexpr std::uint64_t round_trips = 1000;
+    const Slow slow = slow_one_in_100(launches->waits(round_trips));
+    work.facts.set(slow_ns, saturated(slow.ns));
+    work.facts.set(slow_low_ns, saturated(slow.interval.low));
+    work.facts.set(slow_high_ns, saturated(slow.interval.high));
   }
   work.build = launches->build();
   work.run = [launches](std::uint64_t iterations) { return launches->run(iterations); };
@@ -292,7 +349,7 @@ std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t /*
 
 std::vector<KernelLoops> loops(const DeviceInfo& /*device*/, const Point& point) {
   const auto shape = shape_of<Shape>(point);
-  if (shape.manner == Manner::back_to_back) return {{"launch_spin", spin_turns}};
+  if (is_on_device(shape.manner)) return {{"launch_spin", spin_turns}};
   if (shape.arguments != 0) {
     constexpr std::array names{"launch_count_4", "launch_count_16", "launch_count_64"};
     return {{names.at(shape.arguments == 4 ? 0 : shape.arguments == 16 ? 1 : 2), 0}};

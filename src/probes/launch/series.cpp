@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/launch/series.hpp"
 
-namespace clprobe::launch {
+#include <algorithm>
 
-bool is_by_count(Manner manner) {
+namespace clprobe::launch {
+namespace {
+
+bool has_extension(const DeviceInfo& device, std::string_view name) {
+  const std::string all = " " + device.reported.text_or("extensions", "") + " ";
+  return all.find(" " + std::string(name) + " ") != std::string::npos;
+}
+
+}  // namespace
+
+bool is_of_many(Manner manner) {
   switch (manner) {
     case Manner::plain:
     case Manner::event:
@@ -11,14 +21,21 @@ bool is_by_count(Manner manner) {
     case Manner::changed_argument:
     case Manner::two_programs:
     case Manner::out_of_order:
+    case Manner::command_buffer:
       return true;
     case Manner::back_to_back:
+    case Manner::start_to_start:
     case Manner::after_idling:
+    case Manner::new_local_size:
     case Manner::build:
     case Manner::build_again:
       return false;
   }
   return false;
+}
+
+bool is_on_device(Manner manner) {
+  return manner == Manner::back_to_back || manner == Manner::start_to_start;
 }
 
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
@@ -27,7 +44,13 @@ std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
       (device.reported.integer_or("queue_properties", 0) & out_of_order) == 0) {
     return "the device has no queues without order";
   }
-  if (series.manner == Manner::back_to_back && device.launch_timer != Timer::event) {
+  if (series.manner == Manner::command_buffer && !has_extension(device, "cl_khr_command_buffer")) {
+    return "the device does not have cl_khr_command_buffer";
+  }
+  if (series.manner == Manner::new_local_size && device.max_work_group_size < 2) {
+    return "a work-group of the device has one work-item";
+  }
+  if (is_on_device(series.manner) && device.launch_timer != Timer::event) {
     return "the times of the driver's events are not true";
   }
   return {};

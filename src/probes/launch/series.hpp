@@ -20,8 +20,11 @@ enum class Manner {
   changed_argument,  ///< each has another argument than the one before
   two_programs,      ///< kernels of two programs take turns
   out_of_order,      ///< into a queue that need not keep their order
-  back_to_back,      ///< kernels that go on for a while: what lies between them on the device
+  command_buffer,    ///< recorded beforehand, and launched together
+  back_to_back,      ///< kernels that go on for a while: from the end of one to the next's start
+  start_to_start,    ///< of the same kernels: from start to start
   after_idling,      ///< one alone, after nothing was launched for a while
+  new_local_size,    ///< one alone, with a work-group size that its kernel never had
   build,             ///< a program that the driver has never seen
   build_again        ///< one that it has
 };
@@ -31,8 +34,11 @@ inline constexpr Word<Manner> manner_words[]{{Manner::plain, "plain"},
                                              {Manner::changed_argument, "changed-argument"},
                                              {Manner::two_programs, "two-programs"},
                                              {Manner::out_of_order, "out-of-order"},
+                                             {Manner::command_buffer, "command-buffer"},
                                              {Manner::back_to_back, "back-to-back"},
+                                             {Manner::start_to_start, "start-to-start"},
                                              {Manner::after_idling, "after-idling"},
+                                             {Manner::new_local_size, "new-local-size"},
                                              {Manner::build, "build"},
                                              {Manner::build_again, "build-again"}};
 
@@ -45,13 +51,19 @@ struct SeriesSpec {
 };
 
 inline constexpr std::string_view queued_series = "queued";
-inline constexpr std::string_view idle_series = "after-idling";
 inline constexpr std::string_view gap_series = "back-to-back";
+inline constexpr std::string_view period_series = "start-to-start";
+inline constexpr std::string_view idle_series = "after-idling";
+inline constexpr std::string_view local_size_series = "new-local-size";
 inline constexpr std::string_view build_series = "build";
 inline constexpr std::string_view build_again_series = "build-again";
 
+/// Those first that matter most: time may run out.
 inline constexpr std::array all_series{
     SeriesSpec{queued_series, "launches one after another, waited for together"},
+    SeriesSpec{gap_series, "from the end of a kernel to the start of the next",
+               Manner::back_to_back},
+    SeriesSpec{period_series, "of the same kernels, from start to start", Manner::start_to_start},
     SeriesSpec{"event", "each gives an event", Manner::event},
     SeriesSpec{"wait-list", "each waits for the event of the last", Manner::wait_list},
     SeriesSpec{"changed-argument", "each has another argument", Manner::changed_argument},
@@ -60,43 +72,58 @@ inline constexpr std::array all_series{
     SeriesSpec{"arguments-64", "kernels with 64 more arguments", Manner::plain, 64},
     SeriesSpec{"two-programs", "kernels of two programs in turn", Manner::two_programs},
     SeriesSpec{"out-of-order", "into a queue without order", Manner::out_of_order},
+    SeriesSpec{"command-buffer", "recorded before, and launched together", Manner::command_buffer},
     SeriesSpec{"idle-queues-4", "beside 4 queues that are idle", Manner::plain, 0, 4},
     SeriesSpec{"idle-queues-16", "beside 16 queues that are idle", Manner::plain, 0, 16},
     SeriesSpec{"idle-queues-64", "beside 64 queues that are idle", Manner::plain, 0, 64},
-    SeriesSpec{gap_series, "what lies between kernels on the device", Manner::back_to_back},
     SeriesSpec{idle_series, "one after the device was idle", Manner::after_idling},
+    SeriesSpec{local_size_series, "one with a new work-group size", Manner::new_local_size},
+    SeriesSpec{build_again_series, "building a program that was built before", Manner::build_again},
     SeriesSpec{build_series, "building a new program", Manner::build},
-    SeriesSpec{build_again_series, "building it again", Manner::build_again},
 };
 
-/// Whether its points differ by how many launches are waited for together.
-bool is_by_count(Manner manner);
+/// Whether many launches are waited for together.
+bool is_of_many(Manner manner);
+
+/// Whether the device's events time it, and not the host.
+bool is_on_device(Manner manner);
 
 /// Why the device cannot have such a series; empty when it can.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
-/// What one point is. Only where they differ by it points have a number of launches.
+/// What one point is.
 struct Shape {
-  std::uint64_t launches{1};  ///< that are waited for together
   Manner manner{Manner::plain};
   std::uint64_t arguments{0};
   std::uint64_t idle_queues{0};
-  std::uint64_t idle_ms{0};  ///< before each launch
+  std::uint64_t launches{1};  ///< that are waited for together
+  std::uint64_t idle_ms{0};   ///< before each launch
   Timer timer{Timer::wait};
+
+  /// The launches that the others are set beside.
+  [[nodiscard]] bool is_plain() const {
+    return manner == Manner::plain && arguments == 0 && idle_queues == 0;
+  }
+  /// Those that differ from the plain ones by one thing.
+  [[nodiscard]] bool is_extra() const { return is_of_many(manner) && !is_plain(); }
 
   template <typename Visitor>
   void visit(Visitor& f) {
     f.word("manner", manner, manner_words);
-    if (is_by_count(manner)) f.whole("launches", launches, count_from_1);
     f.whole("arguments", arguments, {.max = 64});
     f.whole("idle_queues", idle_queues, {.max = 64});
+    // The plain ones alone are a curve over their number.
+    if (is_plain()) f.whole("launches", launches, count_from_1);
+    if (is_extra()) f.whole("launches_together", launches, count_from_1);
     f.whole("idle_ms", idle_ms, {.max = 60000});
     f.word("timer", timer);
   }
 };
 
-// Facts of round trips, one by one: what half of them take, and one in a hundred, in nanoseconds.
-inline constexpr std::string_view middle_ns = "middle_ns";
+// Facts of round trips, one by one, in nanoseconds: what one in a hundred takes at least, and a 95
+// % interval of it.
 inline constexpr std::string_view slow_ns = "slow_ns";
+inline constexpr std::string_view slow_low_ns = "slow_low_ns";
+inline constexpr std::string_view slow_high_ns = "slow_high_ns";
 
 }  // namespace clprobe::launch

@@ -81,6 +81,21 @@ TEST_CASE("the quietest series must scatter by more than 5 %, and is named") {
   CHECK(run.warnings.front().source == WarningSource::analysis);
 }
 
+TEST_CASE("what the host waits for may scatter by up to 25 %") {
+  const auto is_told = [](std::uint64_t longest) {
+    Point point;
+    point.parameters.set("timer", std::string("wait"));
+    // The quartiles of these are what is between the least and the most.
+    for (const std::uint64_t ns : {std::uint64_t{1000}, std::uint64_t{1000}, longest, longest}) {
+      point.samples.push_back({.accesses = 1, .host_ns = ns});
+    }
+    return find_scatter(std::vector(8, point), {}).has_value();
+  };
+  CHECK_FALSE(is_told(1060));
+  CHECK_FALSE(is_told(1270));  // 270 of 1135 is 24 %
+  CHECK(is_told(1310));        // 310 of 1155 is 27 %
+}
+
 TEST_CASE("one point of a series does not clear it, and few points or samples say nothing") {
   ProbeResult mixed = result_of("latency", "local", 0.3, 5);
   mixed.points[0] = mixed.points[1] = scattered("local", 0.0);

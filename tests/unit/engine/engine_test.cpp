@@ -440,6 +440,20 @@ TEST_CASE("a device that slows down during the run is told") {
   CHECK(std::get<double>(*share) < 1.0);
 }
 
+TEST_CASE("waits of the host tell of no drift of the device") {
+  Probe probe = fake_probe();
+  probe.plan = [](const DeviceInfo& device, const Request& request) {
+    Plan plan = fake_plan(device, request);
+    for (Point& each : plan.points) each.parameters.set("timer", std::string("wait"));
+    return plan;
+  };
+  FakeBackend backend([launch = 0](const Point&, std::uint64_t iterations) mutable {
+    return launch_of(iterations, 200.0 * (1.0 + 0.001 * launch++));
+  });
+  const ProbeResult result = measure(probe, backend, request_of_points(50), ample_budget(), {});
+  CHECK(warnings_called(result, "clock_drift").empty());
+}
+
 TEST_CASE("a steady device has no drift, and a reference's samples are not its point's") {
   FakeBackend backend(steady());
   const ProbeResult result = measure_fake(backend, request_of_points(50));

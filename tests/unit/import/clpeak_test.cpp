@@ -29,6 +29,17 @@ TEST_CASE("clpeak 2 as JSON and XML say the same") {
     CHECK(runs[0].device.name == "Example GPU");
     CHECK(finding(runs[0], "global_memory_bandwidth float", "bandwidth").value ==
           doctest::Approx(412.5e9));
+    // A launch and the wait for it is a point of `launch`; START - QUEUED is nothing that it has.
+    CHECK(finding(runs[0], "kernel_launch_latency dispatch", "time").value ==
+          doctest::Approx(6.5e-6));
+    REQUIRE(runs[0].results.size() == 2);
+    const ProbeResult& launch = runs[0].results[1];
+    CHECK(launch.probe == "launch");
+    REQUIRE(launch.points.size() == 1);
+    CHECK(launch.points[0].series == "queued");
+    CHECK(launch.points[0].parameters.integer("launches") == 1);
+    REQUIRE(access_times_ns(launch.points[0], runs[0].device).size() == 1);
+    CHECK(access_times_ns(launch.points[0], runs[0].device)[0] == doctest::Approx(24'250.0));
     const Finding& gap = finding(runs[0], "half_precision_compute half", "throughput");
     CHECK_FALSE(gap.value.has_value());
     CHECK(gap.reason == "unsupported: no cl_khr_fp16");
