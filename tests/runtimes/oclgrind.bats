@@ -210,6 +210,22 @@ small=(latency --quick --time-budget 60s --json --sizes)
   done
 }
 
+# Without --uninitialized: it reports gathers and copies of words that transfer_fill wrote. It has no
+# shared virtual memory.
+@test "transfers: contents, marks on both sides, and copies by a kernel" {
+  under_oclgrind --data-races --check-api -- transfer --quick --time-budget 60s --json \
+    --sizes 64B,4KiB --max-memory 256KiB
+  [ "$status" -eq 0 ] || {
+    printf 'status %s: %s\n' "$status" "$stderr"
+    return 1
+  }
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[].series] | unique | contains(["to-device-kernel", "from-device-kernel", "from-device", "both-pinned"])'
+  json_says '[.results[0].points[] | select((.samples | length) == 0)] == []'
+  json_says '[.results[0].findings[] | select(.series | endswith("-svm")).reason] | unique == ["the device has no shared virtual memory"]'
+  no_reports
+}
+
 @test "loads in flight: rounds with both kinds of mergers, and chains" {
   under_oclgrind --data-races --check-api -- inflight --quick --time-budget 60s --json \
     --work-items 3,40 --loads 2 --mergers 1,2 --max-memory 256KiB --target cache
