@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many cycles a second the cores make while all units work.
 //
-// Of a GPU the first work-item reads two counters before and behind its work: that of its core's
-// cycles and one that goes on at a constant rate. Of a CPU each work-item counts, between blocks of
-// work, the ticks (at a constant rate) of a chain of operations of one cycle each.
-//   BY_CHAIN  a CPU
+// A work-item of clock_burn makes 8 operations for each of UNROLL steps of a turn of arithmetic,
+// and reads 16 bytes for each of a turn of streaming. How its cycles are counted:
+//   BY_CHAIN  of a CPU: each work-item counts, between blocks of work, the ticks (at a constant
+//   rate)
+//             of a chain of operations of one cycle each
+//   BY_EVENT  clock_chain does, beside the loads: it counts cycles, and events say how long it took
+//   neither   the first work-item reads two counters before and behind its work: that of its core's
+//             cycles and one that goes on at a constant rate
 // The host's side is src/probes/clock/launch.cpp.
 #include "places.clh"
 
@@ -68,38 +72,53 @@ inline uint stream(global const uint4* data, uint vectors, uint at, uint step, u
   return sum.x + sum.y + sum.z + sum.w;
 }
 
-#ifdef BY_CHAIN
 #define LINK value = (value + more) ^ mask;
 #define LINKS_4 LINK LINK LINK LINK
 #define LINKS_16 LINKS_4 LINKS_4 LINKS_4 LINKS_4
 #define LINKS_64 LINKS_16 LINKS_16 LINKS_16 LINKS_16
+
+#ifdef BY_EVENT
+// By one work-item. `times` gets the cycles of a chain of `links` times 64 links, and its end.
+kernel void clock_chain(uint first, uint links, uint more, uint mask, ulong never,
+                        global ulong* times) {
+  uint value = first;
+  const ulong before = clock_after(value, never);
+  for (uint link = 0; link < links; ++link) {
+    LINKS_64
+  }
+  const ulong after = clock_after(value, never);
+  times[0] = after - before;
+  times[1] = value;
+}
 #endif
 
 // Rounds of `numbers` turns of arithmetic and `loads` of streaming; where there are both, groups of
-// an odd number stream. `ends` gets what each work-item has reached. `times` gets: of the first
-// work-item the cycles and the constant time of its work; of BY_CHAIN for each work-item the least
-// ticks of a chain of `links` times 64 links, and its end.
-kernel void clock_burn(global const uint4* data, uint vectors, uint rounds, uint numbers,
-                       uint loads, uint links, uint more, uint mask, ulong never, global uint* ends,
-                       global ulong* times) {
+// an odd number stream. The first work-item's first vector is `first`, the next one's lies `apart`
+// of it, and each is `step` behind the one before. `ends` gets what each work-item has reached.
+// `times` gets: of the first work-item the cycles and the constant time of its work; of BY_CHAIN
+// for each work-item the least ticks of a chain of `links` times 64 links, and its end.
+kernel void clock_burn(global const uint4* data, uint vectors, uint first, uint apart, uint step,
+                       uint rounds, uint numbers, uint loads, uint links, uint more, uint mask,
+                       ulong never, global uint* ends, global ulong* times) {
   const uint item = (uint)get_global_id(0);
   const bool is_both = numbers != 0 && loads != 0;
   const bool is_odd = (get_group_id(0) & 1) != 0;
   const uint my_numbers = is_both && is_odd ? 0 : numbers;
   const uint my_loads = is_both && !is_odd ? 0 : loads;
-  const uint all = (uint)get_global_size(0);
   uint end = 0;
 #ifdef BY_CHAIN
   ulong least = never;
   uint value = item;
-#else
+#elif !defined(BY_EVENT)
   const ulong core = clock_after(item, never);
   const ulong steady = steady_now();
 #endif
   for (uint round = 0; round < rounds; ++round) {
     if (my_numbers != 0) end += arithmetic(item + round, my_numbers);
-    if (my_loads != 0)
-      end += stream(data, vectors, (item + round) % vectors, all % vectors, my_loads);
+    if (my_loads != 0) {
+      const ulong at = first + (ulong)item * apart + (ulong)round * my_loads * UNROLL * step;
+      end += stream(data, vectors, (uint)(at % vectors), step, my_loads);
+    }
 #ifdef BY_CHAIN
     const ulong before = clock_after(value, never);
     for (uint link = 0; link < links; ++link) {
@@ -113,7 +132,7 @@ kernel void clock_burn(global const uint4* data, uint vectors, uint rounds, uint
 #ifdef BY_CHAIN
   times[2 * item] = least;
   times[2 * item + 1] = value;
-#else
+#elif !defined(BY_EVENT)
   const ulong core_end = clock_after(end, never);
   const ulong steady_end = steady_now();
   if (item != 0) return;

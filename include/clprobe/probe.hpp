@@ -72,10 +72,12 @@ struct Findings {
   std::vector<Warning> warnings{};
 };
 
-/// A sample, and the witness that the host computed for it.
+/// A sample, the witness that the host computed for it, and what else was seen of the point while
+/// it was taken ("moved_bytes"): facts that a later sample's replace.
 struct Measurement {
   Sample sample{};
   std::uint64_t expected_witness{0};
+  Parameters facts{};
 };
 
 /// How the samples of one visit are taken.
@@ -90,7 +92,8 @@ struct Sampling {
   friend bool operator==(const Sampling&, const Sampling&) = default;
 };
 
-using TakeSample = std::function<void(const Sample&)>;
+/// A sample, and the facts that were found while it was taken.
+using TakeSample = std::function<void(const Sample&, const Parameters& facts)>;
 
 /// One prepared point: buffers filled, kernel built and launched once. Owns what it needs.
 struct Work {
@@ -181,6 +184,7 @@ struct ViewSpec {
   std::string_view x{};
   std::string_view y{};
   std::string_view value_title{"time of an access"};
+  Scale scale{Scale::logarithmic};
 };
 
 struct Probe {

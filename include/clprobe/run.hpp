@@ -69,6 +69,10 @@ enum class Unit { seconds, bytes_per_second, operations_per_second, hertz };
 /// How the points of a probe are best seen.
 enum class ViewKind { curve, heat_map, stacks };
 
+/// How values lie on the axes of a curve: a linear one shows small differences between values that
+/// are much alike, as of a clock over time.
+enum class Scale { logarithmic, linear };
+
 /// Which change of a finding is an improvement.
 enum class Better { unknown, less, more };
 
@@ -205,9 +209,10 @@ struct KernelBuild {
 /// How the points of a result are drawn. An empty `x`: the parameter that varies most.
 struct View {
   ViewKind kind{ViewKind::curve};
-  std::string x{};            ///< the parameter across: "working_set_bytes"
-  std::string y{};            ///< the parameter down, of a heat map
-  std::string value_title{};  ///< "time of an access", "bandwidth"
+  std::string x{};                  ///< the parameter across: "working_set_bytes"
+  std::string y{};                  ///< the parameter down, of a heat map
+  std::string value_title{};        ///< "time of an access", "bandwidth"
+  Scale scale{Scale::logarithmic};  ///< of both axes
 
   friend bool operator==(const View&, const View&) = default;
 };
@@ -371,6 +376,7 @@ std::string_view to_word(Timer value);
 std::string_view to_word(DeviceType value);
 std::string_view to_word(Unit value);
 std::string_view to_word(ViewKind value);
+std::string_view to_word(Scale value);
 std::string_view to_word(Better value);
 std::string_view to_word(Role value);
 std::string_view to_word(WarningSource value);

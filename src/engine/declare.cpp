@@ -104,7 +104,8 @@ void declare(const Probe& probe, ProbeResult& result) {
   result.view = {.kind = probe.view.kind,
                  .x = std::string(probe.view.x),
                  .y = std::string(probe.view.y),
-                 .value_title = std::string(probe.view.value_title)};
+                 .value_title = std::string(probe.view.value_title),
+                 .scale = probe.view.scale};
   for (Finding& finding : result.findings) {
     drop_insane(finding);
     drop_above_whole(finding);

@@ -16,13 +16,13 @@ namespace {
 constexpr std::uint64_t min_quanta = 100;
 constexpr std::uint64_t longest_launch_ns = 100'000'000;
 
-Sample checked(const Measurement& measurement) {
+Measurement checked(Measurement measurement) {
   if (measurement.sample.witness != measurement.expected_witness) {
     throw VoidedPoint(
         fmt::format("wrong result: the kernel ended at {} and not at {}; its time means nothing",
                     measurement.sample.witness, measurement.expected_witness));
   }
-  return measurement.sample;
+  return measurement;
 }
 
 /// Whether the sample is long enough for its timer.
@@ -64,11 +64,12 @@ std::uint64_t clamp_iterations(const Work& work, std::uint64_t iterations) {
 
 /// Iterations for which a sample is neither too short for the timer nor too long for a watchdog,
 /// and the sample that showed it.
-std::pair<std::uint64_t, Sample> calibrate(const Work& work, const DeviceInfo& device,
-                                           Timer timer) {
+std::pair<std::uint64_t, Measurement> calibrate(const Work& work, const DeviceInfo& device,
+                                                Timer timer) {
   std::uint64_t iterations = clamp_iterations(work, work.iterations);
   for (int attempt = 0;; ++attempt) {
-    const Sample sample = checked(work.run(iterations));
+    Measurement measurement = checked(work.run(iterations));
+    const Sample& sample = measurement.sample;
     std::uint64_t next = iterations;
     if (sample.host_ns > longest_launch_ns) {
       next = iterations * longest_launch_ns / sample.host_ns;
@@ -77,7 +78,7 @@ std::pair<std::uint64_t, Sample> calibrate(const Work& work, const DeviceInfo& d
     }
     next = clamp_iterations(work, next);
     constexpr int max_attempts = 12;
-    if (next == iterations || attempt == max_attempts) return {iterations, sample};
+    if (next == iterations || attempt == max_attempts) return {iterations, std::move(measurement)};
     iterations = next;
   }
 }
@@ -97,25 +98,29 @@ Sampling sampling_of(const Point& point, const DeviceInfo& device, const Budget&
 
 void take_samples(const Work& work, const DeviceInfo& device, const Sampling& sampling,
                   const TakeSample& take) {
+  const auto tell = [&](const Measurement& taken) { take(taken.sample, taken.facts); };
   auto [iterations, last] = calibrate(work, device, sampling.timer);
-  take(last);
+  tell(last);
   for (int i = 1; i < sampling.count; ++i) {
-    const Sample before = std::exchange(last, checked(work.run(iterations)));
-    take(last);
+    const Measurement before = std::exchange(last, checked(work.run(iterations)));
+    tell(last);
     // Two samples that agree make a third one a waste; the next visit comes at another time.
-    if (!sampling.has_partners && agree(before, last, sampling.timer, sampling.agree_share)) break;
+    if (!sampling.has_partners &&
+        agree(before.sample, last.sample, sampling.timer, sampling.agree_share))
+      break;
   }
   if (!sampling.has_partners) return;
   const std::uint64_t fewer = std::max<std::uint64_t>(1, iterations / 8);
-  for (int i = 0; i < sampling.count; ++i) take(checked(work.run(fewer)));
+  for (int i = 0; i < sampling.count; ++i) tell(checked(work.run(fewer)));
 }
 
 void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budget,
                   std::uint64_t visit, Point& point) {
   const Sampling sampling = sampling_of(point, device, budget);
-  const auto keep = [&](Sample sample) {
+  const auto keep = [&](Sample sample, const Parameters& facts) {
     sample.visit = visit;
     point.samples.push_back(sample);
+    for (const auto& [name, value] : facts) point.facts.set(name, value);
   };
   if (work.sample) return work.sample(sampling, keep);
   take_samples(work, device, sampling, keep);

@@ -19,7 +19,7 @@ void take_samples(const Work& work, const DeviceInfo& device, const Sampling& sa
 
 /// Appends `budget.samples_per_visit` samples to the point's, or fewer where they agree. Without an
 /// in-kernel clock each has a partner; but a whole launch that events time is its own time. Throws
-/// as take_samples() does.
+/// as take_samples() does. Facts that come with a sample become the point's.
 void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budget,
                   std::uint64_t visit, Point& point);
 

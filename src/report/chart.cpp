@@ -35,7 +35,10 @@ std::vector<Tick> y_ticks(const Chart& chart, const Axis& axis, int rows) {
 // values, as many as fit.
 std::vector<Tick> x_ticks(const Chart& chart, const Axis& axis, int columns) {
   std::vector<double> values;
-  if (chart.x_name.ends_with("_bytes")) {
+  if (axis.scale == Scale::linear) {
+    constexpr double min_columns = 10.0;
+    values = even_ticks(axis.low, axis.high, (axis.high - axis.low) * min_columns / columns);
+  } else if (chart.x_name.ends_with("_bytes")) {
     const double octave_columns = (columns - 1) / ((axis.high - axis.low) / std::log(2.0));
     int step = 1;
     for (const int octaves : {1, 2, 5, 10, 20}) {
@@ -52,8 +55,7 @@ std::vector<Tick> x_ticks(const Chart& chart, const Axis& axis, int columns) {
   std::vector<Tick> ticks;
   int free_from = 0;
   for (const double value : values) {
-    constexpr double rounding = 1e-9;
-    if (std::log(value) < axis.low - rounding || std::log(value) > axis.high + rounding) continue;
+    if (!axis.has(value)) continue;
     const Tick tick{axis.place(value, columns), parameter_text(chart.x_name, Value{value})};
     const int width = display_width(tick.text);
     if (!ticks.empty() && tick.place - width / 2 < free_from) continue;
@@ -133,7 +135,8 @@ Axis axis_of(const Chart& chart, double ChartPoint::*coordinate) {
     }
   }
   if (is_first) return {};
-  return {std::log(low), std::log(high)};
+  const Axis on{.scale = chart.scale};
+  return {on.on(low), on.on(high), chart.scale};
 }
 
 void draw_plot(Page& page, const Chart& chart, int rows) {
@@ -186,7 +189,19 @@ std::string x_text_of(const Chart& chart, double value) {
                         is_whole ? Value{static_cast<std::int64_t>(value)} : Value{value});
 }
 
-double Axis::share(double value) const { return (std::log(value) - low) / (high - low); }
+double Axis::on(double value) const { return scale == Scale::linear ? value : std::log(value); }
+
+double Axis::value(double on_axis) const {
+  return scale == Scale::linear ? on_axis : std::exp(on_axis);
+}
+
+bool Axis::has(double value) const {
+  constexpr double rounding = 1e-9;
+  const double room = scale == Scale::linear ? rounding * (high - low) : rounding;
+  return on(value) >= low - room && on(value) <= high + room;
+}
+
+double Axis::share(double value) const { return (on(value) - low) / (high - low); }
 
 int Axis::place(double value, int places) const {
   return std::clamp(static_cast<int>(std::lround(share(value) * (places - 1))), 0, places - 1);
@@ -196,6 +211,12 @@ Axis x_axis_of(const Chart& chart) { return axis_of(chart, &ChartPoint::x); }
 
 Axis y_axis_of(const Chart& chart) {
   Axis axis = axis_of(chart, &ChartPoint::y);
+  if (axis.scale == Scale::linear) {
+    // A fifth below and above is room for notes.
+    const double span = std::max(axis.high - axis.low, axis.high / 10.0);
+    const double missing = span - (axis.high - axis.low);
+    return {axis.low - missing / 2 - span / 5.0, axis.high + missing / 2 + span / 5.0, axis.scale};
+  }
   const double min_span = std::log(10.0);
   axis.low -= std::log(1.35);
   axis.high += std::log(1.7);
@@ -203,7 +224,22 @@ Axis y_axis_of(const Chart& chart) {
   return {axis.low - missing / 2, axis.high + missing / 2};
 }
 
+std::vector<double> even_ticks(double low, double high, double min_apart) {
+  std::vector<double> ticks;
+  if (!(high > low) || !(min_apart > 0.0)) return ticks;
+  const double power = std::pow(10.0, std::floor(std::log10(min_apart)));
+  double step = 10.0 * power;
+  for (const double digit : {5.0, 2.0, 1.0}) {
+    if (digit * power >= min_apart) step = digit * power;
+  }
+  for (double i = std::ceil(low / step); i * step <= high; ++i) ticks.push_back(i * step);
+  return ticks;
+}
+
 std::vector<double> y_ticks_of(const Axis& axis, double min_share) {
+  if (axis.scale == Scale::linear) {
+    return even_ticks(axis.low, axis.high, min_share * (axis.high - axis.low));
+  }
   const int lowest = static_cast<int>(std::floor(axis.low / std::log(10.0)));
   const int highest = static_cast<int>(std::ceil(axis.high / std::log(10.0)));
   for (const std::vector<double>& steps : {std::vector{1.0, 2.0, 5.0}, {1.0, 3.0}, {1.0}}) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several curves over logarithmic axes: what every format draws, and how the terminal does.
+// Several curves over logarithmic or linear axes: what every format draws, and how the terminal
+// does.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "clprobe/run.hpp"
 #include "report/page.hpp"
 
 namespace clprobe::report {
@@ -41,6 +43,7 @@ struct Chart {
   std::string x_title{};  ///< empty: that of the parameter
   std::string y_unit{"seconds"};  ///< as a finding's
   std::string y_title{};          ///< "time of an access"
+  Scale scale{Scale::logarithmic};
   std::vector<ChartSeries> series{};
   std::vector<ChartNote> notes{};
 };
@@ -49,10 +52,17 @@ struct Chart {
 std::string x_title_of(const Chart& chart);
 std::string x_text_of(const Chart& chart, double value);
 
-/// A logarithmic axis: from the logarithm `low` to the logarithm `high`.
+/// From `low` to `high`, which are logarithms of values on a logarithmic axis.
 struct Axis {
   double low{0.0};
   double high{0.0};
+  Scale scale{Scale::logarithmic};
+
+  /// A value as `low` and `high` are, and back.
+  [[nodiscard]] double on(double value) const;
+  [[nodiscard]] double value(double on_axis) const;
+  /// Whether a value is neither below nor above, but for rounding.
+  [[nodiscard]] bool has(double value) const;
 
   /// Where a value lies: 0 at the low end, 1 at the high one.
   [[nodiscard]] double share(double value) const;
@@ -60,13 +70,17 @@ struct Axis {
   [[nodiscard]] int place(double value, int places) const;
 };
 
-/// The axes of a chart. Vertically with room for notes, and over at least a factor of ten, so that
-/// the noise of a flat curve does not look like levels.
+/// The axes of a chart. Vertically with room for notes, and over at least a factor of ten (linear:
+/// a tenth of the largest value), so that the noise of a flat curve does not look like levels.
 Axis x_axis_of(const Chart& chart);
 Axis y_axis_of(const Chart& chart);
 
+/// Multiples of 1, 2 or 5 times a power of ten, between values that lie so far from each other, of
+/// which two are at least so far apart.
+std::vector<double> even_ticks(double low, double high, double min_apart);
 /// Values for an axis of times or rates: 1, 2, 5, 10, ... or fewer, where two neighbours are less
-/// than `min_share` of the axis apart; its two ends when it is too short for that.
+/// than `min_share` of the axis apart; its two ends when it is too short for that. Of a linear one
+/// even ticks.
 std::vector<double> y_ticks_of(const Axis& axis, double min_share);
 /// "10 ns" at a tick, where a finding would be "10.0 ns".
 std::string tick_text(double value, std::string_view unit);

@@ -58,6 +58,7 @@ struct Line {
 struct Lines {
   std::string along{};
   std::string unit{};
+  Scale scale{Scale::logarithmic};
   std::vector<Line> lines{};
 };
 
@@ -152,7 +153,9 @@ std::vector<Lines> all_lines(std::span<const RunDigest> runs, std::string_view p
         auto place = std::find_if(all.begin(), all.end(), [&](const Lines& each) {
           return each.along == along && each.unit == curve.unit;
         });
-        if (place == all.end()) place = all.insert(all.end(), Lines{along, curve.unit, {}});
+        if (place == all.end()) {
+          place = all.insert(all.end(), Lines{along, curve.unit, result.view.scale, {}});
+        }
         std::move(lines.begin(), lines.end(), std::back_inserter(place->lines));
       }
     }
@@ -235,14 +238,15 @@ Json chart_of_lines(const Lines& all, std::string_view probe, const std::string&
         ratios_json(line, base == all.lines.end() ? nullptr : &*base, all.along, places, ratios);
     curves.push_back(std::move(curve));
   }
-  return {{"probe", printable(probe)},
-          {"view", "curve"},
-          {"baseline", baseline},
-          {"x", parameter_axis(all.along, xs)},
-          {"value", value_axis(title.empty() ? "value" : title, all.unit, values, scale)},
-          {"ratio", ratio_axis(ratios, baseline)},
-          {"places", places.take()},
-          {"curves", std::move(curves)}};
+  return {
+      {"probe", printable(probe)},
+      {"view", "curve"},
+      {"baseline", baseline},
+      {"x", parameter_axis(all.along, xs, all.scale)},
+      {"value", value_axis(title.empty() ? "value" : title, all.unit, values, scale, all.scale)},
+      {"ratio", ratio_axis(ratios, baseline)},
+      {"places", places.take()},
+      {"curves", std::move(curves)}};
 }
 
 }  // namespace

@@ -139,7 +139,8 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
   const bool is_rate = result.unit != Unit::seconds;
   Chart chart{.x_name = x_of(result),
               .y_unit = std::string(unit_of(result)),
-              .y_title = value_title(result)};
+              .y_title = value_title(result),
+              .scale = result.view.scale};
   for (const std::string& name : series_of(result)) {
     const auto is_about = [&](const Finding& finding) { return finding.series == name; };
     const bool is_asked_for = result.findings.empty() ||
@@ -156,6 +157,9 @@ Chart chart_of(const ProbeResult& result, const DeviceInfo& device) {
     }
     if (!series.points.empty()) chart.series.push_back(std::move(series));
   }
+  // The first one is drawn as a line, which a single point does not make.
+  std::stable_partition(chart.series.begin(), chart.series.end(),
+                        [](const ChartSeries& each) { return each.points.size() > 1; });
   if (!chart.series.empty()) add_pattern_notes(result, chart);
   const auto by_x = [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; };
   for (std::size_t i = 0; i < chart.series.size(); ++i) {

@@ -51,6 +51,9 @@ struct UnitRow {
 
 constexpr std::array unit_rows{
     UnitRow{"seconds", format_seconds},
+    UnitRow{"ms", [](double value) { return format_seconds(value * 1e-3); }},
+    UnitRow{"mw", [](double value) { return fmt::format("{} W", format_number(value * 1e-3)); }},
+    UnitRow{"watts", [](double value) { return fmt::format("{} W", format_number(value)); }},
     UnitRow{"ns", [](double value) { return format_seconds(value / ns_per_second); }},
     UnitRow{"bytes", size_text},
     UnitRow{"bytes_per_second", format_rate},
@@ -63,6 +66,7 @@ constexpr std::array unit_rows{
     UnitRow{"", format_number, false},
     UnitRow{"cycles", format_number, false},
     UnitRow{"bytes_per_cycle", format_number, false},
+    UnitRow{"operations_per_cycle", format_number, false},
 };
 
 bool is_advice(const Finding& finding) { return finding.role == Role::advice; }

@@ -40,6 +40,19 @@ Json decades(const Range& range, double scale, Text text) {
   return ticks;
 }
 
+/// Even ones, so many that some are left when a part of the axis is shown.
+template <typename Text>
+Json linear_axis(std::string_view title, double low, double high, double scale, Text text) {
+  constexpr double about = 100.0;
+  Json ticks = Json::array();
+  for (const double value : even_ticks(low, high, (high - low) / about)) {
+    ticks.push_back(Json::array({rounded(value / scale), text(value)}));
+  }
+  Json made = axis(title, std::move(ticks), Json::array({1, 2, 5, 10, 20, 50, 100}));
+  made["type"] = "linear";
+  return made;
+}
+
 /// All of them, or the powers of ten alone.
 Json decade_steps() { return Json::array({1, 3}); }
 
@@ -66,9 +79,10 @@ std::string place_text(std::string_view name, double value) {
       name, shown.is_number_integer() ? Value{shown.get<std::int64_t>()} : Value{value});
 }
 
-Json parameter_axis(std::string_view name, const Range& range) {
+Json parameter_axis(std::string_view name, const Range& range, Scale scale) {
   const std::string title = parameter_title(name);
   const auto text = [&](double value) { return place_text(name, value); };
+  if (scale == Scale::linear) return linear_axis(title, range.low, range.high, 1.0, text);
   if (parameter_unit(name) != "bytes") {
     return axis(title, decades(range, 1.0, text), decade_steps());
   }
@@ -80,9 +94,14 @@ Json parameter_axis(std::string_view name, const Range& range) {
   return axis(title, std::move(ticks), Json::array({1, 2, 5, 10, 20}));
 }
 
-Json value_axis(std::string_view title, std::string_view unit, const Range& range, double scale) {
+Json value_axis(std::string_view title, std::string_view unit, const Range& range, double scale,
+                Scale type) {
   constexpr double room = 10.0;
   const auto text = [&](double value) { return tick_text(value, unit); };
+  if (type == Scale::linear) {
+    const double aside = std::max(range.high - range.low, range.high / room);
+    return linear_axis(title, range.low - aside, range.high + aside, scale, text);
+  }
   return axis(title, decades({range.low / room, range.high * room}, scale, text), decade_steps());
 }
 

@@ -7,6 +7,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
+#include "clprobe/run.hpp"
+
 namespace clprobe::report {
 
 /// From the least to the largest of the values that were added.
@@ -30,12 +32,13 @@ std::string place_text(std::string_view name, double value);
 /// An axis is {"title", "ticks": [[value, text], ...], "steps": [...]}. There are more ticks than
 /// fit: a script shows every n-th of the list, with the first n of the steps for which there is
 /// room. Of a logarithmic axis of sizes they are powers of two, else 1, 2 and 5 of each power of
-/// ten.
-nlohmann::ordered_json parameter_axis(std::string_view name, const Range& range);
+/// ten; of a linear one, which has "type": "linear", they are even.
+nlohmann::ordered_json parameter_axis(std::string_view name, const Range& range,
+                                      Scale scale = Scale::logarithmic);
 /// Of the values, which are drawn in multiples of `scale`. It reaches further than the values, as
 /// scripts leave room for texts.
 nlohmann::ordered_json value_axis(std::string_view title, std::string_view unit, const Range& range,
-                                  double scale);
+                                  double scale, Scale type = Scale::logarithmic);
 /// Of shares on a linear axis, every tenth.
 nlohmann::ordered_json share_axis(double low, double high);
 

@@ -239,8 +239,10 @@ void add_all_curves(Json& page, PlaceLists& lists, std::span<const Run> runs,
     const ProbeResult* const result = find_result(runs[run], probe);
     if (result != nullptr) add_curves(page, lists, *result, runs[run].device, run, ranges);
   }
-  page["x"] = parameter_axis(x_of(first), ranges.x);
-  page["value"] = value_axis(value_title(first), unit_of(first), ranges.value, scale_of(first));
+  const Scale scale = first.view.scale;
+  page["x"] = parameter_axis(x_of(first), ranges.x, scale);
+  page["value"] =
+      value_axis(value_title(first), unit_of(first), ranges.value, scale_of(first), scale);
   page["value"]["unit"] = unit_of(first) == "seconds" ? "ns" : "";
   page["cycles"] = value_axis("cycles of the core", "", ranges.cycles, 1.0);
   page["variance"] =

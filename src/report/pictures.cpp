@@ -65,7 +65,9 @@ std::string provenance_of(const Run& run) {
 }
 
 std::string description_of(const Chart& chart) {
-  std::string text = fmt::format("Logarithmic axes, {} curves.", chart.series.size());
+  std::string text =
+      fmt::format("{} axes, {} curves.", chart.scale == Scale::linear ? "Linear" : "Logarithmic",
+                  chart.series.size());
   for (const ChartNote& note : chart.notes) {
     const std::string& name = chart.series[static_cast<std::size_t>(note.series)].name;
     text += fmt::format(" {}{}: {} up to {}.", printable(name),

@@ -43,6 +43,21 @@ std::vector<std::string> columns_that_vary(const std::vector<const Point*>& poin
   return varying;
 }
 
+/// What a value in ns, or the number of things in a ns, is called.
+const char* value_column(Unit unit) {
+  switch (unit) {
+    case Unit::seconds:
+      return "ns";
+    case Unit::bytes_per_second:
+      return "GB/s";
+    case Unit::operations_per_second:
+      return "Gop/s";
+    case Unit::hertz:
+      return "GHz";
+  }
+  return "";
+}
+
 Row point_row(const Page& page, const Point& point, const std::vector<std::string>& names,
               const DeviceInfo& device, bool is_rate) {
   Row row;
@@ -88,7 +103,7 @@ void add_points(Page& page, const ProbeResult& result, const DeviceInfo& device)
       columns.push_back(
           {page.show(parameter_title(name)), numeric(*points.front(), name).has_value()});
     }
-    for (const char* title : {is_rate ? "GB/s" : "ns", "low-high", "cycles", "samples"}) {
+    for (const char* title : {value_column(result.unit), "low-high", "cycles", "samples"}) {
       const bool is_time = std::string_view(title) == "cycles";
       if (!is_rate || !is_time) columns.push_back({title, true});
     }

@@ -122,7 +122,9 @@ class Picture {
   [[nodiscard]] std::vector<double> x_values() const {
     constexpr double min_gap = 64;
     std::vector<double> values;
-    if (parameter_unit(chart_.x_name) == "bytes") {
+    if (x_.scale == Scale::linear) {
+      values = even_ticks(x_.low, x_.high, (x_.high - x_.low) * min_gap / plot_width);
+    } else if (parameter_unit(chart_.x_name) == "bytes") {
       const double octave = plot_width / ((x_.high - x_.low) / std::log(2.0));
       int step = 1;
       for (const int octaves : {1, 2, 5, 10, 20}) {
@@ -140,9 +142,8 @@ class Picture {
       if (values.size() > max_own) values = round_values();
     }
     std::vector<double> kept;
-    constexpr double rounding = 1e-9;
     for (const double value : values) {
-      if (std::log(value) < x_.low - rounding || std::log(value) > x_.high + rounding) continue;
+      if (!x_.has(value)) continue;
       if (kept.empty() || across(value) >= across(kept.back()) + min_gap / 2) {
         kept.push_back(value);
       }

@@ -242,7 +242,8 @@ struct Fields<View> {
   static constexpr std::string_view name = "view";
   static constexpr auto list = std::tuple(
       always("kind", &View::kind), if_any("x", &View::x, "the parameter across"),
-      if_any("y", &View::y, "the parameter down"), if_any("value_title", &View::value_title));
+      if_any("y", &View::y, "the parameter down"), if_any("value_title", &View::value_title),
+      if_any("scale", &View::scale, "of both axes of a curve"));
 };
 
 template <>

@@ -99,6 +99,12 @@ struct Words<ViewKind> {
 };
 
 template <>
+struct Words<Scale> {
+  static constexpr std::array table{Word{Scale::logarithmic, "logarithmic"},
+                                    Word{Scale::linear, "linear"}};
+};
+
+template <>
 struct Words<Better> {
   static constexpr std::array table{Word{Better::unknown, "unknown"}, Word{Better::less, "less"},
                                     Word{Better::more, "more"}};
@@ -134,6 +140,7 @@ std::string_view to_word(DeviceType value) { return word_of(value); }
 std::string_view to_word(Unit value) { return word_of(value); }
 std::string_view to_word(ReferenceKind value) { return word_of(value); }
 std::string_view to_word(ViewKind value) { return word_of(value); }
+std::string_view to_word(Scale value) { return word_of(value); }
 std::string_view to_word(Better value) { return word_of(value); }
 std::string_view to_word(Role value) { return word_of(value); }
 std::string_view to_word(WarningSource value) { return word_of(value); }
@@ -161,6 +168,7 @@ template std::optional<DeviceType> from_word(std::string_view);
 template std::optional<Unit> from_word(std::string_view);
 template std::optional<ReferenceKind> from_word(std::string_view);
 template std::optional<ViewKind> from_word(std::string_view);
+template std::optional<Scale> from_word(std::string_view);
 template std::optional<Better> from_word(std::string_view);
 template std::optional<Role> from_word(std::string_view);
 template std::optional<WarningSource> from_word(std::string_view);
@@ -174,6 +182,7 @@ template std::vector<std::string_view> all_words<DeviceType>();
 template std::vector<std::string_view> all_words<Unit>();
 template std::vector<std::string_view> all_words<ReferenceKind>();
 template std::vector<std::string_view> all_words<ViewKind>();
+template std::vector<std::string_view> all_words<Scale>();
 template std::vector<std::string_view> all_words<Better>();
 template std::vector<std::string_view> all_words<Role>();
 template std::vector<std::string_view> all_words<WarningSource>();
@@ -186,7 +195,8 @@ bool is_sane(double number) {
 Better usual_direction(std::string_view unit) {
   if (unit == "seconds" || unit == "cycles") return Better::less;
   const bool is_rate = unit == "bytes_per_second" || unit == "bytes_per_cycle" ||
-                       unit == "operations_per_second" || unit == "hertz";
+                       unit == "operations_per_second" || unit == "operations_per_cycle" ||
+                       unit == "hertz";
   return is_rate ? Better::more : Better::unknown;
 }
 

@@ -177,7 +177,10 @@ class RemoteBackend final : public Backend {
       for (; !line.contains("done");
            line = answer_of(child_->next_line(settings_.timeout, settings_.cancelled))) {
         if (line.contains("slow")) continue;
-        take(reading([&] { return json::decode<Sample>(line.at("sample")); }));
+        const auto facts = reading([&] {
+          return line.contains("facts") ? json::decode<Parameters>(line.at("facts")) : Parameters{};
+        });
+        take(reading([&] { return json::decode<Sample>(line.at("sample")); }), facts);
         lost_in_a_row_ = 0;
       }
     });

@@ -192,8 +192,8 @@ class Server {
     return Json::object();
   }
 
-  /// Several lines: {"sample": {...}} for each, and {"slow": true} so that who waits for the next
-  /// one knows that the driver still answers.
+  /// Several lines: {"sample": {...}} for each, with "facts" where any were found meanwhile, and
+  /// {"slow": true} so that who waits for the next one knows that the driver still answers.
   Json sample(const Json& request) {
     if (!work_.run) throw DeviceError("nothing is prepared");
     constexpr std::uint64_t slow_ns = 1'000'000'000;
@@ -204,8 +204,10 @@ class Server {
       return measurement;
     };
     take_samples(told, session().info(), json::decode<Sampling>(request.at("sampling")),
-                 [](const Sample& taken) {
-                   say({{"sample", json::encode(taken)}});
+                 [](const Sample& taken, const Parameters& facts) {
+                   Json line{{"sample", json::encode(taken)}};
+                   if (!facts.empty()) line["facts"] = json::encode(facts);
+                   say(line);
                  });
     return {{"done", true}};
   }

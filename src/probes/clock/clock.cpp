@@ -25,7 +25,7 @@ constexpr Option options[]{
      .value_name = "MS",
      .summary = "milliseconds under load, shared out among the loads",
      .details = "For how long the device works in all, in milliseconds; each load gets its share. "
-                "Default: 5000; 1000 with --quick, 60000 with --thorough.",
+                "Default: 5000; 1000 with --quick, 60000 for each load with --thorough.",
      .value = Number{30, 36'000'000}},
 };
 
@@ -42,6 +42,11 @@ constexpr FindingSpec finding_specs[]{
     {.name = "settling_time", .unit = "seconds"},
     {.name = "throttled", .unit = "share", .better = Better::less},
     {.name = "spread", .unit = "share", .role = Role::remark, .better = Better::less},
+    {.name = "operations", .unit = "operations_per_second"},
+    {.name = "unit_operations", .unit = "operations_per_cycle"},
+    {.name = "bandwidth", .unit = "bytes_per_second"},
+    {.name = "bandwidth_drift", .unit = "share", .role = Role::remark},
+    {.name = "power", .unit = "watts", .role = Role::remark},
 };
 
 // Each moment is there once.
@@ -52,14 +57,34 @@ constexpr Budget once{.probe_time = std::chrono::hours(24),
                       .samples_per_visit = 1};
 constexpr Budgets budgets{.quick = once, .normal = once, .thorough = once};
 
-std::uint64_t burn_ms(const Request& request) {
+/// For how long each of so many loads goes on.
+std::uint64_t load_ms(const Request& request, std::uint64_t loads) {
   constexpr std::uint64_t quick = 1000;
   constexpr std::uint64_t usual = 5000;
-  constexpr std::uint64_t thorough = 60000;
+  constexpr std::uint64_t thorough = 60000;  // of each load
   const std::uint64_t own = request.effort == Effort::quick      ? quick
-                            : request.effort == Effort::thorough ? thorough
+                            : request.effort == Effort::thorough ? thorough * loads
                                                                  : usual;
-  return request.own.number("burn").value_or(own);
+  return request.own.number("burn").value_or(own) / loads;
+}
+
+/// How long a device is left alone before it is looked at.
+std::uint64_t idle_ms(const Request& request) {
+  constexpr std::uint64_t quick = 200;
+  constexpr std::uint64_t usual = 500;
+  constexpr std::uint64_t thorough = 5000;
+  return request.effort == Effort::quick      ? quick
+         : request.effort == Effort::thorough ? thorough
+                                              : usual;
+}
+
+/// How long a moment is: some of them in a short load, and not more than can be looked at in a long
+/// one.
+std::uint64_t slot_of(std::uint64_t load) {
+  constexpr std::uint64_t usual = 50;
+  constexpr std::uint64_t fewest = 10;
+  constexpr std::uint64_t most = 2000;
+  return std::max(std::clamp<std::uint64_t>(load / fewest, 1, usual), load / most);
 }
 
 bool wants(const Request& request, std::string_view series) {
@@ -87,14 +112,12 @@ Bytes results_size(const DeviceInfo& device) {
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
   const std::string_view missing = missing_on(device);
-  constexpr std::uint64_t usual_slot = 50;
-  constexpr std::uint64_t fewest = 10;
   std::uint64_t loads = 0;
   for (const SeriesSpec& series : all_series) {
     if (wants(request, series.name) && series.load != Load::idle) ++loads;
   }
-  const std::uint64_t each = burn_ms(request) / std::max<std::uint64_t>(1, loads);
-  const std::uint64_t slot = std::clamp<std::uint64_t>(each / fewest, 1, usual_slot);
+  const std::uint64_t each = load_ms(request, std::max<std::uint64_t>(1, loads));
+  const std::uint64_t slot = slot_of(each);
   const std::uint64_t bytes = buffer_size(device, request).count;
   for (const SeriesSpec& series : all_series) {
     if (!wants(request, series.name)) continue;
@@ -103,13 +126,12 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       continue;
     }
     const bool is_idle = series.load == Load::idle;
-    constexpr std::uint64_t idle_ms = 500;
     const std::uint64_t moments = is_idle ? 1 : each / slot;
     for (std::uint64_t i = 0; i < moments; ++i) {
       Point point;
       point.series = series.name;
-      write_shape(Shape{.at_ms = is_idle ? idle_ms : (i + 1) * slot,
-                        .slot_ms = is_idle ? idle_ms : slot,
+      write_shape(Shape{.since_begin_ms = is_idle ? idle_ms(request) : (i + 1) * slot,
+                        .slot_ms = is_idle ? idle_ms(request) : slot,
                         .load = series.load,
                         .timer = runs_items_in_turn(device) ? Timer::clock : Timer::event,
                         .buffer_bytes = bytes},
@@ -122,21 +144,34 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-std::string clock_text(const ProbeResult& result, std::string_view series) {
+/// "1800 MHz arithmetic (throttled 50 % of the time, 700 W)"; empty without a clock.
+std::string load_text(const ProbeResult& result, std::string_view series) {
   const Finding* const clock = find_value(result.findings, "clock", series);
+  if (clock == nullptr) return {};
   constexpr double mega = 1e6;
-  return clock == nullptr ? std::string() : fmt::format("{:.0f} MHz", *clock->value / mega);
+  constexpr double percent = 100.0;
+  // Less is what a disturbed host makes of a steady clock.
+  constexpr double worth_telling = 0.05;
+  const Finding* const throttled = find_value(result.findings, "throttled", series);
+  const Finding* const power = find_value(result.findings, "power", series);
+  std::string aside;
+  if (throttled != nullptr && *throttled->value >= worth_telling) {
+    aside = fmt::format("throttled {:.0f} % of the time", *throttled->value * percent);
+  }
+  if (power != nullptr) append(aside, ", ", fmt::format("{:.0f} W", *power->value));
+  return fmt::format("{:.0f} MHz {}{}", *clock->value / mega, series,
+                     aside.empty() ? aside : fmt::format(" ({})", aside));
 }
 
 Card card(const ProbeResult& result) {
   Card card;
   std::string text;
   for (const SeriesSpec& series : all_series) {
-    const std::string clock = clock_text(result, series.name);
-    if (!clock.empty()) append(text, ", ", fmt::format("{} {}", clock, series.name));
+    append(text, ", ", load_text(result, series.name));
   }
-  if (!text.empty()) card.lines.push_back({"clock", std::move(text)});
-  if (text.empty() && card.lines.empty() && !result.findings.empty()) {
+  if (!text.empty()) {
+    card.lines.push_back({"clock", std::move(text)});
+  } else if (!result.findings.empty()) {
     card.unseen.emplace_back("the clock under load");
   }
   return card;
@@ -153,7 +188,10 @@ const Probe probe{
     .options = options,
     .series = declared_series,
     .findings = finding_specs,
-    .view = {.kind = ViewKind::curve, .x = "at_ms", .value_title = "clock"},
+    .view = {.kind = ViewKind::curve,
+             .x = "since_begin_ms",
+             .value_title = "clock",
+             .scale = Scale::linear},
     .budgets = budgets,
     .plan = plan,
     .open = open,

@@ -4,42 +4,58 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "clprobe/device.hpp"
 #include "clprobe/statistics.hpp"
 #include "probes/clock/shape.hpp"
 #include "probes/shared/launch_size.hpp"
-#include "probes/shared/work_group.hpp"
+#include "system/power.hpp"
 
 namespace clprobe::clock {
 namespace {
 
+using Steady = std::chrono::steady_clock;
+
 constexpr const char* file = "clock.cl";
 constexpr cl_uint more = 0x2545f491;
 constexpr cl_uint mask = 0x4f6cdd1d;
-// Of a CPU: long enough for the two reads of the clock around it to be nothing.
-constexpr std::uint32_t chain_turns = 512;
 // A launch takes about so long: many of them fill a slot, and no watchdog ends one.
 constexpr double launch_ns = 5e6;
-// Rounds of a CPU's launch: as often its clock is looked at.
-constexpr std::uint32_t cpu_rounds = 16;
-constexpr std::uint32_t most_turns = static_cast<std::uint32_t>(max_iterations / cpu_rounds / 4);
+// After idling it is shorter: a clock takes milliseconds to rise.
+constexpr std::uint32_t idle_part = 10;
+// Turns of the longer one of two chains, of which the shorter has an eighth: a millisecond of 4 to
+// 6 cycles a link.
+constexpr std::uint32_t chain_turns = 4096;
 
 std::string build_options(const DeviceInfo& device) {
-  return runs_items_in_turn(device) ? "-DBY_CHAIN" : "";
+  switch (counting_of(device)) {
+    case Counting::chain:
+      return "-DBY_CHAIN";
+    case Counting::event:
+      return "-DBY_EVENT";
+    case Counting::steady:
+    case Counting::none:
+      break;
+  }
+  return "";
 }
 
-/// What one launch says.
+/// What the launches of a moment say, together.
 struct Told {
   std::uint64_t cycles{0};
-  std::uint64_t ticks{0};  ///< of a CPU's clock, while it made these cycles
-  std::uint64_t ns{0};     ///< of another device, while it made these cycles
-  LaunchTimes times{};
-  bool is_right{false};
+  std::uint64_t time{0};  ///< in which they were made: ticks of a CPU's clock, else ns
+  Seen seen{};
+  std::vector<double> chain_ticks{};  ///< of each launch and work-item of a CPU
+  std::uint32_t chain_end{0};         ///< of the last one of them
 };
+
+std::uint64_t ns_of(const LaunchTimes& times) { return times.event_ns.value_or(times.host_ns); }
 
 /// What all points share while the probe runs.
 class Burner {
@@ -51,47 +67,43 @@ class Burner {
 
  private:
   Burn burn_for(Load load);
-  void calibrate(Burn& burn);
-  Told launch(const Burn& burn);
-  void read_chains(Told& told, const std::vector<cl_ulong>& times);
+  std::uint32_t turns_for(Load load);
+  void launch(const Burn& burn, Told& told);
+  void read_times(const Burn& burn, Told& told);
+  void count_by_events(Told& told);
+  std::pair<std::uint64_t, std::uint64_t> chain_of(cl_uint links);
+  void check_ends(const Burn& burn, const Told& told, Measurement& measurement);
+  void add_power(const std::optional<system::PowerReading>& before, Steady::time_point begin,
+                 Measurement& measurement);
 
   Session& session_;
+  Counting counting_;
+  Burn shape_of_all_;  // without turns
   cl::Buffer data_;
   cl::Kernel kernel_;
+  cl::Kernel chain_{};
   cl::Buffer ends_;
   cl::Buffer times_;
-  Burn shape_of_all_{};                   // items, group and vectors
   std::array<std::uint32_t, 2> turns_{};  // of arithmetic and of streaming, once they are known
+  std::uint64_t streamed_{0};             // vectors of each work-item, by all launches until now
+  system::PowerMeter meter_;
+  bool is_meter_told_{false};
 };
-
-std::uint64_t units_of(const DeviceInfo& device) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
-}
-
-Burn launch_shape(const DeviceInfo& device, Bytes size) {
-  constexpr std::uint64_t groups_of_unit = 8;
-  constexpr std::uint64_t largest_group = 256;
-  Burn burn;
-  if (!runs_items_in_turn(device)) {
-    burn.group = std::min<std::uint64_t>(
-        largest_group,
-        static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.max_work_group_size)));
-  }
-  burn.items = units_of(device) * groups_of_unit * burn.group;
-  burn.vectors = static_cast<std::uint32_t>(size.count / sizeof(cl_uint4));
-  burn.rounds = runs_items_in_turn(device) ? cpu_rounds : 1;
-  return burn;
-}
 
 Burner::Burner(Session& session, Bytes size)
     : session_(session),
+      counting_(counting_of(session.info())),
+      shape_of_all_(launch_shape(session.info(), size)),
       data_(session.context(), CL_MEM_READ_WRITE, size.count),
       kernel_(session.kernel(file, "clock_burn", build_options(session.info()))),
-      shape_of_all_(launch_shape(session.info(), size)) {
-  ends_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE, shape_of_all_.items * sizeof(cl_uint));
-  times_ =
-      cl::Buffer(session.context(), CL_MEM_READ_WRITE, 2 * shape_of_all_.items * sizeof(cl_ulong));
-  cl::Kernel fill = session.kernel(file, "clock_fill", build_options(session.info()));
+      ends_(session.context(), CL_MEM_READ_WRITE, shape_of_all_.items * sizeof(cl_uint)),
+      times_(session.context(), CL_MEM_READ_WRITE, 2 * shape_of_all_.items * sizeof(cl_ulong)),
+      meter_(system::find_power_meter({.is_cpu = runs_items_in_turn(session.info()),
+                                       .uuid = session.info().uuid,
+                                       .pci = session.info().pci})) {
+  const std::string options = build_options(session.info());
+  if (counting_ == Counting::event) chain_ = session.kernel(file, "clock_chain", options);
+  cl::Kernel fill = session.kernel(file, "clock_fill", options);
   const std::uint64_t words = size.count / sizeof(cl_uint);
   const LaunchSize spread = spread_over(session.info(), words);
   fill.setArg(0, data_);
@@ -99,106 +111,177 @@ Burner::Burner(Session& session, Bytes size)
   session.launch(fill, cl::NDRange(spread.items), cl::NDRange(spread.group));
 }
 
-void Burner::read_chains(Told& told, const std::vector<cl_ulong>& times) {
-  std::vector<double> ticks;
-  for (std::size_t item = 0; item < times.size() / 2; ++item) {
-    ticks.push_back(static_cast<double>(times[2 * item]));
+void Burner::launch(const Burn& burn, Told& told) {
+  cl_uint place = 0;
+  kernel_.setArg(place++, data_);
+  for (const cl_uint each : {burn.vectors, burn.first, burn.apart, burn.step, burn.rounds,
+                             burn.numbers, burn.loads, burn.links, more, mask}) {
+    kernel_.setArg(place++, each);
   }
-  const std::uint64_t links = std::uint64_t{chain_turns} * links_of_turn;
-  told.cycles = links * cycles_of_link;
-  told.ticks = static_cast<std::uint64_t>(median(ticks));
+  kernel_.setArg(place++, never);
+  kernel_.setArg(place++, ends_);
+  kernel_.setArg(place, times_);
+  const LaunchTimes times =
+      session_.launch(kernel_, cl::NDRange(burn.items), cl::NDRange(burn.group));
+  told.seen.operations += operations_of(burn);
+  told.seen.moved_bytes += moved_bytes_of(burn);
+  told.seen.launched_ns += ns_of(times);
+  read_times(burn, told);
 }
 
-Told Burner::launch(const Burn& burn) {
-  const bool is_by_chain = runs_items_in_turn(session_.info());
-  kernel_.setArg(0, data_);
-  kernel_.setArg(1, burn.vectors);
-  kernel_.setArg(2, burn.rounds);
-  kernel_.setArg(3, burn.numbers);
-  kernel_.setArg(4, burn.loads);
-  kernel_.setArg(5, cl_uint{is_by_chain ? chain_turns : 0});
-  kernel_.setArg(6, more);
-  kernel_.setArg(7, mask);
-  kernel_.setArg(8, never);
-  kernel_.setArg(9, ends_);
-  kernel_.setArg(10, times_);
-  Told told;
-  told.times = session_.launch(kernel_, cl::NDRange(burn.items), cl::NDRange(burn.group));
-  std::vector<cl_ulong> times(is_by_chain ? 2 * burn.items : 2);
+void Burner::read_times(const Burn& burn, Told& told) {
+  if (counting_ == Counting::event) return;
+  std::vector<cl_ulong> times(counting_ == Counting::chain ? 2 * burn.items : 2);
   session_.queue().enqueueReadBuffer(times_, CL_TRUE, 0, times.size() * sizeof(cl_ulong),
                                      times.data());
-  if (is_by_chain) {
-    read_chains(told, times);
-  } else {
-    told.cycles = times[0];
-    told.ns = times[1];
+  if (counting_ == Counting::steady) {
+    told.cycles += times[0];
+    told.time += times[1];
+    return;
   }
-  return told;
+  if (burn.links == 0) return;
+  const std::uint64_t overhead = session_.info().clock.overhead_ticks;
+  for (std::size_t item = 0; item < burn.items; ++item) {
+    const std::uint64_t ticks = times[2 * item];
+    if (ticks > overhead) told.chain_ticks.push_back(static_cast<double>(ticks - overhead));
+  }
+  told.chain_end = static_cast<std::uint32_t>(times.back());
 }
 
-void Burner::calibrate(Burn& burn) {
-  std::uint32_t& turns = burn.numbers != 0 ? burn.numbers : burn.loads;
-  constexpr double long_enough_ns = 1e6;
-  for (;;) {
-    const Told told = launch(burn);
-    const auto ns = static_cast<double>(told.times.event_ns.value_or(told.times.host_ns));
-    const double wanted = turns * launch_ns / std::max(1.0, ns);
-    const bool is_known = ns >= long_enough_ns || turns >= most_turns;
-    turns = static_cast<std::uint32_t>(
-        std::clamp(is_known ? wanted : 4.0 * turns, 1.0, static_cast<double>(most_turns)));
-    if (is_known) return;
+/// Cycles and time of a chain by one work-item.
+std::pair<std::uint64_t, std::uint64_t> Burner::chain_of(cl_uint links) {
+  const cl_uint first = 1;
+  chain_.setArg(0, first);
+  chain_.setArg(1, links);
+  chain_.setArg(2, more);
+  chain_.setArg(3, mask);
+  chain_.setArg(4, never);
+  chain_.setArg(5, times_);
+  const LaunchTimes times = session_.launch(chain_, cl::NDRange(1), cl::NDRange(1));
+  std::array<cl_ulong, 2> read{};
+  session_.queue().enqueueReadBuffer(times_, CL_TRUE, 0, sizeof read, read.data());
+  if (read[1] != expected_chain(first, std::uint64_t{links} * links_of_turn, more, mask)) {
+    throw VoidedPoint(
+        "wrong result: a chain of operations ended elsewhere; its cycles mean nothing");
   }
+  return {read[0], ns_of(times)};
+}
+
+/// The difference of two lengths is free of what starts and ends a launch.
+void Burner::count_by_events(Told& told) {
+  const auto [few_cycles, few_ns] = chain_of(chain_turns / 8);
+  const auto [cycles, ns] = chain_of(chain_turns);
+  if (cycles <= few_cycles || ns <= few_ns) return;
+  told.cycles += cycles - few_cycles;
+  told.time += ns - few_ns;
+}
+
+/// As many as make a launch about as long as it should be.
+std::uint32_t Burner::turns_for(Load load) {
+  constexpr double long_enough_ns = 1e6;
+  const std::uint32_t most = max_turns(session_.info());
+  std::uint32_t turns = 1;
+  for (bool is_known = false; !is_known;) {
+    Burn tried = shape_of_all_;
+    tried.links = 0;
+    (load == Load::stream ? tried.loads : tried.numbers) = turns;
+    Told told;
+    launch(tried, told);
+    const auto ns = static_cast<double>(std::max<std::uint64_t>(1, told.seen.launched_ns));
+    is_known = ns >= long_enough_ns || turns >= most;
+    const double wanted = is_known ? turns * launch_ns / ns : 4.0 * turns;
+    turns = static_cast<std::uint32_t>(std::clamp(wanted, 1.0, static_cast<double>(most)));
+  }
+  return turns;
 }
 
 Burn Burner::burn_for(Load load) {
+  if (turns_[0] == 0) turns_ = {turns_for(Load::arithmetic), turns_for(Load::stream)};
   Burn burn = shape_of_all_;
-  if (load == Load::idle) {
-    burn.numbers = 16;
-    return burn;
-  }
-  for (const std::size_t kind : {0U, 1U}) {
-    if (turns_.at(kind) != 0) continue;
-    Burn tried = shape_of_all_;
-    (kind == 0 ? tried.numbers : tried.loads) = 1;
-    calibrate(tried);
-    turns_.at(kind) = kind == 0 ? tried.numbers : tried.loads;
-  }
   if (load != Load::stream) burn.numbers = turns_[0];
-  if (load != Load::arithmetic) burn.loads = turns_[1];
+  if (load == Load::stream || load == Load::both) burn.loads = turns_[1];
+  if (load == Load::idle) burn.numbers = std::max(1U, turns_[0] / idle_part);
   return burn;
 }
 
-Measurement Burner::run(const Shape& shape) {
-  using Clock = std::chrono::steady_clock;
-  const Burn burn = burn_for(shape.load);
-  const auto slot = std::chrono::milliseconds(shape.slot_ms);
-  if (shape.load == Load::idle) std::this_thread::sleep_for(slot);
-  const auto begin = Clock::now();
-  Measurement measurement;
-  std::uint64_t ticks = 0;
-  std::uint64_t ns = 0;
-  do {
-    const Told told = launch(burn);
-    measurement.sample.accesses += told.cycles;
-    ticks += told.ticks;
-    ns += told.ns;
-  } while (shape.load != Load::idle && Clock::now() - begin < slot);
-  measurement.sample.host_ns = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
-  if (ticks != 0) measurement.sample.ticks = ticks;
-  if (ns != 0) measurement.sample.event_ns = ns;
-  // The last work-item of the second group, which streams where there are both, and the first.
-  const std::uint64_t last = std::min(burn.items, 2 * burn.group) - 1;
+/// Of the last launch: the first work-item, and the last one of the second group, which streams
+/// where there are both.
+void Burner::check_ends(const Burn& burn, const Told& told, Measurement& measurement) {
+  const auto last = static_cast<std::uint32_t>(std::min(burn.items, 2 * burn.group) - 1);
   std::array<cl_uint, 2> ends{};
-  const auto read = [&](std::uint64_t item, cl_uint& end) {
-    session_.queue().enqueueReadBuffer(ends_, CL_TRUE, item * sizeof end, sizeof end, &end);
+  for (const std::size_t i : {0U, 1U}) {
+    session_.queue().enqueueReadBuffer(ends_, CL_TRUE, (i == 0 ? 0 : last) * sizeof(cl_uint),
+                                       sizeof(cl_uint), &ends.at(i));
+  }
+  const auto witness = [](std::uint32_t first, std::uint32_t second, std::uint32_t chain) {
+    return (std::uint64_t{second} << 32U | first) + chain;
   };
-  read(0, ends[0]);
-  read(last, ends[1]);
-  measurement.sample.witness = std::uint64_t{ends[1]} << 32U | ends[0];
-  measurement.expected_witness = std::uint64_t{expected_end(burn, static_cast<std::uint32_t>(last))}
-                                     << 32U |
-                                 expected_end(burn, 0);
+  const std::uint64_t links = std::uint64_t{burn.rounds} * burn.links * links_of_turn;
+  const std::uint32_t chain_end =
+      burn.links == 0
+          ? 0
+          : expected_chain(static_cast<std::uint32_t>(burn.items) - 1, links, more, mask);
+  measurement.sample.witness = witness(ends[0], ends[1], told.chain_end);
+  measurement.expected_witness =
+      witness(expected_end(burn, 0), expected_end(burn, last), chain_end);
+}
+
+/// Facts only of what could be read; once, why nothing could.
+void Burner::add_power(const std::optional<system::PowerReading>& before, Steady::time_point begin,
+                       Measurement& measurement) {
+  if (!meter_.read) {
+    if (!is_meter_told_) measurement.facts.set(no_power_fact, meter_.reason);
+    is_meter_told_ = true;
+    return;
+  }
+  const auto after = meter_.read();
+  if (!before || !after) return;
+  constexpr double milli = 1e3;
+  const std::chrono::duration<double> passed = Steady::now() - begin;
+  const auto watts = system::mean_watts(*before, *after, passed.count());
+  if (watts) measurement.facts.set("power_mw", std::int64_t{std::llround(*watts * milli)});
+}
+
+Measurement Burner::run(const Shape& shape) {
+  Burn burn = burn_for(shape.load);
+  const auto slot = std::chrono::milliseconds(shape.slot_ms);
+  const bool is_idle = shape.load == Load::idle;
+  const auto power = meter_.read ? meter_.read() : std::nullopt;
+  const auto begin = Steady::now();
+  Measurement measurement;
+  if (is_idle) {
+    std::this_thread::sleep_for(slot);
+    add_power(power, begin, measurement);
+  }
+  Told told;
+  do {
+    // On through the buffer, so that no cache has what comes.
+    burn.first = static_cast<std::uint32_t>(streamed_ % burn.vectors);
+    launch(burn, told);
+    streamed_ += std::uint64_t{burn.rounds} * burn.loads * unroll * burn.step;
+  } while (!is_idle && Steady::now() - begin < slot);
+  if (counting_ == Counting::event) count_by_events(told);
+  Sample& sample = measurement.sample;
+  sample.host_ns = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Steady::now() - begin).count());
+  if (!is_idle) add_power(power, begin, measurement);
+  if (counting_ == Counting::chain && !told.chain_ticks.empty()) {
+    // Not their sum: a core whose time others take is no slower.
+    sample.accesses = std::uint64_t{burn.links} * links_of_turn * cycles_of_link;
+    sample.ticks = static_cast<std::uint64_t>(std::llround(median(told.chain_ticks))) +
+                   session_.info().clock.overhead_ticks;
+  } else if (told.time != 0) {
+    sample.accesses = told.cycles;
+    sample.event_ns = told.time;
+  }
+  check_ends(burn, told, measurement);
+  const std::array<std::pair<const char*, std::uint64_t>, 3> facts{
+      {{"operations", told.seen.operations},
+       {"moved_bytes", told.seen.moved_bytes},
+       {"launched_ns", told.seen.launched_ns}}};
+  for (const auto& [name, value] : facts) {
+    if (value != 0) measurement.facts.set(name, static_cast<std::int64_t>(value));
+  }
   return measurement;
 }
 
@@ -219,7 +302,7 @@ Preparer open(Session& session) {
   };
 }
 
-std::vector<KernelVariant> variants() { return {{"", ""}, {"-DBY_CHAIN", ""}}; }
+std::vector<KernelVariant> variants() { return {{"", ""}, {"-DBY_CHAIN", ""}, {"-DBY_EVENT", ""}}; }
 
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed*/,
                                   const Point& /*point*/) {
@@ -229,9 +312,9 @@ std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed
 std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
   const auto shape = shape_of<Shape>(point);
   const std::uint64_t words = shape.buffer_bytes / sizeof(cl_uint);
-  const std::uint64_t rounds = runs_items_in_turn(device) ? cpu_rounds : 1;
-  const std::uint64_t chain = runs_items_in_turn(device) ? chain_turns : 0;
-  return {{"clock_burn", rounds * (1 + 2 * std::uint64_t{most_turns} + chain)},
+  const Burn burn = launch_shape(device, Bytes{shape.buffer_bytes});
+  return {{"clock_burn", burn.rounds * (1 + 2 * std::uint64_t{max_turns(device)} + burn.links)},
+          {"clock_chain", chain_turns},
           {"clock_fill", turns_over(spread_over(device, words), words)}};
 }
 

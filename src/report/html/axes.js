@@ -16,9 +16,12 @@ function chooseTicks(axis, about) {
   return inside.filter(({ i }) => i % step === 0).map(({ value, label }) => ({ value, label }));
 }
 
-export function axisOf(type, about) {
+// Logarithmic, where nothing else is said.
+export const isLinear = (about) => about.type === "linear";
+
+export function axisOf(about) {
   return {
-    type,
+    type: about.type || "logarithmic",
     title: { display: about.title !== "", text: about.title },
     afterBuildTicks: (axis) => { axis.ticks = chooseTicks(axis, about); },
     ticks: { callback: (_, i, ticks) => ticks[i].label, maxRotation: 0, autoSkipPadding: 12 },
@@ -54,8 +57,16 @@ export function tooltipStyle() {
 export const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
 export const largest = (values) => values.reduce((a, b) => Math.max(a, b), 0);
 
+// Of a linear axis the least span is a tenth of the largest value.
+function linearBounds(low, high) {
+  const span = Math.max(high - low, high / 10);
+  const aside = (span - (high - low)) / 2 + span / 5;
+  return { min: low - aside, max: high + aside };
+}
+
 // Room above and below; a flat curve is not blown up until its noise looks like levels.
-export function boundsOf(values) {
+export function boundsOf(values, about) {
+  if (isLinear(about)) return linearBounds(least(values), largest(values));
   const low = least(values) / 1.35;
   const high = largest(values) * 1.7;
   if (!(high > 0)) return {};

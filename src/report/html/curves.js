@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view of curves: a line for each series of each device over logarithmic axes.
-import { axisOf, boundsOf, colourAxis, largest, least, tooltipStyle } from "./axes.js";
+// The view of curves: a line for each series of each device over logarithmic or linear axes.
+import { axisOf, boundsOf, colourAxis, isLinear, largest, least, tooltipStyle } from "./axes.js";
 import {
   choice, controls, dash, group, setToggle, smallButton, swatch, toggle,
 } from "./controls.js";
@@ -144,11 +144,10 @@ class Curves {
 
   scales() {
     const { x, variance } = this.chart;
-    const scales = { x: axisOf("logarithmic", x), y: axisOf("logarithmic", this.axis()) };
+    const scales = { x: axisOf(x), y: axisOf(this.axis()) };
     if (this.variances.length) {
       const values = this.variances.flatMap((set) => set.data.map((p) => p.y));
-      scales.variance = { ...axisOf("logarithmic", variance), position: "right",
-                          ...boundsOf(values) };
+      scales.variance = { ...axisOf(variance), position: "right", ...boundsOf(values, variance) };
     }
     return scales;
   }
@@ -233,14 +232,14 @@ class Curves {
       scales.variance.display = this.shown.variance;
       colourAxis(scales.variance, { drawOnChartArea: false });
     }
-    Object.assign(scales.y, axisOf("logarithmic", this.axis()));
+    Object.assign(scales.y, axisOf(this.axis()));
     const points = this.sets.filter((set) => !set.hidden).flatMap((set) => set.data);
     if (points.length) {
       const [min, max] = this.range();
       Object.assign(scales.x, { min, max });
       const inside = points.filter((p) => p.x >= min && p.x <= max).map((p) => p.y);
       const ys = inside.length ? inside : points.map((p) => p.y);
-      Object.assign(scales.y, this.kind === "ratio" ? ratioBounds(ys) : boundsOf(ys));
+      Object.assign(scales.y, this.kind === "ratio" ? ratioBounds(ys) : boundsOf(ys, this.axis()));
     }
     colourAxis(scales.x);
     colourAxis(scales.y);
@@ -256,6 +255,8 @@ class Curves {
   }
 
   range() { return this.zoom || this.full(); }
+
+  isLinear() { return isLinear(this.chart.x); }
 
   zoomTo(range) {
     this.zoom = range;
@@ -355,8 +356,8 @@ export function drawCurves(chart, place, devices) {
   const curves = new Curves(chart, place, devices);
   curves.fillSets();
   const { canvas, said, box } = stage(`${chart.value.title} by ${chart.x.title}, ` +
-    `${chart.curves.length} curves on logarithmic axes. Arrow keys read the points, + - and 0 ` +
-    "zoom; a table follows.");
+    `${chart.curves.length} curves on ${isLinear(chart.x) ? "linear" : "logarithmic"} axes. Arrow ` +
+    "keys read the points, + - and 0 zoom; a table follows.");
   curves.box = box;
   curves.graph = curves.draw(canvas);
   curves.table = tableBehind(

@@ -77,7 +77,7 @@ class Stacks {
         animation: false, maintainAspectRatio: false, parsing: false, indexAxis: "y",
         interaction: { mode: "nearest", axis: "xy", intersect: true },
         scales: {
-          x: { ...axisOf("linear", this.chart.x), stacked: true,
+          x: { ...axisOf({ ...this.chart.x, type: "linear" }), stacked: true,
                afterBuildTicks: (axis) => { axis.ticks = percentTicks(axis); } },
           y: { type: "category", stacked: true, grid: { display: false },
                ticks: { autoSkip: false, callback: names } },

@@ -8,8 +8,9 @@ const step = 0.7;   // of the axis, for a turn of the wheel
 const within = (range, full) =>
   [Math.max(range[0], full[0]), Math.min(range[1], full[1])];
 
-// The range scaled around a value; logarithmic, as the axes are.
-function scaled([low, high], around, factor) {
+// The range scaled around a value, as the axis is.
+function scaled([low, high], around, factor, isLinear) {
+  if (isLinear) return [low, high].map((end) => around + (end - around) * factor);
   const at = Math.log(around);
   return [low, high].map((end) => Math.exp(at + (Math.log(end) - at) * factor));
 }
@@ -51,12 +52,12 @@ function withDrag(canvas, box, view) {
   });
 }
 
-// `view` has its graph, full() and range(), which are [low, high], and zoomTo(range), where null is
-// all of it.
+// `view` has its graph, full() and range(), which are [low, high], isLinear() and zoomTo(range),
+// where null is all of it.
 export function withZoom(canvas, box, view) {
   const zoomBy = (around, factor) => {
     const full = view.full();
-    const range = within(scaled(view.range(), around, factor), full);
+    const range = within(scaled(view.range(), around, factor, view.isLinear()), full);
     const isAll = range[0] <= full[0] && range[1] >= full[1];
     if (range[1] > range[0]) view.zoomTo(isAll ? null : range);
   };
@@ -70,7 +71,7 @@ export function withZoom(canvas, box, view) {
   canvas.addEventListener("dblclick", () => view.zoomTo(null));
   canvas.addEventListener("keydown", ({ key }) => {
     const [low, high] = view.range();
-    const middle = Math.sqrt(low * high);
+    const middle = view.isLinear() ? (low + high) / 2 : Math.sqrt(low * high);
     if (key === "+" || key === "=") zoomBy(middle, step);
     if (key === "-") zoomBy(middle, 1 / step);
     if (key === "0") view.zoomTo(null);

@@ -524,7 +524,11 @@ TEST_CASE("a result declares what its probe does: unit, view, and what findings 
       {.name = "bound", .unit = "bytes", .role = Role::lower_bound, .better = Better::more}};
   Probe probe = fake_probe();
   probe.unit = Unit::bytes_per_second;
-  probe.view = {.kind = ViewKind::heat_map, .x = "a", .y = "b", .value_title = "bandwidth"};
+  probe.view = {.kind = ViewKind::heat_map,
+                .x = "a",
+                .y = "b",
+                .value_title = "bandwidth",
+                .scale = Scale::linear};
   probe.findings = specs;
   ProbeResult result;
   for (const auto& [name, unit] : {std::pair("spotted", "seconds"), std::pair("bound", "bytes"),
@@ -536,7 +540,7 @@ TEST_CASE("a result declares what its probe does: unit, view, and what findings 
   }
   declare(probe, result);
   CHECK(result.unit == Unit::bytes_per_second);
-  CHECK(result.view == View{ViewKind::heat_map, "a", "b", "bandwidth"});
+  CHECK(result.view == View{ViewKind::heat_map, "a", "b", "bandwidth", Scale::linear});
   CHECK(result.findings[0].name == "seen");
   CHECK(result.findings[0].role == Role::headline);
   CHECK(result.findings[0].better == Better::less);

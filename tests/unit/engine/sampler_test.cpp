@@ -104,7 +104,7 @@ TEST_CASE("work that samples by itself is told how, and its samples get the visi
   std::vector<Sampling> asked;
   work.sample = [&](const Sampling& sampling, const TakeSample& take) {
     asked.push_back(sampling);
-    take(launch_of(10, 1.0).sample);
+    take(launch_of(10, 1.0).sample, {{"seen", std::int64_t{5}}});
   };
   Budget budget;
   budget.samples_per_visit = 4;
@@ -113,6 +113,7 @@ TEST_CASE("work that samples by itself is told how, and its samples get the visi
   sample_visit(work, fake_info(), budget, 7, point);
   REQUIRE(point.samples.size() == 1);
   CHECK(point.samples.front().visit == 7);
+  CHECK(point.facts.integer("seen") == 5);
   point.parameters.set("timer", std::string("host"));
   sample_visit(work, fake_info(), budget, 8, point);
   CHECK(asked ==

@@ -284,6 +284,15 @@ TEST_CASE("axes bring the texts of their ticks, which scripts only choose from")
   CHECK(times["ticks"].front() == Json({0.1, "0.1 ns"}));  // with room below and above
   CHECK(times["ticks"].back() == Json({50000, "50 µs"}));
   CHECK(report::value_axis("", "seconds", {}, 1.0)["ticks"].empty());
+  const Json moments = report::parameter_axis("since_begin_ms", {50, 1650}, Scale::linear);
+  CHECK(moments["title"] == "since begin");
+  CHECK(moments["type"] == "linear");
+  CHECK(moments["ticks"].front() == Json({60, "60.0 ms"}));
+  CHECK(moments["ticks"].back() == Json({1640, "1.64 s"}));
+  const Json clocks = report::value_axis("clock", "hertz", {1.9e9, 2e9}, 1e9, Scale::linear);
+  CHECK(clocks["ticks"].front() == Json({1.7, "1700 MHz"}));
+  CHECK(clocks["ticks"].back() == Json({2.2, "2200 MHz"}));
+  CHECK_FALSE(sizes.contains("type"));
   const Json shares = report::share_axis(-0.05, 1.0);
   CHECK(shares["ticks"].front() == Json({-0.1, "-10 %"}));
   CHECK(shares["ticks"].back() == Json({1.0, "100 %"}));

@@ -426,7 +426,8 @@ TEST_CASE("answers that cannot be read while measuring are the point's failure")
     const Answers answers(tried + prepared + '\n' + text);
     const auto backend = remote_backend(0, patient(), nullptr);
     const Work work = backend->prepare(Probe{}, Point{});
-    CHECK(has(complaint([&] { work.sample({}, [](const Sample&) {}); }), "gave a broken answer"));
+    CHECK(has(complaint([&] { work.sample({}, [](const Sample&, const Parameters&) {}); }),
+              "gave a broken answer"));
     CHECK(has_no_children());
   }
 }
@@ -441,7 +442,9 @@ TEST_CASE("the samples of a visit are one question, and those before an error ar
   std::string prepared;
   for (int i = 0; i < 4; ++i) prepared += opened() + '\n';
   prepared += json::one_line({{"work", json::encode(Work{})}}) + '\n';
-  const std::string two = line_of(7) + "|{\"slow\": true}|" + line_of(8) + '|';
+  std::string with_facts = line_of(8);
+  with_facts.insert(1, "\"facts\": {\"power_mw\": 70000}, ");
+  const std::string two = line_of(7) + "|{\"slow\": true}|" + with_facts + '|';
   struct End {
     const char* line;
     const char* said;
@@ -454,9 +457,15 @@ TEST_CASE("the samples of a visit are one question, and those before an error ar
     const auto backend = remote_backend(0, patient(), nullptr);
     const Work work = backend->prepare(Probe{}, Point{});
     std::vector<std::uint64_t> taken;
-    const std::string said = complaint(
-        [&] { work.sample({}, [&](const Sample& each) { taken.push_back(*each.ticks); }); });
+    Parameters facts;
+    const std::string said = complaint([&] {
+      work.sample({}, [&](const Sample& each, const Parameters& found) {
+        taken.push_back(*each.ticks);
+        for (const auto& [name, value] : found) facts.set(name, value);
+      });
+    });
     CHECK(said == end.said);
+    CHECK(facts == Parameters{{"power_mw", std::int64_t{70000}}});
     CHECK(taken == std::vector<std::uint64_t>{7, 8});
   }
 }

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// What made courses of the clock say.
+#include "probes/clock/findings.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "probes/clock/shape.hpp"
+#include "probes/shared/card_parts.hpp"
+
+namespace clprobe::clock {
+
+extern const Probe probe;
+
+namespace {
+
+DeviceInfo gpu_of_10() {
+  DeviceInfo device;
+  device.type = DeviceType::gpu;
+  device.compute_units = 10;
+  device.timer = Timer::clock;
+  device.launch_timer = Timer::event;
+  device.clock = {ClockKind::nvidia, ClockRate::core_cycles, 0, 1, 1.98, 1.98, 1.98, 1.0};
+  return device;
+}
+
+constexpr double mega = 1e6;
+constexpr std::uint64_t slot_ms = 50;
+
+/// A moment at which the clock is so many MHz.
+Point moment_of(Load load, std::size_t number, double mhz) {
+  Point point;
+  point.series = word_in(load_words, load);
+  write_shape(Shape{.since_begin_ms = (number + 1) * slot_ms, .slot_ms = slot_ms, .load = load},
+              point);
+  Sample sample;
+  sample.event_ns = 10'000'000;
+  sample.accesses = static_cast<std::uint64_t>(std::llround(mhz * 1e4));
+  sample.host_ns = slot_ms * 1'000'000;
+  point.samples.push_back(sample);
+  return point;
+}
+
+using Course = std::function<double(std::size_t)>;
+
+std::vector<Point> course_of(Load load, std::size_t moments, const Course& mhz) {
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < moments; ++i) points.push_back(moment_of(load, i, mhz(i)));
+  return points;
+}
+
+Findings found_in(const std::vector<Point>& points) { return analyse(gpu_of_10(), points); }
+
+double value_of(const Findings& found, std::string_view name, std::string_view series) {
+  const Finding* const finding = find_value(found.findings, name, series);
+  REQUIRE_MESSAGE(finding != nullptr, name << " of " << series);
+  return *finding->value;
+}
+
+Findings of_course(std::size_t moments, const Course& mhz) {
+  return found_in(course_of(Load::arithmetic, moments, mhz));
+}
+
+double throttled(const Course& mhz) {
+  return value_of(of_course(30, mhz), "throttled", "arithmetic");
+}
+
+double settling(const Course& mhz) {
+  return value_of(of_course(30, mhz), "settling_time", "arithmetic");
+}
+
+}  // namespace
+
+TEST_CASE("clock: the sustained one is the median of the last third") {
+  const Findings found = of_course(
+      30, [](std::size_t i) { return i < 20 ? 1980.0 : 1700.0 + static_cast<double>(i); });
+  // 1720 to 1729.
+  CHECK(value_of(found, "clock", "arithmetic") == doctest::Approx(1724.5 * mega));
+  const Finding& clock = *find_finding(found.findings, "clock");
+  CHECK(clock.unit == "hertz");
+  CHECK(*clock.low == doctest::Approx(1722.25 * mega));
+  CHECK(*clock.high == doctest::Approx(1726.75 * mega));
+  // A single one that is an error does not move it.
+  const Findings with_outlier =
+      of_course(30, [](std::size_t i) { return i == 25 ? 400.0 : 1980.0; });
+  CHECK(value_of(with_outlier, "clock", "arithmetic") == doctest::Approx(1980.0 * mega));
+}
+
+TEST_CASE("clock: it has settled once it stays within 1 % of the sustained one") {
+  const auto rising = [](std::size_t i) {
+    return i < 4 ? 1000.0 + 200.0 * static_cast<double>(i) : 1980.0;
+  };
+  CHECK(settling(rising) == doctest::Approx(0.2));
+  CHECK(settling([](std::size_t) { return 1980.0; }) == 0.0);
+  // 0.9 % off is settled, 1.1 % is not.
+  CHECK(settling([](std::size_t i) { return i < 8 ? 1980.0 * 1.009 : 1980.0; }) == 0.0);
+  CHECK(settling([](std::size_t i) { return i < 8 ? 1980.0 * 1.011 : 1980.0; }) ==
+        doctest::Approx(0.4));
+  // One that is off alone was disturbed.
+  CHECK(settling([](std::size_t i) { return i == 15 ? 1500.0 : 1980.0; }) == 0.0);
+  CHECK(settling([](std::size_t i) { return i == 15 || i == 16 ? 1500.0 : 1980.0; }) ==
+        doctest::Approx(0.85));
+}
+
+TEST_CASE("clock: throttled are the moments below 97 % of the best that are not alone") {
+  CHECK(throttled([](std::size_t) { return 1980.0; }) == 0.0);
+  const auto falls_to = [](double part) {
+    return [part](std::size_t i) { return i < 15 ? 1980.0 : 1980.0 * part; };
+  };
+  CHECK(throttled(falls_to(0.965)) == doctest::Approx(0.5));
+  CHECK(throttled(falls_to(0.975)) == 0.0);
+  CHECK(throttled([](std::size_t i) { return i % 5 == 2 ? 1500.0 : 1980.0; }) == 0.0);
+  CHECK(throttled([](std::size_t i) { return i >= 10 && i < 13 ? 1500.0 : 1980.0; }) ==
+        doctest::Approx(0.1));
+  // A single moment that was too fast is not the best.
+  CHECK(throttled([](std::size_t i) { return i == 3 ? 2600.0 : 1980.0; }) == 0.0);
+  // Nor is what it keeps for a fifth of the time.
+  CHECK(throttled([](std::size_t i) { return i % 5 == 3 ? 1980.0 * 1.06 : 1980.0; }) == 0.0);
+  CHECK(throttled([](std::size_t i) { return i < 9 ? 1980.0 * 1.06 : 1980.0; }) > 0.6);
+  // Rising is not throttling.
+  CHECK(throttled([](std::size_t i) { return i < 10 ? 500.0 : 1980.0; }) == 0.0);
+  // Between what 96 % and 98 % would say.
+  const Findings found = of_course(30, [](std::size_t i) {
+    return i < 10 ? 1980.0 : i < 20 ? 1980.0 * 0.965 : 1980.0 * 0.975;
+  });
+  const Finding& share = *find_finding(found.findings, "throttled");
+  CHECK(*share.value == doctest::Approx(1.0 / 3));
+  CHECK(*share.low == 0.0);
+  CHECK(*share.high == doctest::Approx(2.0 / 3));
+}
+
+TEST_CASE("clock: the spread leaves out a twentieth at each end") {
+  const Findings found = of_course(41, [](std::size_t i) {
+    return i == 0 ? 100.0 : i == 40 ? 5000.0 : 1000.0 + static_cast<double>(i);
+  });
+  // From 1002 to 1038 around 1020.
+  CHECK(value_of(found, "spread", "arithmetic") == doctest::Approx(36.0 / 1020.0));
+}
+
+TEST_CASE("clock: few moments say the clock alone, as one after idling does") {
+  const Findings five = of_course(5, [](std::size_t) { return 1980.0; });
+  CHECK(five.findings.size() == 1);
+  CHECK(of_course(6, [](std::size_t) { return 1980.0; }).findings.size() == 4);
+  const Findings idle = found_in(course_of(Load::idle, 1, [](std::size_t) { return 345.0; }));
+  CHECK(idle.findings.size() == 1);
+  CHECK(value_of(idle, "clock", "idle") == doctest::Approx(345.0 * mega));
+  CHECK(found_in({}).findings.empty());
+}
+
+TEST_CASE("clock: what failed or has no time says nothing, and stored points are checked") {
+  std::vector<Point> points = course_of(Load::stream, 8, [](std::size_t) { return 1000.0; });
+  points[7].failure = "wrong result";
+  points[6].samples.clear();
+  points[5].samples.front().event_ns = 20'000'000;
+  points[5].failure = "clFinish";
+  CHECK(value_of(found_in(points), "clock", "stream") == doctest::Approx(1000.0 * mega));
+  CHECK(find_finding(found_in(points).findings, "spread") == nullptr);
+  CHECK_FALSE(find_problem_of(points[0]).has_value());
+  points[0].facts.set("moved_bytes", std::int64_t{-1});
+  REQUIRE(find_problem_of(points[0]).has_value());
+  CHECK(find_problem_of(points[0])->name == "moved_bytes");
+}
+
+TEST_CASE("clock: what the loads reached, and whether memory slows down at an equal clock") {
+  std::vector<Point> points = course_of(Load::arithmetic, 9, [](std::size_t) { return 2000.0; });
+  for (Point& each : points) {
+    each.facts.set("operations", std::int64_t{12'800'000'000});
+    each.facts.set("launched_ns", std::int64_t{5'000'000});
+  }
+  const Findings found = found_in(points);
+  CHECK(value_of(found, "operations", "arithmetic") == doctest::Approx(2.56e12));
+  // By 10 units at 2 cycles a ns.
+  CHECK(value_of(found, "unit_operations", "arithmetic") == doctest::Approx(128.0));
+  CHECK(find_finding(found.findings, "bandwidth") == nullptr);
+
+  points = course_of(Load::stream, 9, [](std::size_t) { return 2000.0; });
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].facts.set("moved_bytes", std::int64_t{i < 3 ? 20'000'000'000 : 18'000'000'000});
+    points[i].facts.set("launched_ns", std::int64_t{5'000'000});
+  }
+  const Findings streamed = found_in(points);
+  CHECK(value_of(streamed, "bandwidth", "stream") == doctest::Approx(3.6e12));
+  CHECK(value_of(streamed, "bandwidth_drift", "stream") == doctest::Approx(-0.1));
+  CHECK(find_finding(streamed.findings, "operations") == nullptr);
+  CHECK(value_of(streamed, "throttled", "stream") == 0.0);
+}
+
+TEST_CASE("clock: power is what a meter reported, or the reason why there is none") {
+  std::vector<Point> points = course_of(Load::both, 6, [](std::size_t) { return 1000.0; });
+  // A counter that goes on in steps of two moments.
+  for (std::size_t i = 0; i < 6; ++i)
+    points[i].facts.set("power_mw", std::int64_t{i % 2 == 0 ? 0 : 600'000});
+  const Findings found = found_in(points);
+  CHECK(value_of(found, "power", "both") == doctest::Approx(300.0));
+  const Finding& power = *find_finding(found.findings, "power");
+  CHECK(power.source == Source::reported);
+  CHECK(power.unit == "watts");
+
+  points = course_of(Load::both, 6, [](std::size_t) { return 1000.0; });
+  points[0].facts.set(no_power_fact, std::string("the system has no RAPL"));
+  const Findings without = found_in(points);
+  const Finding* const missing = find_finding(without.findings, "power");
+  REQUIRE(missing != nullptr);
+  CHECK_FALSE(missing->value.has_value());
+  CHECK(missing->reason == "the system has no RAPL");
+}
+
+TEST_CASE("clock: the card has the clocks, what was throttled and the power") {
+  std::vector<Point> points = course_of(Load::idle, 1, [](std::size_t) { return 345.0; });
+  for (Point& each :
+       course_of(Load::arithmetic, 30, [](std::size_t i) { return i < 15 ? 1980.0 : 1800.0; })) {
+    each.facts.set("power_mw", std::int64_t{700'000});
+    points.push_back(std::move(each));
+  }
+  ProbeResult result{.probe = "clock", .points = points};
+  analyse_again(probe, gpu_of_10(), result);
+  REQUIRE(result.card.lines.size() == 1);
+  CHECK(result.card.lines[0].topic == "clock");
+  CHECK(result.card.lines[0].text ==
+        "345 MHz idle, 1800 MHz arithmetic (throttled 50 % of the time, 700 W)");
+  CHECK(result.card.unseen.empty());
+  CHECK(result.view.scale == Scale::linear);
+  ProbeResult none{.probe = "clock"};
+  none.findings = probe.plan(DeviceInfo{}, {}).findings;
+  declare(probe, none);
+  CHECK(none.card.lines.empty());
+  CHECK(none.card.unseen == std::vector<std::string>{"the clock under load"});
+}
+
+}  // namespace clprobe::clock

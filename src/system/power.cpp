@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/power.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <system_error>
+#include <vector>
+
+namespace clprobe::system {
+namespace {
+
+constexpr double micro = 1e-6;
+constexpr double milli = 1e-3;
+
+using Path = std::filesystem::path;
+
+std::optional<double> number_in(const Path& file) {
+  std::ifstream text(file);
+  double number = 0.0;
+  return text >> number ? std::optional(number) : std::nullopt;
+}
+
+/// The folders in a folder whose names begin so, by name.
+std::vector<Path> folders_in(const Path& parent, std::string_view prefix) {
+  std::vector<Path> found;
+  std::error_code failure;
+  for (auto each = std::filesystem::directory_iterator(parent, failure);
+       !failure && each != std::filesystem::directory_iterator(); each.increment(failure)) {
+    if (each->path().filename().string().starts_with(prefix)) found.push_back(each->path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// ---- NVML. Its types are opaque or plain, so that no header of the vendor is needed.
+
+struct Nvml {
+  using Device = void*;
+  std::shared_ptr<void> library{};
+  int (*energy)(Device, unsigned long long* millijoules){nullptr};  // NOLINT(google-runtime-int)
+  int (*power)(Device, unsigned* milliwatts){nullptr};
+  Device device{nullptr};
+};
+
+template <typename Function>
+bool take(void* library, const char* name, Function& function) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how dlsym gives functions
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  return function != nullptr;
+}
+
+/// "GPU-01234567-89ab-cdef-0123-456789abcdef" of 32 digits.
+std::string nvml_name_of(const std::string& uuid) {
+  constexpr std::size_t digits = 32;
+  if (uuid.size() != digits) return {};
+  std::string name = "GPU-";
+  for (std::size_t i = 0; i < digits; ++i) {
+    if (i == 8 || i == 12 || i == 16 || i == 20) name += '-';
+    name += uuid[i];
+  }
+  return name;
+}
+
+std::optional<PowerReading> read_nvml(const Nvml& nvml) {
+  unsigned long long millijoules = 0;  // NOLINT(google-runtime-int): as NVML declares it
+  unsigned milliwatts = 0;
+  PowerReading reading;
+  if (nvml.energy != nullptr && nvml.energy(nvml.device, &millijoules) == 0) {
+    reading.joules = static_cast<double>(millijoules) * milli;
+  }
+  if (nvml.power != nullptr && nvml.power(nvml.device, &milliwatts) == 0) {
+    reading.watts = milliwatts * milli;
+  }
+  if (!reading.joules && !reading.watts) return std::nullopt;
+  return reading;
+}
+
+/// The reason why it is not there, or nothing.
+std::string open_nvml(const PowerTarget& target, const std::string& file, Nvml& nvml) {
+  nvml.library = {dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL), [](void* opened) {
+                    int (*end)(){nullptr};
+                    if (opened == nullptr) return;
+                    if (take(opened, "nvmlShutdown", end)) end();
+                    dlclose(opened);
+                  }};
+  void* const library = nvml.library.get();
+  if (library == nullptr) return "no NVML library";
+  int (*start)(){nullptr};
+  int (*by_uuid)(const char*, Nvml::Device*){nullptr};
+  int (*by_pci)(const char*, Nvml::Device*){nullptr};
+  const bool is_whole = take(library, "nvmlInit_v2", start) &&
+                        take(library, "nvmlDeviceGetHandleByUUID", by_uuid) &&
+                        take(library, "nvmlDeviceGetHandleByPciBusId_v2", by_pci);
+  take(library, "nvmlDeviceGetTotalEnergyConsumption", nvml.energy);
+  take(library, "nvmlDeviceGetPowerUsage", nvml.power);
+  if (!is_whole || start() != 0) return "NVML does not start";
+  const std::string name = nvml_name_of(target.uuid);
+  const bool is_known = (!name.empty() && by_uuid(name.c_str(), &nvml.device) == 0) ||
+                        (!target.pci.empty() && by_pci(target.pci.c_str(), &nvml.device) == 0);
+  if (!is_known) return "NVML does not know the device";
+  return read_nvml(nvml) ? std::string() : "NVML reports no power of the device";
+}
+
+PowerMeter nvml_meter(const PowerTarget& target, const PowerPlaces& places) {
+  Nvml nvml;
+  std::string reason = open_nvml(target, places.nvml, nvml);
+  if (!reason.empty()) return {"", {}, std::move(reason)};
+  return {"NVML", [nvml] { return read_nvml(nvml); }, ""};
+}
+
+// ---- hwmon and RAPL.
+
+std::optional<PowerReading> read_hwmon(const Path& folder) {
+  PowerReading reading;
+  if (const auto energy = number_in(folder / "energy1_input")) reading.joules = *energy * micro;
+  auto power = number_in(folder / "power1_average");
+  if (!power) power = number_in(folder / "power1_input");
+  if (power) reading.watts = *power * micro;
+  if (!reading.joules && !reading.watts) return std::nullopt;
+  return reading;
+}
+
+PowerMeter hwmon_meter(const PowerTarget& target, const PowerPlaces& places) {
+  if (target.pci.empty()) return {"", {}, "no PCI address to find its hwmon folder by"};
+  const Path device = Path(places.sys) / "bus/pci/devices" / target.pci;
+  for (const Path& folder : folders_in(device / "hwmon", "hwmon")) {
+    if (read_hwmon(folder)) return {"hwmon", [folder] { return read_hwmon(folder); }, ""};
+  }
+  return {"", {}, "no power in a hwmon folder of " + target.pci};
+}
+
+/// A counter of a package, which begins again at 0 behind its range.
+struct Package {
+  Path file{};
+  double range{0.0};
+  double last{0.0};
+  double before{0.0};  ///< of the ranges that it went through
+};
+
+std::optional<PowerReading> read_packages(std::vector<Package>& packages) {
+  double joules = 0.0;
+  for (Package& each : packages) {
+    const auto now = number_in(each.file);
+    if (!now) return std::nullopt;
+    if (*now < each.last) each.before += each.range;
+    each.last = *now;
+    joules += (each.before + *now) * micro;
+  }
+  return PowerReading{joules, {}};
+}
+
+PowerMeter rapl_meter(const PowerPlaces& places) {
+  std::vector<Package> packages;
+  bool is_there = false;
+  for (const Path& zone : folders_in(Path(places.sys) / "class/powercap", "intel-rapl:")) {
+    const std::string name = zone.filename().string();
+    if (std::count(name.begin(), name.end(), ':') != 1) continue;  // a part of a package
+    is_there = true;
+    const auto energy = number_in(zone / "energy_uj");
+    const auto range = number_in(zone / "max_energy_range_uj");
+    if (energy) packages.push_back({zone / "energy_uj", range.value_or(0.0), *energy, 0.0});
+  }
+  if (packages.empty()) {
+    return {"", {}, is_there ? "RAPL can be read by root only" : "the system has no RAPL"};
+  }
+  return {"RAPL", [packages]() mutable { return read_packages(packages); }, ""};
+}
+
+}  // namespace
+
+PowerMeter find_power_meter(const PowerTarget& target, const PowerPlaces& places) {
+  if (target.is_cpu) return rapl_meter(places);
+  PowerMeter meter = nvml_meter(target, places);
+  if (!meter.name.empty()) return meter;
+  PowerMeter other = hwmon_meter(target, places);
+  if (other.name.empty()) other.reason = meter.reason + "; " + other.reason;
+  return other;
+}
+
+std::optional<double> mean_watts(const PowerReading& before, const PowerReading& after,
+                                 double seconds) {
+  if (before.joules && after.joules && *after.joules >= *before.joules && seconds > 0.0) {
+    return (*after.joules - *before.joules) / seconds;
+  }
+  return after.watts;
+}
+
+}  // namespace clprobe::system
