@@ -3,7 +3,7 @@
 // (src/probes/transfer/marks.cpp), and a copy that reads or writes the host's memory.
 #include "places.clh"
 
-#define MOST_MARKS 512u
+#define MAX_MARKS 512u
 
 inline uint mixed(uint bits) {
   bits = (bits ^ (bits >> 16)) * 0x7feb352du;
@@ -15,7 +15,7 @@ inline ulong place_of_mark(uint mark, uint marks, ulong words_in_all, uint launc
   if (mark == 0) return 0;
   if (mark + 1 == marks) return words_in_all - 1;
   const ulong each = words_in_all / marks;
-  return mark * each + mixed(launch * MOST_MARKS + mark) % each;
+  return mark * each + mixed(launch * MAX_MARKS + mark) % each;
 }
 
 // Words that nothing can compress. A store of 4 bytes a place.
@@ -29,7 +29,7 @@ kernel void transfer_fill(global uint* data, ulong words_in_all) {
 kernel void transfer_mark(global uint* data, ulong words_in_all, uint marks, uint launch) {
   const uint mark = (uint)get_global_id(0);
   if (mark >= marks) return;
-  data[place_of_mark(mark, marks, words_in_all, launch)] = mixed(launch * MOST_MARKS + mark);
+  data[place_of_mark(mark, marks, words_in_all, launch)] = mixed(launch * MAX_MARKS + mark);
 }
 
 // A load and a store by each of `marks` work-items.

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "clprobe/agreement.hpp"
 #include "clprobe/budget.hpp"
 #include "clprobe/option.hpp"
 #include "clprobe/run.hpp"
@@ -229,6 +230,8 @@ struct Probe {
   /// Pure. Every kernel that `open` runs for a point, by the same numbers that it launches them
   /// with, for the test that none has more turns than every driver makes; null without `open`.
   std::vector<KernelLoops> (*loops)(const DeviceInfo&, const Point&){nullptr};
+  /// What of its findings other probes may find as well: a run holds them against each other.
+  std::span<const SharedQuantity> quantities{};
 };
 
 /// The name of the option that every probe with several series has.
@@ -246,5 +249,8 @@ void declare(const Probe& probe, ProbeResult& result);
 /// the result ("points[3].parameters.line_bytes: is 0, and must be at least 1") where a point is
 /// not what the probe reads.
 void analyse_again(const Probe& probe, const DeviceInfo& device, ProbeResult& result);
+
+/// Holds what the probes say of the run's device against each other (agreement.hpp).
+void tell_agreement(std::span<const Probe* const> probes, Run& run);
 
 }  // namespace clprobe

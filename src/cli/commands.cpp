@@ -19,15 +19,17 @@ constexpr std::array commands{
                .command = Command::list,
                .summary = "list devices and probes",
                .details = "List the devices, the simulated machines and the probes."},
-    CommandRow{.word = "explain",
-               .arguments = "[PROBE|TERM]",
-               .command = Command::explain,
-               .summary = "what a probe measures and finds, or what a word means",
-               .details =
-                   "Print what a probe measures, what its findings mean and what can fool it; with "
-                   "`--full` how it does that, too. Or say what a word of the reports means: "
-                   "`clprobe explain knee`, `clprobe explain cache or far`. Without a word, list "
-                   "both. On a terminal through `$PAGER`."},
+    CommandRow{
+        .word = "explain",
+        .arguments = "[PROBE|PAGE|TERM]",
+        .command = Command::explain,
+        .summary = "what a probe measures and finds, or what a word means",
+        .details =
+            "Print what a probe measures, what its findings mean and what can fool it; with "
+            "`--full` how it does that, too. Or say what a word of the reports means: "
+            "`clprobe explain knee`, `clprobe explain cache or far`; or print a page that is "
+            "of no probe: `clprobe explain method`. Without a word, list them all. On a "
+            "terminal through `$PAGER`."},
     CommandRow{.word = "report",
                .arguments = "FILE... [PROBE...]",
                .command = Command::report,

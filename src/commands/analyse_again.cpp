@@ -30,6 +30,11 @@ void adopt_former_names(Run& run) {
   }
 }
 
+void conclude(Run& run) {
+  tell_disturbance(run);
+  tell_agreement(all_probes(), run);
+}
+
 void analyse_again(Run& run) {
   adopt_former_names(run);
   std::set<std::string> seen;
@@ -47,7 +52,7 @@ void analyse_again(Run& run) {
       throw RunFormatError(fmt::format("results[{}].{}", i, error.what()));
     }
   }
-  tell_disturbance(run);
+  conclude(run);
 }
 
 std::vector<Run> analysed_runs_from_json(std::string_view text) {

@@ -12,6 +12,9 @@ namespace clprobe::commands {
 /// Gives probes and series of an older document the names that they have now.
 void adopt_former_names(Run& run);
 
+/// What the results of a run say together: what disturbed it, and whether its probes agree.
+void conclude(Run& run);
+
 /// The findings of a stored run by this version's analysis, under the names that probes and series
 /// have now. What the plan knew without measuring stays, and so does everything of probes that this
 /// version does not know. Throws RunFormatError with the path within the run where a point is not

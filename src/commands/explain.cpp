@@ -13,6 +13,7 @@
 #include "clprobe/explain.hpp"
 #include "clprobe/registry.hpp"
 #include "commands/commands.hpp"
+#include "commands/pages.hpp"
 #include "terminal/pager.hpp"
 #include "terminal/terminal.hpp"
 #include "text/text.hpp"
@@ -33,16 +34,23 @@ std::string list_terms(int width) {
   return text;
 }
 
-std::string list_explained(int width) {
-  constexpr int id_columns = 10;
-  std::string text = "Probes (`clprobe explain PROBE`, with --full the whole page):\n";
-  for (const Probe* const probe : all_probes()) {
-    std::string before = fmt::format("  {:<{}}", probe->id, id_columns);
-    for (const std::string& line : wrap(probe->question, width - id_columns - 2)) {
-      text += fmt::format("{}{}\n", before, line);
-      before = fmt::format("{:{}}", "", id_columns + 2);
-    }
+/// "  word      What it answers", wrapped.
+std::string list_row(std::string_view word, std::string_view question, int width) {
+  constexpr int word_columns = 10;
+  std::string text;
+  std::string before = fmt::format("  {:<{}}", word, word_columns);
+  for (const std::string& line : wrap(question, width - word_columns - 2)) {
+    text += fmt::format("{}{}\n", before, line);
+    before = fmt::format("{:{}}", "", word_columns + 2);
   }
+  return text;
+}
+
+std::string list_explained(int width) {
+  std::string text = "Probes (`clprobe explain PROBE`, with --full the whole page):\n";
+  for (const Probe* const probe : all_probes()) text += list_row(probe->id, probe->question, width);
+  text += "\nPages (`clprobe explain PAGE`):\n";
+  for (const OtherPage& page : other_pages) text += list_row(page.word, page.what, width);
   return text + "\nTerms (`clprobe explain TERM`):\n" + list_terms(width);
 }
 
@@ -60,11 +68,13 @@ std::string probe_page(const Probe& probe, bool is_whole, const PageStyle& style
 cli::UsageError unknown(const std::string& word) {
   std::vector<std::string_view> candidates;
   for (const Probe* const probe : all_probes()) candidates.push_back(probe->id);
+  for (const OtherPage& page : other_pages) candidates.push_back(page.word);
   const std::vector<std::vector<std::string>> terms = terms_in(glossary());
   for (const std::vector<std::string>& names : terms) {
     candidates.insert(candidates.end(), names.begin(), names.end());
   }
-  return cli::unknown_word("probe or term", word, candidates, "`clprobe explain` lists them all");
+  return cli::unknown_word("probe, page or term", word, candidates,
+                           "`clprobe explain` lists them all");
 }
 
 }  // namespace
@@ -83,11 +93,15 @@ int explain(const cli::Options& options) {
     terminal::show_page(probe_page(*probe, options.full, style));
     return exit_ok;
   }
-  const std::optional<std::string> text = term_text(glossary(), word, style);
+  const OtherPage* const page = find_page(word);
+  const std::optional<std::string> text = page != nullptr
+                                              ? page_text(embedded_file(word + ".md"), style)
+                                              : term_text(glossary(), word, style);
   if (!text) throw unknown(word);
   if (options.full) {
     throw cli::UsageError(
-        fmt::format("--full: {} is a term and has no page: leave it out", quote(word)));
+        fmt::format("--full: {} is a {}: leave it out", quote(word),
+                    page != nullptr ? "page, and printed as a whole" : "term and has no page"));
   }
   terminal::show_page(*text);
   return exit_ok;

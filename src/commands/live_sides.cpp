@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "cli/without_folders.hpp"
-#include "clprobe/scatter.hpp"
 #include "clprobe/simulated.hpp"
 #include "clprobe/worker.hpp"
+#include "commands/analyse_again.hpp"
 #include "commands/plan.hpp"
 #include "commands/provenance.hpp"
 #include "text/text.hpp"
@@ -200,7 +200,7 @@ void look_first(const cli::Options& options, const LiveObserver& live, Sides& si
       if (probe.learn != nullptr) probe.learn(sides.at(i).run.results.back(), known.at(i));
     }
   }
-  for (Side& side : sides) tell_disturbance(side.run);
+  for (Side& side : sides) conclude(side.run);
 }
 
 }  // namespace clprobe::commands

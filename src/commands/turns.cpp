@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "clprobe/scatter.hpp"
+#include "commands/analyse_again.hpp"
 #include "commands/plan.hpp"
 
 namespace clprobe::commands {
@@ -83,7 +83,7 @@ void Turns::pass(std::size_t which) {
 
 void Turns::keep(std::size_t which) {
   run_.results[which] = turns_[which].result();
-  tell_disturbance(run_);
+  conclude(run_);
   keep_(run_.results[which], turns_[which].is_done());
   kept_ = Steady::now();
 }
@@ -95,7 +95,7 @@ void Turns::look_again() {
     turns_[i].look_again();
     run_.results[i].references = turns_[i].references();
   }
-  tell_disturbance(run_);
+  conclude(run_);
 }
 
 }  // namespace clprobe::commands

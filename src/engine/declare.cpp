@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
@@ -129,6 +130,14 @@ void analyse_again(const Probe& probe, const DeviceInfo& device, ProbeResult& re
     result.warnings.insert(result.warnings.end(), found.warnings.begin(), found.warnings.end());
   }
   declare(probe, result);
+}
+
+void tell_agreement(std::span<const Probe* const> probes, Run& run) {
+  std::vector<ProbeQuantities> all;
+  for (const Probe* const probe : probes) {
+    if (!probe->quantities.empty()) all.push_back({probe->id, probe->quantities});
+  }
+  tell_agreement(run, all);
 }
 
 }  // namespace clprobe

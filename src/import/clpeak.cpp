@@ -3,6 +3,8 @@
 // 2 writes <clpeak format_version="2"><run><category><test><metric>, and the same as JSON.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <pugixml.hpp>
 
@@ -22,6 +24,25 @@ extern const Format format;
 namespace {
 
 constexpr std::string_view probe = "clpeak";
+
+/// What a probe here measures as well becomes a finding of it.
+struct Counterpart {
+  std::string_view test;
+  std::string_view metric;
+  std::string_view probe;
+  std::string_view series;
+};
+
+constexpr std::array counterparts{
+    Counterpart{"transfer_bandwidth", "enqueuewritebuffer", "transfer", "to-device"},
+    Counterpart{"transfer_bandwidth", "enqueuereadbuffer", "transfer", "from-device"}};
+
+const Counterpart* counterpart_of(std::string_view test, std::string_view metric) {
+  const auto* const found = std::find_if(
+      counterparts.begin(), counterparts.end(),
+      [&](const Counterpart& each) { return each.test == test && each.metric == metric; });
+  return found == counterparts.end() ? nullptr : found;
+}
 
 std::string series_of(std::string_view test, std::string_view metric) {
   return fmt::format("{}{}{}", test, metric.empty() ? "" : " ", metric);
@@ -81,12 +102,15 @@ class Runs {
       add_gap(run, test, metric, unit, "the tool gives 0 or no finite number");
       return;
     }
-    Finding finding = imported_finding(series_of(test, metric), value, unit, tool_);
+    const Counterpart* const known = counterpart_of(test, metric);
+    const std::string series =
+        known == nullptr ? series_of(test, metric) : std::string(known->series);
+    Finding finding = imported_finding(series, value, unit, tool_);
     if (is_round_trip(test, metric) && finding.unit == "seconds") {
       result_of(run, "launch").points.push_back(round_trip_point(*finding.value));
       return;
     }
-    result_of(run, probe).findings.push_back(std::move(finding));
+    result_of(run, known == nullptr ? probe : known->probe).findings.push_back(std::move(finding));
   }
 
   void add_gap(Run& run, std::string_view test, std::string_view metric, std::string_view unit,

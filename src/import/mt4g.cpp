@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON of mt4g: "memory" has an object for each cache and memory, with what was measured there.
-// What the probe `latency` finds as well becomes a finding of it, so that both can be compared; the
-// rest are findings of "mt4g".
+// What the probes `latency` and `bandwidth` find as well becomes a finding of them, so that both
+// can be compared; the rest are findings of "mt4g".
 #include <fmt/format.h>
 
 #include <array>
@@ -47,10 +47,18 @@ constexpr std::array sizes{Property{"lineSize", "line_size"},
                            Property{"fetchGranularity", "fetch_granularity"}};
 constexpr std::array amounts{Property{"amount", "amount"},
                              Property{"amountPerMultiprocessor", "amount_per_unit"}};
-constexpr std::array rates{Property{"readBandwidth", "read_bandwidth"},
-                           Property{"writeBandwidth", "write_bandwidth"},
-                           Property{"readBandwidthPerCU", "read_bandwidth_per_unit"},
-                           Property{"writeBandwidthPerCU", "write_bandwidth_per_unit"}};
+
+struct RateProperty {
+  const char* key;
+  std::string_view name;
+  std::string_view series;  // of `bandwidth`, where global memory is; empty where it has none
+};
+
+constexpr std::array rates{
+    RateProperty{"readBandwidth", "read_bandwidth", "read"},
+    RateProperty{"writeBandwidth", "write_bandwidth", "write"},
+    RateProperty{"readBandwidthPerCU", "read_bandwidth_per_unit", "read-one-unit"},
+    RateProperty{"writeBandwidthPerCU", "write_bandwidth_per_unit", ""}};
 
 /// The number at a key, above 0; 0 and what cannot be measured are nothing.
 std::optional<double> number_at(const json::Json& object, const char* key) {
@@ -136,7 +144,11 @@ class Reader {
       add(tool_name, seconds_of("miss_penalty", element.name, *penalty));
     }
     for (const Property& each : amounts) add_amount(object, each, element.name);
-    for (const Property& each : rates) add_rate(object, each, element.name);
+    // Levels of others are not where those of global memory are.
+    const bool is_global = is_of_latency && element.series == "global";
+    for (const RateProperty& each : rates) {
+      add_rate(object, each, element.name, is_global ? level : std::nullopt);
+    }
   }
 
  private:
@@ -198,15 +210,24 @@ class Reader {
     add(tool_name, std::move(finding));
   }
 
-  void add_rate(const json::Json& object, const Property& property, std::string_view series) {
+  /// `level`: of global memory.
+  void add_rate(const json::Json& object, const RateProperty& property, std::string_view series,
+                std::optional<int> level) {
     const std::optional<double> rate = value_at(object, property.key);
     if (!rate) return;
     // Where an object gives no unit, it is the same one.
     const json::Json* const inner = object_at(object, property.key);
     const std::string unit = inner == nullptr ? std::string() : text_at(*inner, "unit");
-    Finding finding = imported_finding(series, *rate, unit.empty() ? "GiB/s" : unit, tool_name);
-    finding.name = property.name;
-    add(tool_name, std::move(finding));
+    const bool is_of_bandwidth = level && !property.series.empty();
+    Finding finding = imported_finding(is_of_bandwidth ? property.series : series, *rate,
+                                       unit.empty() ? "GiB/s" : unit, tool_name);
+    if (is_of_bandwidth) {
+      finding.name = "bandwidth";
+      finding.level = level;
+    } else {
+      finding.name = property.name;
+    }
+    add(is_of_bandwidth ? "bandwidth" : tool_name, std::move(finding));
   }
 
   Run& run_;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON of nvbandwidth (-j): a matrix of numbers, written as text, for each test. One run holds
-// those of all GPUs of the host, since most are of pairs of them.
+// those of all GPUs of the host, since most are of pairs of them. What a probe here measures as
+// well becomes a finding of it: of several GPUs the middle one, between the least and the largest.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <vector>
 
+#include "clprobe/statistics.hpp"
 #include "import/formats.hpp"
 #include "import/lines.hpp"
 
@@ -16,6 +20,33 @@ extern const Format format;
 namespace {
 
 constexpr std::string_view tool_name = "nvbandwidth";
+
+struct Counterpart {
+  std::string_view test;
+  std::string_view probe;
+  std::string_view name;
+  std::string_view series;
+  std::optional<int> level{};
+};
+
+// Its host memory is pinned. It copies by the copy engines (ce) or by kernels (sm).
+constexpr std::array counterparts{
+    Counterpart{"host_to_device_memcpy_ce", "transfer", "bandwidth", "to-device-pinned"},
+    Counterpart{"device_to_host_memcpy_ce", "transfer", "bandwidth", "from-device-pinned"},
+    Counterpart{"host_to_device_bidirectional_memcpy_ce", "transfer", "bandwidth",
+                "to-device-duplex"},
+    Counterpart{"device_to_host_bidirectional_memcpy_ce", "transfer", "bandwidth",
+                "from-device-duplex"},
+    Counterpart{"host_to_device_memcpy_sm", "transfer", "bandwidth", "to-device-kernel"},
+    Counterpart{"device_to_host_memcpy_sm", "transfer", "bandwidth", "from-device-kernel"},
+    Counterpart{"host_device_latency_sm", "latency", "latency", "host", 1}};
+
+const Counterpart* counterpart_of(std::string_view test) {
+  const auto* const found =
+      std::find_if(counterparts.begin(), counterparts.end(),
+                   [&](const Counterpart& each) { return each.test == test; });
+  return found == counterparts.end() ? nullptr : found;
+}
 
 /// What the rows and columns of a test are, and its unit: from
 /// "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)".
@@ -62,13 +93,15 @@ class Reader {
       add(imported_gap(name, "GB/s", error.empty() ? status : error, tool_));
       return;
     }
+    expect_rows(*matrix, where);
     const Description description = description_of(text_at(test, "bandwidth_description"));
+    if (const Counterpart* const known = counterpart_of(name)) {
+      add_counterpart(*known, *matrix, description.unit);
+      if (matrix->size() == 1 && matrix->front().size() == 1) return;  // said
+    }
     std::size_t values = 0;
     for (std::size_t row = 0; row < matrix->size(); ++row) {
       const json::Json& cells = (*matrix)[row];
-      if (!cells.is_array()) {
-        throw RunFormatError(fmt::format("{}.bandwidth_matrix[{}]: expected a list", where, row));
-      }
       for (std::size_t column = 0; column < cells.size(); ++column) {
         const std::string of_row =
             matrix->size() > 1 ? fmt::format(" {} {},", description.row, row) : std::string();
@@ -86,19 +119,53 @@ class Reader {
   }
 
  private:
+  static void expect_rows(const json::Json& matrix, const std::string& where) {
+    for (std::size_t row = 0; row < matrix.size(); ++row) {
+      if (matrix[row].is_array()) continue;
+      throw RunFormatError(fmt::format("{}.bandwidth_matrix[{}]: expected a list", where, row));
+    }
+  }
+
   void add(Finding finding) {
     if (finding.unit == "seconds") finding.name = "latency";
     result_of(run_, tool_name).findings.push_back(std::move(finding));
   }
 
-  /// False for "N/A": a GPU and itself, or a pair without access to each other.
-  bool add_cell(const json::Json& cell, const std::string& series, const std::string& unit) {
+  /// Nothing for "N/A": a GPU and itself, or a pair without access to each other.
+  static std::optional<double> number_of(const json::Json& cell) {
     const auto number = cell.is_number()   ? std::optional(cell.get<double>())
                         : cell.is_string() ? positive_number(cell.get<std::string>())
                                            : std::nullopt;
-    if (!number || !(*number > 0.0)) return false;
+    return number && *number > 0.0 ? number : std::nullopt;
+  }
+
+  bool add_cell(const json::Json& cell, const std::string& series, const std::string& unit) {
+    const auto number = number_of(cell);
+    if (!number) return false;
     add(imported_finding(series, *number, unit, tool_));
     return true;
+  }
+
+  void add_counterpart(const Counterpart& known, const json::Json& matrix,
+                       const std::string& unit) {
+    std::vector<double> values;
+    for (const json::Json& row : matrix) {
+      for (const json::Json& cell : row) {
+        if (const auto number = number_of(cell)) values.push_back(*number);
+      }
+    }
+    if (values.empty()) return;
+    const auto in_si = [&](double value) {
+      return *imported_finding(known.series, value, unit, tool_).value;
+    };
+    Finding finding = imported_finding(known.series, median(values), unit, tool_);
+    finding.name = known.name;
+    finding.level = known.level;
+    if (values.size() > 1) {
+      finding.low = in_si(*std::min_element(values.begin(), values.end()));
+      finding.high = in_si(*std::max_element(values.begin(), values.end()));
+    }
+    result_of(run_, known.probe).findings.push_back(std::move(finding));
   }
 
   Run& run_;

@@ -51,6 +51,20 @@ constexpr std::array prose{
           "something else uses the device; intervals of comparisons are that much wider"},
     Prose{"cores_shared", "others had {others_share} of the cores' time while {probe} measured",
           "close other programs; intervals of what all cores do together are that much wider"},
+    Prose{"end_not_shared",
+          "what {probe} finds of {series} ends a level at {ends_at_bytes}, and what {other_probe} "
+          "finds of {other_series} none near it: its nearest ends at {nearest_bytes}",
+          "requests that are answered together, and parts of a cache that not every unit reaches, "
+          "look like that: see `clprobe explain {probe}`"},
+    Prose{"end_of_one_level",
+          "what {probe} finds of {series} ends a level at {ends_at_bytes}, and what {other_probe} "
+          "finds of {other_series} none at all",
+          "requests that are answered together, and parts of a cache that not every unit reaches, "
+          "look like that: see `clprobe explain {probe}`"},
+    Prose{"in_flight_differs",
+          "{series} of {probe} and the latency have {implied_bytes} in flight by Little's law, and "
+          "{other_probe} finds {found_bytes}",
+          "one of the three is not what it seems: repeat when nothing else runs"},
     Prose{"time_budget_short", "the time budget was reached after {measured} of {planned point}",
           "raise --time-budget"},
     Prose{"point_refused", "{series}: {reason}", "the other points were measured"},

@@ -61,10 +61,10 @@ Machine fermi_m2070() {
 }
 
 /// NVIDIA Tesla K20, what both readings of Lashgar et al. share. Theirs: 3 instructions of a warp
-/// under way, loads past the L1. Kepler whitepaper: 13 SMs of 64 warps, 1.25 MiB L2. Assumed: the
-/// latencies, and 16 lines a cycle. Their spikes at 1360 requests need fewer than latency / 1360
-/// cycles a request: at one line a cycle the first answer is back long before the table is full,
-/// and no spike would exist.
+/// under way. Kepler whitepaper: 13 SMs of 64 warps, 1.25 MiB L2. Assumed: that loads go past the
+/// L1, the latencies, and 16 lines a cycle. Their spikes at 1360 requests need fewer than latency /
+/// 1360 cycles a request: at one line a cycle the first answer is back long before the table is
+/// full, and no spike would exist.
 Machine kepler_k20(std::string name, const Pending& pending) {
   Machine machine = fermi_m2070();
   machine.name = std::move(name);
@@ -95,7 +95,8 @@ Machine kepler_k20_pool() {
                     {.kind = PendingKind::request_pool, .entries = 1362, .mergers = 0});
 }
 
-/// The paper's reading: a table of 44 warp instructions.
+/// The paper's reading: a table of warp instructions. It concludes that there are at least 45, and
+/// multiplies 44 by 32.
 Machine kepler_k20_prt() {
   return kepler_k20("kepler-k20-prt", {.kind = PendingKind::prt, .entries = 44, .mergers = 0});
 }

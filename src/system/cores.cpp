@@ -74,4 +74,11 @@ bool Cores::has_all() const {
   return static_cast<long>(allowed_.size()) == sysconf(_SC_NPROCESSORS_ONLN);
 }
 
+std::optional<PlaceOfThread> place_of_thread() {
+  unsigned core = 0;
+  unsigned node = 0;
+  if (getcpu(&core, &node) != 0) return std::nullopt;
+  return PlaceOfThread{static_cast<int>(core), static_cast<int>(node)};
+}
+
 }  // namespace clprobe::system

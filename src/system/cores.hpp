@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace clprobe::system {
@@ -31,5 +32,14 @@ class Cores {
   std::map<int, cpu_set_t> before_{};  // by thread
   int confined_to_{-1};
 };
+
+/// The core that runs the calling thread at this moment, and the memory that is nearest to it.
+struct PlaceOfThread {
+  int core{0};
+  int node{0};
+};
+
+/// Nothing where the system does not say.
+std::optional<PlaceOfThread> place_of_thread();
 
 }  // namespace clprobe::system

@@ -51,6 +51,20 @@ on_terminal() {
   fails_with 2 "''"
 }
 
+@test "a page that is of no probe is printed as a whole, tables in columns" {
+  clprobe explain seeds
+  [[ $status -eq 0 && $output == seeds:* && $output == *'680 (680–682):'* ]]
+  [[ $output != *'|--'* && $output != *'##'* && $(wc -L <<<"$output") -le 100 ]]
+  clprobe explain method
+  [[ $status -eq 0 && $output == 'Method'* ]]
+  clprobe explain seeds --full
+  fails_with 2 -- --full 'as a whole'
+  clprobe explain seds
+  fails_with 2 "did you mean 'seeds'"
+  clprobe explain
+  [[ $output == *'  seeds     What do the works'* ]]
+}
+
 @test "a pager on a terminal, and none elsewhere" {
   PAGER='sed s/^/paged:/' on_terminal "$CLPROBE" explain knee
   grep -q '^paged:.*knee' seen

@@ -179,9 +179,9 @@ small=(latency --quick --time-budget 60s --json --sizes)
 }
 
 # Without --uninitialized, as for strides: of vectors that are put together from parts.
-@test "bandwidth: reads of one set and of own ones, writes, copies and updates, and local memory" {
+@test "bandwidth: reads of one set and of own ones, writes, copies and updates, local memory and images" {
   local series
-  for series in $(some_of bandwidth.cl read read-own,read-one-unit write,copy update,local); do
+  for series in $(some_of bandwidth.cl read read-own,read-one-unit write,copy update,local image); do
     under_oclgrind --data-races --check-api -- bandwidth --quick --time-budget 60s --json \
       --sizes 64KiB-128KiB*2 --series "$series" --max-memory 1MiB
     [ "$status" -eq 0 ] || {
@@ -208,6 +208,22 @@ small=(latency --quick --time-budget 60s --json --sizes)
     json_says '[.results[0].points[] | select((.samples | length) == 0)] == []'
     no_reports
   done
+}
+
+# Without --uninitialized: it reports gathers and copies of words that transfer_fill wrote. It has no
+# shared virtual memory.
+@test "transfers: contents, marks on both sides, and copies by a kernel" {
+  under_oclgrind --data-races --check-api -- transfer --quick --time-budget 60s --json \
+    --sizes 64B,4KiB --max-memory 256KiB
+  [ "$status" -eq 0 ] || {
+    printf 'status %s: %s\n' "$status" "$stderr"
+    return 1
+  }
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[].series] | unique | contains(["to-device-kernel", "from-device-kernel", "from-device", "both-pinned"])'
+  json_says '[.results[0].points[] | select((.samples | length) == 0)] == []'
+  json_says '[.results[0].findings[] | select(.series | endswith("-svm")).reason] | unique == ["the device has no shared virtual memory"]'
+  no_reports
 }
 
 @test "loads in flight: rounds with both kinds of mergers, and chains" {

@@ -49,17 +49,30 @@ constexpr FindingSpec finding_specs[]{
     {.name = "capacity", .unit = "bytes", .better = Better::more},
     {.name = "scaling", .unit = "share", .better = Better::more},
     {.name = "limit"},
+    {.name = "bytes_in_flight", .unit = "bytes", .role = Role::remark},
+};
+
+constexpr SharedQuantity quantities[]{
+    {Quantity::bandwidth, "global", "bandwidth", read_series},
+    {Quantity::capacity, "global", "capacity", read_series},
+    {Quantity::implied_bytes_in_flight, "global", "bytes_in_flight", read_series},
+    {Quantity::bandwidth, "local", "bandwidth", local_series},
+    {Quantity::implied_bytes_in_flight, "local", "bytes_in_flight", local_series},
+    {Quantity::bandwidth, "image", "bandwidth", image_series},
+    {Quantity::capacity, "image", "capacity", image_series},
+    {Quantity::implied_bytes_in_flight, "image", "bytes_in_flight", image_series},
 };
 
 // A launch moves enough to be its own mean, so that few are enough where they agree.
-constexpr Budgets budgets{
-    .quick = {.probe_time = std::chrono::seconds(1),
-              .first_visit_time = std::chrono::seconds(1),
-              .relative_interval = 0.05,
-              .min_visits = 1,
-              .max_visits = 2},
-    .normal = {.probe_time = std::chrono::seconds(6), .relative_interval = 0.02, .max_visits = 4},
-    .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
+constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
+                                    .first_visit_time = std::chrono::seconds(1),
+                                    .relative_interval = 0.05,
+                                    .min_visits = 1,
+                                    .max_visits = 2},
+                          .normal = {.probe_time = std::chrono::milliseconds(4500),
+                                     .relative_interval = 0.02,
+                                     .max_visits = 4},
+                          .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
 bool wants(const Request& request, std::string_view series) {
   return request.series.empty() ||
@@ -97,16 +110,25 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   return std::min(size, most);
 }
 
-double ratio_of(const SeriesSpec& series, Effort effort) {
+double ratio_of(const SeriesSpec& series, const DeviceInfo& device, Effort effort) {
   const bool is_main = series.name == read_series;
+  // Nothing scatters there, and every line costs the host its time.
+  if (is_simulated(device)) return is_main ? std::sqrt(2.0) : 2.0;
   if (effort == Effort::thorough) return is_main ? std::pow(2.0, 0.125) : std::sqrt(std::sqrt(2.0));
   if (effort == Effort::quick) return is_main ? std::sqrt(2.0) : 4.0;
   if (is_main) return std::sqrt(std::sqrt(2.0));
-  return series.operation == Operation::read ? std::sqrt(2.0) : 2.0;
+  if (series.operation == Operation::read) return std::sqrt(2.0);
+  return series.operation == Operation::image && runs_items_in_turn(device) ? 4.0 : 2.0;
 }
 
 /// The local memory that a group may surely have.
 std::vector<Bytes> local_sets(const DeviceInfo& device) { return {device.local_memory / 2}; }
+
+/// A CPU's driver computes each texel's address, and is not faster near the cores.
+Bytes largest_image(const DeviceInfo& device) {
+  const Bytes most = Bytes{texel_bytes} * static_cast<std::uint64_t>(device.image_buffer_pixels);
+  return runs_items_in_turn(device) ? std::min(most, mebibytes(4)) : most;
+}
 
 std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
                            const Request& request) {
@@ -117,11 +139,14 @@ std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
   if (series.sharing == Sharing::unit) {
     largest = largest / static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
   }
+  // What one unit of a GPU reads takes as many times as long.
+  if (series.is_one_unit && !runs_items_in_turn(device)) largest = largest / 2;
+  if (series.operation == Operation::image) largest = std::min(largest, largest_image(device));
   std::vector<SizeRange> ranges = request.own.sizes("sizes");
   if (ranges.empty()) ranges.push_back({smallest_set(series, device), largest, 0.0});
   std::vector<Bytes> sets;
   for (const SizeRange& range : ranges) {
-    const double ratio = range.ratio > 1.0 ? range.ratio : ratio_of(series, request.effort);
+    const double ratio = range.ratio > 1.0 ? range.ratio : ratio_of(series, device, request.effort);
     const Bytes last = std::min(range.last, largest);
     auto size = static_cast<double>(range.first.count);
     while (size < static_cast<double>(last.count)) {
@@ -150,8 +175,10 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
     if (!known.empty()) continue;
     const std::string reason = missing_in(series, device);
-    // What cannot be is told to those who ask for it.
-    if (!reason.empty() && request.series.empty() && series.operation != Operation::local) continue;
+    // What drivers choose themselves is told to those who ask for it alone.
+    const bool is_memory =
+        series.operation == Operation::local || series.operation == Operation::image;
+    if (!reason.empty() && request.series.empty() && !is_memory) continue;
     result.findings.push_back(
         not_measured("bandwidth", series.name,
                      reason.empty() ? "no working set that its units can share out" : reason));
@@ -228,12 +255,14 @@ const Probe probe{
     .plan = plan,
     .refine = refine,
     .open = open,
+    .trace = trace,
     .variants = variants,
     .builds = builds,
     .find_problem = find_problem_of,
     .analyse = analyse,
     .card = card,
     .loops = loops,
+    .quantities = quantities,
 };
 
 }  // namespace clprobe::bandwidth

@@ -56,6 +56,15 @@ void State::need(Store& store, const Shape& shape, bool is_filled, const std::st
   if (is_filled || !runs_items_in_turn(session.info())) fill(store, size.count, options);
 }
 
+cl::Image1DBuffer image_of(const Session& session, const cl::Buffer& buffer, std::uint64_t bytes) {
+  try {
+    return {session.context(), CL_MEM_READ_ONLY, cl::ImageFormat(CL_RGBA, CL_UNSIGNED_INT32),
+            bytes / texel_bytes, buffer};
+  } catch (const cl::Error& error) {
+    throw Unsupported(fmt::format("the driver makes no image of a buffer: {}", describe(error)));
+  }
+}
+
 /// A point in place, and the launches on it.
 class Walks {
  public:
@@ -78,6 +87,7 @@ class Walks {
   std::string options_;
   std::vector<Place> places_;
   cl::Kernel kernel_{};
+  cl::Image1DBuffer image_{};
   cl_uint count_argument_{0};
 };
 
@@ -103,7 +113,12 @@ void Walks::bind() {
   const std::string name = fmt::format("bandwidth_{}", word_in(operation_words, shape_.operation));
   kernel_ = session.kernel(file, name.c_str(), options_);
   cl_uint index = 0;
-  kernel_.setArg(index++, store().buffer);
+  if (shape_.operation == Operation::image) {
+    image_ = image_of(session, store().buffer, shape_.touched_bytes());
+    kernel_.setArg(index++, image_);
+  } else {
+    kernel_.setArg(index++, store().buffer);
+  }
   if (shape_.operation == Operation::copy) {
     kernel_.setArg(0, state_->source.buffer);
     kernel_.setArg(index++, state_->target.buffer);

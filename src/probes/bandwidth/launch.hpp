@@ -14,6 +14,8 @@ namespace clprobe::bandwidth {
 Preparer open(Session& session);
 /// How `open` builds the kernels of a point, as Probe::builds.
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
+/// As Probe::trace.
+SimulatedWork trace(const simulator::Machine& machine, const Point& point);
 /// As Probe::loops.
 std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
 

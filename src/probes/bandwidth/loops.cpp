@@ -22,8 +22,8 @@ std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t /*
 }
 
 std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
-  constexpr std::array kernels{"bandwidth_read", "bandwidth_write", "bandwidth_copy",
-                               "bandwidth_update", "bandwidth_local"};
+  constexpr std::array kernels{"bandwidth_read",   "bandwidth_write", "bandwidth_copy",
+                               "bandwidth_update", "bandwidth_local", "bandwidth_image"};
   const auto shape = shape_of<Shape>(point);
   const auto turns_of = [&](std::uint64_t bytes) {
     const std::uint64_t words = bytes / sizeof(std::uint32_t);
@@ -32,7 +32,7 @@ std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
   std::uint64_t turns = most_iterations(device, shape) * shape.step();
   if (shape.operation == Operation::local) {
     // The copying of the set into local memory goes before.
-    turns += shape.blocks * unroll + 1;
+    turns += shape.blocks * shape.unroll() + 1;
   }
   std::vector<KernelLoops> found{{kernels.at(static_cast<std::size_t>(shape.operation)), turns}};
   if (shape.operation != Operation::write) {

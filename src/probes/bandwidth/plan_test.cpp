@@ -25,6 +25,7 @@ DeviceInfo gpu() {
   device.global_memory = gibibytes(140);
   device.max_allocation = gibibytes(35);
   device.local_memory = kibibytes(48);
+  device.image_buffer_pixels = 1 << 28;
   device.launch_timer = Timer::event;
   return device;
 }
@@ -37,6 +38,7 @@ DeviceInfo cpu() {
   device.global_memory = gibibytes(8);
   device.max_allocation = gibibytes(2);
   device.local_memory = kibibytes(512);
+  device.image_buffer_pixels = 1 << 28;
   device.launch_timer = Timer::event;
   return device;
 }
@@ -123,6 +125,27 @@ TEST_CASE(
   CHECK(plan.points.empty());
   REQUIRE(plan.findings.size() == 2);
   CHECK(plan.findings[0].reason.find("driver chooses the core") != std::string::npos);
+}
+
+TEST_CASE("bandwidth: images are as large as the device makes them, of a CPU small and few") {
+  DeviceInfo device = gpu();
+  device.image_buffer_pixels = 1 << 20;  // of 16 bytes
+  auto all = shapes_of(probe.plan(device, {}));
+  CHECK(all.at("image").back().working_set_bytes == mebibytes(16).count);
+  CHECK(all.at("image").front().vector == 4);
+  CHECK(all.at("image").front().walks == 132);
+  CHECK(all.at("read").back().working_set_bytes == gibibytes(1).count);
+  device.image_buffer_pixels = 0;
+  const Plan without = probe.plan(device, {});
+  CHECK(shapes_of(without).count("image") == 0);
+  REQUIRE(without.findings.size() == 1);
+  CHECK(without.findings[0].series == "image");
+  CHECK(without.findings[0].reason == "the device makes no images of buffers");
+  all = shapes_of(probe.plan(cpu(), {}));
+  CHECK(all.at("image").back().working_set_bytes == mebibytes(4).count);
+  CHECK(all.at("image").size() <= 8);
+  CHECK(all.at("image").front().vector == 4);  // a texel
+  CHECK(all.at("read").front().vector == 16);
 }
 
 TEST_CASE("bandwidth: sizes that were asked for are measured, and such as fit nowhere refused") {

@@ -47,7 +47,7 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted)
   const std::uint64_t units = series.is_one_unit ? 1 : units_of(device);
   Shape shape{.operation = series.operation, .timer = device.launch_timer};
   if (is_like_cpu(device)) {
-    shape.vector = cpu_vector;
+    shape.vector = series.operation == Operation::image ? texel_words : cpu_vector;
     shape.walks = series.is_one_unit ? 1 : units * cpu_walks_of_unit;
     return shape;
   }
@@ -61,7 +61,8 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted)
     shape.group = std::min(group_near, largest_group_of(device));
     shape.walks = units * (shape.group / shape.lanes);
   } else {
-    const bool is_near = !series.is_one_unit && wanted < far_from_units;
+    // Simulated units have latencies as long as those of memory near by, and no small caches.
+    const bool is_near = !series.is_one_unit && !is_simulated(device) && wanted < far_from_units;
     const std::uint64_t most = is_near ? group_near : largest_group;
     shape.lanes = shape.group = std::min(most, largest_group_of(device));
     shape.walks = units;
@@ -84,6 +85,12 @@ const SeriesSpec* series_named(std::string_view name) {
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
   if (series.operation == Operation::local && device.local_memory.count == 0) {
     return "the device has no local memory";
+  }
+  if (series.operation == Operation::image && device.image_buffer_pixels == 0) {
+    return "the device makes no images of buffers";
+  }
+  if (is_simulated(device) && series.sharing == Sharing::walk) {
+    return "the simulator has one compute unit, and its caches write back in no time";
   }
   if (!is_like_cpu(device)) return {};
   if (series.sharing == Sharing::unit) {

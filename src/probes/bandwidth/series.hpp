@@ -30,6 +30,8 @@ struct SeriesSpec {
 
 inline constexpr std::string_view read_series = "read";
 inline constexpr std::string_view one_unit_series = "read-one-unit";
+inline constexpr std::string_view local_series = "local";
+inline constexpr std::string_view image_series = "image";
 
 inline constexpr std::array all_series{
     SeriesSpec{read_series, "all units read one set", Operation::read, Sharing::all},
@@ -38,7 +40,8 @@ inline constexpr std::array all_series{
     SeriesSpec{"write", "all units write parts of one set", Operation::write, Sharing::walk},
     SeriesSpec{"copy", "all units copy one half to the other", Operation::copy, Sharing::walk},
     SeriesSpec{"update", "all units add to parts of one set", Operation::update, Sharing::walk},
-    SeriesSpec{"local", "local memory of all units", Operation::local, Sharing::all},
+    SeriesSpec{local_series, "local memory of all units", Operation::local, Sharing::all},
+    SeriesSpec{image_series, "all units read one set as an image", Operation::image, Sharing::all},
 };
 
 /// The spec of a series; null where there is none of that name.

@@ -22,7 +22,8 @@ std::uint64_t spread_over_places(std::uint64_t count) {
 }  // namespace
 
 bool writes(Operation operation) {
-  return operation != Operation::read && operation != Operation::local;
+  return operation == Operation::write || operation == Operation::copy ||
+         operation == Operation::update;
 }
 
 std::uint64_t Shape::bytes_per_iteration() const {
@@ -82,6 +83,7 @@ std::uint32_t expected_sum(const Shape& shape, std::span<const Place> places, st
 
 std::string build_options(const Shape& shape) {
   std::string options = fmt::format("-DLANES={} -DVECTOR={}", shape.lanes, shape.vector);
+  if (shape.operation == Operation::image) options += " -DIMAGE";
   if (shape.group > usual_group) options += large_group(shape.group);
   return options;
 }
@@ -92,7 +94,13 @@ std::vector<KernelVariant> variants() {
   all.push_back({build_options({.lanes = 128, .vector = 4, .group = 512}), ""});
   for (const std::uint64_t group : {128U, 256U, 512U, 1024U}) {
     all.push_back({build_options({.lanes = group, .vector = 4, .group = group}), ""});
+    all.push_back({build_options({.operation = Operation::image,
+                                  .lanes = group,
+                                  .vector = texel_words,
+                                  .group = group}),
+                   ""});
   }
+  all.push_back({build_options({.operation = Operation::image, .lanes = 1}), ""});
   return all;
 }
 

@@ -15,17 +15,18 @@
 
 namespace clprobe::bandwidth {
 
-enum class Operation { read, write, copy, update, local };
-inline constexpr Word<Operation> operation_words[]{{Operation::read, "read"},
-                                                   {Operation::write, "write"},
-                                                   {Operation::copy, "copy"},
-                                                   {Operation::update, "update"},
-                                                   {Operation::local, "local"}};
+enum class Operation { read, write, copy, update, local, image };
+inline constexpr Word<Operation> operation_words[]{
+    {Operation::read, "read"},     {Operation::write, "write"}, {Operation::copy, "copy"},
+    {Operation::update, "update"}, {Operation::local, "local"}, {Operation::image, "image"}};
 
 bool writes(Operation operation);
 
 /// Vectors of a block that one work-item moves, as in cl/bandwidth.cl.
-inline constexpr std::uint64_t unroll = 4;
+constexpr std::uint64_t unroll_of(std::uint64_t vector_words) { return vector_words == 16 ? 8 : 4; }
+/// Words of a texel: an image's element is a vector of four.
+inline constexpr std::uint64_t texel_words = 4;
+inline constexpr std::uint64_t texel_bytes = texel_words * sizeof(std::uint32_t);
 
 /// Walks over regions of blocks. All regions together are one buffer's beginning.
 struct Shape {
@@ -55,14 +56,16 @@ struct Shape {
     f.fact("buffer_bytes", buffer_bytes);
   }
 
-  [[nodiscard]] std::uint64_t block_bytes() const { return lanes * unroll * vector * 4; }
+  [[nodiscard]] std::uint64_t unroll() const { return unroll_of(vector); }
+  [[nodiscard]] std::uint64_t block_bytes() const { return lanes * unroll() * vector * 4; }
   [[nodiscard]] std::uint64_t items() const { return walks * lanes; }
   /// Walks of a region.
   [[nodiscard]] std::uint64_t sharers() const {
     return std::max<std::uint64_t>(1, walks / regions);
   }
+  [[nodiscard]] std::uint64_t region_bytes() const { return blocks * block_bytes(); }
   /// Of the buffer, or of each of two.
-  [[nodiscard]] std::uint64_t touched_bytes() const { return regions * blocks * block_bytes(); }
+  [[nodiscard]] std::uint64_t touched_bytes() const { return regions * region_bytes(); }
   /// Blocks of a walk in one iteration, in which all go once over each region.
   [[nodiscard]] std::uint64_t step() const { return (blocks + sharers() - 1) / sharers(); }
   /// That all walks move in one iteration.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every sign and ordering that the thesis reports of its two case studies, and that they compute
-// what they should.
+// Signs and orderings that the thesis reports of its two case studies, and that they compute what
+// they should. What does not come out again stands in tests/seeds/2-gsi.toml.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -89,6 +89,11 @@ constexpr FindingSpec finding_specs[]{
     {.name = "advice", .role = Role::advice},
 };
 
+constexpr SharedQuantity quantities[]{
+    {Quantity::bytes_in_flight, "global", "bytes_in_flight", device_series},
+    {Quantity::bytes_in_flight, "global", "bytes_in_flight_at_least", device_series},
+};
+
 // Thousands of short points: two visits of each are enough where they agree; where lines lie in two
 // halves of a cache, a visit in three is a slow one, and a few more find the fast one. A GPU needs
 // less time than is given, a CPU's builds do not.
@@ -236,6 +241,7 @@ const Probe probe{
     .analyse = analyse,
     .card = card,
     .loops = loops,
+    .quantities = quantities,
 };
 
 }  // namespace clprobe::inflight

@@ -33,7 +33,7 @@ std::string table_text(const RingShape& shape, const std::vector<std::uint32_t>&
 std::vector<KernelVariant> variants() {
   std::vector<KernelVariant> all;
   for (const SeriesSpec& series : all_series()) {
-    if (series.is_by_page) continue;  // builds as the series by line does
+    if (series.is_by_page || series.is_on_host) continue;  // build as the series by line does
     for (const AddressForm form : series.forms) {
       RingShape shape;
       shape.address = form;

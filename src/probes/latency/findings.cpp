@@ -111,7 +111,8 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
     }
     found.findings.push_back(
         capacity_finding(series, number, level, curve.back().working_set_bytes));
-    if (level.capacity && i + 1 < levels.size() && spec.space == Space::global) {
+    const bool has_steps = spec.space == Space::global && !spec.is_on_host;
+    if (level.capacity && i + 1 < levels.size() && has_steps) {
       found.findings.push_back(step_finding(series, number, level, levels[i + 1], pages,
                                             curve.back().working_set_bytes));
     }
@@ -152,6 +153,26 @@ double nearest_latency(std::span<const CurvePoint> curve, double working_set_byt
       ->latency;
 }
 
+/// Whether the driver keeps on the device what it made for the host: loads from there then take as
+/// long as those of as much global memory.
+void add_host_memory(Findings& found, std::span<const CurvePoint> host,
+                     std::span<const CurvePoint> global) {
+  constexpr double alike = 1.2;
+  if (host.empty()) return;
+  Finding finding = finding_of("host_memory", host_series, "", "beside global memory");
+  const CurvePoint& largest = host.back();
+  const auto near = std::find_if(global.begin(), global.end(), [&](const CurvePoint& each) {
+    return std::fabs(std::log(each.working_set_bytes / largest.working_set_bytes)) < std::log(1.5);
+  });
+  if (near == global.end()) {
+    finding.reason = "as much global memory was not measured";
+  } else {
+    const double on_device = nearest_latency(global, largest.working_set_bytes);
+    finding.label = largest.latency <= alike * on_device ? kept_on_device : kept_on_host;
+  }
+  found.findings.push_back(std::move(finding));
+}
+
 /// What one node per page costs beyond as many nodes that lie side by side: translation. The chase
 /// with one node per page also leaves the caches, when its lines are as many as theirs.
 std::vector<CurvePoint> translation_curve(std::span<const Point> points, const DeviceInfo& device,
@@ -181,13 +202,14 @@ std::optional<PointProblem> find_problem_of(const Point& point) {
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
-  const auto pages =
-      translation_curve(points, device, latency_curve(points, global_series, device));
+  const std::vector<CurvePoint> global = latency_curve(points, global_series, device);
+  const auto pages = translation_curve(points, device, global);
   for (const SeriesSpec& series : all_series()) {
     if (!series.is_shown) continue;
     const auto curve = latency_curve(points, series.name, device);
     if (!curve.empty()) add_levels(found, series, device, curve, pages);
   }
+  add_host_memory(found, latency_curve(points, host_series, device), global);
   add_warnings(found, points);
   return found;
 }

@@ -9,6 +9,10 @@
 
 namespace clprobe::latency {
 
+// Labels of the finding `host_memory`: where the device finds what the host may map.
+inline constexpr std::string_view kept_on_host = "host";
+inline constexpr std::string_view kept_on_device = "device";
+
 /// What a stored point has that no point of this probe can have.
 std::optional<PointProblem> find_problem_of(const Point& point);
 

@@ -283,4 +283,33 @@ TEST_CASE("too few points for a level are said to be too few") {
 }
 
 }  // namespace
+TEST_CASE("memory of the host that answers as the device's does lies on the device") {
+  const auto host_memory = [](double host_ns, bool has_global) {
+    Plan plan = plan_of(big_gpu());
+    if (has_global) take_samples(plan.points, "global", three_levels());
+    take_samples(plan.points, "host", [&](double) { return host_ns; });
+    for (const Finding& each : probe.analyse(big_gpu(), plan.points).findings) {
+      if (each.name == "host_memory") return each;
+    }
+    return Finding{};
+  };
+  // At 64 MiB half of the loads miss the second level: 295 ns.
+  CHECK(host_memory(300.0, true).label == "device");
+  CHECK(host_memory(340.0, true).label == "device");
+  CHECK(host_memory(370.0, true).label == "host");
+  CHECK(host_memory(1200.0, true).label == "host");
+  CHECK(host_memory(1200.0, true).series == "host");
+  CHECK(host_memory(1200.0, false).label.empty());
+  CHECK(host_memory(1200.0, false).reason == "as much global memory was not measured");
+  // The level is there all the same, without a step: its end is no cache's.
+  Plan plan = plan_of(big_gpu());
+  take_samples(plan.points, "host", [](double) { return 1200.0; });
+  const Findings found = probe.analyse(big_gpu(), plan.points);
+  const auto latency = std::find_if(
+      found.findings.begin(), found.findings.end(),
+      [](const Finding& each) { return each.name == "latency" && each.series == "host"; });
+  REQUIRE(latency != found.findings.end());
+  CHECK(*latency->value == doctest::Approx(1200e-9).epsilon(0.01));
+}
+
 }  // namespace clprobe::latency

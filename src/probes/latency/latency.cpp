@@ -70,6 +70,16 @@ constexpr FindingSpec finding_specs[]{
     {.name = "cycles", .unit = "cycles", .role = Role::headline},
     {.name = "capacity", .unit = "bytes", .role = Role::headline, .better = Better::more},
     {.name = "step", .role = Role::headline},
+    {.name = "host_memory"},
+};
+
+constexpr SharedQuantity quantities[]{
+    {Quantity::latency, "global", "latency", global_series},
+    {Quantity::capacity, "global", "capacity", global_series},
+    {Quantity::latency, "local", "latency", "local"},
+    {Quantity::capacity, "local", "capacity", "local"},
+    {Quantity::latency, "image", "latency", "image"},
+    {Quantity::capacity, "image", "capacity", "image"},
 };
 
 /// Working sets of a series, whole numbers of steps, at least two nodes each, none twice.
@@ -171,11 +181,13 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   const std::vector<SeriesPlan> all = plan_series(device, asked);
   std::vector<std::vector<Bytes>> sizes;
   Bytes store{};  // one for all series, so that they share its pages
+  Bytes host{};   // but for those in the host's memory
   std::uint64_t nodes = 0;
   for (const SeriesPlan& series : all) {
     sizes.push_back(working_sets(series, asked));
     if (sizes.back().empty()) continue;
-    if (has_store(series.spec->space)) store = std::max(store, sizes.back().back());
+    if (is_cut_from_store(*series.spec)) store = std::max(store, sizes.back().back());
+    if (series.spec->is_on_host) host = sizes.back().back();
     nodes = std::max(nodes, sizes.back().back() / series.step);
   }
   Plan result;
@@ -184,7 +196,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     if (sizes[i].empty()) result.findings.push_back(why_nothing(series));
     const bool is_quick = asked.effort == Effort::quick;
     for (const Bytes size : is_quick ? halving_gaps(sizes[i]) : sizes[i]) {
-      const Bytes buffer = has_store(series.spec->space) ? store : sizes[i].back();
+      const Bytes buffer = is_cut_from_store(*series.spec) ? store : sizes[i].back();
       Point point;
       point.series = series.spec->name;
       write_shape(RingShape{.working_set_bytes = size.count,
@@ -197,7 +209,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       result.points.push_back(std::move(point));
     }
   }
-  if (nodes > 0) result.memory = memory_for(store, nodes);
+  if (nodes > 0) result.memory = memory_for(store + host, nodes);
   // Sizes that were asked for are measured.
   result.is_ordered = asked.effort == Effort::quick && asked.sizes.empty();
   if (result.is_ordered) order_by_weight(result.points);
@@ -281,6 +293,7 @@ const Probe probe{
     .card = card,
     .learn = learn,
     .loops = loops,
+    .quantities = quantities,
 };
 
 }  // namespace clprobe::latency

@@ -130,7 +130,7 @@ Preparer open(Session& session) {
     work.accesses_per_iteration = ring.shape.unroll;
     work.iterations = ring.usual_hops / ring.shape.unroll;
     work.max_iterations = max_timed(shared->session.info(), *ring.series, ring.shape);
-    if (has_store(ring.series->space) && shared->store->host) {
+    if (is_cut_from_store(*ring.series) && shared->store->host) {
       work.facts.set("huge_page_percent", std::int64_t{shared->huge_page_percent});
     }
     work.build = shared->session.build_of("latency.cl", build_options(*ring.series, ring.shape));

@@ -130,8 +130,11 @@ TEST_CASE("--max-memory moves the end both ways, but never beyond one allocation
     request.max_memory = most;
     return Bytes{sizes_of(plan_of(device, request).points, "global").back()};
   };
-  // A ring of 128-byte lines, with 16 bytes for each of its nodes.
-  const auto share = [](Bytes most) { return Bytes{most.count * 8 / 9}; };
+  // A ring of 128-byte lines, with 16 bytes for each of its nodes; and one in the host's memory.
+  const auto share = [](Bytes most) {
+    const Bytes host = std::min(most / 8, mebibytes(64));
+    return Bytes{(most.count - host.count) * 8 / 9};
+  };
   for (const Bytes most : {mebibytes(2), gibibytes(8)}) {
     CHECK(largest(big_gpu(), most) <= share(most));
     CHECK(largest(big_gpu(), most) + kibibytes(16) > share(most));
@@ -169,8 +172,9 @@ TEST_CASE("all that the probe holds keeps to --max-memory, and its parts are cou
 
 TEST_CASE("a plan without limits says how much memory it takes") {
   const Plan plan = plan_of(big_gpu());
-  CHECK(plan.memory > gibibytes(1) + mebibytes(128));
-  CHECK(plan.memory < gibibytes(1) + mebibytes(129));
+  // With the cycle and its order, and the host's memory.
+  CHECK(plan.memory > gibibytes(1) + mebibytes(128 + 64));
+  CHECK(plan.memory < gibibytes(1) + mebibytes(129 + 64));
 }
 
 TEST_CASE("all rings that are cut from a store are cut from one") {
@@ -178,7 +182,7 @@ TEST_CASE("all rings that are cut from a store are cut from one") {
     for (const Request& request : many_requests()) {
       std::set<std::uint64_t> stores;
       for (const Point& point : plan_of(device, request).points) {
-        if (has_store(series_named(point.series).space)) {
+        if (is_cut_from_store(series_named(point.series))) {
           stores.insert(shape_of<RingShape>(point).buffer_bytes);
         }
       }
@@ -354,11 +358,14 @@ TEST_CASE("with a step of a page or more there is no other chase with one node p
 TEST_CASE("a device that has everything is asked everything") {
   const std::set<std::string> usual{"global",           "global-pages", "constant-argument",
                                     "constant-program", "local",        "image"};
+  std::set<std::string> with_link = usual;
+  with_link.insert("host");
   for (const DeviceInfo& device : {big_gpu(), phone(), cpu()}) {
-    CHECK(series_of(plan_of(device).points) == usual);
+    const bool has_link = device.type != DeviceType::cpu;
+    CHECK(series_of(plan_of(device).points) == (has_link ? with_link : usual));
     CHECK(plan_of(device).findings.empty());
   }
-  std::set<std::string> with_scalar = usual;
+  std::set<std::string> with_scalar = with_link;
   with_scalar.insert("global-scalar");
   CHECK(series_of(plan_of(amd()).points) == with_scalar);
 }
@@ -372,6 +379,30 @@ TEST_CASE("a series of one vendor's devices is missed only where it was asked fo
   CHECK(plan.findings[0].series == "global-scalar");
   CHECK_FALSE(plan.findings[0].reason.empty());
   CHECK_FALSE(plan_of(amd(), request).points.empty());
+}
+
+TEST_CASE("the host's memory is chased through where it is another one, up to 64 MiB") {
+  Request request;
+  request.series = {"host"};
+  const std::vector<std::uint64_t> sizes = sizes_of(plan_of(big_gpu(), request).points, "host");
+  CHECK(sizes.front() == kibibytes(64).count);
+  CHECK(sizes.back() == mebibytes(64).count);
+  CHECK(sizes_of(plan_of(phone(), request).points, "host").back() == mebibytes(8).count);
+  for (const Bytes max : {kibibytes(1), kibibytes(200), mebibytes(4), mebibytes(100)}) {
+    request.max_memory = max;
+    const Plan plan = plan_of(big_gpu(), request);
+    CHECK(plan.memory <= max);
+    CHECK(plan.points.empty() == (max < mebibytes(1)));
+  }
+  request.max_memory = {};
+  DeviceInfo integrated = big_gpu();
+  integrated.reported.set("host_unified_memory", std::int64_t{1});
+  for (const DeviceInfo& device : {cpu(), integrated}) {
+    const Plan plan = plan_of(device, request);
+    CHECK(plan.points.empty());
+    REQUIRE(plan.findings.size() == 1);
+    CHECK(plan.findings[0].reason == "host and device share a memory");
+  }
 }
 
 TEST_CASE("--series leaves the others out, findings included") {

@@ -23,17 +23,21 @@ void fill(Session& session, const Store& store, const std::string& options) {
   session.launch(kernel, cl::NDRange(size.items), cl::NDRange(size.group));
 }
 
-/// The rings of all series are cut from one store, made anew when a larger one is needed.
-const Store& store_for(Shared& shared, Bytes size, const std::string& options) {
-  if (!shared.store || shared.store->size < size) {
+/// The rings of all series on one side are cut from one store, made anew when a larger one is
+/// needed.
+const Store& store_for(Shared& shared, bool is_on_host, Bytes size, const std::string& options) {
+  std::optional<Store>& kept = is_on_host ? shared.host_store : shared.store;
+  if (!kept || kept->size < size) {
     // The old one first: both together may be more memory than is allowed.
-    shared.store.reset();
-    Store store = make_store(shared.session, size);
+    kept.reset();
+    Store store = make_store(shared.session, size, is_on_host ? CL_MEM_ALLOC_HOST_PTR : 0);
     fill(shared.session, store, options);
-    shared.huge_page_percent = store.host ? store.host->huge_page_percent() : 0;
-    shared.store.emplace(std::move(store));
+    if (!is_on_host) {
+      shared.huge_page_percent = store.host ? store.host->huge_page_percent() : 0;
+    }
+    kept.emplace(std::move(store));
   }
-  return *shared.store;
+  return *kept;
 }
 
 /// The order of a ring, from a cycle that is made anew when one of more nodes is needed. `largest`:
@@ -59,7 +63,8 @@ const cl::Buffer& order_buffer(Shared& shared) {
 void lay_out(Ring& ring, const cl::Buffer& order) {
   Session& session = ring.shared->session;
   const std::string options = layout_options(ring.shape);
-  ring.memory = store_for(*ring.shared, {ring.shape.buffer_bytes}, options).buffer;
+  ring.memory =
+      store_for(*ring.shared, ring.series->is_on_host, {ring.shape.buffer_bytes}, options).buffer;
   cl::Kernel kernel = session.kernel("latency.cl", "latency_layout", options);
   kernel.setArg(0, ring.memory);
   kernel.setArg(1, order);

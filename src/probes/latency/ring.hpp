@@ -22,6 +22,7 @@ namespace clprobe::latency {
 struct Shared {
   Session& session;
   std::optional<Store> store{};
+  std::optional<Store> host_store{};   ///< in memory that the host can map
   int huge_page_percent{0};            ///< of the store
   std::optional<NestedCycle> cycle{};  ///< that of fewer nodes is a part of that of more
   std::vector<std::uint32_t> order{};  ///< the nodes of the ring, in the order of the chase

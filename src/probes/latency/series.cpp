@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "probes/shared/cycle.hpp"
+#include "probes/shared/one_memory.hpp"
 
 namespace clprobe::latency {
 namespace {
@@ -19,6 +20,8 @@ constexpr Bytes largest_simulated = mebibytes(256);
 // ordinary memory, which `constant-argument` shows.
 constexpr Bytes largest_table = kibibytes(64);
 constexpr Bytes largest_image = mebibytes(128);
+// Each node is a way to the host and back. Beyond any cache that may lie on it.
+constexpr Bytes largest_host = mebibytes(64);
 
 // The segmentation needs three points on a plateau; 9 % resolves caches that are 1.3 times apart.
 constexpr double fine_ratio = 1.09;
@@ -70,6 +73,8 @@ Bytes image_of_buffer(const Basis& basis) {
   return std::min({texels, basis.store, largest_image});
 }
 
+Bytes host_memory(const Basis& basis) { return basis.host; }
+
 std::string_view nothing_missing(const Basis&) { return {}; }
 
 /// AMD's compilers send a uniform chase through the scalar cache, a divergent one through the
@@ -96,6 +101,11 @@ std::string_view local_missing(const Basis& basis) {
 
 std::string_view images_missing(const Basis& basis) {
   return basis.device.image_buffer_pixels == 0 ? "the device makes no images of buffers" : "";
+}
+
+std::string_view link_missing(const Basis& basis) {
+  if (is_simulated(basis.device)) return "a simulated device has no host";
+  return shares_memory_with_host(basis.device) ? "host and device share a memory" : "";
 }
 
 // In the order of the findings.
@@ -158,6 +168,15 @@ constexpr std::array<SeriesSpec, series_count> table{
                .automatic = texel_form,
                .last = image_of_buffer,
                .missing = images_missing},
+    SeriesSpec{.name = host_series,
+               .summary = "the host's memory, over the link",
+               .is_on_host = true,
+               .first = kibibytes(64),
+               .is_special = true,
+               .forms = every_form,
+               .automatic = global_form,
+               .last = host_memory,
+               .missing = link_missing},
 };
 
 double ratio_of(Spacing spacing, Effort effort) {
@@ -210,6 +229,17 @@ Bytes largest_store(const DeviceInfo& device, const Asked& asked, Bytes line) {
   return most > mebibytes(1) ? mebibytes(1) * (most / mebibytes(1)) : most;
 }
 
+/// What rings in the host's memory may take: of a limit a small part, since they need less.
+Bytes host_store(const DeviceInfo& device, const Asked& asked) {
+  constexpr std::uint64_t part = 8;
+  const Basis basis{device, {}, {}, {}};
+  if (!asked.wants(host_series) || !link_missing(basis).empty()) return {};
+  const Bytes most = std::min({largest_host, device.max_allocation, device.global_memory / part});
+  if (asked.max_memory.count == 0) return most;
+  const Bytes allowed = asked.max_memory / part;
+  return allowed < small_buffers ? Bytes{} : std::min(most, allowed);
+}
+
 AddressForm address_of(const SeriesSpec& spec, const DeviceInfo& device, AddressForm asked) {
   const bool is_possible =
       std::find(spec.forms.begin(), spec.forms.end(), asked) != spec.forms.end();
@@ -240,7 +270,10 @@ Bytes line_of(const DeviceInfo& device, const Asked& asked) {
 
 std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Asked& asked) {
   const Bytes line = line_of(device, asked);
-  const Basis basis{device, line, largest_store(device, asked, line)};
+  const Bytes host = host_store(device, asked);
+  Asked without_host = asked;
+  if (asked.max_memory.count != 0) without_host.max_memory = asked.max_memory - host;
+  const Basis basis{device, line, largest_store(device, without_host, line), host};
   std::vector<SeriesPlan> plans;
   for (const SeriesSpec& spec : table) {
     if (!asked.wants(spec.name)) continue;

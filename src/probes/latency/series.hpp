@@ -34,6 +34,7 @@ struct Basis {
   const DeviceInfo& device;
   Bytes line;   ///< from node to node, but where a series has one node per page
   Bytes store;  ///< what rings can be cut from
+  Bytes host;   ///< the same of the host's memory
 };
 
 struct SeriesSpec {
@@ -42,6 +43,7 @@ struct SeriesSpec {
   Space space{Space::global};
   bool is_scalar{false};  ///< the start is uniform
   bool is_by_page{false};
+  bool is_on_host{false};  ///< in memory that the driver makes for the host to map
   Spacing spacing{Spacing::sparse};
   Bytes first{kibibytes(1)};  ///< smallest working set; two steps at least
   bool is_refined{false};     ///< gets more sizes around its knees
@@ -54,12 +56,18 @@ struct SeriesSpec {
   std::string_view (*missing)(const Basis&);
 };
 
+/// Whether its rings are cut from the one store on the device.
+inline bool is_cut_from_store(const SeriesSpec& series) {
+  return has_store(series.space) && !series.is_on_host;
+}
+
 inline constexpr std::string_view global_series = "global";
 inline constexpr std::string_view pages_series = "global-pages";
+inline constexpr std::string_view host_series = "host";
 
 std::span<const SeriesSpec> all_series();
 
-inline constexpr std::size_t series_count = 7;
+inline constexpr std::size_t series_count = 8;
 /// The same as the probe declares them.
 extern const std::array<Series, series_count> declared_series;
 

@@ -100,6 +100,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = stack_interaction_name, .unit = "share"},
     {.name = stack_absorbed_name, .unit = "share"},
     {.name = noise_verdict_name},
+    {.name = search::lock_use_name, .unit = "share"},
     {.name = copy::engine_name, .formerly = "copy engine"},
     {.name = stack_ratio_name},
     {.name = stack_thesis_name},

@@ -14,12 +14,10 @@
 namespace clprobe::stalls {
 namespace {
 
-TEST_CASE("phases of a search are shares of all of it, and the speed-up stands by the thesis's") {
-  Plan planned = plan_of({"uts", "utsd"});
-  const std::map<std::string, std::uint64_t> ticks{
-      {"lock", 5000}, {"queue", 2000}, {"nodes", 2000}, {"nothing to do", 500},
-      {"all", 10000}, {"tail", 3000},  {"span", 15000}};
-  for (Point& point : planned.points) {
+/// Points of `uts` and `utsd` with such ticks by phase.
+std::vector<Point> searches_with(const std::map<std::string, std::uint64_t>& ticks) {
+  std::vector<Point> points = plan_of({"uts", "utsd"}).points;
+  for (Point& point : points) {
     const std::string phase = point.parameters.text_or("phase", "");
     if (phase.empty()) {
       set_time(point, point.series == "uts" ? 1000 : 200);
@@ -27,7 +25,19 @@ TEST_CASE("phases of a search are shares of all of it, and the speed-up stands b
       set_ticks(point, ticks.at(phase));
     }
   }
-  const Findings found = analyse(gpu(), planned.points);
+  return points;
+}
+
+TEST_CASE("phases of a search are shares of all of it, and the speed-up stands by the thesis's") {
+  const std::vector<Point> points = searches_with({{"locks", 5000},
+                                                   {"queues", 2000},
+                                                   {"nodes", 2000},
+                                                   {"no work", 500},
+                                                   {"all", 10000},
+                                                   {"holds the common lock", 90},
+                                                   {"tail", 3000},
+                                                   {"span", 15000}});
+  const Findings found = analyse(gpu(), points);
   // A fifth of the span comes behind a group's end, and what its own clock said before it.
   CHECK(value_of(found, "stall", "uts", "idle: tail") == doctest::Approx(0.2));
   CHECK(value_of(found, "stall", "uts", "synchronization: lock") == doctest::Approx(0.4));
@@ -35,6 +45,32 @@ TEST_CASE("phases of a search are shares of all of it, and the speed-up stands b
   CHECK(value_of(found, "stall", "uts", "unattributed") == doctest::Approx(0.04));
   CHECK(value_of(found, "here", "utsd, time, against uts") == doctest::Approx(0.2).epsilon(0.01));
   CHECK(value_of(found, "thesis", "utsd, time, against uts") == doctest::Approx(0.09));
+  // All groups together hold the lock for that much of the time from first to last.
+  const auto groups = static_cast<double>(points.front().parameters.integer("groups"));
+  CHECK(groups > 1.0);
+  CHECK(value_of(found, "lock_in_use", "uts") == doctest::Approx(groups * 90 / 15000));
+}
+
+TEST_CASE("a search of an older version is not said to wait for less than it does") {
+  std::vector<Point> points = searches_with({{"locks", 2500},
+                                             {"queues", 500},
+                                             {"nodes", 0},
+                                             {"no work", 7000},
+                                             {"all", 10000},
+                                             {"holds the common lock", 90},
+                                             {"tail", 0},
+                                             {"span", 10000}});
+  const std::map<std::string, std::string> formerly{
+      {"locks", "lock"}, {"queues", "queue"}, {"no work", "nothing to do"}};
+  for (Point& point : points) {
+    const auto former = formerly.find(point.parameters.text_or("phase", ""));
+    if (former != formerly.end()) point.parameters.set("phase", former->second);
+  }
+  const Findings found = analyse(gpu(), points);
+  CHECK(value_of(found, "stall", "uts", "idle: no work, or waiting for locks") ==
+        doctest::Approx(0.7));
+  CHECK(find(found, "stall", "uts", "synchronization: lock") == nullptr);
+  CHECK(find(found, "stall", "uts", "idle: no work") == nullptr);
 }
 
 TEST_CASE("barriers and tails by clocks stand beside the ablation, as far as clocks reach") {

@@ -43,11 +43,13 @@ Card card(const ProbeResult& result) {
   Card card;
   std::string to = one_way(result, "to-device");
   std::string from = one_way(result, "from-device");
-  if (!to.empty()) card.lines.push_back({"to device", std::move(to)});
-  const Finding* const duplex = find_value(result.findings, "duplex");
-  if (duplex != nullptr) append(from, "; ", fmt::format("both ways {:.2f} times", *duplex->value));
   const Finding* const zero_copy = find_finding(result.findings, "zero_copy");
-  if (zero_copy != nullptr && zero_copy->label == is_zero_copy) append(from, "; ", "zero copy");
+  if (zero_copy != nullptr && zero_copy->label == is_zero_copy) append(to, "; ", "zero copy");
+  const Finding* const duplex = find_value(result.findings, "duplex");
+  if (duplex != nullptr) {
+    append(from, "; ", fmt::format("both ways {:.2f} times one", *duplex->value));
+  }
+  if (!to.empty()) card.lines.push_back({"to device", std::move(to)});
   if (!from.empty()) card.lines.push_back({"from device", std::move(from)});
   for (const std::string& series : series_in(result.findings)) {
     std::string row = row_of(result, series);

@@ -11,6 +11,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/one_memory.hpp"
 #include "probes/transfer/fit.hpp"
 #include "probes/transfer/series.hpp"
 
@@ -21,6 +22,10 @@ constexpr std::string_view law_method = "start-up and rate";
 /// A mapping that is so many times as fast as any way to move bytes moves none; and what a kernel
 /// reads so much faster than any of them did not come from the host.
 constexpr double beyond_moving = 3.0;
+/// Of bytes that take less time to move, a call's own time hides whether they were moved.
+constexpr double telling_ns = 200e3;
+constexpr std::string_view too_small =
+    "no transfer is large enough to tell it from the time of a call";
 
 using Laws = std::map<std::string_view, Law>;
 
@@ -39,11 +44,13 @@ std::vector<Timed> transfers_of(std::string_view series, const DeviceInfo& devic
   return transfers;
 }
 
-void add_law(Findings& found, std::string_view series, const Law& law) {
+void add_law(Findings& found, const SeriesSpec& spec, const Law& law) {
+  const std::string_view series = spec.name;
   const Interval& rate = law.bytes_per_ns_interval;
   found.findings.push_back(finding_of("bandwidth", series, "bytes_per_second", law_method,
                                       law.bytes_per_ns * ns_per_second, rate.low * ns_per_second,
                                       rate.high * ns_per_second));
+  if (is_of_large_ones(spec)) return;
   if (!law.start_ns) {
     constexpr std::string_view reason =
         "no transfer is small enough: its start-up is a part of all";
@@ -59,15 +66,23 @@ void add_law(Findings& found, std::string_view series, const Law& law) {
                                       start.high * rate.high));
 }
 
-/// The best rate of what surely moves bytes between host and device, one way.
-double best_moved(const Laws& laws) {
+/// The bytes and the time of one transfer.
+struct Moved {
+  double bytes{0.0};
+  double ns{0.0};
+
+  [[nodiscard]] double rate() const { return bytes / ns; }
+};
+
+/// The best rate at which bytes surely go between host and device, one way, of transfers of at
+/// least so many; 0 where there is none.
+double best_moved(const DeviceInfo& device, std::span<const Point> points, double bytes) {
   double best = 0.0;
   for (const SeriesSpec& each : all_series) {
-    const bool is_moving =
-        each.direction == Direction::to_device || each.direction == Direction::from_device;
-    const auto law = laws.find(each.name);
-    if (!is_moving || each.way == Way::kernel || law == laws.end()) continue;
-    best = std::max(best, law->second.bytes_per_ns);
+    if (!surely_moves(each) || each.direction == Direction::both) continue;
+    for (const Timed& timed : transfers_of(each.name, device, points)) {
+      if (timed.bytes >= bytes && timed.ns > 0.0) best = std::max(best, timed.bytes / timed.ns);
+    }
   }
   return best;
 }
@@ -86,10 +101,22 @@ void add_duplex(Findings& found, const Laws& laws) {
                                       of_both.high / one.bytes_per_ns_interval.low));
 }
 
-/// Whether a mapping moves anything: what the largest one takes in which nobody copies, as a rate.
-void add_zero_copy(Findings& found, const Laws& laws, std::span<const Point> points) {
-  double bytes = 0.0;
-  double ns = 0.0;
+/// A finding of whether something beats all that surely moves bytes.
+Finding compare_with_moving(Finding finding, const Moved& moved, double best,
+                            std::string_view beyond, std::string_view otherwise) {
+  if (!(best > 0.0)) {
+    finding.reason = "no transfer of that size was measured beside it";
+  } else if (moved.bytes / best < telling_ns) {
+    finding.reason = too_small;
+  } else {
+    finding.label = moved.rate() > beyond_moving * best ? beyond : otherwise;
+  }
+  return finding;
+}
+
+/// Whether a mapping moves anything: what the largest one takes in which nobody copies.
+void add_zero_copy(Findings& found, const DeviceInfo& device, std::span<const Point> points) {
+  Moved mapping;
   std::string_view series;
   for (const SeriesSpec& each : all_series) {
     if (each.way != Way::map) continue;
@@ -98,28 +125,29 @@ void add_zero_copy(Findings& found, const Laws& laws, std::span<const Point> poi
       const auto shape = find_shape<Shape>(point);
       if (point.series != each.name || !took || !(*took > 0.0) || !shape) continue;
       const auto size = static_cast<double>(shape->transfer_bytes);
-      if (size < bytes || (size == bytes && *took <= ns)) continue;
-      bytes = size;
-      ns = *took;
+      // Either way may move bytes: the slower one counts.
+      if (size < mapping.bytes || (size == mapping.bytes && *took <= mapping.ns)) continue;
+      mapping = {size, *took};
       series = each.name;
     }
   }
-  const double best = best_moved(laws);
-  if (!(ns > 0.0) || !(best > 0.0)) return;
-  Finding finding = finding_of("zero_copy", series, "", "mapping without a copy");
-  finding.label = bytes / ns > beyond_moving * best ? is_zero_copy : is_no_zero_copy;
-  found.findings.push_back(std::move(finding));
+  if (!(mapping.ns > 0.0)) return;
+  found.findings.push_back(compare_with_moving(
+      finding_of("zero_copy", series, "", "mapping without a copy"), mapping,
+      best_moved(device, points, mapping.bytes), is_zero_copy, is_no_zero_copy));
 }
 
 /// Where a kernel finds the memory that the driver made for the host.
-void add_host_memory(Findings& found, const DeviceInfo& device, const Laws& laws) {
-  if (runs_items_in_turn(device)) return;  // one memory
-  const auto reads = laws.find("to-device-kernel");
-  const double best = best_moved(laws);
-  if (reads == laws.end() || !(best > 0.0)) return;
-  Finding finding = finding_of("host_memory", "to-device-kernel", "", "beside transfers");
-  finding.label = reads->second.bytes_per_ns > beyond_moving * best ? kept_on_device : kept_on_host;
-  found.findings.push_back(std::move(finding));
+void add_host_memory(Findings& found, const DeviceInfo& device, std::span<const Point> points) {
+  if (shares_memory_with_host(device)) return;
+  Moved reads;
+  for (const Timed& each : transfers_of("to-device-kernel", device, points)) {
+    if (each.bytes > reads.bytes) reads = {each.bytes, each.ns};
+  }
+  if (!(reads.ns > 0.0)) return;
+  found.findings.push_back(compare_with_moving(
+      finding_of("host_memory", "to-device-kernel", "", "beside transfers"), reads,
+      best_moved(device, points, reads.bytes), kept_on_device, kept_on_host));
 }
 
 }  // namespace
@@ -135,11 +163,11 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     const std::optional<Law> law = fit_law(transfers_of(series.name, device, points));
     if (!law) continue;
     laws.emplace(series.name, *law);
-    add_law(found, series.name, *law);
+    add_law(found, series, *law);
   }
   add_duplex(found, laws);
-  add_zero_copy(found, laws, points);
-  add_host_memory(found, device, laws);
+  add_zero_copy(found, device, points);
+  add_host_memory(found, device, points);
   return found;
 }
 

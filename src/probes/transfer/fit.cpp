@@ -7,8 +7,6 @@
 namespace clprobe::transfer {
 namespace {
 
-// The largest transfers: from this share of the largest one on.
-constexpr double large_share = 0.25;
 constexpr std::size_t fewest_small = 3;
 
 struct Start {
@@ -72,15 +70,16 @@ std::optional<Law> fit_law(std::vector<Timed> transfers) {
   std::vector<double> slow;
   std::vector<double> fast;
   for (const Timed& each : transfers) {
-    if (each.bytes < large_share * largest.bytes) continue;
+    if (each.bytes * static_cast<double>(large_part) < largest.bytes) continue;
     const double of_start = start ? std::min(start->ns, each.ns / 2) : 0.0;
     rates.push_back(each.bytes / (each.ns - of_start));
     slow.push_back(each.bytes / (each.ns_interval.high - of_start));
     fast.push_back(each.bytes / std::max(each.ns_interval.low - of_start, each.ns / 4));
   }
   law.bytes_per_ns = median(rates);
-  law.bytes_per_ns_interval = {std::min(median(slow), law.bytes_per_ns),
-                               std::max(median(fast), law.bytes_per_ns)};
+  law.bytes_per_ns_interval = {
+      std::min(*std::min_element(slow.begin(), slow.end()), law.bytes_per_ns),
+      std::max(*std::max_element(fast.begin(), fast.end()), law.bytes_per_ns)};
   if (start) {
     law.start_ns = start->ns;
     law.start_interval = start->interval;

@@ -3,12 +3,16 @@
 // Hockney, The science of computer benchmarking, 1996). Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "clprobe/statistics.hpp"
 
 namespace clprobe::transfer {
+
+/// The largest transfers are those from this part of the largest one on.
+inline constexpr std::uint64_t large_part = 4;
 
 struct Timed {
   double bytes{0.0};  ///< that the transfer moves
@@ -17,8 +21,8 @@ struct Timed {
 };
 
 struct Law {
-  double bytes_per_ns{0.0};  ///< of the largest transfers, without the start-up
-  Interval bytes_per_ns_interval{};
+  double bytes_per_ns{0.0};          ///< of the largest transfers, without the start-up
+  Interval bytes_per_ns_interval{};  ///< with all of the largest ones'
   /// Nothing where no transfer is so small that the start-up is most of it.
   std::optional<double> start_ns{};
   Interval start_interval{};

@@ -12,6 +12,7 @@
 #include "probes/shared/launch_size.hpp"
 #include "probes/transfer/places.hpp"
 #include "probes/transfer/series.hpp"
+#include "system/cores.hpp"
 
 namespace clprobe::transfer {
 namespace {
@@ -24,6 +25,8 @@ struct Route {
   MarkedBy mark{};
   SummedBy sum{};
   std::function<void()> move{};  ///< returns when the bytes are there
+  std::function<void()> end{};   ///< waits for what is no part of the time; may be null
+  std::uint64_t sums{1};         ///< how many times the marks are added up
 };
 
 void check(cl_int code, const char* call) {
@@ -113,6 +116,7 @@ Route to_device(Places& places, Way way, std::uint64_t bytes) {
       return {[&places](const Marks& marks) { places.mark_mapped(marks); }, on_device,
               copy_by_kernel(places, places.mappable(), device, bytes)};
     case Way::pageable:
+    case Way::duplex:
     case Way::device:
       break;
   }
@@ -155,6 +159,7 @@ Route from_device(Places& places, Way way, std::uint64_t bytes) {
       return {on_device, [&places](const Marks& marks) { return places.sum_in_mapped(marks); },
               copy_by_kernel(places, device, places.mappable(), bytes)};
     case Way::pageable:
+    case Way::duplex:
     case Way::device:
       break;
   }
@@ -165,8 +170,9 @@ Route from_device(Places& places, Way way, std::uint64_t bytes) {
           }};
 }
 
-/// To the device by one queue, and from another buffer of it by the other.
-Route both_ways(Places& places, std::uint64_t bytes) {
+/// To the device by one queue, and from another buffer of it by the other. Either way alone is
+/// timed while the other one goes on, which is why that has more to do.
+Route both_ways(Places& places, Direction timed, std::uint64_t bytes) {
   const cl::Buffer& device = places.device();
   const cl::Buffer& other = places.other();
   void* const from = places.pinned_source();
@@ -175,19 +181,29 @@ Route both_ways(Places& places, std::uint64_t bytes) {
   const MarkedBy mark_other = mark_device(places, Places::bind(other));
   const SummedBy sum_target = sum_host(to);
   const SummedBy sum_written = sum_device(places, Places::bind(device));
+  constexpr int more = 2;
+  const int writes = timed == Direction::from_device ? more : 1;
+  const int reads = timed == Direction::to_device ? more : 1;
+  const cl::CommandQueue& there = places.queue();
+  const cl::CommandQueue& back = places.second_queue();
+  const cl::CommandQueue& first = timed == Direction::from_device ? back : there;
+  const cl::CommandQueue& second = timed == Direction::from_device ? there : back;
   return {[=](const Marks& marks) {
             mark_source(marks);
             mark_other(marks);
           },
           [=](const Marks& marks) { return sum_target(marks) + sum_written(marks); },
-          [=, &places] {
-            places.queue().enqueueWriteBuffer(device, CL_FALSE, 0, bytes, from);
-            places.second_queue().enqueueReadBuffer(other, CL_FALSE, 0, bytes, to);
-            places.queue().flush();
-            places.second_queue().flush();
-            places.queue().finish();
-            places.second_queue().finish();
-          }};
+          [=] {
+            for (int i = 0; i < writes; ++i) {
+              there.enqueueWriteBuffer(device, CL_FALSE, 0, bytes, from);
+            }
+            for (int i = 0; i < reads; ++i) back.enqueueReadBuffer(other, CL_FALSE, 0, bytes, to);
+            second.flush();
+            first.flush();
+            first.finish();
+            if (timed == Direction::both) second.finish();
+          },
+          [=] { second.finish(); }, 2};
 }
 
 Route on_device(Places& places, std::uint64_t bytes) {
@@ -201,13 +217,14 @@ Route on_device(Places& places, std::uint64_t bytes) {
 }
 
 Route route_of(Places& places, const Shape& shape) {
+  if (shape.way == Way::duplex) return both_ways(places, shape.direction, shape.transfer_bytes);
   switch (shape.direction) {
     case Direction::to_device:
       return to_device(places, shape.way, shape.transfer_bytes);
     case Direction::from_device:
       return from_device(places, shape.way, shape.transfer_bytes);
     case Direction::both:
-      return both_ways(places, shape.transfer_bytes);
+      return both_ways(places, shape.direction, shape.transfer_bytes);
     case Direction::on_device:
       break;
   }
@@ -257,16 +274,16 @@ Measurement run(State& state, const Shape& shape, const Route& route, std::uint6
   measurement.sample.host_ns = ns_of([&] {
     for (std::uint64_t i = 0; i < iterations; ++i) route.move();
   });
+  if (route.end) route.end();
   measurement.sample.witness = route.sum(marks);
-  measurement.expected_witness =
-      marks.expected_sum() * (shape.direction == Direction::both ? 2 : 1);
+  measurement.expected_witness = marks.expected_sum() * route.sums;
   return measurement;
 }
 
 Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   // Together a sample moves so much, where transfers are smaller.
   constexpr std::uint64_t usual_bytes = mebibytes(4).count;
-  constexpr std::uint64_t most_at_first = 64;
+  constexpr std::uint64_t max_at_first = 64;
   const auto shape = shape_of<Shape>(point);
   Places& places = state->places_for({std::max(shape.buffer_bytes, shape.transfer_bytes)});
   state->session.use_all_cores();
@@ -275,10 +292,15 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   static_cast<void>(run(*state, shape, route, 1));
   Work work;
   work.accesses_per_iteration = shape.moved_bytes();
-  work.iterations = std::clamp<std::uint64_t>(usual_bytes / shape.transfer_bytes, 1, most_at_first);
+  work.iterations = std::clamp<std::uint64_t>(usual_bytes / shape.transfer_bytes, 1, max_at_first);
   work.build = state->session.build_of(file, "");
   if (shape.way == Way::map) {
     work.facts.set(mapping_ns, static_cast<std::int64_t>(mapping_time(places, shape)));
+  }
+  // Of a host with several nodes: where the thread is that moves, or asks for it.
+  if (const auto place = system::place_of_thread()) {
+    work.facts.set("host_core", std::int64_t{place->core});
+    work.facts.set("host_node", std::int64_t{place->node});
   }
   work.run = [state, shape, route](std::uint64_t iterations) {
     return run(*state, shape, route, iterations);

@@ -21,10 +21,10 @@ std::uint32_t mixed(std::uint32_t bits) {
 Marks::Marks(std::uint64_t words, std::uint32_t launch)
     : words_(words),
       launch_(launch),
-      count_(static_cast<std::uint32_t>(std::min<std::uint64_t>(words, most))) {}
+      count_(static_cast<std::uint32_t>(std::min<std::uint64_t>(words, max_count))) {}
 
 std::uint32_t Marks::value(std::uint32_t mark) const {
-  return mixed(launch_ * static_cast<std::uint32_t>(most) + mark);
+  return mixed(launch_ * static_cast<std::uint32_t>(max_count) + mark);
 }
 
 std::uint64_t Marks::place(std::uint32_t mark) const {

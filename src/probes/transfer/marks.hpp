@@ -12,7 +12,7 @@ namespace clprobe::transfer {
 /// Places and values of one sample's marks.
 class Marks {
  public:
-  static constexpr std::uint64_t most = 512;
+  static constexpr std::uint64_t max_count = 512;
 
   /// Of so many words, at least one.
   Marks(std::uint64_t words, std::uint32_t launch);

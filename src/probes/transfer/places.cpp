@@ -128,9 +128,9 @@ void Places::launch_for(const Marks& marks, cl::Kernel& kernel) {
   kernel.setArg(1, cl_ulong{marks.words()});
   kernel.setArg(2, cl_uint{marks.count()});
   kernel.setArg(3, cl_uint{marks.launch()});
-  const auto most =
+  const auto max_group =
       static_cast<std::uint64_t>(std::max<std::int64_t>(1, session_.info().max_work_group_size));
-  const std::uint64_t group = std::min(mark_group, most);
+  const std::uint64_t group = std::min(mark_group, max_group);
   const std::uint64_t groups = std::max<std::uint64_t>(2, (marks.count() + group - 1) / group);
   session_.launch(kernel, cl::NDRange(groups * group), cl::NDRange(group));
 }

@@ -20,11 +20,13 @@ std::uint64_t count_buffers(const std::vector<SeriesSpec>& series) {
     return has([way](const SeriesSpec& each) { return each.way == way; });
   };
   const bool has_other = has([](const SeriesSpec& each) {
-    return each.direction == Direction::both || each.direction == Direction::on_device;
+    return each.direction == Direction::both || each.direction == Direction::on_device ||
+           each.way == Way::duplex;
   });
   const bool has_ordinary = by(Way::pageable) || by(Way::map) || by(Way::svm);
   // What the host maps, a kernel reads, and what is mapped once for all are buffers of their own.
-  return 1 + (has_other ? 1U : 0U) + (has_ordinary ? 1U : 0U) + (by(Way::pinned) ? 2U : 0U) +
+  const bool has_pinned = by(Way::pinned) || by(Way::duplex);
+  return 1 + (has_other ? 1U : 0U) + (has_ordinary ? 1U : 0U) + (has_pinned ? 2U : 0U) +
          (by(Way::map) || by(Way::kernel) ? 1U : 0U) + (by(Way::svm) ? 1U : 0U);
 }
 

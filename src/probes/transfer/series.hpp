@@ -23,14 +23,16 @@ inline constexpr Word<Direction> direction_words[]{{Direction::to_device, "to-de
 enum class Way {
   pageable,  ///< clEnqueueWriteBuffer and the like, from ordinary memory
   pinned,    ///< the same from memory that the driver made, mapped
+  duplex,    ///< the same while more than as much goes the other way
   map,       ///< a mapping of such memory, a copy by the host, and the end of the mapping
   svm,       ///< clEnqueueSVMMemcpy between ordinary and shared virtual memory
   kernel,    ///< a kernel that reads or writes the memory that the driver made
   device     ///< clEnqueueCopyBuffer, with no part for the host
 };
 inline constexpr Word<Way> way_words[]{{Way::pageable, "pageable"}, {Way::pinned, "pinned"},
-                                       {Way::map, "map"},           {Way::svm, "svm"},
-                                       {Way::kernel, "kernel"},     {Way::device, "device"}};
+                                       {Way::duplex, "duplex"},     {Way::map, "map"},
+                                       {Way::svm, "svm"},           {Way::kernel, "kernel"},
+                                       {Way::device, "device"}};
 
 struct SeriesSpec {
   std::string_view name{};
@@ -57,9 +59,23 @@ inline constexpr std::array all_series{
     SeriesSpec{"from-device-svm", "out of shared virtual memory", Direction::from_device, Way::svm},
     SeriesSpec{"from-device-kernel", "a kernel writes the host's memory", Direction::from_device,
                Way::kernel},
-    SeriesSpec{both_series, "both ways at once", Direction::both, Way::pinned},
+    SeriesSpec{both_series, "both ways at once, together", Direction::both, Way::pinned},
+    SeriesSpec{"to-device-duplex", "pinned, while others come back", Direction::to_device,
+               Way::duplex},
+    SeriesSpec{"from-device-duplex", "pinned, while others go there", Direction::from_device,
+               Way::duplex},
     SeriesSpec{on_device_series, "from buffer to buffer", Direction::on_device, Way::device},
 };
+
+/// Whether only large transfers are measured, of which nobody asks for the start-up.
+constexpr bool is_of_large_ones(const SeriesSpec& series) { return series.way == Way::duplex; }
+
+/// Whether the bytes surely cross what lies between host and device: a mapping may move none, and a
+/// kernel may find on the device what the host has mapped.
+constexpr bool surely_moves(const SeriesSpec& series) {
+  return series.direction != Direction::on_device &&
+         (series.way == Way::pageable || series.way == Way::pinned || series.way == Way::svm);
+}
 
 /// Why the device cannot have such a series; empty when it can.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
@@ -70,8 +86,7 @@ struct Shape {
   Direction direction{Direction::to_device};
   Way way{Way::pageable};
   Timer timer{Timer::wait};
-  /// Facts: the largest transfer of the plan, for which buffers are made; and of mappings what one
-  /// takes without a copy.
+  /// A fact: the largest transfer of the plan, for which buffers are made.
   std::uint64_t buffer_bytes{0};
 
   template <typename Visitor>

@@ -9,8 +9,10 @@
 
 #include "clprobe/probe.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/one_memory.hpp"
 #include "probes/transfer/card.hpp"
 #include "probes/transfer/findings.hpp"
+#include "probes/transfer/fit.hpp"
 #include "probes/transfer/launch.hpp"
 #include "probes/transfer/series.hpp"
 
@@ -24,10 +26,11 @@ constexpr Option options[]{
     {.name = "sizes",
      .value_name = "RANGE",
      .summary = "transfers: 64KiB, 1KiB-256MiB, 1KiB-256MiB*2 or a comma list of those",
-     .details = "Bytes of a transfer, each way: one size (`64KiB`), a range (`1KiB-256MiB`), a "
-                "range with the ratio of neighbouring sizes (`1KiB-256MiB*2`), or a comma list of "
-                "those; each is rounded down to a multiple of 16. By default 1 KiB to 256 MiB, and "
-                "to 64 MiB where host and device share a memory.",
+     .details =
+         "Bytes of a transfer, each way: one size (`64KiB`), a range (`1KiB-256MiB`), a "
+         "range with the ratio of neighbouring sizes (`1KiB-256MiB*2`), or a comma list of "
+         "those; each is rounded down to a multiple of 16. By default 64 B to 256 MiB, and to "
+         "64 MiB on devices of less than 16 GiB or that share the host's memory.",
      .value = Sizes{}},
 };
 
@@ -61,7 +64,8 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
 
 // A vector of the kernel that copies.
 constexpr std::uint64_t granule = 16;
-constexpr Bytes smallest = kibibytes(1);
+// All start-up, on every device.
+constexpr Bytes smallest{64};
 
 std::vector<SeriesSpec> wanted_series(const Request& request) {
   std::vector<SeriesSpec> wanted;
@@ -75,20 +79,28 @@ std::vector<SeriesSpec> wanted_series(const Request& request) {
 }
 
 Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::uint64_t buffers) {
-  const bool is_large = !runs_items_in_turn(device) && device.global_memory >= gibibytes(16);
-  Bytes most = is_large ? mebibytes(256) : mebibytes(64);
-  if (request.effort == Effort::quick) most = mebibytes(64);
-  // Sizes that were asked for are measured if a buffer can hold them.
-  if (!request.own.sizes("sizes").empty()) most = gibibytes(64);
-  if (device.global_memory.count != 0) most = std::min(most, device.global_memory / 4);
-  if (device.max_allocation.count != 0) most = std::min(most, device.max_allocation);
-  if (request.max_memory.count != 0) most = std::min(most, request.max_memory / (buffers + 1));
-  return most;
+  const bool is_asked = !request.own.sizes("sizes").empty();
+  const bool is_large = !shares_memory_with_host(device) && device.global_memory >= gibibytes(16);
+  const bool is_quick = request.effort == Effort::quick;
+  Bytes max = is_large && !is_quick ? mebibytes(256) : mebibytes(64);
+  // Sizes that were asked for are measured if the buffers can hold them.
+  if (is_asked) max = gibibytes(64);
+  // Drivers may keep on the device what the host has, too. Half of the memory is left to others.
+  const std::uint64_t parts = is_asked ? buffers + 1 : 2 * buffers;
+  if (device.global_memory.count != 0) max = std::min(max, device.global_memory / parts);
+  if (device.max_allocation.count != 0) max = std::min(max, device.max_allocation);
+  if (request.max_memory.count != 0) max = std::min(max, request.max_memory / (buffers + 1));
+  return max;
 }
 
-double ratio_of(Effort effort) {
+/// A start-up needs three transfers of which it is most.
+constexpr Bytes small = kibibytes(1);
+
+/// How far the next size is. A first look has what shows the start-up, and a large one.
+double ratio_at(double size, Effort effort) {
   if (effort == Effort::thorough) return 2.0;
-  return effort == Effort::quick ? 16.0 : 4.0;
+  const bool is_small = size < static_cast<double>(small.count);
+  return effort == Effort::quick && !is_small ? 64.0 : 4.0;
 }
 
 std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& request,
@@ -103,15 +115,26 @@ std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& req
     if (size >= granule && size <= largest.count && !is_known) sizes.push_back(size);
   };
   for (const SizeRange& range : ranges) {
-    const double ratio = range.ratio > 1.0 ? range.ratio : ratio_of(request.effort);
     auto size = static_cast<double>(range.first.count);
     while (size < static_cast<double>(std::min(range.last, largest).count)) {
       add(size);
-      size *= ratio;
+      size *= range.ratio > 1.0 ? range.ratio : ratio_at(size, request.effort);
     }
     if (range.first <= largest) add(static_cast<double>(std::min(range.last, largest).count));
   }
   return sizes;
+}
+
+/// Large transfers first, then small ones, and what lies between at the end: wherever time cuts it
+/// off, the rates are known, then the start-ups.
+void order_by_weight(std::vector<Point>& points, std::uint64_t largest) {
+  const auto weight = [&](const Point& point) {
+    const std::uint64_t bytes = shape_of<Shape>(point).transfer_bytes;
+    if (bytes == largest) return 0;
+    return bytes <= small.count ? 1 : 2;
+  };
+  std::stable_sort(points.begin(), points.end(),
+                   [&](const Point& a, const Point& b) { return weight(a) < weight(b); });
 }
 
 Plan plan(const DeviceInfo& device, const Request& request) {
@@ -131,6 +154,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   const std::uint64_t largest = *std::max_element(sizes.begin(), sizes.end());
   for (const SeriesSpec& series : possible) {
     for (const std::uint64_t size : sizes) {
+      if (is_of_large_ones(series) && size * large_part < largest) continue;
       Point point;
       point.series = series.name;
       write_shape(Shape{.transfer_bytes = size,
@@ -142,6 +166,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
   }
   if (!possible.empty()) result.memory = Bytes{largest} * buffers;
+  result.is_ordered = request.effort != Effort::thorough;
+  if (result.is_ordered) order_by_weight(result.points, largest);
   return result;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "imported.hpp"
 
 namespace clprobe {
@@ -18,6 +20,22 @@ TEST_CASE("clpeak 1.1 as XML: a file of clpeak 1.1.2 on PoCL") {
   CHECK(latency.unit == "seconds");
   CHECK(latency.value == doctest::Approx(8.4892e-6));
   CHECK(finding(run, "integer_compute int16", "throughput").unit == "operations_per_second");
+}
+
+TEST_CASE("clpeak: what the probe transfer finds is its own") {
+  const Run run = import_runs(example_file("clpeak-1.1.2.xml"), hints()).at(0);
+  const auto of = [&](const char* probe) {
+    return std::find_if(run.results.begin(), run.results.end(),
+                        [&](const ProbeResult& each) { return each.probe == probe; });
+  };
+  REQUIRE(of("transfer") != run.results.end());
+  CHECK(of("transfer")->findings.size() == 2);
+  CHECK(finding(run, "to-device", "bandwidth").value == doctest::Approx(5.76632e9));
+  CHECK(finding(run, "from-device", "bandwidth").value == doctest::Approx(5.71016e9));
+  // Mapping and copying apart are no series there.
+  REQUIRE(of("clpeak") != run.results.end());
+  CHECK(finding(run, "transfer_bandwidth memcpy_to_mapped_ptr", "bandwidth").value ==
+        doctest::Approx(5.90981e9));
 }
 
 TEST_CASE("clpeak 2 as JSON and XML say the same") {

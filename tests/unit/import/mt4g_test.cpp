@@ -4,12 +4,13 @@
 namespace clprobe {
 namespace {
 
-const Finding& level(const Run& run, std::string_view series, int number, std::string_view name) {
-  for (const Finding& each : run.results.at(0).findings) {
+const Finding& level(const Run& run, std::string_view series, int number, std::string_view name,
+                     std::size_t result = 0) {
+  for (const Finding& each : run.results.at(result).findings) {
     if (each.series == series && each.level == number && each.name == name) return each;
   }
   REQUIRE_MESSAGE(false, series, " ", number, " ", name);
-  return run.results.at(0).findings.front();
+  return run.results.at(result).findings.front();
 }
 
 std::string with_l1(std::string_view l1, std::string_view clock = R"({"unit":"kHz","value":1e6})") {
@@ -26,9 +27,10 @@ TEST_CASE("mt4g: what `latency` finds as well are levels of it, by the clock of 
   CHECK(run.device.name == "Example GPU");
   CHECK(run.device.driver == "12020");
   CHECK(to_json(runs).find("somewhere") == std::string::npos);  // the name of the host
-  REQUIRE(run.results.size() == 2);
+  REQUIRE(run.results.size() == 3);
   CHECK(run.results[0].probe == "latency");
   CHECK(run.results[1].probe == "mt4g");
+  CHECK(run.results[2].probe == "bandwidth");
   const Finding& l2 = level(run, "global", 2, "latency");
   CHECK(l2.value == doctest::Approx(125e-9));  // 250 cycles, the median; the mean is 248
   CHECK(l2.better == Better::less);
@@ -47,6 +49,39 @@ TEST_CASE("mt4g: what `latency` finds as well are levels of it, by the clock of 
   CHECK(level(run, "image", 1, "latency").value == doctest::Approx(20e-9));
 }
 
+TEST_CASE("mt4g: what `bandwidth` finds as well has the levels of latency") {
+  const std::vector<Run> runs = import_runs(example_file("mt4g.json"), hints());
+  const Run& run = runs.at(0);
+  CHECK(run.results.at(2).findings.size() == 4);
+  constexpr double gibi = 1073741824.0;
+  CHECK(level(run, "read-one-unit", 1, "bandwidth", 2).value == doctest::Approx(200.0 * gibi));
+  const Finding& l2 = level(run, "read", 2, "bandwidth", 2);
+  CHECK(l2.value == doctest::Approx(4000.0 * gibi));
+  CHECK(l2.unit == "bytes_per_second");
+  CHECK(l2.better == Better::more);
+  CHECK_FALSE(l2.low.has_value());
+  CHECK(level(run, "read", 3, "bandwidth", 2).value == doctest::Approx(1500.0 * gibi));
+  CHECK(level(run, "write", 2, "bandwidth", 2).value == doctest::Approx(3000.0 * gibi));
+  // Without a latency there is no level, and nothing to set beside one.
+  const std::vector<Run> others =
+      import_runs(with_l1(R"({"readBandwidthPerCU":{"measuredBandwidth":200.0}})"), hints());
+  REQUIRE(others.at(0).results.size() == 1);
+  CHECK(others.at(0).results[0].probe == "mt4g");
+  CHECK(finding(others.at(0), "l1", "read_bandwidth_per_unit").value ==
+        doctest::Approx(200.0 * gibi));
+}
+
+TEST_CASE("mt4g: bandwidths of other memories are findings of its own") {
+  const std::string text =
+      R"({"general":{"clockRate":{"unit":"kHz","value":1e6}},"memory":{"shared":{)"
+      R"("latency":{"p50":30.0,"unit":"cycles"},"readBandwidth":{"value":100.0,"unit":"GiB/s"}}}})";
+  const std::vector<Run> runs = import_runs(text, hints());
+  REQUIRE(runs.at(0).results.size() == 2);
+  CHECK(runs[0].results[1].probe == "mt4g");
+  CHECK(finding(runs[0], "shared memory", "read_bandwidth").value ==
+        doctest::Approx(100.0 * 1073741824.0));
+}
+
 TEST_CASE("mt4g: the rest are findings of its own") {
   const std::vector<Run> runs = import_runs(example_file("mt4g.json"), hints());
   const Run& run = runs.at(0);
@@ -56,10 +91,6 @@ TEST_CASE("mt4g: the rest are findings of its own") {
   CHECK(finding(run, "l1", "fetch_granularity").value == 32.0);
   CHECK(finding(run, "l1", "miss_penalty").value == doctest::Approx(90.25e-9));
   CHECK(finding(run, "l1", "amount_per_unit").value == 1.0);
-  CHECK(finding(run, "l1", "read_bandwidth_per_unit").value ==
-        doctest::Approx(200.0 * 1073741824.0));
-  CHECK(finding(run, "l2", "write_bandwidth").value == doctest::Approx(3000.0 * 1073741824.0));
-  CHECK(finding(run, "main memory", "read_bandwidth").unit == "bytes_per_second");
   CHECK(finding(run, "read only", "time").value == doctest::Approx(18e-9));
 }
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
 #include "imported.hpp"
 
 namespace clprobe {
@@ -25,7 +28,46 @@ TEST_CASE("nvbandwidth: a finding for each cell of a matrix, and the sums of ban
   CHECK_FALSE(waived.value.has_value());
   CHECK(waived.reason == "Waived");
   // A GPU and itself have none, and a sum of latencies means nothing.
-  CHECK(run.results.at(0).findings.size() == 9);
+  const auto its_own = std::find_if(run.results.begin(), run.results.end(),
+                                    [](const auto& each) { return each.probe == "nvbandwidth"; });
+  REQUIRE(its_own != run.results.end());
+  CHECK(its_own->findings.size() == 9);
+}
+
+TEST_CASE("nvbandwidth: what transfer and latency find is theirs, of several GPUs with its range") {
+  const Run several = import_runs(example_file("nvbandwidth.json"), hints()).at(0);
+  const Finding& middle = finding(several, "to-device-pinned", "bandwidth");
+  CHECK(middle.value == doctest::Approx(55e9));
+  CHECK(middle.low == doctest::Approx(54.5e9));
+  CHECK(middle.high == doctest::Approx(55.5e9));
+  CHECK(finding(several, "host", "latency").value == doctest::Approx(652.5e-9));
+  CHECK(finding(several, "host", "latency").level == 1);
+  constexpr std::pair<const char*, const char*> bandwidths[]{
+      {"host_to_device_memcpy_ce", "to-device-pinned"},
+      {"device_to_host_memcpy_ce", "from-device-pinned"},
+      {"host_to_device_bidirectional_memcpy_ce", "to-device-duplex"},
+      {"device_to_host_bidirectional_memcpy_ce", "from-device-duplex"},
+      {"host_to_device_memcpy_sm", "to-device-kernel"},
+      {"device_to_host_memcpy_sm", "from-device-kernel"}};
+  for (const auto& [test, series] : bandwidths) {
+    const Run one = import_runs(std::string(R"({"nvbandwidth":{"testcases":[{"name":")") + test +
+                                    R"(","bandwidth_matrix":[["7.5"]]}]}})",
+                                hints())
+                        .at(0);
+    REQUIRE(one.results.size() == 1);
+    CHECK(one.results[0].probe == "transfer");
+    REQUIRE(one.results[0].findings.size() == 1);
+    const Finding& found = finding(one, series, "bandwidth");
+    CHECK(found.value == doctest::Approx(7.5e9));
+    CHECK(found.unit == "bytes_per_second");
+    CHECK_FALSE(found.low.has_value());
+  }
+  CHECK(refusal(R"({"nvbandwidth":{"testcases":[{"name":"host_to_device_memcpy_ce",)"
+                R"("bandwidth_matrix":[["N/A"]]}]}})") ==
+        "nvbandwidth.testcases: expected a bandwidth, found none");
+  CHECK(refusal(R"({"nvbandwidth":{"testcases":[{"name":"host_to_device_memcpy_ce",)"
+                R"("bandwidth_matrix":[7]}]}})") ==
+        "nvbandwidth.testcases[0].bandwidth_matrix[0]: expected a list");
 }
 
 TEST_CASE("nvbandwidth: one GPU, numbers as numbers, and GPUs that differ") {

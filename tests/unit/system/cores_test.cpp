@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -84,6 +85,20 @@ TEST_CASE("a thread that has a core of its own has it again") {
   CHECK(cores_of_this_thread() == std::vector{before[1]});
   for (const int core : before) CPU_SET(static_cast<std::size_t>(core), &own);
   sched_setaffinity(0, sizeof own, &own);
+}
+
+TEST_CASE("a thread that may be on one core alone is said to be there") {
+  Cores cores;
+  if (cores.allowed().empty()) return;
+  for (std::size_t turn = 0; turn < cores.allowed().size(); ++turn) {
+    cores.confine(turn);
+    const std::vector<int> here = cores_of_this_thread();
+    const auto place = place_of_thread();
+    REQUIRE(place.has_value());
+    CHECK(std::find(here.begin(), here.end(), place->core) != here.end());
+    CHECK(place->node >= 0);
+  }
+  cores.release();
 }
 
 }  // namespace clprobe::system

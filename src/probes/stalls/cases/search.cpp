@@ -30,6 +30,32 @@ constexpr std::uint32_t one_in = 6;
 // Alsop 2016, section 6.1: UTSD takes 91 % less time than UTS under plain GPU coherence.
 constexpr double utsd_of_thesis = 0.09;
 
+constexpr PhaseLabel labels[]{
+    {"locks", "synchronization: lock"},
+    {"queues", "memory data: queue"},
+    {"nodes", "no stall: nodes"},
+    {"no work", "idle: no work"},
+    // Older versions booked waits in vain, and those with another lock in hand, elsewhere.
+    {"lock", "synchronization: lock, of polls that found work"},
+    {"queue", "memory data: queue, or waiting for the common lock"},
+    {"nothing to do", "idle: no work, or waiting for locks"},
+};
+
+/// Only one group holds the common lock at a time: what all held it for is a part of the time from
+/// the first group's beginning to the last one's end.
+void add_lock_use(std::string_view bar, const Points& points, const DeviceInfo& device,
+                  std::vector<Finding>& findings) {
+  const auto held = phase_time(points, phase_holds, device);
+  const auto span = phase_time(points, phase_span, device);
+  if (!held || !span || !(span->ns_interval.low > 0.0)) return;
+  const double groups = shape_of<Shape>(*points.front()).groups;
+  Finding use = finding_of(lock_use_name, bar, "share", "clock of the holders");
+  use.value = groups * held->ns / span->ns;
+  use.low = groups * held->ns_interval.low / span->ns_interval.high;
+  use.high = groups * held->ns_interval.high / span->ns_interval.low;
+  findings.push_back(std::move(use));
+}
+
 }  // namespace
 
 Tree make_tree(std::uint32_t nodes, std::uint32_t seed) {
@@ -97,23 +123,21 @@ Memory memory_of(Queues queues, const Point& point) {
 
 void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings) {
-  constexpr PhaseLabel labels[]{{"lock", "synchronization: lock"},
-                                {"queue", "memory data: queue"},
-                                {"nodes", "no stall: nodes"},
-                                {"nothing to do", "idle: no work"}};
   for (const Point* const point : points) {
     if (!phase_of(*point).empty() || !point->failure.empty()) continue;
     if (const auto time = estimate(*point, device)) {
       findings.push_back(time_finding(bar, time->ns, time->ns_interval, "median"));
     }
   }
-  const auto all = phase_time(points, "all", device);
-  if (all) {
-    add_clock_parts(bar, phase_times(points, device, labels), all->ns, points, device, findings);
+  const auto all = phase_time(points, phase_all, device);
+  if (!all) {
+    findings.push_back(without_value(stack_part_name, bar, stack_view_clock,
+                                     "only a clock in the kernel tells waiting from work",
+                                     "share"));
     return;
   }
-  findings.push_back(without_value(stack_part_name, bar, stack_view_clock,
-                                   "only a clock in the kernel tells waiting from work", "share"));
+  add_clock_parts(bar, phase_times(points, device, labels), all->ns, points, device, findings);
+  add_lock_use(bar, points, device, findings);
 }
 
 void add_speed_up(std::vector<Finding>& findings) {

@@ -10,6 +10,7 @@
 
 #include "probes/shared/bounds.hpp"
 #include "probes/stalls/case.hpp"
+#include "probes/stalls/stamps.hpp"
 
 namespace clprobe::stalls::search {
 
@@ -20,8 +21,15 @@ constexpr std::string_view name_of(Queues queues) {
   return queues == Queues::one ? one_queue : queue_per_group;
 }
 
-/// Where a group's time goes by its own clock, in the order of the kernel's results.
-inline constexpr std::string_view all_phases[]{"lock", "queue", "nodes", "nothing to do", "all"};
+/// Where a group's time goes by the clock of its first work-item, in the order of the kernel's
+/// results: those before `all` follow one another and add up to it. Documents of older versions
+/// have "lock", "queue" and "nothing to do" instead, in which waits are elsewhere.
+inline constexpr std::string_view phase_holds = "holds the common lock";  ///< at whatever else
+inline constexpr std::string_view all_phases[]{"locks",   "queues",  "nodes",
+                                               "no work", phase_all, phase_holds};
+inline constexpr std::size_t phases_of_all = 4;
+/// The share of a search's time in which some group holds the common lock.
+inline constexpr std::string_view lock_use_name = "lock_in_use";
 
 /// Nodes are numbers; the children of n are children[n] to children[n + 1] - 1. Each but the root
 /// has one parent, of a lower number; the root has at most 64 children, others at most 8.
@@ -59,7 +67,7 @@ struct Shape {
 // As in cl/stalls_search.clh: words of a queue's control and of a group's results, and the
 // work-items that a group has.
 inline constexpr std::uint64_t queue_words = 32;
-inline constexpr std::uint64_t result_words = 9;
+inline constexpr std::uint64_t result_words = 10;
 inline constexpr std::uint64_t front = 32;
 
 /// The slots of each queue: a power of two, which holds all nodes.
@@ -73,7 +81,8 @@ Memory memory_of(Queues queues, const Point& point);
 std::string options_of(const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
 Work prepare(Queues queues, Shared& shared, const Point& point);
-/// The time of a search; locks, queues, nodes, nothing to do, and the tail.
+/// The time of a search; locks, queues, nodes, no work, and the tail; how much of the time the
+/// common lock is held.
 void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings);
 /// The speed-up of queues for each group, beside the thesis's, where both bars are there.

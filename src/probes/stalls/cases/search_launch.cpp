@@ -22,7 +22,7 @@ namespace {
 
 // As in cl/stalls.cl.
 constexpr std::size_t first_of_ticks = 2;
-constexpr std::size_t first_of_stamps = 7;
+constexpr std::size_t first_of_stamps = 8;
 constexpr cl_uint empty = ~cl_uint{0};
 // Attempts to take a lock, each after a pause of up to 16 atomics: about a second.
 constexpr cl_uint budget = 1U << 16U;
@@ -37,6 +37,7 @@ struct Results {
   std::uint64_t nodes{0};
   cl_uint value{0};
   std::array<std::uint64_t, std::size(all_phases)> ticks{};
+  std::uint64_t unbooked{0};    ///< ticks of `all` that are in none of its phases, or in two
   std::vector<Stamp> stamps{};  ///< of each group
 };
 
@@ -134,9 +135,13 @@ Results Search::read_results() const {
     const std::size_t own = group * result_words;
     results.nodes += counts[own];
     results.value += static_cast<cl_uint>(counts[own + 1]);
+    std::uint64_t rest = counts[own + first_of_ticks + phases_of_all];
     for (std::size_t k = 0; k < results.ticks.size(); ++k) {
-      results.ticks.at(k) += counts[own + first_of_ticks + k];
+      const std::uint64_t ticks = counts[own + first_of_ticks + k];
+      results.ticks.at(k) += ticks;
+      if (k < phases_of_all) rest -= ticks;
     }
+    results.unbooked += rest;
     results.stamps.push_back({.shared_began = counts[own + first_of_stamps],
                               .shared_ended = counts[own + first_of_stamps + 1]});
   }
@@ -168,7 +173,8 @@ Measurement Search::run(std::uint64_t searches) {
     sample.host_ns += times.host_ns;
     const Results results = read_results();
     ticks += ticks_of(results);
-    sample.witness = sample.witness * 31 + (results.nodes << 32U) + results.value;
+    sample.witness =
+        sample.witness * 31 + (results.nodes << 32U) + results.value + results.unbooked;
     measurement.expected_witness =
         measurement.expected_witness * 31 + (std::uint64_t{tree_.nodes()} << 32U) + expected_value_;
   }

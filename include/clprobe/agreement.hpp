@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several probes of a run find of the same memory, each in its own way, held against each
+// other. Pure.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "clprobe/run.hpp"
+
+namespace clprobe {
+
+/// What more than one probe may find of a memory. `implied_bytes_in_flight` is not found but made:
+/// by Little's law, a bandwidth times the latency that another probe finds there.
+enum class Quantity { capacity, latency, bandwidth, bytes_in_flight, implied_bytes_in_flight };
+
+/// Says of a probe's findings of one name and series that they are such a quantity, of all levels.
+struct SharedQuantity {
+  Quantity quantity{Quantity::capacity};
+  std::string_view memory{};   ///< of the whole device: "global", "local", "image"
+  std::string_view finding{};  ///< its name
+  std::string_view series{};
+};
+
+struct ProbeQuantities {
+  std::string_view probe{};
+  std::span<const SharedQuantity> quantities{};
+};
+
+/// The warnings: a level of bandwidth ends where no level of latency does; and the bytes in flight
+/// that a bandwidth implies are not those that another probe finds.
+inline constexpr std::string_view end_warning = "end_not_shared";
+inline constexpr std::string_view lone_end_warning = "end_of_one_level";
+inline constexpr std::string_view in_flight_warning = "in_flight_differs";
+
+/// The method of findings that are made of those of two probes.
+inline constexpr std::string_view little_method = "Little's law";
+
+/// Adds to each bandwidth what it implies, level by level, and writes or takes back the warnings. A
+/// run that was disturbed (`tell_disturbance` comes first) has no warnings: its curves differ by
+/// that already.
+void tell_agreement(Run& run, std::span<const ProbeQuantities> all);
+
+}  // namespace clprobe

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/agreement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "clprobe/scatter.hpp"
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+namespace {
+
+// Both walk over a set in another order, which fills the sets of a cache otherwise.
+constexpr double end_margin = 1.25;
+// The latency of an idle memory is not that of a loaded one.
+constexpr double in_flight_margin = 1.5;
+// Of a set that is twice as large as a cache nearly nothing comes from it.
+constexpr double far_beyond = 2.0;
+
+/// What a probe finds of a memory, level by level.
+struct Rung {
+  Finding value{};
+  std::optional<Interval> end{};  ///< in which its capacity lies
+};
+
+struct Ladder {
+  ProbeResult* result{nullptr};
+  std::string_view probe{};
+  SharedQuantity what{};
+  std::vector<Rung> rungs{};
+  double measured_to{std::numeric_limits<double>::infinity()};  ///< bytes
+};
+
+/// The interval of a finding's value, or the value alone.
+Interval interval_of(const Finding& finding) {
+  return {finding.low.value_or(*finding.value), finding.high.value_or(*finding.value)};
+}
+
+const Finding* find_level(const ProbeResult& result, std::string_view name, std::string_view series,
+                          const std::optional<int>& level) {
+  const auto found =
+      std::find_if(result.findings.begin(), result.findings.end(), [&](const Finding& each) {
+        return each.name == name && each.series == series && each.level == level && each.value;
+      });
+  return found == result.findings.end() ? nullptr : &*found;
+}
+
+/// The name of the probe's findings of a quantity of the same series; empty where it has none.
+std::string_view name_beside(const ProbeQuantities& probe, const SharedQuantity& what,
+                             Quantity wanted) {
+  for (const SharedQuantity& each : probe.quantities) {
+    if (each.quantity == wanted && each.series == what.series) return each.finding;
+  }
+  return {};
+}
+
+Ladder ladder_of(ProbeResult& result, const ProbeQuantities& probe, const SharedQuantity& what) {
+  Ladder ladder{.result = &result, .probe = probe.probe, .what = what};
+  const std::string_view capacity = name_beside(probe, what, Quantity::capacity);
+  for (const Finding& each : result.findings) {
+    if (each.series != what.series) continue;
+    // Of a level whose end was not reached: the largest set that was measured.
+    if (each.name == capacity && !each.value && each.low) ladder.measured_to = *each.low;
+    if (each.name != what.finding || !each.value) continue;
+    Rung rung{each, {}};
+    const Finding* const end = find_level(result, capacity, what.series, each.level);
+    if (end != nullptr) rung.end = interval_of(*end);
+    ladder.rungs.push_back(std::move(rung));
+  }
+  std::stable_sort(ladder.rungs.begin(), ladder.rungs.end(), [](const Rung& a, const Rung& b) {
+    return a.value.level.value_or(0) < b.value.level.value_or(0);
+  });
+  return ladder;
+}
+
+/// All that is found of a quantity.
+std::vector<Ladder> ladders_of(Run& run, std::span<const ProbeQuantities> all, Quantity quantity) {
+  std::vector<Ladder> ladders;
+  for (const ProbeQuantities& probe : all) {
+    for (ProbeResult& result : run.results) {
+      if (result.probe != probe.probe) continue;
+      for (const SharedQuantity& each : probe.quantities) {
+        if (each.quantity != quantity) continue;
+        Ladder ladder = ladder_of(result, probe, each);
+        if (!ladder.rungs.empty()) ladders.push_back(std::move(ladder));
+      }
+    }
+  }
+  return ladders;
+}
+
+double middle_of(const Interval& interval) { return std::sqrt(interval.low * interval.high); }
+
+/// A size that surely lies in a level.
+double size_within(const Ladder& ladder, std::size_t number) {
+  const std::optional<Interval>& end = ladder.rungs[number].end;
+  const bool is_first = number == 0 || !ladder.rungs[number - 1].end;
+  if (is_first) return end ? middle_of(*end) / far_beyond : 1.0;
+  const double before = middle_of(*ladder.rungs[number - 1].end);
+  return end ? std::sqrt(before * middle_of(*end)) : before * far_beyond;
+}
+
+/// Whether it is known which sizes a level holds.
+bool is_placed(const Ladder& ladder, std::size_t number) {
+  return number > 0 || ladder.rungs[0].end;
+}
+
+const Rung& rung_at(const Ladder& ladder, double size) {
+  const auto found = std::find_if(ladder.rungs.begin(), ladder.rungs.end(), [&](const Rung& each) {
+    return !each.end || size <= middle_of(*each.end);
+  });
+  return found == ladder.rungs.end() ? ladder.rungs.back() : *found;
+}
+
+/// Bandwidth times latency.
+Finding implied_by(const Ladder& bandwidth, std::size_t number, const Ladder& latency,
+                   std::string_view name) {
+  const Finding& rate = bandwidth.rungs[number].value;
+  const Finding& time = rung_at(latency, size_within(bandwidth, number)).value;
+  const Interval rates = interval_of(rate);
+  const Interval times = interval_of(time);
+  Finding bytes;
+  bytes.name = name;
+  bytes.series = rate.series;
+  bytes.level = rate.level;
+  bytes.value = *rate.value * *time.value;
+  bytes.low = rates.low * times.low;
+  bytes.high = rates.high * times.high;
+  bytes.unit = "bytes";
+  bytes.method = little_method;
+  bytes.role = Role::remark;
+  return bytes;
+}
+
+bool is_near(const Interval& a, const Interval& b, double margin) {
+  return a.low <= b.high * margin && b.low <= a.high * margin;
+}
+
+std::int64_t whole(double bytes) { return static_cast<std::int64_t>(std::llround(bytes)); }
+
+/// The warning about the end of a level of bandwidth; nothing where a level of latency ends there.
+std::optional<Warning> warning_about(const Ladder& bandwidth, const Interval& end,
+                                     const Ladder& latency) {
+  if (end.high > latency.measured_to) return std::nullopt;
+  double nearest = std::numeric_limits<double>::infinity();
+  const Rung* beside = nullptr;
+  for (const Rung& each : latency.rungs) {
+    if (!each.end) continue;
+    if (is_near(end, *each.end, end_margin)) return std::nullopt;
+    const double distance = std::fabs(std::log(middle_of(end) / middle_of(*each.end)));
+    if (distance >= nearest) continue;
+    nearest = distance;
+    beside = &each;
+  }
+  Warning warning{std::string(beside == nullptr ? lone_end_warning : end_warning),
+                  {{"probe", std::string(bandwidth.probe)},
+                   {"series", std::string(bandwidth.what.series)},
+                   {"ends_at_bytes", whole(middle_of(end))},
+                   {"other_probe", std::string(latency.probe)},
+                   {"other_series", std::string(latency.what.series)}},
+                  WarningSource::analysis};
+  if (beside != nullptr) warning.facts.set("nearest_bytes", whole(middle_of(*beside->end)));
+  return warning;
+}
+
+void warn_of_ends(const Ladder& bandwidth, const Ladder& latency, std::vector<Warning>& warnings) {
+  for (const Rung& each : bandwidth.rungs) {
+    if (!each.end) continue;
+    if (auto warning = warning_about(bandwidth, *each.end, latency)) {
+      warnings.push_back(std::move(*warning));
+    }
+  }
+}
+
+/// What memory is found to have in flight, beside what its bandwidth implies. A lower bound says
+/// nothing of a device that has more.
+void warn_of_bytes(const Ladder& bandwidth, const Finding& implied, const Ladder& found,
+                   std::vector<Warning>& warnings) {
+  for (const Rung& each : found.rungs) {
+    const Interval bytes = interval_of(each.value);
+    const Interval beside = interval_of(implied);
+    const bool is_less = beside.high * in_flight_margin < bytes.low;
+    const bool is_more = bytes.high * in_flight_margin < beside.low;
+    if (!is_less && (!is_more || each.value.role == Role::lower_bound)) continue;
+    warnings.push_back({std::string(in_flight_warning),
+                        {{"probe", std::string(bandwidth.probe)},
+                         {"series", std::string(bandwidth.what.series)},
+                         {"implied_bytes", whole(*implied.value)},
+                         {"other_probe", std::string(found.probe)},
+                         {"found_bytes", whole(*each.value.value)}},
+                        WarningSource::analysis});
+  }
+}
+
+bool is_disturbed(const Run& run) {
+  return std::any_of(run.warnings.begin(), run.warnings.end(), [](const Warning& each) {
+    return each.code == disturbed_warning || each.code == reference_warning ||
+           each.code == others_warning;
+  });
+}
+
+void take_back(Run& run) {
+  std::erase_if(run.warnings, [](const Warning& each) {
+    return each.code == end_warning || each.code == lone_end_warning ||
+           each.code == in_flight_warning;
+  });
+  for (ProbeResult& result : run.results) {
+    std::erase_if(result.findings,
+                  [](const Finding& each) { return each.method == little_method; });
+  }
+}
+
+std::string_view implied_name(std::span<const ProbeQuantities> all, const Ladder& bandwidth) {
+  for (const ProbeQuantities& probe : all) {
+    if (probe.probe != bandwidth.probe) continue;
+    return name_beside(probe, bandwidth.what, Quantity::implied_bytes_in_flight);
+  }
+  return {};
+}
+
+}  // namespace
+
+void tell_agreement(Run& run, std::span<const ProbeQuantities> all) {
+  take_back(run);
+  const std::vector<Ladder> latencies = ladders_of(run, all, Quantity::latency);
+  const std::vector<Ladder> in_flight = ladders_of(run, all, Quantity::bytes_in_flight);
+  std::vector<Warning> warnings;
+  for (const Ladder& bandwidth : ladders_of(run, all, Quantity::bandwidth)) {
+    const auto is_beside = [&](const Ladder& other) {
+      return other.what.memory == bandwidth.what.memory && other.probe != bandwidth.probe;
+    };
+    const auto latency = std::find_if(latencies.begin(), latencies.end(), is_beside);
+    if (latency == latencies.end()) continue;
+    warn_of_ends(bandwidth, *latency, warnings);
+    const std::string_view name = implied_name(all, bandwidth);
+    if (name.empty()) continue;
+    for (std::size_t i = 0; i < bandwidth.rungs.size(); ++i) {
+      if (!is_placed(bandwidth, i) && latency->rungs.size() > 1) continue;
+      Finding implied = implied_by(bandwidth, i, *latency, name);
+      // Of memory, behind all that has an end.
+      const bool is_memory = i > 0 && i + 1 == bandwidth.rungs.size() && !bandwidth.rungs[i].end;
+      for (const Ladder& found : in_flight) {
+        if (is_memory && is_beside(found)) warn_of_bytes(bandwidth, implied, found, warnings);
+      }
+      bandwidth.result->findings.push_back(std::move(implied));
+    }
+  }
+  if (is_disturbed(run)) return;
+  run.warnings.insert(run.warnings.end(), warnings.begin(), warnings.end());
+}
+
+}  // namespace clprobe

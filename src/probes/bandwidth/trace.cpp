@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The walks of cl/bandwidth.cl as warp instructions: what one compute unit has of them. Pure.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "clprobe/simulated.hpp"
+#include "probes/bandwidth/launch.hpp"
+#include "probes/bandwidth/series.hpp"
+#include "probes/bandwidth/shape.hpp"
+
+namespace clprobe::bandwidth {
+namespace {
+
+using simulator::Lanes;
+using simulator::Machine;
+using simulator::Program;
+using simulator::Register;
+using simulator::Resident;
+using simulator::Trace;
+
+// Until the first bytes come is no more than a two hundredth of the time; near the units it is
+// until the last warp, which walks alone, has ended.
+constexpr std::uint64_t latencies_far = 200;
+constexpr std::uint64_t latencies_near = 2000;
+// Each line costs the host as much as a miss of its own.
+constexpr std::uint64_t max_bytes = std::uint64_t{16} << 20U;
+// Of a set that is twice as large a walk finds nothing again, even in the emptiest sets of a cache.
+constexpr std::uint64_t forgotten_capacities = 2;
+
+/// The walks of local memory are parts of one group.
+std::uint64_t walks_of_group(const Shape& shape) { return shape.group / shape.lanes; }
+
+/// Blocks of a walk that are simulated: all are alike.
+std::uint64_t turns_of(const Machine& machine, const Shape& shape) {
+  constexpr std::uint64_t min_turns = 4;
+  const bool is_near = shape.operation == Operation::local ||
+                       (machine.l1.keeps_loads && shape.region_bytes() <= machine.l1.bytes);
+  const std::uint64_t cycles =
+      is_near ? std::max(machine.l1.latency_cycles, machine.local.latency_cycles)
+              : machine.memory.latency_cycles.high;
+  const double port = std::max(machine.l2.bytes_per_cycle, machine.memory.bytes_per_cycle);
+  const std::uint64_t bytes_per_cycle =
+      std::min(machine.load_store.lines_per_interval * machine.l1.line_bytes,
+               is_near ? ~std::uint64_t{0} : static_cast<std::uint64_t>(port));
+  const std::uint64_t bytes_of_turn = shape.block_bytes() * walks_of_group(shape);
+  const std::uint64_t bytes = (is_near ? latencies_near : latencies_far) * cycles * bytes_per_cycle;
+  return std::max(min_turns, std::min(max_bytes, bytes) / bytes_of_turn);
+}
+
+/// The walk's blocks in their order, as byte offsets.
+std::vector<std::uint64_t> offsets_of(const Shape& shape, std::uint64_t turns) {
+  std::vector<std::uint64_t> offsets;
+  const std::uint64_t count = std::min(shape.blocks, turns);
+  for (std::uint64_t block = 0; block < count; ++block) {
+    offsets.push_back(block * shape.block_bytes());
+  }
+  return offsets;
+}
+
+Program walk_of(const Shape& shape, std::uint64_t width, std::uint64_t turns) {
+  const std::uint64_t vector_bytes = shape.vector * sizeof(std::uint32_t);
+  const bool is_local = shape.operation == Operation::local;
+  const auto sum = static_cast<Register>(shape.unroll());  // behind the values of a block
+  Program program;
+  for (std::uint64_t k = 0; k < shape.unroll(); ++k) {
+    Lanes lanes{.base = k * shape.lanes * vector_bytes, .table = 0, .table_turn = 1};
+    lanes.lane_step = static_cast<std::int64_t>(vector_bytes);
+    lanes.warp_step = static_cast<std::int64_t>(width * vector_bytes);
+    lanes.bytes = static_cast<std::uint32_t>(vector_bytes);
+    const auto value = static_cast<Register>(k);
+    program.push_back(is_local ? simulator::local_load(value, lanes)
+                               : simulator::load(value, lanes));
+  }
+  for (std::uint64_t k = 0; k < shape.unroll(); ++k) {
+    program.push_back(simulator::alu(sum, {static_cast<Register>(k), sum}));
+  }
+  program.push_back(simulator::repeat(0, turns));
+  return program;
+}
+
+/// What the walk before has left in a cache of `bytes`.
+void add_walked(Trace& trace, Resident::Home home, std::uint64_t bytes, std::uint64_t region) {
+  if (region > forgotten_capacities * bytes) return;
+  trace.resident.push_back({.home = home, .base = 0, .bytes = region});
+}
+
+/// A cache that all units share has a part for each where each has a set of its own.
+Machine share_of(Machine machine, const Shape& shape) {
+  if (shape.regions == 1 || machine.l2.bytes == 0) return machine;
+  const std::uint64_t set = machine.l2.ways * machine.l1.line_bytes;
+  machine.l2.bytes = std::max<std::uint64_t>(1, machine.l2.bytes / shape.regions / set) * set;
+  return machine;
+}
+
+Trace trace_of(const Machine& machine, const Shape& shape, std::uint64_t turns) {
+  Trace trace;
+  trace.tables = {offsets_of(shape, turns)};
+  trace.programs = {walk_of(shape, machine.core.warp_width, turns)};
+  trace.groups = {make_group(machine, shape.group)};
+  if (shape.operation == Operation::local) return trace;
+  add_walked(trace, Resident::Home::l2, machine.l2.bytes, shape.region_bytes());
+  add_walked(trace, Resident::Home::l1, machine.l1.bytes, shape.region_bytes());
+  return trace;
+}
+
+}  // namespace
+
+SimulatedWork trace(const Machine& machine, const Point& point) {
+  const SeriesSpec* const series = series_named(point.series);
+  const auto shape = shape_of<Shape>(point);
+  if (writes(shape.operation) || shape.operation == Operation::image) {
+    throw Unsupported("the simulator has no images, and its caches write back in no time");
+  }
+  const Machine here = share_of(machine, shape);
+  const std::uint64_t turns = turns_of(here, shape);
+  const bool is_one = series != nullptr && series->is_one_unit;
+  SimulatedWork work;
+  work.machine = here;
+  // All units do as this one does.
+  work.accesses_per_iteration =
+      turns * shape.block_bytes() * walks_of_group(shape) *
+      (is_one ? 1 : std::max<std::uint64_t>(1, machine.core.compute_units));
+  work.max_iterations = 1;
+  work.trace = [here, shape, turns](std::uint64_t) { return trace_of(here, shape, turns); };
+  return work;
+}
+
+}  // namespace clprobe::bandwidth

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// What made transfers say.
+#include "probes/transfer/findings.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "probes/shared/card_parts.hpp"
+#include "probes/shared/finding.hpp"
+#include "probes/transfer/card.hpp"
+#include "probes/transfer/fit.hpp"
+#include "probes/transfer/series.hpp"
+
+namespace clprobe::transfer {
+
+extern const Probe probe;
+
+namespace {
+
+constexpr std::uint64_t small_size = 64;
+constexpr std::uint64_t large_size = mebibytes(64).count;
+
+DeviceInfo gpu() {
+  DeviceInfo device;
+  device.type = DeviceType::gpu;
+  return device;
+}
+
+const SeriesSpec& spec_of(std::string_view series) {
+  return *std::find_if(all_series.begin(), all_series.end(),
+                       [&](const SeriesSpec& each) { return each.name == series; });
+}
+
+Point measured(std::string_view series, std::uint64_t bytes, double start_ns, double rate) {
+  const SeriesSpec& spec = spec_of(series);
+  Point point;
+  point.series = series;
+  const Shape shape{.transfer_bytes = bytes, .direction = spec.direction, .way = spec.way};
+  write_shape(shape, point);
+  for (std::uint64_t visit = 0; visit < 3; ++visit) {
+    Sample sample;
+    sample.accesses = 100 * shape.moved_bytes();
+    sample.host_ns = static_cast<std::uint64_t>(
+        100 * (start_ns + static_cast<double>(shape.moved_bytes()) / rate));
+    sample.visit = visit;
+    point.samples.push_back(sample);
+  }
+  return point;
+}
+
+using Points = std::vector<Point>;
+
+/// Of all sizes; of some series only the large ones are measured.
+void add(Points& points, std::string_view series, double start_ns, double rate) {
+  for (std::uint64_t bytes = small_size; bytes <= large_size; bytes *= 4) {
+    if (is_of_large_ones(spec_of(series)) && bytes * large_part < large_size) continue;
+    points.push_back(measured(series, bytes, start_ns, rate));
+  }
+}
+
+void add_mapping(Points& points, std::string_view series, std::uint64_t bytes, double took_ns) {
+  points.push_back(measured(series, bytes, 20e3 + took_ns, 5.0));
+  points.back().facts.set(mapping_ns, static_cast<std::int64_t>(took_ns));
+}
+
+/// A GPU behind a link that carries 50 bytes a nanosecond each way.
+Points behind_link() {
+  Points points;
+  add(points, "to-device", 20e3, 10.0);
+  add(points, "from-device", 25e3, 8.0);
+  add(points, "to-device-pinned", 8e3, 50.0);
+  add(points, "from-device-pinned", 9e3, 40.0);
+  add(points, both_series, 12e3, 80.0);
+  return points;
+}
+
+const Finding& found_in(const Findings& found, std::string_view name,
+                        std::string_view series = {}) {
+  const Finding* const finding = find_finding(found.findings, name, series);
+  REQUIRE_MESSAGE(finding != nullptr, name << " of " << series);
+  return *finding;
+}
+
+bool has(const Findings& found, std::string_view name, std::string_view series = {}) {
+  return find_finding(found.findings, name, series) != nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("transfer: rate, start-up and the size for half of the rate") {
+  const Findings found = analyse(gpu(), behind_link());
+  CHECK(*found_in(found, "bandwidth", "to-device-pinned").value ==
+        doctest::Approx(50e9).epsilon(0.001));
+  CHECK(*found_in(found, "start_up", "to-device-pinned").value ==
+        doctest::Approx(8e-6).epsilon(0.001));
+  CHECK(*found_in(found, "half_size", "to-device-pinned").value ==
+        doctest::Approx(400e3).epsilon(0.002));
+  for (const Finding& each : found.findings) {
+    if (!each.value) continue;
+    CHECK(*each.low <= *each.value);
+    CHECK(*each.high >= *each.value);
+  }
+}
+
+TEST_CASE("transfer: both ways at once beside the faster way alone") {
+  const Findings found = analyse(gpu(), behind_link());
+  CHECK(*found_in(found, "duplex").value == doctest::Approx(1.6).epsilon(0.002));
+  // It does not matter which of them is the faster one.
+  Points turned = behind_link();
+  for (Point& each : turned) {
+    if (each.series == "to-device-pinned") {
+      each.series = "from-device-pinned";
+    } else if (each.series == "from-device-pinned") {
+      each.series = "to-device-pinned";
+    }
+  }
+  CHECK(*found_in(analyse(gpu(), turned), "duplex").value == doctest::Approx(1.6).epsilon(0.002));
+  // Of one way and both ways at once nothing follows for the other way.
+  Points points = behind_link();
+  std::erase_if(points, [](const Point& each) { return each.series == "from-device-pinned"; });
+  CHECK_FALSE(has(analyse(gpu(), points), "duplex"));
+}
+
+TEST_CASE("transfer: each way at once has a rate of its own, and no start-up") {
+  Points points = behind_link();
+  add(points, "to-device-duplex", 10e3, 25.0);
+  add(points, "from-device-duplex", 10e3, 11.0);
+  const Findings found = analyse(gpu(), points);
+  CHECK(*found_in(found, "bandwidth", "to-device-duplex").value ==
+        doctest::Approx(25e9).epsilon(0.02));
+  CHECK(*found_in(found, "bandwidth", "from-device-duplex").value ==
+        doctest::Approx(11e9).epsilon(0.02));
+  CHECK_FALSE(has(found, "start_up", "to-device-duplex"));
+  CHECK_FALSE(has(found, "half_size", "to-device-duplex"));
+}
+
+TEST_CASE("transfer: without small transfers there is a rate, and why there is no start-up") {
+  Points points;
+  points.push_back(measured("to-device", large_size, 20e3, 10.0));
+  const Findings found = analyse(gpu(), points);
+  CHECK(found_in(found, "bandwidth").value.has_value());
+  const Finding& start = found_in(found, "start_up");
+  CHECK_FALSE(start.value.has_value());
+  CHECK(start.reason == "no transfer is small enough: its start-up is a part of all");
+  CHECK_FALSE(has(found, "half_size"));
+}
+
+TEST_CASE(
+    "transfer: a mapping that takes no time is a zero copy, and one that moves bytes is not") {
+  const auto zero_copy_by = [](double mapping_rate) {
+    Points points = behind_link();
+    add_mapping(points, "to-device-map", large_size,
+                static_cast<double>(large_size) / mapping_rate);
+    return found_in(analyse(gpu(), points), "zero_copy").label;
+  };
+  CHECK(zero_copy_by(1e4) == is_zero_copy);
+  // Three times the best of the ways that surely move bytes, which is 50.
+  CHECK(zero_copy_by(155.0) == is_zero_copy);
+  CHECK(zero_copy_by(145.0) == is_no_zero_copy);
+  CHECK(zero_copy_by(50.0) == is_no_zero_copy);
+  // Either way may move them, and the way back is slow.
+  Points points = behind_link();
+  add_mapping(points, "to-device-map", large_size, 1000.0);
+  add_mapping(points, "from-device-map", large_size, static_cast<double>(large_size) / 50.0);
+  const Finding& finding = found_in(analyse(gpu(), points), "zero_copy");
+  CHECK(finding.label == is_no_zero_copy);
+  CHECK(finding.series == "from-device-map");
+}
+
+TEST_CASE("transfer: a mapping is told from a copy by large transfers beside it alone") {
+  // 50 bytes a nanosecond: less than 10 MB takes less than 200 us.
+  for (const std::uint64_t bytes : {mebibytes(1).count, mebibytes(4).count}) {
+    Points points = behind_link();
+    add_mapping(points, "to-device-map", bytes, 10.0);
+    const Findings found = analyse(gpu(), points);
+    const Finding& finding = found_in(found, "zero_copy");
+    CHECK(finding.label.empty());
+    CHECK(finding.reason == "no transfer is large enough to tell it from the time of a call");
+  }
+  Points large = behind_link();
+  add_mapping(large, "to-device-map", mebibytes(16).count, 10.0);
+  CHECK(found_in(analyse(gpu(), large), "zero_copy").label == is_zero_copy);
+  // The slow start of a small transfer is no rate, and a copy out of a mapping none either.
+  Points small;
+  add_mapping(small, "to-device-map", large_size, static_cast<double>(large_size) / 50.0);
+  small.push_back(measured("to-device", small_size, 20e3, 10.0));
+  const Findings found = analyse(gpu(), small);
+  CHECK(found_in(found, "zero_copy").label.empty());
+  CHECK(found_in(found, "zero_copy").reason == "no transfer of that size was measured beside it");
+  CHECK_FALSE(has(analyse(gpu(), behind_link()), "zero_copy"));
+}
+
+TEST_CASE("transfer: what a kernel reads faster than the link carries is on the device") {
+  const auto kept = [](const DeviceInfo& device, double rate) {
+    Points points = behind_link();
+    add(points, "to-device-kernel", 20e3, rate);
+    const Finding* const finding = find_finding(analyse(device, points).findings, "host_memory");
+    return finding == nullptr ? std::string("nothing") : finding->label;
+  };
+  CHECK(kept(gpu(), 2000.0) == kept_on_device);
+  CHECK(kept(gpu(), 52.0) == kept_on_host);
+  CHECK(kept(gpu(), 20.0) == kept_on_host);
+  DeviceInfo cpu;
+  cpu.type = DeviceType::cpu;
+  CHECK(kept(cpu, 2000.0) == "nothing");
+  DeviceInfo integrated = gpu();
+  integrated.reported.set("host_unified_memory", std::int64_t{1});
+  CHECK(kept(integrated, 2000.0) == "nothing");
+  Points small = behind_link();
+  small.push_back(measured("to-device-kernel", mebibytes(1).count, 20e3, 2000.0));
+  CHECK(found_in(analyse(gpu(), small), "host_memory").label.empty());
+}
+
+TEST_CASE("transfer: failed points and those of other versions count for nothing") {
+  Points points = behind_link();
+  for (Point& each : points) {
+    if (each.series == "to-device") each.failure = "clEnqueueWriteBuffer: out of memory";
+  }
+  points.push_back(measured("from-device", large_size, 0.0, 1000.0));
+  points.back().parameters = {};
+  const Findings found = analyse(gpu(), points);
+  CHECK_FALSE(has(found, "bandwidth", "to-device"));
+  CHECK(*found_in(found, "bandwidth", "from-device").value == doctest::Approx(8e9).epsilon(0.01));
+  CHECK(analyse(gpu(), {}).findings.empty());
+}
+
+TEST_CASE("transfer: the card has both ways, what was not seen, and fits a narrow terminal") {
+  Points points = behind_link();
+  add_mapping(points, "to-device-map", large_size, 1000.0);
+  ProbeResult result{.probe = "transfer", .unit = Unit::bytes_per_second, .points = points};
+  analyse_again(probe, gpu(), result);
+  result.findings.push_back(not_measured("bandwidth", "to-device-svm", "the device has none"));
+  declare(probe, result);
+  REQUIRE(result.card.lines.size() == 2);
+  CHECK(result.card.lines[0].topic == "to device");
+  CHECK(result.card.lines[0].text == "50.0 GB/s pinned, 10.0 GB/s pageable; zero copy");
+  CHECK(result.card.lines[1].topic == "from device");
+  CHECK(result.card.lines[1].text ==
+        "40.0 GB/s pinned, 8.00 GB/s pageable; both ways 1.60 times one");
+  for (const CardLine& each : result.card.lines) CHECK(each.text.size() <= 64);
+  REQUIRE(result.card.rows.size() == 6);
+  CHECK(result.card.rows[0].topic == "to-device");
+  CHECK(result.card.rows[0].text == "10.0 GB/s, start-up 20.0 µs, half of it at 195 KiB");
+  CHECK(result.card.unseen == std::vector<std::string>{"transfers to-device-svm"});
+  CHECK(card({}).lines.empty());
+}
+
+}  // namespace clprobe::transfer

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is planned for which device.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "probes/transfer/fit.hpp"
+#include "probes/transfer/series.hpp"
+
+namespace clprobe::transfer {
+
+extern const Probe probe;
+
+namespace {
+
+DeviceInfo gpu() {
+  DeviceInfo device;
+  device.type = DeviceType::gpu;
+  device.compute_units = 132;
+  device.max_work_group_size = 1024;
+  device.global_memory = gibibytes(140);
+  device.max_allocation = gibibytes(35);
+  device.reported.set("svm_capabilities", std::int64_t{1});
+  return device;
+}
+
+DeviceInfo phone() {
+  DeviceInfo device = gpu();
+  device.compute_units = 2;
+  device.global_memory = mebibytes(64);
+  device.max_allocation = mebibytes(16);
+  return device;
+}
+
+DeviceInfo cpu() {
+  DeviceInfo device = gpu();
+  device.type = DeviceType::cpu;
+  device.compute_units = 2;
+  device.global_memory = gibibytes(64);
+  device.max_allocation = gibibytes(16);
+  return device;
+}
+
+std::map<std::string, std::vector<std::uint64_t>> sizes_in(const Plan& plan) {
+  std::map<std::string, std::vector<std::uint64_t>> sizes;
+  for (const Point& each : plan.points) {
+    sizes[each.series].push_back(shape_of<Shape>(each).transfer_bytes);
+  }
+  for (auto& [series, all] : sizes) std::sort(all.begin(), all.end());
+  return sizes;
+}
+
+std::vector<std::uint64_t> sizes_for(const DeviceInfo& device, const Request& request = {}) {
+  return sizes_in(probe.plan(device, request)).at("to-device");
+}
+
+Request with_sizes(std::vector<SizeRange> sizes) {
+  Request request;
+  request.own.set("sizes", std::move(sizes));
+  return request;
+}
+
+Request with_effort(Effort effort) {
+  Request request;
+  request.effort = effort;
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("transfer: a large GPU has all series from 64 B to 256 MiB, each by its own way") {
+  const Plan plan = probe.plan(gpu(), {});
+  CHECK(plan.findings.empty());
+  const auto all = sizes_in(plan);
+  CHECK(all.size() == all_series.size());
+  for (const auto& [series, sizes] : all) {
+    CAPTURE(std::string_view(series));
+    CHECK(sizes.back() == mebibytes(256).count);
+    const bool is_large = series.ends_with("-duplex");
+    CHECK(sizes.front() == (is_large ? mebibytes(64) : Bytes{64}).count);
+    CHECK(sizes.size() == (is_large ? 2 : 12));
+  }
+  for (const Point& each : plan.points) {
+    const auto shape = shape_of<Shape>(each);
+    CHECK(shape.timer == Timer::wait);
+    CHECK(shape.buffer_bytes == mebibytes(256).count);
+    CHECK(shape.moved_bytes() == shape.transfer_bytes * (each.series == both_series ? 2 : 1));
+    const auto spec = std::find_if(all_series.begin(), all_series.end(),
+                                   [&](const SeriesSpec& any) { return any.name == each.series; });
+    REQUIRE(spec != all_series.end());
+    CHECK(shape.way == spec->way);
+    CHECK(shape.direction == spec->direction);
+    CHECK_FALSE(probe.find_problem(each).has_value());
+  }
+}
+
+TEST_CASE("transfer: what time cuts off first lies between the large and the small transfers") {
+  for (const Effort effort : {Effort::quick, Effort::normal}) {
+    const Plan plan = probe.plan(gpu(), with_effort(effort));
+    CHECK(plan.is_ordered);
+    const std::uint64_t largest = sizes_in(plan).at("to-device").back();
+    std::set<std::string> first;
+    for (std::size_t i = 0; i < all_series.size(); ++i) {
+      CHECK(shape_of<Shape>(plan.points[i]).transfer_bytes == largest);
+      first.insert(plan.points[i].series);
+    }
+    CHECK(first.size() == all_series.size());
+    CHECK(shape_of<Shape>(plan.points[all_series.size()]).transfer_bytes <= kibibytes(1).count);
+    const std::uint64_t last = shape_of<Shape>(plan.points.back()).transfer_bytes;
+    CHECK(last > kibibytes(1).count);
+    CHECK(last < largest);
+  }
+  CHECK_FALSE(probe.plan(gpu(), with_effort(Effort::thorough)).is_ordered);
+}
+
+TEST_CASE("transfer: every look has three small transfers, a first one few others") {
+  for (const Effort effort : {Effort::quick, Effort::normal, Effort::thorough}) {
+    const std::vector<std::uint64_t> sizes = sizes_for(gpu(), with_effort(effort));
+    CHECK(std::count_if(sizes.begin(), sizes.end(),
+                        [](std::uint64_t size) { return size <= kibibytes(1).count; }) >= 3);
+  }
+  CHECK(sizes_for(gpu(), with_effort(Effort::quick)).size() == 6);
+  CHECK(sizes_for(gpu(), with_effort(Effort::quick)).back() == mebibytes(64).count);
+  CHECK(sizes_for(gpu(), with_effort(Effort::normal)).size() == 12);
+  CHECK(sizes_for(gpu(), with_effort(Effort::thorough)).size() == 23);
+}
+
+TEST_CASE("transfer: where host and device share a memory, and on small devices, less is moved") {
+  CHECK(sizes_for(cpu()).back() == mebibytes(64).count);
+  DeviceInfo integrated = gpu();
+  integrated.reported.set("host_unified_memory", std::int64_t{1});
+  CHECK(sizes_for(integrated).back() == mebibytes(64).count);
+  integrated.reported.set("host_unified_memory", std::int64_t{0});
+  CHECK(sizes_for(integrated).back() == mebibytes(256).count);
+  DeviceInfo middle = gpu();
+  middle.global_memory = gibibytes(15);
+  CHECK(sizes_for(middle).back() == mebibytes(64).count);
+  const Plan plan = probe.plan(phone(), {});
+  CHECK(plan.memory <= mebibytes(32));
+  CHECK(plan.memory > mebibytes(16));
+}
+
+TEST_CASE("transfer: memory holds, with one series and with all") {
+  for (const DeviceInfo& device : {gpu(), phone(), cpu()}) {
+    for (const Bytes max : {kibibytes(64), mebibytes(4), mebibytes(100)}) {
+      Request request;
+      request.max_memory = max;
+      const Plan all = probe.plan(device, request);
+      CHECK_FALSE(all.points.empty());
+      CHECK(all.memory <= max);
+      request.series = {"to-device"};
+      const Plan one = probe.plan(device, request);
+      CHECK(one.memory <= max);
+      // Two buffers and not eight.
+      CHECK(sizes_in(one).at("to-device").back() > sizes_in(all).at("to-device").back());
+    }
+  }
+}
+
+TEST_CASE("transfer: each series counts the buffers that it needs") {
+  const auto count = [](std::vector<std::string> names) {
+    std::vector<SeriesSpec> series;
+    for (const SeriesSpec& each : all_series) {
+      if (std::find(names.begin(), names.end(), each.name) != names.end()) series.push_back(each);
+    }
+    return count_buffers(series);
+  };
+  CHECK(count({"to-device"}) == 2);
+  CHECK(count({"from-device", "to-device"}) == 2);
+  CHECK(count({"to-device-pinned"}) == 3);
+  CHECK(count({"both-pinned"}) == 4);
+  CHECK(count({"to-device-duplex"}) == 4);
+  CHECK(count({"to-device-map"}) == 3);
+  CHECK(count({"to-device-kernel"}) == 2);
+  CHECK(count({"from-device-svm"}) == 3);
+  CHECK(count({"on-device"}) == 2);
+  CHECK(count_buffers({all_series.begin(), all_series.end()}) == 7);
+}
+
+TEST_CASE("transfer: without shared virtual memory its series say so") {
+  for (const std::int64_t capabilities : {std::int64_t{0}, std::int64_t{2}}) {
+    DeviceInfo device = gpu();
+    device.reported.set("svm_capabilities", capabilities);
+    const Plan plan = probe.plan(device, {});
+    CHECK(sizes_in(plan).size() == all_series.size() - 2);
+    REQUIRE(plan.findings.size() == 2);
+    for (const Finding& each : plan.findings) {
+      CHECK(each.series.ends_with("-svm"));
+      CHECK(each.reason == "the device has no shared virtual memory");
+    }
+  }
+  DeviceInfo unknown = gpu();
+  unknown.reported = {};
+  CHECK(probe.plan(unknown, {}).findings.size() == 2);
+}
+
+TEST_CASE("transfer: sizes that were asked for are measured, and such as fit nowhere refused") {
+  const std::vector<std::uint64_t> sizes =
+      sizes_for(gpu(), with_sizes({{mebibytes(1), gibibytes(2), 2.0}}));
+  REQUIRE(sizes.size() == 12);
+  CHECK(sizes[1] == mebibytes(2).count);
+  CHECK(sizes.back() == gibibytes(2).count);
+  // Rounded down to vectors.
+  CHECK(sizes_for(gpu(), with_sizes({{Bytes{1000}, Bytes{1000}, 0.0}})) ==
+        std::vector<std::uint64_t>{992});
+  CHECK(probe.check(gpu(), {}).empty());
+  CHECK(probe.check(gpu(), with_sizes({{kibibytes(64), kibibytes(64), 0.0}})).empty());
+  CHECK(
+      probe.check(gpu(), with_sizes({{Bytes{8}, Bytes{8}, 0.0}}))
+          .starts_with("--sizes: none of them can be transferred: choose sizes between 16 B and"));
+  Request little = with_sizes({{mebibytes(1), mebibytes(1), 0.0}});
+  little.max_memory = mebibytes(4);
+  CHECK(probe.check(gpu(), little) ==
+        "--sizes: none of them can be transferred: choose sizes between 16 B and 512 KiB");
+  little.series = {"to-device"};
+  CHECK(probe.check(gpu(), little).empty());
+}
+
+}  // namespace clprobe::transfer

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// What probes find of the same memory, and when they are said to differ.
+#include "clprobe/agreement.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clprobe/scatter.hpp"
+
+namespace clprobe {
+namespace {
+
+constexpr std::array of_chase{SharedQuantity{Quantity::latency, "global", "time", "chase"},
+                              SharedQuantity{Quantity::capacity, "global", "capacity", "chase"}};
+constexpr std::array of_streams{
+    SharedQuantity{Quantity::bandwidth, "global", "rate", "all"},
+    SharedQuantity{Quantity::capacity, "global", "capacity", "all"},
+    SharedQuantity{Quantity::implied_bytes_in_flight, "global", "on_the_way", "all"}};
+constexpr std::array of_loads{
+    SharedQuantity{Quantity::bytes_in_flight, "global", "outstanding", "device"}};
+constexpr std::array all{ProbeQuantities{"chases", of_chase},
+                         ProbeQuantities{"streams", of_streams},
+                         ProbeQuantities{"loads", of_loads}};
+
+/// A step of a curve: its time or rate, and the size at which it ends, in KiB; 0: behind the
+/// largest set.
+struct Step {
+  double value{0.0};
+  double end_kibibytes{0.0};
+};
+
+Finding finding(std::string_view name, std::string_view series, int level, double value) {
+  Finding made;
+  made.name = name;
+  made.series = series;
+  made.level = level;
+  made.value = value;
+  made.low = 0.98 * value;
+  made.high = 1.02 * value;
+  return made;
+}
+
+ProbeResult result_of(std::string_view probe, std::string_view name, std::string_view series,
+                      const std::vector<Step>& levels, double measured_to = 1e9) {
+  ProbeResult result;
+  result.probe = probe;
+  int number = 0;
+  for (const Step& each : levels) {
+    result.findings.push_back(finding(name, series, ++number, each.value));
+    Finding end = finding("capacity", series, number, 1024.0 * each.end_kibibytes);
+    if (each.end_kibibytes == 0.0) {
+      end.value.reset();
+      end.low = measured_to;
+      end.high.reset();
+    }
+    result.findings.push_back(std::move(end));
+  }
+  return result;
+}
+
+// 100 KiB at 10 ns, 10 MiB at 100 ns, memory at 500 ns; 1000, 400 and 50 GB/s.
+ProbeResult chases(double near_end = 100.0, double measured_to = 1e9) {
+  return result_of("chases", "time", "chase", {{10e-9, near_end}, {100e-9, 10240.0}, {500e-9, 0.0}},
+                   measured_to);
+}
+ProbeResult streams(double near_end = 100.0, double far_end = 10240.0) {
+  return result_of("streams", "rate", "all", {{1000e9, near_end}, {400e9, far_end}, {50e9, 0.0}});
+}
+ProbeResult loads(double bytes, Role role = Role::fact) {
+  ProbeResult result;
+  result.probe = "loads";
+  result.findings.push_back(finding("outstanding", "device", 1, bytes));
+  result.findings.back().level.reset();
+  result.findings.back().role = role;
+  return result;
+}
+
+Run run_of(std::vector<ProbeResult> results) {
+  Run run;
+  run.results = std::move(results);
+  tell_agreement(run, all);
+  return run;
+}
+
+std::optional<Finding> implied(const Run& run, int level) {
+  for (const ProbeResult& result : run.results) {
+    for (const Finding& each : result.findings) {
+      if (each.name == "on_the_way" && each.level == level) return each;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+TEST_CASE("bandwidth times latency, level by level, is beside the bandwidth") {
+  const Run run = run_of({chases(), streams()});
+  CHECK(run.warnings.empty());
+  // 10 KB, 40 KB and 25 KB.
+  for (const auto& [level, bytes] : {std::pair{1, 1e4}, {2, 4e4}, {3, 2.5e4}}) {
+    const int number = level;
+    CAPTURE(number);
+    const std::optional<Finding> found = implied(run, number);
+    REQUIRE(found);
+    CHECK(*found->value == doctest::Approx(bytes));
+    CHECK(*found->low == doctest::Approx(0.98 * 0.98 * bytes));
+    CHECK(*found->high == doctest::Approx(1.02 * 1.02 * bytes));
+    CHECK(found->unit == "bytes");
+    CHECK(found->role == Role::remark);
+  }
+  CHECK_FALSE(implied(run_of({streams()}), 1).has_value());
+}
+
+TEST_CASE("a level that latency has twice and bandwidth once takes the one in its middle") {
+  ProbeResult chase =
+      result_of("chases", "time", "chase",
+                {{10e-9, 100.0}, {100e-9, 5000.0}, {200e-9, 10240.0}, {500e-9, 0.0}});
+  const Run run = run_of({std::move(chase), streams()});
+  CHECK(*implied(run, 2)->value == doctest::Approx(4e4));
+  CHECK(*implied(run, 3)->value == doctest::Approx(2.5e4));
+}
+
+TEST_CASE("a bandwidth of which no size is known takes the only latency, and none of several") {
+  ProbeResult one = result_of("streams", "rate", "all", {{400e9, 0.0}});
+  CHECK_FALSE(implied(run_of({chases(), one}), 1).has_value());
+  const ProbeResult flat = result_of("chases", "time", "chase", {{10e-9, 0.0}});
+  CHECK(*implied(run_of({flat, one}), 1)->value == doctest::Approx(4e3));
+}
+
+TEST_CASE("said again it is said once") {
+  Run run = run_of({chases(), streams(300.0)});
+  const Run before = run;
+  tell_agreement(run, all);
+  CHECK(run == before);
+  // What is no longer so is taken back.
+  run.results.erase(run.results.begin());
+  tell_agreement(run, all);
+  CHECK(run.warnings.empty());
+  CHECK_FALSE(implied(run, 1).has_value());
+}
+
+TEST_CASE("an end of bandwidth that is none of latency is warned of, with the nearest") {
+  const Run run = run_of({chases(), streams(300.0)});
+  REQUIRE(run.warnings.size() == 1);
+  const Warning& warning = run.warnings[0];
+  CHECK(warning.code == end_warning);
+  CHECK(warning.source == WarningSource::analysis);
+  CHECK(warning.facts.text("probe") == "streams");
+  CHECK(warning.facts.text("other_probe") == "chases");
+  CHECK(warning.facts.integer("nearest_bytes") == doctest::Approx(102400).epsilon(0.001));
+  CHECK(warning.facts.integer("ends_at_bytes") == doctest::Approx(307200).epsilon(0.001));
+  // A quarter apart is near, with what both brackets hold.
+  CHECK(run_of({chases(), streams(127.0)}).warnings.empty());
+  CHECK(run_of({chases(), streams(133.0)}).warnings.size() == 1);
+  CHECK(run_of({chases(), streams(79.0)}).warnings.empty());
+  CHECK(run_of({chases(), streams(75.0)}).warnings.size() == 1);
+}
+
+TEST_CASE("what latency has beyond the ends of bandwidth is hidden by many loads, and no warning") {
+  ProbeResult stream = result_of("streams", "rate", "all", {{400e9, 10240.0}, {50e9, 0.0}});
+  CHECK(run_of({chases(), std::move(stream)}).warnings.empty());
+}
+
+TEST_CASE("of sizes that latency was not measured at nothing is said") {
+  const double measured_to = 20.0 * 1024.0 * 1024.0;
+  CHECK(run_of({chases(100.0, measured_to), streams(100.0, 40000.0)}).warnings.empty());
+  CHECK(run_of({chases(), streams(100.0, 40000.0)}).warnings.size() == 1);
+}
+
+TEST_CASE("latency with no end at all is a warning of its own") {
+  ProbeResult flat = result_of("chases", "time", "chase", {{10e-9, 0.0}});
+  const Run run = run_of({std::move(flat), streams()});
+  REQUIRE(run.warnings.size() == 2);
+  for (const Warning& each : run.warnings) CHECK(each.code == lone_end_warning);
+}
+
+TEST_CASE("bytes in flight that memory's bandwidth does not imply are warned of") {
+  // Memory implies 25 KB.
+  CHECK(run_of({chases(), streams(), loads(25e3)}).warnings.empty());
+  CHECK(run_of({chases(), streams(), loads(37e3)}).warnings.empty());
+  CHECK(run_of({chases(), streams(), loads(17e3)}).warnings.empty());
+  const Run more = run_of({chases(), streams(), loads(42e3)});
+  REQUIRE(more.warnings.size() == 1);
+  CHECK(more.warnings[0].code == in_flight_warning);
+  CHECK(more.warnings[0].facts.integer("implied_bytes") == 25000);
+  CHECK(more.warnings[0].facts.integer("found_bytes") == 42000);
+  CHECK(run_of({chases(), streams(), loads(15e3)}).warnings.size() == 1);
+  // At least 15 KB may be 25, at least 42 may not.
+  CHECK(run_of({chases(), streams(), loads(15e3, Role::lower_bound)}).warnings.empty());
+  CHECK(run_of({chases(), streams(), loads(42e3, Role::lower_bound)}).warnings.size() == 1);
+}
+
+TEST_CASE("a disturbed run has no such warnings, and what is implied") {
+  for (const std::string_view code : {disturbed_warning, reference_warning, others_warning}) {
+    Run run;
+    run.results = {chases(), streams(300.0), loads(42e3)};
+    run.warnings.push_back({std::string(code), {}, WarningSource::analysis});
+    tell_agreement(run, all);
+    CHECK(run.warnings.size() == 1);
+    CHECK(implied(run, 1).has_value());
+  }
+}
+
+}  // namespace clprobe
