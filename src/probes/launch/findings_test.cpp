@@ -254,6 +254,7 @@ TEST_CASE("launch: the card has the answer on a line, and costs only where they 
   result.findings.back().method = "plan";
   analyse_again(probe, device_with_events(), result);
   declare(probe, result);
+  CHECK(find_finding(result.findings, "launch_rate")->role == Role::remark);
   REQUIRE(result.card.lines.size() == 1);
   CHECK(result.card.lines[0].topic == "launch");
   CHECK(result.card.lines[0].text ==
