@@ -105,7 +105,7 @@ constexpr std::array broken{
            "device.clock.ticks_per_ns: expected a number, found an array"},
     Broken{
         R"("timer":"clock")", R"("timer":"wall")",
-        R"(device.timer: expected one of clock, event, host, imported, found the string "wall")"},
+        R"(device.timer: expected one of clock, event, host, wait, imported, found the string "wall")"},
     Broken{R"("max_clock_frequency_mhz":1980)", R"("max_clock_frequency_mhz":true)",
            "device.reported.max_clock_frequency_mhz: expected a number or a string, found true"},
     Broken{R"("warnings":[{"code":"clock_refused")", R"("warnings":[{"code":null)",
