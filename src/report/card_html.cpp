@@ -82,16 +82,26 @@ std::string levels_table(const DeviceCard& card) {
       "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Levels of {0}\">\n<table "
       "class=\"findings\">\n<caption>Levels of {0}</caption>\n<thead><tr>",
       html_text(card.title));
+  const auto has = [&](const auto& text) {
+    return std::any_of(card.levels.begin(), card.levels.end(),
+                       [&](const CardLevel& each) { return !text(each).empty(); });
+  };
+  const bool has_cycles = has([](const CardLevel& each) { return texts_of(each).cycles; });
+  const bool has_what = has([](const CardLevel& each) { return each.what; });
   for (const std::string_view title : {"level", "latency", "cycles", "capacity", "what it is"}) {
-    html += fmt::format("<th scope=\"col\">{}</th>", title);
+    const bool is_empty =
+        (title == "cycles" && !has_cycles) || (title == "what it is" && !has_what);
+    if (!is_empty) html += fmt::format("<th scope=\"col\">{}</th>", title);
   }
   html += "</tr></thead>\n<tbody>\n";
   for (const CardLevel& level : card.levels) {
     const LevelTexts texts = texts_of(level);
-    html += fmt::format("<tr><th scope=\"row\">{}</th>{}<td>{}</td>{}<td>{}</td></tr>\n",
-                        html_text(level.name), cell(texts.latency, texts.interval),
-                        html_text(texts.cycles), cell(texts.capacity, texts.bracket),
-                        html_text(level.what));
+    html += fmt::format("<tr><th scope=\"row\">{}</th>{}", html_text(level.name),
+                        cell(texts.latency, texts.interval));
+    if (has_cycles) html += fmt::format("<td>{}</td>", html_text(texts.cycles));
+    html += cell(texts.capacity, texts.bracket);
+    if (has_what) html += fmt::format("<td>{}</td>", html_text(level.what));
+    html += "</tr>\n";
   }
   return html + "</tbody>\n</table>\n</div>\n";
 }

@@ -86,7 +86,8 @@ struct Group {
 Group group_of(const Change& change) {
   const Finding& finding = change.row->baseline->finding;
   const std::string name = finding.unit == "share" ? "shares" : words(finding.name);
-  Group group{.title = fmt::format("{} {}", change.row->probe, name),
+  const std::string& probe = change.row->probe;
+  Group group{.title = name == probe ? name : fmt::format("{} {}", probe, name),
               .verdict = change.row->cells[change.run].judgement.verdict};
   const auto ratio = ratio_of(change);
   if (!ratio || finding.unit == "share") return group;

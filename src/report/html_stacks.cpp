@@ -103,12 +103,14 @@ Json stacks_chart(std::span<const Run> runs, std::string_view probe) {
   stacks.reserve(all.size());
   for (const DeviceStack& each : all) stacks.push_back(each.stack);
   std::vector<std::string> labels = stack_labels(stacks);
-  std::vector<std::string> names;
   std::vector<std::string> views;
+  const std::vector<std::string> names = category_names(labels);
+  const std::vector<std::size_t> numbers = category_numbers(names);
   Json categories = Json::array();
   Json shown_labels = Json::array();
   for (const std::string& label : labels) {
-    categories.push_back(place_in(names, stack_category(label)));
+    const auto name = std::find(names.begin(), names.end(), stack_category(label));
+    categories.push_back(numbers[static_cast<std::size_t>(name - names.begin())]);
     shown_labels.push_back(printable(label));
   }
   Json bars = Json::array();

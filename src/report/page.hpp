@@ -49,6 +49,8 @@ class Page {
   /// A line of spans that were passed through `show`; cut at the width, spaces at its end dropped.
   void line(const std::vector<Span>& spans);
   void blank() { text_ += '\n'; }
+  /// Whole lines of another page of the same style.
+  void append(std::string_view lines) { text_ += lines; }
   /// `lead` and then the text, wrapped so that all lines of it begin below each other.
   void prose(std::string_view lead, std::string_view text, Ink ink);
   /// Titles and rows. Empty columns are kept. Titles are left out when all are empty.

@@ -50,6 +50,18 @@ std::vector<std::string> category_names(std::span<const std::string> labels) {
   return names;
 }
 
+std::vector<std::size_t> category_numbers(std::span<const std::string> categories) {
+  std::vector<std::size_t> numbers;
+  std::size_t next = known_categories.size();
+  for (const std::string& category : categories) {
+    const auto* const found = std::find(known_categories.begin(), known_categories.end(), category);
+    numbers.push_back(found == known_categories.end()
+                          ? next++
+                          : static_cast<std::size_t>(found - known_categories.begin()));
+  }
+  return numbers;
+}
+
 std::vector<Finding> without_stacks(std::span<const Finding> findings) {
   std::vector<Finding> others;
   for (const Finding& finding : findings) {
@@ -100,15 +112,26 @@ std::string time_text(const Stack& stack) {
 }
 
 std::vector<std::string> remarks_of(std::span<const Stack> stacks) {
-  std::vector<std::string> remarks;
+  struct Remark {
+    std::string reason{};
+    std::vector<std::string> bars{};
+  };
+  std::vector<Remark> remarks;
   for (const Stack& stack : stacks) {
     for (const StackPart& part : stack.parts) {
-      const bool is_new = part.is_resolved && !part.reason.empty() &&
-                          std::find(remarks.begin(), remarks.end(), part.reason) == remarks.end();
-      if (is_new) remarks.push_back(part.reason);
+      if (!part.is_resolved || part.reason.empty()) continue;
+      auto remark = std::find_if(remarks.begin(), remarks.end(),
+                                 [&](const Remark& each) { return each.reason == part.reason; });
+      if (remark == remarks.end()) remark = remarks.insert(remark, {part.reason, {}});
+      const bool is_new = remark->bars.empty() || remark->bars.back() != stack.bar;
+      if (is_new) remark->bars.push_back(stack.bar);
     }
   }
-  return remarks;
+  std::vector<std::string> lines;
+  for (const Remark& each : remarks) {
+    lines.push_back(fmt::format("{}: {}", fmt::join(each.bars, "; "), each.reason));
+  }
+  return lines;
 }
 
 std::vector<std::string> unresolved_lines(std::span<const Stack> stacks) {

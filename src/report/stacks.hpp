@@ -36,6 +36,23 @@ inline constexpr std::array shares_beside{
            "the time"},
 };
 
+/// The causes that GSI has names for, in the order in which they are stacked.
+inline constexpr std::array<std::string_view, 10> known_categories{"no stall",
+                                                                   "compute structural",
+                                                                   "compute data",
+                                                                   "memory structural",
+                                                                   "memory data",
+                                                                   "synchronization",
+                                                                   "control",
+                                                                   "idle",
+                                                                   "end-of-kernel flush",
+                                                                   stack_remainder};
+
+/// A number for each category, by which pictures and pages fill it: of a known one its place among
+/// them, so that a cause looks the same whatever stands beside it; of others the numbers after
+/// those.
+std::vector<std::size_t> category_numbers(std::span<const std::string> categories);
+
 /// The categories of labels, in their order.
 std::vector<std::string> category_names(std::span<const std::string> labels);
 
@@ -50,8 +67,8 @@ std::string shown_share(const Stack& stack, std::string_view label);
 bool is_empty_row(const std::vector<std::string>& cells);
 /// "3038637 cycles", "1.23 ms"; empty where it is not known.
 std::string time_text(const Stack& stack);
-/// What the stars stand for, each once. Shares that are not resolved have no stars: they stand in
-/// no table.
+/// What the stars stand for, each once, and for which bars: "barrier: taking ...". Shares that are
+/// not resolved have no stars: they stand in no table.
 std::vector<std::string> remarks_of(std::span<const Stack> stacks);
 
 /// "uts: not resolved: control, idle (each within 4.0 % of 0)", a line per bar.

@@ -18,41 +18,20 @@
 namespace clprobe::report {
 namespace {
 
-struct Letter {
-  std::string_view category;
-  char letter;
-};
-
-constexpr std::array letters{
-    Letter{"no stall", '#'},
-    Letter{"compute structural", 'c'},
-    Letter{"compute data", 'd'},
-    Letter{"memory structural", 'M'},
-    Letter{"memory data", 'D'},
-    Letter{"synchronization", 'S'},
-    Letter{"control", 'b'},
-    Letter{"idle", '.'},
-    Letter{"end-of-kernel flush", 'f'},
-    Letter{stack_remainder, 'u'},
-};
+/// Of the known categories.
+constexpr std::string_view letters = "#cdMDSb.fu";
+static_assert(letters.size() == known_categories.size());
 
 /// A letter for each, of which no two are alike: for what GSI has no name for, A, B, C, ...
 std::string letters_of(const std::vector<std::string>& categories) {
   std::string chosen;
   char next = 'A';
-  for (const std::string& category : categories) {
-    const auto* const found = std::find_if(letters.begin(), letters.end(), [&](const Letter& each) {
-      return each.category == category;
-    });
-    if (found != letters.end()) {
-      chosen += found->letter;
+  for (const std::size_t number : category_numbers(categories)) {
+    if (number < letters.size()) {
+      chosen += letters[number];
       continue;
     }
-    const auto is_taken = [](char letter) {
-      return std::any_of(letters.begin(), letters.end(),
-                         [&](const Letter& each) { return each.letter == letter; });
-    };
-    while (is_taken(next) && next < 'Z') ++next;
+    while (letters.find(next) != std::string_view::npos && next < 'Z') ++next;
     chosen += next < 'Z' ? next++ : '?';
   }
   return chosen;

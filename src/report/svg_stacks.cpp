@@ -15,25 +15,20 @@
 namespace clprobe::report {
 namespace {
 
-// By category, in the order in which they are stacked; of light and dark by turns, so that
-// neighbours also differ without colour. Pages have the same (report.css, --f0 to --f8).
-constexpr std::array<std::string_view, 9> fills{"#b8c4d0", "#57534e", "#e8a06a",
-                                                "#0a5fae", "#7cc4bb", "#9a2f8f",
-                                                "#d9c24a", "#4a5d23", "#efb4b8"};
+// By the numbers of the categories. Any two that may be neighbours also differ without colour, and
+// what is not attributed is the lightest. Pages have the
+// same (report.css, --f0 to --f9).
+constexpr std::array<std::string_view, 10> fills{"#d3dce5", "#2b2926", "#c98a55", "#0a5fae",
+                                                 "#7cc4bb", "#b84fae", "#e3cf5a", "#3a4a1a",
+                                                 "#efb4b8", "#f4efe6"};
+static_assert(fills.size() == known_categories.size());
 constexpr double row_height = 26;
 constexpr double bar_height = 18;
 constexpr double names = 300;  // the room before the bars
 constexpr double bars_width = picture::width - names - picture::right;
 constexpr int max_name = 40;
 
-std::vector<std::string> shown_categories(std::span<const std::string> labels) {
-  std::vector<std::string> categories;
-  for (const std::string& label : labels) {
-    const std::string_view category = stack_category(label);
-    if (categories.empty() || categories.back() != category) categories.emplace_back(category);
-  }
-  return categories;
-}
+std::string_view fill_of(std::size_t number) { return fills.at(number % fills.size()); }
 
 /// From the longest bar below 0 to the longest above it, and at least the whole.
 struct Reach {
@@ -69,6 +64,7 @@ std::string bar_of(const Stack& stack, std::span<const std::string> labels, cons
   double above = 0.0;
   double below = 0.0;
   std::size_t category = 0;
+  const std::vector<std::size_t> numbers = category_numbers(category_names(labels));
   for (std::size_t i = 0; i < labels.size(); ++i) {
     if (i > 0 && stack_category(labels[i]) != stack_category(labels[i - 1])) ++category;
     const StackPart* const part = part_of(stack, labels[i]);
@@ -80,7 +76,7 @@ std::string bar_of(const Stack& stack, std::span<const std::string> labels, cons
     svg += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "
         "stroke=\"#50565e\" stroke-width=\"0.5\"><title>{}: {} %</title></rect>\n",
-        std::min(from, to), y, std::fabs(to - from), bar_height, fills.at(category % fills.size()),
+        std::min(from, to), y, std::fabs(to - from), bar_height, fill_of(numbers[category]),
         html_text(labels[i]), html_text(share_text(*part)));
   }
   return svg;
@@ -108,7 +104,8 @@ std::string axis_at(double y, const Reach& reach) {
 
 std::string draw_stacks(std::span<const Stack> stacks, const PictureText& text) {
   const std::vector<std::string> labels = stack_labels(stacks);
-  const std::vector<std::string> categories = shown_categories(labels);
+  const std::vector<std::string> categories = category_names(labels);
+  const std::vector<std::size_t> numbers = category_numbers(categories);
   constexpr std::size_t legend_columns = 4;
   constexpr double legend_row = 22;
   const double bottom = picture::top + row_height * static_cast<double>(stacks.size());
@@ -138,7 +135,7 @@ std::string draw_stacks(std::span<const Stack> stacks, const PictureText& text) 
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"14\" fill=\"{}\" "
         "stroke=\"#50565e\" stroke-width=\"0.5\"/>\n<text "
         "x=\"{:.1f}\" y=\"{:.1f}\" fill=\"#1a1d21\">{}</text>\n",
-        x, row, fills.at(i % fills.size()), x + 20, row + 11.5, html_text(categories[i]));
+        x, row, fill_of(numbers[i]), x + 20, row + 11.5, html_text(categories[i]));
   }
   return svg + "</svg>\n";
 }

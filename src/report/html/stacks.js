@@ -8,9 +8,9 @@ import { stage, tableBehind, withKeys } from "./stage.js";
 import { store, stored } from "./state.js";
 
 // Sub-classes of a category are lighter and lighter. The categories have the fills of the pictures
-// (svg_stacks.cpp), light and dark by turns.
+// (svg_stacks.cpp): a cause looks alike in both.
 const tints = ["ff", "d8", "b4", "94", "78"];
-const fills = 9;
+const fills = 10;
 const fillOf = (category) => colour("f" + category % fills);
 
 // To a hundredth beyond the longest bar, without the noise of its sum.

@@ -105,6 +105,47 @@ TEST_CASE("a card is at most 14 lines at 80 columns, whatever its probes say") {
   CHECK(card_lines(run, 80).size() == 14);  // room that nobody else takes
 }
 
+TEST_CASE("a run of many probes is at most 60 lines at 80 columns, and says what it left out") {
+  Run run = carded_run();
+  const ProbeResult first = run.results[0];
+  for (int i = 1; i < 9; ++i) {
+    run.results.push_back(first);
+    ProbeResult& added = run.results.back();
+    added.probe = "probe" + std::to_string(i);
+    added.card = {.rows = {}};
+    for (int row = 0; row < 3 + i; ++row) {
+      added.card.rows.push_back({"row " + std::to_string(row), "1.00 ns"});
+    }
+  }
+  const std::array runs{run};
+  const std::vector<std::string> lines = lines_of(render_table(runs, {}));
+  CHECK(lines.size() <= 60);
+  for (const std::string& line : lines) CHECK(display_width(line) <= 80);
+  const auto has = [&](const std::string& text) {
+    return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.find(text) != std::string::npos;
+    });
+  };
+  for (int i = 1; i < 9; ++i) CHECK(has("probe" + std::to_string(i) + " "));
+  CHECK(has("KiB ──"));  // the first one keeps its picture
+  CHECK(has("not shown here: charts of "));
+  CHECK(has("rows of "));
+  // Where all has room nothing is left out.
+  run.results.resize(3);
+  const std::array few{run};
+  CHECK(render_table(few, {}).find("not shown here") == std::string::npos);
+}
+
+TEST_CASE("a page's table of levels has no column that is empty") {
+  report::DeviceCard card = report::card_of(carded_run());
+  CHECK(report::card_html(card).find(">cycles</th>") != std::string::npos);
+  CHECK(report::card_html(card).find(">what it is</th>") != std::string::npos);
+  for (CardLevel& level : card.levels) level.cycles = {};
+  CHECK(report::card_html(card).find(">cycles</th>") == std::string::npos);
+  for (CardLevel& level : card.levels) level.what.clear();
+  CHECK(report::card_html(card).find(">what it is</th>") == std::string::npos);
+}
+
 TEST_CASE("on a page levels are boxes, by the logarithm of their capacities") {
   report::DeviceCard card = report::card_of(carded_run());
   card.levels[0].capacity = number(32.0 * 1024, "bytes");

@@ -19,6 +19,7 @@
 #include "golden.hpp"
 #include "report/html_stacks.hpp"
 #include "report/stacks.hpp"
+#include "report/svg.hpp"
 #include "text/text.hpp"
 
 namespace clprobe {
@@ -102,6 +103,58 @@ std::size_t count_of(const std::string& text, char letter) {
 }
 
 }  // namespace
+
+TEST_CASE("a cause is filled alike whatever stands beside it, and no two share a number") {
+  const std::vector<std::string> few{"memory data", "unattributed"};
+  const std::vector<std::string> many{"no stall", "memory data", "new", "other", "unattributed"};
+  CHECK(report::category_numbers(few) == std::vector<std::size_t>{4, 9});
+  CHECK(report::category_numbers(many) == std::vector<std::size_t>{0, 4, 10, 11, 9});
+}
+
+TEST_CASE("fills of a picture also differ in grey, and pages have the same") {
+  // Whichever of the usual causes a kernel lacks.
+  const std::vector<std::string> usual{"compute data",    "memory structural", "memory data",
+                                       "synchronization", "control",           "unattributed"};
+  std::vector<Finding> findings;
+  for (const std::string& cause : usual) findings.push_back(part("a", "shapley", cause, 1.0 / 6));
+  const std::string svg = report::draw_stacks(stacks_in(findings), {});
+  std::vector<std::string> fills;
+  std::vector<double> greys;
+  for (std::size_t i = 0; i < usual.size(); ++i) {
+    const std::size_t title = svg.find("<title>" + usual[i] + ": ");
+    REQUIRE(title != std::string::npos);
+    const std::string fill = svg.substr(svg.rfind("fill=\"#", title) + 6, 7);
+    const auto channel = [&](std::size_t at) { return std::stoi(fill.substr(at, 2), nullptr, 16); };
+    greys.push_back(0.299 * channel(1) + 0.587 * channel(3) + 0.114 * channel(5));
+    fills.push_back(fill);
+  }
+  for (std::size_t i = 0; i < usual.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      CAPTURE(fills[i]);
+      CAPTURE(fills[k]);
+      CHECK(std::fabs(greys[i] - greys[k]) > 20.0);
+    }
+  }
+  std::vector<Run> runs{example_gpu_run()};
+  runs[0].results[0].findings = findings;
+  const std::string html = render_html(runs);
+  for (const std::string& fill : fills) CHECK(html.find(": " + fill + ";") != std::string::npos);
+}
+
+TEST_CASE("a remark on a share says of which bars it is") {
+  const auto bar = [](const char* name, const char* reason) {
+    Stack stack;
+    stack.bar = name;
+    StackPart part;
+    part.reason = reason;
+    part.is_resolved = true;
+    stack.parts = {part, part};
+    return stack;
+  };
+  const std::vector<Stack> stacks{bar("one", "r"), bar("two", "r"), bar("three", "s"),
+                                  bar("4", "")};
+  CHECK(report::remarks_of(stacks) == std::vector<std::string>{"one; two: r", "three: s"});
+}
 
 TEST_CASE("findings become stacks by bar and view, parts in GSI's order") {
   const Run run = stacks_run();
