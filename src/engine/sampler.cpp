@@ -105,9 +105,8 @@ void take_samples(const Work& work, const DeviceInfo& device, const Sampling& sa
     const Measurement before = std::exchange(last, checked(work.run(iterations)));
     tell(last);
     // Two samples that agree make a third one a waste; the next visit comes at another time.
-    if (!sampling.has_partners &&
-        agree(before.sample, last.sample, sampling.timer, sampling.agree_share))
-      break;
+    if (sampling.has_partners) continue;
+    if (agree(before.sample, last.sample, sampling.timer, sampling.agree_share)) break;
   }
   if (!sampling.has_partners) return;
   const std::uint64_t fewer = std::max<std::uint64_t>(1, iterations / 8);

@@ -356,8 +356,8 @@ export function drawCurves(chart, place, devices) {
   const curves = new Curves(chart, place, devices);
   curves.fillSets();
   const { canvas, said, box } = stage(`${chart.value.title} by ${chart.x.title}, ` +
-    `${chart.curves.length} curves on ${isLinear(chart.x) ? "linear" : "logarithmic"} axes. Arrow ` +
-    "keys read the points, + - and 0 zoom; a table follows.");
+    `${chart.curves.length} curves on ${isLinear(chart.x) ? "linear" : "logarithmic"} axes. ` +
+    "Arrow keys read the points, + - and 0 zoom; a table follows.");
   curves.box = box;
   curves.graph = curves.draw(canvas);
   curves.table = tableBehind(
