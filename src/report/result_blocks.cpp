@@ -111,6 +111,7 @@ Block block_of(const ProbeResult& result, const DeviceInfo& device, const TableS
 /// the other rows.
 void choose(std::vector<Block>& blocks, std::size_t room) {
   constexpr std::size_t usual_rows = 3;
+  for (Block& each : blocks) each.has_picture = false;
   for (std::size_t most = usual_rows; most > 0; --most) {
     for (Block& each : blocks) each.shown_rows = std::min(most, each.rows.size());
     if (lines_of(blocks) <= room) break;

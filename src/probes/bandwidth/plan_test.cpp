@@ -62,8 +62,10 @@ TEST_CASE("bandwidth: a GPU has all series, from near the units to far beyond th
   CHECK(plan.findings.empty());
   const auto all = shapes_of(plan);
   CHECK(all.size() == all_series.size());
-  for (const auto& [series, shapes] : all) {
-    CAPTURE(std::string_view(series));
+  for (const auto& entry : all) {
+    const auto& series = entry.first;
+    const auto& shapes = entry.second;
+    CAPTURE(series);
     CHECK(std::is_sorted(shapes.begin(), shapes.end(), [](const Shape& a, const Shape& b) {
       return a.working_set_bytes < b.working_set_bytes;
     }));
@@ -112,8 +114,10 @@ TEST_CASE(
   const auto all = shapes_of(probe.plan(cpu(), {}));
   CHECK(all.count("read-own") == 0);
   CHECK(all.count("update") == 0);
-  for (const auto& [series, shapes] : all) {
-    CAPTURE(std::string_view(series));
+  for (const auto& entry : all) {
+    const auto& series = entry.first;
+    const auto& shapes = entry.second;
+    CAPTURE(series);
     for (const Shape& each : shapes) CHECK(each.group == 1);
   }
   CHECK(all.at("read").front().walks == 64);
@@ -177,8 +181,10 @@ TEST_CASE("bandwidth: devices whose drivers end long loops have more walks, or f
   Request request;
   request.known.last_cache = mebibytes(512);
   const auto all = shapes_of(probe.plan(llvmpipe, request));
-  for (const auto& [series, shapes] : all) {
-    CAPTURE(std::string_view(series));
+  for (const auto& entry : all) {
+    const auto& series = entry.first;
+    const auto& shapes = entry.second;
+    CAPTURE(series);
     for (const Shape& each : shapes) CHECK(each.step() <= 60000);
   }
   CHECK(all.at("read-one-unit").back().working_set_bytes < all.at("read").back().working_set_bytes);

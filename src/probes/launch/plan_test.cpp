@@ -64,9 +64,11 @@ TEST_CASE("launch: a device that has everything gets all series, the most import
   CHECK(launches_in(all.at("queued")) == std::vector<std::uint64_t>{1, 4, 16, 64, 256, 1024, 4096});
   CHECK(plan.points.front().series == "queued");
   CHECK(plan.points.back().series == "build");
-  for (const auto& [series, shapes] : all) {
+  for (const auto& entry : all) {
+    const auto& series = entry.first;
+    const auto& shapes = entry.second;
     if (series == "queued") continue;
-    CAPTURE(std::string_view(series));
+    CAPTURE(series);
     REQUIRE(shapes.size() == 1);
     CHECK(shapes[0].launches == (is_of_many(shapes[0].manner) ? 256 : 1));
     CHECK(shapes[0].timer == (is_on_device(shapes[0].manner) ? Timer::event : Timer::wait));
@@ -97,7 +99,7 @@ TEST_CASE("launch: what the device does not have is not measured, with the reaso
   const auto all = shapes_of(plan);
   for (const char* const series :
        {"out-of-order", "back-to-back", "start-to-start", "command-buffer", "new-local-size"}) {
-    CAPTURE(std::string_view(series));
+    CAPTURE(series);
     CHECK_FALSE(all.contains(series));
   }
   CHECK(plan.findings.size() == 5);

@@ -79,8 +79,10 @@ TEST_CASE("transfer: a large GPU has all series from 64 B to 256 MiB, each by it
   CHECK(plan.findings.empty());
   const auto all = sizes_in(plan);
   CHECK(all.size() == all_series.size());
-  for (const auto& [series, sizes] : all) {
-    CAPTURE(std::string_view(series));
+  for (const auto& entry : all) {
+    const auto& series = entry.first;
+    const auto& sizes = entry.second;
+    CAPTURE(series);
     CHECK(sizes.back() == mebibytes(256).count);
     const bool is_large = series.ends_with("-duplex");
     CHECK(sizes.front() == (is_large ? mebibytes(64) : Bytes{64}).count);
