@@ -41,6 +41,7 @@ int generate(const cli::Options& options) {
   const std::vector<std::string_view> machines(names.begin(), names.end());
   const std::vector<std::vector<std::string>> explained = terms_in(embedded_file("glossary.md"));
   std::vector<std::string_view> terms;
+  terms.reserve(other_pages.size() + explained.size());
   for (const OtherPage& page : other_pages) terms.push_back(page.word);
   for (const std::vector<std::string>& same : explained) {
     // A probe's word is offered as that; "probe" itself is a term like others.

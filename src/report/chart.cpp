@@ -232,7 +232,9 @@ std::vector<double> even_ticks(double low, double high, double min_apart) {
   for (const double digit : {5.0, 2.0, 1.0}) {
     if (digit * power >= min_apart) step = digit * power;
   }
-  for (double i = std::ceil(low / step); i * step <= high; ++i) ticks.push_back(i * step);
+  const double first = std::ceil(low / step);
+  const int count = 1 + static_cast<int>(std::floor(high / step) - first);
+  for (int i = 0; i < count; ++i) ticks.push_back((first + i) * step);
   return ticks;
 }
 

@@ -157,7 +157,7 @@ void fit(std::vector<Block>& blocks, std::size_t room) {
     each.shown_rows = each.rows.size();
   }
   if (lines_of(blocks) <= room) return;
-  constexpr std::size_t hint_lines = 2;
+  constexpr std::size_t hint_lines = 3;
   choose(blocks, room > hint_lines ? room - hint_lines : 0);
 }
 

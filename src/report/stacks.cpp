@@ -128,6 +128,7 @@ std::vector<std::string> remarks_of(std::span<const Stack> stacks) {
     }
   }
   std::vector<std::string> lines;
+  lines.reserve(remarks.size());
   for (const Remark& each : remarks) {
     lines.push_back(fmt::format("{}: {}", fmt::join(each.bars, "; "), each.reason));
   }

@@ -199,7 +199,7 @@ class Server {
     constexpr std::uint64_t slow_ns = 1'000'000'000;
     Work told = work_;
     told.run = [this](std::uint64_t iterations) {
-      const Measurement measurement = work_.run(iterations);
+      Measurement measurement = work_.run(iterations);
       if (measurement.sample.host_ns > slow_ns) say({{"slow", true}});
       return measurement;
     };

@@ -62,8 +62,9 @@ TEST_CASE("bandwidth finds the ports of a machine, its caches, and that units li
   const ProbeResult result = measured(machine, {"read", "read-one-unit", "local"});
   CHECK(result.status == Status::ok);
   // Less what is lost where a warp waits for its last value.
-  const auto port = static_cast<double>(machine.load_store.lines_per_interval *
-                                        machine.l1.line_bytes / machine.load_store.interval_cycles);
+  const auto port =
+      static_cast<double>(machine.load_store.lines_per_interval * machine.l1.line_bytes) /
+      static_cast<double>(machine.load_store.interval_cycles);
   CHECK(rate(result, "read", 1) <= port);
   CHECK(rate(result, "read", 1) >= 0.95 * port);
   CHECK(rate(result, "read", 2) == about(machine.l2.bytes_per_cycle));

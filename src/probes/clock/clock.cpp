@@ -130,7 +130,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     for (std::uint64_t i = 0; i < moments; ++i) {
       Point point;
       point.series = series.name;
-      write_shape(Shape{.since_begin_ms = is_idle ? idle_ms(request) : (i + 1) * slot,
+      write_shape(Shape{.time_ms = is_idle ? idle_ms(request) : (i + 1) * slot,
                         .slot_ms = is_idle ? idle_ms(request) : slot,
                         .load = series.load,
                         .timer = runs_items_in_turn(device) ? Timer::clock : Timer::event,
@@ -189,7 +189,7 @@ const Probe probe{
     .series = declared_series,
     .findings = finding_specs,
     .view = {.kind = ViewKind::curve,
-             .x = "since_begin_ms",
+             .x = "time_ms",
              .value_title = "clock",
              .scale = Scale::linear},
     .budgets = budgets,

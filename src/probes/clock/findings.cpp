@@ -39,10 +39,10 @@ std::vector<Moment> moments_of(std::string_view series, const DeviceInfo& device
     const auto shape = find_shape<Shape>(point);
     const std::optional<Estimate> time = estimate(point, device);
     if (!shape || !time || !(time->ns > 0.0)) continue;
-    Moment moment{static_cast<double>(shape->since_begin_ms) / ms_per_s, ns_per_second / time->ns,
+    Moment moment{static_cast<double>(shape->time_ms) / ms_per_s, ns_per_second / time->ns,
                   find_shape<Seen>(point).value_or(Seen{}), number_in(point.facts, "power_mw")};
     if (moment.watts) *moment.watts /= mw_per_watt;
-    moments.push_back(std::move(moment));
+    moments.push_back(moment);
   }
   std::sort(moments.begin(), moments.end(),
             [](const Moment& a, const Moment& b) { return a.end_s < b.end_s; });

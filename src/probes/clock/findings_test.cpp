@@ -37,8 +37,7 @@ constexpr std::uint64_t slot_ms = 50;
 Point moment_of(Load load, std::size_t number, double mhz) {
   Point point;
   point.series = word_in(load_words, load);
-  write_shape(Shape{.since_begin_ms = (number + 1) * slot_ms, .slot_ms = slot_ms, .load = load},
-              point);
+  write_shape(Shape{.time_ms = (number + 1) * slot_ms, .slot_ms = slot_ms, .load = load}, point);
   Sample sample;
   sample.event_ns = 10'000'000;
   sample.accesses = static_cast<std::uint64_t>(std::llround(mhz * 1e4));
@@ -194,8 +193,9 @@ TEST_CASE("clock: what the loads reached, and whether memory slows down at an eq
 TEST_CASE("clock: power is what a meter reported, or the reason why there is none") {
   std::vector<Point> points = course_of(Load::both, 6, [](std::size_t) { return 1000.0; });
   // A counter that goes on in steps of two moments.
-  for (std::size_t i = 0; i < 6; ++i)
+  for (std::size_t i = 0; i < 6; ++i) {
     points[i].facts.set("power_mw", std::int64_t{i % 2 == 0 ? 0 : 600'000});
+  }
   const Findings found = found_in(points);
   CHECK(value_of(found, "power", "both") == doctest::Approx(300.0));
   const Finding& power = *find_finding(found.findings, "power");

@@ -44,8 +44,8 @@ Counting counting_of(const DeviceInfo& device);
 std::string_view missing_on(const DeviceInfo& device);
 
 struct Shape {
-  std::uint64_t since_begin_ms{0};  ///< of the load: when this moment ends
-  std::uint64_t slot_ms{0};         ///< for how long this point keeps it going
+  std::uint64_t time_ms{0};  ///< of the load: when this moment ends
+  std::uint64_t slot_ms{0};  ///< for how long this point keeps it going
   Load load{Load::idle};
   Timer timer{Timer::event};
   std::uint64_t buffer_bytes{0};  ///< a fact
@@ -53,7 +53,7 @@ struct Shape {
   template <typename Visitor>
   void visit(Visitor& f) {
     f.word("load", load, load_words);
-    f.whole("since_begin_ms", since_begin_ms, {.max = 36'000'000});
+    f.whole("time_ms", time_ms, {.max = 36'000'000});
     f.whole("slot_ms", slot_ms, {.max = 60000});
     f.word("timer", timer);
     f.fact("buffer_bytes", buffer_bytes);

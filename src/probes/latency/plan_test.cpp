@@ -299,7 +299,7 @@ TEST_CASE("the step is the larger of 64 bytes and the reported line, or what was
 
 TEST_CASE("what a device has not is a finding that says so") {
   const Plan plan = plan_of(bare());
-  CHECK(series_of(plan.points) == std::set<std::string>{"global", "global-pages"});
+  CHECK(series_of(plan.points) == std::set<std::string>{"global", "global-pages", "host"});
   std::set<std::string> missing;
   for (const Finding& finding : plan.findings) {
     missing.insert(finding.series);
@@ -319,7 +319,7 @@ TEST_CASE("request that leave nothing to measure are a mistake, with what to cho
   CHECK(mistake(big_gpu()) ==
         "--sizes: 16 B is less than two steps of 128 B: choose at least 256 B");
   set_sizes(request, {{Bytes{256}, Bytes{256}, 0.0}});
-  CHECK(plan_of(big_gpu(), request).points.size() == 5);  // all but one node per page
+  CHECK(plan_of(big_gpu(), request).points.size() == 6);  // all but one node per page
   CHECK(mistake(big_gpu()).empty());
   request.own.set("step", OptionValue{Bytes{1024}});
   CHECK(mistake(big_gpu()) ==

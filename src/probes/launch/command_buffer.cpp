@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
 namespace clprobe::launch {
 
@@ -25,7 +26,7 @@ void expect_success(cl_int status, const char* call) {
 /// Extensions have no symbols: the platform is asked where they are.
 template <typename Function>
 void find_function(const Session& session, const char* name, Function& function) {
-  const cl_platform_id platform = session.device().getInfo<CL_DEVICE_PLATFORM>();
+  cl_platform_id platform = session.device().getInfo<CL_DEVICE_PLATFORM>();
   void* const address = clGetExtensionFunctionAddressForPlatform(platform, name);
   if (address == nullptr) throw cl::Error(CL_INVALID_OPERATION, name);
   function = reinterpret_cast<Function>(address);
@@ -42,9 +43,9 @@ cl::CommandQueue queue_for_command_buffers(const Session& session) {
   return {session.context(), session.device(), wanted};
 }
 
-CommandBuffer::CommandBuffer(const Session& session, const cl::CommandQueue& queue,
-                             const cl::Kernel& kernel, std::uint64_t launches)
-    : queue_(queue), kernel_(kernel) {
+CommandBuffer::CommandBuffer(const Session& session, cl::CommandQueue queue, cl::Kernel kernel,
+                             std::uint64_t launches)
+    : queue_(std::move(queue)), kernel_(std::move(kernel)) {
   auto functions = std::make_shared<Functions>();
   find_function(session, "clCreateCommandBufferKHR", functions->create);
   find_function(session, "clCommandNDRangeKernelKHR", functions->record);
@@ -54,7 +55,7 @@ CommandBuffer::CommandBuffer(const Session& session, const cl::CommandQueue& que
   functions_ = functions;
 
   cl_int status = CL_SUCCESS;
-  const cl_command_queue used = queue_();
+  cl_command_queue used = queue_();
   cl_command_buffer_khr made = functions_->create(1, &used, nullptr, &status);
   expect_success(status, "clCreateCommandBufferKHR");
   buffer_ = std::shared_ptr<void>(made, [functions](void* buffer) {

@@ -18,7 +18,7 @@ class CommandBuffer {
  public:
   /// So many launches of the kernel, of one work-item each, one after another. The kernel's
   /// arguments are those of now. Throws cl::Error.
-  CommandBuffer(const Session& session, const cl::CommandQueue& queue, const cl::Kernel& kernel,
+  CommandBuffer(const Session& session, cl::CommandQueue queue, cl::Kernel kernel,
                 std::uint64_t launches);
 
   /// Does not wait for it; the one before must have ended. Throws cl::Error.

@@ -44,9 +44,24 @@ std::vector<Timed> transfers_of(std::string_view series, const DeviceInfo& devic
   return transfers;
 }
 
+/// What the host does itself differs more between runs of a machine than within one: in five runs
+/// with an H200 start-ups went from 8.3 to 10.6 us, and pageable transfers from 6.8 to 10.1 GB/s.
+Interval of_any_run(const Interval& interval, double value) {
+  constexpr double host_share = 0.2;
+  return {std::min(interval.low, (1.0 - host_share) * value),
+          std::max(interval.high, (1.0 + host_share) * value)};
+}
+
+/// Whether the host copies the bytes, be it from ordinary memory into the driver's.
+bool is_copied_by_host(Way way) {
+  return way == Way::pageable || way == Way::map || way == Way::svm;
+}
+
 void add_law(Findings& found, const SeriesSpec& spec, const Law& law) {
   const std::string_view series = spec.name;
-  const Interval& rate = law.bytes_per_ns_interval;
+  const Interval rate = is_copied_by_host(spec.way)
+                            ? of_any_run(law.bytes_per_ns_interval, law.bytes_per_ns)
+                            : law.bytes_per_ns_interval;
   found.findings.push_back(finding_of("bandwidth", series, "bytes_per_second", law_method,
                                       law.bytes_per_ns * ns_per_second, rate.low * ns_per_second,
                                       rate.high * ns_per_second));
@@ -57,7 +72,7 @@ void add_law(Findings& found, const SeriesSpec& spec, const Law& law) {
     found.findings.push_back(without_value("start_up", series, law_method, reason, "seconds"));
     return;
   }
-  const Interval& start = law.start_interval;
+  const Interval start = of_any_run(law.start_interval, *law.start_ns);
   found.findings.push_back(finding_of("start_up", series, "seconds", law_method,
                                       *law.start_ns / ns_per_second, start.low / ns_per_second,
                                       start.high / ns_per_second));

@@ -107,6 +107,17 @@ TEST_CASE("transfer: rate, start-up and the size for half of the rate") {
   }
 }
 
+TEST_CASE("transfer: what the host does itself is known to a fifth, what the link does better") {
+  const Findings found = analyse(gpu(), behind_link());
+  const auto width = [&](std::string_view name, std::string_view series) {
+    const Finding& finding = found_in(found, name, series);
+    return (*finding.high - *finding.low) / *finding.value;
+  };
+  CHECK(width("start_up", "to-device-pinned") == doctest::Approx(0.4).epsilon(0.01));
+  CHECK(width("bandwidth", "to-device") == doctest::Approx(0.4).epsilon(0.01));
+  CHECK(width("bandwidth", "to-device-pinned") < 0.01);
+}
+
 TEST_CASE("transfer: both ways at once beside the faster way alone") {
   const Findings found = analyse(gpu(), behind_link());
   CHECK(*found_in(found, "duplex").value == doctest::Approx(1.6).epsilon(0.002));
@@ -167,7 +178,8 @@ TEST_CASE(
   Points points = behind_link();
   add_mapping(points, "to-device-map", large_size, 1000.0);
   add_mapping(points, "from-device-map", large_size, static_cast<double>(large_size) / 50.0);
-  const Finding& finding = found_in(analyse(gpu(), points), "zero_copy");
+  const Findings found = analyse(gpu(), points);
+  const Finding& finding = found_in(found, "zero_copy");
   CHECK(finding.label == is_no_zero_copy);
   CHECK(finding.series == "from-device-map");
 }
@@ -199,7 +211,8 @@ TEST_CASE("transfer: what a kernel reads faster than the link carries is on the 
   const auto kept = [](const DeviceInfo& device, double rate) {
     Points points = behind_link();
     add(points, "to-device-kernel", 20e3, rate);
-    const Finding* const finding = find_finding(analyse(device, points).findings, "host_memory");
+    const Findings found = analyse(device, points);
+    const Finding* const finding = find_finding(found.findings, "host_memory");
     return finding == nullptr ? std::string("nothing") : finding->label;
   };
   CHECK(kept(gpu(), 2000.0) == kept_on_device);

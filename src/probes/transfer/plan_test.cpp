@@ -93,8 +93,9 @@ TEST_CASE("transfer: a large GPU has all series from 64 B to 256 MiB, each by it
     CHECK(shape.timer == Timer::wait);
     CHECK(shape.buffer_bytes == mebibytes(256).count);
     CHECK(shape.moved_bytes() == shape.transfer_bytes * (each.series == both_series ? 2 : 1));
-    const auto spec = std::find_if(all_series.begin(), all_series.end(),
-                                   [&](const SeriesSpec& any) { return any.name == each.series; });
+    const auto* const spec =
+        std::find_if(all_series.begin(), all_series.end(),
+                     [&](const SeriesSpec& any) { return any.name == each.series; });
     REQUIRE(spec != all_series.end());
     CHECK(shape.way == spec->way);
     CHECK(shape.direction == spec->direction);

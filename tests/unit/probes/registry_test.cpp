@@ -62,6 +62,8 @@ DeviceInfo device_of(Bytes memory) {
   device.constant_buffer = kibibytes(64);
   device.cache_line = Bytes{64};
   device.image_buffer_pixels = 65536;
+  device.clock.kind = ClockKind::nvidia;
+  device.clock.rate = ClockRate::core_cycles;
   return device;
 }
 

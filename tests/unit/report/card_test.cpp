@@ -121,11 +121,11 @@ TEST_CASE("a run of many probes is at most 60 lines at 80 columns, and says what
   const std::vector<std::string> lines = lines_of(render_table(runs, {}));
   CHECK(lines.size() <= 60);
   for (const std::string& line : lines) CHECK(display_width(line) <= 80);
-  const auto has = [&](const std::string& text) {
-    return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-      return line.find(text) != std::string::npos;
-    });
-  };
+  std::string said;  // across the ends of lines
+  for (const std::string& line : lines) {
+    said += " " + line.substr(std::min(line.size(), line.find_first_not_of(' ')));
+  }
+  const auto has = [&](const std::string& text) { return said.find(text) != std::string::npos; };
   for (int i = 1; i < 9; ++i) CHECK(has("probe" + std::to_string(i) + " "));
   CHECK(has("KiB ──"));  // the first one keeps its picture
   CHECK(has("not shown here: charts of "));

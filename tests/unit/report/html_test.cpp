@@ -284,8 +284,8 @@ TEST_CASE("axes bring the texts of their ticks, which scripts only choose from")
   CHECK(times["ticks"].front() == Json({0.1, "0.1 ns"}));  // with room below and above
   CHECK(times["ticks"].back() == Json({50000, "50 µs"}));
   CHECK(report::value_axis("", "seconds", {}, 1.0)["ticks"].empty());
-  const Json moments = report::parameter_axis("since_begin_ms", {50, 1650}, Scale::linear);
-  CHECK(moments["title"] == "since begin");
+  const Json moments = report::parameter_axis("time_ms", {50, 1650}, Scale::linear);
+  CHECK(moments["title"] == "time");
   CHECK(moments["type"] == "linear");
   CHECK(moments["ticks"].front() == Json({60, "60.0 ms"}));
   CHECK(moments["ticks"].back() == Json({1640, "1.64 s"}));

@@ -19,7 +19,7 @@ TEST_CASE("a linear axis has even ticks, and a flat curve's noise does not fill 
         std::vector{0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 100.0});
   CHECK(report::even_ticks(1.0, 1.0, 1.0).empty());
   CHECK(report::even_ticks(1.0, 2.0, 0.0).empty());
-  report::Chart chart{.x_name = "since_begin_ms",
+  report::Chart chart{.x_name = "time_ms",
                       .y_unit = "hertz",
                       .scale = Scale::linear,
                       .series = {{"one", {{50.0, 1.98e9}, {100.0, 1.99e9}, {1650.0, 1.97e9}}}}};

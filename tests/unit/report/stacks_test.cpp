@@ -120,8 +120,8 @@ TEST_CASE("fills of a picture also differ in grey, and pages have the same") {
   const std::string svg = report::draw_stacks(stacks_in(findings), {});
   std::vector<std::string> fills;
   std::vector<double> greys;
-  for (std::size_t i = 0; i < usual.size(); ++i) {
-    const std::size_t title = svg.find("<title>" + usual[i] + ": ");
+  for (const std::string& cause : usual) {
+    const std::size_t title = svg.find("<title>" + cause + ": ");
     REQUIRE(title != std::string::npos);
     const std::string fill = svg.substr(svg.rfind("fill=\"#", title) + 6, 7);
     const auto channel = [&](std::size_t at) { return std::stoi(fill.substr(at, 2), nullptr, 16); };

@@ -25,6 +25,7 @@ int handle(bool is_known, void** device) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): the names are NVML's
 extern "C" {
 
 int nvmlInit_v2() { return is_broken("start") ? not_supported : 0; }
@@ -52,3 +53,4 @@ int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
   return 0;
 }
 }
+// NOLINTEND(readability-identifier-naming)
