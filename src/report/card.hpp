@@ -35,7 +35,7 @@ struct LevelTexts {
 };
 LevelTexts texts_of(const CardLevel& level);
 
-/// At most 14 lines on a page of 80 columns or more; on a narrower one texts get twice the room.
+/// At most 18 lines on a page of 80 columns or more; on a narrower one texts get twice the room.
 /// `has_warnings`: with a line for them.
 void add_card(Page& page, const DeviceCard& card, bool has_warnings);
 

@@ -13,7 +13,7 @@ namespace clprobe::report {
 namespace {
 
 constexpr int indent = 1;
-constexpr std::size_t max_lines = 14;
+constexpr std::size_t max_lines = 18;
 constexpr int usual_width = 80;
 /// So many levels stand on a card whatever else does.
 constexpr std::size_t min_levels = 3;
