@@ -196,7 +196,7 @@ std::string_view main_finding_of(const SeriesSpec& series) {
 }
 
 std::optional<PointProblem> find_problem_of(const Point& point) {
-  return find_problem<Shape>(point);
+  return find_problem<Shape, Seen>(point);
 }
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {

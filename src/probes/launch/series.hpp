@@ -126,4 +126,18 @@ inline constexpr std::string_view slow_ns = "slow_ns";
 inline constexpr std::string_view slow_low_ns = "slow_low_ns";
 inline constexpr std::string_view slow_high_ns = "slow_high_ns";
 
+/// These facts, as a document may have them.
+struct Seen {
+  std::uint64_t slow{0};
+  std::uint64_t slow_low{0};
+  std::uint64_t slow_high{0};
+
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.fact("slow_ns", slow);
+    f.fact("slow_low_ns", slow_low);
+    f.fact("slow_high_ns", slow_high);
+  }
+};
+
 }  // namespace clprobe::launch

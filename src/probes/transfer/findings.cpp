@@ -168,7 +168,7 @@ void add_host_memory(Findings& found, const DeviceInfo& device, std::span<const 
 }  // namespace
 
 std::optional<PointProblem> find_problem_of(const Point& point) {
-  return find_problem<Shape>(point);
+  return find_problem<Shape, Seen>(point);
 }
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {

@@ -110,6 +110,16 @@ struct Shape {
 /// The fact of points by mapping: how long one takes in which nobody copies, in nanoseconds.
 inline constexpr std::string_view mapping_ns = "mapping_ns";
 
+/// That fact, as a document may have it.
+struct Seen {
+  std::uint64_t mapping{0};
+
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    f.fact("mapping_ns", mapping);
+  }
+};
+
 /// Buffers of the largest transfer's size that such series need together, on either side.
 std::uint64_t count_buffers(const std::vector<SeriesSpec>& series);
 
