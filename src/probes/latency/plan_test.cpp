@@ -214,6 +214,8 @@ TEST_CASE("neighbouring sizes are 9 % apart, but for what whole steps allow") {
     const auto step = static_cast<double>(number(plan.points.front(), "step_bytes"));
     CHECK(sizes.front() == 1024);
     for (std::size_t i = 1; i < sizes.size(); ++i) {
+      const bool is_sparse = device.type == DeviceType::cpu && sizes[i - 1] >= mebibytes(128).count;
+      if (is_sparse) continue;
       CHECK(static_cast<double>(sizes[i]) <= 1.09 * (static_cast<double>(sizes[i - 1]) + step));
     }
   }
@@ -236,8 +238,9 @@ TEST_CASE("on a CPU sizes of memory alone are few, and on a GPU they are not") {
   Request thorough;
   thorough.effort = Effort::thorough;
   CHECK(count_from(cpu, mebibytes(200), thorough) > 40);
+  // From 128 MiB where no cache is reported: 6 sizes 42 % apart, and the last.
   cpu.reported.set("cache_bytes", std::int64_t{0});
-  CHECK(count_from(cpu, mebibytes(200)) == 20);
+  CHECK(count_from(cpu, mebibytes(128)) == 7);
   cpu.type = DeviceType::gpu;
   cpu.reported.set("cache_bytes", std::int64_t{mebibytes(100).count});
   CHECK(count_from(cpu, mebibytes(200)) == 20);

@@ -200,13 +200,12 @@ Bytes largest_quick(const DeviceInfo& device) {
 }
 
 /// On a CPU, where a gigabyte takes seconds to lay out, sizes of memory alone are few: else most of
-/// the time goes there, and no point is visited twice. What a GPU reports may be its nearest cache.
+/// the time goes there, and no point is visited twice. Virtual machines report no cache, and few
+/// are larger than this. What a GPU reports may be its nearest cache.
 Bytes sparse_from(const DeviceInfo& device, Effort effort) {
   constexpr std::uint64_t caches = 2;
-  const Bytes cache = reported_cache(device);
-  const bool is_known = device.type == DeviceType::cpu && cache.count != 0;
-  if (!is_known || effort == Effort::thorough) return {};
-  return std::max(cache * caches, mebibytes(128));
+  if (device.type != DeviceType::cpu || effort == Effort::thorough) return {};
+  return std::max(reported_cache(device) * caches, mebibytes(128));
 }
 
 /// The largest store that the device has and that is allowed with all that belongs to it.
