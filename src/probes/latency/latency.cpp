@@ -190,13 +190,11 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   std::vector<std::vector<Bytes>> sizes;
   Bytes store{};  // one for all series, so that they share its pages
   Bytes host{};   // but for those in the host's memory
-  std::uint64_t nodes = 0;
   for (const SeriesPlan& series : all) {
     sizes.push_back(working_sets(series, asked));
     if (sizes.back().empty()) continue;
     if (is_cut_from_store(*series.spec)) store = std::max(store, sizes.back().back());
     if (series.spec->is_on_host) host = sizes.back().back();
-    nodes = std::max(nodes, sizes.back().back() / series.step);
   }
   Plan result;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -217,7 +215,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       result.points.push_back(std::move(point));
     }
   }
-  if (nodes > 0) result.memory = memory_for(store + host, nodes);
+  if (!result.points.empty()) result.memory = memory_for(store + host);
   // Sizes that were asked for are measured.
   result.is_ordered = asked.effort == Effort::quick && asked.sizes.empty();
   if (result.is_ordered) order_by_weight(result.points);
