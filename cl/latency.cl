@@ -145,7 +145,7 @@ kernel void latency_layout(global uchar* ring, uint nodes, uint key, ulong step,
 
 // Ages the caches before a chase; one work-group, which runs where the chase will.
 kernel void latency_sweep(global uchar* ring, uint nodes, uint key, ulong step, ulong line,
-                          uint begin, uint end, uint hops, global ulong* sink) {
+                          global ulong* sink, uint begin, uint end, uint hops) {
   const ulong first = begin + (ulong)get_global_id(0) * CHAINS * hops;
   ulong sum = 0;
   WALK(first, end, hops, sum)

@@ -61,7 +61,7 @@ under_oclgrind() {
 # next buffer once one was released, and forgets what a kernel wrote there: a program of two
 # kernels, of which one writes all 8 bytes and the other reads them, is reported as soon as a
 # smaller buffer was released before. latency_layout and latency_chase do the same (one stores
-# pointers, the other follows them) and are clean.
+# pointers, the other follows them) and are clean, since small buffers of the probe take the numbers first.
 true_reports() {
   awk 'BEGIN { RS = ""; ORS = "\n\n" }
     !(/^Uninitialized/ && /Kernel: pointer_follow\n/)' reports

@@ -57,8 +57,6 @@ void Chase::walk(std::uint64_t begin, std::uint64_t end) {
   ring_.sweep.setArg(ring_.sweep_argument, static_cast<cl_uint>(begin));
   ring_.sweep.setArg(ring_.sweep_argument + 1, static_cast<cl_uint>(end));
   ring_.sweep.setArg(ring_.sweep_argument + 2, hops_of(wanted));
-  ring_.sweep.setArg(ring_.sweep_argument + 3,
-                     ring_.shared->sink.at_least(session_, wanted * sizeof(cl_ulong)));
   session_.launch(ring_.sweep, cl::NDRange(wanted), cl::NDRange(wanted));
 }
 

@@ -35,13 +35,14 @@ struct Ring {
   RingShape shape;
   const SeriesSpec* series;
   cl::Buffer memory{};
-  cl::Buffer out{};  ///< ticks, then where the chase ended
+  cl::Buffer out{};   ///< ticks, then where the chase ended
+  cl::Buffer sink{};  ///< what sweeps return
   cl::Image1DBuffer image{};
   cl::Kernel chase{};
   cl::Kernel sweep{};
   cl_uint start_argument{0};  ///< of `chase`; then lead, warm, iterations
   cl_uint age_argument{0};    ///< begin, then end, hops
-  cl_uint sweep_argument{0};  ///< of `sweep`: begin, then end, hops, sink
+  cl_uint sweep_argument{0};  ///< of `sweep`: begin, then end, hops
   std::uint64_t usual_hops{0};
   std::uint64_t warm{0};  ///< iterations in front of the clock
 };
