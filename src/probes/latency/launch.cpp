@@ -74,8 +74,8 @@ void Chase::age(std::uint64_t hops) {
   const bool is_long = nodes >= long_ring * chases * hops;
   aged_until_ = is_long ? chases * hops : hops;
   // The others were walked by the chases before, or by the layout.
-  const bool is_aged =
-      std::exchange(is_fresh_, false) && is_aged_by_layout(session_.info(), nodes, chases * hops);
+  const bool is_aged = std::exchange(is_fresh_, false) &&
+                       is_aged_by_layout(session_.info(), ring_.shape, chases * hops);
   if (!is_aged) walk(aged_until_, nodes);
   position_ = 0;
 }

@@ -47,13 +47,21 @@ bool is_native_cpu(const DeviceInfo& device) {
   return runs_items_in_turn(device) && device.isa != "spir";
 }
 
-bool is_aged_by_layout(const DeviceInfo& device, std::uint64_t nodes, std::uint64_t hops) {
+bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::uint64_t hops) {
   // A thread of a CPU writes nodes in the order of the chase, the first positions first. Only what
   // the same thread wrote behind them has surely passed through the caches that hold them: others
-  // may not share these. The units of a GPU write all parts of a ring at once.
-  if (!is_native_cpu(device)) return false;
-  const auto threads = static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
-  return nodes / threads >= long_ring * hops;
+  // may not share these.
+  if (is_native_cpu(device)) {
+    const auto threads =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
+    return shape.nodes() / threads >= long_ring * hops;
+  }
+  // A GPU's work-items go through the ring side by side. Its nearest caches are empty when a kernel
+  // begins, and the last one holds what was written last. What it reports may be the nearest.
+  constexpr std::uint64_t caches = 4;
+  const Bytes enough = std::max(reported_cache(device) * caches, mebibytes(256));
+  return is_gpu(device) && Bytes{shape.working_set_bytes} >= enough &&
+         shape.nodes() >= long_ring * hops;
 }
 
 std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {

@@ -36,9 +36,9 @@ std::uint64_t sweep_hops(std::uint64_t nodes, std::uint64_t items);
 /// Whether the device is the CPU itself, run by native code: threads that may be on any core.
 bool is_native_cpu(const DeviceInfo& device);
 
-/// Whether the layout of so many nodes has itself aged the first `hops` of them, so that the chases
+/// Whether the layout of a ring has itself aged its first `hops` nodes, so that the chases
 /// over these need no walk before them.
-bool is_aged_by_layout(const DeviceInfo& device, std::uint64_t nodes, std::uint64_t hops);
+bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::uint64_t hops);
 
 /// Of every kernel that a point's launches run.
 std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
