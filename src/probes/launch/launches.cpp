@@ -17,6 +17,7 @@
 #include "probes/launch/command_buffer.hpp"
 #include "probes/launch/middle.hpp"
 #include "probes/launch/series.hpp"
+#include "probes/shared/host_time.hpp"
 
 namespace clprobe::launch {
 namespace {
@@ -29,15 +30,6 @@ constexpr cl_uint of_an_argument = 3;
 constexpr std::size_t spins = 32;
 
 std::string build_options(int program) { return fmt::format("-DPROGRAM={}", program); }
-
-template <typename Action>
-std::uint64_t ns_of(const Action& action) {
-  const auto begin = std::chrono::steady_clock::now();
-  action();
-  const auto took = std::chrono::steady_clock::now() - begin;
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(took).count());
-}
 
 /// What all points share while the probe runs.
 struct State {
@@ -195,7 +187,7 @@ void Launches::launch_all() {
 std::vector<std::uint64_t> Launches::waits(std::uint64_t count) {
   std::vector<std::uint64_t> times;
   times.reserve(count);
-  for (std::uint64_t i = 0; i < count; ++i) times.push_back(ns_of([&] { launch_all(); }));
+  for (std::uint64_t i = 0; i < count; ++i) times.push_back(host_ns_of([&] { launch_all(); }));
   return times;
 }
 
@@ -249,8 +241,8 @@ std::uint64_t Launches::build_time() {
     run_group(queue_, build_program(number), 1);
     launched_ += each_adds;
   };
-  const std::uint64_t first = ns_of(build);
-  return shape_.manner == Manner::build ? first : ns_of(build);
+  const std::uint64_t first = host_ns_of(build);
+  return shape_.manner == Manner::build ? first : host_ns_of(build);
 }
 
 /// The first launch of a kernel with a work-group of two, after it ran with one of one.
@@ -259,7 +251,7 @@ std::uint64_t Launches::first_time_of_a_size() {
   const cl::Kernel kernel = build_program(new_number());
   run_group(queue_, kernel, 1);
   launched_ += (1 + items) * each_adds;
-  return ns_of([&] { run_group(queue_, kernel, items); });
+  return host_ns_of([&] { run_group(queue_, kernel, items); });
 }
 
 Measurement Launches::run(std::uint64_t iterations) {
@@ -278,12 +270,12 @@ Measurement Launches::run(std::uint64_t iterations) {
       break;
     case Manner::after_idling:
       std::this_thread::sleep_for(std::chrono::milliseconds(shape_.idle_ms));
-      sample.host_ns = ns_of([&] { launch_all(); });
+      sample.host_ns = host_ns_of([&] { launch_all(); });
       break;
     case Manner::back_to_back:
     case Manner::start_to_start: {
       Middle middle;
-      sample.host_ns = ns_of([&] { middle = device_times(); });
+      sample.host_ns = host_ns_of([&] { middle = device_times(); });
       sample.event_ns = middle.ns;
       sample.accesses = middle.count;
       break;

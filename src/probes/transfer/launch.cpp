@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <functional>
 #include <memory>
 
 #include "clprobe/device.hpp"
+#include "probes/shared/host_time.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "probes/transfer/places.hpp"
 #include "probes/transfer/series.hpp"
@@ -231,21 +231,13 @@ Route route_of(Places& places, const Shape& shape) {
   return on_device(places, shape.transfer_bytes);
 }
 
-std::uint64_t ns_of(const std::function<void()>& action) {
-  const auto begin = std::chrono::steady_clock::now();
-  action();
-  const auto took = std::chrono::steady_clock::now() - begin;
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(took).count());
-}
-
 /// What a mapping takes in which nobody copies: the quickest of a few.
 std::uint64_t mapping_time(Places& places, const Shape& shape) {
   constexpr int times = 3;
   const auto mapping =
       by_mapping(places, map_flags_of(shape.direction), shape.transfer_bytes, [](void*) {});
-  std::uint64_t least = ns_of(mapping);
-  for (int i = 1; i < times; ++i) least = std::min(least, ns_of(mapping));
+  std::uint64_t least = host_ns_of(mapping);
+  for (int i = 1; i < times; ++i) least = std::min(least, host_ns_of(mapping));
   return least;
 }
 
@@ -271,7 +263,7 @@ Measurement run(State& state, const Shape& shape, const Route& route, std::uint6
   route.mark(marks);
   Measurement measurement;
   measurement.sample.accesses = iterations * shape.moved_bytes();
-  measurement.sample.host_ns = ns_of([&] {
+  measurement.sample.host_ns = host_ns_of([&] {
     for (std::uint64_t i = 0; i < iterations; ++i) route.move();
   });
   if (route.end) route.end();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "probes/shared/test_plans.hpp"
 #include "probes/transfer/fit.hpp"
 #include "probes/transfer/series.hpp"
 
@@ -49,8 +50,8 @@ DeviceInfo cpu() {
 
 std::map<std::string, std::vector<std::uint64_t>> sizes_in(const Plan& plan) {
   std::map<std::string, std::vector<std::uint64_t>> sizes;
-  for (const Point& each : plan.points) {
-    sizes[each.series].push_back(shape_of<Shape>(each).transfer_bytes);
+  for (const auto& [series, shapes] : shapes_by_series<Shape>(plan)) {
+    for (const Shape& each : shapes) sizes[series].push_back(each.transfer_bytes);
   }
   for (auto& [series, all] : sizes) std::sort(all.begin(), all.end());
   return sizes;
@@ -58,18 +59,6 @@ std::map<std::string, std::vector<std::uint64_t>> sizes_in(const Plan& plan) {
 
 std::vector<std::uint64_t> sizes_for(const DeviceInfo& device, const Request& request = {}) {
   return sizes_in(probe.plan(device, request)).at("to-device");
-}
-
-Request with_sizes(std::vector<SizeRange> sizes) {
-  Request request;
-  request.own.set("sizes", std::move(sizes));
-  return request;
-}
-
-Request with_effort(Effort effort) {
-  Request request;
-  request.effort = effort;
-  return request;
 }
 
 }  // namespace

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
 #include "clprobe/probe.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/one_memory.hpp"
+#include "probes/shared/wanted_series.hpp"
 #include "probes/transfer/card.hpp"
 #include "probes/transfer/findings.hpp"
 #include "probes/transfer/fit.hpp"
@@ -34,13 +34,7 @@ constexpr Option options[]{
      .value = Sizes{}},
 };
 
-constexpr auto declared_series = [] {
-  std::array<Series, all_series.size()> declared{};
-  for (std::size_t i = 0; i < declared.size(); ++i) {
-    declared[i] = {all_series[i].name, all_series[i].summary};
-  }
-  return declared;
-}();
+constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
@@ -70,10 +64,7 @@ constexpr Bytes smallest{64};
 std::vector<SeriesSpec> wanted_series(const Request& request) {
   std::vector<SeriesSpec> wanted;
   for (const SeriesSpec& each : all_series) {
-    const bool is_wanted =
-        request.series.empty() ||
-        std::find(request.series.begin(), request.series.end(), each.name) != request.series.end();
-    if (is_wanted) wanted.push_back(each);
+    if (wants(request, each.name)) wanted.push_back(each);
   }
   return wanted;
 }
