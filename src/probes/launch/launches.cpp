@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "clprobe/device.hpp"
 #include "clprobe/embedded.hpp"
@@ -93,7 +94,7 @@ class Launches {
   Shape shape_;
   cl::CommandQueue queue_;
   std::vector<cl::CommandQueue> idle_queues_{};
-  std::array<cl::Kernel, 2> kernels_{};
+  std::vector<cl::Kernel> kernels_{};  // one, or two that take turns
   std::vector<cl::Event> last_{};
   std::optional<CommandBuffer> recorded_{};
   cl_uint launched_{0};  // what they have added to the counter
@@ -129,7 +130,8 @@ Launches::Launches(std::shared_ptr<State> state, const Point& point)
     : state_(std::move(state)), shape_(shape_of<Shape>(point)), queue_(make_queue()) {
   Session& session = state_->session;
   session.use_all_cores();
-  kernels_ = {counting(0), shape_.manner == Manner::two_programs ? counting(1) : counting(0)};
+  kernels_.push_back(counting(0));
+  if (shape_.manner == Manner::two_programs) kernels_.push_back(counting(1));
   for (std::uint64_t i = 0; i < shape_.idle_queues; ++i) {
     idle_queues_.emplace_back(session.context(), session.device());
     // Drivers give a queue what it needs when it is first used.
