@@ -20,6 +20,9 @@ extern const Probe probe;
 
 namespace {
 
+// Those between devices apart (peer_test.cpp).
+constexpr std::size_t series_of_one_device = all_series.size() - 2;
+
 DeviceInfo gpu() {
   DeviceInfo device;
   device.type = DeviceType::gpu;
@@ -67,7 +70,7 @@ TEST_CASE("transfer: a large GPU has all series from 64 B to 256 MiB, each by it
   const Plan plan = probe.plan(gpu(), {});
   CHECK(plan.findings.empty());
   const auto all = sizes_in(plan);
-  CHECK(all.size() == all_series.size());
+  CHECK(all.size() == series_of_one_device);
   for (const auto& entry : all) {
     const auto& series = entry.first;
     const auto& sizes = entry.second;
@@ -98,12 +101,12 @@ TEST_CASE("transfer: what time cuts off first lies between the large and the sma
     CHECK(plan.is_ordered);
     const std::uint64_t largest = sizes_in(plan).at("to-device").back();
     std::set<std::string> first;
-    for (std::size_t i = 0; i < all_series.size(); ++i) {
+    for (std::size_t i = 0; i < series_of_one_device; ++i) {
       CHECK(shape_of<Shape>(plan.points[i]).transfer_bytes == largest);
       first.insert(plan.points[i].series);
     }
-    CHECK(first.size() == all_series.size());
-    CHECK(shape_of<Shape>(plan.points[all_series.size()]).transfer_bytes <= kibibytes(1).count);
+    CHECK(first.size() == series_of_one_device);
+    CHECK(shape_of<Shape>(plan.points[series_of_one_device]).transfer_bytes <= kibibytes(1).count);
     const std::uint64_t last = shape_of<Shape>(plan.points.back()).transfer_bytes;
     CHECK(last > kibibytes(1).count);
     CHECK(last < largest);
@@ -161,7 +164,7 @@ TEST_CASE("transfer: each series counts the buffers that it needs") {
     for (const SeriesSpec& each : all_series) {
       if (std::find(names.begin(), names.end(), each.name) != names.end()) series.push_back(each);
     }
-    return count_buffers(series);
+    return count_buffers(series, gpu());
   };
   CHECK(count({"to-device"}) == 2);
   CHECK(count({"from-device", "to-device"}) == 2);
@@ -172,7 +175,7 @@ TEST_CASE("transfer: each series counts the buffers that it needs") {
   CHECK(count({"to-device-kernel"}) == 2);
   CHECK(count({"from-device-svm"}) == 3);
   CHECK(count({"on-device"}) == 2);
-  CHECK(count_buffers({all_series.begin(), all_series.end()}) == 7);
+  CHECK(count_buffers({all_series.begin(), all_series.end()}, gpu()) == 7);
 }
 
 TEST_CASE("transfer: without shared virtual memory its series say so") {
@@ -180,7 +183,7 @@ TEST_CASE("transfer: without shared virtual memory its series say so") {
     DeviceInfo device = gpu();
     device.reported.set("svm_capabilities", capabilities);
     const Plan plan = probe.plan(device, {});
-    CHECK(sizes_in(plan).size() == all_series.size() - 2);
+    CHECK(sizes_in(plan).size() == series_of_one_device - 2);
     REQUIRE(plan.findings.size() == 2);
     for (const Finding& each : plan.findings) {
       CHECK(each.series.ends_with("-svm"));
