@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck disable=SC2154  # Bats and common.bash set the variables
+# shellcheck disable=SC2154,SC2030,SC2031  # Bats and common.bash set the variables
 # Oclgrind runs every kernel in an interpreter that reports data races, uninitialised reads, memory
 # outside of buffers and wrong calls. It preloads itself, and so gets into the child process that
 # clprobe starts; what it says there would vanish, since clprobe keeps what drivers print apart.
