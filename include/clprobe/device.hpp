@@ -49,6 +49,10 @@ struct Enumeration {
 /// absent, a platform that fails is a problem. Nothing is built or launched.
 Enumeration enumerate_devices();
 
+/// The device of that number within the platform of `device`, with all of its attributes; nothing
+/// when it is gone.
+std::optional<FoundDevice> find_neighbour(const DeviceInfo& device, int number);
+
 /// Reads the vendor's and the optional attributes into `info.reported` (slower than `list` needs).
 void read_attributes(const cl::Device& device, DeviceInfo& info);
 
@@ -70,6 +74,8 @@ class Session {
  public:
   /// `info` as found, or as a former session of the same device left it (clock, timer, pointers).
   Session(cl::Device device, DeviceInfo info, std::uint64_t seed);
+  /// The same in a context that has more devices than this one.
+  Session(cl::Device device, DeviceInfo info, std::uint64_t seed, cl::Context context);
 
   [[nodiscard]] const DeviceInfo& info() const { return info_; }
   [[nodiscard]] DeviceInfo& info() { return info_; }

@@ -119,6 +119,15 @@ std::string read_pci(const cl::Device& device) {
                      pci->pci_function);
 }
 
+/// How many devices its platform has, this one among them; 0 when it does not say.
+cl_uint count_on_platform(const cl::Device& device) {
+  const auto platform = query<cl_platform_id>(device, CL_DEVICE_PLATFORM);
+  cl_uint count = 0;
+  const bool is_known =
+      platform && clGetDeviceIDs(*platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) == CL_SUCCESS;
+  return is_known ? count : 0;
+}
+
 }  // namespace
 
 void read_attributes(const cl::Device& device, DeviceInfo& info) {
@@ -135,6 +144,9 @@ void read_attributes(const cl::Device& device, DeviceInfo& info) {
   }
   if (lists("cl_khr_device_uuid")) info.uuid = read_uuid(device);
   if (lists("cl_khr_pci_bus_info")) info.pci = read_pci(device);
+  if (const cl_uint count = count_on_platform(device); count != 0) {
+    info.reported.set("devices_on_platform", std::int64_t{count});
+  }
   info.reported.set("extensions", query_text(device, CL_DEVICE_EXTENSIONS));
 }
 

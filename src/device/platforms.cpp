@@ -143,4 +143,15 @@ Enumeration enumerate_devices() {
   return found;
 }
 
+std::optional<FoundDevice> find_neighbour(const DeviceInfo& device, int number) {
+  const std::string platform = device.platform_index.substr(0, device.platform_index.find(':'));
+  const std::string wanted = fmt::format("{}:{}", platform, number);
+  for (FoundDevice& each : enumerate_devices().devices) {
+    if (each.info.platform_index != wanted) continue;
+    read_attributes(each.device, each.info);
+    return std::move(each);
+  }
+  return std::nullopt;
+}
+
 }  // namespace clprobe

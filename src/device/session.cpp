@@ -45,10 +45,13 @@ std::optional<std::uint64_t> event_time_ns(const cl::Event& event) {
 }  // namespace
 
 Session::Session(cl::Device device, DeviceInfo info, std::uint64_t seed)
+    : Session(device, std::move(info), seed, cl::Context(device)) {}
+
+Session::Session(cl::Device device, DeviceInfo info, std::uint64_t seed, cl::Context context)
     : device_(std::move(device)),
       info_(std::move(info)),
       seed_(seed),
-      context_(device_),
+      context_(std::move(context)),
       queue_(context_, device_, CL_QUEUE_PROFILING_ENABLE),
       cores_(std::make_shared<system::Cores>()) {}
 

@@ -43,6 +43,21 @@ setup() {
   [[ $output == *llvmpipe* && $output == *pthread* ]]
 }
 
+@test "transfers between two devices of a platform, each with a context of both" {
+  POCL_DEVICES="basic pthread" clprobe transfer --device 0:1 --time-budget 60s --sizes 64B-64KiB*8 \
+    --series to-peer,from-peer --json
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[].series] | unique == ["from-peer-0", "to-peer-0"]'
+  json_says '[.results[0].points[] | select((.samples | length) == 0)] == []'
+  json_says '[.results[0].points[].facts | .peer_name[:5], .peer_shares_memory] | unique == [1, "basic"]'
+  json_says '[.results[0].findings[] | select(.name == "peer_path").label] == ["in one memory", "in one memory"]'
+  # One alone.
+  clprobe transfer --series to-peer --json
+  [ "$status" -eq 0 ]
+  json_says '.results[0].findings[0].reason == "its platform has no other device"'
+}
+
 @test "one run in every format, and a report of its JSON is the same text" {
   clprobe latency "${few_sizes[@]}" -o a.json -o a.csv -o a.md -o a.txt
   [ "$status" -eq 0 ]

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "probes/bandwidth/series.hpp"
 #include "probes/bandwidth/shape.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/wanted_series.hpp"
 
 namespace clprobe::bandwidth {
 
@@ -35,13 +35,7 @@ constexpr Option options[]{
      .value = Sizes{}},
 };
 
-constexpr auto declared_series = [] {
-  std::array<Series, all_series.size()> declared{};
-  for (std::size_t i = 0; i < declared.size(); ++i) {
-    declared[i] = {all_series[i].name, all_series[i].summary};
-  }
-  return declared;
-}();
+constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
@@ -69,15 +63,10 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                     .relative_interval = 0.05,
                                     .min_visits = 1,
                                     .max_visits = 2},
-                          .normal = {.probe_time = std::chrono::milliseconds(4500),
+                          .normal = {.probe_time = std::chrono::milliseconds(4200),
                                      .relative_interval = 0.02,
                                      .max_visits = 4},
                           .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
-
-bool wants(const Request& request, std::string_view series) {
-  return request.series.empty() ||
-         std::find(request.series.begin(), request.series.end(), series) != request.series.end();
-}
 
 /// How many buffers there are: what is read, and what is written.
 std::uint64_t count_buffers(const Request& request) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,21 @@ namespace {
 constexpr const char* file = "bandwidth.cl";
 constexpr std::uint64_t word_bytes = sizeof(cl_uint);
 
+/// How much of a store is on huge pages. To ask takes the system as long as a sample takes, and so
+/// it is asked again only for those who reach further than all before.
+struct HugePages {
+  std::uint64_t asked_bytes{0};
+  int percent{0};
+
+  int of(const HostMemory& memory, std::uint64_t touched_bytes) {
+    if (touched_bytes > asked_bytes) {
+      percent = memory.huge_page_percent();
+      asked_bytes = touched_bytes;
+    }
+    return percent;
+  }
+};
+
 /// What all points share while the probe runs.
 struct State {
   explicit State(Session& used) : session(used) {}
@@ -30,6 +46,8 @@ struct State {
   Session& session;
   Store source{};  // holds what `fill` makes, always
   Store target{};
+  HugePages source_pages{};
+  HugePages target_pages{};
   KeptBuffer places{};
   KeptBuffer results{};
   std::uint32_t launches{0};
@@ -50,6 +68,7 @@ void State::fill(const Store& store, std::uint64_t bytes, const std::string& opt
 void State::need(Store& store, const Shape& shape, bool is_filled, const std::string& options) {
   const Bytes size{std::max(shape.buffer_bytes, shape.touched_bytes())};
   if (store.size >= size) return;
+  (is_filled ? source_pages : target_pages) = {};
   store = Store{};  // first, so that its memory is free
   store = make_store(session, size);
   // Pages that nobody wrote are no memory yet.
@@ -76,6 +95,8 @@ class Walks {
   [[nodiscard]] const Store& store() const {
     return writes(shape_.operation) ? state_->target : state_->source;
   }
+  /// Of the store; nothing where the driver made it.
+  [[nodiscard]] std::optional<int> huge_page_percent() const;
 
  private:
   void bind();
@@ -103,6 +124,14 @@ Walks::Walks(std::shared_ptr<State> state, const Point& point)
   if (!reads) state_->need(state_->target, shape_, false, options_);
   bind();
   run(1);  // some drivers compile only now, and the first launch of a size may be slow
+}
+
+std::optional<int> Walks::huge_page_percent() const {
+  if (store().host == nullptr) return std::nullopt;
+  const bool is_written = writes(shape_.operation);
+  HugePages& pages = is_written ? state_->target_pages : state_->source_pages;
+  // The source was filled.
+  return pages.of(*store().host, is_written ? shape_.touched_bytes() : store().size.count);
 }
 
 void Walks::bind() {
@@ -192,7 +221,7 @@ void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
 /// So long that starting it is a small part.
 std::uint64_t enough_iterations(Walks& walks, const DeviceInfo& device) {
   constexpr double enough_gpu_ns = 0.6e6;
-  constexpr double enough_cpu_ns = 4e6;
+  constexpr double enough_cpu_ns = 3e6;
   const double enough = runs_items_in_turn(device) ? enough_cpu_ns : enough_gpu_ns;
   const std::uint64_t most = most_iterations(device, walks.shape());
   std::uint64_t iterations = 1;
@@ -215,8 +244,8 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   work.accesses_per_iteration = walks->shape().bytes_per_iteration();
   work.max_iterations = most_iterations(device, walks->shape());
   work.iterations = enough_iterations(*walks, device);
-  if (const auto& host = walks->store().host) {
-    work.facts.set("huge_page_percent", std::int64_t{host->huge_page_percent()});
+  if (const std::optional<int> percent = walks->huge_page_percent()) {
+    work.facts.set("huge_page_percent", std::int64_t{*percent});
   }
   work.build = walks->build();
   work.run = [walks](std::uint64_t iterations) { return walks->run(iterations); };

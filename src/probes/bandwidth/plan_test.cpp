@@ -3,13 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "clprobe/probe.hpp"
 #include "probes/bandwidth/series.hpp"
 #include "probes/bandwidth/shape.hpp"
+#include "probes/shared/test_plans.hpp"
 
 namespace clprobe::bandwidth {
 
@@ -43,24 +43,12 @@ DeviceInfo cpu() {
   return device;
 }
 
-std::map<std::string, std::vector<Shape>> shapes_of(const Plan& plan) {
-  std::map<std::string, std::vector<Shape>> all;
-  for (const Point& each : plan.points) all[each.series].push_back(shape_of<Shape>(each));
-  return all;
-}
-
-Request with_sizes(std::vector<SizeRange> sizes) {
-  Request request;
-  request.own.set("sizes", std::move(sizes));
-  return request;
-}
-
 }  // namespace
 
 TEST_CASE("bandwidth: a GPU has all series, from near the units to far beyond the last cache") {
   const Plan plan = probe.plan(gpu(), {});
   CHECK(plan.findings.empty());
-  const auto all = shapes_of(plan);
+  const auto all = shapes_by_series<Shape>(plan);
   CHECK(all.size() == all_series.size());
   for (const auto& entry : all) {
     const auto& series = entry.first;
@@ -98,7 +86,7 @@ TEST_CASE("bandwidth: the known last cache decides how far it goes, and memory h
   Request request;
   request.known.last_cache = mebibytes(512);
   const auto largest = [&](const Request& asked) {
-    return shapes_of(probe.plan(gpu(), asked)).at("read").back().working_set_bytes;
+    return shapes_by_series<Shape>(probe.plan(gpu(), asked)).at("read").back().working_set_bytes;
   };
   CHECK(largest(request) == gibibytes(4).count);
   request.max_memory = mebibytes(256);
@@ -111,7 +99,7 @@ TEST_CASE("bandwidth: the known last cache decides how far it goes, and memory h
 
 TEST_CASE(
     "bandwidth: on a CPU work-groups of one, many a unit, and what it cannot say is left out") {
-  const auto all = shapes_of(probe.plan(cpu(), {}));
+  const auto all = shapes_by_series<Shape>(probe.plan(cpu(), {}));
   CHECK(all.count("read-own") == 0);
   CHECK(all.count("update") == 0);
   for (const auto& entry : all) {
@@ -134,18 +122,18 @@ TEST_CASE(
 TEST_CASE("bandwidth: images are as large as the device makes them, of a CPU small and few") {
   DeviceInfo device = gpu();
   device.image_buffer_pixels = 1 << 20;  // of 16 bytes
-  auto all = shapes_of(probe.plan(device, {}));
+  auto all = shapes_by_series<Shape>(probe.plan(device, {}));
   CHECK(all.at("image").back().working_set_bytes == mebibytes(16).count);
   CHECK(all.at("image").front().vector == 4);
   CHECK(all.at("image").front().walks == 132);
   CHECK(all.at("read").back().working_set_bytes == gibibytes(1).count);
   device.image_buffer_pixels = 0;
   const Plan without = probe.plan(device, {});
-  CHECK(shapes_of(without).count("image") == 0);
+  CHECK(shapes_by_series<Shape>(without).count("image") == 0);
   REQUIRE(without.findings.size() == 1);
   CHECK(without.findings[0].series == "image");
   CHECK(without.findings[0].reason == "the device makes no images of buffers");
-  all = shapes_of(probe.plan(cpu(), {}));
+  all = shapes_by_series<Shape>(probe.plan(cpu(), {}));
   CHECK(all.at("image").back().working_set_bytes == mebibytes(4).count);
   CHECK(all.at("image").size() <= 8);
   CHECK(all.at("image").front().vector == 4);  // a texel
@@ -154,7 +142,7 @@ TEST_CASE("bandwidth: images are as large as the device makes them, of a CPU sma
 
 TEST_CASE("bandwidth: sizes that were asked for are measured, and such as fit nowhere refused") {
   const Plan plan = probe.plan(gpu(), with_sizes({{mebibytes(1), mebibytes(4), 2.0}}));
-  const std::vector<Shape> shapes = shapes_of(plan).at("read");
+  const std::vector<Shape> shapes = shapes_by_series<Shape>(plan).at("read");
   REQUIRE(shapes.size() == 3);
   CHECK(shapes[1].working_set_bytes == mebibytes(2).count);
   CHECK(probe.check(gpu(), with_sizes({{mebibytes(1), mebibytes(1), 0.0}})).empty());
@@ -180,7 +168,7 @@ TEST_CASE("bandwidth: devices whose drivers end long loops have more walks, or f
   llvmpipe.compute_units = 1;
   Request request;
   request.known.last_cache = mebibytes(512);
-  const auto all = shapes_of(probe.plan(llvmpipe, request));
+  const auto all = shapes_by_series<Shape>(probe.plan(llvmpipe, request));
   for (const auto& entry : all) {
     const auto& series = entry.first;
     const auto& shapes = entry.second;

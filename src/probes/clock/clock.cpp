@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "probes/clock/shape.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/wanted_series.hpp"
 
 namespace clprobe::clock {
 
@@ -29,13 +29,7 @@ constexpr Option options[]{
      .value = Number{30, 36'000'000}},
 };
 
-constexpr auto declared_series = [] {
-  std::array<Series, all_series.size()> declared{};
-  for (std::size_t i = 0; i < declared.size(); ++i) {
-    declared[i] = {all_series[i].name, all_series[i].summary};
-  }
-  return declared;
-}();
+constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "clock", .unit = "hertz", .role = Role::headline},
@@ -85,11 +79,6 @@ std::uint64_t slot_of(std::uint64_t load) {
   constexpr std::uint64_t fewest = 10;
   constexpr std::uint64_t most = 2000;
   return std::max(std::clamp<std::uint64_t>(load / fewest, 1, usual), load / most);
-}
-
-bool wants(const Request& request, std::string_view series) {
-  return request.series.empty() ||
-         std::find(request.series.begin(), request.series.end(), series) != request.series.end();
 }
 
 Bytes buffer_size(const DeviceInfo& device, const Request& request) {

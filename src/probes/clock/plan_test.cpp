@@ -3,12 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "clprobe/probe.hpp"
 #include "probes/clock/shape.hpp"
+#include "probes/shared/test_plans.hpp"
 
 namespace clprobe::clock {
 
@@ -39,12 +39,6 @@ DeviceInfo gpu() {
   return device;
 }
 
-std::map<std::string, std::vector<Shape>> moments_of(const Plan& plan) {
-  std::map<std::string, std::vector<Shape>> all;
-  for (const Point& each : plan.points) all[each.series].push_back(shape_of<Shape>(each));
-  return all;
-}
-
 std::uint64_t whole_ms(const std::vector<Shape>& moments) {
   std::uint64_t sum = 0;
   for (const Shape& each : moments) sum += each.slot_ms;
@@ -59,7 +53,7 @@ Request burning(std::uint64_t ms) {
 
 std::uint64_t under_load_ms(const Request& request) {
   std::uint64_t sum = 0;
-  for (const auto& [series, moments] : moments_of(probe.plan(gpu(), request))) {
+  for (const auto& [series, moments] : shapes_by_series<Shape>(probe.plan(gpu(), request))) {
     if (series != "idle") sum += whole_ms(moments);
   }
   return sum;
@@ -72,7 +66,7 @@ TEST_CASE("clock: idle first, then each load from its begin to its end, in order
   CHECK(plan.is_ordered);
   CHECK(plan.findings.empty());
   CHECK(plan.points.front().series == "idle");
-  const auto all = moments_of(plan);
+  const auto all = shapes_by_series<Shape>(plan);
   CHECK(all.size() == 4);
   CHECK(all.at("idle").size() == 1);
   CHECK(all.at("idle").front().slot_ms == 500);
@@ -87,7 +81,8 @@ TEST_CASE("clock: idle first, then each load from its begin to its end, in order
       CHECK(each.timer == Timer::event);
     }
   }
-  CHECK(moments_of(probe.plan(processor(), {})).at("stream").front().timer == Timer::clock);
+  CHECK(shapes_by_series<Shape>(probe.plan(processor(), {})).at("stream").front().timer ==
+        Timer::clock);
 }
 
 TEST_CASE("clock: all loads together take five seconds, one when in a hurry, else a minute each") {
@@ -95,10 +90,10 @@ TEST_CASE("clock: all loads together take five seconds, one when in a hurry, els
   Request request;
   request.effort = Effort::quick;
   CHECK(under_load_ms(request) == doctest::Approx(1000).epsilon(0.02));
-  CHECK(moments_of(probe.plan(gpu(), request)).at("idle").front().slot_ms == 200);
+  CHECK(shapes_by_series<Shape>(probe.plan(gpu(), request)).at("idle").front().slot_ms == 200);
   request.effort = Effort::thorough;
   CHECK(under_load_ms(request) == 180'000);
-  CHECK(moments_of(probe.plan(gpu(), request)).at("idle").front().slot_ms == 5000);
+  CHECK(shapes_by_series<Shape>(probe.plan(gpu(), request)).at("idle").front().slot_ms == 5000);
   request.series = {"stream"};
   CHECK(under_load_ms(request) == 60'000);
 }
@@ -107,22 +102,22 @@ TEST_CASE("clock: --burn is shared out among the loads that were asked for") {
   CHECK(under_load_ms(burning(9000)) == 9000);
   Request request = burning(2000);
   request.series = {"idle", "both"};
-  const auto all = moments_of(probe.plan(gpu(), request));
+  const auto all = shapes_by_series<Shape>(probe.plan(gpu(), request));
   CHECK(all.size() == 2);
   CHECK(whole_ms(all.at("both")) == 2000);
   CHECK(all.at("both").front().slot_ms == 50);
   // Short loads have shorter moments, so that there are some of them.
-  const auto few = moments_of(probe.plan(gpu(), burning(300)));
+  const auto few = shapes_by_series<Shape>(probe.plan(gpu(), burning(300)));
   CHECK(few.at("both").size() == 10);
   CHECK(few.at("both").front().slot_ms == 10);
   // The least that can be asked for still has all loads.
-  CHECK(moments_of(probe.plan(gpu(), burning(30))).at("arithmetic").size() == 10);
+  CHECK(shapes_by_series<Shape>(probe.plan(gpu(), burning(30))).at("arithmetic").size() == 10);
   // Hours have no more moments than can be looked at.
-  const auto many = moments_of(probe.plan(gpu(), burning(36'000'000)));
+  const auto many = shapes_by_series<Shape>(probe.plan(gpu(), burning(36'000'000)));
   CHECK(many.at("both").size() == 2000);
   CHECK(many.at("both").back().time_ms == 12'000'000);
   request.series = {"idle"};
-  CHECK(moments_of(probe.plan(gpu(), request)).size() == 1);
+  CHECK(shapes_by_series<Shape>(probe.plan(gpu(), request)).size() == 1);
 }
 
 TEST_CASE("clock: a device whose clock cannot be told gets no points, and the reason each series") {
@@ -140,7 +135,7 @@ TEST_CASE("clock: a device whose clock cannot be told gets no points, and the re
 
 TEST_CASE("clock: what is read is as large as the device and the request allow") {
   const auto bytes = [](const DeviceInfo& device, const Request& request) {
-    return moments_of(probe.plan(device, request)).at("stream").front().buffer_bytes;
+    return shapes_by_series<Shape>(probe.plan(device, request)).at("stream").front().buffer_bytes;
   };
   CHECK(bytes(gpu(), {}) == mebibytes(512).count);
   CHECK(bytes(processor(), {}) == mebibytes(64).count);

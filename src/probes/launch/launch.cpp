@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a launch costs. Method: docs/launch.md.
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "probes/launch/launches.hpp"
 #include "probes/launch/series.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/wanted_series.hpp"
 
 namespace clprobe::launch {
 
@@ -34,13 +34,7 @@ constexpr Option options[]{
      .value = Number{1, 60000}},
 };
 
-constexpr auto declared_series = [] {
-  std::array<Series, all_series.size()> declared{};
-  for (std::size_t i = 0; i < declared.size(); ++i) {
-    declared[i] = {all_series[i].name, all_series[i].summary};
-  }
-  return declared;
-}();
+constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "round_trip", .unit = "seconds", .role = Role::headline},
@@ -61,16 +55,11 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                     .min_visits = 1,
                                     .max_visits = 2,
                                     .samples_per_visit = 2},
-                          .normal = {.probe_time = std::chrono::seconds(4),
+                          .normal = {.probe_time = std::chrono::seconds(3),
                                      .relative_interval = 0.03,
                                      .max_visits = 4,
                                      .samples_per_visit = 2},
                           .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
-
-bool wants(const Request& request, std::string_view series) {
-  return request.series.empty() ||
-         std::find(request.series.begin(), request.series.end(), series) != request.series.end();
-}
 
 std::vector<int> counts_of(const Request& request) {
   std::vector<int> counts = request.own.numbers("launches");

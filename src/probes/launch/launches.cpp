@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "clprobe/device.hpp"
 #include "clprobe/embedded.hpp"
@@ -17,6 +18,7 @@
 #include "probes/launch/command_buffer.hpp"
 #include "probes/launch/middle.hpp"
 #include "probes/launch/series.hpp"
+#include "probes/shared/host_time.hpp"
 
 namespace clprobe::launch {
 namespace {
@@ -29,15 +31,6 @@ constexpr cl_uint of_an_argument = 3;
 constexpr std::size_t spins = 32;
 
 std::string build_options(int program) { return fmt::format("-DPROGRAM={}", program); }
-
-template <typename Action>
-std::uint64_t ns_of(const Action& action) {
-  const auto begin = std::chrono::steady_clock::now();
-  action();
-  const auto took = std::chrono::steady_clock::now() - begin;
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(took).count());
-}
 
 /// What all points share while the probe runs.
 struct State {
@@ -101,7 +94,7 @@ class Launches {
   Shape shape_;
   cl::CommandQueue queue_;
   std::vector<cl::CommandQueue> idle_queues_{};
-  std::array<cl::Kernel, 2> kernels_{};
+  std::vector<cl::Kernel> kernels_{};  // one, or two that take turns
   std::vector<cl::Event> last_{};
   std::optional<CommandBuffer> recorded_{};
   cl_uint launched_{0};  // what they have added to the counter
@@ -137,7 +130,8 @@ Launches::Launches(std::shared_ptr<State> state, const Point& point)
     : state_(std::move(state)), shape_(shape_of<Shape>(point)), queue_(make_queue()) {
   Session& session = state_->session;
   session.use_all_cores();
-  kernels_ = {counting(0), shape_.manner == Manner::two_programs ? counting(1) : counting(0)};
+  kernels_.push_back(counting(0));
+  if (shape_.manner == Manner::two_programs) kernels_.push_back(counting(1));
   for (std::uint64_t i = 0; i < shape_.idle_queues; ++i) {
     idle_queues_.emplace_back(session.context(), session.device());
     // Drivers give a queue what it needs when it is first used.
@@ -195,7 +189,7 @@ void Launches::launch_all() {
 std::vector<std::uint64_t> Launches::waits(std::uint64_t count) {
   std::vector<std::uint64_t> times;
   times.reserve(count);
-  for (std::uint64_t i = 0; i < count; ++i) times.push_back(ns_of([&] { launch_all(); }));
+  for (std::uint64_t i = 0; i < count; ++i) times.push_back(host_ns_of([&] { launch_all(); }));
   return times;
 }
 
@@ -249,8 +243,8 @@ std::uint64_t Launches::build_time() {
     run_group(queue_, build_program(number), 1);
     launched_ += each_adds;
   };
-  const std::uint64_t first = ns_of(build);
-  return shape_.manner == Manner::build ? first : ns_of(build);
+  const std::uint64_t first = host_ns_of(build);
+  return shape_.manner == Manner::build ? first : host_ns_of(build);
 }
 
 /// The first launch of a kernel with a work-group of two, after it ran with one of one.
@@ -259,7 +253,7 @@ std::uint64_t Launches::first_time_of_a_size() {
   const cl::Kernel kernel = build_program(new_number());
   run_group(queue_, kernel, 1);
   launched_ += (1 + items) * each_adds;
-  return ns_of([&] { run_group(queue_, kernel, items); });
+  return host_ns_of([&] { run_group(queue_, kernel, items); });
 }
 
 Measurement Launches::run(std::uint64_t iterations) {
@@ -278,12 +272,12 @@ Measurement Launches::run(std::uint64_t iterations) {
       break;
     case Manner::after_idling:
       std::this_thread::sleep_for(std::chrono::milliseconds(shape_.idle_ms));
-      sample.host_ns = ns_of([&] { launch_all(); });
+      sample.host_ns = host_ns_of([&] { launch_all(); });
       break;
     case Manner::back_to_back:
     case Manner::start_to_start: {
       Middle middle;
-      sample.host_ns = ns_of([&] { middle = device_times(); });
+      sample.host_ns = host_ns_of([&] { middle = device_times(); });
       sample.event_ns = middle.ns;
       sample.accesses = middle.count;
       break;

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "clprobe/probe.hpp"
 #include "probes/launch/series.hpp"
 #include "probes/shared/card_parts.hpp"
+#include "probes/shared/test_plans.hpp"
 
 namespace clprobe::launch {
 
@@ -26,12 +26,6 @@ DeviceInfo device_with_all() {
   device.reported.set("queue_properties", std::int64_t{3});
   device.reported.set("extensions", std::string("cl_khr_fp64 cl_khr_command_buffer cl_khr_icd"));
   return device;
-}
-
-std::map<std::string, std::vector<Shape>> shapes_of(const Plan& plan) {
-  std::map<std::string, std::vector<Shape>> all;
-  for (const Point& each : plan.points) all[each.series].push_back(shape_of<Shape>(each));
-  return all;
 }
 
 std::vector<std::uint64_t> launches_in(const std::vector<Shape>& shapes) {
@@ -59,7 +53,7 @@ TEST_CASE("launch: a device that has everything gets all series, the most import
   const Plan plan = probe.plan(device_with_all(), {});
   CHECK(plan.findings.empty());
   CHECK(plan.is_ordered);
-  const auto all = shapes_of(plan);
+  const auto all = shapes_by_series<Shape>(plan);
   CHECK(all.size() == all_series.size());
   CHECK(launches_in(all.at("queued")) == std::vector<std::uint64_t>{1, 4, 16, 64, 256, 1024, 4096});
   CHECK(plan.points.front().series == "queued");
@@ -96,7 +90,7 @@ TEST_CASE("launch: what the device does not have is not measured, with the reaso
   // The longer name of another extension is not this one.
   device.reported.set("extensions", std::string("cl_khr_command_buffer_mutable_dispatch"));
   const Plan plan = probe.plan(device, {});
-  const auto all = shapes_of(plan);
+  const auto all = shapes_by_series<Shape>(plan);
   for (const char* const series :
        {"out-of-order", "back-to-back", "start-to-start", "command-buffer", "new-local-size"}) {
     CAPTURE(series);
@@ -117,35 +111,43 @@ TEST_CASE("launch: what the device does not have is not measured, with the reaso
 TEST_CASE("launch: less and more effort") {
   Request quick;
   quick.effort = Effort::quick;
-  CHECK(launches_in(shapes_of(probe.plan(device_with_all(), quick)).at("queued")) ==
+  CHECK(launches_in(shapes_by_series<Shape>(probe.plan(device_with_all(), quick)).at("queued")) ==
         std::vector<std::uint64_t>{1, 4, 16, 64, 256, 1024});
   Request thorough;
   thorough.effort = Effort::thorough;
-  CHECK(shapes_of(probe.plan(device_with_all(), thorough)).at("after-idling")[0].idle_ms == 2000);
+  CHECK(shapes_by_series<Shape>(probe.plan(device_with_all(), thorough))
+            .at("after-idling")[0]
+            .idle_ms == 2000);
   thorough.own.set("idle", std::uint64_t{7});
-  CHECK(shapes_of(probe.plan(device_with_all(), thorough)).at("after-idling")[0].idle_ms == 7);
+  CHECK(shapes_by_series<Shape>(probe.plan(device_with_all(), thorough))
+            .at("after-idling")[0]
+            .idle_ms == 7);
 }
 
 TEST_CASE("launch: the numbers that are asked for, and those beside them") {
-  const auto all = shapes_of(probe.plan(device_with_all(), with_launches({1, 100, 5000})));
+  const auto all =
+      shapes_by_series<Shape>(probe.plan(device_with_all(), with_launches({1, 100, 5000})));
   CHECK(launches_in(all.at("queued")) == std::vector<std::uint64_t>{1, 100, 5000});
   CHECK(all.at("event")[0].launches == 100);  // not more than 256
   CHECK(all.at("after-idling")[0].launches == 1);
-  const auto exact = shapes_of(probe.plan(device_with_all(), with_launches({256, 257})));
+  const auto exact =
+      shapes_by_series<Shape>(probe.plan(device_with_all(), with_launches({256, 257})));
   CHECK(exact.at("event")[0].launches == 256);
-  const auto many = shapes_of(probe.plan(device_with_all(), with_launches({1000, 2000})));
+  const auto many =
+      shapes_by_series<Shape>(probe.plan(device_with_all(), with_launches({1000, 2000})));
   CHECK(many.at("event")[0].launches == 1000);
 }
 
 TEST_CASE("launch: what is set beside plain launches is measured with as many of them") {
   Request event;
   event.series = {"event"};
-  const auto all = shapes_of(probe.plan(device_with_all(), event));
+  const auto all = shapes_by_series<Shape>(probe.plan(device_with_all(), event));
   CHECK(all.size() == 2);
   CHECK(launches_in(all.at("queued")) == std::vector<std::uint64_t>{256});
   Request gap;
   gap.series = {"back-to-back", "build"};
-  CHECK(shapes_of(probe.plan(device_with_all(), gap)).size() == 2);  // no difference, no plain ones
+  CHECK(shapes_by_series<Shape>(probe.plan(device_with_all(), gap)).size() ==
+        2);  // no difference, no plain ones
 }
 
 TEST_CASE("launch: every series has a finding that the probe declares") {

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "probes/shared/card_parts.hpp"
 #include "probes/transfer/findings.hpp"
@@ -37,6 +39,30 @@ std::string row_of(const ProbeResult& result, const std::string& series) {
   return text;
 }
 
+/// "to 7 others: 388 GB/s to 391 GB/s, direct", or of one other "to 388 GB/s, direct".
+std::string with_peers(const ProbeResult& result, std::string_view series) {
+  const std::string_view word = series.substr(0, series.find('-'));
+  std::vector<double> rates;
+  std::vector<std::string> paths;
+  for (const Finding& each : result.findings) {
+    if (each.name != "peer_path" || !each.series.starts_with(series)) continue;
+    const Finding* const rate = find_value(result.findings, "bandwidth", each.series);
+    if (rate == nullptr) continue;
+    rates.push_back(*rate->value);
+    const bool is_new = std::find(paths.begin(), paths.end(), each.label) == paths.end();
+    if (is_new && !each.label.empty()) paths.push_back(each.label);
+  }
+  if (rates.empty()) return {};
+  const auto [slowest, fastest] = std::minmax_element(rates.begin(), rates.end());
+  std::string text = fmt::format("{} {}", word, format_rate(*slowest));
+  if (rates.size() > 1) {
+    text = fmt::format("{} {} others: {} to {}", word, rates.size(), format_rate(*slowest),
+                       format_rate(*fastest));
+  }
+  for (const std::string& path : paths) append(text, ", ", path);
+  return text;
+}
+
 }  // namespace
 
 Card card(const ProbeResult& result) {
@@ -51,6 +77,9 @@ Card card(const ProbeResult& result) {
   }
   if (!to.empty()) card.lines.push_back({"to device", std::move(to)});
   if (!from.empty()) card.lines.push_back({"from device", std::move(from)});
+  std::string others = with_peers(result, "to-peer");
+  append(others, "; ", with_peers(result, "from-peer"));
+  if (!others.empty()) card.lines.push_back({"other devices", std::move(others)});
   for (const std::string& series : series_in(result.findings)) {
     std::string row = row_of(result, series);
     if (row.empty()) {

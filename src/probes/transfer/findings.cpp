@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,7 +29,7 @@ constexpr double telling_ns = 200e3;
 constexpr std::string_view too_small =
     "no transfer is large enough to tell it from the time of a call";
 
-using Laws = std::map<std::string_view, Law>;
+using Laws = std::map<std::string, Law, std::less<>>;
 
 std::vector<Timed> transfers_of(std::string_view series, const DeviceInfo& device,
                                 std::span<const Point> points) {
@@ -57,8 +59,7 @@ bool is_copied_by_host(Way way) {
   return way == Way::pageable || way == Way::map || way == Way::svm;
 }
 
-void add_law(Findings& found, const SeriesSpec& spec, const Law& law) {
-  const std::string_view series = spec.name;
+void add_law(Findings& found, std::string_view series, const SeriesSpec& spec, const Law& law) {
   const Interval rate = is_copied_by_host(spec.way)
                             ? of_any_run(law.bytes_per_ns_interval, law.bytes_per_ns)
                             : law.bytes_per_ns_interval;
@@ -165,6 +166,81 @@ void add_host_memory(Findings& found, const DeviceInfo& device, std::span<const 
       best_moved(device, points, reads.bytes), kept_on_device, kept_on_host));
 }
 
+/// Transfers between this device and another one.
+struct PeerSeries {
+  std::string name{};
+  const SeriesSpec* spec{nullptr};
+  std::string peer_name{};
+  bool peer_shares_memory{false};
+};
+
+/// In the order of the points.
+std::vector<PeerSeries> peer_series_in(std::span<const Point> points) {
+  std::vector<PeerSeries> all;
+  for (const Point& point : points) {
+    const auto shape = find_shape<Shape>(point);
+    if (!shape || shape->way != Way::peer || !point.failure.empty()) continue;
+    const auto is_it = [&](const PeerSeries& each) { return each.name == point.series; };
+    if (std::any_of(all.begin(), all.end(), is_it)) continue;
+    const auto* const spec =
+        std::find_if(all_series.begin(), all_series.end(), [&](const SeriesSpec& each) {
+          return each.way == Way::peer && each.direction == shape->direction;
+        });
+    if (spec == all_series.end()) continue;
+    all.push_back({point.series, spec, point.facts.text_or(peer_name, ""),
+                   point.facts.integer_or(peer_shares_memory, 0) != 0});
+  }
+  return all;
+}
+
+/// The rate of the fastest call that moves large transfers that way; 0 where there is none.
+double best_rate(const Laws& laws, Direction direction) {
+  double best = 0.0;
+  for (const SeriesSpec& each : all_series) {
+    const auto law = laws.find(each.name);
+    if (law == laws.end() || each.direction != direction || !surely_moves(each)) continue;
+    best = std::max(best, law->second.bytes_per_ns);
+  }
+  return best;
+}
+
+/// Whether bytes go to another device by way of the host. Who moves them to the host and then to
+/// the other device takes the time of both; who does so in parts, which overlap, that of the slower
+/// way; and what is faster than either way to or from the host does not go there.
+Finding path_to(const PeerSeries& peer, const Law& law, const DeviceInfo& device,
+                const Laws& laws) {
+  constexpr double beyond_links = 1.1;
+  constexpr double staged_share = 0.2;
+  Finding finding = finding_of("peer_path", peer.name, "", "beside transfers");
+  const bool is_in_one = shares_memory_with_host(device);
+  if (is_in_one && peer.peer_shares_memory) {
+    finding.label = path_in_memory;
+    return finding;
+  }
+  const double to = best_rate(laws, Direction::to_device);
+  const double from = best_rate(laws, Direction::from_device);
+  if (is_in_one || peer.peer_shares_memory) {
+    finding.reason = "one of both has the host's memory";
+  } else if (peer.peer_name != device.name) {
+    finding.reason = "the other device is another one, whose link to the host was not measured";
+  } else if (!(to > 0.0 && from > 0.0)) {
+    finding.reason = "no transfers to and from the host were measured beside it";
+  } else {
+    const double staged = 1.0 / (1.0 / to + 1.0 / from);
+    const double rate = law.bytes_per_ns;
+    if (rate > beyond_links * std::max(to, from)) {
+      finding.label = path_direct;
+    } else if (std::abs(rate / staged - 1.0) <= staged_share) {
+      finding.label = path_by_host;
+    } else if (rate > staged) {
+      finding.reason = "as fast as parts by way of the host, and as a direct way over its link";
+    } else {
+      finding.reason = "slower than by way of the host";
+    }
+  }
+  return finding;
+}
+
 }  // namespace
 
 std::optional<PointProblem> find_problem_of(const Point& point) {
@@ -178,7 +254,13 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     const std::optional<Law> law = fit_law(transfers_of(series.name, device, points));
     if (!law) continue;
     laws.emplace(series.name, *law);
-    add_law(found, series, *law);
+    add_law(found, series.name, series, *law);
+  }
+  for (const PeerSeries& peer : peer_series_in(points)) {
+    const std::optional<Law> law = fit_law(transfers_of(peer.name, device, points));
+    if (!law) continue;
+    add_law(found, peer.name, *peer.spec, *law);
+    found.findings.push_back(path_to(peer, *law, device, laws));
   }
   add_duplex(found, laws);
   add_zero_copy(found, device, points);

@@ -15,6 +15,10 @@ inline constexpr std::string_view is_no_zero_copy = "no";
 // Of the finding `host_memory`: where a kernel finds what the host may map.
 inline constexpr std::string_view kept_on_host = "host";
 inline constexpr std::string_view kept_on_device = "device";
+// Of the finding `peer_path`: which way bytes go to another device.
+inline constexpr std::string_view path_direct = "direct";
+inline constexpr std::string_view path_by_host = "through the host";
+inline constexpr std::string_view path_in_memory = "in one memory";
 
 std::optional<PointProblem> find_problem_of(const Point& point);
 

@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 
 #include "clprobe/device.hpp"
+#include "probes/shared/host_time.hpp"
 #include "probes/shared/launch_size.hpp"
+#include "probes/shared/one_memory.hpp"
+#include "probes/transfer/peer.hpp"
 #include "probes/transfer/places.hpp"
 #include "probes/transfer/series.hpp"
 #include "system/cores.hpp"
@@ -27,6 +30,9 @@ struct Route {
   std::function<void()> move{};  ///< returns when the bytes are there
   std::function<void()> end{};   ///< waits for what is no part of the time; may be null
   std::uint64_t sums{1};         ///< how many times the marks are added up
+  /// Whether the marks are written anew before each move: who has moved them once may know that
+  /// they are there, and not move them again.
+  bool is_marked_anew{false};
 };
 
 void check(cl_int code, const char* call) {
@@ -118,6 +124,7 @@ Route to_device(Places& places, Way way, std::uint64_t bytes) {
     case Way::pageable:
     case Way::duplex:
     case Way::device:
+    case Way::peer:
       break;
   }
   void* const from = places.ordinary();
@@ -161,6 +168,7 @@ Route from_device(Places& places, Way way, std::uint64_t bytes) {
     case Way::pageable:
     case Way::duplex:
     case Way::device:
+    case Way::peer:
       break;
   }
   void* const to = places.ordinary();
@@ -216,6 +224,25 @@ Route on_device(Places& places, std::uint64_t bytes) {
           }};
 }  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): it loses track of std::function
 
+/// By the queue of the device that gets them: only then does a driver surely have them there.
+Route between_devices(Places& from, Places& to, std::uint64_t bytes) {
+  const cl::Buffer& source = from.device();
+  const cl::Buffer& target = to.device();
+  Route route{mark_device(from, Places::bind(source)), sum_device(to, Places::bind(target)),
+              [=, &to] {
+                to.queue().enqueueCopyBuffer(source, target, 0, 0, bytes);
+                to.queue().finish();
+              }};
+  route.is_marked_anew = true;
+  return route;
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): it loses track of std::function
+
+Route route_of(PeerPlaces& places, const Shape& shape) {
+  return shape.direction == Direction::to_peer
+             ? between_devices(places.here(), places.there(), shape.transfer_bytes)
+             : between_devices(places.there(), places.here(), shape.transfer_bytes);
+}
+
 Route route_of(Places& places, const Shape& shape) {
   if (shape.way == Way::duplex) return both_ways(places, shape.direction, shape.transfer_bytes);
   switch (shape.direction) {
@@ -226,17 +253,11 @@ Route route_of(Places& places, const Shape& shape) {
     case Direction::both:
       return both_ways(places, shape.direction, shape.transfer_bytes);
     case Direction::on_device:
+    case Direction::to_peer:
+    case Direction::from_peer:
       break;
   }
   return on_device(places, shape.transfer_bytes);
-}
-
-std::uint64_t ns_of(const std::function<void()>& action) {
-  const auto begin = std::chrono::steady_clock::now();
-  action();
-  const auto took = std::chrono::steady_clock::now() - begin;
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(took).count());
 }
 
 /// What a mapping takes in which nobody copies: the quickest of a few.
@@ -244,8 +265,8 @@ std::uint64_t mapping_time(Places& places, const Shape& shape) {
   constexpr int times = 3;
   const auto mapping =
       by_mapping(places, map_flags_of(shape.direction), shape.transfer_bytes, [](void*) {});
-  std::uint64_t least = ns_of(mapping);
-  for (int i = 1; i < times; ++i) least = std::min(least, ns_of(mapping));
+  std::uint64_t least = host_ns_of(mapping);
+  for (int i = 1; i < times; ++i) least = std::min(least, host_ns_of(mapping));
   return least;
 }
 
@@ -255,6 +276,7 @@ struct State {
 
   Session& session;
   std::unique_ptr<Places> places{};
+  std::map<std::uint64_t, std::unique_ptr<PeerPlaces>> peers{};
   std::uint32_t launches{0};
 
   Places& places_for(Bytes size) {
@@ -264,16 +286,37 @@ struct State {
     }
     return *places;
   }
+
+  PeerPlaces& places_with(std::uint64_t peer, Bytes size) {
+    std::unique_ptr<PeerPlaces>& both = peers[peer];
+    if (both == nullptr || both->size() < size) {
+      both.reset();
+      both = std::make_unique<PeerPlaces>(session, peer, size);
+    }
+    return *both;
+  }
 };
+
+/// How long the moves take one by one, without the marks between them.
+std::uint64_t time_marked_anew(const Route& route, const Marks& marks, std::uint64_t iterations) {
+  std::uint64_t ns = host_ns_of(route.move);
+  for (std::uint64_t i = 1; i < iterations; ++i) {
+    route.mark(marks);
+    ns += host_ns_of(route.move);
+  }
+  return ns;
+}
 
 Measurement run(State& state, const Shape& shape, const Route& route, std::uint64_t iterations) {
   const Marks marks(shape.words(), ++state.launches);
   route.mark(marks);
   Measurement measurement;
   measurement.sample.accesses = iterations * shape.moved_bytes();
-  measurement.sample.host_ns = ns_of([&] {
+  const auto move_all = [&] {
     for (std::uint64_t i = 0; i < iterations; ++i) route.move();
-  });
+  };
+  measurement.sample.host_ns =
+      route.is_marked_anew ? time_marked_anew(route, marks, iterations) : host_ns_of(move_all);
   if (route.end) route.end();
   measurement.sample.witness = route.sum(marks);
   measurement.expected_witness = marks.expected_sum() * route.sums;
@@ -285,17 +328,25 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   constexpr std::uint64_t usual_bytes = mebibytes(4).count;
   constexpr std::uint64_t max_at_first = 64;
   const auto shape = shape_of<Shape>(point);
-  Places& places = state->places_for({std::max(shape.buffer_bytes, shape.transfer_bytes)});
+  const Bytes size{std::max(shape.buffer_bytes, shape.transfer_bytes)};
   state->session.use_all_cores();
-  const Route route = route_of(places, shape);
+  Work work;
+  Route route;
+  if (shape.way == Way::peer) {
+    PeerPlaces& places = state->places_with(shape.peer, size);
+    route = route_of(places, shape);
+    work.facts.set(peer_name, places.peer().name);
+    work.facts.set(peer_shares_memory, std::int64_t{shares_memory_with_host(places.peer())});
+  } else {
+    route = route_of(state->places_for(size), shape);
+  }
   // The first transfer of a buffer makes its pages known to the device.
   static_cast<void>(run(*state, shape, route, 1));
-  Work work;
   work.accesses_per_iteration = shape.moved_bytes();
   work.iterations = std::clamp<std::uint64_t>(usual_bytes / shape.transfer_bytes, 1, max_at_first);
   work.build = state->session.build_of(file, "");
   if (shape.way == Way::map) {
-    work.facts.set(mapping_ns, static_cast<std::int64_t>(mapping_time(places, shape)));
+    work.facts.set(mapping_ns, static_cast<std::int64_t>(mapping_time(*state->places, shape)));
   }
   // Of a host with several nodes: where the thread is that moves, or asks for it.
   if (const auto place = system::place_of_thread()) {

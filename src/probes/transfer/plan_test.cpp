@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "probes/shared/test_plans.hpp"
 #include "probes/transfer/fit.hpp"
 #include "probes/transfer/series.hpp"
 
@@ -18,6 +19,9 @@ namespace clprobe::transfer {
 extern const Probe probe;
 
 namespace {
+
+// Those between devices apart (peer_test.cpp).
+constexpr std::size_t series_of_one_device = all_series.size() - 2;
 
 DeviceInfo gpu() {
   DeviceInfo device;
@@ -49,8 +53,8 @@ DeviceInfo cpu() {
 
 std::map<std::string, std::vector<std::uint64_t>> sizes_in(const Plan& plan) {
   std::map<std::string, std::vector<std::uint64_t>> sizes;
-  for (const Point& each : plan.points) {
-    sizes[each.series].push_back(shape_of<Shape>(each).transfer_bytes);
+  for (const auto& [series, shapes] : shapes_by_series<Shape>(plan)) {
+    for (const Shape& each : shapes) sizes[series].push_back(each.transfer_bytes);
   }
   for (auto& [series, all] : sizes) std::sort(all.begin(), all.end());
   return sizes;
@@ -60,25 +64,13 @@ std::vector<std::uint64_t> sizes_for(const DeviceInfo& device, const Request& re
   return sizes_in(probe.plan(device, request)).at("to-device");
 }
 
-Request with_sizes(std::vector<SizeRange> sizes) {
-  Request request;
-  request.own.set("sizes", std::move(sizes));
-  return request;
-}
-
-Request with_effort(Effort effort) {
-  Request request;
-  request.effort = effort;
-  return request;
-}
-
 }  // namespace
 
 TEST_CASE("transfer: a large GPU has all series from 64 B to 256 MiB, each by its own way") {
   const Plan plan = probe.plan(gpu(), {});
   CHECK(plan.findings.empty());
   const auto all = sizes_in(plan);
-  CHECK(all.size() == all_series.size());
+  CHECK(all.size() == series_of_one_device);
   for (const auto& entry : all) {
     const auto& series = entry.first;
     const auto& sizes = entry.second;
@@ -109,12 +101,12 @@ TEST_CASE("transfer: what time cuts off first lies between the large and the sma
     CHECK(plan.is_ordered);
     const std::uint64_t largest = sizes_in(plan).at("to-device").back();
     std::set<std::string> first;
-    for (std::size_t i = 0; i < all_series.size(); ++i) {
+    for (std::size_t i = 0; i < series_of_one_device; ++i) {
       CHECK(shape_of<Shape>(plan.points[i]).transfer_bytes == largest);
       first.insert(plan.points[i].series);
     }
-    CHECK(first.size() == all_series.size());
-    CHECK(shape_of<Shape>(plan.points[all_series.size()]).transfer_bytes <= kibibytes(1).count);
+    CHECK(first.size() == series_of_one_device);
+    CHECK(shape_of<Shape>(plan.points[series_of_one_device]).transfer_bytes <= kibibytes(1).count);
     const std::uint64_t last = shape_of<Shape>(plan.points.back()).transfer_bytes;
     CHECK(last > kibibytes(1).count);
     CHECK(last < largest);
@@ -172,7 +164,7 @@ TEST_CASE("transfer: each series counts the buffers that it needs") {
     for (const SeriesSpec& each : all_series) {
       if (std::find(names.begin(), names.end(), each.name) != names.end()) series.push_back(each);
     }
-    return count_buffers(series);
+    return count_buffers(series, gpu());
   };
   CHECK(count({"to-device"}) == 2);
   CHECK(count({"from-device", "to-device"}) == 2);
@@ -183,7 +175,7 @@ TEST_CASE("transfer: each series counts the buffers that it needs") {
   CHECK(count({"to-device-kernel"}) == 2);
   CHECK(count({"from-device-svm"}) == 3);
   CHECK(count({"on-device"}) == 2);
-  CHECK(count_buffers({all_series.begin(), all_series.end()}) == 7);
+  CHECK(count_buffers({all_series.begin(), all_series.end()}, gpu()) == 7);
 }
 
 TEST_CASE("transfer: without shared virtual memory its series say so") {
@@ -191,7 +183,7 @@ TEST_CASE("transfer: without shared virtual memory its series say so") {
     DeviceInfo device = gpu();
     device.reported.set("svm_capabilities", capabilities);
     const Plan plan = probe.plan(device, {});
-    CHECK(sizes_in(plan).size() == all_series.size() - 2);
+    CHECK(sizes_in(plan).size() == series_of_one_device - 2);
     REQUIRE(plan.findings.size() == 2);
     for (const Finding& each : plan.findings) {
       CHECK(each.series.ends_with("-svm"));

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "clprobe/probe.hpp"
 #include "clprobe/words.hpp"
@@ -13,11 +14,11 @@
 
 namespace clprobe::transfer {
 
-enum class Direction { to_device, from_device, both, on_device };
-inline constexpr Word<Direction> direction_words[]{{Direction::to_device, "to-device"},
-                                                   {Direction::from_device, "from-device"},
-                                                   {Direction::both, "both"},
-                                                   {Direction::on_device, "on-device"}};
+enum class Direction { to_device, from_device, both, on_device, to_peer, from_peer };
+inline constexpr Word<Direction> direction_words[]{
+    {Direction::to_device, "to-device"}, {Direction::from_device, "from-device"},
+    {Direction::both, "both"},           {Direction::on_device, "on-device"},
+    {Direction::to_peer, "to-peer"},     {Direction::from_peer, "from-peer"}};
 
 /// By what the bytes are moved, and where they are on the host's side.
 enum class Way {
@@ -27,12 +28,13 @@ enum class Way {
   map,       ///< a mapping of such memory, a copy by the host, and the end of the mapping
   svm,       ///< clEnqueueSVMMemcpy between ordinary and shared virtual memory
   kernel,    ///< a kernel that reads or writes the memory that the driver made
-  device     ///< clEnqueueCopyBuffer, with no part for the host
+  device,    ///< clEnqueueCopyBuffer, with no part for the host
+  peer       ///< the same, between buffers of two devices
 };
 inline constexpr Word<Way> way_words[]{{Way::pageable, "pageable"}, {Way::pinned, "pinned"},
                                        {Way::duplex, "duplex"},     {Way::map, "map"},
                                        {Way::svm, "svm"},           {Way::kernel, "kernel"},
-                                       {Way::device, "device"}};
+                                       {Way::device, "device"},     {Way::peer, "peer"}};
 
 struct SeriesSpec {
   std::string_view name{};
@@ -65,6 +67,9 @@ inline constexpr std::array all_series{
     SeriesSpec{"from-device-duplex", "pinned, while others go there", Direction::from_device,
                Way::duplex},
     SeriesSpec{on_device_series, "from buffer to buffer", Direction::on_device, Way::device},
+    SeriesSpec{"to-peer", "to each other device of the platform", Direction::to_peer, Way::peer},
+    SeriesSpec{"from-peer", "from each other device of the platform", Direction::from_peer,
+               Way::peer},
 };
 
 /// Whether only large transfers are measured, of which nobody asks for the start-up.
@@ -77,6 +82,12 @@ constexpr bool surely_moves(const SeriesSpec& series) {
          (series.way == Way::pageable || series.way == Way::pinned || series.way == Way::svm);
 }
 
+/// The numbers of the other devices of its platform, as the driver reports them.
+std::vector<std::uint64_t> peers_of(const DeviceInfo& device);
+
+/// How the series is called of one of them: "to-peer-1".
+std::string series_with_peer(const SeriesSpec& series, std::uint64_t peer);
+
 /// Why the device cannot have such a series; empty when it can.
 std::string missing_in(const SeriesSpec& series, const DeviceInfo& device);
 
@@ -85,6 +96,7 @@ struct Shape {
   std::uint64_t transfer_bytes{1024};  ///< each way
   Direction direction{Direction::to_device};
   Way way{Way::pageable};
+  std::uint64_t peer{0};  ///< the number of the other device
   Timer timer{Timer::wait};
   /// A fact: the largest transfer of the plan, for which buffers are made.
   std::uint64_t buffer_bytes{0};
@@ -94,6 +106,7 @@ struct Shape {
     f.whole("transfer_bytes", transfer_bytes, {.min = word_bytes});
     f.word("direction", direction, direction_words);
     f.word("way", way, way_words);
+    if (way == Way::peer) f.whole("peer", peer, count_from_0);
     f.word("timer", timer);
     f.fact("buffer_bytes", buffer_bytes);
   }
@@ -109,18 +122,24 @@ struct Shape {
 
 /// The fact of points by mapping: how long one takes in which nobody copies, in nanoseconds.
 inline constexpr std::string_view mapping_ns = "mapping_ns";
+// Facts of points between devices: what the other one is called, and whether its memory is the
+// host's (0 or 1).
+inline constexpr std::string_view peer_name = "peer_name";
+inline constexpr std::string_view peer_shares_memory = "peer_shares_memory";
 
-/// That fact, as a document may have it.
+/// Those that are numbers, as a document may have them.
 struct Seen {
   std::uint64_t mapping{0};
+  std::uint64_t shares{0};
 
   template <typename Visitor>
   void visit(Visitor& f) {
     f.fact("mapping_ns", mapping);
+    f.fact("peer_shares_memory", shares, {.max = 1});
   }
 };
 
 /// Buffers of the largest transfer's size that such series need together, on either side.
-std::uint64_t count_buffers(const std::vector<SeriesSpec>& series);
+std::uint64_t count_buffers(const std::vector<SeriesSpec>& series, const DeviceInfo& device);
 
 }  // namespace clprobe::transfer

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <vector>
 
 #include "clprobe/probe.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/one_memory.hpp"
+#include "probes/shared/wanted_series.hpp"
 #include "probes/transfer/card.hpp"
 #include "probes/transfer/findings.hpp"
 #include "probes/transfer/fit.hpp"
@@ -34,13 +34,7 @@ constexpr Option options[]{
      .value = Sizes{}},
 };
 
-constexpr auto declared_series = [] {
-  std::array<Series, all_series.size()> declared{};
-  for (std::size_t i = 0; i < declared.size(); ++i) {
-    declared[i] = {all_series[i].name, all_series[i].summary};
-  }
-  return declared;
-}();
+constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
@@ -49,6 +43,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "duplex", .unit = "share", .better = Better::more},
     {.name = "zero_copy"},
     {.name = "host_memory"},
+    {.name = "peer_path"},
 };
 
 constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
@@ -70,10 +65,7 @@ constexpr Bytes smallest{64};
 std::vector<SeriesSpec> wanted_series(const Request& request) {
   std::vector<SeriesSpec> wanted;
   for (const SeriesSpec& each : all_series) {
-    const bool is_wanted =
-        request.series.empty() ||
-        std::find(request.series.begin(), request.series.end(), each.name) != request.series.end();
-    if (is_wanted) wanted.push_back(each);
+    if (wants(request, each.name)) wanted.push_back(each);
   }
   return wanted;
 }
@@ -104,7 +96,7 @@ double ratio_at(double size, Effort effort) {
 }
 
 std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& request,
-                                    std::uint64_t buffers) {
+                                    std::uint64_t buffers, Effort spacing) {
   const Bytes largest = largest_transfer(device, request, buffers);
   std::vector<SizeRange> ranges = request.own.sizes("sizes");
   if (ranges.empty()) ranges.push_back({smallest, largest, 0.0});
@@ -118,7 +110,7 @@ std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& req
     auto size = static_cast<double>(range.first.count);
     while (size < static_cast<double>(std::min(range.last, largest).count)) {
       add(size);
-      size *= range.ratio > 1.0 ? range.ratio : ratio_at(size, request.effort);
+      size *= range.ratio > 1.0 ? range.ratio : ratio_at(size, spacing);
     }
     if (range.first <= largest) add(static_cast<double>(std::min(range.last, largest).count));
   }
@@ -137,32 +129,56 @@ void order_by_weight(std::vector<Point>& points, std::uint64_t largest) {
                    [&](const Point& a, const Point& b) { return weight(a) < weight(b); });
 }
 
-Plan plan(const DeviceInfo& device, const Request& request) {
-  Plan result;
+Point point_of(const SeriesSpec& series, Shape shape) {
+  Point point;
+  point.series = series.name;
+  shape.direction = series.direction;
+  shape.way = series.way;
+  if (series.way == Way::peer) point.series = series_with_peer(series, shape.peer);
+  write_shape(shape, point);
+  return point;
+}
+
+/// Those that there are, and into `result` why the others are not.
+std::vector<SeriesSpec> possible_series(const DeviceInfo& device, const Request& request,
+                                        Plan& result) {
   std::vector<SeriesSpec> possible;
   for (const SeriesSpec& series : wanted_series(request)) {
     const std::string reason = missing_in(series, device);
     if (reason.empty()) {
       possible.push_back(series);
-    } else {
+    } else if (series.way != Way::peer || !request.series.empty()) {
+      // That a device is alone is told to those who ask for it.
       result.findings.push_back(not_measured("bandwidth", series.name, reason));
     }
   }
-  const std::uint64_t buffers = count_buffers(possible);
-  const std::vector<std::uint64_t> sizes = sizes_of(device, request, buffers);
+  return possible;
+}
+
+Plan plan(const DeviceInfo& device, const Request& request) {
+  Plan result;
+  const std::vector<SeriesSpec> possible = possible_series(device, request, result);
+  const std::uint64_t buffers = count_buffers(possible, device);
+  const std::vector<std::uint64_t> sizes = sizes_of(device, request, buffers, request.effort);
   if (sizes.empty()) return result;
   const std::uint64_t largest = *std::max_element(sizes.begin(), sizes.end());
+  const std::vector<std::uint64_t> peers = peers_of(device);
+  // Of many peers as of a first look.
+  const std::vector<std::uint64_t> peer_sizes =
+      sizes_of(device, request, buffers, peers.size() > 1 ? Effort::quick : request.effort);
   for (const SeriesSpec& series : possible) {
+    if (series.way == Way::peer) {
+      for (const std::uint64_t peer : peers) {
+        for (const std::uint64_t size : peer_sizes) {
+          result.points.push_back(
+              point_of(series, {.transfer_bytes = size, .peer = peer, .buffer_bytes = largest}));
+        }
+      }
+      continue;
+    }
     for (const std::uint64_t size : sizes) {
       if (is_of_large_ones(series) && size * large_part < largest) continue;
-      Point point;
-      point.series = series.name;
-      write_shape(Shape{.transfer_bytes = size,
-                        .direction = series.direction,
-                        .way = series.way,
-                        .buffer_bytes = largest},
-                  point);
-      result.points.push_back(std::move(point));
+      result.points.push_back(point_of(series, {.transfer_bytes = size, .buffer_bytes = largest}));
     }
   }
   if (!possible.empty()) result.memory = Bytes{largest} * buffers;
@@ -173,8 +189,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
 
 std::string check(const DeviceInfo& device, const Request& request) {
   if (request.own.sizes("sizes").empty()) return {};
-  const std::uint64_t buffers = count_buffers(wanted_series(request));
-  if (!sizes_of(device, request, buffers).empty()) return {};
+  const std::uint64_t buffers = count_buffers(wanted_series(request), device);
+  if (!sizes_of(device, request, buffers, request.effort).empty()) return {};
   return fmt::format("--sizes: none of them can be transferred: choose sizes between {} and {}",
                      format_bytes({granule}),
                      format_bytes(largest_transfer(device, request, buffers)));

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/transfer/peer.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+namespace clprobe::transfer {
+namespace {
+
+FoundDevice find_peer(const DeviceInfo& device, std::uint64_t peer) {
+  std::optional<FoundDevice> found = find_neighbour(device, static_cast<int>(peer));
+  if (!found) throw Unsupported(fmt::format("device {} of its platform does not answer", peer));
+  return std::move(*found);
+}
+
+cl::Context context_of(const cl::Device& device, const cl::Device& peer) {
+  try {
+    return cl::Context(std::vector<cl::Device>{device, peer});
+  } catch (const cl::Error& error) {
+    throw Unsupported(fmt::format("the driver has no context for both ({})", describe(error)));
+  }
+}
+
+}  // namespace
+
+PeerPlaces::PeerPlaces(const Session& session, std::uint64_t peer, Bytes size)
+    : PeerPlaces(session, find_peer(session.info(), peer), size) {}
+
+PeerPlaces::PeerPlaces(const Session& session, const FoundDevice& peer, Bytes size)
+    : PeerPlaces(session, peer, context_of(session.device(), peer.device), size) {}
+
+PeerPlaces::PeerPlaces(const Session& session, const FoundDevice& peer, const cl::Context& context,
+                       Bytes size)
+    : here_(session.device(), session.info(), session.seed(), context),
+      there_(peer.device, peer.info, session.seed(), context),
+      here_places_(here_, size),
+      there_places_(there_, size) {}
+
+}  // namespace clprobe::transfer
