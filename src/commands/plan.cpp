@@ -44,10 +44,10 @@ std::string probe_text(const Probe& probe, const DeviceInfo& device, const cli::
   }
   std::string text;
   if (!plan.points.empty()) {
-    text = fmt::format("  {}: {} in {} series, {}, about {:.0f} s\n", probe.id,
-                       format_count(plan.points.size(), "point"), series.size(),
-                       format_bytes(plan.memory),
-                       expected_seconds(budget_of(probe, options, probes)));
+    text =
+        fmt::format("  {}: {} in {} series, {}, about {:.0f} s\n", probe.id,
+                    format_count(plan.points.size(), "point"), series.size(),
+                    format_bytes(plan.memory), expected_seconds(budget_of(probe, options, probes)));
   }
   for (const std::string& name : series) {
     const auto points = std::count_if(plan.points.begin(), plan.points.end(),

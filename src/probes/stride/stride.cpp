@@ -240,8 +240,7 @@ std::string check_sizes(const DeviceInfo& device, const Asked& asked,
         asked.elements, widest, format_count(count_buffers(kinds), "buffer"), max_elements);
   }
   for (const Kind& kind : kinds) {
-    std::string problem =
-        check_dimensions(asked, choose_dimensions(device, asked, kinds, kind));
+    std::string problem = check_dimensions(asked, choose_dimensions(device, asked, kinds, kind));
     if (!problem.empty()) return problem;
   }
   return {};

@@ -111,14 +111,16 @@ TEST_CASE("what a card has no room for ends after a whole part of its list") {
   card.levels.resize(1);
   card.unseen = {"bandwidth of copy", "banks of local memory", "limit of loads in flight", "knee"};
   for (int i = 0; i < 13; ++i) {
-    card.lines.push_back({"more", "read 4.55 TB/s, copy 4.03 TB/s (int4, each work-item in a row)"});
+    card.lines.push_back(
+        {"more", "read 4.55 TB/s, copy 4.03 TB/s (int4, each work-item in a row)"});
   }
   card.lines.push_back(
       {"last", "main memory 10 to 72 % of 4 kernels, compute data 8 to 68 % of 2 kernels"});
   const std::vector<std::string> lines = card_lines(run, 80);
   const auto has = [&](std::string_view text) {
-    return std::any_of(lines.begin(), lines.end(),
-                       [&](const std::string& each) { return each.find(text) != std::string::npos; });
+    return std::any_of(lines.begin(), lines.end(), [&](const std::string& each) {
+      return each.find(text) != std::string::npos;
+    });
   };
   CHECK(has("main memory 10 to 72 % of 4 kernels, …"));
   CHECK(has("bandwidth of copy, banks of local memory, …"));

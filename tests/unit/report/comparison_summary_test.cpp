@@ -92,8 +92,8 @@ TEST_CASE("a summary without room says how many and at what, and by how much whe
   const std::vector<RunDigest> runs{digest(run_of(1.0), "a"), digest(run_of(2.0), "b")};
   const Comparison comparison = compare(runs, 0, 0.03);
   const auto brief = [&](std::size_t room) {
-    return report::brief_summary_of(
-        comparison, 1, [&](const std::string& text) { return text.size() <= room; });
+    return report::brief_summary_of(comparison, 1,
+                                    [&](const std::string& text) { return text.size() <= room; });
   };
   CHECK(brief(1000) == report::summary_of(comparison, 1));
   CHECK(brief(70) == "1 better, 2 worse, 2 different: latency 2.00x slower, ...");
