@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A chase: each load gives the address of the next. One load of one word per hop; the nodes of a
-// random single cycle lie `step` bytes apart, so that a hop touches a line that no other hop does.
-// clock.clh is put before this file. Parameters:
+// A chase: each load gives the address of the next. One load of one word per hop; nodes lie `step`
+// bytes apart, so that a hop touches a line that no other hop does. They are linked in a random
+// order that permutation.clh computes, the last to the first: a single cycle, of which no table is
+// needed. clock.clh is put before this file. Parameters:
 //   SPACE    where nodes are: 0 global, 1 constant argument, 2 constant program, 3 local, 4 image
 //   ADDRESS  what a node holds: 0 a pointer, 1 the index of a 4-byte element, 2 a byte offset
 //   WIDE     1: indices and offsets have 64 bits
@@ -11,6 +12,7 @@
 //   LOCAL_BYTES  SPACE 3: bytes of local memory, at least the working set
 // For SPACE 2 a definition of `table` is put between clock.clh and this file.
 
+#include "permutation.clh"
 #include "places.clh"
 
 #define SPACE_GLOBAL 0
@@ -86,6 +88,12 @@ inline ulong node_offset(uint node, ulong step, ulong line) {
 #define LOOP_HINT
 #endif
 
+// Where the node at a position of the cycle lies. The position after the last one is the first.
+inline ulong offset_at(ulong position, uint nodes, uint key, ulong step, ulong line) {
+  const uint k = position == nodes ? 0 : (uint)position;
+  return node_offset(permuted(k, nodes, key), step, line);
+}
+
 #define CHAINS 16
 
 // Walks the nodes at positions begin .. end - 1 of the cycle, 16 chains of `hops` each, so that
@@ -94,9 +102,8 @@ inline ulong node_offset(uint node, ulong step, ulong line) {
   {                                                                                             \
     cursor walker[CHAINS];                                                                      \
     for (uint chain = 0; chain < CHAINS; ++chain) {                                             \
-      const ulong position = (begin) + (ulong)chain * (hops);                                   \
-      walker[chain] =                                                                           \
-          CURSOR_AT(node_offset(order[position < (end) ? position : (end)-1], step, line));     \
+      const ulong position = min((begin) + (ulong)chain * (hops), (ulong)(end)-1);              \
+      walker[chain] = CURSOR_AT(offset_at(position, nodes, key, step, line));                   \
     }                                                                                           \
     for (uint hop = 0; hop < (hops); ++hop) {                                                   \
       for (uint chain = 0; chain < CHAINS; ++chain) {                                           \
@@ -117,25 +124,27 @@ kernel void latency_fill(global ulong* buffer, ulong count) {
   }
 }
 
-// Writes node order[k] to lead to order[k + 1]: one store each.
-kernel void latency_layout(global uchar* ring, global const uint* order, uint nodes, ulong step,
-                           ulong line) {
+// Writes each node to lead to the next one of the order: one store each.
+kernel void latency_layout(global uchar* ring, uint nodes, uint key, ulong step, ulong line) {
+  const ulong begin = first_place(nodes);
   const ulong end = end_of_places(nodes);
   const ulong stride = place_step();
-  for (ulong k = first_place(nodes); k < end; k += stride) {
-    const ulong next = k + 1 == nodes ? 0 : k + 1;
-    const ulong from = node_offset(order[k], step, line);
-    const ulong to = node_offset(order[next], step, line);
+  ulong from = 0;
+  for (ulong k = begin; k < end; k += stride) {
+    // In a range of its own an item has just computed it.
+    if (stride != 1 || k == begin) from = offset_at(k, nodes, key, step, line);
+    const ulong to = offset_at(k + 1, nodes, key, step, line);
 #if ADDRESS == ADDRESS_POINTER
     *(global cursor*)(ring + from) = CURSOR_AT(to);
 #else
     *(global word*)(ring + from) = CURSOR_AT(to);
 #endif
+    from = to;
   }
 }
 
 // Ages the caches before a chase; one work-group, which runs where the chase will.
-kernel void latency_sweep(global uchar* ring, global const uint* order, ulong step, ulong line,
+kernel void latency_sweep(global uchar* ring, uint nodes, uint key, ulong step, ulong line,
                           uint begin, uint end, uint hops, global ulong* sink) {
   const ulong first = begin + (ulong)get_global_id(0) * CHAINS * hops;
   ulong sum = 0;
@@ -157,36 +166,37 @@ kernel void latency_sweep(global uchar* ring, global const uint* order, ulong st
 #endif
 
 // The timed chase: `lead` single hops and `warm` iterations, then `iterations` between two clock
-// reads, from the node at order[start]. Where a launch may run on any core (CPUs) it also ages the
-// caches itself: nodes age_begin .. age_end - 1, 16 chains of age_hops.
-// out: ticks, byte offset of the last node, the sum of the walk.
-kernel void latency_chase(RING_ARGUMENT global const uint* order, uint nodes, ulong step,
-                          ulong line, uint start, uint lead, uint warm, uint iterations,
-                          uint age_begin, uint age_end, uint age_hops, ulong never,
-                          global ulong* restrict out) {
+// reads, from the node at position `start`. Where a launch may run on any core (CPUs) it also ages
+// the caches itself: nodes age_begin .. age_end - 1, 16 chains of age_hops. out: ticks, byte offset
+// of the last node, the sum of the walk.
+kernel void latency_chase(RING_ARGUMENT uint nodes, uint key, ulong step, ulong line, uint start,
+                          uint lead, uint warm, uint iterations, uint age_begin, uint age_end,
+                          uint age_hops, ulong never, global ulong* restrict out) {
 #if SPACE == SPACE_CONSTANT_PROGRAM
   constant uchar* ring = (constant uchar*)table;
 #endif
 #if SPACE == SPACE_LOCAL
   // An array and not an argument: its address is then a constant, which costs no instruction.
   local uchar ring[LOCAL_BYTES] __attribute__((aligned(64)));
-  for (uint k = 0; k < nodes; ++k) {
-    const uint next = k + 1 == nodes ? 0 : k + 1;
-    const ulong to = node_offset(order[next], step, line);
+  ulong from = offset_at(0, nodes, key, step, line);
+  for (uint k = 1; k <= nodes; ++k) {
+    const ulong to = offset_at(k, nodes, key, step, line);
 #if ADDRESS == ADDRESS_POINTER
-    *(local cursor*)(ring + node_offset(order[k], step, line)) = CURSOR_AT(to);
+    *(local cursor*)(ring + from) = CURSOR_AT(to);
 #else
-    *(local word*)(ring + node_offset(order[k], step, line)) = CURSOR_AT(to);
+    *(local word*)(ring + from) = CURSOR_AT(to);
 #endif
+    from = to;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 #endif
 #if SCALAR
-  const uint first = order[start];
+  const ulong first = start;
 #else
-  const uint first = order[start + get_global_id(0)];
+  // It is 0: only AMD's compilers do not know, and so take the vector cache.
+  const ulong first = start + get_global_id(0);
 #endif
-  cursor at = CURSOR_AT(node_offset(first, step, line));
+  cursor at = CURSOR_AT(offset_at(first, nodes, key, step, line));
 // clang-format off
 #define CHASE                                      \
   if (UNROLL & 1) { HOP }                          \

@@ -159,7 +159,8 @@ std::optional<CoreClock> core_clock(const DeviceInfo& device) {
                    clock.ticks_per_ns_high * ns_per_second};
 }
 
-/// How long an access, or a byte, takes by a finding that is a time or a rate above 0.
+/// How long an access, a byte, an operation or a cycle takes by a finding that is a time or a rate
+/// above 0.
 struct FoundTime {
   double seconds{0.0};
   bool is_rate{false};
@@ -169,10 +170,14 @@ std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& devic
   if (!finding.value || !(*finding.value > 0.0)) return std::nullopt;
   const double ticks_per_second = device.clock.ticks_per_ns * ns_per_second;
   if (finding.unit == "seconds") return FoundTime{*finding.value, false};
-  if (finding.unit == "bytes_per_second") return FoundTime{1.0 / *finding.value, true};
+  if (finding.unit == "bytes_per_second" || finding.unit == "operations_per_second") {
+    return FoundTime{1.0 / *finding.value, true};
+  }
+  // One core's, as a chain of loads that the nearest cache holds.
+  if (finding.unit == "hertz") return FoundTime{1.0 / *finding.value, false};
   if (!(ticks_per_second > 0.0)) return std::nullopt;
   if (finding.unit == "cycles") return FoundTime{*finding.value / ticks_per_second, false};
-  if (finding.unit == "bytes_per_cycle") {
+  if (finding.unit == "bytes_per_cycle" || finding.unit == "operations_per_cycle") {
     return FoundTime{1.0 / (*finding.value * ticks_per_second), true};
   }
   return std::nullopt;

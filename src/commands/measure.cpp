@@ -162,12 +162,12 @@ class MeasuringAll {
       how_far_.set_left(place_of(probe.id, probes), left);
       show_share(probe);
     };
-    const auto keep = [&](const ProbeResult& result, bool is_done) {
-      if (is_done) how_far_.set_left(place_of(result.probe, probes), 0.0);
-      if (is_done) say_if_failed(result);
-      results_.save(runs_);
+    const auto done = [&](const ProbeResult& result) {
+      how_far_.set_left(place_of(result.probe, probes), 0.0);
+      say_if_failed(result);
     };
-    Turns(options_, *backend, observer, run, keep).measure(probes);
+    const auto save = [this] { results_.save(runs_); };
+    Turns(options_, *backend, observer, run, {done, save}).measure(probes);
   }
 
   static std::size_t place_of(std::string_view id, const std::vector<const Probe*>& probes) {

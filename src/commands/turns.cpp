@@ -10,12 +10,12 @@
 namespace clprobe::commands {
 
 Turns::Turns(const cli::Options& options, Backend& backend, const Observer& observer, Run& run,
-             Keep keep)
+             TurnsObserver told)
     : options_(options),
       backend_(backend),
       observer_(observer),
       run_(run),
-      keep_(std::move(keep)) {}
+      told_(std::move(told)) {}
 
 std::vector<Program> Turns::programs_of(std::span<const Probe* const> probes) const {
   std::vector<Program> programs;
@@ -72,20 +72,28 @@ void Turns::visit_again(std::size_t which) {
   if (turns_[which].visit_again()) grown_.insert(which);
 }
 
-/// To conclude and to write takes as long as to measure some hundred points: what a kill would lose
-/// is kept every few seconds.
 void Turns::pass(std::size_t which) {
-  constexpr std::chrono::seconds between{2};
   turns_[which].pass();
-  const bool is_time = !kept_ || Steady::now() - *kept_ >= between;
-  if (turns_[which].is_done() || is_time) keep(which);
+  if (turns_[which].is_done() || is_time_to_save()) keep(which);
+}
+
+/// To conclude and to write takes as long as to measure some hundred points: what a kill would lose
+/// is saved every few seconds, and for no more than a twentieth of the time.
+bool Turns::is_time_to_save() const {
+  constexpr std::chrono::seconds between{2};
+  constexpr int part = 20;
+  return !saved_ || Steady::now() - *saved_ >= std::max<Steady::duration>(between, saving_ * part);
 }
 
 void Turns::keep(std::size_t which) {
   run_.results[which] = turns_[which].result();
+  if (turns_[which].is_done()) told_.done(run_.results[which]);
+  if (!is_time_to_save()) return;
+  const Steady::time_point begin = Steady::now();
   conclude(run_);
-  keep_(run_.results[which], turns_[which].is_done());
-  kept_ = Steady::now();
+  told_.save();
+  saved_ = Steady::now();
+  saving_ = *saved_ - begin;
 }
 
 void Turns::look_again() {

@@ -15,8 +15,11 @@
 
 namespace clprobe::commands {
 
-/// Called when the run has more to keep: with the result that changed, and whether it is done.
-using Keep = std::function<void(const ProbeResult&, bool is_done)>;
+/// What is told while the turns go on.
+struct TurnsObserver {
+  std::function<void(const ProbeResult&)> done;  ///< of a probe that has made its last turn
+  std::function<void()> save;                    ///< the run has more to keep
+};
 
 /// A pass of every probe, then another of all that are not done, and so on: what disturbs a device
 /// for some seconds then meets one visit of a point, and not all of them. The reference points are
@@ -25,7 +28,7 @@ class Turns {
  public:
   /// All must outlive it. The results go into `run`.
   Turns(const cli::Options& options, Backend& backend, const Observer& observer, Run& run,
-        Keep keep);
+        TurnsObserver told);
 
   /// Until all probes are done, or the observer cancels.
   void measure(std::span<const Probe* const> probes);
@@ -38,6 +41,7 @@ class Turns {
   void first_pass(const Probe& probe, std::size_t probe_count);
   void pass(std::size_t which);
   void visit_again(std::size_t which);
+  [[nodiscard]] bool is_time_to_save() const;
   void keep(std::size_t which);
   void look_again();
   [[nodiscard]] bool is_cancelled() const { return observer_.cancelled && observer_.cancelled(); }
@@ -46,11 +50,12 @@ class Turns {
   Backend& backend_;
   const Observer& observer_;
   Run& run_;
-  Keep keep_;
+  TurnsObserver told_;
   Known known_{};
   std::vector<Measuring> turns_{};
   std::set<std::size_t> grown_{};  // those that were visited again since they were concluded
-  std::optional<Steady::time_point> kept_{};
+  std::optional<Steady::time_point> saved_{};
+  Steady::duration saving_{};  // what it took the last time
 };
 
 }  // namespace clprobe::commands

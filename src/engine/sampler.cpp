@@ -83,6 +83,8 @@ std::pair<std::uint64_t, Measurement> calibrate(const Work& work, const DeviceIn
   }
 }
 
+}  // namespace
+
 Sampling sampling_of(const Point& point, const DeviceInfo& device, const Budget& budget) {
   Sampling sampling;
   sampling.timer = timer_of(point, device);
@@ -93,8 +95,6 @@ Sampling sampling_of(const Point& point, const DeviceInfo& device, const Budget&
   sampling.has_partners = sampling.timer != Timer::clock && !is_whole_launch;
   return sampling;
 }
-
-}  // namespace
 
 void take_samples(const Work& work, const DeviceInfo& device, const Sampling& sampling,
                   const TakeSample& take) {

@@ -11,6 +11,9 @@
 
 namespace clprobe {
 
+/// How a visit takes the samples of a point.
+Sampling sampling_of(const Point& point, const DeviceInfo& device, const Budget& budget);
+
 /// Takes samples by `work.run`. The work is lengthened until a sample is worth at least 100 timer
 /// quanta, and shortened when a launch passes 100 ms (a display driver may kill longer ones).
 /// Throws DeviceError when the device fails, VoidedPoint when a witness is wrong.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "clprobe/worker.hpp"
+#include "engine/sampler.hpp"
 #include "run/json.hpp"
 #include "system/core_use.hpp"
 #include "worker/builders.hpp"
@@ -95,10 +96,14 @@ class RemoteBackend final : public Backend {
                                     lost_in_a_row_, last_loss_));
     }
     return giving_up_child_on_error([&] {
+      leave_samples();
       if (child_ == nullptr) reopen();
-      const Json answer = ask({{"do", "prepare"},
-                               {"probe", probe.id},
-                               {"point", json::encode(without_samples(point))}});
+      Json question{
+          {"do", "prepare"}, {"probe", probe.id}, {"point", json::encode(without_samples(point))}};
+      const std::optional<Sampling> next = next_sampling(point);
+      if (next) question["sampling"] = json::encode(*next);
+      const Json answer = ask(question);
+      under_way_ = next;
       Work work = reading([&] { return json::decode<Work>(answer.at("work")); });
       work.sample = [this](const Sampling& sampling, const TakeSample& take) {
         sample(sampling, take);
@@ -117,6 +122,7 @@ class RemoteBackend final : public Backend {
 
   void use_core(std::size_t turn) override {
     giving_up_child_on_error([&] {
+      leave_samples();
       if (child_ != nullptr) ask({{"do", "core"}, {"turn", turn}});
     });
   }
@@ -129,6 +135,17 @@ class RemoteBackend final : public Backend {
   static Point without_samples(Point point) {
     point.samples.clear();
     return point;
+  }
+
+  /// What will be asked of the point in a moment. Asked together with it, it saves the way to the
+  /// child and back: 0.1 ms of the half that a visit takes on a GPU.
+  [[nodiscard]] std::optional<Sampling> next_sampling(const Point& point) const {
+    if (!last_sampling_) return std::nullopt;
+    const Sampling own = sampling_of(point, device_, Budget{});
+    Sampling next = *last_sampling_;
+    next.timer = own.timer;
+    next.has_partners = own.has_partners;
+    return next;
   }
 
   Json ask(const Json& question) {
@@ -161,6 +178,7 @@ class RemoteBackend final : public Backend {
   }
 
   void reopen() {
+    under_way_.reset();
     child_ = start_child(settings_);
     ask({{"do", "open"},
          {"device", index_},
@@ -173,17 +191,42 @@ class RemoteBackend final : public Backend {
   void sample(const Sampling& sampling, const TakeSample& take) {
     giving_up_child_on_error([&] {
       if (child_ == nullptr) throw DeviceError("the driver's process is gone");
-      Json line = ask({{"do", "sample"}, {"sampling", json::encode(sampling)}});
-      for (; !line.contains("done");
-           line = answer_of(child_->next_line(settings_.timeout, settings_.cancelled))) {
-        if (line.contains("slow")) continue;
-        const auto facts = reading([&] {
-          return line.contains("facts") ? json::decode<Parameters>(line.at("facts")) : Parameters{};
-        });
-        take(reading([&] { return json::decode<Sample>(line.at("sample")); }), facts);
-        lost_in_a_row_ = 0;
+      last_sampling_ = sampling;
+      if (under_way_ == sampling) {
+        under_way_.reset();
+        return take_lines(next_line(), take);
       }
+      leave_samples();
+      if (child_ == nullptr) throw DeviceError("the driver's process is gone");
+      take_lines(ask({{"do", "sample"}, {"sampling", json::encode(sampling)}}), take);
     });
+  }
+
+  /// Those that nobody came for: what was asked was another sampling, or none.
+  void leave_samples() {
+    if (!std::exchange(under_way_, std::nullopt)) return;
+    try {
+      take_lines(next_line(), [](const Sample&, const Parameters&) {});
+    } catch (const Unsupported&) {
+      return;
+    } catch (const VoidedPoint&) {
+      return;
+    } catch (const std::runtime_error&) {
+      child_.reset();
+    }
+  }
+
+  Json next_line() { return answer_of(child_->next_line(settings_.timeout, settings_.cancelled)); }
+
+  void take_lines(Json line, const TakeSample& take) {
+    for (; !line.contains("done"); line = next_line()) {
+      if (line.contains("slow")) continue;
+      const auto facts = reading([&] {
+        return line.contains("facts") ? json::decode<Parameters>(line.at("facts")) : Parameters{};
+      });
+      take(reading([&] { return json::decode<Sample>(line.at("sample")); }), facts);
+      lost_in_a_row_ = 0;
+    }
   }
 
   /// One request that may fail or end the child without harm: then a warning says so, and the
@@ -244,6 +287,8 @@ class RemoteBackend final : public Backend {
   std::shared_ptr<ChildProcess> child_;
   DeviceInfo device_{};
   double longest_build_s_{0.0};
+  std::optional<Sampling> last_sampling_{};
+  std::optional<Sampling> under_way_{};  // what the child samples unless it failed
   std::optional<Builders> builders_{};
   std::vector<Warning> warnings_{};
   int lost_in_a_row_{0};

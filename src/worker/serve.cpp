@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The child's side of the protocol: one JSON object a line, asked and answered in turn; only the
-// answer of "sample" has several lines.
+// answer of "sample", and of a "prepare" that asks for samples too, has several lines.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -178,13 +178,18 @@ class Server {
     return Json::object();
   }
 
+  /// {"probe", "point"}: {"work": {...}}, and where the question has a "sampling", too, the lines
+  /// of "sample" behind it.
   Json prepare(const Json& request) {
     const std::string id = request.at("probe").get<std::string>();
     const Probe* const probe = find_probe(id);
     if (probe == nullptr || backend_ == nullptr) throw DeviceError("cannot prepare " + id);
     work_ = Work{};  // frees the former point's memory before the next one needs its own
     work_ = backend_->prepare(*probe, json::decode<Point>(request.at("point")));
-    return {{"work", json::encode(work_)}};
+    Json prepared{{"work", json::encode(work_)}};
+    if (!request.contains("sampling")) return prepared;
+    say(prepared);
+    return sample(request);
   }
 
   Json use_core(const Json& request) {

@@ -66,10 +66,9 @@ std::span<const Moment> last_of(std::span<const Moment> moments) {
   return moments.last(std::max<std::size_t>(1, moments.size() / 3));
 }
 
-/// After the last moment at which it and the one before were both off by more than 1 %: a single
-/// one may have been disturbed.
-double settled_after(std::span<const Moment> moments, double sustained) {
-  constexpr double near = 0.01;
+/// After the last moment at which it and the one before were both off by more than a share: a
+/// single one may have been disturbed.
+double settled_after(std::span<const Moment> moments, double sustained, double near) {
   const auto is_off = [&](const Moment& each) {
     return std::fabs(each.hertz - sustained) > near * sustained;
   };
@@ -122,9 +121,11 @@ void add_course(Findings& found, const SeriesSpec& series, std::span<const Momen
                 double sustained) {
   if (moments.size() < fewest_of_course) return;
   const std::vector<double> all = each_of(moments, clock_at);
-  Finding settling = finding_of("settling_time", series.name, "seconds", "within 1 % from then on");
-  settling.value = settled_after(moments, sustained);
-  found.findings.push_back(std::move(settling));
+  // Where the clock goes on wavering, half or twice the share says something else.
+  found.findings.push_back(
+      finding_of("settling_time", series.name, "seconds", "within 1 % from then on",
+                 settled_after(moments, sustained, 0.01), settled_after(moments, sustained, 0.02),
+                 settled_after(moments, sustained, 0.005)));
   const double best = best_kept(moments);
   const std::span<const Moment> later = risen(moments, best);
   found.findings.push_back(
@@ -139,8 +140,12 @@ void add_course(Findings& found, const SeriesSpec& series, std::span<const Momen
 void add_median(Findings& found, std::string_view name, const SeriesSpec& series,
                 std::string_view unit, const std::vector<double>& values) {
   if (values.empty()) return;
-  found.findings.push_back(finding_of(name, series.name, unit, last_third, median(values),
-                                      quantile(values, 0.25), quantile(values, 0.75)));
+  Finding finding = finding_of(name, series.name, unit, last_third, median(values),
+                               quantile(values, 0.25), quantile(values, 0.75));
+  // What one moment says has no interval.
+  constexpr std::size_t fewest = 4;
+  if (values.size() < fewest) finding.low = finding.high = std::nullopt;
+  found.findings.push_back(std::move(finding));
 }
 
 double operations_at(const Moment& moment) {

@@ -107,6 +107,32 @@ TEST_CASE("clock: it has settled once it stays within 1 % of the sustained one")
         doctest::Approx(0.85));
 }
 
+TEST_CASE("clock: when it settled lies between half and twice the share") {
+  const auto at = [](double per_cent) {
+    const Findings found =
+        of_course(30, [&](std::size_t i) { return i < 8 ? 1980.0 + 19.8 * per_cent : 1980.0; });
+    const Finding& settling = *find_value(found.findings, "settling_time", "arithmetic");
+    return std::vector<double>{*settling.low, *settling.value, *settling.high};
+  };
+  using Seconds = std::vector<double>;
+  CHECK(at(0.4) == Seconds{0.0, 0.0, 0.0});
+  CHECK(at(0.6) == Seconds{0.0, 0.0, 0.4});
+  CHECK(at(1.9) == Seconds{0.0, 0.4, 0.4});
+  CHECK(at(2.1) == Seconds{0.4, 0.4, 0.4});
+}
+
+TEST_CASE("clock: what fewer than four moments say has no interval") {
+  const auto has_interval = [](std::size_t moments) {
+    const Findings found = of_course(moments, [](std::size_t) { return 1980.0; });
+    const Finding& clock = *find_value(found.findings, "clock", "arithmetic");
+    return clock.low.has_value() && clock.high.has_value();
+  };
+  // Of the last third.
+  CHECK_FALSE(has_interval(1));
+  CHECK_FALSE(has_interval(11));
+  CHECK(has_interval(12));
+}
+
 TEST_CASE("clock: throttled are the moments below 97 % of the best that are not alone") {
   CHECK(throttled([](std::size_t) { return 1980.0; }) == 0.0);
   const auto falls_to = [](double part) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "probes/shared/permutation.hpp"
+
 namespace clprobe::latency {
 
 std::string build_options(const SeriesSpec& series, const RingShape& shape) {
@@ -20,12 +22,13 @@ std::string layout_options(const RingShape& shape) {
   return build_options(series_named(global_series), shape);
 }
 
-std::string table_text(const RingShape& shape, const std::vector<std::uint32_t>& order) {
+std::string table_text(const RingShape& shape, std::uint32_t key) {
   const std::uint64_t unit_bytes = shape.address == AddressForm::index ? sizeof(std::uint32_t) : 1;
   std::vector<std::uint64_t> words(shape.working_set_bytes / sizeof(std::uint32_t), 0);
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    const std::uint64_t to = shape.offset_of(order[(k + 1) % order.size()]);
-    words[shape.offset_of(order[k]) / sizeof(std::uint32_t)] = to / unit_bytes;
+  const Permutation order(shape.nodes(), key);
+  for (std::uint32_t k = 0; k < shape.nodes(); ++k) {
+    const std::uint64_t to = shape.offset_of(order((k + 1) % shape.nodes()));
+    words[shape.offset_of(order(k)) / sizeof(std::uint32_t)] = to / unit_bytes;
   }
   return fmt::format("constant uint table[{}] = {{{}}};\n", words.size(), fmt::join(words, ","));
 }

@@ -2,6 +2,7 @@
 // How cl/latency.cl is built for a ring. Pure.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,8 @@ std::string layout_options(const RingShape& shape);
 /// A table for a chase through program constants that every compiler should take.
 inline constexpr std::string_view smallest_table = "constant uint table[4] = {0};";
 
-/// The table of SPACE 2 as a program text. `order`: the nodes in the order of the chase.
-std::string table_text(const RingShape& shape, const std::vector<std::uint32_t>& order);
+/// The table of SPACE 2 as a program text. `key`: of the order of the nodes.
+std::string table_text(const RingShape& shape, std::uint32_t key);
 
 /// Every way to build the file for the default unrolling.
 std::vector<KernelVariant> variants();

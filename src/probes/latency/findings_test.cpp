@@ -111,6 +111,20 @@ TEST_CASE("refining twice adds nothing that is there") {
   CHECK(std::set<std::uint64_t>(sizes.begin(), sizes.end()).size() == sizes.size());
 }
 
+TEST_CASE("what a plan keeps sparse is not refined") {
+  const auto added_from = [](const DeviceInfo& device, Bytes from) {
+    std::vector<Point> points = plan_of(device).points;
+    take_samples(points, "global", {{16.0, 192.0 * 1024}, {140.0, 300.0 * 1048576}, {450.0, 0.0}});
+    const auto sizes = sizes_of(probe.refine(device, {}, points), "global");
+    return std::count_if(sizes.begin(), sizes.end(), [&](auto size) { return size >= from.count; });
+  };
+  DeviceInfo cpu = big_gpu();
+  cpu.type = DeviceType::cpu;
+  CHECK(added_from(big_gpu(), mebibytes(128)) > 0);
+  CHECK(added_from(cpu, mebibytes(128)) == 0);
+  CHECK(added_from(cpu, Bytes{}) > 0);
+}
+
 TEST_CASE("sizes that were asked for, quick runs and empty curves are not refined") {
   Request request;
   set_sizes(request, {{kibibytes(1), gibibytes(1), 1.2}});

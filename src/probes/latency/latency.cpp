@@ -152,8 +152,12 @@ Finding why_nothing(const SeriesPlan& series) {
   return not_measured("latency", series.spec->name, std::move(reason));
 }
 
-/// The smallest working set of global memory, one of the caches, and one that no cache holds, as
-/// small as can be: it is laid out anew each time.
+constexpr Bytes in_second_level = kibibytes(181);
+
+/// The smallest working set of global memory, one that caches hold, and one that no cache holds, as
+/// small as can be: it is laid out anew each time. On CPUs the second lies between the first-level
+/// caches (up to 128 KiB) and the second-level ones (from 256 KiB on): at the end of a cache it
+/// would tell of pages that share its sets by chance, and not of the machine.
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
                                                 std::span<const Point> points) {
   constexpr std::size_t worth_following = 8;
@@ -169,8 +173,12 @@ std::vector<PlannedReference> choose_references(const DeviceInfo& device,
   const Bytes far = std::max(reported_cache(device) * beyond_cache, mebibytes(256));
   const auto memory = std::find_if(sizes.begin(), sizes.end() - 1,
                                    [&](const auto& each) { return each.first >= far.count; });
-  // In the middle of what are caches, on a scale of ratios as the sizes are.
-  const auto middle = sizes.begin() + (memory - sizes.begin()) / 2;
+  // Else in the middle of what are caches, on a scale of ratios as the sizes are.
+  const auto middle =
+      device.type == DeviceType::cpu
+          ? std::find_if(sizes.begin(), memory,
+                         [](const auto& each) { return each.first >= in_second_level.count; })
+          : sizes.begin() + (memory - sizes.begin()) / 2;
   return {{ReferenceKind::core, sizes.front().second},
           {ReferenceKind::cache, middle->second},
           {ReferenceKind::memory, memory->second}};
@@ -182,13 +190,11 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   std::vector<std::vector<Bytes>> sizes;
   Bytes store{};  // one for all series, so that they share its pages
   Bytes host{};   // but for those in the host's memory
-  std::uint64_t nodes = 0;
   for (const SeriesPlan& series : all) {
     sizes.push_back(working_sets(series, asked));
     if (sizes.back().empty()) continue;
     if (is_cut_from_store(*series.spec)) store = std::max(store, sizes.back().back());
     if (series.spec->is_on_host) host = sizes.back().back();
-    nodes = std::max(nodes, sizes.back().back() / series.step);
   }
   Plan result;
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -209,7 +215,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       result.points.push_back(std::move(point));
     }
   }
-  if (nodes > 0) result.memory = memory_for(store + host, nodes);
+  if (!result.points.empty()) result.memory = memory_for(store + host);
   // Sizes that were asked for are measured.
   result.is_ordered = asked.effort == Effort::quick && asked.sizes.empty();
   if (result.is_ordered) order_by_weight(result.points);
@@ -218,11 +224,13 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-/// Sizes around the knees of one series, each as a point like `model`.
+/// Sizes around the knees of one series, each as a point like `model`, but for those that the plan
+/// keeps sparse.
 void add_sizes(std::span<const Point> points, const Point& model, std::span<const CurvePoint> curve,
-               std::vector<Point>& more) {
+               Bytes sparse_from, std::vector<Point>& more) {
   auto shape = shape_of<RingShape>(model);
   for (const double size : sizes_around_knees(curve, knee_ratio)) {
+    if (sparse_from.count != 0 && size >= static_cast<double>(sparse_from.count)) continue;
     shape.working_set_bytes =
         static_cast<std::uint64_t>(size) / shape.step_bytes * shape.step_bytes;
     const auto same = [&](const Point& point) {
@@ -246,12 +254,13 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   const Asked asked(request);
   // Sizes that were asked for are the sizes that are measured; a thorough plan has them already.
   if (!asked.sizes.empty() || asked.effort != Effort::normal) return more;
-  for (const SeriesSpec& series : all_series()) {
+  for (const SeriesPlan& series : plan_series(device, asked)) {
     const auto model = std::find_if(points.begin(), points.end(), [&](const Point& point) {
-      return point.series == series.name;
+      return point.series == series.spec->name;
     });
-    if (!series.is_refined || model == points.end()) continue;
-    add_sizes(points, *model, latency_curve(points, series.name, device), more);
+    if (!series.spec->is_refined || model == points.end()) continue;
+    add_sizes(points, *model, latency_curve(points, series.spec->name, device), series.sparse_from,
+              more);
   }
   return more;
 }

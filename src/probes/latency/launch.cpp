@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "clprobe/device.hpp"
 #include "probes/latency/build.hpp"
@@ -14,15 +15,13 @@
 namespace clprobe::latency {
 namespace {
 
-/// Whether the device is the CPU itself, run by native code: threads that may be on any core.
-bool is_native_cpu(const DeviceInfo& device) {
-  return runs_items_in_turn(device) && device.isa != "spir";
-}
-
 /// A ring, and the launches on it.
 class Chase {
  public:
-  explicit Chase(Ring ring) : session_(ring.shared->session), ring_(std::move(ring)) {}
+  explicit Chase(Ring ring)
+      : session_(ring.shared->session),
+        ring_(std::move(ring)),
+        order_(ring_.shape.nodes(), ring_.shared->key) {}
 
   Measurement run(std::uint64_t iterations);
   [[nodiscard]] const Ring& ring() const { return ring_; }
@@ -33,6 +32,8 @@ class Chase {
 
   Session& session_;
   Ring ring_;
+  Permutation order_;
+  bool is_fresh_{true};          // no chase since the layout
   std::uint64_t position_{0};    // where the next chase starts
   std::uint64_t aged_until_{0};  // positions before this one were touched a lap ago
 };
@@ -53,10 +54,11 @@ void Chase::walk(std::uint64_t begin, std::uint64_t end) {
   const auto wanted = std::clamp<std::size_t>(
       ring_.sweep.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device()), 1,
       sweep_items(session_.info()));
-  ring_.sweep.setArg(4, static_cast<cl_uint>(begin));
-  ring_.sweep.setArg(5, static_cast<cl_uint>(end));
-  ring_.sweep.setArg(6, hops_of(wanted));
-  ring_.sweep.setArg(7, ring_.shared->sink.at_least(session_, wanted * sizeof(cl_ulong)));
+  ring_.sweep.setArg(ring_.sweep_argument, static_cast<cl_uint>(begin));
+  ring_.sweep.setArg(ring_.sweep_argument + 1, static_cast<cl_uint>(end));
+  ring_.sweep.setArg(ring_.sweep_argument + 2, hops_of(wanted));
+  ring_.sweep.setArg(ring_.sweep_argument + 3,
+                     ring_.shared->sink.at_least(session_, wanted * sizeof(cl_ulong)));
   session_.launch(ring_.sweep, cl::NDRange(wanted), cl::NDRange(wanted));
 }
 
@@ -71,10 +73,12 @@ void Chase::age(std::uint64_t hops) {
   }
   if (position_ + hops <= aged_until_) return;
   constexpr std::uint64_t chases = 3;
-  const bool is_long = nodes >= 32 * chases * hops;
+  const bool is_long = nodes >= long_ring * chases * hops;
   aged_until_ = is_long ? chases * hops : hops;
   // The others were walked by the chases before, or by the layout.
-  walk(aged_until_, nodes);
+  const bool is_aged =
+      std::exchange(is_fresh_, false) && is_aged_by_layout(session_.info(), nodes, chases * hops);
+  if (!is_aged) walk(aged_until_, nodes);
   position_ = 0;
 }
 
@@ -102,7 +106,7 @@ Measurement Chase::run(std::uint64_t iterations) {
   measurement.sample.host_ns = times.host_ns;
   measurement.sample.witness = out[1];
   measurement.expected_witness =
-      ring_.shape.offset_of(ring_.shared->order[position_ % ring_.shape.nodes()]);
+      ring_.shape.offset_of(order_(static_cast<std::uint32_t>(position_ % ring_.shape.nodes())));
   return measurement;
 }
 
@@ -116,7 +120,7 @@ std::vector<KernelVariant> builds(const DeviceInfo& /*device*/, std::uint64_t se
   if (has_store(series.space)) all.push_back({layout_options(shape), ""});
   std::string table;
   if (series.space == Space::constant_program) {
-    table = table_text(shape, NestedCycle(shape.nodes(), seed).order(shape.nodes()));
+    table = table_text(shape, permutation_key(seed));
   }
   all.push_back({build_options(series, shape), std::move(table)});
   return all;

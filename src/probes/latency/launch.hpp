@@ -9,7 +9,7 @@
 
 namespace clprobe::latency {
 
-/// Prepares rings that share one store, one cycle and their small buffers.
+/// Prepares rings that share one store and their small buffers.
 Preparer open(Session& session);
 /// How `open` builds the kernels of a point, as Probe::builds.
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);

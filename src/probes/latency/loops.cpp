@@ -43,6 +43,19 @@ std::uint64_t sweep_hops(std::uint64_t nodes, std::uint64_t items) {
   return (nodes + chains - 1) / chains;
 }
 
+bool is_native_cpu(const DeviceInfo& device) {
+  return runs_items_in_turn(device) && device.isa != "spir";
+}
+
+bool is_aged_by_layout(const DeviceInfo& device, std::uint64_t nodes, std::uint64_t hops) {
+  // A thread of a CPU writes nodes in the order of the chase, the first positions first. Only what
+  // the same thread wrote behind them has surely passed through the caches that hold them: others
+  // may not share these. The units of a GPU write all parts of a ring at once.
+  if (!is_native_cpu(device)) return false;
+  const auto threads = static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
+  return nodes / threads >= long_ring * hops;
+}
+
 std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
   const auto shape = shape_of<RingShape>(point);
   const SeriesSpec& series = series_named(point.series);

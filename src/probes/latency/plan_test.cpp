@@ -130,14 +130,12 @@ TEST_CASE("--max-memory moves the end both ways, but never beyond one allocation
     request.max_memory = most;
     return Bytes{sizes_of(plan_of(device, request).points, "global").back()};
   };
-  // A ring of 128-byte lines, with 16 bytes for each of its nodes; and one in the host's memory.
+  // And a ring in the host's memory, and what is small.
   const auto share = [](Bytes most) {
-    const Bytes host = std::min(most / 8, mebibytes(64));
-    return Bytes{(most.count - host.count) * 8 / 9};
+    return most - std::min(most / 8, mebibytes(64)) - kibibytes(16);
   };
   for (const Bytes most : {mebibytes(2), gibibytes(8)}) {
-    CHECK(largest(big_gpu(), most) <= share(most));
-    CHECK(largest(big_gpu(), most) + kibibytes(16) > share(most));
+    CHECK(largest(big_gpu(), most) == share(most));
   }
   CHECK(largest(phone(), gibibytes(8)) == mebibytes(16));
 }
@@ -152,18 +150,15 @@ TEST_CASE("all that the probe holds keeps to --max-memory, and its parts are cou
         request.own.set("step", step);
         const Plan plan = plan_of(device, request);
         std::uint64_t store = 0;
-        std::uint64_t nodes = 0;
         for (const Point& point : plan.points) {
-          const auto shape = shape_of<RingShape>(point);
-          store = std::max(store, shape.buffer_bytes);
-          nodes = std::max(nodes, std::uint64_t{shape.nodes()});
+          store = std::max(store, shape_of<RingShape>(point).buffer_bytes);
         }
         CAPTURE(device.name);
         CAPTURE(most.count);
         CAPTURE(step.count);
         CHECK(plan.memory <= most);
-        // The cycle, its order, and that again on the device.
-        CHECK(plan.memory.count >= store + 16 * nodes);
+        // Results, and a number of each of the 1,024 work-items of a walk.
+        if (!plan.points.empty()) CHECK(plan.memory.count > store + 8 * 1024);
         CHECK((plan.memory.count == 0) == plan.points.empty());
       }
     }
@@ -172,9 +167,9 @@ TEST_CASE("all that the probe holds keeps to --max-memory, and its parts are cou
 
 TEST_CASE("a plan without limits says how much memory it takes") {
   const Plan plan = plan_of(big_gpu());
-  // With the cycle and its order, and the host's memory.
-  CHECK(plan.memory > gibibytes(1) + mebibytes(128 + 64));
-  CHECK(plan.memory < gibibytes(1) + mebibytes(129 + 64));
+  // With the host's memory; no table of the nodes.
+  CHECK(plan.memory > gibibytes(1) + mebibytes(64));
+  CHECK(plan.memory < gibibytes(1) + mebibytes(65));
 }
 
 TEST_CASE("all rings that are cut from a store are cut from one") {
@@ -214,6 +209,8 @@ TEST_CASE("neighbouring sizes are 9 % apart, but for what whole steps allow") {
     const auto step = static_cast<double>(number(plan.points.front(), "step_bytes"));
     CHECK(sizes.front() == 1024);
     for (std::size_t i = 1; i < sizes.size(); ++i) {
+      const bool is_sparse = device.type == DeviceType::cpu && sizes[i - 1] >= mebibytes(128).count;
+      if (is_sparse) continue;
       CHECK(static_cast<double>(sizes[i]) <= 1.09 * (static_cast<double>(sizes[i - 1]) + step));
     }
   }
@@ -236,8 +233,9 @@ TEST_CASE("on a CPU sizes of memory alone are few, and on a GPU they are not") {
   Request thorough;
   thorough.effort = Effort::thorough;
   CHECK(count_from(cpu, mebibytes(200), thorough) > 40);
+  // From 128 MiB where no cache is reported: 6 sizes 42 % apart, and the last.
   cpu.reported.set("cache_bytes", std::int64_t{0});
-  CHECK(count_from(cpu, mebibytes(200)) == 20);
+  CHECK(count_from(cpu, mebibytes(128)) == 7);
   cpu.type = DeviceType::gpu;
   cpu.reported.set("cache_bytes", std::int64_t{mebibytes(100).count});
   CHECK(count_from(cpu, mebibytes(200)) == 20);

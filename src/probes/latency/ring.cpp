@@ -40,44 +40,26 @@ const Store& store_for(Shared& shared, bool is_on_host, Bytes size, const std::s
   return *kept;
 }
 
-/// The order of a ring, from a cycle that is made anew when one of more nodes is needed. `largest`:
-/// nodes of the largest ring of its series.
-void make_order(Shared& shared, std::uint32_t nodes, std::uint32_t largest) {
-  shared.order = {};
-  if (!shared.cycle || shared.cycle->max_nodes() < nodes) {
-    shared.cycle.reset();
-    shared.cycle.emplace(std::max(nodes, largest), shared.session.seed());
-  }
-  shared.order = shared.cycle->order(nodes);
-}
-
-const cl::Buffer& order_buffer(Shared& shared) {
-  // Large enough for all rings of the cycle: one that grew by and by would leave holes.
-  const cl::Buffer& buffer = shared.order_buffer.at_least(
-      shared.session, std::uint64_t{shared.cycle->max_nodes()} * sizeof(cl_uint));
-  shared.session.queue().enqueueWriteBuffer(
-      buffer, CL_TRUE, 0, shared.order.size() * sizeof(cl_uint), shared.order.data());
-  return buffer;
-}
-
-void lay_out(Ring& ring, const cl::Buffer& order) {
+void lay_out(Ring& ring) {
   Session& session = ring.shared->session;
   const std::string options = layout_options(ring.shape);
   ring.memory =
       store_for(*ring.shared, ring.series->is_on_host, {ring.shape.buffer_bytes}, options).buffer;
   cl::Kernel kernel = session.kernel("latency.cl", "latency_layout", options);
   kernel.setArg(0, ring.memory);
-  kernel.setArg(1, order);
-  kernel.setArg(2, cl_uint{ring.shape.nodes()});
+  kernel.setArg(1, cl_uint{ring.shape.nodes()});
+  kernel.setArg(2, cl_uint{ring.shared->key});
   kernel.setArg(3, cl_ulong{ring.shape.step_bytes});
   kernel.setArg(4, cl_ulong{ring.shape.line_bytes});
   const LaunchSize size = spread_over(session.info(), ring.shape.nodes());
   session.launch(kernel, cl::NDRange(size.items), cl::NDRange(size.group));
   ring.sweep = session.kernel("latency.cl", "latency_sweep", options);
   ring.sweep.setArg(0, ring.memory);
-  ring.sweep.setArg(1, order);
-  ring.sweep.setArg(2, cl_ulong{ring.shape.step_bytes});
-  ring.sweep.setArg(3, cl_ulong{ring.shape.line_bytes});
+  ring.sweep.setArg(1, cl_uint{ring.shape.nodes()});
+  ring.sweep.setArg(2, cl_uint{ring.shared->key});
+  ring.sweep.setArg(3, cl_ulong{ring.shape.step_bytes});
+  ring.sweep.setArg(4, cl_ulong{ring.shape.line_bytes});
+  ring.sweep_argument = 5;
 }
 
 /// Whether the compiler takes the chase with a table of a few bytes.
@@ -96,7 +78,7 @@ cl::Kernel build_chase(const Ring& ring) {
   const std::string options = build_options(*ring.series, ring.shape);
   std::string table;
   if (ring.series->space == Space::constant_program) {
-    table = table_text(ring.shape, ring.shared->order);
+    table = table_text(ring.shape, ring.shared->key);
   }
   try {
     return session.kernel("latency.cl", "latency_chase", options, table);
@@ -124,7 +106,7 @@ cl::Image1DBuffer image_of_memory(const Session& session, const Ring& ring) {
   }
 }
 
-void bind(Ring& ring, const cl::Buffer& order) {
+void bind(Ring& ring) {
   cl_uint argument = 0;
   switch (ring.series->space) {
     case Space::global:
@@ -142,12 +124,13 @@ void bind(Ring& ring, const cl::Buffer& order) {
     case Space::constant_program:
       break;
   }
-  ring.chase.setArg(argument++, order);
   ring.chase.setArg(argument++, cl_uint{ring.shape.nodes()});
+  ring.chase.setArg(argument++, cl_uint{ring.shared->key});
   ring.chase.setArg(argument++, cl_ulong{ring.shape.step_bytes});
   ring.chase.setArg(argument++, cl_ulong{ring.shape.line_bytes});
   ring.start_argument = argument++;
-  ring.chase.setArg(ring.start_argument, cl_uint{0});
+  // Far from where the first timed chase starts: it must not find its first nodes in a cache.
+  ring.chase.setArg(ring.start_argument, cl_uint{ring.shape.nodes() / 2});
   ring.chase.setArg(argument++, cl_uint{0});  // lead
   ring.chase.setArg(argument++, static_cast<cl_uint>(ring.warm));
   ring.chase.setArg(argument++, cl_uint{1});  // iterations
@@ -173,15 +156,12 @@ void first_launch(const Ring& ring) {
 Ring make_ring(const std::shared_ptr<Shared>& shared, const Point& point) {
   Session& session = shared->session;
   Ring ring{shared, shape_of<RingShape>(point), &series_named(point.series)};
-  const auto largest = static_cast<std::uint32_t>(ring.shape.buffer_bytes / ring.shape.step_bytes);
-  make_order(*shared, ring.shape.nodes(), largest);
-  const cl::Buffer& order = order_buffer(*shared);
   ring.out = shared->out.at_least(session, 3 * sizeof(cl_ulong));
   ring.usual_hops = usual_hops(session.info());
   ring.warm = warm_iterations(session.info(), ring.shape);
-  if (has_store(ring.series->space)) lay_out(ring, order);
+  if (has_store(ring.series->space)) lay_out(ring);
   ring.chase = build_chase(ring);
-  bind(ring, order);
+  bind(ring);
   first_launch(ring);
   return ring;
 }

@@ -6,14 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "clprobe/device.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/latency/ring_shape.hpp"
 #include "probes/latency/series.hpp"
-#include "probes/shared/cycle.hpp"
 #include "probes/shared/kept_buffer.hpp"
+#include "probes/shared/permutation.hpp"
 #include "probes/shared/store.hpp"
 
 namespace clprobe::latency {
@@ -22,15 +21,13 @@ namespace clprobe::latency {
 struct Shared {
   Session& session;
   std::optional<Store> store{};
-  std::optional<Store> host_store{};   ///< in memory that the host can map
-  int huge_page_percent{0};            ///< of the store
-  std::optional<NestedCycle> cycle{};  ///< that of fewer nodes is a part of that of more
-  std::vector<std::uint32_t> order{};  ///< the nodes of the ring, in the order of the chase
-  KeptBuffer order_buffer{};
+  std::optional<Store> host_store{};  ///< in memory that the host can map
+  int huge_page_percent{0};           ///< of the store
+  std::uint32_t key;                  ///< of the order of the nodes
   KeptBuffer out{};
   KeptBuffer sink{};
 
-  explicit Shared(Session& of) : session(of) {}
+  explicit Shared(Session& of) : session(of), key(permutation_key(of.seed())) {}
 };
 
 struct Ring {
@@ -44,6 +41,7 @@ struct Ring {
   cl::Kernel sweep{};
   cl_uint start_argument{0};  ///< of `chase`; then lead, warm, iterations
   cl_uint age_argument{0};    ///< begin, then end, hops
+  cl_uint sweep_argument{0};  ///< of `sweep`: begin, then end, hops, sink
   std::uint64_t usual_hops{0};
   std::uint64_t warm{0};  ///< iterations in front of the clock
 };

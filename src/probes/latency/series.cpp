@@ -7,7 +7,6 @@
 #include <array>
 #include <stdexcept>
 
-#include "probes/shared/cycle.hpp"
 #include "probes/shared/one_memory.hpp"
 
 namespace clprobe::latency {
@@ -27,10 +26,8 @@ constexpr Bytes largest_host = mebibytes(64);
 constexpr double fine_ratio = 1.09;
 constexpr double coarse_ratio = 1.19;
 
-// Results, what walks return, and the least that a small order takes.
+// Results, and what walks return.
 constexpr Bytes small_buffers = kibibytes(16);
-// The cycle; its order for one ring on the host, and on the device.
-constexpr std::uint64_t bytes_per_node = NestedCycle::memory_of(1) + 2 * sizeof(std::uint32_t);
 
 constexpr std::array every_form{AddressForm::pointer, AddressForm::index, AddressForm::offset};
 // Constants hold no pointers.
@@ -200,24 +197,19 @@ Bytes largest_quick(const DeviceInfo& device) {
 }
 
 /// On a CPU, where a gigabyte takes seconds to lay out, sizes of memory alone are few: else most of
-/// the time goes there, and no point is visited twice. What a GPU reports may be its nearest cache.
+/// the time goes there, and no point is visited twice. Virtual machines report no cache, and few
+/// are larger than this. What a GPU reports may be its nearest cache.
 Bytes sparse_from(const DeviceInfo& device, Effort effort) {
   constexpr std::uint64_t caches = 2;
-  const Bytes cache = reported_cache(device);
-  const bool is_known = device.type == DeviceType::cpu && cache.count != 0;
-  if (!is_known || effort == Effort::thorough) return {};
-  return std::max(cache * caches, mebibytes(128));
+  if (device.type != DeviceType::cpu || effort == Effort::thorough) return {};
+  return std::max(reported_cache(device) * caches, mebibytes(128));
 }
 
 /// The largest store that the device has and that is allowed with all that belongs to it.
-Bytes largest_store(const DeviceInfo& device, const Asked& asked, Bytes line) {
+Bytes largest_store(const DeviceInfo& device, const Asked& asked) {
   if (asked.max_memory.count != 0) {
-    const Bytes always = memory_for(Bytes{}, 2);  // no ring has fewer nodes
-    const Bytes rest = asked.max_memory - std::min(asked.max_memory, always);
-    const Bytes part = line + Bytes{bytes_per_node};
-    const Bytes whole_lines = line * (rest / part);
-    const Bytes remainder = rest - part * (rest / part);
-    return std::min(whole_lines + std::min(remainder, line - Bytes{1}), device.max_allocation);
+    const Bytes rest = asked.max_memory - std::min(asked.max_memory, small_buffers);
+    return std::min(rest, device.max_allocation);
   }
   // Sizes that were asked for are measured if a buffer can hold them.
   if (!asked.sizes.empty()) return device.max_allocation;
@@ -273,7 +265,7 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Asked& asked
   const Bytes host = host_store(device, asked);
   Asked without_host = asked;
   if (asked.max_memory.count != 0) without_host.max_memory = asked.max_memory - host;
-  const Basis basis{device, line, largest_store(device, without_host, line), host};
+  const Basis basis{device, line, largest_store(device, without_host), host};
   std::vector<SeriesPlan> plans;
   for (const SeriesSpec& spec : table) {
     if (!asked.wants(spec.name)) continue;
@@ -286,9 +278,7 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Asked& asked
   return plans;
 }
 
-Bytes memory_for(Bytes store, std::uint64_t nodes) {
-  return store + Bytes{bytes_per_node} * nodes + small_buffers;
-}
+Bytes memory_for(Bytes store) { return store + small_buffers; }
 
 std::string mistake_in(const std::vector<SeriesPlan>& all, const Asked& asked) {
   Bytes most{};   // what any of the memories holds

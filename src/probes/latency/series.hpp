@@ -96,9 +96,8 @@ inline constexpr double knee_ratio = 1.04;
 // Where every size costs a build, or nothing but one plateau is expected.
 inline constexpr double sparse_ratio = 1.42;
 
-/// What the probe holds at once for rings of up to so many nodes, cut from such a store: the store,
-/// the cycle, and its order on the host and on the device.
-Bytes memory_for(Bytes store, std::uint64_t nodes);
+/// What the probe holds at once for rings that are cut from such a store.
+Bytes memory_for(Bytes store);
 
 /// Which of the wishes leaves no series a working set of two steps, and what to choose instead;
 /// empty where that is not why.

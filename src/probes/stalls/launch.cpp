@@ -10,7 +10,7 @@ namespace clprobe::stalls {
 namespace {
 
 // Long against the start of a launch, short enough for some hundreds of points.
-constexpr std::uint64_t gpu_launch_ns = 1'000'000;
+constexpr std::uint64_t gpu_launch_ns = 500'000;
 
 /// As many iterations as take `target_ns`, when `few` of them took what the sample says.
 std::uint64_t iterations_for(std::uint64_t target_ns, std::uint64_t few, const Sample& sample) {
@@ -57,9 +57,14 @@ const cl::Buffer& Shared::held(SharedBuffer Shared::*which, std::uint64_t bytes)
   return (this->*which).buffer();
 }
 
-Work work_of(Session& session, const LaunchSize& size,
+void Shared::launch_first(const std::string& options, const std::function<void()>& launch) {
+  if (launched.insert(options).second || runs_items_in_turn(session.info())) launch();
+}
+
+Work work_of(Shared& shared, const LaunchSize& size,
              std::function<Measurement(std::uint64_t)> run) {
-  run(1);
+  Session& session = shared.session;
+  shared.launch_first(size.options, [&] { run(1); });
   const std::uint64_t few = std::min(size.few, size.max);
   const Sample sample = run(few).sample;
   const std::uint64_t target_ns =

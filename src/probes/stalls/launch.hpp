@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -43,6 +44,7 @@ struct Shared {
   /// Launches are numbered: what one does follows from its number, so that it neither finds in
   /// caches what the last one loaded nor passes for right with its results.
   cl_uint last_launch{0};
+  std::set<std::string> launched{};  ///< build options
 
   explicit Shared(Session& owner) : session(owner) {}
 
@@ -50,6 +52,9 @@ struct Shared {
   const cl::Buffer& filled_data(std::uint64_t bytes);
   /// One of the others, with whatever an earlier launch left there. Throws cl::Error.
   const cl::Buffer& held(SharedBuffer Shared::*which, std::uint64_t bytes);
+  /// Makes a launch that is not timed, since some drivers compile only then: of CPUs for each size
+  /// of a group, of others once for the options.
+  void launch_first(const std::string& options, const std::function<void()>& launch);
 };
 
 /// The build options of a part of cl/stalls.cl. `has_clock`: it reads the clock in groups of
@@ -63,14 +68,12 @@ void require_group(const Session& session, const cl::Kernel& kernel, std::uint64
 struct LaunchSize {
   std::uint64_t few;            ///< iterations that tell how long one takes
   std::uint64_t max;            ///< iterations of a launch
-  std::uint64_t cpu_launch_ns;  ///< wanted of a launch on a CPU; on a GPU it is a millisecond
+  std::uint64_t cpu_launch_ns;  ///< wanted of a launch on a CPU; on a GPU it is half a millisecond
   bool is_phase;  ///< a part of the kernel that may take no time, however long it runs
   std::string options;
 };
 
-/// Runs once, since some drivers compile only then, then `few` iterations, from which follow those
-/// of a sample. `run` runs so many.
-Work work_of(Session& session, const LaunchSize& size,
-             std::function<Measurement(std::uint64_t)> run);
+/// Runs `few` iterations, from which follow those of a sample. `run` runs so many.
+Work work_of(Shared& shared, const LaunchSize& size, std::function<Measurement(std::uint64_t)> run);
 
 }  // namespace clprobe::stalls

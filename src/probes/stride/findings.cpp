@@ -127,7 +127,12 @@ std::string write_advice(const Curve& curve, const CurveVerdict& verdict) {
                      best_stride);
 }
 
-void add_bandwidth(Findings& found, const Curve& curve, const CurveVerdict& verdict) {
+/// What no point is measured better than, however little its samples scatter: a CPU's bandwidth
+/// goes up and down by more between one visit and the next.
+double told_apart(const DeviceInfo& device) { return runs_items_in_turn(device) ? 0.1 : 0.01; }
+
+void add_bandwidth(Findings& found, const DeviceInfo& device, const Curve& curve,
+                   const CurveVerdict& verdict) {
   const CurvePoint& best = curve.points[verdict.best_at];
   found.findings.push_back(finding_of("bandwidth", curve.name, "bytes_per_second",
                                       "median of the best stride", best.bandwidth, best.low,
@@ -140,11 +145,9 @@ void add_bandwidth(Findings& found, const Curve& curve, const CurveVerdict& verd
   }
   Finding stride = finding_of("best_stride", curve.name, "bytes", "largest median");
   stride.value = best.stride_bytes;
-  // Every stride that is not clearly slower might be the best in another run; and no point is
-  // measured better than to 1 %, however little its samples scatter.
-  constexpr double told_apart = 0.01;
+  // Every stride that is not clearly slower might be the best in another run.
   for (const CurvePoint& point : curve.points) {
-    if (point.high < best.low * (1.0 - told_apart)) continue;
+    if (point.high < best.low * (1.0 - told_apart(device))) continue;
     stride.low = std::min(stride.low.value_or(*stride.value), point.stride_bytes);
     stride.high = std::max(stride.high.value_or(*stride.value), point.stride_bytes);
   }
@@ -240,7 +243,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
       verdict.kind = CurveClass::unclear;
       verdict.unclear_reason = "the stride of one element was not measured";
     }
-    add_bandwidth(found, curve, verdict);
+    add_bandwidth(found, device, curve, verdict);
     add_class(found, curve, verdict);
     add_knee(found, curve, verdict);
     if (verdict.kind == CurveClass::gpu_coalescing) add_hints(found, device, curve, verdict);

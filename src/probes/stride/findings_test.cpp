@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clprobe/registry.hpp"
@@ -129,6 +130,23 @@ TEST_CASE("a CPU: no knee and no hints, with the reason") {
   CHECK(find(found, "sector") == nullptr);
   CHECK(find(found, "end_droop") == nullptr);  // it is the class
   CHECK(find(found, "advice")->label.find("a run of its own") != std::string::npos);
+}
+
+TEST_CASE("the best stride lies among those that another run might find best") {
+  // Within 1 % on a GPU, 10 % on a CPU, and what the samples scatter by.
+  const auto bracket = [](DeviceType type, double other) {
+    DeviceInfo device = gpu();
+    device.type = type;
+    const Findings found = analyse(device, points_of({1e10, 1e10, other * 4e10, 1e10, 4e10, 1e10}));
+    const Finding& best = *find(found, "best_stride");
+    CHECK(*best.value == 64.0);
+    return std::pair(*best.low, *best.high);
+  };
+  using Bracket = std::pair<double, double>;
+  CHECK(bracket(DeviceType::gpu, 0.99) == Bracket{16.0, 64.0});
+  CHECK(bracket(DeviceType::gpu, 0.95) == Bracket{64.0, 64.0});
+  CHECK(bracket(DeviceType::cpu, 0.9) == Bracket{16.0, 64.0});
+  CHECK(bracket(DeviceType::cpu, 0.85) == Bracket{64.0, 64.0});
 }
 
 TEST_CASE("failed points, points without times and gaps are not guessed over") {

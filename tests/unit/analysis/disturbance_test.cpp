@@ -149,6 +149,30 @@ TEST_CASE("what others took of the cores all along widens what all cores do toge
   CHECK(half_width(1.0, "seconds", Unit::seconds, false) == doctest::Approx(std::log(20.0)));
 }
 
+TEST_CASE("a clock is disturbed as the core, and operations of all cores as the most disturbed") {
+  const auto half_width = [](double value, std::string unit) {
+    Run run = run_with({});
+    run.device.clock.ticks_per_ns = 2.0;
+    ProbeResult& result = run.results[0];
+    const auto core = moments_of(8.0, {1.0, 1.0, 1.02, 1.0, 1.0});
+    const auto memory = moments_of(8.0, {100.0, 100.0, 130.0, 100.0, 100.0});
+    result.references = {{ReferenceKind::core, "global", {}, core},
+                         {ReferenceKind::memory, "global", {}, memory}};
+    Finding finding{.name = "clock", .series = "global"};
+    finding.value = value;
+    finding.unit = std::move(unit);
+    result.findings.push_back(finding);
+    return digest(run, "run").results.at(0).findings.at(0).disturbance;
+  };
+  const auto of_core = doctest::Approx(long_factor * std::log(1.02));
+  const auto of_memory = doctest::Approx(long_factor * std::log(1.3));
+  CHECK(half_width(2e9, "hertz") == of_core);
+  CHECK(half_width(2e9, "operations_per_second") == of_memory);
+  CHECK(half_width(0.8, "operations_per_cycle") == of_memory);
+  CHECK(half_width(2e9, "watts") == 0.0);
+  CHECK(half_width(0.0, "hertz") == 0.0);
+}
+
 TEST_CASE("a run warns of others who had more than a tenth of the cores") {
   Run run = run_with({});
   run.results[0].others_share = 0.1;

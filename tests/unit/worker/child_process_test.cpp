@@ -470,6 +470,68 @@ TEST_CASE("the samples of a visit are one question, and those before an error ar
   }
 }
 
+/// A backend, what it asks its worker, and how visits of one point end.
+class Visits {
+ public:
+  /// `answers`: to what is asked once the device is open.
+  explicit Visits(const std::vector<std::string>& answers)
+      : answers_(script_of(answers)), backend_(remote_backend(0, listening(), nullptr)) {
+    asked_.clear();
+  }
+
+  /// The ticks of its samples; or what was said in their place.
+  std::string visit(const Sampling& sampling) {
+    std::string ticks;
+    const std::string said = complaint([&] {
+      const Work work = backend_->prepare(Probe{}, Point{});
+      work.sample(sampling, [&](const Sample& each, const Parameters&) {
+        ticks += fmt::format("{} ", *each.ticks);
+      });
+    });
+    return said == "(none)" ? ticks : said;
+  }
+  [[nodiscard]] const std::vector<std::string>& asked() const { return asked_; }
+
+ private:
+  static std::string script_of(const std::vector<std::string>& answers) {
+    std::string script;
+    for (int i = 0; i < 4; ++i) script += opened() + '\n';
+    return script + fmt::format("{}", fmt::join(answers, "\n"));
+  }
+  WorkerSettings listening() {
+    WorkerSettings settings = patient();
+    settings.asking = [this](std::string_view word) { asked_.emplace_back(word); };
+    return settings;
+  }
+
+  std::vector<std::string> asked_{};
+  Answers answers_;
+  std::unique_ptr<Backend> backend_;
+};
+
+TEST_CASE("a later point is asked together with its samples, taken as the last ones were") {
+  const std::string prepared = json::one_line({{"work", json::encode(Work{})}});
+  const auto lines = [](std::uint64_t ticks) { return line_of(ticks) + "|{\"done\": true}"; };
+  const Sampling three{.timer = Timer::host, .count = 3, .has_partners = true};
+  const Sampling seven{.timer = Timer::host, .count = 7, .has_partners = true};
+  using Words = std::vector<std::string>;
+  Visits visits({prepared, lines(1), prepared + '|' + lines(2), prepared + '|' + lines(3), lines(4),
+                 "{\"unsupported\": \"no image\"}", prepared + "|{\"voided\": \"wrong\"}",
+                 prepared + '|' + lines(5)});
+  CHECK(visits.visit(three) == "1 ");
+  CHECK(visits.visit(three) == "2 ");
+  CHECK(visits.asked() == Words{"prepare", "sample", "prepare"});
+  // Of another sampling what is under way is let go.
+  CHECK(visits.visit(seven) == "4 ");
+  CHECK(visits.asked().size() == 5);
+  // A point that is refused has no samples, and a wrong one ends them.
+  CHECK(visits.visit(seven) == "no image");
+  CHECK(visits.visit(seven) == "wrong");
+  CHECK(visits.visit(seven) == "5 ");
+  CHECK(visits.asked() == Words{"prepare", "sample", "prepare", "prepare", "sample", "prepare",
+                                "prepare", "prepare"});
+}
+
 TEST_CASE("builders share the programs out, the first ones first, and open the device before") {
   const auto file = std::filesystem::temp_directory_path() / fmt::format("heard-{}", getpid());
   const auto heard = [&] {

@@ -107,13 +107,13 @@ void Copies::prove(cl_uint first, cl_uint count, cl_uint addend, Measurement& me
 /// The same of work-items that made noise.
 void Copies::prove_noise(cl_uint count, cl_uint addend, Measurement& measurement) const {
   if (arguments_.noise_groups == 0) return;
-  std::vector<cl_uint> sums(std::size_t{arguments_.noise_groups} * arguments_.work_items);
-  queue().enqueueReadBuffer(sums_, CL_TRUE, 0, sums.size() * sizeof(cl_uint), sums.data());
   for (std::uint32_t k = 0; k < checked_chunks; ++k) {
     const std::uint32_t group = mixed(addend + k) % arguments_.noise_groups;
     const std::uint32_t item = mixed(addend * checked_chunks + k) % arguments_.work_items;
-    measurement.sample.witness =
-        measurement.sample.witness * 31 + sums[group * arguments_.work_items + item];
+    const std::size_t at = std::size_t{group} * arguments_.work_items + item;
+    cl_uint found = 0;
+    queue().enqueueReadBuffer(sums_, CL_TRUE, at * sizeof found, sizeof found, &found);
+    measurement.sample.witness = measurement.sample.witness * 31 + found;
     measurement.expected_witness =
         measurement.expected_witness * 31 + noise_result(arguments_, addend, count, group, item);
   }
@@ -174,8 +174,7 @@ Work prepare(Shared& shared, const Point& point) {
                         .cpu_launch_ns = cpu_launch_ns,
                         .is_phase = !phase_of(point).empty(),
                         .options = options_of(shared.session.info(), point)};
-  return work_of(shared.session, size,
-                 [copies](std::uint64_t count) { return copies->run(count); });
+  return work_of(shared, size, [copies](std::uint64_t count) { return copies->run(count); });
 }
 
 }  // namespace clprobe::stalls::copy

@@ -192,7 +192,7 @@ std::string options_of(const DeviceInfo& device, const Point& /*point*/) {
 Work prepare(Queues queues, Shared& shared, const Point& point) {
   Session& session = shared.session;
   const auto search = std::make_shared<Search>(session, queues, point);
-  search->run(1);  // some drivers compile only now
+  shared.launch_first(options_of(session.info(), point), [&] { search->run(1); });
   Work work;
   const bool is_by_host = shape_of<Shape>(point).timer == to_word(Timer::host);
   work.iterations = is_by_host ? searches_by_host : 1;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers below a power of two are mixed by steps that can each be undone: multiply by an odd
+// factor and add, without what is carried out, then fold the upper half of the bits into the lower.
+// Of any other number of nodes the largest power of two is mixed at the lower end, then as many at
+// the upper end: more than half each, so that together they reach every node. In between the nodes
+// are dealt as cards are, which spreads what either end holds evenly over all. Two rounds of this
+// still show in which half successive nodes lie, where there is one node less than a power of two;
+// three do not (permutation_test.cpp).
+//
+// The usual way to other numbers than powers of two, mixing again until the result is small enough
+// (J. Black, P. Rogaway, Ciphers with arbitrary finite domains, 2002), has a loop of unknown length
+// for each node, and llvmpipe ends all loops of a work-item together after 65,535 turns.
+#include "probes/shared/permutation.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <stdexcept>
+
+namespace clprobe {
+namespace {
+
+std::uint32_t step_of_mix(std::uint32_t x, std::uint32_t factor, std::uint32_t key,
+                          std::uint32_t mask, std::uint32_t shift) {
+  const std::uint32_t y = (x * factor + key) & mask;
+  return y ^ (y >> shift);
+}
+
+/// A congruential generator, of which the upper bits are the random ones: they are rotated to where
+/// a small mask leaves them.
+std::uint32_t next_key(std::uint32_t key, int times = 1) {
+  for (int i = 0; i < times; ++i) key = key * 747796405U + 2891336453U;
+  return key;
+}
+
+}  // namespace
+
+Permutation::Permutation(std::uint32_t nodes, std::uint32_t key)
+    : nodes_(nodes), key_(key), bits_(31U - static_cast<std::uint32_t>(std::countl_zero(nodes))) {
+  if (nodes == 0) throw std::out_of_range("a permutation has at least one node");
+  mask_ = (std::uint32_t{1} << bits_) - 1;
+}
+
+std::uint32_t Permutation::operator()(std::uint32_t k) const {
+  constexpr int keys_a_round = 4;
+  std::uint32_t x = mix_ends(k, key_);
+  x = mix_ends(deal(x), next_key(key_, keys_a_round));
+  return mix_ends(deal(x), next_key(key_, 2 * keys_a_round));
+}
+
+std::uint32_t Permutation::mix_low(std::uint32_t x, std::uint32_t key) const {
+  if (x > mask_) return x;
+  const std::uint32_t shift = (bits_ + 1) / 2;
+  const std::uint32_t y = step_of_mix(x, 0x9e3779b1U, std::rotl(key, 16), mask_, shift);
+  return step_of_mix(y, 0x85ebca77U, std::rotl(next_key(key), 16), mask_, shift);
+}
+
+std::uint32_t Permutation::mix_ends(std::uint32_t x, std::uint32_t key) const {
+  return mix_low(nodes_ - 1 - mix_low(x, key), next_key(key, 2));
+}
+
+std::uint32_t Permutation::deal(std::uint32_t x) const {
+  const std::uint32_t bits = bits_ / 2;
+  const std::uint32_t parts = std::uint32_t{1} << bits;
+  const std::uint32_t part = x % parts;
+  return part * (nodes_ >> bits) + std::min(part, nodes_ % parts) + (x >> bits);
+}
+
+std::uint32_t permutation_key(std::uint64_t seed) {
+  // A multiplication spreads seeds such as 1, 2, 3 over the upper half.
+  seed = (seed ^ (seed >> 32U)) * 0x9e3779b97f4a7c15U;
+  return static_cast<std::uint32_t>(seed >> 32U);
+}
+
+}  // namespace clprobe
