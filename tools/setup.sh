@@ -32,6 +32,7 @@ run_needs=(
 # What tools/package needs besides, on Debian.
 package_needs=(
   "dpkg-shlibdeps|program dpkg-shlibdeps|dpkg-dev"
+  "file, by which CPack knows programs|program file|file"
   "Git|program git|git"
 )
 

@@ -83,6 +83,8 @@ struct RunDigest {
   std::string device{};
   std::string driver{};
   std::string started{};
+  DeviceType type{DeviceType::other};
+  std::int64_t compute_units{0};
   std::string tool{};  ///< version and commit, or what an imported run was made by
   bool interrupted{false};
   std::size_t runs{1};    ///< how many it was made of

@@ -339,6 +339,8 @@ RunDigest digest(const Run& run, std::string_view file) {
                    .device = run.device.name,
                    .driver = run.device.driver,
                    .started = run.started,
+                   .type = run.device.type,
+                   .compute_units = run.device.compute_units,
                    .interrupted = run.interrupted};
   result.tool = run.imported ? run.imported->tool
                              : fmt::format("clprobe {} {}", run.tool.version, run.tool.commit);

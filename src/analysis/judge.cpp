@@ -76,8 +76,10 @@ struct Scale {
   [[nodiscard]] double from_line(double change) const {
     return is_share ? change : std::expm1(change);
   }
-  /// "4.2 %", of the whole or of a value.
+  /// "4.2 %", of the whole or of a value; "16x" of what is many times as much.
   [[nodiscard]] std::string text(double change) const {
+    const double factor = std::exp(std::fabs(change));
+    if (!is_share && factor >= 11.0) return fmt::format("{:.{}f}x", factor, factor < 100.0 ? 1 : 0);
     return fmt::format("{:.3g} %{}", 100.0 * from_line(std::fabs(change)),
                        is_share ? " of the whole" : "");
   }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "clprobe/engine.hpp"
+#include "clprobe/expected_time.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/simulated.hpp"
 #include "clprobe/worker.hpp"
@@ -47,7 +48,7 @@ std::vector<double> probe_seconds(const std::vector<const Probe*>& probes,
   std::vector<double> seconds;
   seconds.reserve(probes.size());
   for (const Probe* const probe : probes) {
-    seconds.push_back(budget_of(*probe, options, probes.size()).probe_time.count());
+    seconds.push_back(expected_seconds(budget_of(*probe, options, probes.size())));
   }
   return seconds;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "clprobe/expected_time.hpp"
 #include "clprobe/registry.hpp"
 #include "commands/commands.hpp"
 #include "commands/selection.hpp"
@@ -43,10 +44,10 @@ std::string probe_text(const Probe& probe, const DeviceInfo& device, const cli::
   }
   std::string text;
   if (!plan.points.empty()) {
-    text = fmt::format("  {}: {} in {} series, {}, about {:.0f} s\n", probe.id,
-                       format_count(plan.points.size(), "point"), series.size(),
-                       format_bytes(plan.memory),
-                       budget_of(probe, options, probes).probe_time.count());
+    text =
+        fmt::format("  {}: {} in {} series, {}, about {:.0f} s\n", probe.id,
+                    format_count(plan.points.size(), "point"), series.size(),
+                    format_bytes(plan.memory), expected_seconds(budget_of(probe, options, probes)));
   }
   for (const std::string& name : series) {
     const auto points = std::count_if(plan.points.begin(), plan.points.end(),

@@ -63,8 +63,10 @@ std::string pictured_probe(std::string_view path, std::span<const std::string> p
   if (!found.empty()) return std::string(found);
   throw cli::UsageError(fmt::format(
       "a picture shows one probe, and here are {}: name one, as in "
-      "`clprobe report FILE {}`, or begin the file's name with it, as in -o {}.svg",
-      quote(fmt::format("{}", fmt::join(probes, ", "))), probes.front(), probes.front()));
+      "`clprobe report FILE {}`, or begin the file's name with that word, as in -o {}.svg or "
+      "-o {}-2.svg",
+      quote(fmt::format("{}", fmt::join(probes, ", "))), probes.front(), probes.front(),
+      probes.front()));
 }
 
 Results::Results(const cli::Options& options, Complain complain)

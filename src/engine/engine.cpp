@@ -9,6 +9,7 @@
 #include <random>
 
 #include "clprobe/estimate.hpp"
+#include "clprobe/expected_time.hpp"
 #include "engine/conclude.hpp"
 #include "engine/references.hpp"
 #include "engine/sampler.hpp"
@@ -293,8 +294,9 @@ void Measuring::Passes::report_progress() {
                       static_cast<double>(std::max<std::size_t>(1, progress_.size()));
   const double by_pace = done > 0 ? elapsed_s() * (1.0 - done) / done : 0.0;
   const double by_budget =
-      std::max(0.0, budget_.probe_time.count() + first_visit_s_.value_or(0.0) - elapsed_s());
-  observer_.progress(probe_, done, done > 0.1 ? std::min(by_pace, by_budget) : by_budget);
+      std::max(0.0, expected_seconds(budget_) + first_visit_s_.value_or(0.0) - elapsed_s());
+  const double later = is_limit(budget_) ? by_pace : std::min(by_pace, by_budget);
+  observer_.progress(probe_, done, done > 0.1 ? later : by_budget);
 }
 
 void Measuring::Passes::remember(const KernelBuild& build) {

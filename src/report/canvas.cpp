@@ -25,8 +25,9 @@ std::string braille(std::uint8_t dots) {
 }  // namespace
 
 std::string mark_of(int series, bool is_unicode) {
-  constexpr std::array unicode{"⠒", "○", "□", "△", "◇", "×", "+"};
-  constexpr std::array ascii{"*", "o", "x", "+", "#", "%", "@"};
+  // No probe draws more curves into one chart.
+  constexpr std::array unicode{"⠒", "○", "□", "△", "◇", "×", "+", "●", "■", "▲", "◆", "▽"};
+  constexpr std::array ascii{"*", "o", "x", "+", "#", "%", "@", "O", "X", "=", "$", "&"};
   const auto i = static_cast<std::size_t>(series);
   return is_unicode ? unicode.at(i % unicode.size()) : ascii.at(i % ascii.size());
 }

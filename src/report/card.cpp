@@ -148,9 +148,11 @@ DeviceCard card_of(const Run& run) {
 LevelTexts texts_of(const CardLevel& level) {
   LevelTexts texts{.latency = value_text(level.latency),
                    .interval = interval_text(level.latency),
-                   .cycles = value_text(level.cycles),
+                   .cycles = {},
                    .capacity = value_text(level.capacity),
                    .bracket = interval_text(level.capacity)};
+  // Its column has the unit.
+  if (level.cycles.value) texts.cycles = quantity_text(*level.cycles.value, level.cycles.unit);
   if (texts.latency.empty()) texts.latency = "no plateau";
   const bool has_reason = texts.capacity.empty() && !level.capacity.reason.empty();
   if (has_reason) texts.capacity = short_reason(level.capacity);

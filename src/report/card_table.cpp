@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The card on a page of a fixed width.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -97,11 +99,39 @@ std::size_t add_levels(Page& page, const std::vector<CardLevel>& all, std::size_
 /// A topic, and its text in lines.
 struct Entry {
   std::string topic{};
+  std::string text{};
   std::vector<std::string> lines{};
   Ink ink{Ink::plain};
 };
 
-/// Takes the last lines of the longest texts away until all fit.
+/// Shortened to so many lines, after a part of the list that it is, with its parentheses closed;
+/// after a word where its parts are long.
+std::vector<std::string> shorten(const std::string& text, std::size_t most, int width,
+                                 std::string_view mark) {
+  std::vector<std::string> after_part;
+  std::vector<std::string> after_word;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')') --depth;
+    if (text[i] != ' ' || i == 0) continue;
+    std::vector<std::string> lines =
+        wrap(fmt::format("{} {}{}", text.substr(0, i), mark, depth > 0 ? ")" : ""), width);
+    if (lines.size() > most) break;
+    const bool is_part = text[i - 1] == ',' || text[i - 1] == ';';
+    (is_part ? after_part : after_word) = std::move(lines);
+  }
+  const auto columns = [](const std::vector<std::string>& lines) {
+    int sum = 0;
+    for (const std::string& line : lines) sum += display_width(line);
+    return sum;
+  };
+  if (2 * columns(after_part) >= columns(after_word)) after_word = std::move(after_part);
+  if (!after_word.empty()) return after_word;
+  return {cut_to_width(text, width, mark)};
+}
+
+/// Shortens the longest texts by lines until all fit.
 void fit(std::vector<Entry>& entries, std::size_t room, int width, std::string_view mark) {
   const auto count = [&] {
     std::size_t lines = 0;
@@ -113,9 +143,7 @@ void fit(std::vector<Entry>& entries, std::size_t room, int width, std::string_v
         entries.begin(), entries.end(),
         [](const Entry& a, const Entry& b) { return a.lines.size() < b.lines.size(); });
     if (longest == entries.end() || longest->lines.size() < 2) return;
-    longest->lines.pop_back();
-    std::string& last = longest->lines.back();
-    last = cut_to_width(last, width - display_width(mark) - 1, "") + " " + std::string(mark);
+    longest->lines = shorten(longest->text, longest->lines.size() - 1, width, mark);
   }
 }
 
@@ -149,8 +177,9 @@ std::vector<Entry> entries_of(const Page& page, const DeviceCard& card, bool has
   std::vector<Entry> entries;
   for (const Line& each : lines) {
     if (each.line.text.empty()) continue;
-    std::vector<Entry> entry{{cut_to_width(page.show(each.line.topic), topic_width, mark),
-                              wrap(page.show(each.line.text), width), each.ink}};
+    const std::string text = page.show(each.line.text);
+    std::vector<Entry> entry{{cut_to_width(page.show(each.line.topic), topic_width, mark), text,
+                              wrap(text, width), each.ink}};
     if (each.is_one_line) fit(entry, 1, width, mark);
     entries.push_back(std::move(entry.front()));
   }

@@ -56,7 +56,7 @@ std::vector<Tick> x_ticks(const Chart& chart, const Axis& axis, int columns) {
   int free_from = 0;
   for (const double value : values) {
     if (!axis.has(value)) continue;
-    const Tick tick{axis.place(value, columns), parameter_text(chart.x_name, Value{value})};
+    const Tick tick{axis.place(value, columns), x_text_of(chart, value)};
     const int width = display_width(tick.text);
     if (!ticks.empty() && tick.place - width / 2 < free_from) continue;
     free_from = tick.place - width / 2 + width + 1;

@@ -17,6 +17,8 @@
 namespace clprobe::report {
 namespace {
 
+const std::string more_follow = ", ...";
+
 bool is_change(Verdict verdict) {
   return verdict == Verdict::better || verdict == Verdict::worse || verdict == Verdict::different;
 }
@@ -195,6 +197,34 @@ std::string summary_of(const Comparison& comparison, std::size_t run) {
   const std::string rest = settled_text(comparison.counts[run]);
   if (text.empty()) text = "no change";
   return rest.empty() ? text : fmt::format("{}; {}", text, rest);
+}
+
+std::string brief_summary_of(const Comparison& comparison, std::size_t run,
+                             const std::function<bool(const std::string&)>& fits) {
+  const std::string whole = summary_of(comparison, run);
+  if (fits(whole)) return whole;
+  VerdictCounts changed = comparison.counts[run];
+  changed.same = changed.unclear = 0;
+  std::string text = counts_text(changed);
+  std::string_view separator = ": ";
+  for (const SummaryPart& part : summary_parts(comparison, run)) {
+    for (const std::string& each : part.texts) {
+      const std::string longer = fmt::format("{}{}{}", text, separator, each);
+      if (!fits(longer + more_follow)) continue;
+      text = longer;
+      separator = ", ";
+    }
+  }
+  if (separator == ", ") return text + more_follow;
+  if (summary_parts(comparison, run).size() != 1) return text;
+  // No room for by how much: at what, then.
+  for (const Group& group : groups_of(comparison, run)) {
+    const std::string longer = fmt::format("{}{}{}", text, separator, group.title);
+    if (!fits(longer) || text.find(group.title) != std::string::npos) continue;
+    text = longer;
+    separator = ", ";
+  }
+  return text;
 }
 
 }  // namespace clprobe::report

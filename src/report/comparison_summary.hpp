@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -38,5 +39,9 @@ std::string settled_text(const VerdictCounts& counts);
 /// Of a run, by verdict and finding: "better: stride bandwidth 1.39x to 1.51x faster (3); 303
 /// same".
 std::string summary_of(const Comparison& comparison, std::size_t run);
+/// The same where it fits; else how many are better and worse, and as many findings as fit, the
+/// worse first: "11 better, 5 worse: latency capacity 4.12x to 26.2x smaller (5), ...".
+std::string brief_summary_of(const Comparison& comparison, std::size_t run,
+                             const std::function<bool(const std::string&)>& fits);
 
 }  // namespace clprobe::report

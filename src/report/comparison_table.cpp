@@ -9,6 +9,7 @@
 #include "clprobe/stacks.hpp"
 #include "report/comparison_summary.hpp"
 #include "report/comparison_text.hpp"
+#include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/page.hpp"
 #include "text/text.hpp"
@@ -71,27 +72,44 @@ class ComparisonPage {
     if (shown.empty()) return;
     page_.blank();
     const std::size_t lines_each = (summary_lines - 1) / shown.size();
+    const std::vector<std::string> names = short_names();
+    int name_width = 0;
+    for (const std::size_t run : shown) {
+      name_width = std::max(name_width, display_width(names[run]));
+    }
     for (const std::size_t run : shown) {
       const VerdictCounts& counts = comparison_.counts[run];
       const Ink ink = counts.worse > 0       ? Ink::failure
                       : counts.different > 0 ? Ink::caution
                       : counts.better > 0    ? Ink::good
                                              : Ink::plain;
-      const std::string lead = fmt::format(" {}  ", run_letter(run));
-      std::vector<std::string> lines =
-          wrap(page_.show(summary_of(comparison_, run)), page_.width() - display_width(lead) - 2);
-      const bool is_cut = lines.size() > lines_each;
-      lines.resize(std::min(lines.size(), lines_each));
-      if (is_cut) lines.back() += page_.is_unicode() ? " …" : "...";
-      for (std::size_t i = 0; i < lines.size(); ++i) {
-        const std::string before = i == 0 ? lead : pad_right("", display_width(lead));
-        page_.line({{before, Ink::heading}, {lines[i], ink}});
+      const std::string lead =
+          fmt::format(" {}  {}  ", run_letter(run), pad_right(names[run], name_width));
+      const int width = page_.width() - display_width(lead);
+      const auto fits = [&](const std::string& text) {
+        return wrap(page_.show(text), width).size() <= lines_each;
+      };
+      std::string before = lead;
+      const std::string text = brief_summary_of(comparison_, run, fits);
+      for (const std::string& line : wrap(page_.show(text), width)) {
+        page_.line({{before, Ink::heading}, {line, ink}});
+        before = pad_right("", display_width(lead));
       }
     }
     const std::size_t rest = runs_.size() - 1 - shown.size();
     if (rest > 0) {
       page_.prose("    ", fmt::format("and {} other runs; -v shows all", rest), Ink::faint);
     }
+  }
+
+  /// What tells each run apart, in at most two fifths of the page.
+  [[nodiscard]] std::vector<std::string> short_names() const {
+    std::vector<std::string> names;
+    for (const std::vector<std::string>& parts : run_names(runs_)) {
+      names.push_back(cut_to_width(page_.show(fmt::format("{}", fmt::join(parts, ", "))),
+                                   page_.width() * 2 / 5, page_.is_unicode() ? "…" : "..."));
+    }
+    return names;
   }
 
   /// What changed, the largest first: the finding, both values, and by how much.

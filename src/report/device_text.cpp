@@ -53,10 +53,12 @@ std::string clock_text(const Clock& clock) {
 
 }  // namespace
 
-std::string model_of(const DeviceInfo& device) {
-  std::string name = device.name;
+namespace {
+
+std::string model_of(const std::string& device, DeviceType type) {
+  std::string name = device;
   // PoCL puts its driver and the architecture before the model: "cpu-skylake-avx512-Intel(R) ...".
-  if (device.type == DeviceType::cpu) {
+  if (type == DeviceType::cpu) {
     for (std::size_t at = name.find('-'); at != std::string::npos; at = name.find('-', at + 1)) {
       const bool is_model = at + 1 < name.size() && name[at + 1] >= 'A' && name[at + 1] <= 'Z';
       const bool is_prefix = name.starts_with("cpu-") || name.starts_with("pthread-");
@@ -71,24 +73,33 @@ std::string model_of(const DeviceInfo& device) {
     }
   }
   if (name.starts_with("NVIDIA ")) name.erase(0, std::string_view("NVIDIA ").size());
-  return name.empty() ? device.name : name;
+  return name.empty() ? device : name;
 }
 
-std::vector<std::vector<std::string>> run_names(std::span<const Run> runs) {
+/// What tells runs apart.
+struct Identity {
+  std::string model{};
+  std::int64_t compute_units{0};
+  std::string driver{};
+  std::string started{};
+};
+
+std::vector<std::vector<std::string>> names_of(std::span<const Identity> runs) {
   constexpr std::array details{
-      +[](const Run& run) {
+      +[](const Identity& run) {
         return format_count(
-            static_cast<std::uint64_t>(std::max<std::int64_t>(0, run.device.compute_units)),
-            "unit");
+            static_cast<std::uint64_t>(std::max<std::int64_t>(0, run.compute_units)), "unit");
       },
-      +[](const Run& run) { return run.device.driver; },
-      +[](const Run& run) { return run.started.substr(0, 10); },
-      +[](const Run& run) {
-        return run.started.substr(std::min<std::size_t>(10, run.started.size()));
+      +[](const Identity& run) { return run.driver; },
+      +[](const Identity& run) { return run.started.substr(0, 10); },
+      +[](const Identity& run) {
+        constexpr std::size_t date = 11;  // "2026-11-24T"
+        return run.started.substr(std::min(date, run.started.size()), 8);
       },
   };
   std::vector<std::vector<std::string>> names;
-  for (const Run& run : runs) names.push_back({model_of(run.device)});
+  names.reserve(runs.size());
+  for (const Identity& run : runs) names.push_back({run.model});
   for (const auto& detail : details) {
     // The names before this detail are what it may split.
     const std::vector<std::vector<std::string>> before = names;
@@ -105,6 +116,28 @@ std::vector<std::vector<std::string>> run_names(std::span<const Run> runs) {
     }
   }
   return names;
+}
+
+}  // namespace
+
+std::string model_of(const DeviceInfo& device) { return model_of(device.name, device.type); }
+
+std::vector<std::vector<std::string>> run_names(std::span<const Run> runs) {
+  std::vector<Identity> identities;
+  for (const Run& run : runs) {
+    const DeviceInfo& device = run.device;
+    identities.push_back({model_of(device), device.compute_units, device.driver, run.started});
+  }
+  return names_of(identities);
+}
+
+std::vector<std::vector<std::string>> run_names(std::span<const RunDigest> runs) {
+  std::vector<Identity> identities;
+  for (const RunDigest& run : runs) {
+    identities.push_back(
+        {model_of(run.device, run.type), run.compute_units, run.driver, run.started});
+  }
+  return names_of(identities);
 }
 
 std::vector<std::string> run_titles(std::span<const Run> runs) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "clprobe/compare.hpp"
 #include "clprobe/run.hpp"
 
 namespace clprobe::report {
@@ -16,6 +17,7 @@ std::string model_of(const DeviceInfo& device);
 /// The model, and behind it only what tells runs of the same model apart: the units, the driver,
 /// the date, the time, or else the number of the run.
 std::vector<std::vector<std::string>> run_names(std::span<const Run> runs);
+std::vector<std::vector<std::string>> run_names(std::span<const RunDigest> runs);
 /// These names in a line each. Of a single run, the name as the driver has it.
 std::vector<std::string> run_titles(std::span<const Run> runs);
 /// What it is and has, in sentences that the caller separates or lists.

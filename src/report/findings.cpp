@@ -170,8 +170,15 @@ bool is_open(const Finding& finding) {
 }
 
 std::string value_text(const Finding& finding) {
-  if (finding.value) return quantity_text(*finding.value, finding.unit);
-  if (is_open(finding)) return "> " + quantity_text(*finding.low, finding.unit);
+  const auto text = [&](double value) {
+    const std::string bare = quantity_text(value, finding.unit);
+    // "cycles" and "cycles_per_request" say it themselves.
+    const bool is_unnamed =
+        finding.unit == "cycles" && finding.name.find("cycles") == std::string::npos;
+    return is_unnamed ? bare + " cycles" : bare;
+  };
+  if (finding.value) return text(*finding.value);
+  if (is_open(finding)) return "> " + text(*finding.low);
   return words(finding.label);
 }
 

@@ -153,6 +153,25 @@ install_package() {
   grep --quiet "commit = \"${commit:0:12}\"" version.hpp
 }
 
+@test "after a package is made, what cmake --install has installed is still listed" {
+  local build
+  build=$(dirname "$CLPROBE")
+  cmake --install "$build" --prefix "$BATS_TEST_TMPDIR/prefix" >/dev/null
+  "$repository/tools/package" --build "$build" again >/dev/null
+  [[ $(ls again) == $'SHA256SUMS\nclprobe-'*$'\nclprobe_'*'.deb' ]]
+  # As docs/install.md says.
+  xargs --arg-file="$build/install_manifest.txt" rm
+  run find "$BATS_TEST_TMPDIR/prefix" -type f
+  [[ $output == '' ]]
+}
+
+@test "what tools/package needs is installed with the rest" {
+  # shellcheck disable=SC1091
+  source "$repository/tools/setup.sh"
+  run column 3 "${package_needs[@]}"
+  [[ $'\n'$output$'\n' == *$'\nfile\n'* && $'\n'$output$'\n' == *$'\ndpkg-dev\n'* ]]
+}
+
 @test "what is asked wrongly of tools/package" {
   run "$repository/tools/package" --no-such-option
   [[ $status -eq 1 && $output == *--no-such-option* ]]

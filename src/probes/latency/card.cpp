@@ -71,6 +71,15 @@ void name_memory(std::vector<CardLevel>& levels) {
   if (*last.low >= far * *before.value) levels.back().what = "memory";
 }
 
+/// Of a level whose step could not be told: what the two possibilities are.
+void name_unknown(std::vector<CardLevel>& levels) {
+  for (CardLevel& level : levels) {
+    if (!level.what.empty()) continue;
+    if (level.capacity.value) level.what = "cache, or reach of a TLB";
+    if (!level.capacity.value && level.capacity.low) level.what = "cache or memory";
+  }
+}
+
 // "14.3 ns to 2.04 KiB, 49.7 ns to > 63.9 KiB". Of many levels the first and the last, so that it
 // is a line: "2.51 ns to 47.7 KiB, 2 more, 158 ns to > 128 MiB".
 std::string row_of(const std::vector<CardLevel>& levels) {
@@ -109,7 +118,10 @@ Card card(const ProbeResult& result) {
       card.rows.push_back({series, row_of(levels)});
       continue;
     }
-    if (series == global_series) name_memory(levels);
+    if (series == global_series) {
+      name_memory(levels);
+      name_unknown(levels);
+    }
     if (series == local_series) levels.front().what = "local memory";
     if (series == local_series && levels.size() > 1) card.rows.push_back({series, row_of(levels)});
     const std::size_t shown = series == local_series ? 1 : levels.size();

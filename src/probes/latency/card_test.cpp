@@ -39,10 +39,22 @@ std::string last_of_global(double largest) {
 
 TEST_CASE("what lies far behind the last cache is memory, and what may be one more cache is not") {
   CHECK(last_of_global(4000.0) == "memory");
-  CHECK(last_of_global(3999.0).empty());
+  CHECK(last_of_global(3999.0) == "cache or memory");
   ProbeResult alone;
   add_level(alone, "global", 1, 16.0, std::nullopt, 1e9, nullptr);
-  CHECK(card(alone).levels.at(0).what.empty());
+  CHECK(card(alone).levels.at(0).what == "cache or memory");
+}
+
+TEST_CASE("a level whose step could not be told has what it could be") {
+  ProbeResult result;
+  add_level(result, "global", 1, 1.1, 32768.0, 0.0, "cache");
+  add_level(result, "global", 2, 4.0, 1e6, 0.0, "unknown");
+  add_level(result, "global", 3, 197.0, 3e8, 0.0, nullptr);
+  const Card found = card(result);
+  REQUIRE(found.levels.size() == 3);
+  CHECK(found.levels[0].what == "cache");
+  CHECK(found.levels[1].what == "cache, or reach of a TLB");
+  CHECK(found.levels[2].what == "cache, or reach of a TLB");
 }
 
 TEST_CASE("levels of global and local memory stand on the card, the others in rows") {

@@ -48,7 +48,7 @@ constexpr Option options[]{
      .value_name = "N",
      .summary = "work-items per work-group, a power of two",
      .details = "Work-items per work-group, a power of two, at most the grid. Default: 256.",
-     .value = Count{.power_of_two = true}},
+     .value = Count{}},
     {.name = "type",
      .value_name = "LIST",
      .summary = "types of the elements",
@@ -197,7 +197,20 @@ std::string check_kinds(const DeviceInfo& device, const std::vector<Kind>& kinds
   return {};
 }
 
-std::string check_dimensions(const DeviceInfo& device, const Asked& asked, const Dimensions& size) {
+/// Only the device tells which powers of two may be chosen.
+std::string check_work_group(const DeviceInfo& device, const Asked& asked) {
+  const std::uint64_t most = max_work_group(device);
+  if (asked.work_group > most) {
+    return fmt::format("--work-group: {} is more than the device takes: choose at most {}",
+                       asked.work_group, most);
+  }
+  if (asked.work_group == 0 || std::has_single_bit(asked.work_group)) return {};
+  const std::uint64_t below = std::bit_floor(asked.work_group);
+  return fmt::format("--work-group: {} is no power of two: choose {}{}", asked.work_group, below,
+                     2 * below > most ? "" : fmt::format(" or {}", 2 * below));
+}
+
+std::string check_dimensions(const Asked& asked, const Dimensions& size) {
   if (size.grid > size.elements && asked.grid == 0) {
     return fmt::format(
         "--elements: {} are fewer than the work-items of a work-group: choose at least {}",
@@ -206,10 +219,6 @@ std::string check_dimensions(const DeviceInfo& device, const Asked& asked, const
   if (size.grid > size.elements) {
     return fmt::format("--grid: {} work-items are more than {} elements: choose at most {}",
                        size.grid, size.elements, size.elements);
-  }
-  if (size.work_group > max_work_group(device)) {
-    return fmt::format("--work-group: {} is more than the device takes: choose at most {}",
-                       size.work_group, max_work_group(device));
   }
   if (size.work_group > size.grid) {
     return fmt::format("--work-group: {} does not divide the grid of {}: choose at most {}",
@@ -231,8 +240,7 @@ std::string check_sizes(const DeviceInfo& device, const Asked& asked,
         asked.elements, widest, format_count(count_buffers(kinds), "buffer"), max_elements);
   }
   for (const Kind& kind : kinds) {
-    std::string problem =
-        check_dimensions(device, asked, choose_dimensions(device, asked, kinds, kind));
+    std::string problem = check_dimensions(asked, choose_dimensions(device, asked, kinds, kind));
     if (!problem.empty()) return problem;
   }
   return {};
@@ -240,6 +248,7 @@ std::string check_sizes(const DeviceInfo& device, const Asked& asked,
 
 std::string check(const DeviceInfo& device, const Request& request) {
   const Asked asked(request);
+  if (std::string problem = check_work_group(device, asked); !problem.empty()) return problem;
   const std::vector<Kind> kinds = choose_kinds(device, asked);
   const std::string problem = check_kinds(device, kinds);
   return problem.empty() ? check_sizes(device, asked, kinds) : problem;

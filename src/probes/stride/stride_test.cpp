@@ -243,6 +243,10 @@ TEST_CASE("bad input names the nearest valid value") {
   says(problem(big_gpu(), {count("grid", 64), count("work-group", 128)}),
        {"--work-group", "does not divide", "at most 64"});
   says(problem(big_gpu(), {count("work-group", 2048)}), {"--work-group", "at most 1024"});
+  // A power of two that the device refuses is no advice.
+  says(problem(big_gpu(), {count("work-group", 100000000)}), {"--work-group", "at most 1024"});
+  says(problem(big_gpu(), {count("work-group", 96)}), {"no power of two", "choose 64 or 128"});
+  says(problem(phone(), {count("work-group", 3)}), {"no power of two", "choose 2 or 4"});
   says(problem(phone(), {count("work-group", 64)}), {"--work-group", "at most 32"});
   says(problem(cpu(), {count("elements", std::uint64_t{1} << 40U)}),
        {"--elements", "more memory", "at most 268435456"});

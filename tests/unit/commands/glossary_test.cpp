@@ -63,6 +63,11 @@ TEST_CASE("every kind of step, limit, class and verdict is in the glossary") {
        {StepKind::cache, StepKind::cache_or_far, StepKind::translation, StepKind::unknown}) {
     CHECK_MESSAGE(is_explained(to_word(kind)), to_word(kind));
   }
+  // What a card says of them.
+  for (const char* const words : {"cache, or its near half", "reach of a TLB",
+                                  "cache, or reach of a TLB", "memory", "cache or memory"}) {
+    CHECK_MESSAGE(is_explained(words), words);
+  }
   for (const OutstandingKind kind :
        {OutstandingKind::request_pool, OutstandingKind::request_table, OutstandingKind::ambiguous,
         OutstandingKind::neither, OutstandingKind::unobservable}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clprobe/engine.hpp"
+#include "clprobe/expected_time.hpp"
 
 #include <doctest/doctest.h>
 
@@ -503,6 +504,22 @@ TEST_CASE("progress is a share that reaches the end, and the time that is left")
   CHECK(shares.front() > 0.0);
   CHECK(shares.back() == doctest::Approx(1.0));
   CHECK(std::all_of(left.begin(), left.end(), [](double seconds) { return seconds >= 0.0; }));
+}
+
+TEST_CASE("what is left of a limit that nobody means to reach is told by the pace") {
+  FakeBackend backend(steady());
+  double most = 0.0;
+  Observer observer;
+  observer.progress = [&](const Probe&, double, double seconds) { most = std::max(most, seconds); };
+  Budget budget = ample_budget();
+  budget.probe_time = std::chrono::hours(24);
+  CHECK(is_limit(budget));
+  CHECK(expected_seconds(budget) < 60.0);
+  measure_fake(backend, request_of_points(20), budget, observer);
+  CHECK(most < 3600.0);
+  budget.probe_time = std::chrono::minutes(59);
+  CHECK(!is_limit(budget));
+  CHECK(expected_seconds(budget) == 3540.0);
 }
 
 TEST_CASE("a probe without a clock is measured by slopes") {

@@ -105,6 +105,36 @@ TEST_CASE("a card is at most 18 lines at 80 columns, whatever its probes say") {
   CHECK(card_lines(run, 80).size() == 18);  // room that nobody else takes
 }
 
+TEST_CASE("what a card has no room for ends after a whole part of its list") {
+  Run run = carded_run();
+  Card& card = run.results[0].card;
+  card.levels.resize(1);
+  card.unseen = {"bandwidth of copy", "banks of local memory", "limit of loads in flight", "knee"};
+  for (int i = 0; i < 13; ++i) {
+    card.lines.push_back(
+        {"more", "read 4.55 TB/s, copy 4.03 TB/s (int4, each work-item in a row)"});
+  }
+  card.lines.push_back(
+      {"last", "main memory 10 to 72 % of 4 kernels, compute data 8 to 68 % of 2 kernels"});
+  const std::vector<std::string> lines = card_lines(run, 80);
+  const auto has = [&](std::string_view text) {
+    return std::any_of(lines.begin(), lines.end(), [&](const std::string& each) {
+      return each.find(text) != std::string::npos;
+    });
+  };
+  CHECK(has("main memory 10 to 72 % of 4 kernels, …"));
+  CHECK(has("bandwidth of copy, banks of local memory, …"));
+  CHECK(std::none_of(lines.begin(), lines.end(), [](const std::string& each) {
+    return each.find("compute data") != std::string::npos || each.ends_with(" …)");
+  }));
+  // Parentheses are closed, also where the page is narrow.
+  const std::vector<std::string> narrow = card_lines(run, 60, false);
+  CHECK(std::none_of(narrow.begin(), narrow.end(), [](const std::string& each) {
+    return each.find("(int4, ...") != std::string::npos &&
+           each.find("(int4, ...)") == std::string::npos;
+  }));
+}
+
 TEST_CASE("a run of many probes is at most 60 lines at 80 columns, and says what it left out") {
   Run run = carded_run();
   const ProbeResult first = run.results[0];

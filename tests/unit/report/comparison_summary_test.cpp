@@ -66,9 +66,38 @@ TEST_CASE("who is better at what comes first, in at most 12 lines, for any numbe
     const std::string summary = text.substr(first, text.find("\n\n", first) - first);
     CAPTURE(summary);
     CHECK(std::count(summary.begin(), summary.end(), '\n') < 12);
-    CHECK(summary.find("worse: latency 2.00x slower") != std::string::npos);
-    CHECK(summary.find("better:") != std::string::npos);
+    CHECK(summary.find("latency 2.00x slower") != std::string::npos);
+    CHECK(summary.find(count > 3 ? "2 worse" : "worse: latency") != std::string::npos);
+    CHECK(summary.find("better") != std::string::npos);
+    CHECK(summary.find(" B  H200") == 0);  // whose answer it is
   }
+}
+
+TEST_CASE("of many runs each is named by what tells it from the others") {
+  std::vector<RunDigest> runs{digest(run_of(1.0), "a")};
+  for (int i = 0; i < 11; ++i) {
+    Run run = run_of(i < 6 ? 2.0 : 1.0);
+    run.device.name = i % 2 == 0 ? "NVIDIA H100" : "cpu-skylake-avx512-Intel(R) Xeon(R) Processor";
+    run.device.type = i % 2 == 0 ? DeviceType::gpu : DeviceType::cpu;
+    run.started = "2026-01-0" + std::to_string(1 + i % 4) + "T03:04:05Z";
+    runs.push_back(digest(run, "b"));
+  }
+  const std::string text = render_comparison_table(compare(runs, 0, 0.03), runs, {});
+  CHECK(text.find("\n B  H100, 2026-01-01") != std::string::npos);
+  CHECK(text.find("\n C  Intel Xeon, 2026-01-02") != std::string::npos);
+  CHECK(text.find("no change") != std::string::npos);
+}
+
+TEST_CASE("a summary without room says how many and at what, and by how much where that fits") {
+  const std::vector<RunDigest> runs{digest(run_of(1.0), "a"), digest(run_of(2.0), "b")};
+  const Comparison comparison = compare(runs, 0, 0.03);
+  const auto brief = [&](std::size_t room) {
+    return report::brief_summary_of(comparison, 1,
+                                    [&](const std::string& text) { return text.size() <= room; });
+  };
+  CHECK(brief(1000) == report::summary_of(comparison, 1));
+  CHECK(brief(70) == "1 better, 2 worse, 2 different: latency 2.00x slower, ...");
+  CHECK(brief(10) == "1 better, 2 worse, 2 different");
 }
 
 TEST_CASE("what is the same is in the whole form alone") {
