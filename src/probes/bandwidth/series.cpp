@@ -93,6 +93,9 @@ std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
     return "the simulator has one compute unit, and its caches write back in no time";
   }
   if (!is_like_cpu(device)) return {};
+  if (series.operation == Operation::local) {
+    return "a CPU's local memory is ordinary memory: 'read' shows it";
+  }
   if (series.sharing == Sharing::unit) {
     return "a CPU's driver chooses the core of a work-group: 'read' shows each core's caches";
   }
