@@ -33,13 +33,26 @@ bool says_something(std::string_view label) {
   return std::find(nothing.begin(), nothing.end(), label) == nothing.end();
 }
 
+/// Whether what one says is among what the other says it may be: "cache" and "cache-or-far".
+bool is_among(std::string_view one, std::string_view other) {
+  constexpr std::string_view between = "-or-";
+  while (true) {
+    const auto at = other.find(between);
+    if (other.substr(0, at) == one) return true;
+    if (at == std::string_view::npos) return false;
+    other.remove_prefix(at + between.size());
+  }
+}
+
 Judgement without_number(Verdict verdict, std::string reason) {
   return {.verdict = verdict, .reason = std::move(reason)};
 }
 
 Judgement judge_words(const Finding& baseline, const Finding& other) {
   if (baseline.label != other.label) {
-    const bool is_known = says_something(baseline.label) && says_something(other.label);
+    const bool is_known = says_something(baseline.label) && says_something(other.label) &&
+                          !is_among(baseline.label, other.label) &&
+                          !is_among(other.label, baseline.label);
     const auto shown = [](const Finding& finding) {
       return finding.label.empty() ? std::string_view("nothing") : std::string_view(finding.label);
     };

@@ -88,12 +88,13 @@ TEST_CASE("launch: a launch alone, and in a queue without the wait") {
   const Finding& time = get(found, "launch_time", "queued");
   CHECK(*time.value == doctest::Approx(2e-6).epsilon(0.005));  // samples are whole nanoseconds
   CHECK(time.method == "slope over the launches");
-  CHECK(*time.low <= *time.value);
-  CHECK(*time.high < 2.1e-6);
+  // Of any run of the host; the rate is of this one.
+  CHECK(*time.low == doctest::Approx(0.8 * *time.value));
+  CHECK(*time.high == doctest::Approx(1.2 * *time.value));
   const Finding& rate = get(found, "launch_rate", "queued");
   CHECK(*rate.value == doctest::Approx(1.0 / *time.value));
-  CHECK(*rate.low == doctest::Approx(1.0 / *time.high));
-  CHECK(*rate.high == doctest::Approx(1.0 / *time.low));
+  CHECK(*rate.low > 0.95 * *rate.value);
+  CHECK(*rate.high < 1.05 * *rate.value);
   CHECK(found.findings.size() == 3);
 }
 

@@ -137,7 +137,7 @@ TEST_CASE("transfer: many others have the sizes of a first look, as large ones a
     std::sort(found.begin(), found.end());
     return found;
   };
-  CHECK(sizes(2).size() == 12);
+  CHECK(sizes(2).size() == 8);
   CHECK(sizes(3).size() == 6);
   CHECK(sizes(3)[2] == kibibytes(1).count);
   CHECK(sizes(3).back() == mebibytes(256).count);

@@ -78,7 +78,7 @@ TEST_CASE("transfer: a large GPU has all series from 64 B to 256 MiB, each by it
     CHECK(sizes.back() == mebibytes(256).count);
     const bool is_large = series.ends_with("-duplex");
     CHECK(sizes.front() == (is_large ? mebibytes(64) : Bytes{64}).count);
-    CHECK(sizes.size() == (is_large ? 2 : 12));
+    CHECK(sizes.size() == (is_large ? 2 : 8));
   }
   for (const Point& each : plan.points) {
     const auto shape = shape_of<Shape>(each);
@@ -122,7 +122,7 @@ TEST_CASE("transfer: every look has three small transfers, a first one few other
   }
   CHECK(sizes_for(gpu(), with_effort(Effort::quick)).size() == 6);
   CHECK(sizes_for(gpu(), with_effort(Effort::quick)).back() == mebibytes(64).count);
-  CHECK(sizes_for(gpu(), with_effort(Effort::normal)).size() == 12);
+  CHECK(sizes_for(gpu(), with_effort(Effort::normal)).size() == 8);
   CHECK(sizes_for(gpu(), with_effort(Effort::thorough)).size() == 23);
 }
 

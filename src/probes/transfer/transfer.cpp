@@ -51,7 +51,7 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                     .relative_interval = 0.05,
                                     .min_visits = 1,
                                     .max_visits = 2},
-                          .normal = {.probe_time = std::chrono::milliseconds(1500),
+                          .normal = {.probe_time = std::chrono::milliseconds(2000),
                                      .relative_interval = 0.02,
                                      .max_visits = 4,
                                      .samples_per_visit = 2},
@@ -88,11 +88,13 @@ Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::ui
 /// A start-up needs three transfers of which it is most.
 constexpr Bytes small = kibibytes(1);
 
-/// How far the next size is. A first look has what shows the start-up, and a large one.
+/// How far the next size is. Start-up and rate are seen at the ends; what lies between shows how
+/// one becomes the other, and all series together are to end within two seconds. A first look has a
+/// large one alone.
 double ratio_at(double size, Effort effort) {
   if (effort == Effort::thorough) return 2.0;
-  const bool is_small = size < static_cast<double>(small.count);
-  return effort == Effort::quick && !is_small ? 64.0 : 4.0;
+  if (size < static_cast<double>(small.count)) return 4.0;
+  return effort == Effort::quick ? 64.0 : 16.0;
 }
 
 std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& request,

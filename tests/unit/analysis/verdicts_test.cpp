@@ -120,6 +120,24 @@ TEST_CASE("brackets differ where more than a step of the grid is between them") 
   CHECK(judge(bare, other, threshold).verdict == Verdict::unclear);
 }
 
+TEST_CASE("what may be one of two things is not different from either") {
+  const auto judged = [](std::string_view baseline, std::string_view other) {
+    const auto step = [](std::string_view label) {
+      ComparedFinding compared{.finding = {.name = "step", .series = "global", .level = 2}};
+      compared.finding.label = label;
+      return compared;
+    };
+    return judge(step(baseline), step(other), threshold).verdict;
+  };
+  CHECK(judged("cache", "cache") == Verdict::same);
+  CHECK(judged("cache", "translation") == Verdict::different);
+  CHECK(judged("cache", "cache-or-far") == Verdict::unclear);
+  CHECK(judged("cache-or-far", "cache") == Verdict::unclear);
+  CHECK(judged("cache-or-far", "far") == Verdict::unclear);
+  CHECK(judged("cache-or-far", "translation") == Verdict::different);
+  CHECK(judged("cache-or-far", "cache-or-far") == Verdict::same);
+}
+
 TEST_CASE("one interval is enough for a large difference") {
   ComparedFinding bare = finding_of(110.0, "cycles");
   bare.finding.low.reset();
