@@ -147,17 +147,16 @@ void fit(std::vector<Entry>& entries, std::size_t room, int width, std::string_v
   }
 }
 
-std::size_t add_title(Page& page, const DeviceCard& card) {
+void add_title(Page& page, const DeviceCard& card) {
   const std::string title = page.show(card.title);
   const std::string facts = page.show(card.facts);
   if (display_width(title) + display_width(facts) + 2 <= page.width()) {
     page.line({{title + "  ", Ink::heading}, {facts, Ink::faint}});
-    return 1;
+    return;
   }
   page.line({{title, Ink::heading}});
   const std::vector<std::string> lines = wrap(facts, page.width() - indent);
   for (const std::string& line : lines) page.line({{" " + line, Ink::faint}});
-  return 1 + lines.size();
 }
 
 /// What follows the levels, before it is known how much room there is.
@@ -203,7 +202,9 @@ void add_card(Page& page, const DeviceCard& card, bool has_warnings) {
   std::vector<Entry> entries = entries_of(page, card, has_warnings, topic_width, mark);
   const std::size_t most = page.width() < usual_width ? 2 * max_lines : max_lines;
   const auto left = [&](std::size_t used) { return most > used ? most - used : 0; };
-  std::size_t used = add_title(page, card);
+  // A long name takes a line of its own, and none of the hierarchy.
+  add_title(page, card);
+  std::size_t used = 1;
   used += add_levels(page, card.levels, left(used + 1 + entries.size()));
   fit(entries, left(used), page.width() - indent - topic_width - 2, mark);
   for (const Entry& entry : entries) {
