@@ -73,7 +73,7 @@ struct LaunchTimes {
 class Session {
  public:
   /// `info` as found, or as a former session of the same device left it (clock, timer, pointers).
-  Session(cl::Device device, DeviceInfo info, std::uint64_t seed);
+  Session(const cl::Device& device, DeviceInfo info, std::uint64_t seed);
   /// The same in a context that has more devices than this one.
   Session(cl::Device device, DeviceInfo info, std::uint64_t seed, cl::Context context);
 

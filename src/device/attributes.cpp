@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include "clprobe/device.hpp"
 #include "device/queries.hpp"
@@ -120,12 +122,14 @@ std::string read_pci(const cl::Device& device) {
 }
 
 /// How many devices its platform has, this one among them; 0 when it does not say.
-cl_uint count_on_platform(const cl::Device& device) {
-  const auto platform = query<cl_platform_id>(device, CL_DEVICE_PLATFORM);
-  cl_uint count = 0;
-  const bool is_known =
-      platform && clGetDeviceIDs(*platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) == CL_SUCCESS;
-  return is_known ? count : 0;
+std::size_t count_on_platform(const cl::Device& device) {
+  try {
+    std::vector<cl::Device> all;
+    cl::Platform(device.getInfo<CL_DEVICE_PLATFORM>()).getDevices(CL_DEVICE_TYPE_ALL, &all);
+    return all.size();
+  } catch (const cl::Error&) {
+    return 0;
+  }
 }
 
 }  // namespace
@@ -144,8 +148,8 @@ void read_attributes(const cl::Device& device, DeviceInfo& info) {
   }
   if (lists("cl_khr_device_uuid")) info.uuid = read_uuid(device);
   if (lists("cl_khr_pci_bus_info")) info.pci = read_pci(device);
-  if (const cl_uint count = count_on_platform(device); count != 0) {
-    info.reported.set("devices_on_platform", std::int64_t{count});
+  if (const std::size_t count = count_on_platform(device); count != 0) {
+    info.reported.set("devices_on_platform", static_cast<std::int64_t>(count));
   }
   info.reported.set("extensions", query_text(device, CL_DEVICE_EXTENSIONS));
 }

@@ -44,7 +44,7 @@ std::optional<std::uint64_t> event_time_ns(const cl::Event& event) {
 
 }  // namespace
 
-Session::Session(cl::Device device, DeviceInfo info, std::uint64_t seed)
+Session::Session(const cl::Device& device, DeviceInfo info, std::uint64_t seed)
     : Session(device, std::move(info), seed, cl::Context(device)) {}
 
 Session::Session(cl::Device device, DeviceInfo info, std::uint64_t seed, cl::Context context)

@@ -201,7 +201,7 @@ std::string summary_of(const Comparison& comparison, std::size_t run) {
 
 std::string brief_summary_of(const Comparison& comparison, std::size_t run,
                              const std::function<bool(const std::string&)>& fits) {
-  const std::string whole = summary_of(comparison, run);
+  std::string whole = summary_of(comparison, run);
   if (fits(whole)) return whole;
   VerdictCounts changed = comparison.counts[run];
   changed.same = changed.unclear = 0;

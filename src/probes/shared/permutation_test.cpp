@@ -45,8 +45,9 @@ Order ring_of(Order order) {
 /// How far counts are from equal ones, in standard deviations of what chance gives.
 double excess(const std::vector<std::uint32_t>& counts, double expected, double freedoms) {
   double sum = 0.0;
-  for (const std::uint32_t count : counts)
+  for (const std::uint32_t count : counts) {
     sum += (count - expected) * (count - expected) / expected;
+  }
   return (sum - freedoms) / std::sqrt(2.0 * freedoms);
 }
 
