@@ -17,6 +17,7 @@
 #include "probes/shared/choices.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/wanted_series.hpp"
 
 namespace clprobe::banks {
 
@@ -113,9 +114,7 @@ struct Asked {
         sub_groups(request.own.numbers("sub-groups")),
         instructions(request.own.numbers("instructions")) {}
 
-  [[nodiscard]] bool wants(std::string_view name) const {
-    return series.empty() || std::find(series.begin(), series.end(), name) != series.end();
-  }
+  [[nodiscard]] bool wants(std::string_view name) const { return is_wanted(series, name); }
 
   Effort effort{};
   Bytes max_memory{};

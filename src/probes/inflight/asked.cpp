@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/inflight/asked.hpp"
+#include "probes/shared/wanted_series.hpp"
 
 #include <algorithm>
 
@@ -24,7 +25,7 @@ Asked::Asked(const Request& request)
   if (targets.empty()) targets = {"cache", "memory"};
 }
 
-bool Asked::wants(std::string_view name) const { return series.empty() || contains(series, name); }
+bool Asked::wants(std::string_view name) const { return is_wanted(series, name); }
 
 bool Asked::has_target(std::string_view target) const { return contains(targets, target); }
 

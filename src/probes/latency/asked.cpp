@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/latency/asked.hpp"
+#include "probes/shared/wanted_series.hpp"
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ Asked::Asked(const Request& request)
       address(
           value_in(address_table, request.own.word("address")).value_or(AddressForm::automatic)) {}
 
-bool Asked::wants(std::string_view name) const { return series.empty() || names(name); }
+bool Asked::wants(std::string_view name) const { return is_wanted(series, name); }
 
 bool Asked::names(std::string_view name) const {
   return std::find(series.begin(), series.end(), name) != series.end();

@@ -91,10 +91,9 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Asked& asked) {
   std::vector<Bytes> sizes;
   for (const SizeRange& range : ranges) {
     // Where sizes were asked for, they are as far apart as they are elsewhere.
-    const bool can_be_sparse = asked.sizes.empty() && series.sparse_from.count != 0;
     const auto ratio_at = [&](double size) {
       if (range.ratio > 1.0) return range.ratio;
-      const bool is_sparse = can_be_sparse && size >= static_cast<double>(series.sparse_from.count);
+      const bool is_sparse = asked.sizes.empty() && series.is_sparse_at(size);
       return is_sparse ? std::max(sparse_ratio, series.ratio) : series.ratio;
     };
     const Bytes last = std::min(range.last, series.last);
@@ -224,13 +223,13 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-/// Sizes around the knees of one series, each as a point like `model`, but for those that the plan
-/// keeps sparse.
-void add_sizes(std::span<const Point> points, const Point& model, std::span<const CurvePoint> curve,
-               Bytes sparse_from, std::vector<Point>& more) {
+/// Sizes around the knees of a series, each as a point like `model`, but for those that it keeps
+/// sparse.
+void add_sizes(const SeriesPlan& series, std::span<const Point> points, const Point& model,
+               std::span<const CurvePoint> curve, std::vector<Point>& more) {
   auto shape = shape_of<RingShape>(model);
   for (const double size : sizes_around_knees(curve, knee_ratio)) {
-    if (sparse_from.count != 0 && size >= static_cast<double>(sparse_from.count)) continue;
+    if (series.is_sparse_at(size)) continue;
     shape.working_set_bytes =
         static_cast<std::uint64_t>(size) / shape.step_bytes * shape.step_bytes;
     const auto same = [&](const Point& point) {
@@ -259,8 +258,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
       return point.series == series.spec->name;
     });
     if (!series.spec->is_refined || model == points.end()) continue;
-    add_sizes(points, *model, latency_curve(points, series.spec->name, device), series.sparse_from,
-              more);
+    add_sizes(series, points, *model, latency_curve(points, series.spec->name, device), more);
   }
   return more;
 }

@@ -83,6 +83,11 @@ struct SeriesPlan {
   Bytes sparse_from;  ///< from here on sizes are further apart; 0: they are not
   AddressForm address;
   std::string missing;  ///< empty when it can
+
+  /// Whether sizes from here on are further apart.
+  [[nodiscard]] bool is_sparse_at(double size) const {
+    return sparse_from.count != 0 && size >= static_cast<double>(sparse_from.count);
+  }
 };
 
 /// Bytes from node to node in all series but those by page: what was asked for, or a cache line.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "probes/latency/build.hpp"
 #include "probes/latency/ring_shape.hpp"
 
 namespace clprobe::latency {
@@ -109,6 +110,33 @@ inline std::vector<std::uint64_t> sizes_of(std::span<const Point> points, std::s
 
 inline Plan plan_of(const DeviceInfo& device, const Request& request = {}) {
   return probe.plan(device, request);
+}
+
+/// Requests as people make them, that every device must cope with.
+inline std::vector<Request> many_requests() {
+  std::vector<Request> all(1);
+  for (const Effort effort : {Effort::quick, Effort::thorough}) {
+    all.emplace_back().effort = effort;
+  }
+  for (const AddressForm form : {AddressForm::pointer, AddressForm::index, AddressForm::offset}) {
+    set_address(all.emplace_back(), form);
+  }
+  for (const Bytes most : {kibibytes(1), kibibytes(100), mebibytes(3), mebibytes(16)}) {
+    all.emplace_back().max_memory = most;
+  }
+  for (const Bytes step : {Bytes{8}, Bytes{64}, Bytes{200}, kibibytes(4), mebibytes(1)}) {
+    all.emplace_back().own.set("step", step);
+  }
+  set_sizes(all.emplace_back(), {{kibibytes(4), kibibytes(64), 2.0}});
+  set_sizes(all.emplace_back(), {{Bytes{1}, mebibytes(1), 0.0}, {mebibytes(1), mebibytes(1), 0.0}});
+  set_sizes(all.emplace_back(), {{Bytes{100}, Bytes{100}, 0.0}});
+  set_sizes(all.emplace_back(), {{gibibytes(1), gibibytes(1), 0.0}});
+  all.emplace_back().series = {"global", "image"};
+  return all;
+}
+
+inline std::string options_of(const Point& point) {
+  return build_options(series_named(point.series), shape_of<RingShape>(point));
 }
 
 }  // namespace clprobe::latency

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "clprobe/probe.hpp"
@@ -20,10 +22,13 @@ constexpr std::array<Series, Count> declare_series(const std::array<Spec, Count>
   return declared;
 }
 
-/// Whether the series is to be measured: all are, unless some are named.
+/// Whether something is to be measured: all of it is, unless some are named.
+inline bool is_wanted(std::span<const std::string> named, std::string_view name) {
+  return named.empty() || std::find(named.begin(), named.end(), name) != named.end();
+}
+
 inline bool wants(const Request& request, std::string_view series) {
-  return request.series.empty() ||
-         std::find(request.series.begin(), request.series.end(), series) != request.series.end();
+  return is_wanted(request.series, series);
 }
 
 }  // namespace clprobe

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "probes/shared/wanted_series.hpp"
 
 namespace clprobe::stalls {
 
@@ -31,9 +32,7 @@ struct Asked {
         max_memory(request.max_memory),
         max_data(request.max_memory) {}
 
-  [[nodiscard]] bool wants(std::string_view name) const {
-    return cases.empty() || std::find(cases.begin(), cases.end(), name) != cases.end();
-  }
+  [[nodiscard]] bool wants(std::string_view name) const { return is_wanted(cases, name); }
 };
 
 /// Bytes that points hold, by the buffer that they share; `own` is free again with the point.

@@ -34,6 +34,12 @@ void require_group(const Session& session, const cl::Kernel& kernel, std::uint64
   throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel", max_items));
 }
 
+cl_uint word_at(const Session& session, const cl::Buffer& words, std::uint64_t place) {
+  cl_uint word = 0;
+  session.queue().enqueueReadBuffer(words, CL_TRUE, place * sizeof word, sizeof word, &word);
+  return word;
+}
+
 bool SharedBuffer::hold(const cl::Context& context, std::uint64_t bytes) {
   if (bytes_ >= bytes) return false;
   buffer_ = cl::Buffer();  // freed first: both would be more than was planned

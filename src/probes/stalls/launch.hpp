@@ -64,6 +64,9 @@ std::string part_options(int part, bool has_clock, const DeviceInfo& device);
 /// Throws Unsupported where the driver does not run so many work-items of the kernel in a group.
 void require_group(const Session& session, const cl::Kernel& kernel, std::uint64_t work_items);
 
+/// The word of a buffer at a place. Throws cl::Error.
+cl_uint word_at(const Session& session, const cl::Buffer& words, std::uint64_t place);
+
 /// How a kernel of many iterations is launched.
 struct LaunchSize {
   std::uint64_t few;            ///< iterations that tell how long one takes

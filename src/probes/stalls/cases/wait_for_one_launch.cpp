@@ -108,10 +108,8 @@ void Mixed::prove(cl_uint launch, cl_uint count, Measurement& measurement) const
     std::uint32_t item = mixed(launch * checked_items + k) % arguments_.work_items;
     if (k == 0) item = arguments_.work_items - 1;
     const std::uint64_t at = std::uint64_t{group} * arguments_.work_items + item;
-    cl_uint found = 0;
-    shared_.session.queue().enqueueReadBuffer(out_, CL_TRUE, at * sizeof found, sizeof found,
-                                              &found);
-    measurement.sample.witness = measurement.sample.witness * 31 + found;
+    measurement.sample.witness =
+        measurement.sample.witness * 31 + word_at(shared_.session, out_, at);
     measurement.expected_witness =
         measurement.expected_witness * 31 + result_of(arguments_, launch, count, group, item);
   }
