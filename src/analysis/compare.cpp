@@ -241,8 +241,8 @@ class Comparator {
   void match_findings(std::size_t run, const ComparedResult& baseline,
                       const ComparedResult& other) {
     const bool is_same_device = runs_[run].device == baseline_.device;
-    const auto maps =
-        is_same_device ? level_maps(baseline, other) : std::map<std::string_view, LevelMap>{};
+    const LevelMaps maps =
+        is_same_device ? level_maps(baseline, other) : level_maps_of_devices(baseline, other);
     const auto ours = keyed(other, maps);
     const std::vector<LevelSets> sets = differing_levels(baseline, other, maps);
     for (const LevelSets& each : sets) {

@@ -5,8 +5,7 @@
 
 namespace clprobe {
 
-std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result,
-                                            const std::map<std::string_view, LevelMap>& levels) {
+std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result, const LevelMaps& levels) {
   std::map<Key, const ComparedFinding*> found;
   for (const ComparedFinding& each : result.findings) {
     const Finding& finding = each.finding;

@@ -17,7 +17,6 @@ using Key =
 
 /// The findings of a run, with the levels that correspond to them in the baseline; a level that the
 /// baseline does not have has a negative number.
-std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result,
-                                            const std::map<std::string_view, LevelMap>& levels);
+std::map<Key, const ComparedFinding*> keyed(const ComparedResult& result, const LevelMaps& levels);
 
 }  // namespace clprobe

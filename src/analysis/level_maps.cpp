@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -16,10 +18,11 @@ namespace {
 // Where levels are missing anyhow, two whose times are further apart are more likely two levels.
 constexpr double max_factor = 1.5;
 
-/// The logarithm of the time of each level of a series, and the levels' numbers.
-std::vector<std::pair<int, double>> level_times(const ComparedResult& result,
-                                                std::string_view series) {
-  std::vector<std::pair<int, double>> times;
+/// The numbers of a series' levels, and the logarithm of the time of each.
+using LevelTimes = std::vector<std::pair<int, double>>;
+
+LevelTimes level_times(const ComparedResult& result, std::string_view series) {
+  LevelTimes times;
   for (const auto& [number, time] : speeds_of(result, series)) {
     times.emplace_back(number, std::log(*time->finding.value));
   }
@@ -27,10 +30,10 @@ std::vector<std::pair<int, double>> level_times(const ComparedResult& result,
 }
 
 /// Pairs all of the fewer levels with as many of the others, in order, so that the times of a pair
-/// are as near as can be: one level more or less must not shift all that come after it.
+/// are as near as can be: one level more or less must not shift all that come after it. A pair
+/// that is more than a factor of `most_apart` apart is none.
 /// Source: the alignment of Needleman and Wunsch (1970), with gaps in the longer one alone.
-LevelMap align_levels(const std::vector<std::pair<int, double>>& baseline,
-                      const std::vector<std::pair<int, double>>& other) {
+LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, double most_apart) {
   const bool is_swapped = baseline.size() > other.size();
   const auto& few = is_swapped ? other : baseline;
   const auto& many = is_swapped ? baseline : other;
@@ -51,7 +54,7 @@ LevelMap align_levels(const std::vector<std::pair<int, double>>& baseline,
     while (j > i && cost[i * columns + j - 1] <= cost[i * columns + j]) --j;
     const auto [of_few, of_many] = std::pair(few[i - 1].first, many[j - 1].first);
     const double apart = std::fabs(few[i - 1].second - many[j - 1].second);
-    if (apart <= std::log(max_factor)) {
+    if (apart <= std::log(most_apart)) {
       map[is_swapped ? of_few : of_many] = is_swapped ? of_many : of_few;
     }
     --j;
@@ -86,6 +89,31 @@ bool has_another_level(const ComparedResult& baseline, const ComparedResult& oth
   });
 }
 
+/// Whether the end of a level was not reached, though it was looked for.
+bool is_memory(const ComparedResult& result, std::string_view series, int level) {
+  return std::any_of(result.findings.begin(), result.findings.end(), [&](const auto& each) {
+    const Finding& finding = each.finding;
+    return finding.series == series && finding.level == level && finding.name == "capacity" &&
+           !finding.value;
+  });
+}
+
+/// What `map_of` makes of each series of which both have levels, if it makes anything of it.
+template <typename MapOf>
+LevelMaps maps_of(const ComparedResult& baseline, const ComparedResult& other, MapOf map_of) {
+  LevelMaps maps;
+  std::set<std::string_view> seen;
+  for (const ComparedFinding& each : baseline.findings) {
+    const std::string_view series = each.finding.series;
+    if (!seen.insert(series).second) continue;
+    const LevelTimes ours = level_times(other, series);
+    const LevelTimes theirs = level_times(baseline, series);
+    if (ours.empty() || theirs.empty()) continue;
+    if (std::optional<LevelMap> map = map_of(series, theirs, ours)) maps[series] = *std::move(map);
+  }
+  return maps;
+}
+
 }  // namespace
 
 std::map<int, const ComparedFinding*> speeds_of(const ComparedResult& result,
@@ -100,21 +128,33 @@ std::map<int, const ComparedFinding*> speeds_of(const ComparedResult& result,
   return speeds;
 }
 
-std::map<std::string_view, LevelMap> level_maps(const ComparedResult& baseline,
-                                                const ComparedResult& other) {
-  std::map<std::string_view, LevelMap> maps;
-  for (const ComparedFinding& each : baseline.findings) {
-    const std::string_view series = each.finding.series;
-    if (maps.contains(series)) continue;
-    const auto ours = level_times(other, series);
-    const auto theirs = level_times(baseline, series);
-    const bool has_both = !ours.empty() && !theirs.empty();
-    const bool has_as_many = ours.size() == theirs.size();
-    if (has_both && (!has_as_many || has_another_level(baseline, other, series))) {
-      maps[series] = align_levels(theirs, ours);
+LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other) {
+  using Made = std::optional<LevelMap>;
+  return maps_of(baseline, other,
+                 [&](std::string_view series, const LevelTimes& theirs, const LevelTimes& ours) {
+                   const bool corresponds =
+                       ours.size() == theirs.size() && !has_another_level(baseline, other, series);
+                   return corresponds ? Made{} : Made{align_levels(theirs, ours, max_factor)};
+                 });
+}
+
+LevelMaps level_maps_of_devices(const ComparedResult& baseline, const ComparedResult& other) {
+  using Made = std::optional<LevelMap>;
+  return maps_of(baseline, other, [&](std::string_view series, LevelTimes theirs, LevelTimes ours) {
+    if (ours.size() == theirs.size()) return Made{};
+    const bool end_in_memory = is_memory(baseline, series, theirs.back().first) &&
+                               is_memory(other, series, ours.back().first);
+    LevelMap map{{ours.front().first, theirs.front().first}};
+    ours.erase(ours.begin());
+    theirs.erase(theirs.begin());
+    if (end_in_memory && !ours.empty() && !theirs.empty()) {
+      map.emplace(ours.back().first, theirs.back().first);
+      ours.pop_back();
+      theirs.pop_back();
     }
-  }
-  return maps;
+    map.merge(align_levels(theirs, ours, HUGE_VAL));
+    return Made{map};
+  });
 }
 
 }  // namespace clprobe

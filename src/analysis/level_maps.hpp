@@ -16,10 +16,16 @@ using LevelMap = std::map<int, int>;
 std::map<int, const ComparedFinding*> speeds_of(const ComparedResult& result,
                                                 std::string_view series);
 
+using LevelMaps = std::map<std::string_view, LevelMap>;  ///< by series
+
 /// For each series that has another number of levels than in the baseline, or another one in the
-/// place of one of them. Only for two runs of one
-/// device: of others nobody knows which levels correspond, and the n-th is set beside the n-th.
-std::map<std::string_view, LevelMap> level_maps(const ComparedResult& baseline,
-                                                const ComparedResult& other);
+/// place of one of them. For two runs of one device.
+LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other);
+
+/// The same for runs of different devices: for each series that has another number of levels. The
+/// first corresponds to the first and memory to memory, however far apart their times are; those
+/// between, to those whose times are nearest. As many levels are not mapped: of different devices
+/// nobody knows better than that the n-th is beside the n-th.
+LevelMaps level_maps_of_devices(const ComparedResult& baseline, const ComparedResult& other);
 
 }  // namespace clprobe

@@ -88,7 +88,7 @@ Judgement judge_sets(const ComparedResult& baseline, const ComparedResult& other
 }  // namespace
 
 std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const ComparedResult& other,
-                                        const std::map<std::string_view, LevelMap>& maps) {
+                                        const LevelMaps& maps) {
   std::vector<LevelSets> found;
   for (const auto& [series, map] : maps) {
     std::set<int> lost;

@@ -24,7 +24,7 @@ struct LevelSets {
 
 /// For the series of `maps` whose levels are not all matched.
 std::vector<LevelSets> differing_levels(const ComparedResult& baseline, const ComparedResult& other,
-                                        const std::map<std::string_view, LevelMap>& maps);
+                                        const LevelMaps& maps);
 
 /// Whether the finding of the baseline says how a level ends, and the next one is another one in
 /// the other run. The time of a level does not depend on its neighbours.

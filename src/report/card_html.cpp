@@ -25,7 +25,7 @@ std::string cell(std::string_view value, std::string_view interval) {
 /// The widths of the boxes of levels, in per cent: the smallest capacity, then by the logarithm. A
 /// level whose end is not known is as wide as the next one, the last one as the picture.
 std::vector<double> box_widths(const std::vector<CardLevel>& levels) {
-  constexpr double narrowest = 30.0;
+  constexpr double narrowest = 48.0;
   constexpr double beyond = 4.0;  // the last level, beside the largest capacity that is known
   double least = HUGE_VAL;
   double most = 0.0;
@@ -109,7 +109,11 @@ std::string levels_table(const DeviceCard& card) {
 }  // namespace
 
 std::string card_html(const DeviceCard& card) {
-  std::string html = hierarchy_picture(card) + levels_table(card);
+  const std::string picture = hierarchy_picture(card);
+  std::string html = levels_table(card);
+  if (!picture.empty()) {
+    html = fmt::format("<div class=\"levels\">\n{}<div>\n{}</div>\n</div>\n", picture, html);
+  }
   std::string lines;
   for (const CardLine& line : all_lines(card)) {
     lines += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(line.topic), html_text(line.text));

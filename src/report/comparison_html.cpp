@@ -48,7 +48,7 @@ std::string summary_card(const Comparison& comparison, std::span<const RunDigest
                          std::size_t run) {
   std::string html =
       fmt::format("<article class=\"card\">\n<h3>{}</h3>\n<p class=\"quiet\">{}</p>\n",
-                  with_swatch(run, run_name(runs, run)), html_text(run_text(runs[run])));
+                  with_swatch(run, run_name(runs, run)), html_text(run_origin(runs[run])));
   const std::vector<SummaryPart> parts = summary_parts(comparison, run);
   for (const SummaryPart& part : parts) {
     std::string items;

@@ -126,14 +126,18 @@ std::string text_of(const Group& group) {
   return text;
 }
 
-/// Whether these cycles stand beside a time that changed as well, which says the same.
+/// Whether this is in cycles of the core and stands beside what changed as well and says the same
+/// in seconds.
 bool is_repeated(const Change& change, const std::vector<Change>& changes) {
   const Finding& cycles = change.row->baseline->finding;
-  return cycles.unit == "cycles" &&
+  const std::string_view in_seconds = cycles.unit == "cycles"            ? "seconds"
+                                      : cycles.unit == "bytes_per_cycle" ? "bytes_per_second"
+                                                                         : "";
+  return !in_seconds.empty() &&
          std::any_of(changes.begin(), changes.end(), [&](const Change& other) {
            const Finding& time = other.row->baseline->finding;
            return other.run == change.run && other.row->probe == change.row->probe &&
-                  time.unit == "seconds" && time.series == cycles.series &&
+                  time.unit == in_seconds && time.series == cycles.series &&
                   time.level == cycles.level;
          });
 }

@@ -52,14 +52,18 @@ std::string run_letter(std::size_t run) {
   return text;
 }
 
+std::string run_origin(const RunDigest& run) {
+  std::vector<std::string> parts;
+  if (!run.driver.empty()) parts.push_back("driver " + run.driver);
+  if (!run.started.empty()) parts.push_back(run.started);
+  if (run.runs > 1) parts.push_back(fmt::format("{} runs", run.runs));
+  return fmt::format("{}{}({}){}", fmt::join(parts, ", "), parts.empty() ? "" : " ", run.file,
+                     run.interrupted ? ", INTERRUPTED" : "");
+}
+
 std::string run_text(const RunDigest& run) {
-  std::string text = run.device;
-  if (!run.driver.empty()) text += fmt::format(", driver {}", run.driver);
-  if (!run.started.empty()) text += fmt::format(", {}", run.started);
-  if (run.runs > 1) text += fmt::format(", {} runs", run.runs);
-  text += fmt::format(" ({})", run.file);
-  if (run.interrupted) text += ", INTERRUPTED";
-  return text;
+  const std::string origin = run_origin(run);
+  return run.device + (origin.starts_with('(') ? " " : ", ") + origin;
 }
 
 std::string counts_text(const VerdictCounts& counts) {

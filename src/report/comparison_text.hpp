@@ -14,6 +14,8 @@ namespace clprobe::report {
 std::string run_letter(std::size_t run);
 /// "NVIDIA H200, driver 580.159.04, 2026-11-20T10:00:00Z (a.json)"
 std::string run_text(const RunDigest& run);
+/// The same without the device.
+std::string run_origin(const RunDigest& run);
 /// "28 same, 1 worse, 1 unclear"
 std::string counts_text(const VerdictCounts& counts);
 /// "1.02", or "1.000" near 1; empty without a ratio.

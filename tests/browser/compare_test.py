@@ -49,8 +49,9 @@ class ComparePages(PageTest):
                 self.await_ready()
                 better = self.all(".verdicts .verdict.better")[0]
                 self.assertLess(better.rect["y"] + better.rect["height"], 700)
-                words = self.all(".verdicts")[0].text
-                self.assertRegex(words, r"faster|larger|more")
+                words = [part.text for part in self.all(".verdicts")]
+                self.assertRegex(words[0], r"^worse\n.*slower")
+                self.assertRegex(words[1], r"^better\n.*faster")
                 self.check_layout()
                 self.assertEqual(self.js(CONTRAST), [])
                 self.keep(f"compare-{width}-{scheme}")

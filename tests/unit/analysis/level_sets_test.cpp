@@ -167,12 +167,16 @@ TEST_CASE("as many levels, of which each run lost another one, are no change of 
   CHECK(cell_of(compare(runs, 0, threshold), "latency", 2).judgement.verdict == Verdict::worse);
 }
 
-TEST_CASE("levels of two devices, and as many of one device, have no row of their own") {
-  std::array runs{run_of({1, 5, 40}), run_of({1, 40})};
+TEST_CASE("as many levels have no row of their own; of two devices, too, another number has") {
+  std::array runs{run_of({1, 5, 40}), run_of({1, 5, 41})};
+  CHECK_THROWS_AS(cell_of(compare(runs, 0, threshold), "levels", std::nullopt), std::out_of_range);
+  runs[1] = run_of({1, 9, 400});
   runs[1].device = "another";
   CHECK_THROWS_AS(cell_of(compare(runs, 0, threshold), "levels", std::nullopt), std::out_of_range);
-  runs[1] = run_of({1, 5, 41});
-  CHECK_THROWS_AS(cell_of(compare(runs, 0, threshold), "levels", std::nullopt), std::out_of_range);
+  runs[1] = run_of({1, 40});
+  runs[1].device = "another";
+  CHECK(cell_of(compare(runs, 0, threshold), "levels", std::nullopt)
+            .judgement.reason.starts_with("the baseline alone has level 2"));
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "clprobe/comparison_report.hpp"
 #include "clprobe/estimate.hpp"
@@ -272,11 +273,37 @@ TEST_CASE("one level more does not shift those that come after it") {
   CHECK(fewer.unmatched[0].reason == "only in the baseline");
 }
 
-TEST_CASE("of two devices the n-th level is set beside the n-th") {
-  const std::array runs{with_latencies({10, 100, 500}), with_latencies({90, 480}, "CPU")};
+TEST_CASE("of two devices with as many levels the n-th is set beside the n-th") {
+  const std::array runs{with_latencies({10, 100, 500}), with_latencies({9, 11, 100}, "CPU")};
   const Comparison made = compare(runs, 0, threshold);
-  CHECK(made.counts[1].worse == 2);
-  CHECK(made.unmatched.size() == 1);
+  CHECK(made.counts[1].better == 3);
+  CHECK(made.unmatched.empty());
+}
+
+TEST_CASE("of two devices with more levels the ends correspond, the others by their times") {
+  RunDigest slow = with_latencies({10, 12, 40, 100, 500}, "slow");
+  RunDigest fast = with_latencies({1, 41, 110}, "fast");
+  const auto ratios = [&] {
+    std::map<int, double> found;
+    const std::array runs{slow, fast};  // what is made points into them
+    const Comparison made = compare(runs, 0, threshold);
+    for (const ComparedRow& row : made.rows) {
+      const ComparedCell& cell = row.cells[1];
+      if (row.baseline->finding.name != "latency" || cell.finding == nullptr) continue;
+      found[*row.baseline->finding.level] = *cell.finding->finding.value;
+    }
+    return found;
+  };
+  CHECK(ratios() == std::map<int, double>{{1, 1}, {3, 41}, {4, 110}});
+  // Where both end in memory, that is one level, though another time is nearer.
+  for (RunDigest* const run : {&slow, &fast}) {
+    auto& findings = run->results[0].findings;
+    ComparedFinding open = without_value("its end was not reached");
+    open.finding.name = "capacity";
+    open.finding.level = static_cast<int>(findings.size());
+    findings.push_back(open);
+  }
+  CHECK(ratios() == std::map<int, double>{{1, 1}, {3, 41}, {5, 110}});
 }
 
 TEST_CASE("a probe that fails now is a change; one that was not asked for is none") {
