@@ -139,9 +139,7 @@ LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other
 }
 
 LevelMaps level_maps_of_devices(const ComparedResult& baseline, const ComparedResult& other) {
-  using Made = std::optional<LevelMap>;
   return maps_of(baseline, other, [&](std::string_view series, LevelTimes theirs, LevelTimes ours) {
-    if (ours.size() == theirs.size()) return Made{};
     const bool end_in_memory = is_memory(baseline, series, theirs.back().first) &&
                                is_memory(other, series, ours.back().first);
     LevelMap map{{ours.front().first, theirs.front().first}};
@@ -153,7 +151,7 @@ LevelMaps level_maps_of_devices(const ComparedResult& baseline, const ComparedRe
       theirs.pop_back();
     }
     map.merge(align_levels(theirs, ours, HUGE_VAL));
-    return Made{map};
+    return std::optional(map);
   });
 }
 

@@ -22,10 +22,9 @@ using LevelMaps = std::map<std::string_view, LevelMap>;  ///< by series
 /// place of one of them. For two runs of one device.
 LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other);
 
-/// The same for runs of different devices: for each series that has another number of levels. The
-/// first corresponds to the first and memory to memory, however far apart their times are; those
-/// between, to those whose times are nearest. As many levels are not mapped: of different devices
-/// nobody knows better than that the n-th is beside the n-th.
+/// The same for runs of different devices, for each series. The first corresponds to the first and
+/// memory to memory, however far apart their times are; those between, in order, to those whose
+/// times are nearest: of as many levels, the n-th to the n-th.
 LevelMaps level_maps_of_devices(const ComparedResult& baseline, const ComparedResult& other);
 
 }  // namespace clprobe
