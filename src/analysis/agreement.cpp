@@ -26,6 +26,7 @@ constexpr double far_beyond = 2.0;
 struct Rung {
   Finding value{};
   std::optional<Interval> end{};  ///< in which its capacity lies
+  double capacity{0.0};           ///< in bytes, where it has an end
 };
 
 struct Ladder {
@@ -69,7 +70,10 @@ Ladder ladder_of(ProbeResult& result, const ProbeQuantities& probe, const Shared
     if (each.name != what.finding || !each.value) continue;
     Rung rung{each, {}};
     const Finding* const end = find_level(result, capacity, what.series, each.level);
-    if (end != nullptr) rung.end = interval_of(*end);
+    if (end != nullptr) {
+      rung.end = interval_of(*end);
+      rung.capacity = *end->value;
+    }
     ladder.rungs.push_back(std::move(rung));
   }
   std::stable_sort(ladder.rungs.begin(), ladder.rungs.end(), [](const Rung& a, const Rung& b) {
@@ -144,8 +148,9 @@ bool is_near(const Interval& a, const Interval& b, double margin) {
 std::int64_t whole(double bytes) { return static_cast<std::int64_t>(std::llround(bytes)); }
 
 /// The warning about the end of a level of bandwidth; nothing where a level of latency ends there.
-std::optional<Warning> warning_about(const Ladder& bandwidth, const Interval& end,
+std::optional<Warning> warning_about(const Ladder& bandwidth, const Rung& rung,
                                      const Ladder& latency) {
+  const Interval& end = *rung.end;
   if (end.high > latency.measured_to) return std::nullopt;
   double nearest = std::numeric_limits<double>::infinity();
   const Rung* beside = nullptr;
@@ -160,18 +165,18 @@ std::optional<Warning> warning_about(const Ladder& bandwidth, const Interval& en
   Warning warning{std::string(beside == nullptr ? lone_end_warning : end_warning),
                   {{"probe", std::string(bandwidth.probe)},
                    {"series", std::string(bandwidth.what.series)},
-                   {"ends_at_bytes", whole(middle_of(end))},
+                   {"ends_at_bytes", whole(rung.capacity)},
                    {"other_probe", std::string(latency.probe)},
                    {"other_series", std::string(latency.what.series)}},
                   WarningSource::analysis};
-  if (beside != nullptr) warning.facts.set("nearest_bytes", whole(middle_of(*beside->end)));
+  if (beside != nullptr) warning.facts.set("nearest_bytes", whole(beside->capacity));
   return warning;
 }
 
 void warn_of_ends(const Ladder& bandwidth, const Ladder& latency, std::vector<Warning>& warnings) {
   for (const Rung& each : bandwidth.rungs) {
     if (!each.end) continue;
-    if (auto warning = warning_about(bandwidth, *each.end, latency)) {
+    if (auto warning = warning_about(bandwidth, each, latency)) {
       warnings.push_back(std::move(*warning));
     }
   }

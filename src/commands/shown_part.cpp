@@ -68,6 +68,12 @@ void keep_series(ProbeResult& result, const std::vector<std::string>& series) {
   if (const Probe* const probe = find_probe(result.probe)) declare(*probe, result);
 }
 
+/// Whether it says how two probes disagree of which neither is shown.
+bool is_between_others(const Warning& warning, const std::vector<std::string>& probes) {
+  const std::string other = warning.facts.text_or("other_probe", "");
+  return !other.empty() && !has(probes, other) && !has(probes, warning.facts.text_or("probe", ""));
+}
+
 bool is_empty(const ProbeResult& result) {
   return result.points.empty() && result.findings.empty();
 }
@@ -83,6 +89,8 @@ void keep_shown_part(std::vector<Run>& runs, const std::vector<std::string>& pro
     }
     for (Run& run : runs) {
       std::erase_if(run.results, [&](const ProbeResult& each) { return !has(probes, each.probe); });
+      std::erase_if(run.warnings,
+                    [&](const Warning& each) { return is_between_others(each, probes); });
     }
     std::erase_if(runs, [](const Run& run) { return run.results.empty(); });
   }

@@ -163,7 +163,12 @@ void add_grid(Page& page, const FindingGrid& grid, Form form) {
 }  // namespace
 
 void add_findings(Page& page, const std::vector<Finding>& findings, Form form) {
-  for (const std::vector<Finding>& block : blocks_of(without_stacks(findings))) {
+  std::vector<Finding> shown = without_stacks(findings);
+  if (form != Form::whole) {
+    // How well a model fits is for those who ask why.
+    std::erase_if(shown, [](const Finding& each) { return each.role == Role::remark; });
+  }
+  for (const std::vector<Finding>& block : blocks_of(shown)) {
     add_grid(page, arrange(block), form);
   }
   for (const Advice& advice : advice_in(findings)) {

@@ -46,6 +46,24 @@ TEST_CASE("of runs the probes and series that were asked for are left") {
   }
 }
 
+TEST_CASE("how two probes disagree is told with either of them, what disturbed the run with all") {
+  const auto codes_with = [](const std::string& probe) {
+    Run run = example_gpu_run();
+    run.warnings = {{"end_not_shared", {{"probe", "bandwidth"}, {"other_probe", "latency"}}},
+                    {"reference_changed", {{"probe", "stride"}}}};
+    run.results = {{.probe = "bandwidth"}, {.probe = "latency"}, {.probe = "banks"}};
+    std::vector<Run> runs{run};
+    keep_shown_part(runs, {probe}, "");
+    std::vector<std::string> codes;
+    for (const Warning& each : runs.at(0).warnings) codes.push_back(each.code);
+    return codes;
+  };
+  const std::vector<std::string> both{"end_not_shared", "reference_changed"};
+  CHECK(codes_with("bandwidth") == both);
+  CHECK(codes_with("latency") == both);
+  CHECK(codes_with("banks") == std::vector<std::string>{"reference_changed"});
+}
+
 TEST_CASE("what no run has is refused with what there is") {
   const std::vector<Run> runs{example_gpu_run()};
   CHECK(refusal(runs, {"banks"}, "") == "no run has the probe 'banks': choose among 'latency'");

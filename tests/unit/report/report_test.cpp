@@ -259,7 +259,8 @@ TEST_CASE("warnings are sentences, also those that nobody has written yet") {
                           {{"points", std::int64_t{37}},
                            {"of_points", std::int64_t{120}},
                            {"widest_share", 0.46}}}) ==
-        "37 of 120 points scatter by up to 46 %; --thorough takes more samples of each");
+        "the samples of 37 of 120 points scatter by up to 46 %; --thorough takes more samples of "
+        "each");
   CHECK(describe_warning({"device_disturbed",
                           {{"probe", "latency"}, {"series", "local"}, {"quietest_share", 0.08}}}) ==
         "even the series that scatters least, local of latency, does so by 8 %; something else "
