@@ -41,7 +41,7 @@ struct Character {
 Character take_character(std::string_view& text) {
   std::array<utf8proc_uint8_t, 4> lead{};
   const std::size_t length = std::min(text.size(), lead.size());
-  std::copy_n(text.begin(), length, lead.begin());
+  for (std::size_t i = 0; i < length; ++i) lead.at(i) = static_cast<utf8proc_uint8_t>(text[i]);
   Character character;
   const auto size =
       utf8proc_iterate(lead.data(), static_cast<utf8proc_ssize_t>(length), &character.code);
