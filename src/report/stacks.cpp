@@ -26,9 +26,12 @@ constexpr std::array view_titles{
     ViewTitle{stack_view_clock, "what clocks in the kernel say"},
 };
 
-ShareTable table_of(std::string title, const std::vector<Stack>& stacks) {
+/// A column per stack: the row `first`, if it has cells, above the shares.
+ShareTable table_of(std::string title, const std::vector<Stack>& stacks,
+                    std::vector<std::string> first = {}) {
   ShareTable table{.title = std::move(title), .head = {""}};
   for (const Stack& stack : stacks) table.head.push_back(stack.bar);
+  if (!first.empty()) table.rows.push_back(std::move(first));
   for (const std::string& label : stack_labels(stacks)) {
     std::vector<std::string> row{label};
     for (const Stack& stack : stacks) row.push_back(shown_share(stack, label));
@@ -180,10 +183,10 @@ bool is_empty_row(const std::vector<std::string>& cells) {
 std::vector<ShareTable> share_tables(std::span<const Finding> findings) {
   std::vector<ShareTable> tables;
   for (const std::vector<Stack>& stacks : views_of(findings)) {
-    tables.push_back(table_of(view_title(stacks.front().view) + ", % of the time", stacks));
     std::vector<std::string> times{"time"};
     for (const Stack& stack : stacks) times.push_back(time_text(stack));
-    tables.back().rows.insert(tables.back().rows.begin(), std::move(times));
+    tables.push_back(
+        table_of(view_title(stacks.front().view) + ", % of the time", stacks, std::move(times)));
   }
   for (const Beside& beside : shares_beside) {
     const std::vector<Stack> shares = shares_called(beside.name, findings);
