@@ -237,6 +237,11 @@ setup() {
     --ways 1,3,8 --instructions 3 --json
   [ "$status" -eq 0 ]
   json_says '.results[0].status == "ok"'
+  # On a busy machine the clock in the kernel may not stand its trial, and nothing else can time it.
+  if ! json_says '.device.timer == "clock"'; then
+    json_says '[.results[0].findings[] | select(.name == "c1").reason | contains("few accesses can only be timed by a clock")] == [true, true]'
+    return
+  fi
   json_says '[.results[0].points[] | select(.series == "store-model").parameters.ways] | sort == [1, 3, 8]'
   # A mean of 100 launches of 3 accesses each.
   json_says '[.results[0].points[] | select(.series | endswith("model")).samples[].accesses] | unique == [300]'
