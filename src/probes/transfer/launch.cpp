@@ -289,7 +289,7 @@ struct State {
 
   PeerPlaces& places_with(std::uint64_t peer, Bytes size) {
     std::unique_ptr<PeerPlaces>& both = peers[peer];
-    if (both == nullptr || both->size() < size) {
+    if (both == nullptr || both->size() != size) {
       both.reset();
       both = std::make_unique<PeerPlaces>(session, peer, size);
     }

@@ -121,6 +121,7 @@ TEST_CASE("transfer: each other device of the platform has series of its own, th
     const auto shape = shape_of<Shape>(each);
     CHECK(each.series.ends_with("-" + std::to_string(shape.peer)));
     CHECK(shape.way == Way::peer);
+    CHECK(shape.buffer_bytes == shape.transfer_bytes);
     CHECK(each.series.starts_with(shape.direction == Direction::to_peer ? "to-" : "from-"));
     CHECK_FALSE(probe.find_problem(each).has_value());
   }
