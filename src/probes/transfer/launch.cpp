@@ -289,10 +289,8 @@ struct State {
 
   PeerPlaces& places_with(std::uint64_t peer, Bytes size) {
     std::unique_ptr<PeerPlaces>& both = peers[peer];
-    if (both == nullptr || both->size() != size) {
-      both.reset();
-      both = std::make_unique<PeerPlaces>(session, peer, size);
-    }
+    if (both == nullptr) both = std::make_unique<PeerPlaces>(session, peer);
+    both->hold(size);
     return *both;
   }
 };

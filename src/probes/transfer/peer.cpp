@@ -25,17 +25,22 @@ cl::Context context_of(const cl::Device& device, const cl::Device& peer) {
 
 }  // namespace
 
-PeerPlaces::PeerPlaces(const Session& session, std::uint64_t peer, Bytes size)
-    : PeerPlaces(session, find_peer(session.info(), peer), size) {}
+PeerPlaces::PeerPlaces(const Session& session, std::uint64_t peer)
+    : PeerPlaces(session, find_peer(session.info(), peer)) {}
 
-PeerPlaces::PeerPlaces(const Session& session, const FoundDevice& peer, Bytes size)
-    : PeerPlaces(session, peer, context_of(session.device(), peer.device), size) {}
+PeerPlaces::PeerPlaces(const Session& session, const FoundDevice& peer)
+    : PeerPlaces(session, peer, context_of(session.device(), peer.device)) {}
 
-PeerPlaces::PeerPlaces(const Session& session, const FoundDevice& peer, const cl::Context& context,
-                       Bytes size)
+PeerPlaces::PeerPlaces(const Session& session, const FoundDevice& peer, const cl::Context& context)
     : here_(session.device(), session.info(), session.seed(), context),
-      there_(peer.device, peer.info, session.seed(), context),
-      here_places_(here_, size),
-      there_places_(there_, size) {}
+      there_(peer.device, peer.info, session.seed(), context) {}
+
+void PeerPlaces::hold(Bytes size) {
+  if (here_places_ && here_places_->size() == size) return;
+  here_places_.reset();  // first, so that their memory is free
+  there_places_.reset();
+  here_places_.emplace(here_, size);
+  there_places_.emplace(there_, size);
+}
 
 }  // namespace clprobe::transfer

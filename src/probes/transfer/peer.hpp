@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "clprobe/device.hpp"
 #include "probes/transfer/places.hpp"
@@ -15,22 +16,24 @@ namespace clprobe::transfer {
 class PeerPlaces {
  public:
   /// Throws Unsupported where the other device is gone, or the driver has no context for both.
-  PeerPlaces(const Session& session, std::uint64_t peer, Bytes size);
+  PeerPlaces(const Session& session, std::uint64_t peer);
 
-  [[nodiscard]] Places& here() { return here_places_; }
-  [[nodiscard]] Places& there() { return there_places_; }
+  /// From now on buffers have this size: a driver may move a whole buffer for a part of it.
+  void hold(Bytes size);
+
+  /// Of the size that is held.
+  [[nodiscard]] Places& here() { return here_places_.value(); }
+  [[nodiscard]] Places& there() { return there_places_.value(); }
   [[nodiscard]] const DeviceInfo& peer() const { return there_.info(); }
-  [[nodiscard]] Bytes size() const { return here_places_.size(); }
 
  private:
-  PeerPlaces(const Session& session, const FoundDevice& peer, Bytes size);
-  PeerPlaces(const Session& session, const FoundDevice& peer, const cl::Context& context,
-             Bytes size);
+  PeerPlaces(const Session& session, const FoundDevice& peer);
+  PeerPlaces(const Session& session, const FoundDevice& peer, const cl::Context& context);
 
   Session here_;
   Session there_;
-  Places here_places_;
-  Places there_places_;
+  std::optional<Places> here_places_{};
+  std::optional<Places> there_places_{};
 };
 
 }  // namespace clprobe::transfer

@@ -171,7 +171,6 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   for (const SeriesSpec& series : possible) {
     if (series.way == Way::peer) {
       for (const std::uint64_t peer : peers) {
-        // A driver may move a whole buffer for a part of it.
         for (const std::uint64_t size : peer_sizes) {
           result.points.push_back(
               point_of(series, {.transfer_bytes = size, .peer = peer, .buffer_bytes = size}));
