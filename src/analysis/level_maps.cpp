@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -31,9 +30,9 @@ LevelTimes level_times(const ComparedResult& result, std::string_view series) {
 
 /// Pairs all of the fewer levels with as many of the others, in order, so that the times of a pair
 /// are as near as can be: one level more or less must not shift all that come after it. A pair
-/// that is more than a factor of `most_apart` apart is none.
+/// that is more than a factor of `max_apart` apart is none.
 /// Source: the alignment of Needleman and Wunsch (1970), with gaps in the longer one alone.
-LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, double most_apart) {
+LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, double max_apart) {
   const bool is_swapped = baseline.size() > other.size();
   const auto& few = is_swapped ? other : baseline;
   const auto& many = is_swapped ? baseline : other;
@@ -54,7 +53,7 @@ LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, doubl
     while (j > i && cost[i * columns + j - 1] <= cost[i * columns + j]) --j;
     const auto [of_few, of_many] = std::pair(few[i - 1].first, many[j - 1].first);
     const double apart = std::fabs(few[i - 1].second - many[j - 1].second);
-    if (apart <= std::log(most_apart)) {
+    if (apart <= std::log(max_apart)) {
       map[is_swapped ? of_few : of_many] = is_swapped ? of_many : of_few;
     }
     --j;
@@ -98,20 +97,24 @@ bool is_memory(const ComparedResult& result, std::string_view series, int level)
   });
 }
 
-/// What `map_of` makes of each series of which both have levels, if it makes anything of it.
-template <typename MapOf>
-LevelMaps maps_of(const ComparedResult& baseline, const ComparedResult& other, MapOf map_of) {
-  LevelMaps maps;
+struct SharedSeries {
+  std::string_view series{};
+  LevelTimes theirs{};  ///< of the baseline
+  LevelTimes ours{};
+};
+
+/// The series of which both have levels.
+std::vector<SharedSeries> shared_series(const ComparedResult& baseline,
+                                        const ComparedResult& other) {
+  std::vector<SharedSeries> shared;
   std::set<std::string_view> seen;
   for (const ComparedFinding& each : baseline.findings) {
     const std::string_view series = each.finding.series;
     if (!seen.insert(series).second) continue;
-    const LevelTimes ours = level_times(other, series);
-    const LevelTimes theirs = level_times(baseline, series);
-    if (ours.empty() || theirs.empty()) continue;
-    if (std::optional<LevelMap> map = map_of(series, theirs, ours)) maps[series] = *std::move(map);
+    SharedSeries both{series, level_times(baseline, series), level_times(other, series)};
+    if (!both.theirs.empty() && !both.ours.empty()) shared.push_back(std::move(both));
   }
-  return maps;
+  return shared;
 }
 
 }  // namespace
@@ -129,17 +132,18 @@ std::map<int, const ComparedFinding*> speeds_of(const ComparedResult& result,
 }
 
 LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other) {
-  using Made = std::optional<LevelMap>;
-  return maps_of(baseline, other,
-                 [&](std::string_view series, const LevelTimes& theirs, const LevelTimes& ours) {
-                   const bool corresponds =
-                       ours.size() == theirs.size() && !has_another_level(baseline, other, series);
-                   return corresponds ? Made{} : Made{align_levels(theirs, ours, max_factor)};
-                 });
+  LevelMaps maps;
+  for (const auto& [series, theirs, ours] : shared_series(baseline, other)) {
+    const bool has_as_many = ours.size() == theirs.size();
+    if (has_as_many && !has_another_level(baseline, other, series)) continue;
+    maps[series] = align_levels(theirs, ours, max_factor);
+  }
+  return maps;
 }
 
 LevelMaps level_maps_of_devices(const ComparedResult& baseline, const ComparedResult& other) {
-  return maps_of(baseline, other, [&](std::string_view series, LevelTimes theirs, LevelTimes ours) {
+  LevelMaps maps;
+  for (auto& [series, theirs, ours] : shared_series(baseline, other)) {
     const bool end_in_memory = is_memory(baseline, series, theirs.back().first) &&
                                is_memory(other, series, ours.back().first);
     LevelMap map{{ours.front().first, theirs.front().first}};
@@ -151,8 +155,9 @@ LevelMaps level_maps_of_devices(const ComparedResult& baseline, const ComparedRe
       theirs.pop_back();
     }
     map.merge(align_levels(theirs, ours, HUGE_VAL));
-    return std::optional(map);
-  });
+    maps[series] = std::move(map);
+  }
+  return maps;
 }
 
 }  // namespace clprobe
