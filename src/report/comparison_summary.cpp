@@ -126,20 +126,21 @@ std::string text_of(const Group& group) {
   return text;
 }
 
-/// Whether this is in cycles of the core and stands beside what changed as well and says the same
-/// in seconds.
+/// The unit of what a finding in cycles of the core says in time; empty of others.
+std::string_view unit_in_time(std::string_view unit) {
+  if (unit == "cycles") return "seconds";
+  return unit == "bytes_per_cycle" ? "bytes_per_second" : "";
+}
+
+/// Whether this is in cycles, and stands beside what changed as well and says the same in time.
 bool is_repeated(const Change& change, const std::vector<Change>& changes) {
   const Finding& cycles = change.row->baseline->finding;
-  const std::string_view in_seconds = cycles.unit == "cycles"            ? "seconds"
-                                      : cycles.unit == "bytes_per_cycle" ? "bytes_per_second"
-                                                                         : "";
-  return !in_seconds.empty() &&
-         std::any_of(changes.begin(), changes.end(), [&](const Change& other) {
-           const Finding& time = other.row->baseline->finding;
-           return other.run == change.run && other.row->probe == change.row->probe &&
-                  time.unit == in_seconds && time.series == cycles.series &&
-                  time.level == cycles.level;
-         });
+  const std::string_view unit = unit_in_time(cycles.unit);
+  return !unit.empty() && std::any_of(changes.begin(), changes.end(), [&](const Change& other) {
+    const Finding& time = other.row->baseline->finding;
+    return other.run == change.run && other.row->probe == change.row->probe && time.unit == unit &&
+           time.series == cycles.series && time.level == cycles.level;
+  });
 }
 
 }  // namespace

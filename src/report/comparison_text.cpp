@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/comparison_text.hpp"
-#include "clprobe/stacks.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "clprobe/comparison_report.hpp"
+#include "clprobe/stacks.hpp"
 #include "report/findings.hpp"
 #include "text/text.hpp"
 
@@ -41,6 +42,15 @@ std::string percent_text(double share) {
   return percent < 9.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
 }
 
+/// `parts`, where the run comes from, and its file.
+std::string described(const RunDigest& run, std::vector<std::string> parts) {
+  if (!run.driver.empty()) parts.push_back("driver " + run.driver);
+  if (!run.started.empty()) parts.push_back(run.started);
+  if (run.runs > 1) parts.push_back(fmt::format("{} runs", run.runs));
+  return fmt::format("{}{}({}){}", fmt::join(parts, ", "), parts.empty() ? "" : " ", run.file,
+                     run.interrupted ? ", INTERRUPTED" : "");
+}
+
 }  // namespace
 
 std::string run_letter(std::size_t run) {
@@ -52,19 +62,9 @@ std::string run_letter(std::size_t run) {
   return text;
 }
 
-std::string run_origin(const RunDigest& run) {
-  std::vector<std::string> parts;
-  if (!run.driver.empty()) parts.push_back("driver " + run.driver);
-  if (!run.started.empty()) parts.push_back(run.started);
-  if (run.runs > 1) parts.push_back(fmt::format("{} runs", run.runs));
-  return fmt::format("{}{}({}){}", fmt::join(parts, ", "), parts.empty() ? "" : " ", run.file,
-                     run.interrupted ? ", INTERRUPTED" : "");
-}
+std::string run_origin(const RunDigest& run) { return described(run, {}); }
 
-std::string run_text(const RunDigest& run) {
-  const std::string origin = run_origin(run);
-  return run.device + (origin.starts_with('(') ? " " : ", ") + origin;
-}
+std::string run_text(const RunDigest& run) { return described(run, {run.device}); }
 
 std::string counts_text(const VerdictCounts& counts) {
   struct Part {

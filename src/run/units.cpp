@@ -63,8 +63,8 @@ std::string format_number(double value) {
   if (!std::isfinite(magnitude * half_a_digit)) return fmt::format("{}", value);
   const int digits_before = static_cast<int>(std::floor(std::log10(magnitude * half_a_digit))) + 1;
   // Nothing that is measured; zeros without end would be no easier to read.
-  constexpr int most_digits = 15;
-  if (digits_before > most_digits) return fmt::format("{:.2e}", value);
+  constexpr int max_digits = 15;
+  if (digits_before > max_digits) return fmt::format("{:.2e}", value);
   return fmt::format("{:.{}f}", value, std::clamp(3 - digits_before, 0, 12));
 }
 

@@ -223,7 +223,7 @@ std::uint64_t enough_iterations(Walks& walks, const DeviceInfo& device) {
   constexpr double enough_gpu_ns = 0.6e6;
   constexpr double enough_cpu_ns = 3e6;
   const double enough = runs_items_in_turn(device) ? enough_cpu_ns : enough_gpu_ns;
-  const std::uint64_t most = most_iterations(device, walks.shape());
+  const std::uint64_t most = max_iterations_of(device, walks.shape());
   std::uint64_t iterations = 1;
   while (true) {
     const Sample sample = walks.run(iterations).sample;
@@ -242,7 +242,7 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   auto walks = std::make_shared<Walks>(state, point);
   Work work;
   work.accesses_per_iteration = walks->shape().bytes_per_iteration();
-  work.max_iterations = most_iterations(device, walks->shape());
+  work.max_iterations = max_iterations_of(device, walks->shape());
   work.iterations = enough_iterations(*walks, device);
   if (const std::optional<int> percent = walks->huge_page_percent()) {
     work.facts.set("huge_page_percent", std::int64_t{*percent});

@@ -10,7 +10,7 @@
 
 namespace clprobe::bandwidth {
 
-std::uint64_t most_iterations(const DeviceInfo& device, const Shape& shape) {
+std::uint64_t max_iterations_of(const DeviceInfo& device, const Shape& shape) {
   const std::uint64_t most =
       may_cut_loops(device) ? max_iterations : std::numeric_limits<std::uint32_t>::max();
   return std::max<std::uint64_t>(1, most / shape.step());
@@ -29,7 +29,7 @@ std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
     const std::uint64_t words = bytes / sizeof(std::uint32_t);
     return turns_over(spread_over(device, words), words);
   };
-  std::uint64_t turns = most_iterations(device, shape) * shape.step();
+  std::uint64_t turns = max_iterations_of(device, shape) * shape.step();
   if (shape.operation == Operation::local) {
     // The copying of the set into local memory goes before.
     turns += shape.blocks * shape.unroll() + 1;

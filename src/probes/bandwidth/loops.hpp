@@ -10,6 +10,6 @@
 namespace clprobe::bandwidth {
 
 /// Of a launch: what the kernel's counter, and the driver, allow.
-std::uint64_t most_iterations(const DeviceInfo& device, const Shape& shape);
+std::uint64_t max_iterations_of(const DeviceInfo& device, const Shape& shape);
 
 }  // namespace clprobe::bandwidth

@@ -53,7 +53,7 @@ std::vector<double> rounds_of(const Point& point) {
 }
 
 /// The least of each visit.
-std::vector<double> least_of_visits(const Point& point) {
+std::vector<double> min_of_visits(const Point& point) {
   std::map<std::uint64_t, double> least;
   for (const Sample& sample : point.samples) {
     if (!sample.ticks || sample.accesses == 0) continue;
@@ -285,7 +285,7 @@ std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> poi
       curves.push_back({shape.pattern, overhead, {}});
     }
     curves[static_cast<std::size_t>(place)].points.push_back(
-        {static_cast<int>(shape.work_items), rounds, least_of_visits(point)});
+        {static_cast<int>(shape.work_items), rounds, min_of_visits(point)});
   }
   return curves;
 }

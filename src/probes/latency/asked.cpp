@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/latency/asked.hpp"
-#include "probes/shared/wanted_series.hpp"
 
 #include <algorithm>
+
+#include "probes/shared/wanted_series.hpp"
 
 namespace clprobe::latency {
 
