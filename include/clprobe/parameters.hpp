@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Named values, in the order in which they were added.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace clprobe {
+
+/// A named value of a point, a device or a warning, in the order in which it was added.
+using Value = std::variant<std::int64_t, double, std::string>;
+
+class Parameters {
+ public:
+  Parameters() = default;
+  Parameters(std::initializer_list<std::pair<std::string, Value>> entries) : entries_(entries) {}
+
+  /// Names must differ.
+  explicit Parameters(std::vector<std::pair<std::string, Value>> entries)
+      : entries_(std::move(entries)) {}
+
+  /// Replaces the value of `name` or appends it.
+  void set(std::string_view name, Value value);
+  [[nodiscard]] const Value* find(std::string_view name) const;
+  /// The integer called `name`. Throws std::out_of_range when it is absent or no integer.
+  [[nodiscard]] std::int64_t integer(std::string_view name) const;
+  /// The integer called `name`; `fallback` when it is absent or no integer.
+  [[nodiscard]] std::int64_t integer_or(std::string_view name, std::int64_t fallback) const;
+  /// The text called `name`. Throws std::out_of_range when it is absent or no text.
+  [[nodiscard]] const std::string& text(std::string_view name) const;
+  /// The text called `name`; `fallback` when it is absent or no text.
+  [[nodiscard]] std::string text_or(std::string_view name, std::string_view fallback) const;
+
+  [[nodiscard]] auto begin() const { return entries_.begin(); }
+  [[nodiscard]] auto end() const { return entries_.end(); }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+  friend bool operator==(const Parameters&, const Parameters&) = default;
+
+ private:
+  std::vector<std::pair<std::string, Value>> entries_;
+};
+
+}  // namespace clprobe
