@@ -48,6 +48,9 @@ struct ComparedFinding {
   /// Half the width of an interval of what changed while the run lasted, as its reference points
   /// saw it: on the line on which findings are compared (logarithms; of shares themselves).
   double disturbance{0.0};
+  /// Of what is judged as a part of another finding: the value of that one, in the same unit; else
+  /// 0, also where it is not known.
+  double whole{0.0};
 };
 
 /// A point of a curve: its varying parameters as text, and its value in the curve's unit.
@@ -63,6 +66,7 @@ struct ComparedCurve {
   std::string unit{};                  ///< "seconds" an access, or "bytes_per_second"
   std::vector<std::string> varying{};  ///< the parameters in the keys
   Parameters settings{};               ///< the parameters that are the same at every point
+  bool is_follow_up{false};            ///< another run may have had no reason to measure it
   std::vector<ComparedPoint> points{};
 };
 

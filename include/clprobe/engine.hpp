@@ -128,9 +128,9 @@ class Measuring {
   /// Visits the points of a probe that is done once more, if that takes little of the run's time:
   /// what took a second saw nothing of what disturbs a run of a minute. Returns whether it did.
   bool visit_again();
-  /// Measures the reference points once more, if that was some time ago: what disturbs a run is
-  /// seen best where it is looked for until the end.
-  void look_again();
+  /// Measures the reference points once more, if that was so long ago: what disturbs a run is seen
+  /// best where it is looked for all along. It takes nothing of the probe's time.
+  void look_again(std::chrono::seconds between);
   /// What they took until now.
   [[nodiscard]] const std::vector<Reference>& references() const;
   /// Whether there is nothing left to do, or no time for it.

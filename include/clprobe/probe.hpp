@@ -164,6 +164,7 @@ struct FindingSpec {
   Role role{Role::fact};
   std::optional<Better> better{};  ///< nothing: as usual for its unit
   std::string_view formerly{};     ///< its name in older documents
+  std::string_view part_of{};      ///< of which finding a change of it is judged as a share
 };
 
 /// A series of points that can be asked for by --series.

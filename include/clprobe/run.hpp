@@ -38,10 +38,11 @@ enum class Scale { logarithmic, linear };
 /// Which change of a finding is an improvement.
 enum class Better { unknown, less, more };
 
-/// What a finding is for. `lower_bound`: the device may well do more. `remark`: about this run and
-/// not about the device (how well a model fits), so that no two runs are compared by it. `advice`:
-/// a sentence for programmers.
-enum class Role { fact, headline, lower_bound, remark, advice };
+/// What a finding is for. `lower_bound`: the device may well do more. `passing`: what decides it
+/// stays for a run and is another in the next (a driver's state, where a buffer lies), so that only
+/// several runs a side tell a change. `remark`: about this run and not about the device (how well a
+/// model fits), so that no two runs are compared by it. `advice`: a sentence for programmers.
+enum class Role { fact, headline, lower_bound, passing, remark, advice };
 
 /// What a reference point stands for: what is near the cores, the caches, or the memory.
 enum class ReferenceKind { core, cache, memory };
@@ -61,6 +62,9 @@ struct Sample {
 
   friend bool operator==(const Sample&, const Sample&) = default;
 };
+
+/// A fact of points whose series is measured only where another one calls for it.
+inline constexpr std::string_view follow_up = "follow_up";
 
 /// One combination of parameters that is measured. Parameters tell which point it is; facts are
 /// what else is known of it: planned along with it, or found while preparing and measuring.
@@ -89,6 +93,9 @@ struct Finding {
   std::string reason{};  ///< why there is no value
   Role role{Role::fact};
   Better better{Better::unknown};
+  /// The finding, of any series, of which a change of this one is judged as a share: what costs
+  /// more by a difference that may be 0 has no ratio. Empty: of itself.
+  std::string part_of{};
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };

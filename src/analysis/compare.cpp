@@ -59,7 +59,7 @@ struct UnresolvedShares {
   /// Counts a share, and keeps what was judged of it where that is unclear.
   bool takes(const ComparedFinding& baseline, const ComparedFinding* other,
              const Judgement& judged) {
-    if (!is_share(baseline.finding)) return false;
+    if (!is_part(baseline)) return false;
     ++total;
     if (judged.verdict != Verdict::unclear) return false;
     cells.push_back({&baseline, other, judged});

@@ -61,6 +61,9 @@ ComparedCurve curve_of(const std::vector<TimedPoint>& points, bool is_rate) {
   ComparedCurve curve;
   curve.series = points.front().point->series;
   curve.unit = is_rate ? "bytes_per_second" : "seconds";
+  curve.is_follow_up = std::all_of(points.begin(), points.end(), [](const TimedPoint& each) {
+    return each.point->facts.find(follow_up) != nullptr;
+  });
   split_parameters(points, curve);
   for (const TimedPoint& timed : points) {
     const std::optional<double> value = value_of(timed, is_rate);
@@ -102,13 +105,22 @@ struct Spread {
   double share{0.0};
 };
 
-/// By which share of it the visits of a point differ, which were made at different times; of one
-/// visit alone its samples.
+/// Of so many normal values: half a 95 % interval of their mean, in units of their range (1.96 by
+/// the mean range of Tippett 1925, 1.128, 1.693, ..., and by the root of their number). Two have no
+/// more than their range.
+double error_of_mean(std::size_t values) {
+  constexpr std::array shares{1.0, 0.668, 0.476, 0.377, 0.316};
+  constexpr std::size_t fewest = 2;
+  return shares.at(std::min(std::max(values, fewest) - fewest, shares.size() - 1));
+}
+
+/// By which share of it the visits of a point leave it open, which were made at different times; of
+/// one visit alone its samples.
 double spread_of(const Point& point, const Estimate& time, const DeviceInfo& device) {
   const std::vector<double> visits = visit_estimates_ns(point, device);
   if (visits.size() < 2) return time.ns_interval.high / time.ns - 1.0;
   const auto [least, most] = std::minmax_element(visits.begin(), visits.end());
-  return *most / *least - 1.0;
+  return (*most / *least - 1.0) * error_of_mean(visits.size());
 }
 
 std::vector<Spread> spreads_of(const std::vector<TimedPoint>& points, const DeviceInfo& device) {
@@ -281,6 +293,15 @@ double disturbed_by_others(const Finding& finding, const ProbeResult& result,
   return -std::log1p(-std::min(result.others_share, max_share));
 }
 
+/// The value of that which the finding is a part of.
+double whole_of(const Finding& finding, std::span<const Finding> all) {
+  if (finding.part_of.empty()) return 0.0;
+  const auto whole = std::find_if(all.begin(), all.end(), [&](const Finding& each) {
+    return each.name == finding.part_of && each.unit == finding.unit && each.value;
+  });
+  return whole == all.end() ? 0.0 : std::max(0.0, *whole->value);
+}
+
 ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device,
                              std::span<const Disturbance> disturbances) {
   ComparedResult compared{.probe = result.probe,
@@ -312,6 +333,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
     compared.findings.push_back(compared_finding(
         finding, device, own == timed.end() ? all : own->second, spreads[finding.series],
         curve == compared.curves.end() ? nullptr : &*curve, disturbances));
+    compared.findings.back().whole = whole_of(finding, result.findings);
     double& disturbance = compared.findings.back().disturbance;
     disturbance = std::max(disturbance, disturbed_by_others(finding, result, device));
   }

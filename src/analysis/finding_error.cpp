@@ -20,6 +20,26 @@ double in_quadrature(std::initializer_list<double> errors) {
 
 bool is_share(const Finding& finding) { return finding.unit == "share"; }
 
+bool is_part(const ComparedFinding& compared) {
+  return is_share(compared.finding) || compared.whole > 0.0;
+}
+
+ComparedFinding as_share(const ComparedFinding& compared, double whole) {
+  ComparedFinding share = compared;
+  Finding& finding = share.finding;
+  finding.unit = "share";
+  for (std::optional<double>* const number : {&finding.value, &finding.low, &finding.high}) {
+    if (*number) *number = **number / whole;
+  }
+  share.margin = 0.0;  // no point takes as long as a difference of two
+  share.calibration = 0.0;
+  share.clock.reset();
+  share.whole = 0.0;
+  // What makes all of it slower makes a part of it slower by as much of the part.
+  if (finding.value) share.disturbance *= std::min(1.0, std::fabs(*finding.value));
+  return share;
+}
+
 bool is_speed(const Finding& finding) {
   constexpr std::array units{"seconds", "cycles", "bytes_per_second", "bytes_per_cycle"};
   return std::find(units.begin(), units.end(), finding.unit) != units.end();

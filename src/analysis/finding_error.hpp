@@ -13,6 +13,13 @@ namespace clprobe {
 /// Whether the finding is a part of a whole, of which differences are compared and not ratios.
 bool is_share(const Finding& finding);
 
+/// Whether differences of it are judged, as shares of its whole: it is a share, or a part of
+/// another finding of its run.
+bool is_part(const ComparedFinding& compared);
+
+/// What is a part of another finding, as a share of `whole`, which is above 0.
+ComparedFinding as_share(const ComparedFinding& compared, double whole);
+
 /// Whether it is a time or a bandwidth, in whatever unit: what tells a level from another one.
 bool is_speed(const Finding& finding);
 

@@ -149,8 +149,7 @@ Judgement judge_difference(const ComparedFinding& baseline, const ComparedFindin
                                                  : "the baseline has no interval");
   }
   if (apart.beyond(bound) > 0.0) {
-    judged.verdict =
-        scale.is_share ? Verdict::different : direction_of(other.finding, apart.change > 0.0);
+    judged.verdict = direction_of(other.finding, apart.change > 0.0);
     judged.reason += fmt::format(", beyond the threshold of {}", scale.text(bound));
     judged.resolution.reset();
   } else if (far <= coarse) {
@@ -214,6 +213,28 @@ Judgement judge_brackets(const ComparedFinding& baseline, const ComparedFinding&
 /// Two lower bounds may both be true, however far they are apart.
 bool is_lower_bound(const Finding& finding) { return finding.role == Role::lower_bound; }
 
+/// A lower bound alone: its interval says where that may be which it bounds.
+ComparedFinding without_interval(const ComparedFinding& compared) {
+  ComparedFinding result = compared;
+  result.finding.low.reset();
+  result.finding.high.reset();
+  return result;
+}
+
+/// Both as shares of the same whole, the mean of theirs.
+Judgement judge_parts(const ComparedFinding& baseline, const ComparedFinding& other,
+                      double threshold) {
+  const double whole = std::sqrt(baseline.whole * other.whole);
+  return judge(as_share(baseline, whole), as_share(other, whole), threshold);
+}
+
+Judgement judge_numbers(const ComparedFinding& baseline, const ComparedFinding& other,
+                        double threshold) {
+  if (is_bracket(other.finding)) return judge_brackets(baseline, other, threshold);
+  if (!is_lower_bound(other.finding)) return judge_difference(baseline, other, threshold);
+  return judge_difference(without_interval(baseline), without_interval(other), threshold);
+}
+
 bool is_identical(const Finding& a, const Finding& b) {
   return *a.value == *b.value && a.low == b.low && a.high == b.high;
 }
@@ -258,11 +279,11 @@ Judgement judge(const ComparedFinding& baseline, const ComparedFinding& other, d
     judged.p_value = 1.0;
     return judged;
   }
+  if (baseline.whole > 0.0 && other.whole > 0.0) return judge_parts(baseline, other, threshold);
   if (!is_share(a) && (!(*a.value > 0.0) || !(*b.value > 0.0))) {
     return without_number(Verdict::unclear, "only values above 0 have a ratio");
   }
-  Judgement judged = is_bracket(a) ? judge_brackets(baseline, other, threshold)
-                                   : judge_difference(baseline, other, threshold);
+  Judgement judged = judge_numbers(baseline, other, threshold);
   if (is_change(judged.verdict) && is_lower_bound(b)) {
     judged.verdict = Verdict::unclear;
     judged.reason += "; but both are lower bounds";
@@ -280,6 +301,7 @@ ComparedFinding converted(const ComparedFinding& compared, double factor, std::s
   for (std::optional<double>* const number : {&finding.value, &finding.low, &finding.high}) {
     if (*number) *number = **number * factor;
   }
+  result.whole *= factor;
   return result;
 }
 
@@ -315,10 +337,8 @@ bool are_apart(const CoreClock& a, const CoreClock& b, double threshold) {
   return gap > 1.0 + threshold;
 }
 
-}  // namespace
-
-Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFinding& other,
-                            double threshold) {
+Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding& other,
+                          double threshold) {
   const bool has_clocks = baseline.clock && other.clock && baseline.finding.value &&
                           other.finding.value && baseline.finding.unit == other.finding.unit;
   if (!has_clocks) return judge(baseline, other, threshold);
@@ -344,6 +364,25 @@ Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFindi
       judged.verdict = Verdict::unclear;
       judged.reason += fmt::format("; in seconds: {}", seconds.reason);
     }
+  }
+  return judged;
+}
+
+/// What decides it stays for a run, and one run a side says nothing of the next.
+bool may_pass(const ComparedFinding& baseline, const ComparedFinding& other) {
+  const bool is_of_single_runs =
+      baseline.degrees == normal_degrees || other.degrees == normal_degrees;
+  return other.finding.role == Role::passing && is_of_single_runs;
+}
+
+}  // namespace
+
+Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFinding& other,
+                            double threshold) {
+  Judgement judged = judge_by_clocks(baseline, other, threshold);
+  if (is_change(judged.verdict) && may_pass(baseline, other)) {
+    judged.verdict = Verdict::unclear;
+    judged.reason += "; but that may be of one run: compare several a side";
   }
   return judged;
 }

@@ -22,7 +22,7 @@ class ProbeParts {
     if (!reason.empty()) gaps.push_back({run_, baseline_.probe, "", reason});
     if (!gaps.empty() || other_ == nullptr) return gaps;
     for (const ComparedCurve& curve : baseline_.curves) {
-      if (!has_curve(curve.series)) {
+      if (!curve.is_follow_up && !has_curve(curve.series)) {
         gaps.push_back({run_, baseline_.probe, curve.series, reason_of(curve.series)});
       }
     }

@@ -99,11 +99,33 @@ void pool_values(const Matches& matches, const std::optional<CoreClock>& clock,
   result.finding.value = from_line(mean.mean);
   result.finding.low = from_line(mean.mean - mean.half_width);
   result.finding.high = from_line(mean.mean + mean.half_width);
+  // All are in the errors of the runs.
   result.margin = 0.0;
-  result.calibration = 0.0;  // both are in the errors of the runs
+  result.calibration = 0.0;
+  result.disturbance = 0.0;
   result.degrees = mean.degrees;
   if (has_clocks && unit != result.finding.unit) result = in_seconds(result);
   pooled = std::move(result);
+}
+
+/// The mean of parts, as shares of what they are parts of.
+void pool_parts(const Matches& matches, ComparedFinding& pooled) {
+  std::vector<double> shares;
+  std::vector<double> half_widths;
+  double logarithms = 0.0;
+  for (const ComparedFinding* const each : matches) {
+    const Place place = locate(as_share(*each, each->whole));
+    shares.push_back(place.value);
+    half_widths.push_back(std::max(place.below, place.above));
+    logarithms += std::log(each->whole);
+  }
+  const PooledMean mean = pool_means(shares, half_widths);
+  pooled.whole = std::exp(logarithms / static_cast<double>(matches.size()));
+  pooled.finding.value = mean.mean * pooled.whole;
+  pooled.finding.low = (mean.mean - mean.half_width) * pooled.whole;
+  pooled.finding.high = (mean.mean + mean.half_width) * pooled.whole;
+  pooled.disturbance = 0.0;  // it is in the errors of the runs
+  pooled.degrees = mean.degrees;
 }
 
 /// A finding of all runs that have it; `matches` begins with that of the run that names it.
@@ -113,8 +135,15 @@ ComparedFinding pool_finding(const Matches& matches, std::size_t runs,
   Matches with_value;
   for (const ComparedFinding* const each : matches) {
     const Finding& finding = each->finding;
-    const bool has_place = finding.value && (*finding.value > 0.0 || is_share(finding));
+    const bool has_place = finding.value && (*finding.value > 0.0 || is_part(*each));
     if (has_place && finding.unit == pooled.finding.unit) with_value.push_back(each);
+  }
+  const bool are_parts = std::all_of(with_value.begin(), with_value.end(),
+                                     [](const auto* each) { return each->whole > 0.0; });
+  if (!are_parts) {  // then they have to have logarithms
+    std::erase_if(with_value, [](const auto* each) {
+      return !(*each->finding.value > 0.0) && !is_share(each->finding);
+    });
   }
   const bool has_label = !pooled.finding.label.empty();
   pooled.finding.label = majority_label(matches, runs);
@@ -130,6 +159,8 @@ ComparedFinding pool_finding(const Matches& matches, std::size_t runs,
   pooled.finding.reason.clear();
   if (is_bracket(pooled.finding)) {
     pool_brackets(with_value, pooled);
+  } else if (with_value.size() > 1 && are_parts) {
+    pool_parts(with_value, pooled);
   } else if (with_value.size() > 1) {
     pool_values(with_value, clock, pooled);
   } else {

@@ -74,7 +74,17 @@ void Turns::visit_again(std::size_t which) {
 
 void Turns::pass(std::size_t which) {
   turns_[which].pass();
+  look_meanwhile(which);
   if (turns_[which].is_done() || is_time_to_save()) keep(which);
+}
+
+/// The reference points of the others: a probe whose passes are few and far between would see
+/// little of what disturbs the run.
+void Turns::look_meanwhile(std::size_t which) {
+  constexpr std::chrono::seconds between{3};
+  for (std::size_t i = 0; i < turns_.size(); ++i) {
+    if (i != which && !turns_[i].references().empty()) turns_[i].look_again(between);
+  }
 }
 
 /// To conclude and to write takes as long as to measure some hundred points: what a kill would lose
@@ -100,7 +110,7 @@ void Turns::look_again() {
   for (std::size_t i = 0; i < turns_.size(); ++i) {
     visit_again(i);
     if (grown_.contains(i)) run_.results[i] = turns_[i].result();
-    turns_[i].look_again();
+    turns_[i].look_again(std::chrono::seconds(1));
     run_.results[i].references = turns_[i].references();
   }
   conclude(run_);

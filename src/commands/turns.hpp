@@ -43,6 +43,7 @@ class Turns {
   void visit_again(std::size_t which);
   [[nodiscard]] bool is_time_to_save() const;
   void keep(std::size_t which);
+  void look_meanwhile(std::size_t which);
   void look_again();
   [[nodiscard]] bool is_cancelled() const { return observer_.cancelled && observer_.cancelled(); }
 

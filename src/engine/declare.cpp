@@ -115,6 +115,7 @@ void declare(const Probe& probe, ProbeResult& result) {
     finding.name = spec->name;
     finding.role = spec->role;
     finding.better = spec->better.value_or(finding.better);
+    finding.part_of = spec->part_of;
   }
   result.card = probe.card == nullptr ? Card{} : probe.card(result);
 }

@@ -53,16 +53,13 @@ class Measuring::Passes {
     if (rounds_ > 1) finish_few();
     ended_.is_done = !cancelled() && (rounds_ >= budget_.max_visits || out_of_time() || has_all());
     if (ended_.is_done && !is_given_) visit_again();
-    if (!is_given_ && !stopped()) references_.look_again(result_.points);
+    if (!is_given_ && !stopped()) references_.look_again(result_.points, std::chrono::seconds(1));
     was_cancelled_ = cancelled();
     end();
   }
 
-  void look_again() {
-    if (is_given_ || cancelled()) return;
-    begin();
-    references_.look_again(result_.points);
-    end();
+  void look_again(std::chrono::seconds between) {
+    if (!is_given_ && !cancelled()) references_.look_again(result_.points, between);
   }
 
   bool visit_again_if_cheap() {
@@ -196,7 +193,12 @@ void Measuring::Passes::visit_all(const std::vector<std::size_t>& order) {
 
 void Measuring::Passes::add_refined() {
   const std::size_t first = result_.points.size();
+  const auto is_planned = [&](std::string_view series) {
+    return std::any_of(result_.points.begin(), result_.points.begin() + std::ssize(progress_),
+                       [&](const Point& each) { return each.series == series; });
+  };
   for (Point& point : probe_.refine(backend_.device(), request_, result_.points)) {
+    if (!is_planned(point.series)) point.facts.set(follow_up, std::int64_t{1});
     result_.points.push_back(std::move(point));
   }
   progress_.resize(result_.points.size());
@@ -328,7 +330,7 @@ Measuring::~Measuring() = default;
 
 void Measuring::pass() { passes_->pass(); }
 bool Measuring::visit_again() { return passes_->visit_again_if_cheap(); }
-void Measuring::look_again() { passes_->look_again(); }
+void Measuring::look_again(std::chrono::seconds between) { passes_->look_again(between); }
 const std::vector<Reference>& Measuring::references() const { return passes_->references(); }
 bool Measuring::is_done() const { return passes_->is_done(); }
 ProbeResult Measuring::result() const { return passes_->result(); }

@@ -46,8 +46,8 @@ void References::follow(std::span<const Point> points) {
   measure_due(points, {});
 }
 
-void References::look_again(std::span<const Point> points) {
-  measure_due(points, std::chrono::seconds(1));
+void References::look_again(std::span<const Point> points, std::chrono::seconds between) {
+  measure_due(points, between);
 }
 
 /// Each by itself: a large working set may take longer to lay out than sixteen points to measure,

@@ -24,8 +24,8 @@ class References {
   /// After a point was visited: measures them again, if 16 points were since; but not so often that
   /// this takes more than a tenth of the time.
   void follow(std::span<const Point> points);
-  /// At the end of a pass, or of the run: if that is a second ago.
-  void look_again(std::span<const Point> points);
+  /// At the end of a pass, of another probe's, or of the run: if that is so long ago.
+  void look_again(std::span<const Point> points, std::chrono::seconds between);
 
   [[nodiscard]] const std::vector<Reference>& seen() const { return seen_; }
   /// What the first of them says of the device's speed, in the order of time.

@@ -181,16 +181,18 @@ struct Fields<Point> {
 template <>
 struct Fields<Finding> {
   static constexpr std::string_view name = "finding";
-  static constexpr auto list =
-      std::tuple(always("name", &Finding::name), always("series", &Finding::series),
-                 if_any("level", &Finding::level, "1 is the nearest").from(1),
-                 if_any("value", &Finding::value), if_any("low", &Finding::low),
-                 if_any("high", &Finding::high), if_any("unit", &Finding::unit),
-                 if_any("label", &Finding::label, "a word where the conclusion is one"),
-                 always("source", &Finding::source), if_any("method", &Finding::method),
-                 if_any("reason", &Finding::reason, "why there is no value"),
-                 if_any("role", &Finding::role, "what it is for; a fact where left out").since(2),
-                 if_any("better", &Finding::better, "which change is an improvement").since(2));
+  static constexpr auto list = std::tuple(
+      always("name", &Finding::name), always("series", &Finding::series),
+      if_any("level", &Finding::level, "1 is the nearest").from(1),
+      if_any("value", &Finding::value), if_any("low", &Finding::low),
+      if_any("high", &Finding::high), if_any("unit", &Finding::unit),
+      if_any("label", &Finding::label, "a word where the conclusion is one"),
+      always("source", &Finding::source), if_any("method", &Finding::method),
+      if_any("reason", &Finding::reason, "why there is no value"),
+      if_any("role", &Finding::role, "what it is for; a fact where left out").since(2),
+      if_any("better", &Finding::better, "which change is an improvement").since(2),
+      if_any("part_of", &Finding::part_of, "a change of it is judged as a share of this finding")
+          .since(2));
 };
 
 template <>

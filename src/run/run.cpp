@@ -111,9 +111,12 @@ struct Words<Better> {
 
 template <>
 struct Words<Role> {
-  static constexpr std::array table{Word{Role::fact, "fact"}, Word{Role::headline, "headline"},
+  static constexpr std::array table{Word{Role::fact, "fact"},
+                                    Word{Role::headline, "headline"},
                                     Word{Role::lower_bound, "lower-bound"},
-                                    Word{Role::remark, "remark"}, Word{Role::advice, "advice"}};
+                                    Word{Role::passing, "passing"},
+                                    Word{Role::remark, "remark"},
+                                    Word{Role::advice, "advice"}};
 };
 
 template <>

@@ -151,10 +151,10 @@ TEST_CASE("launch: what something more costs is the difference to as many plain 
   const Findings found = analyse(device_with_events(), points);
   const Finding& event = get(found, "extra_cost", "event");
   CHECK(*event.value == doctest::Approx(0.4e-6));
-  // The samples of both, as independent errors: sqrt(100^2 + 100^2) below, sqrt(200^2 + 100^2)
-  // above.
-  CHECK(*event.low == doctest::Approx((400.0 - 141.42) * 1e-9).epsilon(0.001));
-  CHECK(*event.high == doctest::Approx((400.0 + 223.61) * 1e-9).epsilon(0.001));
+  // The samples of both and 12 % of both, as independent errors: of 100, 100, 252 and 300 ns below,
+  // of 200, 100, 252 and 300 above.
+  CHECK(*event.low == doctest::Approx((400.0 - 416.5) * 1e-9).epsilon(0.01));
+  CHECK(*event.high == doctest::Approx((400.0 + 451.1) * 1e-9).epsilon(0.01));
   CHECK(*get(found, "extra_cost", "command-buffer").value == doctest::Approx(-1e-6));
   // 64 launches are there, too.
   CHECK(*get(found, "extra_cost", "wait-list").value == doctest::Approx(6.532e-6).epsilon(0.001));
@@ -164,7 +164,7 @@ TEST_CASE("launch: where plain launches are off their line, no cost is surer tha
   std::vector<Point> points = plain_points();
   points.push_back(point_of("event", 256, {2600}));
   const Findings straight = analyse(device_with_events(), points);
-  CHECK(*get(straight, "extra_cost", "event").low > 0.4e-6);
+  CHECK(*get(straight, "extra_cost", "event").low > 0.0);
   // A driver that was slow while these were visited.
   points[3] = point_of("queued", 64, {8000});
   points[5] = point_of("queued", 1024, {7000});
@@ -250,7 +250,7 @@ TEST_CASE("launch: the card has the answer on a line, and costs only where they 
   points[0].facts.set(slow_ns, std::int64_t{90'000});
   points[4] = point_of("queued", 256, {2000, 2100, 2200});
   points.push_back(point_of("back-to-back", 1, {700}));
-  points.push_back(point_of("event", 256, {2500}));
+  points.push_back(point_of("event", 256, {2900}));
   points.push_back(point_of("changed-argument", 256, {2150}));
   points.push_back(point_of("command-buffer", 256, {1100}));
   points.push_back(point_of("build", 1, {80'000'000}));
@@ -267,7 +267,7 @@ TEST_CASE("launch: the card has the answer on a line, and costs only where they 
   REQUIRE(result.card.rows.size() == 4);
   CHECK(result.card.rows[0].text == "32.0 µs, one in 100 90.0 µs");
   CHECK(result.card.rows[2].topic == "more");
-  CHECK(result.card.rows[2].text == "event +400 ns, command-buffer -1.00 µs");
+  CHECK(result.card.rows[2].text == "event +800 ns, command-buffer -1.00 µs");
   CHECK(result.card.rows[3].text == "build 80.0 ms");
   CHECK(result.card.unseen == std::vector<std::string>{"launches out-of-order"});
 }

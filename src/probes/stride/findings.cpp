@@ -151,6 +151,11 @@ void add_bandwidth(Findings& found, const DeviceInfo& device, const Curve& curve
     stride.low = std::min(stride.low.value_or(*stride.value), point.stride_bytes);
     stride.high = std::max(stride.high.value_or(*stride.value), point.stride_bytes);
   }
+  if (stride.low != stride.high) {
+    stride.reason = fmt::format("several strides are as fast: those from {} to {}",
+                                bytes_text(*stride.low), bytes_text(*stride.high));
+    stride.value.reset();
+  }
   found.findings.push_back(std::move(stride));
 }
 

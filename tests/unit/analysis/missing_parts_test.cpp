@@ -102,6 +102,15 @@ TEST_CASE("a run that has all of the baseline's has no gap, whatever it has besi
   CHECK(gaps_between(baseline, more).empty());
 }
 
+TEST_CASE("a series that another one called for is no gap where it did not") {
+  RunDigest baseline = digest_of_two_probes();
+  const RunDigest other = baseline;
+  baseline.results[0].curves.push_back(curve_of_one_point("across"));
+  CHECK(gaps_between(baseline, other).size() == 1);
+  baseline.results[0].curves.back().is_follow_up = true;
+  CHECK(gaps_between(baseline, other).empty());
+}
+
 TEST_CASE("each loss is a gap, with the probe and the reason") {
   const RunDigest baseline = digest_of_two_probes();
   for (const Loss& loss : losses) {

@@ -143,6 +143,41 @@ TEST_CASE("what differs from run to run is in the interval, so that noise is no 
   CHECK(found >= rounds * 9 / 10);
 }
 
+TEST_CASE("parts are pooled as shares of what they are parts of, those below 0 too") {
+  std::vector<RunDigest> runs;
+  for (const double share : {-0.02, 0.0, 0.05}) {
+    RunDigest run = run_of({finding_of("extra_cost", share * 1e-5, "seconds")});
+    ComparedFinding& cost = run.results[0].findings[0];
+    cost.finding.low = *cost.finding.value - 0.01e-5;
+    cost.finding.high = *cost.finding.value + 0.01e-5;
+    cost.whole = 1e-5;
+    cost.disturbance = 0.3;  // of so little of the whole that it is nothing
+    runs.push_back(std::move(run));
+  }
+  const RunDigest side = pool(runs);
+  const ComparedFinding& cost = side.results.at(0).findings.at(0);
+  CHECK(cost.whole == doctest::Approx(1e-5));
+  CHECK(*cost.finding.value == doctest::Approx(0.01e-5).epsilon(0.2));
+  // Student's t of two degrees: wider than the runs are apart.
+  CHECK(*cost.finding.low < -0.07e-5);
+  CHECK(*cost.finding.high > 0.09e-5);
+  CHECK(cost.degrees == 2);
+  CHECK(cost.disturbance == 0.0);
+}
+
+TEST_CASE("what disturbed the runs of a side counts once") {
+  std::vector<RunDigest> runs;
+  for (int i = 0; i < 3; ++i) {
+    RunDigest run = run_of({finding_of("latency", 1e-7, "seconds")});
+    run.results[0].findings[0].disturbance = 0.1;
+    runs.push_back(std::move(run));
+  }
+  const RunDigest side = pool(runs);
+  const ComparedFinding& latency = side.results.at(0).findings.at(0);
+  CHECK(*latency.finding.high > 1.05e-7);
+  CHECK(latency.disturbance == 0.0);
+}
+
 TEST_CASE("several runs are pooled in cycles, and shown in seconds of their mean clock") {
   std::vector<RunDigest> runs;
   for (const double hertz : {0.9e9, 1.0e9, 1.1e9}) {

@@ -120,6 +120,84 @@ TEST_CASE("brackets differ where more than a step of the grid is between them") 
   CHECK(judge(bare, other, threshold).verdict == Verdict::unclear);
 }
 
+TEST_CASE("what is a part of another finding is judged as a share of it, also where it is 0") {
+  const auto part = [](double value, double error, double whole) {
+    ComparedFinding compared = finding_of(value, "seconds");
+    compared.finding.low = value - error;
+    compared.finding.high = value + error;
+    compared.whole = whole;
+    return compared;
+  };
+  const auto judged = [&](double value, double error) {
+    return judge(part(0.0, 3e-8, 1e-6), part(value, error, 1e-6), threshold);
+  };
+  // Of 1 us 3 % and 4 % make 5 %: 24 % away is the end of what can be missed, beyond 8 % is a
+  // change.
+  CHECK(judged(1.9e-7, 4e-8).verdict == Verdict::worse);
+  CHECK(judged(0.79e-7, 4e-8).verdict == Verdict::same);
+  CHECK(judged(0.81e-7, 4e-8).verdict == Verdict::worse);
+  CHECK(judged(-0.81e-7, 4e-8).verdict == Verdict::better);
+  CHECK(judged(0.5e-7, 4e-8).resolution == doctest::Approx(0.10));
+  CHECK(judged(0.1e-7, 2.3e-7).verdict == Verdict::same);
+  CHECK(judged(0.1e-7, 2.5e-7).verdict == Verdict::unclear);
+  // The whole is the mean of both: swapped, the same.
+  const ComparedFinding small = part(1e-7, 1e-9, 1e-6);
+  const ComparedFinding large = part(2e-7, 1e-9, 4e-6);
+  CHECK(judge(small, large, threshold).verdict == Verdict::worse);  // 5 % of 2 us
+  CHECK(judge(large, small, threshold).verdict == Verdict::better);
+  CHECK(judge(small, large, 0.06).verdict == Verdict::same);
+  // What disturbed all of it counts as far as this part of it goes.
+  ComparedFinding disturbed = part(2e-7, 0.0, 1e-6);
+  disturbed.disturbance = 0.5;
+  CHECK(judge(part(2e-7, 0.0, 1e-6), disturbed, threshold).verdict == Verdict::same);
+  disturbed.finding.value = 2.1e-7;
+  CHECK(judge(part(2e-7, 0.0, 1e-6), disturbed, threshold).resolution ==
+        doctest::Approx(0.01 + 0.5 * 0.21).epsilon(0.01));
+  // Without a whole there is a ratio or nothing.
+  CHECK(judge(part(0.0, 3e-8, 0.0), part(0.0, 4e-8, 1e-6), threshold).verdict == Verdict::unclear);
+}
+
+TEST_CASE("of what passes with a run only several runs a side tell a change") {
+  constexpr std::size_t many = 1000;
+  const auto passing = [](double value, std::size_t degrees) {
+    ComparedFinding compared = finding_of(value, "seconds");
+    compared.finding.role = Role::passing;
+    compared.degrees = degrees;
+    return compared;
+  };
+  const auto judged = [&](double value, std::size_t before, std::size_t after) {
+    return of_one_device(passing(1e-6, before), passing(value, after));
+  };
+  CHECK(judged(2e-6, many, many).verdict == Verdict::worse);
+  CHECK(judged(2e-6, normal_degrees, many).verdict == Verdict::unclear);
+  CHECK(judged(2e-6, many, normal_degrees).verdict == Verdict::unclear);
+  const Judgement of_one = judged(2e-6, normal_degrees, normal_degrees);
+  CHECK(of_one.verdict == Verdict::unclear);
+  CHECK(of_one.reason.ends_with("compare several a side"));
+  CHECK(judged(1.01e-6, normal_degrees, normal_degrees).verdict == Verdict::same);
+  // Two devices may well differ.
+  CHECK(judge(passing(1e-6, normal_degrees), passing(2e-6, normal_degrees), threshold).verdict ==
+        Verdict::worse);
+}
+
+TEST_CASE("of lower bounds no change is told, and not how far what they bound may be") {
+  const auto bound = [](double value) {
+    ComparedFinding compared = finding_of(value, "count");
+    compared.finding.role = Role::lower_bound;
+    compared.finding.low = value;
+    compared.finding.high = 2.0 * value;
+    return compared;
+  };
+  const auto judged = [&](double value) { return judge(bound(100.0), bound(value), threshold); };
+  CHECK(judged(104.0).verdict == Verdict::same);
+  CHECK(judged(104.0).resolution == doctest::Approx(0.25));
+  CHECK(judged(104.0).is_coarse);
+  CHECK(judged(124.0).verdict == Verdict::same);
+  CHECK(judged(126.0).verdict == Verdict::unclear);
+  CHECK(judged(300.0).verdict == Verdict::unclear);
+  CHECK(judged(300.0).reason.ends_with("but both are lower bounds"));
+}
+
 TEST_CASE("what may be one of two things is not different from either") {
   const auto judged = [](std::string_view baseline, std::string_view other) {
     const auto step = [](std::string_view label) {

@@ -384,6 +384,20 @@ TEST_CASE("refined points are visited too, as often as the planned ones") {
   CHECK(result.findings.size() == 6);
 }
 
+TEST_CASE("points of a series that was not planned say that another one called for them") {
+  FakeBackend backend(steady());
+  Probe probe = fake_probe();
+  probe.refine = [](const DeviceInfo&, const Request&, std::span<const Point> planned) {
+    return std::vector{fake_point(planned.front().series, 100), fake_point("called for", 101),
+                       fake_point("called for", 102)};
+  };
+  const ProbeResult result = measure(probe, backend, request_of_points(4), ample_budget(), {});
+  REQUIRE(result.points.size() == 7);
+  for (const Point& point : result.points) {
+    CHECK((point.facts.find(follow_up) != nullptr) == (point.series == "called for"));
+  }
+}
+
 TEST_CASE("refined points are visited in shuffled order, so that noise does not follow the sizes") {
   FakeBackend backend(steady());
   Probe probe = fake_probe();
@@ -461,6 +475,29 @@ TEST_CASE("a steady device has no drift, and a reference's samples are not its p
   CHECK(result.warnings.empty());
   CHECK(backend.visited().size() > 100);  // 50 points twice, and the first now and then
   for (const Point& point : result.points) CHECK(point.samples.size() == 4);
+}
+
+TEST_CASE("between its passes a probe's references are looked at, if that is long enough ago") {
+  Probe probe = fake_probe();
+  probe.plan = [](const DeviceInfo& device, const Request& request) {
+    Plan plan = fake_plan(device, request);
+    plan.references = {{ReferenceKind::core, 0}};
+    return plan;
+  };
+  FakeBackend backend(steady());
+  const Budget budget = ample_budget();
+  const Observer observer;
+  Measuring measuring(probe, backend, request_of_points(4), budget, observer);
+  measuring.pass();
+  const auto moments = [&] { return measuring.references().at(0).moments.size(); };
+  const std::size_t before = moments();
+  const double elapsed = measuring.result().elapsed_seconds;
+  measuring.look_again(std::chrono::hours(1));
+  CHECK(moments() == before);
+  measuring.look_again(std::chrono::seconds(0));
+  CHECK(moments() == before + 1);
+  // It is the run's time, and not the probe's.
+  CHECK(measuring.result().elapsed_seconds == elapsed);
 }
 
 TEST_CASE("a reference point that fails is given up") {

@@ -242,6 +242,13 @@ TEST_CASE("declared findings and options have unique names, and one finding is t
       has_headline |= spec.role == Role::headline;
     }
     CHECK(has_headline);
+    for (const FindingSpec& spec : probe->findings) {
+      const auto is_whole = [&](const FindingSpec& each) {
+        return each.name == spec.part_of && each.unit == spec.unit && each.part_of.empty();
+      };
+      const auto count = std::count_if(probe->findings.begin(), probe->findings.end(), is_whole);
+      CHECK(count == (spec.part_of.empty() ? 0 : 1));
+    }
     std::set<std::string_view> options;
     for (const Option& option : probe->options) CHECK(options.insert(option.name).second);
   }

@@ -160,8 +160,8 @@ constexpr std::array broken{
         R"("facts":{"buffer_bytes":1024})", R"("facts":{"buffer_bytes":[]})",
         "results[0].points[0].facts.buffer_bytes: expected a number or a string, found an array"},
     Broken{R"("role":"headline")", R"("role":"star")",
-           "results[0].findings[0].role: expected one of fact, headline, lower-bound, remark, "
-           R"(advice, found the string "star")"},
+           "results[0].findings[0].role: expected one of fact, headline, lower-bound, passing, "
+           R"(remark, advice, found the string "star")"},
     Broken{R"("better":"less")", R"("better":"worse")",
            "results[0].findings[0].better: expected one of unknown, less, more, found the string "
            R"("worse")"},
