@@ -100,19 +100,49 @@ struct Finding {
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 
+/// The memory that a level on a card is of. What one probe says of it meets the levels of another
+/// by that.
+enum class CardMemory { other, global, local };
+
 /// A level of a memory hierarchy on a device's card. A part without a value or a unit is not known.
 struct CardLevel {
   std::string name{};  ///< "global 2"
   Finding latency{};
   Finding cycles{};
   Finding capacity{};
-  std::string what{};  ///< "cache", "memory"
+  std::string what{};  ///< "cache, or its near half", "memory"
+  std::string
+      short_what{};  ///< where there is no room for it: "cache or half"; empty: there always is
+  CardMemory memory{CardMemory::other};
 };
 
 /// "bandwidth", "read 4.55 TB/s (int4), copy 4.03 TB/s (int4)".
 struct CardLine {
   std::string topic{};
   std::string text{};
+};
+
+/// What is the same for all working sets of more than `from` bytes and up to `to`.
+struct CardPlateau {
+  double from{0.0};
+  double to{0.0};
+  bool is_open{false};  ///< whether `to` is the largest that was measured, and no end of it
+  std::string text{};   ///< "9.11 TB/s"
+};
+
+/// A column of the table of levels: what another probe says of the same working sets.
+struct CardColumn {
+  CardMemory memory{CardMemory::global};
+  std::string title{};
+  std::vector<CardPlateau> plateaus{};  ///< the nearest first
+  CardLine alone{};                     ///< stands on a card where no level has anything of it
+};
+
+/// What another probe says of a memory, beside its first level.
+struct CardNote {
+  CardMemory memory{CardMemory::local};
+  std::string text{};
+  CardLine alone{};  ///< stands on a card without such a level
 };
 
 /// A chart beside that of the view: the times of some series over a parameter, or over the
@@ -130,6 +160,8 @@ struct CardPlot {
 /// it declares them; it is in no document.
 struct Card {
   std::vector<CardLevel> levels{};
+  std::vector<CardColumn> columns{};
+  std::vector<CardNote> notes{};
   std::vector<CardLine> lines{};      ///< the answers, the first ones first
   std::vector<CardLine> rows{};       ///< the findings in short, where there is no room for a table
   std::vector<std::string> unseen{};  ///< what could not be seen, a few words each

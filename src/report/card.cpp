@@ -18,21 +18,22 @@ void append(std::string& text, std::string_view separator, std::string_view more
   text += more;
 }
 
-/// Without its last part where that is 0: a date of "2026-11-22T09:36:12Z".
-std::string facts_of(const Run& run) {
+/// `unit`: what its compute units are called.
+std::string facts_of(const Run& run, std::string_view unit) {
   const DeviceInfo& device = run.device;
   std::string facts;
   if (device.timer != Timer::imported) {
     append(facts, ", ",
            format_count(static_cast<std::uint64_t>(std::max<std::int64_t>(0, device.compute_units)),
-                        "compute unit"));
+                        unit));
     append(facts, ", ", format_bytes(device.global_memory));
   }
   if (!is_simulated(device) && !device.driver.empty()) {
     append(facts, ", ", "driver " + device.driver);
   }
   if (run.imported) append(facts, ", ", "imported from " + run.imported->tool);
-  append(facts, ", ", run.started.substr(0, 10));
+  constexpr std::size_t date_size = 10;  // of "2026-11-22T09:36:12Z"
+  append(facts, ", ", run.started.substr(0, date_size));
   return facts;
 }
 
@@ -60,7 +61,8 @@ std::vector<CardLine> headlines_of(const ProbeResult& result) {
 
 bool has_card(const ProbeResult& result) {
   const Card& card = result.card;
-  return !card.levels.empty() || !card.lines.empty() || !card.rows.empty() || !card.unseen.empty();
+  return !card.levels.empty() || !card.columns.empty() || !card.notes.empty() ||
+         !card.lines.empty() || !card.rows.empty() || !card.unseen.empty();
 }
 
 void add_status(DeviceCard& card, const ProbeResult& result) {
@@ -70,7 +72,7 @@ void add_status(DeviceCard& card, const ProbeResult& result) {
       return;
     case Status::unsupported:
     case Status::unobservable:
-      append(card.unseen, ", ", fmt::format("{} (all of it)", name));
+      card.unseen.push_back(fmt::format("{} (all of it)", name));
       return;
     case Status::failed:
     case Status::interrupted:
@@ -102,13 +104,13 @@ std::vector<CardLevel> levels_of(const ProbeResult& result) {
   return levels;
 }
 
+/// What its headlines are besides those of its levels.
 void add_headlines(DeviceCard& card, const ProbeResult& result) {
   // Of many series the first few, and how many more there are.
   constexpr std::size_t max_series = 2;
   std::vector<CardLine> rows = headlines_of(result);
-  for (CardLevel& level : levels_of(result)) {
+  for (const CardLevel& level : levels_of(result)) {
     std::erase_if(rows, [&](const CardLine& row) { return row.topic == level.name; });
-    card.levels.push_back(std::move(level));
   }
   std::string text;
   for (std::size_t i = 0; i < std::min(rows.size(), max_series); ++i) {
@@ -116,6 +118,17 @@ void add_headlines(DeviceCard& card, const ProbeResult& result) {
   }
   if (rows.size() > max_series) text += fmt::format("; and {} more", rows.size() - max_series);
   if (!text.empty()) card.lines.push_back({words(result.probe), std::move(text)});
+}
+
+void add_own(DeviceCard& card, const Card& own) {
+  card.lines.insert(card.lines.end(), own.lines.begin(), own.lines.end());
+  for (const CardColumn& each : own.columns) {
+    if (!add_column(card, each) && !each.alone.text.empty()) card.lines.push_back(each.alone);
+  }
+  for (const CardNote& each : own.notes) {
+    if (!add_note(card, each)) card.lines.push_back(each.alone);
+  }
+  card.unseen.insert(card.unseen.end(), own.unseen.begin(), own.unseen.end());
 }
 
 void add_warnings(std::vector<std::string>& kinds, const std::vector<Warning>& warnings) {
@@ -128,20 +141,26 @@ void add_warnings(std::vector<std::string>& kinds, const std::vector<Warning>& w
 }  // namespace
 
 DeviceCard card_of(const Run& run) {
-  DeviceCard card{.title = run.device.name, .facts = facts_of(run)};
+  DeviceCard card{.title = run.device.name,
+                  .facts = facts_of(run, "compute unit"),
+                  .short_facts = facts_of(run, "unit")};
   if (run.interrupted) card.failures = "the run was interrupted";
-  std::vector<std::string> kinds;
-  add_warnings(kinds, run.warnings);
+  // All levels come first: what is said of them may stand in a result before theirs.
   for (const ProbeResult& result : run.results) {
-    const Card& own = result.card;
-    card.levels.insert(card.levels.end(), own.levels.begin(), own.levels.end());
-    card.lines.insert(card.lines.end(), own.lines.begin(), own.lines.end());
-    for (const std::string& each : own.unseen) append(card.unseen, ", ", each);
-    if (!has_card(result)) add_headlines(card, result);
-    add_status(card, result);
-    add_warnings(kinds, result.warnings);
+    for (const CardLevel& level : has_card(result) ? result.card.levels : levels_of(result)) {
+      card.levels.push_back({.own = level});
+    }
   }
-  card.warnings = fmt::format("{}", fmt::join(kinds, ", "));
+  add_warnings(card.warnings, run.warnings);
+  for (const ProbeResult& result : run.results) {
+    if (has_card(result)) {
+      add_own(card, result.card);
+    } else {
+      add_headlines(card, result);
+    }
+    add_status(card, result);
+    add_warnings(card.warnings, result.warnings);
+  }
   return card;
 }
 
@@ -162,7 +181,9 @@ LevelTexts texts_of(const CardLevel& level) {
 std::vector<CardLine> all_lines(const DeviceCard& card) {
   std::vector<CardLine> lines = card.lines;
   if (!card.failures.empty()) lines.push_back({"not done", card.failures});
-  if (!card.unseen.empty()) lines.push_back({"not seen", card.unseen});
+  if (!card.unseen.empty()) {
+    lines.push_back({"not seen", fmt::format("{}", fmt::join(card.unseen, ", "))});
+  }
   return lines;
 }
 

@@ -51,8 +51,9 @@ std::vector<double> box_widths(const std::vector<CardLevel>& levels) {
 /// The levels of the first series as boxes, the nearest on top; nothing for fewer than two.
 std::string hierarchy_picture(const DeviceCard& card) {
   std::vector<CardLevel> levels;
-  for (const CardLevel& level : card.levels) {
-    if (level.latency.series == card.levels.front().latency.series) levels.push_back(level);
+  const std::string series = card.levels.empty() ? "" : card.levels.front().own.latency.series;
+  for (const DeviceLevel& level : card.levels) {
+    if (level.own.latency.series == series) levels.push_back(level.own);
   }
   const bool has_capacity = std::any_of(levels.begin(), levels.end(), [](const CardLevel& level) {
     return level.capacity.value.value_or(0.0) > 0.0;
@@ -76,33 +77,71 @@ std::string hierarchy_picture(const DeviceCard& card) {
              html_text(levels.front().latency.series));
 }
 
+/// Which columns of the table have a text.
+struct Shown {
+  bool has_cycles{false};
+  bool has_what{false};
+};
+
+Shown shown_in(const DeviceCard& card) {
+  Shown shown;
+  for (const DeviceLevel& level : card.levels) {
+    shown.has_cycles |= !texts_of(level.own).cycles.empty();
+    shown.has_what |= !what_text(level).empty();
+  }
+  return shown;
+}
+
+std::string titles_row(const DeviceCard& card, const Shown& shown) {
+  std::vector<std::string> titles{"level", "latency"};
+  if (shown.has_cycles) titles.emplace_back("cycles");
+  titles.emplace_back("capacity");
+  titles.insert(titles.end(), card.columns.begin(), card.columns.end());
+  if (shown.has_what) titles.emplace_back("what it is");
+  std::string html;
+  for (const std::string& title : titles) {
+    html += fmt::format("<th scope=\"col\">{}</th>", html_text(title));
+  }
+  return html;
+}
+
+/// What other probes say of a level, and what it is: briefly where both stand there, since the
+/// picture has it whole. A note takes the columns that have nothing for its level.
+std::string last_cells(const DeviceLevel& level, const Shown& shown) {
+  const bool is_empty = std::all_of(level.columns.begin(), level.columns.end(),
+                                    [](const std::string& each) { return each.empty(); });
+  if (!level.note.empty() && is_empty && !level.columns.empty()) {
+    return fmt::format("<td colspan=\"{}\">{}</td>", level.columns.size() + 1,
+                       html_text(level.note));
+  }
+  std::string html;
+  for (const std::string& each : level.columns) {
+    html += fmt::format("<td>{}</td>", html_text(each));
+  }
+  const bool is_brief =
+      !level.columns.empty() && level.note.empty() && !level.own.short_what.empty();
+  const std::string what = is_brief ? level.own.short_what : what_text(level);
+  return shown.has_what ? html + fmt::format("<td>{}</td>", html_text(what)) : html;
+}
+
+std::string level_row(const DeviceLevel& level, const Shown& shown) {
+  const LevelTexts texts = texts_of(level.own);
+  std::string html = fmt::format("<tr><th scope=\"row\">{}</th>{}", html_text(level.own.name),
+                                 cell(texts.latency, texts.interval));
+  if (shown.has_cycles) html += fmt::format("<td>{}</td>", html_text(texts.cycles));
+  html += cell(texts.capacity, texts.bracket);
+  return html + last_cells(level, shown) + "</tr>\n";
+}
+
 std::string levels_table(const DeviceCard& card) {
   if (card.levels.empty()) return {};
+  const Shown shown = shown_in(card);
   std::string html = fmt::format(
       "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"Levels of {0}\">\n<table "
-      "class=\"findings\">\n<caption>Levels of {0}</caption>\n<thead><tr>",
-      html_text(card.title));
-  const auto has = [&](const auto& text) {
-    return std::any_of(card.levels.begin(), card.levels.end(),
-                       [&](const CardLevel& each) { return !text(each).empty(); });
-  };
-  const bool has_cycles = has([](const CardLevel& each) { return texts_of(each).cycles; });
-  const bool has_what = has([](const CardLevel& each) { return each.what; });
-  for (const std::string_view title : {"level", "latency", "cycles", "capacity", "what it is"}) {
-    const bool is_empty =
-        (title == "cycles" && !has_cycles) || (title == "what it is" && !has_what);
-    if (!is_empty) html += fmt::format("<th scope=\"col\">{}</th>", title);
-  }
-  html += "</tr></thead>\n<tbody>\n";
-  for (const CardLevel& level : card.levels) {
-    const LevelTexts texts = texts_of(level);
-    html += fmt::format("<tr><th scope=\"row\">{}</th>{}", html_text(level.name),
-                        cell(texts.latency, texts.interval));
-    if (has_cycles) html += fmt::format("<td>{}</td>", html_text(texts.cycles));
-    html += cell(texts.capacity, texts.bracket);
-    if (has_what) html += fmt::format("<td>{}</td>", html_text(level.what));
-    html += "</tr>\n";
-  }
+      "class=\"findings\">\n<caption>Levels of "
+      "{0}</caption>\n<thead><tr>{1}</tr></thead>\n<tbody>\n",
+      html_text(card.title), titles_row(card, shown));
+  for (const DeviceLevel& level : card.levels) html += level_row(level, shown);
   return html + "</tbody>\n</table>\n</div>\n";
 }
 

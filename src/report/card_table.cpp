@@ -1,30 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // The card on a page of a fixed width.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "report/card.hpp"
+#include "report/card_texts.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::report {
 namespace {
 
 constexpr int indent = 1;
-constexpr std::size_t max_lines = 18;
+constexpr std::size_t max_lines = 14;
 constexpr int usual_width = 80;
 /// So many levels stand on a card whatever else does.
 constexpr std::size_t min_levels = 3;
 
+/// The latencies' intervals that are shown.
+enum class Intervals { all, wide, none };
+
+/// How long the words for a level are.
+enum class Words { whole, brief, none };
+
 /// What of the levels is shown: the less, the narrower.
 struct Detail {
-  bool has_intervals{true};
+  Words words{Words::whole};
+  Intervals intervals{Intervals::all};
+  bool has_brackets{true};
   bool has_cycles{true};
-  bool has_what{true};
+  bool has_columns{true};
+};
+
+/// What goes first is what costs a reader least: long words, then intervals that say little more
+/// than the digits of the latency do.
+constexpr std::array details{
+    Detail{},
+    Detail{Words::brief},
+    Detail{Words::brief, Intervals::wide},
+    Detail{Words::brief, Intervals::wide, false},
+    Detail{Words::brief, Intervals::none, false},
+    Detail{Words::brief, Intervals::none, false, false},
+    Detail{Words::brief, Intervals::none, false, false, false},
+    Detail{Words::none, Intervals::none, false, false, false},
 };
 
 struct Levels {
@@ -33,12 +54,12 @@ struct Levels {
 };
 
 /// "global" of "global 2".
-std::string_view series_of(const CardLevel& level) {
-  return std::string_view(level.name).substr(0, level.name.rfind(' '));
+std::string_view series_of(const DeviceLevel& level) {
+  return std::string_view(level.own.name).substr(0, level.own.name.rfind(' '));
 }
 
 /// Of each series the first ones and the last one, which is memory.
-std::vector<CardLevel> shown_levels(std::vector<CardLevel> levels, std::size_t room) {
+std::vector<DeviceLevel> shown_levels(std::vector<DeviceLevel> levels, std::size_t room) {
   const auto is_between = [&](std::size_t i) {
     const std::string_view series = series_of(levels[i]);
     return series_of(levels[i - 1]) == series && series_of(levels[i + 1]) == series;
@@ -52,165 +73,208 @@ std::vector<CardLevel> shown_levels(std::vector<CardLevel> levels, std::size_t r
   return levels;
 }
 
-Levels lay_out(const Page& page, const std::vector<CardLevel>& levels, const Detail& detail) {
-  Levels table;
-  const auto has = [&](std::string LevelTexts::*part) {
-    return std::any_of(levels.begin(), levels.end(),
-                       [&](const CardLevel& each) { return !(texts_of(each).*part).empty(); });
-  };
-  const bool has_interval = detail.has_intervals && has(&LevelTexts::interval);
-  const bool has_bracket = detail.has_intervals && has(&LevelTexts::bracket);
-  const bool has_cycles = detail.has_cycles && has(&LevelTexts::cycles);
-  table.columns = {{}, {"latency", true, 2}};
-  if (has_interval) table.columns.push_back({"", false, 1});
-  if (has_cycles) table.columns.push_back({"cycles", true, 2});
-  table.columns.push_back({"capacity", true, 2});
-  if (has_bracket) table.columns.push_back({"", false, 1});
-  if (detail.has_what) table.columns.push_back({"", false, 2});
-  for (const CardLevel& level : levels) {
-    const LevelTexts texts = texts_of(level);
-    Row row{{page.show(level.name), page.show(texts.latency)}, ""};
-    if (has_interval) row.cells.push_back(page.show(texts.interval));
-    if (has_cycles) row.cells.push_back(page.show(texts.cycles));
-    row.cells.push_back(page.show(texts.capacity));
-    if (has_bracket) row.cells.push_back(page.show(texts.bracket));
-    if (detail.has_what) row.cells.push_back(page.show(level.what));
-    table.rows.push_back(std::move(row));
+/// Runs of one device differ by less, so that such an interval is no news.
+bool is_wide(const Finding& latency) {
+  constexpr double worth_telling = 0.05;
+  if (!latency.value || !latency.low || !latency.high) return false;
+  const double value = *latency.value;
+  return std::max(value - *latency.low, *latency.high - value) >= worth_telling * value;
+}
+
+/// The texts that such a detail shows; the others are empty.
+LevelTexts shown_texts(const DeviceLevel& level, const Detail& detail) {
+  LevelTexts texts = texts_of(level.own);
+  const bool is_shown = detail.intervals == Intervals::all ||
+                        (detail.intervals == Intervals::wide && is_wide(level.own.latency));
+  if (!is_shown) texts.interval.clear();
+  if (!detail.has_brackets) texts.bracket.clear();
+  if (!detail.has_cycles) texts.cycles.clear();
+  return texts;
+}
+
+std::string word_of(const DeviceLevel& level, const Detail& detail) {
+  if (detail.words == Words::none) return {};
+  const bool is_brief = detail.words == Words::brief && !level.own.short_what.empty();
+  return is_brief ? level.own.short_what : level.own.what;
+}
+
+/// Its columns are those in which some level has a text, and those of others' where there is room.
+class Layout {
+ public:
+  Layout(const Page& page, const std::vector<DeviceLevel>& levels,
+         const std::vector<std::string>& titles, const Detail& detail)
+      : page_(page), detail_(detail) {
+    for (const DeviceLevel& each : levels) {
+      const LevelTexts texts = shown_texts(each, detail);
+      has_intervals_ |= !texts.interval.empty();
+      has_cycles_ |= !texts.cycles.empty();
+      has_brackets_ |= !texts.bracket.empty();
+    }
+    add_columns(titles);
+    for (const DeviceLevel& each : levels) table_.rows.push_back(row_of(each));
   }
-  return table;
+
+  [[nodiscard]] Levels table() && { return std::move(table_); }
+
+ private:
+  void add_columns(const std::vector<std::string>& titles) {
+    std::vector<Column>& columns = table_.columns;
+    columns = {{}, {"latency", true, 2}};
+    if (has_intervals_) columns.push_back({"", false, 1});
+    if (has_cycles_) columns.push_back({"cycles", true, 2});
+    columns.push_back({"capacity", true, 2});
+    if (has_brackets_) columns.push_back({"", false, 1});
+    if (detail_.has_columns) {
+      for (const std::string& title : titles) columns.push_back({page_.show(title), true, 2});
+    }
+    if (detail_.words != Words::none) columns.push_back({"", false, 2});
+  }
+
+  /// A level's note takes the place of what other columns have nothing for: its name says what it
+  /// is.
+  [[nodiscard]] Row row_of(const DeviceLevel& level) const {
+    const LevelTexts texts = shown_texts(level, detail_);
+    Row row{{page_.show(level.own.name), page_.show(texts.latency)}, ""};
+    if (has_intervals_) row.cells.push_back(page_.show(texts.interval));
+    if (has_cycles_) row.cells.push_back(page_.show(texts.cycles));
+    row.cells.push_back(page_.show(texts.capacity));
+    const std::size_t until_capacity = row.cells.size();
+    if (has_brackets_) row.cells.push_back(page_.show(texts.bracket));
+    if (detail_.has_columns) {
+      for (const std::string& each : level.columns) row.cells.push_back(page_.show(each));
+    }
+    if (detail_.words == Words::none) return row;
+    if (level.note.empty()) {
+      row.cells.push_back(page_.show(word_of(level, detail_)));
+      return row;
+    }
+    while (row.cells.size() > until_capacity && row.cells.back().empty()) row.cells.pop_back();
+    row.remark = page_.show(level.note);
+    row.remark_ink = Ink::plain;
+    row.remark_gap = 2;
+    return row;
+  }
+
+  const Page& page_;
+  Detail detail_;
+  bool has_intervals_{false};
+  bool has_cycles_{false};
+  bool has_brackets_{false};
+  Levels table_{};
+};
+
+/// Columns that a row's note has for itself.
+int note_room(const Page& page, const Levels& table, const Row& row) {
+  const auto cells = static_cast<std::ptrdiff_t>(row.cells.size());
+  const std::vector<Column> before(table.columns.begin(), table.columns.begin() + cells);
+  return page.width() - Page::table_width(before, table.rows, indent) - row.remark_gap;
+}
+
+bool fits(const Page& page, const Levels& table, const Detail& detail) {
+  if (Page::table_width(table.columns, table.rows, indent) > page.width()) return false;
+  // A note is cut before more than intervals goes for it.
+  if (detail.intervals != Intervals::all) return true;
+  return std::all_of(table.rows.begin(), table.rows.end(), [&](const Row& row) {
+    return display_width(row.remark) <= note_room(page, table, row);
+  });
+}
+
+/// Each note in one line, so that the table has as many as it has levels.
+void cut_notes(const Page& page, Levels& table) {
+  for (Row& row : table.rows) {
+    const int room = std::max(1, note_room(page, table, row));
+    if (display_width(row.remark) <= room) continue;
+    row.remark = shorten(row.remark, 1, room, page.is_unicode() ? "…" : "...").front();
+  }
 }
 
 /// How many lines it took.
-std::size_t add_levels(Page& page, const std::vector<CardLevel>& all, std::size_t room) {
-  if (all.empty()) return 0;
-  const std::vector<CardLevel> levels = shown_levels(all, room);
-  for (const Detail& detail :
-       {Detail{}, Detail{.has_intervals = false},
-        Detail{.has_intervals = false, .has_cycles = false}, Detail{false, false, false}}) {
-    const Levels table = lay_out(page, levels, detail);
-    const bool is_last = !detail.has_what;
-    if (!is_last && Page::table_width(table.columns, table.rows, indent) > page.width()) continue;
+std::size_t add_levels(Page& page, const DeviceCard& card, std::size_t room) {
+  if (card.levels.empty()) return 0;
+  const std::vector<DeviceLevel> levels = shown_levels(card.levels, room);
+  for (const Detail& detail : details) {
+    Levels table = Layout(page, levels, card.columns, detail).table();
+    const bool is_last = detail.words == Words::none;
+    if (!is_last && !fits(page, table, detail)) continue;
+    cut_notes(page, table);
     page.table(table.columns, table.rows, indent);
     break;
   }
   return levels.size() + 1;
 }
 
-/// A topic, and its text in lines.
-struct Entry {
-  std::string topic{};
-  std::string text{};
-  std::vector<std::string> lines{};
-  Ink ink{Ink::plain};
+/// The name, and what fits beside it: in a line, in as many as it takes, or cut to one.
+std::vector<std::vector<Span>> title_lines(const Page& page, const DeviceCard& card,
+                                           bool is_one_line) {
+  const std::string title = page.show(card.title);
+  for (const std::string& each : {card.facts, card.short_facts}) {
+    const std::string facts = page.show(each);
+    if (display_width(title) + 2 + display_width(facts) <= page.width()) {
+      return {{{title + "  ", Ink::heading}, {facts, Ink::faint}}};
+    }
+  }
+  constexpr int least = 20;  // what is shorter says nothing
+  const int left = page.width() - display_width(title) - 2;
+  if (is_one_line && left >= least) {
+    const std::string facts =
+        shorten(page.show(card.short_facts), 1, left, page.is_unicode() ? "…" : "...").front();
+    return {{{title + "  ", Ink::heading}, {facts, Ink::faint}}};
+  }
+  std::vector<std::vector<Span>> lines{{{title, Ink::heading}}};
+  for (const std::string& each : wrap(page.show(card.facts), page.width() - indent)) {
+    lines.push_back({{" " + each, Ink::faint}});
+  }
+  return lines;
+}
+
+/// What stands above and below the levels.
+struct Rest {
+  std::vector<std::vector<Span>> title{};
+  std::vector<CardEntry> entries{};
+
+  /// With each entry cut to a line.
+  [[nodiscard]] std::size_t min_lines() const { return title.size() + entries.size(); }
+
+  [[nodiscard]] std::size_t whole_lines() const {
+    std::size_t lines = title.size();
+    for (const CardEntry& each : entries) lines += each.lines.size();
+    return lines;
+  }
 };
 
-/// Shortened to so many lines, after a part of the list that it is, with its parentheses closed;
-/// after a word where its parts are long.
-std::vector<std::string> shorten(const std::string& text, std::size_t most, int width,
-                                 std::string_view mark) {
-  std::vector<std::string> after_part;
-  std::vector<std::string> after_word;
-  int depth = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '(') ++depth;
-    if (text[i] == ')') --depth;
-    if (text[i] != ' ' || i == 0) continue;
-    std::vector<std::string> lines =
-        wrap(fmt::format("{} {}{}", text.substr(0, i), mark, depth > 0 ? ")" : ""), width);
-    if (lines.size() > most) break;
-    const bool is_part = text[i - 1] == ',' || text[i - 1] == ';';
-    (is_part ? after_part : after_word) = std::move(lines);
-  }
-  const auto columns = [](const std::vector<std::string>& lines) {
-    int sum = 0;
-    for (const std::string& line : lines) sum += display_width(line);
-    return sum;
+/// The longest form that leaves the levels room, else the shortest. Two lists share a line before
+/// an answer is cut, and facts of the device go last.
+Rest rest_of(const Page& page, const DeviceCard& card, bool has_warnings, std::size_t room) {
+  const auto form = [&](bool is_one_line, bool is_short) {
+    return Rest{title_lines(page, card, is_one_line),
+                entries_of(page, card, has_warnings, is_short)};
   };
-  if (2 * columns(after_part) >= columns(after_word)) after_word = std::move(after_part);
-  if (!after_word.empty()) return after_word;
-  return {cut_to_width(text, width, mark)};
-}
-
-/// Shortens the longest texts by lines until all fit.
-void fit(std::vector<Entry>& entries, std::size_t room, int width, std::string_view mark) {
-  const auto count = [&] {
-    std::size_t lines = 0;
-    for (const Entry& each : entries) lines += each.lines.size();
-    return lines;
-  };
-  while (count() > room) {
-    const auto longest = std::max_element(
-        entries.begin(), entries.end(),
-        [](const Entry& a, const Entry& b) { return a.lines.size() < b.lines.size(); });
-    if (longest == entries.end() || longest->lines.size() < 2) return;
-    longest->lines = shorten(longest->text, longest->lines.size() - 1, width, mark);
-  }
-}
-
-void add_title(Page& page, const DeviceCard& card) {
-  const std::string title = page.show(card.title);
-  const std::string facts = page.show(card.facts);
-  if (display_width(title) + display_width(facts) + 2 <= page.width()) {
-    page.line({{title + "  ", Ink::heading}, {facts, Ink::faint}});
-    return;
-  }
-  page.line({{title, Ink::heading}});
-  const std::vector<std::string> lines = wrap(facts, page.width() - indent);
-  for (const std::string& line : lines) page.line({{" " + line, Ink::faint}});
-}
-
-/// What follows the levels, before it is known how much room there is.
-std::vector<Entry> entries_of(const Page& page, const DeviceCard& card, bool has_warnings,
-                              int topic_width, std::string_view mark) {
-  struct Line {
-    CardLine line{};
-    Ink ink{Ink::plain};
-    bool is_one_line{false};  // however much it is
-  };
-  std::vector<Line> lines;
-  for (const CardLine& each : card.lines) lines.push_back({each});
-  lines.push_back({{"not done", card.failures}, Ink::failure, true});
-  lines.push_back({{"not seen", card.unseen}, Ink::plain, true});
-  if (has_warnings) lines.push_back({{"beware of", card.warnings}, Ink::caution, true});
-  const int width = page.width() - indent - topic_width - 2;
-  std::vector<Entry> entries;
-  for (const Line& each : lines) {
-    if (each.line.text.empty()) continue;
-    const std::string text = page.show(each.line.text);
-    std::vector<Entry> entry{{cut_to_width(page.show(each.line.topic), topic_width, mark), text,
-                              wrap(text, width), each.ink}};
-    if (each.is_one_line) fit(entry, 1, width, mark);
-    entries.push_back(std::move(entry.front()));
-  }
-  return entries;
-}
-
-/// Of the widest topic, but at most a third of the page.
-int topic_width_of(const Page& page, const DeviceCard& card) {
-  int width = display_width("beware of");
-  for (const CardLine& line : card.lines) {
-    width = std::max(width, display_width(page.show(line.topic)));
-  }
-  return std::min(width, page.width() / 3);
+  Rest long_form = form(false, false);
+  if (long_form.whole_lines() <= room) return long_form;
+  Rest short_form = form(false, true);
+  if (short_form.whole_lines() <= room) return short_form;
+  if (long_form.min_lines() <= room) return long_form;
+  return short_form.min_lines() <= room ? short_form : form(true, true);
 }
 
 }  // namespace
 
 void add_card(Page& page, const DeviceCard& card, bool has_warnings) {
-  const std::string_view mark = page.is_unicode() ? "…" : "...";
-  const int topic_width = topic_width_of(page, card);
-  std::vector<Entry> entries = entries_of(page, card, has_warnings, topic_width, mark);
   const std::size_t most = page.width() < usual_width ? 2 * max_lines : max_lines;
   const auto left = [&](std::size_t used) { return most > used ? most - used : 0; };
-  // A long name takes a line of its own, and none of the hierarchy.
-  add_title(page, card);
-  std::size_t used = 1;
-  used += add_levels(page, card.levels, left(used + 1 + entries.size()));
-  fit(entries, left(used), page.width() - indent - topic_width - 2, mark);
-  for (const Entry& entry : entries) {
+  const std::size_t header = card.levels.empty() ? 0 : 1;
+  Rest rest = rest_of(page, card, has_warnings, left(card.levels.size() + header));
+  for (const std::vector<Span>& line : rest.title) page.line(line);
+  const std::size_t levels = add_levels(page, card, left(rest.min_lines() + header));
+  const int topic_width = topic_width_of(page, card);
+  fit(rest.entries, left(rest.title.size() + levels), page, topic_width);
+  for (const CardEntry& entry : rest.entries) {
     std::string topic = entry.topic;
-    for (const std::string& line : entry.lines) {
-      page.line({{" " + pad_right(topic, topic_width) + "  ", Ink::faint}, {line, entry.ink}});
+    for (std::size_t i = 0; i < entry.lines.size(); ++i) {
+      const bool is_last = i + 1 == entry.lines.size();
+      page.line({{" " + pad_right(topic, topic_width) + "  ", Ink::faint},
+                 {entry.lines[i], entry.ink},
+                 {is_last ? entry.caution : "", Ink::caution}});
       topic.clear();
     }
   }

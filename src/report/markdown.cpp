@@ -83,23 +83,31 @@ std::string result_section(const ProbeResult& result) {
   return text + warnings_list(result.warnings);
 }
 
-std::string card_section(const DeviceCard& card) {
-  std::string text;
-  if (!card.facts.empty()) text += escape_markdown(card.facts) + "\n\n";
-  if (!card.levels.empty()) {
-    text += markdown_row({"level", "latency", "cycles", "capacity", "what it is"}) +
-            markdown_rule(5, 1);
-  }
+std::string levels_table(const DeviceCard& card) {
+  if (card.levels.empty()) return {};
+  std::vector<std::string> titles{"level", "latency", "cycles", "capacity"};
+  for (const std::string& title : card.columns) titles.push_back(escape_markdown(title));
+  titles.emplace_back("what it is");
+  std::string text = markdown_row(titles) + markdown_rule(titles.size(), 1);
   const auto with = [](const std::string& value, const std::string& interval) {
     return escape_markdown(value + (interval.empty() ? "" : " " + interval));
   };
-  for (const CardLevel& level : card.levels) {
-    const LevelTexts texts = texts_of(level);
-    text += markdown_row({escape_markdown(level.name), with(texts.latency, texts.interval),
-                          escape_markdown(texts.cycles), with(texts.capacity, texts.bracket),
-                          escape_markdown(level.what)});
+  for (const DeviceLevel& level : card.levels) {
+    const LevelTexts texts = texts_of(level.own);
+    std::vector<std::string> cells{
+        escape_markdown(level.own.name), with(texts.latency, texts.interval),
+        escape_markdown(texts.cycles), with(texts.capacity, texts.bracket)};
+    for (const std::string& each : level.columns) cells.push_back(escape_markdown(each));
+    cells.push_back(escape_markdown(what_text(level)));
+    text += markdown_row(cells);
   }
-  if (!card.levels.empty()) text += '\n';
+  return text + '\n';
+}
+
+std::string card_section(const DeviceCard& card) {
+  std::string text;
+  if (!card.facts.empty()) text += escape_markdown(card.facts) + "\n\n";
+  text += levels_table(card);
   std::string lines;
   for (const CardLine& line : all_lines(card)) {
     lines += fmt::format("- **{}** {}\n", escape_markdown(line.topic), escape_markdown(line.text));

@@ -127,21 +127,22 @@ void Page::table(const std::vector<Column>& columns, const std::vector<Row>& row
     if (row.remark.empty()) {
       line({{text}});
     } else {
-      remark(text + (row.cells.size() < columns.size() ? gap(row.cells.size()) : "  "), row.remark);
+      const std::string between = row.cells.size() < columns.size() ? gap(row.cells.size()) : "  ";
+      remark(text + pad_right(between, row.remark_gap), row);
     }
   }
 }
 
-void Page::remark(const std::string& lead, const std::string& text) {
+void Page::remark(const std::string& lead, const Row& row) {
   int indent = display_width(lead);
   std::string before = lead;
-  if (width_ - indent < std::min(min_remark_width, display_width(text))) {
+  if (width_ - indent < std::min(min_remark_width, display_width(row.remark))) {
     line({{lead}});
     indent = 6;
     before = pad_right("", indent);
   }
-  for (const std::string& each : wrap(text, width_ - indent)) {
-    line({{before}, {each, Ink::faint}});
+  for (const std::string& each : wrap(row.remark, width_ - indent)) {
+    line({{before}, {each, row.remark_ink}});
     before = pad_right("", indent);
   }
 }

@@ -35,6 +35,8 @@ struct Column {
 struct Row {
   std::vector<std::string> cells{};
   std::string remark{};  ///< runs on from the first column without a cell, wrapped below itself
+  Ink remark_ink{Ink::faint};
+  int remark_gap{0};  ///< spaces before it, where the column has fewer
 };
 
 class Page {
@@ -62,7 +64,7 @@ class Page {
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
-  void remark(const std::string& lead, const std::string& text);
+  void remark(const std::string& lead, const Row& row);
 
   TableStyle style_;
   int width_;

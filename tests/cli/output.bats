@@ -77,7 +77,7 @@ setup() {
   local root=$BATS_TEST_DIRNAME/../.. line words
   [ "$(wc -l <"$root/README.md")" -le 150 ]
   # The commands that need no device: that they are understood.
-  clprobe explain cache or far
+  clprobe explain cache or half
   [ "$status" -eq 0 ]
   while IFS= read -r line; do
     read -ra words <<<"${line%%[|#]*}"

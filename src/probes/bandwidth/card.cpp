@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all units read from each level, and what one reads from the first.
+// What all units read from each level: beside the levels of latency where the card has them, else
+// in a line, with what one unit reads from the first.
 #include "probes/bandwidth/card.hpp"
 
 #include <fmt/format.h>
@@ -44,6 +45,33 @@ std::string text_of(const ProbeResult& result, std::string_view series) {
   return text;
 }
 
+/// Where the first level begins, as far as anybody knows. 0 of a document without points.
+double smallest_set(const ProbeResult& result) {
+  double smallest = 0.0;
+  for (const Point& point : result.points) {
+    if (point.series != read_series) continue;
+    const auto size = static_cast<double>(point.parameters.integer_or("working_set_bytes", 0));
+    if (size > 0.0 && (smallest == 0.0 || size < smallest)) smallest = size;
+  }
+  return smallest;
+}
+
+/// What all units read, level by level, until one whose end is not known.
+std::vector<CardPlateau> plateaus_of(const ProbeResult& result) {
+  std::vector<CardPlateau> plateaus;
+  double from = smallest_set(result);
+  for (int level = 1;; ++level) {
+    const Finding* const rate = of_level(result, "bandwidth", read_series, level);
+    const Finding* const size = of_level(result, "capacity", read_series, level);
+    if (rate == nullptr || size == nullptr) return plateaus;
+    const bool is_open = !size->value.has_value();
+    const double to = is_open ? size->low.value_or(0.0) : *size->value;
+    if (rate->value) plateaus.push_back({from, to, is_open, format_rate(*rate->value)});
+    if (is_open) return plateaus;
+    from = to;
+  }
+}
+
 std::string text_of_unit(const Finding& rate) {
   return rate.unit == "bytes_per_cycle" ? fmt::format("{:.3g} B a cycle", *rate.value)
                                         : format_rate(*rate.value);
@@ -58,7 +86,10 @@ Card card(const ProbeResult& result) {
   if (!text.empty() && unit != nullptr && unit->value) {
     text += fmt::format("; one unit {}", text_of_unit(*unit));
   }
-  if (!text.empty()) card.lines.push_back({"by set", "read " + text});
+  if (!text.empty()) {
+    card.columns.push_back(
+        {CardMemory::global, "read", plateaus_of(result), {"by set", "read " + text}});
+  }
   for (const std::string& series : series_in(result.findings)) {
     std::string row = text_of(result, series);
     if (row.empty()) {

@@ -157,13 +157,31 @@ TEST_CASE("bandwidth: the card has the levels that all units read, and one unit'
   ProbeResult result{.probe = "bandwidth", .unit = Unit::bytes_per_second, .points = points};
   analyse_again(probe, device_of_10(), result);
   declare(probe, result);
-  REQUIRE(result.card.lines.size() == 1);
-  CHECK(result.card.lines[0].topic == "by set");
-  const std::string& text = result.card.lines[0].text;
+  CHECK(result.card.lines.empty());
+  REQUIRE(result.card.columns.size() == 1);
+  const CardColumn& column = result.card.columns[0];
+  CHECK(column.memory == CardMemory::global);
+  REQUIRE(column.plateaus.size() == 3);
+  CHECK(column.plateaus[0].from == 4096.0);  // the smallest that was measured
+  CHECK(column.plateaus[0].text == "1.00 TB/s");
+  CHECK(column.plateaus[1].from == column.plateaus[0].to);
+  CHECK_FALSE(column.plateaus[1].is_open);
+  CHECK(column.plateaus[2].is_open);
+  CHECK(column.plateaus[2].to > 5e8);
+  CHECK(column.alone.topic == "by set");
+  const std::string& text = column.alone.text;
   CHECK(text.starts_with("read 1.00 TB/s to 1"));
   CAPTURE(text);
   CHECK(text.ends_with("50.0 GB/s; one unit 50 B a cycle"));
   CHECK(result.card.rows.size() == 2);
+  // A level without a value has no text, and the next one begins behind it all the same.
+  for (Finding& each : result.findings) {
+    if (each.name == "bandwidth" && each.series == "read" && each.level == 2) each.value.reset();
+  }
+  declare(probe, result);
+  const std::vector<CardPlateau>& two = result.card.columns.at(0).plateaus;
+  REQUIRE(two.size() == 2);
+  CHECK(two[1].from > two[0].to);
 }
 
 }  // namespace clprobe::bandwidth

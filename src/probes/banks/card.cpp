@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many banks, and what a conflict costs.
+// How many banks, and what a conflict costs: beside the level of local memory where the card has
+// one.
 #include "probes/banks/card.hpp"
 
 #include <fmt/format.h>
@@ -92,10 +93,12 @@ Card card(const ProbeResult& result) {
   if (const Finding* const width = find_value(result.findings, "bank_width")) {
     text += fmt::format(" of {}", size_text(*width->value));
   }
+  std::string alone = text;
   if (const Finding* const cost = find_value(result.findings, "cost_per_way")) {
-    text += fmt::format("; each further way of a conflict costs {}", amount(*cost));
+    text += fmt::format(", {} per way", amount(*cost));
+    alone += fmt::format("; each further way of a conflict costs {}", amount(*cost));
   }
-  card.lines.push_back({"local memory", std::move(text)});
+  card.notes.push_back({CardMemory::local, std::move(text), {"local memory", std::move(alone)}});
   return card;
 }
 

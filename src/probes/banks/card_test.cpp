@@ -18,7 +18,7 @@ TEST_CASE("banks and the cost of a conflict stand on the card, a row per kind of
   add("conflict_free", "load-latency 8 B", 31.5, "cycles");
   add("conflict_free", "store-throughput 4 B", 5e-9, "seconds");
   Card found = card(result);
-  CHECK(found.lines.empty());
+  CHECK(found.notes.empty());
   CHECK(found.unseen == std::vector<std::string>{"banks of local memory"});
   REQUIRE(found.rows.size() == 2);
   CHECK(found.rows[0].text == "23.3, 31.5 cycles at 4, 8 B; 2.00 more per way");
@@ -26,8 +26,13 @@ TEST_CASE("banks and the cost of a conflict stand on the card, a row per kind of
   add("banks", "local memory", 32.0, "count");
   add("bank_width", "local memory", 4.0, "bytes");
   found = card(result);
-  REQUIRE(found.lines.size() == 1);
-  CHECK(found.lines[0].text == "32 banks of 4 B; each further way of a conflict costs 2.00 cycles");
+  CHECK(found.lines.empty());
+  REQUIRE(found.notes.size() == 1);
+  CHECK(found.notes[0].memory == CardMemory::local);
+  CHECK(found.notes[0].text == "32 banks of 4 B, 2.00 cycles per way");
+  CHECK(found.notes[0].alone.topic == "local memory");
+  CHECK(found.notes[0].alone.text ==
+        "32 banks of 4 B; each further way of a conflict costs 2.00 cycles");
 }
 
 }  // namespace clprobe::banks

@@ -133,36 +133,52 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   return result;
 }
 
-/// "1800 MHz arithmetic (throttled 50 % of the time, 700 W)"; empty without a clock.
-std::string load_text(const ProbeResult& result, std::string_view series) {
+/// "1800 MHz arithmetic (throttled 50 %)"; empty without a clock. The unit is said once.
+std::string load_text(const ProbeResult& result, std::string_view series, bool has_unit) {
   const Finding* const clock = find_value(result.findings, "clock", series);
   if (clock == nullptr) return {};
   constexpr double mega = 1e6;
   constexpr double percent = 100.0;
   // Less is what a disturbed host makes of a steady clock.
   constexpr double worth_telling = 0.05;
+  std::string text =
+      fmt::format("{:.0f}{} {}", *clock->value / mega, has_unit ? " MHz" : "", series);
   const Finding* const throttled = find_value(result.findings, "throttled", series);
-  const Finding* const power = find_value(result.findings, "power", series);
-  std::string aside;
   if (throttled != nullptr && *throttled->value >= worth_telling) {
-    aside = fmt::format("throttled {:.0f} % of the time", *throttled->value * percent);
+    text += fmt::format(" (throttled {:.0f} %)", *throttled->value * percent);
   }
-  if (power != nullptr) append(aside, ", ", fmt::format("{:.0f} W", *power->value));
-  return fmt::format("{:.0f} MHz {}{}", *clock->value / mega, series,
-                     aside.empty() ? aside : fmt::format(" ({})", aside));
+  return text;
 }
 
+/// "119–700 W", or one number where there is one alone.
+std::string power_text(const ProbeResult& result) {
+  std::vector<double> watts;
+  for (const Finding& each : result.findings) {
+    if (each.name == "power" && each.value) watts.push_back(*each.value);
+  }
+  if (watts.empty()) return {};
+  const auto [low, high] = std::minmax_element(watts.begin(), watts.end());
+  const std::string from = fmt::format("{:.0f}", *low);
+  const std::string to = fmt::format("{:.0f}", *high);
+  return from == to ? fmt::format("{} W", to) : fmt::format("{}–{} W", from, to);
+}
+
+/// The loads first: what has no room is the clock of a device that has nothing to do.
 Card card(const ProbeResult& result) {
   Card card;
   std::string text;
-  for (const SeriesSpec& series : all_series) {
-    append(text, ", ", load_text(result, series.name));
+  for (const bool is_idle : {false, true}) {
+    for (const SeriesSpec& series : all_series) {
+      if ((series.load == Load::idle) != is_idle) continue;
+      append(text, ", ", load_text(result, series.name, text.empty()));
+    }
   }
-  if (!text.empty()) {
-    card.lines.push_back({"clock", std::move(text)});
-  } else if (!result.findings.empty()) {
-    card.unseen.emplace_back("the clock under load");
+  if (text.empty()) {
+    if (!result.findings.empty()) card.unseen.emplace_back("the clock under load");
+    return card;
   }
+  append(text, "; ", power_text(result));
+  card.lines.push_back({"clock", std::move(text)});
   return card;
 }
 

@@ -25,18 +25,21 @@ constexpr std::string_view local_series = "local";
 struct StepWords {
   StepKind kind;
   std::string_view what;
+  std::string_view short_what;
 };
 constexpr std::array step_words{
-    StepWords{StepKind::cache, "cache"},
-    StepWords{StepKind::translation, "reach of a TLB"},
-    StepWords{StepKind::cache_or_far, "cache, or its near half"},
+    StepWords{StepKind::cache, "cache", {}},
+    StepWords{StepKind::translation, "reach of a TLB", "TLB reach"},
+    StepWords{StepKind::cache_or_far, "cache, or its near half", "cache or half"},
 };
 
-std::string what_of(const Finding& step) {
+void name_step(CardLevel& level, const Finding& step) {
   const auto* const found =
       std::find_if(step_words.begin(), step_words.end(),
                    [&](const StepWords& each) { return to_word(each.kind) == step.label; });
-  return found == step_words.end() ? std::string() : std::string(found->what);
+  if (found == step_words.end()) return;
+  level.what = found->what;
+  level.short_what = found->short_what;
 }
 
 /// The levels of a series by their numbers.
@@ -55,7 +58,7 @@ std::vector<CardLevel> levels_of(const ProbeResult& result, std::string_view ser
     if (finding.name == "latency") level.latency = finding;
     if (finding.name == "cycles") level.cycles = finding;
     if (finding.name == "capacity") level.capacity = finding;
-    if (finding.name == "step") level.what = what_of(finding);
+    if (finding.name == "step") name_step(level, finding);
   }
   return levels;
 }
@@ -75,7 +78,10 @@ void name_memory(std::vector<CardLevel>& levels) {
 void name_unknown(std::vector<CardLevel>& levels) {
   for (CardLevel& level : levels) {
     if (!level.what.empty()) continue;
-    if (level.capacity.value) level.what = "cache, or reach of a TLB";
+    if (level.capacity.value) {
+      level.what = "cache, or reach of a TLB";
+      level.short_what = "cache or TLB";
+    }
     if (!level.capacity.value && level.capacity.low) level.what = "cache or memory";
   }
 }
@@ -121,6 +127,9 @@ Card card(const ProbeResult& result) {
     if (series == global_series) {
       name_memory(levels);
       name_unknown(levels);
+    }
+    for (CardLevel& level : levels) {
+      level.memory = series == global_series ? CardMemory::global : CardMemory::local;
     }
     if (series == local_series) levels.front().what = "local memory";
     if (series == local_series && levels.size() > 1) card.rows.push_back({series, row_of(levels)});

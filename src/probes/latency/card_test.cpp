@@ -69,6 +69,9 @@ TEST_CASE("levels of global and local memory stand on the card, the others in ro
   REQUIRE(found.levels.size() == 3);
   CHECK(found.levels[0].name == "global 1");
   CHECK(found.levels[0].what == "cache, or its near half");
+  CHECK(found.levels[0].short_what == "cache or half");
+  CHECK(found.levels[1].memory == CardMemory::global);
+  CHECK(found.levels[2].memory == CardMemory::local);
   CHECK(found.levels[2].what == "local memory");
   REQUIRE(found.rows.size() == 2);
   CHECK(found.rows[0].topic == "constant-program");

@@ -43,6 +43,28 @@ std::string short_name(const std::string& label) {
   return at == std::string::npos ? label : label.substr(at + between.size());
 }
 
+/// "38–59 %", or "52 %" where both are that.
+std::string percent_text(const Cause& cause) {
+  constexpr double percent = 100.0;
+  const std::string from = fmt::format("{:.0f}", percent * cause.low);
+  const std::string to = fmt::format("{:.0f}", percent * cause.high);
+  return from == to ? to + " %" : fmt::format("{}–{} %", from, to);
+}
+
+/// Of several kernels how many they are; the word for them stands once.
+std::string text_of(const std::vector<Cause>& causes) {
+  std::string text;
+  for (const Cause& each : causes) {
+    std::string one = fmt::format("{} {}", percent_text(each), each.name);
+    if (each.bars.size() > 1) {
+      one += fmt::format(" ({}{})", each.bars.size(), text.empty() ? " kernels" : "");
+    }
+    if (causes.size() == 1 && each.bars.size() == 1) one += " of " + each.bars.front();
+    append(text, ", ", one);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string largest_causes(const ProbeResult& result) {
@@ -62,23 +84,7 @@ std::string largest_causes(const ProbeResult& result) {
   std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
     return std::pair(a.bars.size(), a.high) > std::pair(b.bars.size(), b.high);
   });
-  std::string shared;
-  std::string alone;
-  for (const Cause& each : causes) {
-    constexpr double percent = 100.0;
-    const std::string from = fmt::format("{:.0f}", percent * each.low);
-    const std::string to = fmt::format("{:.0f}", percent * each.high);
-    const std::string share =
-        fmt::format("{} {}{} %", each.name, from, from == to ? "" : " to " + to);
-    if (each.bars.size() == 1) {
-      append(alone, ", ", causes.size() == 1 ? share + " of " + each.bars.front() : share);
-    } else {
-      append(shared, ", ", fmt::format("{} of {} kernels", share, each.bars.size()));
-    }
-  }
-  std::string text = shared;
-  if (!alone.empty()) append(text, "; ", (causes.size() > 1 ? "of one each: " : "") + alone);
-  return text;
+  return text_of(causes);
 }
 
 }  // namespace clprobe

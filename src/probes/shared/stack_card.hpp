@@ -8,8 +8,8 @@
 
 namespace clprobe {
 
-/// "main memory 37 to 59 % of 5 kernels; of one each: barrier 52 %": by the causes of the first
-/// view, the most frequent first. Empty without bars.
+/// "38–59 % main memory (5 kernels), 12–70 % compute data (2), 52 % barrier": by the causes of the
+/// first view, the most frequent first; the last ones are of one kernel each. Empty without bars.
 std::string largest_causes(const ProbeResult& result);
 
 }  // namespace clprobe

@@ -19,11 +19,12 @@ TEST_CASE("the largest cause of each kernel stands on the card, by causes") {
   add("one", "memory data: main memory", 0.37);
   add("one", "memory data: L2", 0.1);
   add("one", stack_remainder, 0.53);
-  CHECK(card(result).lines.at(0).text == "main memory 37 % of one");
+  CHECK(card(result).lines.at(0).text == "37 % main memory of one");
   add("two", "memory data: main memory", 0.59);
   add("three", "synchronization: barrier", 0.52);
-  CHECK(card(result).lines.at(0).text ==
-        "main memory 37 to 59 % of 2 kernels; of one each: barrier 52 %");
+  CHECK(card(result).lines.at(0).text == "37–59 % main memory (2 kernels), 52 % barrier");
+  add("four", "synchronization: barrier", 0.52);
+  CHECK(card(result).lines.at(0).text == "37–59 % main memory (2 kernels), 52 % barrier (2)");
 }
 
 }  // namespace clprobe::stalls

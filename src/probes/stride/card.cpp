@@ -22,7 +22,7 @@ std::string_view pattern_of(const Finding* kind) {
   if (word == word_in(class_words, CurveClass::gpu_coalescing)) {
     return "neighbours side by side";
   }
-  if (word == word_in(class_words, CurveClass::cpu_serial)) return "each work-item in a run";
+  if (word == word_in(class_words, CurveClass::cpu_serial)) return "a run per work-item";
   if (word == word_in(class_words, CurveClass::flat)) return "at any stride";
   return {};
 }

@@ -29,8 +29,8 @@ TEST_CASE("the fastest series of each operation stand in one line, what they sha
   CHECK(same.rows.size() == 3);
   add(result, "copy int", 3e12, "cpu-serial");
   CHECK(card(result).lines[0].text ==
-        "read 2.00 TB/s (int4, neighbours side by side), copy 3.00 TB/s (int, each work-item in a "
-        "run)");
+        "read 2.00 TB/s (int4, neighbours side by side), copy 3.00 TB/s (int, a run per "
+        "work-item)");
 }
 
 TEST_CASE("a bandwidth that was not measured was not seen") {

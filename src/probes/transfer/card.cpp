@@ -15,23 +15,60 @@
 namespace clprobe::transfer {
 namespace {
 
-std::string rate_of(const ProbeResult& result, std::string_view series) {
+double rate_of(const ProbeResult& result, std::string_view series) {
   const Finding* const rate = find_value(result.findings, "bandwidth", series);
-  return rate == nullptr ? std::string() : format_rate(*rate->value);
+  return rate == nullptr ? 0.0 : *rate->value;
 }
 
-/// "56.1 GB/s pinned, 10.2 GB/s pageable".
-std::string one_way(const ProbeResult& result, const std::string& series) {
-  std::string text;
-  const std::string pinned = rate_of(result, series + "-pinned");
-  if (!pinned.empty()) append(text, ", ", pinned + " pinned");
-  const std::string pageable = rate_of(result, series);
-  if (!pageable.empty()) append(text, ", ", pageable + " pageable");
-  return text;
+/// Rates one after the other, with the unit only where it is another one than before.
+class Rates {
+ public:
+  std::string text(double rate) {
+    const std::string whole = format_rate(rate);
+    const std::size_t space = whole.find(' ');
+    const std::string unit = whole.substr(space);
+    const bool is_new = unit != unit_;
+    unit_ = unit;
+    return is_new ? whole : whole.substr(0, space);
+  }
+
+ private:
+  std::string unit_{};
+};
+
+/// "to 55.3 GB/s, from 55.3, both 93.5 (pageable 6.70, 14.4)": of pinned memory, and of pageable;
+/// "pageable to 6.70 GB/s, from 14.4" where nothing else was measured. Empty without any.
+std::string both_ways(const ProbeResult& result) {
+  struct Way {
+    std::string_view word;
+    std::string_view series;
+  };
+  const auto list = [&](Rates& rates, std::initializer_list<Way> ways) {
+    std::string text;
+    for (const Way& way : ways) {
+      const double rate = rate_of(result, way.series);
+      if (rate > 0.0) append(text, ", ", fmt::format("{}{}", way.word, rates.text(rate)));
+    }
+    return text;
+  };
+  Rates rates;
+  std::string text = list(
+      rates,
+      {{"to ", "to-device-pinned"}, {"from ", "from-device-pinned"}, {"both ", "both-pinned"}});
+  if (text.empty()) {
+    text = list(rates, {{"to ", "to-device"}, {"from ", "from-device"}});
+    return text.empty() ? text : "pageable " + text;
+  }
+  const bool has_both = rate_of(result, "to-device") > 0.0 && rate_of(result, "from-device") > 0.0;
+  const std::string pageable = has_both
+                                   ? list(rates, {{"", "to-device"}, {"", "from-device"}})
+                                   : list(rates, {{"to ", "to-device"}, {"from ", "from-device"}});
+  return pageable.empty() ? text : fmt::format("{} (pageable {})", text, pageable);
 }
 
 std::string row_of(const ProbeResult& result, const std::string& series) {
-  std::string text = rate_of(result, series);
+  const double rate = rate_of(result, series);
+  std::string text = rate > 0.0 ? format_rate(rate) : std::string();
   const Finding* const start = find_value(result.findings, "start_up", series);
   if (start != nullptr) append(text, ", ", "start-up " + format_seconds(*start->value));
   const Finding* const half = find_value(result.findings, "half_size", series);
@@ -67,16 +104,10 @@ std::string with_peers(const ProbeResult& result, std::string_view series) {
 
 Card card(const ProbeResult& result) {
   Card card;
-  std::string to = one_way(result, "to-device");
-  std::string from = one_way(result, "from-device");
+  std::string host = both_ways(result);
   const Finding* const zero_copy = find_finding(result.findings, "zero_copy");
-  if (zero_copy != nullptr && zero_copy->label == is_zero_copy) append(to, "; ", "zero copy");
-  const Finding* const duplex = find_value(result.findings, "duplex");
-  if (duplex != nullptr) {
-    append(from, "; ", fmt::format("both ways {:.2f} times one", *duplex->value));
-  }
-  if (!to.empty()) card.lines.push_back({"to device", std::move(to)});
-  if (!from.empty()) card.lines.push_back({"from device", std::move(from)});
+  if (zero_copy != nullptr && zero_copy->label == is_zero_copy) append(host, "; ", "zero copy");
+  if (!host.empty()) card.lines.push_back({"transfer", std::move(host)});
   std::string others = with_peers(result, "to-peer");
   append(others, "; ", with_peers(result, "from-peer"));
   if (!others.empty()) card.lines.push_back({"other devices", std::move(others)});

@@ -249,18 +249,35 @@ TEST_CASE("transfer: the card has both ways, what was not seen, and fits a narro
   analyse_again(probe, gpu(), result);
   result.findings.push_back(not_measured("bandwidth", "to-device-svm", "the device has none"));
   declare(probe, result);
-  REQUIRE(result.card.lines.size() == 2);
-  CHECK(result.card.lines[0].topic == "to device");
-  CHECK(result.card.lines[0].text == "50.0 GB/s pinned, 10.0 GB/s pageable; zero copy");
-  CHECK(result.card.lines[1].topic == "from device");
-  CHECK(result.card.lines[1].text ==
-        "40.0 GB/s pinned, 8.00 GB/s pageable; both ways 1.60 times one");
-  for (const CardLine& each : result.card.lines) CHECK(each.text.size() <= 64);
+  REQUIRE(result.card.lines.size() == 1);
+  CHECK(result.card.lines[0].topic == "transfer");
+  CHECK(result.card.lines[0].text ==
+        "to 50.0 GB/s, from 40.0, both 80.0 (pageable 10.0, 8.00); zero copy");
+  CHECK(result.card.lines[0].text.size() <= 68);
   REQUIRE(result.card.rows.size() == 6);
   CHECK(result.card.rows[0].topic == "to-device");
   CHECK(result.card.rows[0].text == "10.0 GB/s, start-up 20.0 µs, half of it at 195 KiB");
   CHECK(result.card.unseen == std::vector<std::string>{"transfers to-device-svm"});
   CHECK(card({}).lines.empty());
+}
+
+TEST_CASE("transfer: a unit that changes is said, and what was not measured is left out") {
+  ProbeResult result;
+  const auto add = [&](std::string_view series, double rate) {
+    result.findings.push_back(
+        finding_of("bandwidth", series, "bytes_per_second", "", rate, rate, rate));
+  };
+  const auto text = [&] { return card(result).lines.at(0).text; };
+  add("from-device", 8e6);
+  CHECK(text() == "pageable from 8.00 MB/s");
+  add("to-device", 9e6);
+  CHECK(text() == "pageable to 9.00 MB/s, from 8.00");
+  add("to-device-pinned", 5e9);
+  CHECK(text() == "to 5.00 GB/s (pageable 9.00 MB/s, 8.00)");
+  add("from-device-pinned", 6e8);
+  CHECK(text() == "to 5.00 GB/s, from 600 MB/s (pageable 9.00, 8.00)");
+  result.findings.erase(result.findings.begin());
+  CHECK(text() == "to 5.00 GB/s, from 600 MB/s (pageable to 9.00)");
 }
 
 }  // namespace clprobe::transfer

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cards of real devices: what a person came for is on the upper half of a screen.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "commands/read_runs.hpp"
+#include "report/card.hpp"
+#include "text/text.hpp"
+
+namespace clprobe {
+namespace {
+
+std::vector<std::filesystem::path> stored_runs() {
+  std::vector<std::filesystem::path> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(CLPROBE_RESULTS)) {
+    if (entry.path().extension() == ".json") found.push_back(entry.path());
+  }
+  return found;
+}
+
+std::vector<std::string> card_lines(const Run& run) {
+  report::Page page(TableStyle{});
+  report::add_card(page, report::card_of(run), true);
+  std::vector<std::string> lines;
+  std::string line;
+  for (const char letter : page.text()) {
+    if (letter != '\n') {
+      line += letter;
+      continue;
+    }
+    lines.push_back(line);
+    line.clear();
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("the card of every stored run is at most 14 lines of 80 columns, with all its levels") {
+  const std::vector<std::filesystem::path> paths = stored_runs();
+  CHECK(paths.size() >= 15);
+  for (const std::filesystem::path& path : paths) {
+    CAPTURE(path.string());
+    for (const Run& run : commands::read_runs(path.string())) {
+      const std::vector<std::string> lines = card_lines(run);
+      CHECK(lines.size() <= 14);
+      for (const std::string& line : lines) {
+        CAPTURE(line);
+        CHECK(display_width(line) <= 80);
+      }
+      for (const report::DeviceLevel& level : report::card_of(run).levels) {
+        CAPTURE(level.own.name);
+        CHECK(std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+          return line.starts_with(" " + level.own.name + " ");
+        }));
+      }
+    }
+  }
+}
+
+}  // namespace clprobe
