@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -102,6 +103,23 @@ TEST_CASE("bandwidth: each level with what all units read, what one does, and it
   const Findings plain = analyse(without_clock, curve_of("read", {}));
   CHECK(of(plain, "unit_bandwidth", "read", 1).unit == "bytes_per_second");
   CHECK(*of(plain, "unit_bandwidth", "read", 1).value == doctest::Approx(100e9).epsilon(0.01));
+}
+
+TEST_CASE("bandwidth: what is left of a cache in a set that is too large for it is no level") {
+  const auto levels_with = [](double shelf, double end_kib) {
+    std::vector<Point> points;
+    for (double kib = 4.0; kib <= 65536.0; kib *= std::pow(2.0, 0.0625)) {
+      const double rate = kib <= 256.0 ? 1000.0 : kib <= end_kib ? shelf : 400.0;
+      points.push_back(measured("read", 1024.0 * kib, rate));
+    }
+    const Findings found = analyse(device_of_10(), points);
+    return std::count_if(found.findings.begin(), found.findings.end(), [](const Finding& each) {
+      return each.name == "bandwidth" && each.value.has_value();
+    });
+  };
+  CHECK(levels_with(880.0, 400.0) == 2);
+  CHECK(levels_with(720.0, 400.0) == 3);   // much slower
+  CHECK(levels_with(880.0, 1024.0) == 3);  // much larger
 }
 
 TEST_CASE("bandwidth: beside one unit it is seen what limits a level") {

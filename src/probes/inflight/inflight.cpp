@@ -74,7 +74,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "loads_per_sub_group", .unit = "count"},
     {.name = "loads_per_sub_group_at_least", .unit = "count", .role = Role::lower_bound},
     {.name = "spike", .unit = "count"},
-    {.name = "cycles", .unit = "cycles"},
+    {.name = "cycles", .unit = "cycles", .role = Role::passing},  // near or far half of a cache
     {.name = "cycles_per_request", .unit = "cycles"},
     {.name = "in_flight", .unit = "count"},
     {.name = "in_flight_at_least", .unit = "count", .role = Role::lower_bound},
