@@ -23,15 +23,22 @@ namespace {
 
 std::string_view glossary() { return embedded_file("glossary.md"); }
 
-/// "  a, b, c", broken between words.
+/// "  a, b, c", broken between terms: "cache or far" is found by looking for it.
 std::string list_terms(int width) {
-  std::string joined;
-  for (const std::vector<std::string>& names : terms_in(glossary())) {
-    joined += fmt::format("{}{}", joined.empty() ? "" : ", ", names.front());
-  }
   std::string text;
-  for (const std::string& line : wrap(joined, width - 2)) text += fmt::format("  {}\n", line);
-  return text;
+  std::string line;
+  for (const std::vector<std::string>& names : terms_in(glossary())) {
+    const std::string& term = names.front();
+    if (line.empty()) {
+      line = "  " + term;
+    } else if (display_width(line) + display_width(term) + 3 <= width) {
+      line += ", " + term;
+    } else {
+      text += line + ",\n";
+      line = "  " + term;
+    }
+  }
+  return text + line + "\n";
 }
 
 /// "  word      What it answers", wrapped.
