@@ -6,7 +6,8 @@ Usage: verdicts.py CLPROBE FOLDER [--side K] [--draws N] [--threshold SHARE]
 
 All ordered pairs of the folder's run documents are compared, or with --side K pairs of sides of K runs, drawn
 N times (40) with a fixed seed. The table says how often --fail-on worse ended with which exit status, which
-share of the verdicts was which, and the resolution: the largest change that could have been missed.
+share of the verdicts was which, of all probes and of each, and the resolution: the largest change that could
+have been missed.
 """
 import argparse
 import collections
@@ -56,7 +57,7 @@ def main() -> None:
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda sides: compare(words, sides), pairs))
     exits = collections.Counter(status for status, _, _ in results)
-    counts: collections.Counter[str] = collections.Counter()
+    counts: collections.defaultdict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     failed: collections.Counter[str] = collections.Counter()
     resolutions = []
     for status, document, said in results:
@@ -64,14 +65,15 @@ def main() -> None:
             failed.update(line.split(" -> ")[0].rsplit(": ", 1)[0] for line in said.splitlines())
         if document is None:
             continue
-        for verdict, count in document["runs"][1]["verdicts"].items():
-            counts[verdict] += count
+        counts["verdicts"].update(document["runs"][1]["verdicts"])
         for row in document["findings"]:
+            counts[row["probe"]].update(cell["verdict"] for cell in row["runs"] if "verdict" in cell)
             resolutions += [cell["resolution_share"] for cell in row["runs"] if "resolution_share" in cell]
-    total = max(1, sum(counts.values()))
     print(f"{len(files)} runs, {len(pairs)} pairs of {given.side} a side, threshold {given.threshold}")
     print("exit     " + "   ".join(f"{status}: {count}" for status, count in sorted(exits.items())))
-    print("verdicts " + "   ".join(f"{each} {100 * counts[each] / total:.1f} %" for each in VERDICTS))
+    for name, verdicts in counts.items():
+        total = max(1, sum(verdicts.values()))
+        print(f"{name:<9}" + "   ".join(f"{each} {100 * verdicts[each] / total:.1f} %" for each in VERDICTS))
     if resolutions:
         middle, most = statistics.median(resolutions), statistics.quantiles(resolutions, n=20)[-1]
         print(f"resolution  median {100 * middle:.2g} %   95 of 100 within {100 * most:.3g} %")

@@ -96,7 +96,7 @@ bool is_refuted(const ComparedCurve& of_smaller, const Finding& smaller, double 
 const ComparedCurve* sized_curve(const ComparedResult& result, std::string_view series) {
   const auto found = std::find_if(result.curves.begin(), result.curves.end(),
                                   [&](const ComparedCurve& each) { return each.series == series; });
-  if (found == result.curves.end() || found->unit != "seconds") return nullptr;
+  if (found == result.curves.end()) return nullptr;
   const bool has_sizes = std::all_of(found->points.begin(), found->points.end(),
                                      [](const ComparedPoint& point) { return point.size > 0.0; });
   return has_sizes ? &*found : nullptr;
@@ -137,7 +137,7 @@ void look_at_curves(const ComparedResult& baseline, const ComparedResult& other,
                             b.level && a.low && b.low && a.high && b.high;
   const ComparedCurve* const before = has_brackets ? sized_curve(baseline, a.series) : nullptr;
   const ComparedCurve* const after = has_brackets ? sized_curve(other, b.series) : nullptr;
-  if (before == nullptr || after == nullptr) return;
+  if (before == nullptr || after == nullptr || before->unit != "seconds") return;
   const double step = bracket_step(from, to);
   const double change = std::log(*b.value / *a.value);
   const bool is_noise =

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 
 #include "analysis/finding_error.hpp"
 #include "clprobe/compare.hpp"
@@ -50,14 +51,20 @@ void split_parameters(const std::vector<TimedPoint>& points, ComparedCurve& curv
   std::sort(curve.varying.begin(), curve.varying.end());
 }
 
-/// Where the point stands along a curve of one parameter; 0 where there is no such number.
-double size_of(const Point& point, const ComparedCurve& curve) {
-  if (curve.varying.size() != 1) return 0.0;
-  return static_cast<double>(
-      std::max<std::int64_t>(0, point.parameters.integer_or(curve.varying.front(), 0)));
+/// The parameter along which the points of a curve stand: the only one that varies, or that of the
+/// view, where no two of them share a value. Empty where there is none.
+std::string axis_of(const std::vector<TimedPoint>& points, const ComparedCurve& curve,
+                    const std::string& shown) {
+  if (curve.varying.size() == 1) return curve.varying.front();
+  std::set<std::int64_t> values;
+  for (const TimedPoint& each : points) {
+    values.insert(each.point->parameters.integer_or(shown, 0));
+  }
+  return values.size() == points.size() ? shown : std::string();
 }
 
-ComparedCurve curve_of(const std::vector<TimedPoint>& points, bool is_rate) {
+ComparedCurve curve_of(const std::vector<TimedPoint>& points, bool is_rate,
+                       const std::string& shown) {
   ComparedCurve curve;
   curve.series = points.front().point->series;
   curve.unit = is_rate ? "bytes_per_second" : "seconds";
@@ -65,10 +72,13 @@ ComparedCurve curve_of(const std::vector<TimedPoint>& points, bool is_rate) {
     return each.point->facts.find(follow_up) != nullptr;
   });
   split_parameters(points, curve);
+  const std::string axis = axis_of(points, curve, shown);
   for (const TimedPoint& timed : points) {
     const std::optional<double> value = value_of(timed, is_rate);
     if (!value) continue;
-    ComparedPoint compared{.value = *value, .size = size_of(*timed.point, curve)};
+    const std::int64_t size = timed.point->parameters.integer_or(axis, 0);
+    ComparedPoint compared{.value = *value,
+                           .size = static_cast<double>(std::max<std::int64_t>(0, size))};
     for (const std::string& name : curve.varying) {
       const Value* const parameter = timed.point->parameters.find(name);
       if (parameter == nullptr) continue;
@@ -314,7 +324,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
   std::map<std::string, TimedBy, std::less<>> timed;
   TimedBy all;  // which speaks for findings whose series has no points of its own
   for (const std::vector<TimedPoint>& points : points_by_series(result, device)) {
-    ComparedCurve curve = curve_of(points, is_rate);
+    ComparedCurve curve = curve_of(points, is_rate, result.view.x);
     spreads[curve.series] = spreads_of(points, device);
     const TimedBy own = timed[curve.series] = timed_by(points, device);
     all.clock |= own.clock;

@@ -70,22 +70,32 @@ bool stays_here(const ComparedCurve& with, const ComparedCurve& without, const F
   return ratios.size() >= min_points && std::fabs(median(ratios)) < std::fabs(change) / 2.0;
 }
 
-/// As many levels, of which one is not the other's: each run has lost another one.
-bool has_another_level(const ComparedResult& baseline, const ComparedResult& other,
-                       std::string_view series) {
+/// Takes out the pairs whose levels are two: the time of one is not that of the other, and yet the
+/// curves agree at the sizes of one of them. Whether any was.
+bool take_other_levels_out(const ComparedResult& baseline, const ComparedResult& other,
+                           std::string_view series, LevelMap& map) {
+  // Two that are nearer may be one whose points scatter.
+  constexpr double least_factor = 1.15;
   const ComparedCurve* const there = sized_curve(baseline, series);
   const ComparedCurve* const here = sized_curve(other, series);
   if (there == nullptr || here == nullptr) return false;
   const auto ours = speeds_of(other, series);
   const auto theirs = speeds_of(baseline, series);
-  return std::any_of(theirs.begin(), theirs.end(), [&](const auto& level) {
-    const auto found = ours.find(level.first);
-    if (found == ours.end()) return false;
-    const double change = std::log(*found->second->finding.value / *level.second->finding.value);
-    if (std::fabs(change) <= std::log(max_factor)) return false;
-    return stays_here(*there, *here, level.second->finding, change) ||
-           stays_here(*here, *there, found->second->finding, change);
-  });
+  return std::erase_if(map, [&](const auto& pair) {
+           const Finding& after = ours.at(pair.first)->finding;
+           const Finding& before = theirs.at(pair.second)->finding;
+           const double change = std::log(*after.value / *before.value);
+           if (std::fabs(change) <= std::log(least_factor)) return false;
+           return stays_here(*there, *here, before, change) ||
+                  stays_here(*here, *there, after, change);
+         }) > 0;
+}
+
+/// Each level to that of the same number.
+LevelMap by_number(const LevelTimes& baseline, const LevelTimes& other) {
+  LevelMap map;
+  for (std::size_t i = 0; i < baseline.size(); ++i) map[other[i].first] = baseline[i].first;
+  return map;
 }
 
 /// Whether the end of a level was not reached, though it was looked for.
@@ -134,9 +144,13 @@ std::map<int, const ComparedFinding*> speeds_of(const ComparedResult& result,
 LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other) {
   LevelMaps maps;
   for (const auto& [series, theirs, ours] : shared_series(baseline, other)) {
-    const bool has_as_many = ours.size() == theirs.size();
-    if (has_as_many && !has_another_level(baseline, other, series)) continue;
-    maps[series] = align_levels(theirs, ours, max_factor);
+    if (ours.size() == theirs.size()) {
+      LevelMap numbered = by_number(theirs, ours);
+      if (!take_other_levels_out(baseline, other, series, numbered)) continue;
+    }
+    LevelMap map = align_levels(theirs, ours, max_factor);
+    take_other_levels_out(baseline, other, series, map);
+    maps[series] = std::move(map);
   }
   return maps;
 }

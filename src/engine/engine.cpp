@@ -7,6 +7,8 @@
 #include <chrono>
 #include <numeric>
 #include <random>
+#include <set>
+#include <string_view>
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/expected_time.hpp"
@@ -91,6 +93,8 @@ class Measuring::Passes {
   void finish_few();
   [[nodiscard]] std::vector<std::size_t> in_order() const;
   std::vector<std::size_t> shuffled_from(std::size_t first);
+  [[nodiscard]] std::vector<std::size_t> each_series_first(
+      const std::vector<std::size_t>& order) const;
   void visit_all(const std::vector<std::size_t>& order);
   void add_refined();
   void visit_again();
@@ -163,7 +167,7 @@ void Measuring::Passes::first_round() {
   ended_.known = std::move(plan.findings);
   progress_.resize(result_.points.size());
   is_ordered_ = plan.is_ordered;
-  visit_all(is_ordered_ ? in_order() : shuffled_from(0));
+  visit_all(is_ordered_ ? in_order() : each_series_first(shuffled_from(0)));
   if (!stopped() && !is_given_ && probe_.refine != nullptr) add_refined();
 }
 
@@ -179,6 +183,19 @@ std::vector<std::size_t> Measuring::Passes::shuffled_from(std::size_t first) {
   std::iota(order.begin(), order.end(), first);
   std::shuffle(order.begin(), order.end(), random_);
   return order;
+}
+
+/// A point of each series before all others: where time runs out, none of them is missing.
+std::vector<std::size_t> Measuring::Passes::each_series_first(
+    const std::vector<std::size_t>& order) const {
+  std::set<std::string_view> seen;
+  std::vector<std::size_t> first;
+  std::vector<std::size_t> rest;
+  for (const std::size_t index : order) {
+    (seen.insert(result_.points[index].series).second ? first : rest).push_back(index);
+  }
+  first.insert(first.end(), rest.begin(), rest.end());
+  return first;
 }
 
 void Measuring::Passes::visit_all(const std::vector<std::size_t>& order) {

@@ -133,7 +133,7 @@ void add_own(DeviceCard& card, const Card& own) {
 
 void add_warnings(std::vector<std::string>& kinds, const std::vector<Warning>& warnings) {
   for (const Warning& warning : warnings) {
-    const std::string kind = words(warning.code);
+    const std::string kind = brief_warning(warning.code);
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
   }
 }

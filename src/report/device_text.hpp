@@ -32,4 +32,7 @@ std::string failures_text(const ProbeResult& result);
 /// refuses every work-group above its limit makes, only the first, with how many others there are.
 std::vector<std::string> warning_sentences(std::span<const Warning> warnings);
 
+/// What of it stands on a card behind "beware of": "a changing speed".
+std::string brief_warning(std::string_view code);
+
 }  // namespace clprobe::report

@@ -19,65 +19,79 @@ namespace {
 /// the plural where it is not 1. A template of which a fact is missing is not used.
 struct Prose {
   std::string_view code;
+  std::string_view brief;  // on a card; empty: the code's own words
   std::string_view seen;
   std::string_view advice;
 };
 
 constexpr std::array prose{
-    Prose{"clock_refused", "the in-kernel clock {clock} was tried and not accepted: {reason}",
+    Prose{"clock_refused", "no clock in kernels",
+          "the in-kernel clock {clock} was tried and not accepted: {reason}",
           "times come from whole launches; short latencies are less exact"},
-    Prose{"event_times_false", "the driver's event times cannot be true: {reason}",
+    Prose{"event_times_false", "false event times",
+          "the driver's event times cannot be true: {reason}",
           "the host's clock is used instead; expect wider intervals"},
-    Prose{"pointers_refused", "pointers in memory were tried and did not work: {reason}",
+    Prose{"pointers_refused", "no pointers in memory",
+          "pointers in memory were tried and did not work: {reason}",
           "an index is used instead; its computation is part of the latency"},
-    Prose{"calibration_failed", "the device's clock could not be compared with time: {reason}",
+    Prose{"calibration_failed", "uncalibrated ticks",
+          "the device's clock could not be compared with time: {reason}",
           "read the cycles, not the nanoseconds"},
-    Prose{"calibration_poor",
+    Prose{"calibration_poor", "poor calibration",
           "ticks were compared with nanoseconds, and the rate is known to {width_share} only",
           "the nanoseconds may be wrong by as much; repeat when nothing else runs"},
-    Prose{"clock_drift", "the device's speed changed by {drift_share} during the run",
+    Prose{"clock_drift",
+          {},
+          "the device's speed changed by {drift_share} during the run",
           "close other programs, lock the clocks, or repeat with --thorough"},
-    Prose{"drift_not_followed",
+    Prose{"drift_not_followed", "drift that was not followed",
           "the point that is repeated to see the device's speed change failed: {reason}",
           "a change of speed would not be told"},
-    Prose{"wide_intervals",
+    Prose{"wide_intervals", "scattering samples",
           "the samples of {points} of {of_points point} scatter by up to {widest_share}",
           "--thorough takes more samples of each"},
-    Prose{"device_disturbed",
+    Prose{"device_disturbed", "a shared device",
           "even the series that scatters least, {series} of {probe}, does so by {quietest_share}",
           "something else seems to use the device: close it, or repeat with --thorough"},
-    Prose{"reference_changed",
+    Prose{"reference_changed", "a changing speed",
           "what was measured over and over ({kind}: {series} of {probe}) changed by up to "
           "{changed_share}",
           "something else uses the device; intervals of comparisons are that much wider"},
-    Prose{"cores_shared", "others had {others_share} of the cores' time while {probe} measured",
+    Prose{"cores_shared", "shared cores",
+          "others had {others_share} of the cores' time while {probe} measured",
           "close other programs; intervals of what all cores do together are that much wider"},
-    Prose{"end_not_shared",
+    Prose{"end_not_shared", "levels that disagree",
           "what {probe} finds of {series} ends a level at {ends_at_bytes}, and what {other_probe} "
           "finds of {other_series} none near it: its nearest ends at {nearest_bytes}",
           "requests that are answered together, and parts of a cache that not every unit reaches, "
           "look like that: see `clprobe explain {probe}`"},
-    Prose{"end_of_one_level",
+    Prose{"end_of_one_level", "levels that disagree",
           "what {probe} finds of {series} ends a level at {ends_at_bytes}, and what {other_probe} "
           "finds of {other_series} none at all",
           "requests that are answered together, and parts of a cache that not every unit reaches, "
           "look like that: see `clprobe explain {probe}`"},
-    Prose{"in_flight_differs",
+    Prose{"in_flight_differs", "loads in flight that disagree",
           "{series} of {probe} and the latency have {implied_bytes} in flight by Little's law, and "
           "{other_probe} finds {found_bytes}",
           "one of the three is not what it seems: repeat when nothing else runs"},
-    Prose{"time_budget_short", "the time budget was reached after {measured} of {planned point}",
-          "raise --time-budget"},
-    Prose{"point_refused", "{series}: {reason}", "the other points were measured"},
-    Prose{"device_failed", "the device could not be opened: {reason}",
+    Prose{"time_budget_short", "a short time budget",
+          "the time budget was reached after {measured} of {planned point}", "raise --time-budget"},
+    Prose{"point_refused", "refused points", "{series}: {reason}",
+          "the other points were measured"},
+    Prose{"device_failed",
+          {},
+          "the device could not be opened: {reason}",
           "clprobe list shows the devices"},
-    Prose{"small_pages", "the system gave pages of {page_bytes}, not huge ones",
+    Prose{"small_pages",
+          {},
+          "the system gave pages of {page_bytes}, not huge ones",
           "beyond the TLB's reach the times include page walks; see "
           "/sys/kernel/mm/transparent_hugepage"},
-    Prose{"columns_ignored",
+    Prose{"columns_ignored", "ignored columns",
           "of the columns of the list '{size}' and '{latency}' were read, and not: {ignored}",
           "where others are meant, name them in a header such as 'Size (KiB),Latency (ns)'"},
-    Prose{"too_fast", "{series} takes {latency_ns} per access: no memory is so fast",
+    Prose{"too_fast", "impossible times",
+          "{series} takes {latency_ns} per access: no memory is so fast",
           "do not trust this series; please report it with the JSON file"},
 };
 
@@ -109,6 +123,14 @@ std::optional<std::string> filled(std::string_view text, const Parameters& facts
     }
     text.remove_prefix(close + 1);
   }
+}
+
+/// Nothing of a code that another version had.
+const Prose* find_prose(std::string_view code) {
+  const auto* const known =
+      std::find_if(prose.begin(), prose.end(),
+                   [code = normalised(code)](const Prose& each) { return each.code == code; });
+  return known == prose.end() ? nullptr : &*known;
 }
 
 std::string listed(std::string_view code, const Parameters& facts) {
@@ -158,13 +180,16 @@ std::vector<std::string> warning_sentences(std::span<const Warning> warnings) {
   return sentences;
 }
 
+std::string brief_warning(std::string_view code) {
+  const Prose* const known = find_prose(code);
+  return known == nullptr || known->brief.empty() ? words(code) : std::string(known->brief);
+}
+
 }  // namespace report
 
 std::string describe_warning(const Warning& warning) {
-  const std::string code = normalised(warning.code);
-  const auto* const known = std::find_if(prose.begin(), prose.end(),
-                                         [&](const Prose& each) { return each.code == code; });
-  if (known == prose.end()) return listed(warning.code, warning.facts);
+  const Prose* const known = find_prose(warning.code);
+  if (known == nullptr) return listed(warning.code, warning.facts);
   const std::string seen =
       filled(known->seen, warning.facts).value_or(listed(warning.code, warning.facts));
   const std::string advice = filled(known->advice, warning.facts).value_or("");

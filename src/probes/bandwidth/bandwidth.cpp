@@ -63,7 +63,7 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                     .relative_interval = 0.05,
                                     .min_visits = 1,
                                     .max_visits = 2},
-                          .normal = {.probe_time = std::chrono::milliseconds(4200),
+                          .normal = {.probe_time = std::chrono::seconds(6),
                                      .relative_interval = 0.02,
                                      .max_visits = 4},
                           .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};

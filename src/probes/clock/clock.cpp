@@ -34,7 +34,7 @@ constexpr auto declared_series = declare_series(all_series);
 constexpr FindingSpec finding_specs[]{
     {.name = "clock", .unit = "hertz", .role = Role::headline},
     {.name = "settling_time", .unit = "seconds", .role = Role::passing},
-    {.name = "throttled", .unit = "share", .better = Better::less},
+    {.name = "throttled", .unit = "share", .role = Role::passing, .better = Better::less},
     {.name = "spread", .unit = "share", .role = Role::remark, .better = Better::less},
     {.name = "operations", .unit = "operations_per_second"},
     {.name = "unit_operations", .unit = "operations_per_cycle"},

@@ -86,6 +86,28 @@ void name_unknown(std::vector<CardLevel>& levels) {
   }
 }
 
+Bytes largest_set(const ProbeResult& result, std::string_view series) {
+  std::int64_t largest = 0;
+  for (const Point& point : result.points) {
+    if (point.series != series || point.samples.empty()) continue;
+    largest = std::max(largest, point.parameters.integer_or("working_set_bytes", 0));
+  }
+  return {static_cast<std::uint64_t>(largest)};
+}
+
+/// What lies behind the last level where that is no level: most of it is memory.
+void add_beyond(Card& card, const ProbeResult& result, std::string_view series) {
+  const Finding* const beyond = find_finding(result.findings, "beyond", series);
+  if (beyond == nullptr || !beyond->value) return;
+  CardLevel rest{.name = "beyond", .what = "rising, no plateau"};
+  rest.memory = CardMemory::global;
+  rest.latency.value = beyond->value;
+  rest.latency.unit = beyond->unit;
+  rest.capacity.low = static_cast<double>(largest_set(result, series).count);
+  rest.capacity.unit = "bytes";
+  card.levels.push_back(std::move(rest));
+}
+
 // "14.3 ns to 2.04 KiB, 49.7 ns to > 63.9 KiB". Of many levels the first and the last, so that it
 // is a line: "2.51 ns to 47.7 KiB, 2 more, 158 ns to > 128 MiB".
 std::string row_of(const std::vector<CardLevel>& levels) {
@@ -135,6 +157,7 @@ Card card(const ProbeResult& result) {
     if (series == local_series && levels.size() > 1) card.rows.push_back({series, row_of(levels)});
     const std::size_t shown = series == local_series ? 1 : levels.size();
     for (std::size_t i = 0; i < shown; ++i) card.levels.push_back(std::move(levels[i]));
+    if (series == global_series) add_beyond(card, result, series);
   }
   return card;
 }

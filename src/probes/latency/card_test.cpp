@@ -57,6 +57,30 @@ TEST_CASE("a level whose step could not be told has what it could be") {
   CHECK(found.levels[2].what == "cache, or reach of a TLB");
 }
 
+TEST_CASE("what rises behind the last level has a row, up to the largest set that was measured") {
+  ProbeResult result;
+  add_level(result, "global", 1, 1.1, 32768.0, 0.0, "cache");
+  result.findings.push_back(finding_of("beyond", "global", "seconds", "", 326e-9, 190e-9, 326e-9));
+  const auto add_point = [&](std::int64_t bytes, bool has_samples) {
+    Point point;
+    point.series = "global";
+    point.parameters.set("working_set_bytes", bytes);
+    if (has_samples) point.samples.resize(1);
+    result.points.push_back(point);
+  };
+  add_point(1 << 20, true);
+  add_point(1 << 30, true);
+  add_point(std::int64_t{1} << 32, false);
+  const Card found = card(result);
+  REQUIRE(found.levels.size() == 2);
+  CHECK(found.levels[1].name == "beyond");
+  CHECK(found.levels[1].what == "rising, no plateau");
+  CHECK(found.levels[1].latency.value == 326e-9);
+  CHECK_FALSE(found.levels[1].latency.low.has_value());
+  CHECK(found.levels[1].capacity.low == 1073741824.0);
+  CHECK_FALSE(found.levels[1].capacity.value.has_value());
+}
+
 TEST_CASE("levels of global and local memory stand on the card, the others in rows") {
   ProbeResult result;
   add_level(result, "global", 1, 16.0, 1024.0, 0.0, "cache-or-far");

@@ -81,6 +81,31 @@ Finding lost_first_level(std::string_view series, const CurvePoint& faster) {
   return finding;
 }
 
+/// What follows the last plateau where the latency rises on: pages whose translations no longer
+/// fit, or a cache that others use as well. It is no level, and all that is known of memory.
+void add_beyond(Findings& found, std::string_view series, const Level& last,
+                std::span<const CurvePoint> curve) {
+  constexpr double higher = 1.25;
+  if (!last.capacity || curve.back().latency < higher * last.latency) return;
+  const auto first = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
+    return point.working_set_bytes > last.capacity->high;
+  });
+  if (first == curve.end()) return;
+  const auto [least, most] = std::minmax_element(
+      first, curve.end(),
+      [](const CurvePoint& a, const CurvePoint& b) { return a.latency < b.latency; });
+  Finding finding = finding_of("beyond", series, "seconds", "segmentation");
+  finding.value = curve.back().latency / ns_per_second;
+  finding.low = least->latency / ns_per_second;
+  finding.high = most->latency / ns_per_second;
+  finding.reason =
+      fmt::format("no plateau beyond {}: {} there, {} at {}",
+                  format_bytes({static_cast<std::uint64_t>(first->working_set_bytes)}),
+                  format_seconds(first->latency / ns_per_second), format_seconds(*finding.value),
+                  format_bytes({static_cast<std::uint64_t>(curve.back().working_set_bytes)}));
+  found.findings.push_back(std::move(finding));
+}
+
 void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& device,
                 std::span<const CurvePoint> curve, std::span<const CurvePoint> pages) {
   const std::string_view series = spec.name;
@@ -117,6 +142,7 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
                                             curve.back().working_set_bytes));
     }
   }
+  if (series == global_series) add_beyond(found, series, levels.back(), curve);
 }
 
 /// What the person should know about the data: pages, and times that cannot be.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <set>
 #include <string>
@@ -284,6 +285,36 @@ TEST_CASE("another tool's times are cycles as well where its clock is known") {
   REQUIRE(cycles.size() == times.size());
   REQUIRE(cycles.size() == 3);
   CHECK(*cycles[1].value == doctest::Approx(*times[1].value * 2e9));
+}
+
+std::vector<Finding> beyond_a_level(const std::function<double(double)>& time_of) {
+  std::vector<Point> points = measured(big_gpu(), {});
+  take_samples(points, "global", time_of);
+  return findings_of(probe.analyse(big_gpu(), points), "global", "beyond");
+}
+
+TEST_CASE("a latency that rises on behind the last level is said to, and is no level") {
+  constexpr double end = 64.0 * 1024 * 1024;
+  const auto rising_to = [](double most_ns) {
+    return [most_ns](double size) {
+      const double last = std::log(static_cast<double>(gibibytes(1).count) / end);
+      return size <= end ? 20.0 : 20.0 * std::pow(most_ns / 20.0, std::log(size / end) / last);
+    };
+  };
+  const auto found = beyond_a_level(rising_to(320.0));
+  REQUIRE(found.size() == 1);
+  CHECK_FALSE(found[0].level.has_value());
+  CHECK(*found[0].value > 250e-9);
+  CHECK(*found[0].value <= 320e-9);
+  CHECK(found[0].high == found[0].value);
+  CHECK(*found[0].low < 100e-9);
+  CHECK(found[0].reason.find("no plateau beyond ") == 0);
+  CHECK(beyond_a_level(rising_to(24.0)).empty());
+  CHECK(beyond_a_level([](double) { return 20.0; }).empty());
+}
+
+TEST_CASE("behind a plateau that is memory there is nothing") {
+  CHECK(findings_of(probe.analyse(big_gpu(), measured(big_gpu(), {})), "global", "beyond").empty());
 }
 
 TEST_CASE("too few points for a level are said to be too few") {

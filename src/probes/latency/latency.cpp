@@ -70,6 +70,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "cycles", .unit = "cycles", .role = Role::headline},
     {.name = "capacity", .unit = "bytes", .role = Role::headline, .better = Better::more},
     {.name = "step", .role = Role::headline},
+    {.name = "beyond", .unit = "seconds", .role = Role::remark},
     {.name = "host_memory"},
 };
 

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -46,6 +47,36 @@ TEST_CASE("each pass visits every point once, and between two of them others can
     CHECK(result.status == Status::ok);
     CHECK(result.warnings.empty());
     for (const Point& point : result.points) CHECK(point.samples.back().visit == 2);
+  }
+}
+
+/// Forty points, of which the last two have series of their own.
+Plan three_series(const DeviceInfo&, const Request&) {
+  constexpr std::int64_t points = 40;
+  Plan plan;
+  for (std::int64_t id = 1; id <= points; ++id) {
+    const char* const series = id == points ? "third" : id == points - 1 ? "second" : "first";
+    plan.points.push_back(fake_point(series, id));
+  }
+  return plan;
+}
+
+TEST_CASE("a point of each series is visited before all others") {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    FakeBackend backend(steady());
+    Probe fake = fake_probe();
+    fake.plan = three_series;
+    Budget budget = three_visits();
+    budget.seed = seed;
+    const Observer nobody;
+    Measuring measuring(fake, backend, {}, budget, nobody);
+    measuring.pass();
+    const auto& visited = backend.visited();
+    REQUIRE(visited.size() >= 40);
+    const std::set<std::int64_t> first(visited.begin(), visited.begin() + 3);
+    CHECK(first.count(39) == 1);
+    CHECK(first.count(40) == 1);
+    CHECK(std::set<std::int64_t>(visited.begin(), visited.end()).size() == 40);
   }
 }
 
