@@ -61,13 +61,13 @@ LevelMap align_levels(const LevelTimes& baseline, const LevelTimes& other, doubl
   return map;
 }
 
-/// Whether at the sizes of the level the other curve stands nearer to it than to the time that the
-/// level of the same number has there: that is another level.
+/// Whether at the sizes of the level the other curve does not go at least half of the way, as a
+/// logarithm, to the time that the level of the same number has there: that is another level.
 bool stays_here(const ComparedCurve& with, const ComparedCurve& without, const Finding& level,
                 double change) {
   constexpr std::size_t min_points = 3;
   const std::vector<double> ratios = ratios_in_level(with, without, level);
-  return ratios.size() >= min_points && std::fabs(median(ratios)) < std::fabs(change) / 2.0;
+  return ratios.size() >= min_points && median(ratios) / change < 0.5;
 }
 
 /// Takes out the pairs whose levels are two: the time of one is not that of the other, and yet the
@@ -87,7 +87,7 @@ bool take_other_levels_out(const ComparedResult& baseline, const ComparedResult&
            const double change = std::log(*after.value / *before.value);
            if (std::fabs(change) <= std::log(least_factor)) return false;
            return stays_here(*there, *here, before, change) ||
-                  stays_here(*here, *there, after, change);
+                  stays_here(*here, *there, after, -change);
          }) > 0;
 }
 

@@ -161,6 +161,8 @@ TEST_CASE("as many levels, of which each run lost another one, are no change of 
   // Half of the way, as a logarithm, is the border: 4 to 9 goes through 6.
   CHECK(second({1, 9, 100}, sizes_of({1, 5.9, 9, 100})).finding == nullptr);
   CHECK(second({1, 9, 100}, sizes_of({1, 6.1, 6.1, 100})).judgement.verdict == Verdict::worse);
+  // Nor is it that level where the curve went the other way.
+  CHECK(second({1, 5, 100}, sizes_of({1, 3.2, 5, 100})).finding == nullptr);
   // Two points of a level say nothing.
   const std::vector<double> few{1, 1, 4, 4, 8, 8, 100, 100};
   const std::array runs{run_of({1, 4, 100}, few), run_of({1, 8, 100}, few)};
