@@ -25,8 +25,8 @@ std::string cell(std::string_view value, std::string_view interval) {
 /// The widths of the boxes of levels, in per cent: the smallest capacity, then by the logarithm. A
 /// level whose end is not known is as wide as the next one, the last one as the picture.
 std::vector<double> box_widths(const std::vector<CardLevel>& levels) {
-  constexpr double narrowest = 48.0;
-  constexpr double beyond = 4.0;  // the last level, beside the largest capacity that is known
+  constexpr double narrowest = 70.0;  // room for its words
+  constexpr double beyond = 4.0;      // the last level, beside the largest capacity that is known
   double least = HUGE_VAL;
   double most = 0.0;
   for (const CardLevel& level : levels) {
@@ -67,7 +67,8 @@ std::string hierarchy_picture(const DeviceCard& card) {
         "<li><svg viewBox=\"0 0 100 1\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect "
         "x=\"{:.1f}\" width=\"{:.1f}\" height=\"1\"/></svg><span><em>{}</em> {} <em>{}</em></span>"
         "</li>\n",
-        (100.0 - widths[i]) / 2.0, widths[i], html_text(texts.latency), html_text(levels[i].what),
+        (100.0 - widths[i]) / 2.0, widths[i], html_text(texts.latency),
+        html_text(levels[i].short_what.empty() ? levels[i].what : levels[i].short_what),
         html_text(texts.capacity));
   }
   return html +

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <string_view>
 
@@ -409,6 +410,44 @@ Run example_hostile_run() {
                       {.name = "late", .series = "global", .reason = escape}};
   latency.warnings = {{"odd" + escape, {{"fact" + escape, Value{escape}}}}};
   return run;
+}
+
+namespace {
+
+std::uint64_t scaled(std::uint64_t time, double factor) {
+  return static_cast<std::uint64_t>(static_cast<double>(time) * factor);
+}
+
+/// Where a level of `global` ends; far away where that was not reached.
+double end_of(const ProbeResult& latency, int level) {
+  for (const Finding& each : latency.findings) {
+    const bool is_end = each.series == "global" && each.name == "capacity" && each.level == level;
+    if (is_end && each.value) return *each.value;
+  }
+  return level < 1 ? 0.0 : HUGE_VAL;
+}
+
+}  // namespace
+
+void slow_level(ProbeResult& latency, int level, double factor) {
+  const double from = end_of(latency, level - 1);
+  const double to = end_of(latency, level);
+  for (Finding& finding : latency.findings) {
+    const bool is_slower = finding.series == "global" && finding.level == level && finding.value;
+    if (!is_slower || finding.unit == "bytes") continue;
+    finding.value = *finding.value * factor;
+    finding.low = *finding.low * factor;
+    finding.high = *finding.high * factor;
+  }
+  for (Point& point : latency.points) {
+    const auto size = static_cast<double>(point.parameters.integer_or("working_set_bytes", 0));
+    if (point.series != "global" || size <= from || size > to) continue;
+    for (Sample& sample : point.samples) {
+      sample.host_ns = scaled(sample.host_ns, factor);
+      if (sample.event_ns) sample.event_ns = scaled(*sample.event_ns, factor);
+      if (sample.ticks) sample.ticks = scaled(*sample.ticks, factor);
+    }
+  }
 }
 
 }  // namespace clprobe

@@ -18,5 +18,7 @@ Run example_banks_run();
 /// Names full of escape sequences, table and CSV syntax, bytes that are no UTF-8, wide letters and
 /// characters that are not seen.
 Run example_hostile_run();
+/// Makes a level of the series `global` slower, and the points of the curve that have it.
+void slow_level(ProbeResult& latency, int level, double factor);
 
 }  // namespace clprobe

@@ -103,6 +103,7 @@ void add_beyond(Card& card, const ProbeResult& result, std::string_view series) 
   rest.memory = CardMemory::global;
   rest.latency.value = beyond->value;
   rest.latency.unit = beyond->unit;
+  rest.latency.series = series;
   rest.capacity.low = static_cast<double>(largest_set(result, series).count);
   rest.capacity.unit = "bytes";
   card.levels.push_back(std::move(rest));

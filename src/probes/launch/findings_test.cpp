@@ -194,7 +194,12 @@ TEST_CASE("launch: the device's own times, idling, group sizes and builds") {
   CHECK(*get(found, "period", "start-to-start").value == doctest::Approx(5.7e-6));
   const Finding& idle = get(found, "round_trip", "after-idling");
   CHECK(*idle.value == doctest::Approx(90e-6));
-  // Of any run, and not of this one alone.
+  // Of any run, and not of this one alone; what lies between two kernels is the device's own where
+  // that is no CPU.
+  CHECK(*get(found, "gap", "back-to-back").low == doctest::Approx(630e-9));
+  DeviceInfo cpu = device_with_events();
+  cpu.type = DeviceType::cpu;
+  CHECK(*get(analyse(cpu, points), "gap", "back-to-back").low == doctest::Approx(455e-9));
   CHECK(*idle.low == doctest::Approx(45e-6));
   CHECK(*idle.high == doctest::Approx(180e-6));
   CHECK(*get(found, "first_launch", "new-local-size").value == doctest::Approx(0.05));

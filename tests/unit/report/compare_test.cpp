@@ -467,36 +467,12 @@ struct Example {
   Comparison comparison{};
 };
 
-std::uint64_t scaled(std::uint64_t time, double factor) {
-  return static_cast<std::uint64_t>(static_cast<double>(time) * factor);
-}
-
-/// Makes its second level slower, and the points of the curve that have it.
-void slow_second_level(ProbeResult& latency, double factor) {
-  for (Finding& finding : latency.findings) {
-    const bool is_slower = finding.series == "global" && finding.level == 2 && finding.value;
-    if (!is_slower || finding.unit == "bytes") continue;
-    finding.value = *finding.value * factor;
-    finding.low = *finding.low * factor;
-    finding.high = *finding.high * factor;
-  }
-  for (Point& point : latency.points) {
-    const std::int64_t size = point.parameters.integer_or("working_set_bytes", 0);
-    if (point.series != "global" || size <= (192 << 10) || size > (24 << 20)) continue;
-    for (Sample& sample : point.samples) {
-      sample.host_ns = scaled(sample.host_ns, factor);
-      if (sample.event_ns) sample.event_ns = scaled(*sample.event_ns, factor);
-      if (sample.ticks) sample.ticks = scaled(*sample.ticks, factor);
-    }
-  }
-}
-
 Example example() {
   Example made;
   Run other = example_gpu_run();
   other.device.driver = "590.10";
   other.started = "2026-02-01T00:00:00Z";
-  slow_second_level(other.results[0], 1.2);
+  slow_level(other.results[0], 2, 1.2);
   made.runs = {digest(example_gpu_run(), "old.json"), digest(other, "new.json"),
                digest(example_cpu_run(), "cpu.json")};
   made.comparison = compare(made.runs, 0, threshold);
