@@ -268,7 +268,7 @@ build() {
   exec {lock}>"build/$preset/.lock"
   flock "$lock"
   if [[ ! -e build/$preset/.configured ]]; then
-    say "building in build/$preset; this takes a minute or two, once"
+    say "building in build/$preset; this takes some minutes, once"
     configure_and_build "$@" >&2 || fail "the build failed; see above"
   elif ! configure_and_build "$@" >"$log" 2>&1; then
     cat "$log" >&2
