@@ -96,6 +96,8 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   }
   most = most / std::max<std::uint64_t>(1, count_buffers(request));
   if (device.max_allocation.count != 0) most = std::min(most, device.max_allocation);
+  // To fill gigabytes takes longer than a first look has.
+  if (request.effort == Effort::quick) most = std::min(most, mebibytes(is_cpu ? 128 : 512));
   return std::min(size, most);
 }
 

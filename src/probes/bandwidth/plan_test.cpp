@@ -162,6 +162,23 @@ TEST_CASE("bandwidth: a first look has fewer points, a thorough one more") {
   CHECK(points(Effort::thorough) > points(Effort::normal) * 3 / 2);
 }
 
+TEST_CASE("bandwidth: a first look fills no gigabytes") {
+  const auto largest = [](DeviceInfo device, Effort effort) {
+    Request request;
+    request.effort = effort;
+    request.known.last_cache = mebibytes(260);
+    std::uint64_t most = 0;
+    for (const Point& point : probe.plan(device, request).points) {
+      most = std::max(most, shape_of<Shape>(point).working_set_bytes);
+    }
+    return most;
+  };
+  CHECK(largest(cpu(), Effort::normal) > mebibytes(512).count);
+  CHECK(largest(cpu(), Effort::quick) <= mebibytes(128).count);
+  CHECK(largest(cpu(), Effort::quick) > mebibytes(100).count);
+  CHECK(largest(gpu(), Effort::quick) <= mebibytes(512).count);
+}
+
 TEST_CASE("bandwidth: devices whose drivers end long loops have more walks, or fewer sizes") {
   DeviceInfo llvmpipe = cpu();
   llvmpipe.isa = "spir";
