@@ -130,11 +130,27 @@ std::string row_of(const std::vector<CardLevel>& levels) {
   return text;
 }
 
+/// "4 % of a random order's latency: prefetched".
+std::string in_order_text(const Finding& in_order) {
+  constexpr double surely_faster = 0.5;
+  constexpr double hardly_faster = 0.9;
+  if (!in_order.value) return in_order.reason;
+  const double share = *in_order.value;
+  return fmt::format("{:.2g} % of a random order's latency{}", 100.0 * share,
+                     share <= surely_faster   ? ": prefetched"
+                     : share >= hardly_faster ? ": not prefetched"
+                                              : "");
+}
+
 }  // namespace
 
 Card card(const ProbeResult& result) {
   Card card;
   for (const std::string& series : series_in(result.findings)) {
+    if (const Finding* const in_order = find_finding(result.findings, "in_order", series)) {
+      card.rows.push_back({series, in_order_text(*in_order)});
+      continue;
+    }
     std::vector<CardLevel> levels = levels_of(result, series);
     const bool is_on_card = series == global_series || series == local_series;
     if (levels.empty()) {

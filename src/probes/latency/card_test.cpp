@@ -81,6 +81,24 @@ TEST_CASE("what rises behind the last level has a row, up to the largest set tha
   CHECK_FALSE(found.levels[1].capacity.value.has_value());
 }
 
+TEST_CASE("a row says what the order of addresses saves") {
+  const auto row = [](std::optional<double> share) {
+    ProbeResult result;
+    Finding in_order = finding_of("in_order", "global-in-order", "share", "");
+    in_order.value = share;
+    if (!share) in_order.reason = "not measured";
+    result.findings.push_back(in_order);
+    const Card found = card(result);
+    CHECK(found.unseen.empty());
+    REQUIRE(found.rows.size() == 1);
+    return found.rows[0].text;
+  };
+  CHECK(row(0.5) == "50 % of a random order's latency: prefetched");
+  CHECK(row(0.51) == "51 % of a random order's latency");
+  CHECK(row(0.9) == "90 % of a random order's latency: not prefetched");
+  CHECK(row(std::nullopt) == "not measured");
+}
+
 TEST_CASE("levels of global and local memory stand on the card, the others in rows") {
   ProbeResult result;
   add_level(result, "global", 1, 16.0, 1024.0, 0.0, "cache-or-far");

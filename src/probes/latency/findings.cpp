@@ -179,6 +179,13 @@ double nearest_latency(std::span<const CurvePoint> curve, double working_set_byt
       ->latency;
 }
 
+bool is_measured_near(std::span<const CurvePoint> curve, double working_set_bytes) {
+  constexpr double near = 1.5;
+  return std::any_of(curve.begin(), curve.end(), [&](const CurvePoint& each) {
+    return std::fabs(std::log(each.working_set_bytes / working_set_bytes)) < std::log(near);
+  });
+}
+
 /// Whether the driver keeps on the device what it made for the host: loads from there then take as
 /// long as those of as much global memory.
 void add_host_memory(Findings& found, std::span<const CurvePoint> host,
@@ -187,14 +194,26 @@ void add_host_memory(Findings& found, std::span<const CurvePoint> host,
   if (host.empty()) return;
   Finding finding = finding_of("host_memory", host_series, "", "beside global memory");
   const CurvePoint& largest = host.back();
-  const auto near = std::find_if(global.begin(), global.end(), [&](const CurvePoint& each) {
-    return std::fabs(std::log(each.working_set_bytes / largest.working_set_bytes)) < std::log(1.5);
-  });
-  if (near == global.end()) {
+  if (!is_measured_near(global, largest.working_set_bytes)) {
     finding.reason = "as much global memory was not measured";
   } else {
     const double on_device = nearest_latency(global, largest.working_set_bytes);
     finding.label = largest.latency <= alike * on_device ? kept_on_device : kept_on_host;
+  }
+  found.findings.push_back(std::move(finding));
+}
+
+/// What a chase in the order of addresses takes, of that in random order: little where the device
+/// fetches what comes next before it is asked for.
+void add_in_order(Findings& found, std::span<const CurvePoint> ordered,
+                  std::span<const CurvePoint> global) {
+  if (ordered.empty()) return;
+  const CurvePoint& largest = ordered.back();
+  Finding finding = finding_of("in_order", in_order_series, "share", "beside random order");
+  if (is_measured_near(global, largest.working_set_bytes)) {
+    finding.value = largest.latency / nearest_latency(global, largest.working_set_bytes);
+  } else {
+    finding.reason = "as much in random order was not measured";
   }
   found.findings.push_back(std::move(finding));
 }
@@ -235,6 +254,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     const auto curve = latency_curve(points, series.name, device);
     if (!curve.empty()) add_levels(found, series, device, curve, pages);
   }
+  add_in_order(found, latency_curve(points, in_order_series, device), global);
   add_host_memory(found, latency_curve(points, host_series, device), global);
   add_warnings(found, points);
   return found;

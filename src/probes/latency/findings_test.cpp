@@ -317,6 +317,25 @@ TEST_CASE("behind a plateau that is memory there is nothing") {
   CHECK(findings_of(probe.analyse(big_gpu(), measured(big_gpu(), {})), "global", "beyond").empty());
 }
 
+TEST_CASE("what an order of addresses saves is its latency beside that of a random one") {
+  const auto in_order = [](double ns, bool has_global) {
+    Plan plan = plan_of(big_gpu());
+    if (has_global) take_samples(plan.points, "global", three_levels());
+    take_samples(plan.points, "global-in-order", [&](double) { return ns; });
+    const auto all =
+        findings_of(probe.analyse(big_gpu(), plan.points), "global-in-order", "in_order");
+    REQUIRE(all.size() == 1);
+    return all.front();
+  };
+  // At 1 GiB 441 ns, since a thirty-second of the loads hits the second level.
+  CHECK(*in_order(44.1, true).value == doctest::Approx(0.1).epsilon(0.01));
+  CHECK(*in_order(441.0, true).value == doctest::Approx(1.0).epsilon(0.01));
+  CHECK_FALSE(in_order(44.1, false).value.has_value());
+  CHECK(
+      findings_of(probe.analyse(big_gpu(), measured(big_gpu(), {})), "global-in-order", "in_order")
+          .empty());
+}
+
 TEST_CASE("too few points for a level are said to be too few") {
   Request request;
   set_sizes(request, {{kibibytes(4), kibibytes(8), 2.0}});

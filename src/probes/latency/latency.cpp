@@ -71,6 +71,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "capacity", .unit = "bytes", .role = Role::headline, .better = Better::more},
     {.name = "step", .role = Role::headline},
     {.name = "beyond", .unit = "seconds", .role = Role::remark},
+    {.name = "in_order", .unit = "share", .role = Role::remark},
     {.name = "host_memory"},
 };
 

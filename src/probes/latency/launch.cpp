@@ -21,7 +21,7 @@ class Chase {
   explicit Chase(Ring ring)
       : session_(ring.shared->session),
         ring_(std::move(ring)),
-        order_(ring_.shape.nodes(), ring_.shared->key) {}
+        order_(ring_.shape.nodes(), ring_.key) {}
 
   Measurement run(std::uint64_t iterations);
   [[nodiscard]] const Ring& ring() const { return ring_; }

@@ -269,7 +269,8 @@ TEST_CASE("the step is the larger of 64 bytes and the reported line, or what was
 
 TEST_CASE("what a device has not is a finding that says so") {
   const Plan plan = plan_of(bare());
-  CHECK(series_of(plan.points) == std::set<std::string>{"global", "global-pages", "host"});
+  CHECK(series_of(plan.points) ==
+        std::set<std::string>{"global", "global-pages", "global-in-order", "host"});
   std::set<std::string> missing;
   for (const Finding& finding : plan.findings) {
     missing.insert(finding.series);
@@ -289,7 +290,7 @@ TEST_CASE("request that leave nothing to measure are a mistake, with what to cho
   CHECK(mistake(big_gpu()) ==
         "--sizes: 16 B is less than two steps of 128 B: choose at least 256 B");
   set_sizes(request, {{Bytes{256}, Bytes{256}, 0.0}});
-  CHECK(plan_of(big_gpu(), request).points.size() == 6);  // all but one node per page
+  CHECK(plan_of(big_gpu(), request).points.size() == 7);  // all but one node per page
   CHECK(mistake(big_gpu()).empty());
   request.own.set("step", OptionValue{Bytes{1024}});
   CHECK(mistake(big_gpu()) ==
@@ -326,8 +327,9 @@ TEST_CASE("with a step of a page or more there is no other chase with one node p
 }
 
 TEST_CASE("a device that has everything is asked everything") {
-  const std::set<std::string> usual{"global",           "global-pages", "constant-argument",
-                                    "constant-program", "local",        "image"};
+  const std::set<std::string> usual{
+      "global", "global-pages", "global-in-order", "constant-argument", "constant-program",
+      "local",  "image"};
   std::set<std::string> with_link = usual;
   with_link.insert("host");
   for (const DeviceInfo& device : {big_gpu(), phone(), cpu()}) {
@@ -338,6 +340,25 @@ TEST_CASE("a device that has everything is asked everything") {
   std::set<std::string> with_scalar = with_link;
   with_scalar.insert("global-scalar");
   CHECK(series_of(plan_of(amd()).points) == with_scalar);
+}
+
+TEST_CASE("the order of addresses is looked at by a few sizes, and not by a first look") {
+  const auto sizes = [](const DeviceInfo& device, Effort effort, bool is_named) {
+    Request request;
+    request.effort = effort;
+    if (is_named) request.series = {"global", "global-in-order"};
+    return sizes_of(plan_of(device, request).points, "global-in-order");
+  };
+  const auto usual = sizes(big_gpu(), Effort::normal, false);
+  CHECK(usual == std::vector<std::uint64_t>{kibibytes(256).count, mebibytes(2).count,
+                                            mebibytes(16).count, mebibytes(128).count,
+                                            gibibytes(1).count});
+  CHECK(sizes(big_gpu(), Effort::quick, false).empty());
+  CHECK_FALSE(sizes(big_gpu(), Effort::quick, true).empty());
+  CHECK(sizes(big_gpu(), Effort::thorough, false).size() > 10);
+  DeviceInfo simulated = big_gpu();
+  simulated.type = DeviceType::simulated;
+  CHECK(sizes(simulated, Effort::normal, false).empty());
 }
 
 TEST_CASE("a series of one vendor's devices is missed only where it was asked for") {

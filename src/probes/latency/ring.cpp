@@ -48,7 +48,7 @@ void lay_out(Ring& ring) {
   cl::Kernel kernel = session.kernel("latency.cl", "latency_layout", options);
   kernel.setArg(0, ring.memory);
   kernel.setArg(1, cl_uint{ring.shape.nodes()});
-  kernel.setArg(2, cl_uint{ring.shared->key});
+  kernel.setArg(2, cl_uint{ring.key});
   kernel.setArg(3, cl_ulong{ring.shape.step_bytes});
   kernel.setArg(4, cl_ulong{ring.shape.line_bytes});
   const LaunchSize size = spread_over(session.info(), ring.shape.nodes());
@@ -56,7 +56,7 @@ void lay_out(Ring& ring) {
   ring.sweep = session.kernel("latency.cl", "latency_sweep", options);
   ring.sweep.setArg(0, ring.memory);
   ring.sweep.setArg(1, cl_uint{ring.shape.nodes()});
-  ring.sweep.setArg(2, cl_uint{ring.shared->key});
+  ring.sweep.setArg(2, cl_uint{ring.key});
   ring.sweep.setArg(3, cl_ulong{ring.shape.step_bytes});
   ring.sweep.setArg(4, cl_ulong{ring.shape.line_bytes});
   ring.sweep.setArg(5, ring.sink);
@@ -79,7 +79,7 @@ cl::Kernel build_chase(const Ring& ring) {
   const std::string options = build_options(*ring.series, ring.shape);
   std::string table;
   if (ring.series->space == Space::constant_program) {
-    table = table_text(ring.shape, ring.shared->key);
+    table = table_text(ring.shape, ring.key);
   }
   try {
     return session.kernel("latency.cl", "latency_chase", options, table);
@@ -126,7 +126,7 @@ void bind(Ring& ring) {
       break;
   }
   ring.chase.setArg(argument++, cl_uint{ring.shape.nodes()});
-  ring.chase.setArg(argument++, cl_uint{ring.shared->key});
+  ring.chase.setArg(argument++, cl_uint{ring.key});
   ring.chase.setArg(argument++, cl_ulong{ring.shape.step_bytes});
   ring.chase.setArg(argument++, cl_ulong{ring.shape.line_bytes});
   ring.start_argument = argument++;
@@ -156,7 +156,9 @@ void first_launch(const Ring& ring) {
 
 Ring make_ring(const std::shared_ptr<Shared>& shared, const Point& point) {
   Session& session = shared->session;
-  Ring ring{shared, shape_of<RingShape>(point), &series_named(point.series)};
+  const SeriesSpec& series = series_named(point.series);
+  Ring ring{shared, shape_of<RingShape>(point), &series,
+            series.is_in_order ? in_order_key : shared->key};
   // Small buffers before the store: they take the numbers of released ones, whose notes Oclgrind
   // mixes up with those of larger buffers (tests/runtimes/oclgrind.bats).
   ring.out = shared->out.at_least(session, 3 * sizeof(cl_ulong));

@@ -34,6 +34,7 @@ struct Ring {
   std::shared_ptr<Shared> shared;
   RingShape shape;
   const SeriesSpec* series;
+  std::uint32_t key;  ///< of the order of the nodes
   cl::Buffer memory{};
   cl::Buffer out{};   ///< ticks, then where the chase ended
   cl::Buffer sink{};  ///< what sweeps return

@@ -25,6 +25,7 @@ constexpr Bytes largest_host = mebibytes(64);
 // The segmentation needs three points on a plateau; 9 % resolves caches that are 1.3 times apart.
 constexpr double fine_ratio = 1.09;
 constexpr double coarse_ratio = 1.19;
+constexpr double few_ratio = 8.0;
 
 // Results, and what walks return.
 constexpr Bytes small_buffers = kibibytes(16);
@@ -88,6 +89,10 @@ std::string_view small_step_missing(const Basis& basis) {
   return page_step(basis.device) <= basis.line ? "a step is a page or more" : "";
 }
 
+std::string_view prefetching_missing(const Basis& basis) {
+  return is_simulated(basis.device) ? "a simulated device does not prefetch" : "";
+}
+
 std::string_view constants_missing(const Basis& basis) {
   return basis.device.constant_buffer.count == 0 ? "the device has no constant memory" : "";
 }
@@ -134,6 +139,17 @@ constexpr std::array<SeriesSpec, series_count> table{
                .automatic = global_form,
                .last = whole_store,
                .missing = small_step_missing},
+    SeriesSpec{.name = in_order_series,
+               .summary = "global memory in the order of addresses",
+               .is_in_order = true,
+               .spacing = Spacing::few,
+               .first = kibibytes(256),
+               .is_shown = false,
+               .is_special = true,
+               .forms = every_form,
+               .automatic = global_form,
+               .last = whole_store,
+               .missing = prefetching_missing},
     SeriesSpec{.name = "constant-argument",
                .summary = "a buffer that the kernel takes as constant",
                .space = Space::constant_argument,
@@ -179,6 +195,7 @@ constexpr std::array<SeriesSpec, series_count> table{
 double ratio_of(Spacing spacing, Effort effort) {
   if (spacing == Spacing::coarse) return coarse_ratio;
   if (spacing == Spacing::sparse) return sparse_ratio;
+  if (spacing == Spacing::few) return effort == Effort::thorough ? 2.0 : few_ratio;
   switch (effort) {
     case Effort::quick:
       return coarse_ratio;
@@ -270,7 +287,9 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Asked& asked
   for (const SeriesSpec& spec : table) {
     if (!asked.wants(spec.name)) continue;
     const std::string_view missing = spec.missing(basis);
-    if (!missing.empty() && spec.is_special && !asked.names(spec.name)) continue;
+    // A first look has no time for what only says how a device fetches.
+    const bool is_extra = !missing.empty() || (spec.is_in_order && asked.effort == Effort::quick);
+    if (is_extra && spec.is_special && !asked.names(spec.name)) continue;
     plans.push_back({&spec, spec.is_by_page ? page_step(device) : line, spec.last(basis),
                      ratio_of(spec.spacing, asked.effort), sparse_from(device, asked.effort),
                      address_of(spec, device, asked.address), std::string(missing)});

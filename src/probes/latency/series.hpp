@@ -27,7 +27,8 @@ constexpr bool has_store(Space space) {
 constexpr bool may_refuse(Space space) { return space != Space::global && space != Space::image; }
 
 /// How far apart working sets are: by the effort, by 19 %, or by 42 %.
-enum class Spacing { fine, coarse, sparse };
+/// Or by 8 times, where it is the difference to another series that counts.
+enum class Spacing { fine, coarse, sparse, few };
 
 /// What the numbers of all series follow from.
 struct Basis {
@@ -43,7 +44,8 @@ struct SeriesSpec {
   Space space{Space::global};
   bool is_scalar{false};  ///< the start is uniform
   bool is_by_page{false};
-  bool is_on_host{false};  ///< in memory that the driver makes for the host to map
+  bool is_in_order{false};  ///< each node is followed by the next address, and not by a random one
+  bool is_on_host{false};   ///< in memory that the driver makes for the host to map
   Spacing spacing{Spacing::sparse};
   Bytes first{kibibytes(1)};  ///< smallest working set; two steps at least
   bool is_refined{false};     ///< gets more sizes around its knees
@@ -63,11 +65,12 @@ inline bool is_cut_from_store(const SeriesSpec& series) {
 
 inline constexpr std::string_view global_series = "global";
 inline constexpr std::string_view pages_series = "global-pages";
+inline constexpr std::string_view in_order_series = "global-in-order";
 inline constexpr std::string_view host_series = "host";
 
 std::span<const SeriesSpec> all_series();
 
-inline constexpr std::size_t series_count = 8;
+inline constexpr std::size_t series_count = 9;
 /// The same as the probe declares them.
 extern const std::array<Series, series_count> declared_series;
 

@@ -41,6 +41,7 @@ Permutation::Permutation(std::uint32_t nodes, std::uint32_t key)
 }
 
 std::uint32_t Permutation::operator()(std::uint32_t k) const {
+  if (key_ == in_order_key) return k;
   constexpr int keys_a_round = 4;
   std::uint32_t x = mix_ends(k, key_);
   x = mix_ends(deal(x), next_key(key_, keys_a_round));
@@ -68,7 +69,7 @@ std::uint32_t Permutation::deal(std::uint32_t x) const {
 std::uint32_t permutation_key(std::uint64_t seed) {
   // A multiplication spreads seeds such as 1, 2, 3 over the upper half.
   seed = (seed ^ (seed >> 32U)) * 0x9e3779b97f4a7c15U;
-  return static_cast<std::uint32_t>(seed >> 32U);
+  return std::max(in_order_key + 1, static_cast<std::uint32_t>(seed >> 32U));
 }
 
 }  // namespace clprobe

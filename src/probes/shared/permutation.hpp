@@ -6,6 +6,9 @@
 
 namespace clprobe {
 
+/// The key of the order that is none: each node is followed by the next one.
+inline constexpr std::uint32_t in_order_key = 0;
+
 /// A random order of the nodes 0 .. nodes - 1, of which any piece can be made alone, on the device
 /// as well: permuted() of cl/permutation.clh gives the same. A ring that leads from each node to
 /// the next one in this order, and from the last to the first, is one single cycle of all nodes.
@@ -28,7 +31,7 @@ class Permutation {
   std::uint32_t mask_;
 };
 
-/// The key that a run's seed gives.
+/// The key that a run's seed gives; never that of no order.
 std::uint32_t permutation_key(std::uint64_t seed);
 
 }  // namespace clprobe

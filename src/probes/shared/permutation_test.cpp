@@ -261,6 +261,13 @@ TEST_CASE("permutation: as many successors are on the same page as by chance") {
   }
 }
 
+TEST_CASE("permutation: one key keeps the order, and no seed gives it") {
+  const Permutation order(1000, in_order_key);
+  for (std::uint32_t k = 0; k < 1000; ++k) REQUIRE(order(k) == k);
+  CHECK(permutation_key(0) != in_order_key);
+  CHECK(Permutation(1000, permutation_key(0))(1) != 1);
+}
+
 TEST_CASE("permutation: there is one of no nodes") {
   CHECK_THROWS_AS(Permutation(0, 42), std::out_of_range);
 }
