@@ -22,10 +22,11 @@ constexpr Option options[]{
     {.name = "launches",
      .value_name = "LIST",
      .summary = "launches that are waited for together: 1,16,256 or 1-8",
-     .details = "How many launches are waited for together: numbers and ranges from 1 to 65,536. "
-                "Default: 1, 16, 256 and 4,096, with --thorough 1 to 4,096 in steps of 4. Series that "
-                "are set beside the plain one have 256 of them, or the largest below that is "
-                "asked for.",
+     .details =
+         "How many launches are waited for together: numbers and ranges from 1 to 65,536. "
+         "Default: 1, 16, 256 and 4,096, with --thorough 1 to 4,096 in steps of 4. Series that "
+         "are set beside the plain one have 256 of them, or the largest below that is "
+         "asked for.",
      .value = Numbers{1, 65536}},
     {.name = "idle",
      .value_name = "MS",

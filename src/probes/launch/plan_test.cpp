@@ -115,8 +115,9 @@ TEST_CASE("launch: less and more effort") {
         std::vector<std::uint64_t>{1, 4, 16, 64, 256, 1024});
   Request thorough;
   thorough.effort = Effort::thorough;
-  CHECK(launches_in(shapes_by_series<Shape>(probe.plan(device_with_all(), thorough)).at("queued")) ==
-        std::vector<std::uint64_t>{1, 4, 16, 64, 256, 1024, 4096});
+  CHECK(
+      launches_in(shapes_by_series<Shape>(probe.plan(device_with_all(), thorough)).at("queued")) ==
+      std::vector<std::uint64_t>{1, 4, 16, 64, 256, 1024, 4096});
   CHECK(shapes_by_series<Shape>(probe.plan(device_with_all(), thorough))
             .at("after-idling")[0]
             .idle_ms == 2000);

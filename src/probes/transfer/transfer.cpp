@@ -26,11 +26,10 @@ constexpr Option options[]{
     {.name = "sizes",
      .value_name = "RANGE",
      .summary = "transfers: 64KiB, 1KiB-256MiB, 1KiB-256MiB*2 or a comma list of those",
-     .details =
-         "Bytes of a transfer, each way: one size (`64KiB`), a range (`1KiB-256MiB`), a "
-         "range with the ratio of neighbouring sizes (`1KiB-256MiB*2`), or a comma list of "
-         "those; each is rounded down to a multiple of 16. By default 64 B to 64 MiB, with "
-         "--thorough to 256 MiB on devices of 16 GiB or more that have memory of their own.",
+     .details = "Bytes of a transfer, each way: one size (`64KiB`), a range (`1KiB-256MiB`), a "
+                "range with the ratio of neighbouring sizes (`1KiB-256MiB*2`), or a comma list of "
+                "those; each is rounded down to a multiple of 16. By default 64 B to 64 MiB, with "
+                "--thorough to 256 MiB on devices of 16 GiB or more that have memory of their own.",
      .value = Sizes{}},
 };
 
@@ -138,7 +137,7 @@ std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& req
 }
 
 /// Large transfers first, then small ones, and what lies between at the end: wherever time cuts it
-/// off, the rates are known, then the start-ups. Other devices come last: they may be many and slow.
+/// off, the rates are known, then the start-ups. Other devices come last: they may be many.
 void order_by_weight(std::vector<Point>& points, std::uint64_t largest) {
   const auto weight = [&](const Point& point) {
     const auto shape = shape_of<Shape>(point);
