@@ -58,7 +58,7 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                     .max_visits = 2,
                                     .samples_per_visit = 2},
                           // A limit for slow drivers: two visits of all take a second on an H200.
-                          .normal = {.probe_time = std::chrono::seconds(5),
+                          .normal = {.probe_time = std::chrono::milliseconds(4500),
                                      .relative_interval = 0.03,
                                      .max_visits = 2,
                                      .samples_per_visit = 2},

@@ -220,7 +220,7 @@ Measurement Launches::run(std::uint64_t iterations) {
     case Manner::build_again:
     case Manner::new_local_size:
       sample.host_ns = state_->programs.next_time(shape_.manner);
-      launched_ += state_->programs.take_added();
+      launched_ += state_->programs.added();
       break;
     case Manner::after_idling:
       std::this_thread::sleep_for(std::chrono::milliseconds(shape_.idle_ms));

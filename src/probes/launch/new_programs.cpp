@@ -19,14 +19,13 @@ NewPrograms::NewPrograms(Session& session, cl::CommandQueue queue, cl::Buffer co
       each_adds_(each_adds) {}
 
 std::uint64_t NewPrograms::next_time(Manner manner) {
+  added_ = 0;
   if (times_[manner].empty()) measure_one();
   std::deque<std::uint64_t>& times = times_.at(manner);
   const std::uint64_t first = times.front();
   times.pop_front();
   return first;
 }
-
-cl_uint NewPrograms::take_added() { return std::exchange(added_, 0); }
 
 void NewPrograms::measure_one() {
   constexpr cl_uint one = 1;

@@ -21,8 +21,8 @@ class NewPrograms {
   /// In ns: what a program took to be built or to be built again, each with a first launch, or what
   /// its first launch with a work-group of two took, after one of one.
   std::uint64_t next_time(Manner manner);
-  /// What launches have added to the counter since the last call.
-  cl_uint take_added();
+  /// What the launches of the last call have added to the counter.
+  [[nodiscard]] cl_uint added() const { return added_; }
   /// What nobody has come for: launches that went wrong tell nothing.
   void forget() { times_.clear(); }
 

@@ -30,6 +30,7 @@ DeviceInfo device_with_all() {
 
 std::vector<std::uint64_t> launches_in(const std::vector<Shape>& shapes) {
   std::vector<std::uint64_t> counts;
+  counts.reserve(shapes.size());
   for (const Shape& each : shapes) counts.push_back(each.launches);
   return counts;
 }
