@@ -100,6 +100,7 @@ struct Work {
   std::uint64_t accesses_per_iteration{1};
   std::uint64_t iterations{1};      ///< the probe's wish; the engine may lengthen or shorten it
   std::uint64_t max_iterations{0};  ///< 0: no bound but the time of a launch
+  int max_samples{0};               ///< of a visit; 0: as many as the budget wants
   Parameters facts{};               ///< what was found while preparing: page kind, address form
   KernelBuild build{};
   /// Runs the kernel once with so many iterations. Throws DeviceError.

@@ -101,7 +101,9 @@ void take_samples(const Work& work, const DeviceInfo& device, const Sampling& sa
   const auto tell = [&](const Measurement& taken) { take(taken.sample, taken.facts); };
   auto [iterations, last] = calibrate(work, device, sampling.timer);
   tell(last);
-  for (int i = 1; i < sampling.count; ++i) {
+  const int count =
+      work.max_samples > 0 ? std::min(work.max_samples, sampling.count) : sampling.count;
+  for (int i = 1; i < count; ++i) {
     const Measurement before = std::exchange(last, checked(work.run(iterations)));
     tell(last);
     // Two samples that agree make a third one a waste; the next visit comes at another time.
@@ -110,7 +112,7 @@ void take_samples(const Work& work, const DeviceInfo& device, const Sampling& sa
   }
   if (!sampling.has_partners) return;
   const std::uint64_t fewer = std::max<std::uint64_t>(1, iterations / 8);
-  for (int i = 0; i < sampling.count; ++i) tell(checked(work.run(fewer)));
+  for (int i = 0; i < count; ++i) tell(checked(work.run(fewer)));
 }
 
 void sample_visit(const Work& work, const DeviceInfo& device, const Budget& budget,

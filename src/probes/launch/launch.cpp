@@ -22,9 +22,11 @@ constexpr Option options[]{
     {.name = "launches",
      .value_name = "LIST",
      .summary = "launches that are waited for together: 1,16,256 or 1-8",
-     .details = "How many launches are waited for together: numbers and ranges from 1 to 65,536. "
-                "Default: 1 to 4,096, in steps of 4. Series that are set beside the plain one have "
-                "256 of them, or the largest below that is asked for.",
+     .details =
+         "How many launches are waited for together: numbers and ranges from 1 to 65,536. "
+         "Default: 1, 16, 256 and 4,096, with --thorough 1 to 4,096 in steps of 4. Series that "
+         "are set beside the plain one have 256 of them, or the largest below that is "
+         "asked for.",
      .value = Numbers{1, 65536}},
     {.name = "idle",
      .value_name = "MS",
@@ -55,17 +57,21 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                     .min_visits = 1,
                                     .max_visits = 2,
                                     .samples_per_visit = 2},
-                          .normal = {.probe_time = std::chrono::seconds(6),
+                          // A limit for slow drivers: two visits of all take a second on an H200.
+                          .normal = {.probe_time = std::chrono::milliseconds(4500),
                                      .relative_interval = 0.03,
                                      .max_visits = 2,
                                      .samples_per_visit = 2},
                           .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
+/// How many launches are waited for together. A line needs three numbers, and one more shows how
+/// far launches lie off it.
 std::vector<int> counts_of(const Request& request) {
   std::vector<int> counts = request.own.numbers("launches");
   if (counts.empty()) {
     const int most = request.effort == Effort::quick ? 1024 : 4096;
-    for (int count = 1; count <= most; count *= 4) counts.push_back(count);
+    const int ratio = request.effort == Effort::normal ? 16 : 4;
+    for (int count = 1; count <= most; count *= ratio) counts.push_back(count);
   }
   std::sort(counts.begin(), counts.end());
   return counts;

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "clprobe/device.hpp"
-#include "clprobe/embedded.hpp"
 #include "clprobe/statistics.hpp"
 #include "probes/launch/command_buffer.hpp"
 #include "probes/launch/middle.hpp"
+#include "probes/launch/new_programs.hpp"
 #include "probes/launch/series.hpp"
 #include "probes/shared/host_time.hpp"
 
@@ -37,7 +37,8 @@ struct State {
   explicit State(Session& used)
       : session(used),
         queue(used.context(), used.device()),
-        counter(used.context(), CL_MEM_READ_WRITE, sizeof(cl_uint)) {
+        counter(used.context(), CL_MEM_READ_WRITE, sizeof(cl_uint)),
+        programs(used, queue, counter, each_adds) {
     const cl_uint zero = 0;
     queue.enqueueWriteBuffer(counter, CL_TRUE, 0, sizeof zero, &zero);
   }
@@ -51,19 +52,13 @@ struct State {
   Session& session;
   cl::CommandQueue queue;  // in order, and without profiling, which some drivers pay for
   cl::Buffer counter;
-  std::int64_t programs_built{0};
+  NewPrograms programs;
 };
 
 void enqueue(const cl::CommandQueue& queue, const cl::Kernel& kernel,
              const std::vector<cl::Event>* wait_for = nullptr, cl::Event* event = nullptr) {
   queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1), cl::NDRange(1), wait_for,
                              event);
-}
-
-/// One work-group of so many work-items, waited for.
-void run_group(const cl::CommandQueue& queue, const cl::Kernel& kernel, std::size_t items) {
-  queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(items), cl::NDRange(items));
-  queue.finish();
 }
 
 /// Launches as a point wants them.
@@ -83,11 +78,7 @@ class Launches {
   void launch_all();
   void launch_one(std::uint64_t number);
   Middle device_times();
-  std::uint64_t build_time();
-  std::uint64_t first_time_of_a_size();
   [[nodiscard]] cl::Kernel counting(int program) const;
-  std::int64_t new_number();
-  [[nodiscard]] cl::Kernel build_program(std::int64_t number) const;
   [[nodiscard]] cl::CommandQueue make_queue() const;
 
   std::shared_ptr<State> state_;
@@ -218,44 +209,6 @@ Middle Launches::device_times() {
   return middle;
 }
 
-/// A number that no program of any run had.
-std::int64_t Launches::new_number() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() +
-         ++state_->programs_built;
-}
-
-/// The kernel that counts, of the program of that number.
-cl::Kernel Launches::build_program(std::int64_t number) const {
-  const Session& session = state_->session;
-  const cl::Program program(session.context(), kernel_source(file, ""));
-  program.build(session.device(), fmt::format("-DCLOCK=0 -DPROGRAM={}", number).c_str());
-  cl::Kernel kernel(program, "launch_count");
-  kernel.setArg(0, state_->counter);
-  kernel.setArg(1, each_adds);
-  return kernel;
-}
-
-/// Of a program with its first launch, since some drivers compile only then.
-std::uint64_t Launches::build_time() {
-  const std::int64_t number = new_number();
-  const auto build = [&] {
-    run_group(queue_, build_program(number), 1);
-    launched_ += each_adds;
-  };
-  const std::uint64_t first = host_ns_of(build);
-  return shape_.manner == Manner::build ? first : host_ns_of(build);
-}
-
-/// The first launch of a kernel with a work-group of two, after it ran with one of one.
-std::uint64_t Launches::first_time_of_a_size() {
-  constexpr cl_uint items = 2;
-  const cl::Kernel kernel = build_program(new_number());
-  run_group(queue_, kernel, 1);
-  launched_ += (1 + items) * each_adds;
-  return host_ns_of([&] { run_group(queue_, kernel, items); });
-}
-
 Measurement Launches::run(std::uint64_t iterations) {
   const cl_uint before = state_->read_counter();
   launched_ = 0;
@@ -265,10 +218,9 @@ Measurement Launches::run(std::uint64_t iterations) {
   switch (shape_.manner) {
     case Manner::build:
     case Manner::build_again:
-      sample.host_ns = build_time();
-      break;
     case Manner::new_local_size:
-      sample.host_ns = first_time_of_a_size();
+      sample.host_ns = state_->programs.next_time(shape_.manner);
+      launched_ += state_->programs.added();
       break;
     case Manner::after_idling:
       std::this_thread::sleep_for(std::chrono::milliseconds(shape_.idle_ms));
@@ -291,16 +243,19 @@ Measurement Launches::run(std::uint64_t iterations) {
   }
   sample.witness = state_->read_counter();
   measurement.expected_witness = cl_uint{before + launched_};
+  if (sample.witness != measurement.expected_witness) state_->programs.forget();
   return measurement;
 }
 
 /// How often a sample waits: for some thousand launches together, so that it takes a millisecond at
-/// least, and often enough to have a middle that a wait of the scheduler does not move.
+/// least, and often enough to have a middle that a wait of the scheduler does not move. Beside a
+/// wait for thousands that is a small part.
 std::uint64_t waits_of(const Shape& shape) {
-  constexpr std::uint64_t usual_launches = 2048;
+  constexpr std::uint64_t usual_launches = 1024;
+  constexpr std::uint64_t thousands = 2048;
   constexpr std::uint64_t min_waits = 3;
   constexpr std::uint64_t max_waits = 64;
-  if (!is_of_many(shape.manner)) return 1;
+  if (!is_of_many(shape.manner) || shape.launches > thousands) return 1;
   return std::clamp(usual_launches / shape.launches, min_waits, max_waits);
 }
 
@@ -311,6 +266,8 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   work.accesses_per_iteration = shape.launches;
   work.iterations = waits_of(shape);
   work.max_iterations = work.iterations;
+  // The pauses take longer than all else that a visit does.
+  if (shape.manner == Manner::after_idling) work.max_samples = 1;
   if (shape.is_plain() && shape.launches == 1) {
     constexpr std::uint64_t round_trips = 1000;
     const Slow slow = slow_one_in_100(launches->waits(round_trips));

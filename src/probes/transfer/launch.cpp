@@ -321,10 +321,20 @@ Measurement run(State& state, const Shape& shape, const Route& route, std::uint6
   return measurement;
 }
 
+/// How many transfers a sample has: so many that it is long enough for the host's clock, and not
+/// four times as long because it was a little too short.
+std::uint64_t transfers_of_sample(State& state, const Shape& shape, const Route& route) {
+  constexpr std::uint64_t usual_ns = 1'500'000;
+  constexpr std::uint64_t max_transfers = 4096;
+  // The first transfer of a buffer makes its pages known to the device.
+  const std::uint64_t first_ns = run(state, shape, route, 1).sample.host_ns + 1;
+  if (first_ns >= usual_ns) return 1;
+  const std::uint64_t few = std::clamp<std::uint64_t>(usual_ns / 4 / first_ns, 1, 64);
+  const std::uint64_t few_ns = run(state, shape, route, few).sample.host_ns;
+  return std::clamp<std::uint64_t>(usual_ns * few / (few_ns + 1), 1, max_transfers);
+}
+
 Work prepare(const std::shared_ptr<State>& state, const Point& point) {
-  // Together a sample moves so much, where transfers are smaller.
-  constexpr std::uint64_t usual_bytes = mebibytes(4).count;
-  constexpr std::uint64_t max_at_first = 64;
   const auto shape = shape_of<Shape>(point);
   const Bytes size{std::max(shape.buffer_bytes, shape.transfer_bytes)};
   state->session.use_all_cores();
@@ -338,10 +348,8 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   } else {
     route = route_of(state->places_for(size), shape);
   }
-  // The first transfer of a buffer makes its pages known to the device.
-  static_cast<void>(run(*state, shape, route, 1));
   work.accesses_per_iteration = shape.moved_bytes();
-  work.iterations = std::clamp<std::uint64_t>(usual_bytes / shape.transfer_bytes, 1, max_at_first);
+  work.iterations = transfers_of_sample(*state, shape, route);
   work.build = state->session.build_of(file, "");
   if (shape.way == Way::map) {
     work.facts.set(mapping_ns, static_cast<std::int64_t>(mapping_time(*state->places, shape)));

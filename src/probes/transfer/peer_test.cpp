@@ -127,21 +127,37 @@ TEST_CASE("transfer: each other device of the platform has series of its own, th
   }
 }
 
-TEST_CASE("transfer: many others have the sizes of a first look, as large ones as all") {
-  const auto sizes = [](std::int64_t devices) {
-    const Plan plan = probe.plan(one_of(devices, "0:0"), {});
+TEST_CASE("transfer: between devices there are few sizes, as large ones as all") {
+  const auto sizes = [](std::int64_t devices, const Request& request) {
+    const Plan plan = probe.plan(one_of(devices, "0:0"), request);
     const auto shapes = shapes_by_series<Shape>(plan);
     std::vector<std::uint64_t> found;
-    for (const Shape& each : shapes.at("to-peer-1")) {
-      found.push_back(each.transfer_bytes);
-    }
+    for (const Shape& each : shapes.at("to-peer-1")) found.push_back(each.transfer_bytes);
     std::sort(found.begin(), found.end());
     return found;
   };
-  CHECK(sizes(2).size() == 8);
-  CHECK(sizes(3).size() == 6);
-  CHECK(sizes(3)[2] == kibibytes(1).count);
-  CHECK(sizes(3).back() == mebibytes(256).count);
+  const std::vector<std::uint64_t> few{64, 256, kibibytes(1).count, kibibytes(256).count,
+                                       mebibytes(64).count};
+  CHECK(sizes(2, {}) == few);
+  CHECK(sizes(3, {}) == few);
+  CHECK(sizes(2, with_effort(Effort::quick)) == few);
+  CHECK(sizes(2, with_effort(Effort::thorough)).size() == 23);
+  CHECK(sizes(3, with_effort(Effort::thorough)).size() == 6);
+  // Of those that are asked for none is left out.
+  CHECK(sizes(3, with_sizes({{kibibytes(1), mebibytes(16), 0.0}})).size() == 5);
+}
+
+TEST_CASE("transfer: other devices come last, their large transfers first") {
+  const Plan plan = probe.plan(one_of(3, "0:0"), {});
+  const auto is_peer = [](const Point& each) { return shape_of<Shape>(each).way == Way::peer; };
+  const auto first = std::find_if(plan.points.begin(), plan.points.end(), is_peer);
+  CHECK(std::all_of(first, plan.points.end(), is_peer));
+  REQUIRE(plan.points.end() - first == 20);
+  CHECK(std::all_of(first, first + 4, [](const Point& each) {
+    return shape_of<Shape>(each).transfer_bytes == mebibytes(64).count;
+  }));
+  CHECK(shape_of<Shape>(*(first + 4)).transfer_bytes == 64);
+  CHECK(shape_of<Shape>(plan.points.back()).transfer_bytes == kibibytes(256).count);
 }
 
 TEST_CASE("transfer: a device that is alone on its platform says so to those who ask") {

@@ -26,11 +26,10 @@ constexpr Option options[]{
     {.name = "sizes",
      .value_name = "RANGE",
      .summary = "transfers: 64KiB, 1KiB-256MiB, 1KiB-256MiB*2 or a comma list of those",
-     .details =
-         "Bytes of a transfer, each way: one size (`64KiB`), a range (`1KiB-256MiB`), a "
-         "range with the ratio of neighbouring sizes (`1KiB-256MiB*2`), or a comma list of "
-         "those; each is rounded down to a multiple of 16. By default 64 B to 256 MiB, and to "
-         "64 MiB on devices of less than 16 GiB or that share the host's memory.",
+     .details = "Bytes of a transfer, each way: one size (`64KiB`), a range (`1KiB-256MiB`), a "
+                "range with the ratio of neighbouring sizes (`1KiB-256MiB*2`), or a comma list of "
+                "those; each is rounded down to a multiple of 16. By default 64 B to 64 MiB, with "
+                "--thorough to 256 MiB on devices of 16 GiB or more that have memory of their own.",
      .value = Sizes{}},
 };
 
@@ -51,9 +50,11 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                     .relative_interval = 0.05,
                                     .min_visits = 1,
                                     .max_visits = 2},
-                          .normal = {.probe_time = std::chrono::milliseconds(2000),
+                          // A limit for slow links, many devices and busy hosts: two visits of all
+                          // take a second on an H200.
+                          .normal = {.probe_time = std::chrono::milliseconds(4500),
                                      .relative_interval = 0.02,
-                                     .max_visits = 4,
+                                     .max_visits = 2,
                                      .samples_per_visit = 2},
                           .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
@@ -73,8 +74,9 @@ std::vector<SeriesSpec> wanted_series(const Request& request) {
 Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::uint64_t buffers) {
   const bool is_asked = !request.own.sizes("sizes").empty();
   const bool is_large = !shares_memory_with_host(device) && device.global_memory >= gibibytes(16);
-  const bool is_quick = request.effort == Effort::quick;
-  Bytes max = is_large && !is_quick ? mebibytes(256) : mebibytes(64);
+  // Larger ones are no faster, and most of their time goes into laying out buffers.
+  const bool is_thorough = request.effort == Effort::thorough;
+  Bytes max = is_large && is_thorough ? mebibytes(256) : mebibytes(64);
   // Sizes that were asked for are measured if the buffers can hold them.
   if (is_asked) max = gibibytes(64);
   // Drivers may keep on the device what the host has, too. Half of the memory is left to others.
@@ -88,17 +90,31 @@ Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::ui
 /// A start-up needs three transfers of which it is most.
 constexpr Bytes small = kibibytes(1);
 
-/// How far the next size is. Start-up and rate are seen at the ends; what lies between shows how
-/// one becomes the other, and all series together are to end within two seconds. A first look has a
-/// large one alone.
-double ratio_at(double size, Effort effort) {
-  if (effort == Effort::thorough) return 2.0;
-  if (size < static_cast<double>(small.count)) return 4.0;
-  return effort == Effort::quick ? 64.0 : 16.0;
+/// How far the next size is: up to the small ones, and beyond them.
+struct Spacing {
+  double near{4.0};
+  double far{16.0};
+};
+
+/// Start-up and rate are seen at the ends; what lies between shows how one becomes the other, and
+/// all series together are to end within a second. A first look has fewer.
+constexpr Spacing spacing_of(Effort effort) {
+  if (effort == Effort::thorough) return {2.0, 2.0};
+  return effort == Effort::quick ? Spacing{4.0, 64.0} : Spacing{};
+}
+
+/// Between devices one size is in between: NVIDIA's driver takes 80 us for the smallest copy, lays
+/// out a buffer for each size, and moves 2 GB/s.
+Spacing peer_spacing(const Request& request, std::size_t peers) {
+  const bool is_asked = !request.own.sizes("sizes").empty();
+  if (is_asked || (request.effort == Effort::thorough && peers == 1)) {
+    return spacing_of(request.effort);
+  }
+  return {4.0, 256.0};
 }
 
 std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& request,
-                                    std::uint64_t buffers, Effort spacing) {
+                                    std::uint64_t buffers, Spacing spacing) {
   const Bytes largest = largest_transfer(device, request, buffers);
   std::vector<SizeRange> ranges = request.own.sizes("sizes");
   if (ranges.empty()) ranges.push_back({smallest, largest, 0.0});
@@ -112,7 +128,8 @@ std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& req
     auto size = static_cast<double>(range.first.count);
     while (size < static_cast<double>(std::min(range.last, largest).count)) {
       add(size);
-      size *= range.ratio > 1.0 ? range.ratio : ratio_at(size, spacing);
+      const bool is_small = size < static_cast<double>(small.count);
+      size *= range.ratio > 1.0 ? range.ratio : (is_small ? spacing.near : spacing.far);
     }
     if (range.first <= largest) add(static_cast<double>(std::min(range.last, largest).count));
   }
@@ -120,12 +137,13 @@ std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& req
 }
 
 /// Large transfers first, then small ones, and what lies between at the end: wherever time cuts it
-/// off, the rates are known, then the start-ups.
+/// off, the rates are known, then the start-ups. Other devices come last: they may be many.
 void order_by_weight(std::vector<Point>& points, std::uint64_t largest) {
   const auto weight = [&](const Point& point) {
-    const std::uint64_t bytes = shape_of<Shape>(point).transfer_bytes;
-    if (bytes == largest) return 0;
-    return bytes <= small.count ? 1 : 2;
+    const auto shape = shape_of<Shape>(point);
+    const int peers_last = shape.way == Way::peer ? 3 : 0;
+    if (shape.transfer_bytes == largest) return peers_last;
+    return peers_last + (shape.transfer_bytes <= small.count ? 1 : 2);
   };
   std::stable_sort(points.begin(), points.end(),
                    [&](const Point& a, const Point& b) { return weight(a) < weight(b); });
@@ -161,13 +179,13 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
   const std::vector<SeriesSpec> possible = possible_series(device, request, result);
   const std::uint64_t buffers = count_buffers(possible, device);
-  const std::vector<std::uint64_t> sizes = sizes_of(device, request, buffers, request.effort);
+  const std::vector<std::uint64_t> sizes =
+      sizes_of(device, request, buffers, spacing_of(request.effort));
   if (sizes.empty()) return result;
   const std::uint64_t largest = *std::max_element(sizes.begin(), sizes.end());
   const std::vector<std::uint64_t> peers = peers_of(device);
-  // Of many peers as of a first look.
   const std::vector<std::uint64_t> peer_sizes =
-      sizes_of(device, request, buffers, peers.size() > 1 ? Effort::quick : request.effort);
+      sizes_of(device, request, buffers, peer_spacing(request, peers.size()));
   for (const SeriesSpec& series : possible) {
     if (series.way == Way::peer) {
       for (const std::uint64_t peer : peers) {
@@ -192,7 +210,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
 std::string check(const DeviceInfo& device, const Request& request) {
   if (request.own.sizes("sizes").empty()) return {};
   const std::uint64_t buffers = count_buffers(wanted_series(request), device);
-  if (!sizes_of(device, request, buffers, request.effort).empty()) return {};
+  if (!sizes_of(device, request, buffers, spacing_of(request.effort)).empty()) return {};
   return fmt::format("--sizes: none of them can be transferred: choose sizes between {} and {}",
                      format_bytes({granule}),
                      format_bytes(largest_transfer(device, request, buffers)));

@@ -72,6 +72,17 @@ TEST_CASE("a visit takes the samples that the budget asks for and says which vis
   CHECK(access_counts(samples) == std::set<std::uint64_t>{1000});
 }
 
+TEST_CASE("work whose samples take long has fewer in a visit, and never more") {
+  Work work = work_of(1000, 1000, uneven_kernel());
+  work.max_samples = 2;
+  CHECK(visit(work, fake_info(), 5).size() == 2);
+  CHECK(visit(work, fake_info(), 1).size() == 1);
+  work.max_samples = 1;
+  CHECK(visit(work, fake_info(), 5).size() == 1);
+  // Each has its partner.
+  CHECK(visit(work, device_with(Timer::host), 5).size() == 2);
+}
+
 TEST_CASE("two samples of a clock that agree are enough, but not one") {
   CHECK(visit(work_of(1000, 1000, kernel_of(1.0)), fake_info(), 5).size() == 2);
   CHECK(visit(work_of(1000, 1000, kernel_of(1.0)), fake_info(), 1).size() == 1);
