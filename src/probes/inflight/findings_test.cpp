@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `inflight` finds in samples, and refines; no OpenCL.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -118,6 +120,12 @@ TEST_CASE("pairs of traffic and latency give what is in flight where the latency
   const Finding* const each = found_of(found, "memory_parallelism", "compute-unit");
   REQUIRE(each != nullptr);
   CHECK(*each->value == doctest::Approx(*all->value / 132.0));
+  const Finding* const advice = found_of(found, "advice", "loaded");
+  REQUIRE(advice != nullptr);
+  CHECK(advice->label.starts_with("The bandwidth at the knee takes "));
+  const double by_eight = std::ceil(*each->value / 8.0);
+  CHECK(advice->label.find(fmt::format("8 sub-groups with {} independent", by_eight)) !=
+        std::string::npos);
   const Finding* const bytes = found_of(found, "bytes_in_flight", "device");
   REQUIRE(bytes != nullptr);
   CHECK(*bytes->value == doctest::Approx(*all->value * 128.0));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/inflight/loaded.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -125,6 +128,21 @@ void add_parallelism(std::string_view series, double requests, const Interval& i
   }
 }
 
+/// What the number means for who writes a kernel.
+Finding parallelism_advice(const Parallelism& of, double line_bytes) {
+  constexpr double few = 8.0;
+  constexpr double many = 32.0;
+  const double lines = of.is_knee_reached ? of.per_compute_unit : of.per_compute_unit_interval.low;
+  const auto each = [lines](double sub_groups) { return std::ceil(lines / sub_groups); };
+  Finding advice = finding_of("advice", loaded_series, "", method);
+  advice.label = fmt::format(
+      "{} takes {}{:.0f} lines of {:.0f} B in flight per compute unit: {} sub-groups with {} "
+      "independent loads of a line each, or {} with {}",
+      of.is_knee_reached ? "The bandwidth at the knee" : "The bandwidth that was drawn",
+      of.is_knee_reached ? "" : "at least ", lines, line_bytes, few, each(few), many, each(many));
+  return advice;
+}
+
 Finding latency_finding(std::string_view name, const Middle& time) {
   return finding_of(name, loaded_series, "seconds", method, time.ns / ns_per_second,
                     time.interval.low / ns_per_second, time.interval.high / ns_per_second);
@@ -236,6 +254,7 @@ void add_loaded_findings(const DeviceInfo& device, std::span<const Point> points
   if (!is_cpu(device)) {
     add_parallelism(unit_series, parallelism->per_compute_unit,
                     parallelism->per_compute_unit_interval, *parallelism, line_bytes, found);
+    found.findings.push_back(parallelism_advice(*parallelism, line_bytes));
   }
   add_parallelism(device_series, parallelism->requests, parallelism->requests_interval,
                   *parallelism, line_bytes, found);
