@@ -135,6 +135,10 @@ TEST_CASE("launch: the slow round trip is that of one in a hundred, with its int
   CHECK_FALSE(get(analyse(device_with_events(), points), "slow_round_trip", "queued").low);
   points[0].facts.set(slow_low_ns, std::int64_t{80'000});
   points[0].facts.set(slow_high_ns, std::int64_t{120'000});
+  // One that failed does not stand for it.
+  points.insert(points.begin(), points[0]);
+  points[0].failure = "wrong result";
+  points[0].facts.set(slow_ns, std::int64_t{40'000});
   const Findings found = analyse(device_with_events(), points);
   const Finding& slow = get(found, "slow_round_trip", "queued");
   CHECK(*slow.value == doctest::Approx(90e-6));
