@@ -37,8 +37,9 @@ constexpr auto declared_series = declare_series(all_series);
 
 constexpr FindingSpec finding_specs[]{
     {.name = "bandwidth", .unit = "bytes_per_second", .role = Role::headline},
-    {.name = "start_up", .unit = "seconds"},
-    {.name = "half_size", .unit = "bytes", .better = Better::less},
+    // Of five runs with an H200 one had 39 us from SVM all the time, and the others 16 to 17.
+    {.name = "start_up", .unit = "seconds", .role = Role::passing},
+    {.name = "half_size", .unit = "bytes", .role = Role::passing, .better = Better::less},
     {.name = "duplex", .unit = "share", .better = Better::more},
     {.name = "zero_copy"},
     {.name = "host_memory"},
