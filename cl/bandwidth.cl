@@ -63,6 +63,25 @@ typedef uint16 words;
     DO                                                                                \
     block = block + 1 == blocks ? 0 : block + 1;                                      \
   }
+
+#if VECTOR == 4
+#define WALK_TO_READ WALK(EACH(LOAD) EACH(ADD))
+#else
+// The same by a pointer: on x86 a load whose address has an index is one operation more, with which
+// a core of a Xeon read 303 GB/s from its first cache, and 344 without.
+#define LOAD_HERE(n) const words loaded##n = here[n * LANES];
+#define WALK_TO_READ                                                                  \
+  const uint item = (uint)get_global_id(0);                                           \
+  const uint2 place = places[item / LANES];                                           \
+  global const words* const begin = data + (ulong)place.x * (UNROLL * LANES) + item % LANES; \
+  global const words* const end = begin + (ulong)blocks * (UNROLL * LANES);           \
+  global const words* here = begin + (ulong)place.y * (UNROLL * LANES);               \
+  for (uint turn = 0; turn < turns; ++turn) {                                         \
+    EACH(LOAD_HERE) EACH(ADD)                                                         \
+    here += UNROLL * LANES;                                                           \
+    here = here == end ? begin : here;                                                \
+  }
+#endif
 // clang-format on
 
 // Each work-item leaves the sum of all words that it loaded, and the launch's number.
@@ -70,7 +89,7 @@ IN_GROUP
 kernel void bandwidth_read(global const words* restrict data, global const uint2* restrict places,
                            uint blocks, uint turns, uint launch, global uint* restrict sums) {
   NO_SUMS
-  WALK(EACH(LOAD) EACH(ADD))
+  WALK_TO_READ
   const words sum_of_all = SUM;
   sums[item] = TOTAL_OF(sum_of_all) + launch;
 }

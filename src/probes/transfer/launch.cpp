@@ -324,7 +324,7 @@ Measurement run(State& state, const Shape& shape, const Route& route, std::uint6
 /// How many transfers a sample has: so many that it is long enough for the host's clock, and not
 /// four times as long because it was a little too short.
 std::uint64_t transfers_of_sample(State& state, const Shape& shape, const Route& route) {
-  constexpr std::uint64_t usual_ns = 1'500'000;
+  constexpr std::uint64_t usual_ns = 1'250'000;
   constexpr std::uint64_t max_transfers = 4096;
   // The first transfer of a buffer makes its pages known to the device.
   const std::uint64_t first_ns = run(state, shape, route, 1).sample.host_ns + 1;
