@@ -244,7 +244,7 @@ slower() {
   clprobe compare --json "$measured" patterns.json
   [ "$status" -eq 0 ]
   [ "$(jq -r '[.. | objects | select(.probe? == "stride" and .series? == "read int")
-    | select(.runs[0].verdict == "same").name] | sort | join(" ")' <<<"$output")" = 'bandwidth best_stride class sector sub_group' ]
+    | select(.runs[0].verdict == "same").name] | sort | join(" ")' <<<"$output")" = 'bandwidth best_stride class knee sector sub_group' ]
   # Levels by mt4g against those of the latency probe.
   clprobe import "$source/tests/import/mt4g.json" -o levels.json
   clprobe import "$source/tests/import/gpu-latency-8.txt" -o chase.json
