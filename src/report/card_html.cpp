@@ -25,7 +25,7 @@ std::string cell(std::string_view value, std::string_view interval) {
 /// The widths of the boxes of levels, in per cent: the smallest capacity, then by the logarithm. A
 /// level whose end is not known is as wide as the next one, the last one as the picture.
 std::vector<double> box_widths(const std::vector<CardLevel>& levels) {
-  constexpr double narrowest = 70.0;  // room for its words
+  constexpr double narrowest = 76.0;  // room for its words
   constexpr double beyond = 4.0;      // the last level, beside the largest capacity that is known
   double least = HUGE_VAL;
   double most = 0.0;

@@ -241,15 +241,15 @@ TEST_CASE("on a page levels are boxes, by the logarithm of their capacities") {
   const report::DeviceLevel memory = report::card_of(carded_run()).levels[1];
   card.levels.push_back(memory);
   std::string html = report::card_html(card);
-  CHECK(html.find("x=\"15.0\" width=\"70.0\"") < html.find("x=\"4.3\" width=\"91.4\""));
-  CHECK(html.find("x=\"4.3\" width=\"91.4\"") < html.find("x=\"0.0\" width=\"100.0\""));
+  CHECK(html.find("x=\"12.0\" width=\"76.0\"") < html.find("x=\"3.4\" width=\"93.1\""));
+  CHECK(html.find("x=\"3.4\" width=\"93.1\"") < html.find("x=\"0.0\" width=\"100.0\""));
   CHECK(html.find("<em>16.2 ns</em> cache <em>32 KiB</em>") != std::string::npos);
   CHECK(html.find("<em>345 ns</em> memory <em>&gt; 1 GiB</em>") != std::string::npos);
   // What is not known in between is as wide as the next, and other series have no box.
   card.levels[0].own.capacity = memory.own.capacity;
   card.levels[2].own.latency.series = "local";
   html = report::card_html(card);
-  CHECK(html.find("x=\"15.0\" width=\"70.0\"") != html.rfind("x=\"15.0\" width=\"70.0\""));
+  CHECK(html.find("x=\"12.0\" width=\"76.0\"") != html.rfind("x=\"12.0\" width=\"76.0\""));
   CHECK(html.find("width=\"100.0\"") == std::string::npos);
   card.levels.resize(1);
   CHECK(report::card_html(card).find("<figure") == std::string::npos);
