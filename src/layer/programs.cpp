@@ -37,7 +37,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t other) {
 
 cl_program CL_API_CALL create_from_source(cl_context context, cl_uint count, const char** strings,
                                           const std::size_t* lengths, cl_int* result) {
-  const cl_program program =
+  cl_program program =
       State::below().clCreateProgramWithSource(context, count, strings, lengths, result);
   if (program == nullptr) return program;
   std::uint64_t hash = hash_text("");
@@ -54,8 +54,8 @@ cl_program CL_API_CALL create_from_binary(cl_context context, cl_uint count,
                                           const cl_device_id* devices, const std::size_t* lengths,
                                           const unsigned char** binaries, cl_int* status,
                                           cl_int* result) {
-  const cl_program program = State::below().clCreateProgramWithBinary(
-      context, count, devices, lengths, binaries, status, result);
+  cl_program program = State::below().clCreateProgramWithBinary(context, count, devices, lengths,
+                                                                binaries, status, result);
   if (program == nullptr) return program;
   std::uint64_t hash = hash_text("");
   for (cl_uint i = 0; i < count; ++i) hash = hash_text(bytes_of(binaries[i], lengths[i]), hash);
@@ -65,7 +65,7 @@ cl_program CL_API_CALL create_from_binary(cl_context context, cl_uint count,
 
 cl_program CL_API_CALL create_from_il(cl_context context, const void* text, std::size_t length,
                                       cl_int* result) {
-  const cl_program program = State::below().clCreateProgramWithIL(context, text, length, result);
+  cl_program program = State::below().clCreateProgramWithIL(context, text, length, result);
   if (program != nullptr) {
     note_program(program, {hash_text(bytes_of(text, length)), ProgramKind::intermediate});
   }
@@ -75,7 +75,7 @@ cl_program CL_API_CALL create_from_il(cl_context context, const void* text, std:
 cl_program CL_API_CALL create_from_built_in(cl_context context, cl_uint count,
                                             const cl_device_id* devices, const char* names,
                                             cl_int* result) {
-  const cl_program program =
+  cl_program program =
       State::below().clCreateProgramWithBuiltInKernels(context, count, devices, names, result);
   if (program != nullptr) note_program(program, {hash_text(names), ProgramKind::built_in});
   return program;
@@ -113,8 +113,8 @@ cl_program CL_API_CALL link(cl_context context, cl_uint count, const cl_device_i
                             const char* options, cl_uint inputs, const cl_program* input_programs,
                             void(CL_CALLBACK* done)(cl_program, void*), void* user,
                             cl_int* result) {
-  const cl_program program = State::below().clLinkProgram(context, count, devices, options, inputs,
-                                                          input_programs, done, user, result);
+  cl_program program = State::below().clLinkProgram(context, count, devices, options, inputs,
+                                                    input_programs, done, user, result);
   if (program == nullptr || input_programs == nullptr) return program;
   Program what{hash_text(options == nullptr ? "" : options), ProgramKind::source};
   for (cl_uint i = 0; i < inputs; ++i) {
@@ -133,7 +133,7 @@ void note_kernel(cl_kernel kernel, std::string_view name, cl_program program) {
 }
 
 cl_kernel CL_API_CALL create_kernel(cl_program program, const char* name, cl_int* result) {
-  const cl_kernel kernel = State::below().clCreateKernel(program, name, result);
+  cl_kernel kernel = State::below().clCreateKernel(program, name, result);
   if (kernel != nullptr) note_kernel(kernel, name, program);
   return kernel;
 }
@@ -153,7 +153,7 @@ cl_int CL_API_CALL create_kernels(cl_program program, cl_uint count, cl_kernel* 
 }
 
 cl_kernel CL_API_CALL clone_kernel(cl_kernel kernel, cl_int* result) {
-  const cl_kernel copy = State::below().clCloneKernel(kernel, result);
+  cl_kernel copy = State::below().clCloneKernel(kernel, result);
   if (copy != nullptr) {
     State::get().record([&](Recorder& recorder) { recorder.note_clone(kernel, copy); });
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "layer/queues.hpp"
 
-#include <algorithm>
+#include <cstring>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -69,7 +69,7 @@ Words with_profiling(Words words) {
 cl_command_queue create_as_asked(cl_context context, cl_device_id device,
                                  const cl_queue_properties* properties, cl_int* result,
                                  cl_queue_properties flags) {
-  const cl_command_queue queue =
+  cl_command_queue queue =
       State::below().clCreateCommandQueueWithProperties(context, device, properties, result);
   if (queue == nullptr) return queue;
   const bool is_asked = (flags & profiling) != 0;
@@ -136,8 +136,7 @@ cl_int answer_list(cl_command_queue queue, const std::vector<cl_queue_properties
   if (error != CL_SUCCESS) return error;
   const std::size_t bytes = list.size() * sizeof(cl_queue_properties);
   if (value != nullptr && size < bytes) return CL_INVALID_VALUE;
-  if (value != nullptr)
-    std::copy(list.begin(), list.end(), static_cast<cl_queue_properties*>(value));
+  if (value != nullptr) std::memcpy(value, list.data(), bytes);
   if (needed != nullptr) *needed = bytes;
   return CL_SUCCESS;
 }
@@ -174,7 +173,7 @@ cl_int CL_API_CALL get_event_times(cl_event event, cl_profiling_info name, std::
                                    void* value, std::size_t* needed) {
   cl_command_queue queue = nullptr;
   const cl_int error =
-      State::below().clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof(queue), &queue, nullptr);
+      State::below().clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof(void*), &queue, nullptr);
   if (error == CL_SUCCESS && queue != nullptr) {
     const Queue how = State::get().find_queue(queue);
     if (how.is_known && !how.asked_for_profiling) return CL_PROFILING_INFO_NOT_AVAILABLE;

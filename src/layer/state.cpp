@@ -84,7 +84,7 @@ State& State::get() {
   std::atomic<State*>& state = current();
   State* found = state.load(std::memory_order_acquire);
   if (found != nullptr) return *found;
-  // Never freed: threads of drivers call applications, and these call us, while statics are
+  // Never freed: threads of drivers call applications, and these call us, while static objects are
   // destroyed.
   std::unique_ptr<State> made(new State());
   if (state.compare_exchange_strong(found, made.get())) return *made.release();
@@ -152,7 +152,7 @@ void State::note_foreign(cl_command_queue queue, cl_kernel kernel, bool knows_qu
                          bool knows_kernel) noexcept {
   if (!knows_queue) {
     cl_device_id device = nullptr;
-    below().clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(device), &device, nullptr);
+    below().clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(void*), &device, nullptr);
     note_queue(queue, device, {.asked_for_profiling = true});
   }
   if (!knows_kernel) {

@@ -25,7 +25,7 @@ bool write_all(int descriptor, std::string_view text) {
 std::string reserve_name(const std::string& folder) {
   constexpr int max_programs = 1000;
   for (int i = 0; i < max_programs; ++i) {
-    const std::string path =
+    std::string path =
         folder + '/' + std::to_string(::getpid()) + '-' + std::to_string(i) + ".survey";
     const int descriptor = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (descriptor >= 0) {

@@ -64,8 +64,8 @@ std::string unescaped(std::string_view text) {
 
 std::string hexadecimal(std::uint64_t number) {
   std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
-  return {digits.data(), end};
+  char* const begin = digits.data();
+  return {begin, std::to_chars(begin, begin + digits.size(), number, 16).ptr};
 }
 
 using Fields = std::vector<std::string_view>;

@@ -33,7 +33,7 @@ void work(const char* name, int launches) {
   std::fflush(stdout);
 }
 
-void pause_for_a_look() { std::this_thread::sleep_for(std::chrono::milliseconds(2500)); }
+void pause_for_a_look() { std::this_thread::sleep_for(std::chrono::milliseconds(800)); }
 
 }  // namespace
 
