@@ -116,6 +116,10 @@ void sort_by_time(Survey& survey);
 /// Of rows in that order the first that make 80 % of the device time together, at most three.
 std::size_t count_main_rows(std::span<const Row> rows);
 
+/// Whether no launch took longer than no kernel can: the driver counts something else (rusticl of
+/// Mesa 22.3: 0, 1, 2, 3).
+bool has_doubtful_times(const Survey& survey);
+
 /// Not a survey, or cut short. One line.
 class FormatError : public std::runtime_error {
  public:

@@ -14,6 +14,7 @@ namespace {
 
 using report::csv_cell;
 using report::devices_of;
+using report::doubt_text;
 using report::end_text;
 using report::escape_markdown;
 using report::gap_texts;
@@ -96,6 +97,7 @@ std::string render_survey_json(const SurveyedApp& app) {
                 {"device_ns", total.total_ns},
                 {"launches", total.launches},
                 {"timed", total.timed},
+                {"has_doubtful_times", survey::has_doubtful_times(survey)},
                 {"processes", Json::array()},
                 {"kernels", Json::array()},
                 {"not_timed", gaps_json(survey, true)},
@@ -150,6 +152,8 @@ std::string render_survey_markdown(const SurveyedApp& app) {
   for (const std::string& device : devices_of(survey)) {
     text += fmt::format("\non {}\n", escape_markdown(device));
   }
+  const std::string doubt = doubt_text(survey);
+  if (!doubt.empty()) text += fmt::format("\nbeware: {}\n", doubt);
   for (const bool of_launches : {true, false}) {
     for (const std::string& gap : gap_texts(survey, of_launches)) {
       text += fmt::format("\n{}: {}\n", of_launches ? "not timed" : "not counted", gap);

@@ -14,6 +14,7 @@ namespace {
 
 using report::Column;
 using report::devices_of;
+using report::doubt_text;
 using report::end_text;
 using report::gap_texts;
 using report::Ink;
@@ -111,6 +112,8 @@ void add_notes(Page& page, const Survey& survey, bool has_all) {
                            format_count(survey.rows.size() - usual_rows, "row"), 100.0 * rest),
                Ink::plain);
   }
+  const std::string doubt = doubt_text(survey);
+  if (!doubt.empty()) page.prose("beware: ", doubt, Ink::caution);
   const std::vector<std::string> untimed = gap_texts(survey, true);
   if (!untimed.empty()) {
     page.prose("not timed: ", fmt::format("{}", fmt::join(untimed, "; ")), Ink::caution);

@@ -86,6 +86,14 @@ std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
   return texts;
 }
 
+std::string doubt_text(const Survey& survey) {
+  if (!survey::has_doubtful_times(survey)) return "";
+  return fmt::format(
+      "no launch took longer than {} by the driver's events: these are no times, and shares of "
+      "them say nothing",
+      format_seconds(static_cast<double>(survey.total().max_ns) / ns_per_second));
+}
+
 std::set<std::string> shared_names(const Survey& survey) {
   std::map<std::string, survey::Program> programs;
   std::set<std::string> shared;

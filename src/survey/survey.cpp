@@ -98,4 +98,11 @@ std::size_t count_main_rows(std::span<const Row> rows) {
   return count;
 }
 
+bool has_doubtful_times(const Survey& survey) {
+  // To start a work-group takes longer on any device.
+  constexpr std::uint64_t shortest_kernel_ns = 10;
+  const Sum total = survey.total();
+  return total.timed > 0 && total.max_ns < shortest_kernel_ns;
+}
+
 }  // namespace clprobe::survey

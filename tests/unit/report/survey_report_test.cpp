@@ -107,6 +107,17 @@ TEST_CASE("how a program ended is said") {
   CHECK(nlohmann::json::parse(render_survey_json(app)).at("status").is_null());
 }
 
+TEST_CASE("times that are none are not shown without a word") {
+  SurveyedApp app = example();
+  CHECK(render_survey_table(app, {}).find("beware") == std::string::npos);
+  for (Row& each : app.survey.rows) each.sum.max_ns = 1;
+  for (const std::string& text : {render_survey_table(app, {}), render_survey_markdown(app)}) {
+    CHECK(in_one_line(text).find("beware: no launch took longer than 1.00 ns") !=
+          std::string::npos);
+  }
+  CHECK(nlohmann::json::parse(render_survey_json(app)).at("has_doubtful_times") == true);
+}
+
 TEST_CASE("without launches there is no table") {
   SurveyedApp app = example();
   app.survey.rows.clear();

@@ -100,6 +100,12 @@ TEST_CASE("main rows make 80 % of the time, and are three at most") {
   CHECK(main_rows({20, 20, 20, 20, 20}) == 3);
 }
 
+TEST_CASE("launches that are too short for any device are doubtful") {
+  CHECK(!has_doubtful_times({}));
+  CHECK(has_doubtful_times({.rows = {row("k", 9), row("l", 0)}}));
+  CHECK(!has_doubtful_times({.rows = {row("k", 9), row("l", 10)}}));
+}
+
 TEST_CASE("gaps stand in the order of their numbers, each with words") {
   for (std::size_t i = 0; i < all_gaps().size(); ++i) {
     const GapRow& gap = all_gaps()[i];
