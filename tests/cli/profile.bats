@@ -101,6 +101,43 @@ all_timed() {
   [[ $output == *'not timed: 1 launch that had not ended when the app did'* ]]
 }
 
+# below STRANGE WORD...: the test's program, surveyed above a driver that does something strange. What it
+# writes is in `output`, the file of its survey in `found`.
+below() {
+  local strange=$1
+  shift
+  rm -rf survey && mkdir survey
+  CLPROBE_STRANGE=$strange CLPROBE_SURVEY=$PWD/survey \
+    OPENCL_LAYERS=$(readlink -f "$CLPROBE_STRANGE_LAYER"):$(readlink -f "$CLPROBE_LAYER") \
+    run "$CLPROBE_SURVEYED" "$@"
+  found=$(<survey/*.survey)
+}
+
+@test "drivers that refuse profiling, lie about times or fail: counted, and nothing else changes" {
+  local plain strange reason
+  plain=$("$CLPROBE_SURVEYED" many 50)
+  while read -r strange reason; do
+    below "$strange" many 50
+    printf '%s: %s\n%s\n' "$strange" "$output" "$found"
+    [[ $status -eq 0 && $output == "$plain" ]]
+    # The launches are there, and none of them has a time.
+    grep --quiet --perl-regexp '^row\tadd\t.*\t50\t0\t0\t0\t0\t0$' <<<"$found"
+    [[ $found == *$'\n'"gap"$'\t'"$reason"$'\t'"50"$'\n'end ]]
+  done <<'end'
+refuse no-profiling
+silent no-profiling
+no-event no-profiling
+backwards bad-times
+failed failed
+end
+  # A driver without profiling: the queues are there, and those that want it are refused as before.
+  below refuse queues
+  [[ $output == *'old way: made 0, properties 0 8 1, list 0 0, times -7'* ]]
+  [[ $output == *$'\nold way: made -35\nold way: made -35\n'* && $output == *'order: made 0, properties 0 8 1'* ]]
+  below nothing many 50
+  grep --quiet --perl-regexp '^row\tadd\t.*\t50\t50\t' <<<"$found"
+}
+
 @test "a program that crashes or leaves by _exit is surveyed up to there, and told of in one line" {
   unchanged crash
   [[ $stderr == *"clprobe: 'clprobe_surveyed' was ended by signal 11"* ]]
