@@ -151,6 +151,9 @@ end
   unchanged fork
   json_says '[.kernels[] | [.kernel, .launches]] | sort == [["in_child", 20], ["in_parent", 40]]'
   json_says '.processes | length == 2'
+  # Nor does a child that ends later put what it knows of its parent in the place of the whole.
+  clprobe profile --json -- sh -c '"$0" orphan && sleep 2' "$CLPROBE_SURVEYED"
+  json_says '.launches == 40 and .timed == 40'
 }
 
 @test "a script of several programs is surveyed as one" {

@@ -68,6 +68,16 @@ int fork_away(Words /*words*/) {
   return 0;
 }
 
+int orphan(Words /*words*/) {
+  work("in_parent", 30);
+  if (fork() == 0) {
+    pause_for_a_look();  // until the parent has written its last
+    return 0;
+  }
+  work("in_parent", 10);
+  return 0;
+}
+
 int unfinished(Words /*words*/) {
   const OpenCl cl;
   const cl_command_queue queue = cl.queue();

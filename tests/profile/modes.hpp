@@ -21,6 +21,7 @@ int unfinished(Words words);  ///< a launch that waits for something that never 
 int crash(Words words);       ///< by a signal, some time after the launches
 int leave(Words words);       ///< by _exit(3), some time after the launches
 int fork_away(Words words);   ///< a child uses OpenCL, and the parent as well
+int orphan(Words words);      ///< a child that ends after its parent
 int nothing(Words words);     ///< no OpenCL; ends with status WORD
 
 }  // namespace surveyed

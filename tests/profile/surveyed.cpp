@@ -27,6 +27,7 @@ constexpr std::array modes{
     Mode{"crash", surveyed::crash},
     Mode{"leave", surveyed::leave},
     Mode{"fork", surveyed::fork_away},
+    Mode{"orphan", surveyed::orphan},
     Mode{"nothing", surveyed::nothing},
 };
 
