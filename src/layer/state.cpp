@@ -17,8 +17,9 @@
 namespace clprobe::layer {
 namespace {
 
-// An event costs some hundred bytes in a driver: what waits is bounded, and looked at in portions.
+// An event costs some hundred bytes in a driver: what waits is bounded.
 constexpr std::size_t max_waiting = 65'536;
+// So many are worth waking a thread for.
 constexpr std::size_t portion = 2'048;
 // Behind so many launches that have not ended in a row nearly all will not have.
 constexpr std::size_t max_unfinished_in_row = 256;
@@ -148,8 +149,13 @@ bool State::change_profiling(cl_command_queue queue, cl_command_queue_properties
   return is_asked;
 }
 
-void State::note_foreign(cl_command_queue queue, cl_kernel kernel, bool knows_queue,
-                         bool knows_kernel) noexcept {
+void State::note_foreign(cl_command_queue queue, cl_kernel kernel) noexcept {
+  bool knows_queue = false;
+  bool knows_kernel = false;
+  record([&](survey::Recorder& recorder) {
+    knows_queue = queues_.contains(queue);
+    knows_kernel = recorder.knows_kernel(kernel);
+  });
   if (!knows_queue) {
     cl_device_id device = nullptr;
     below().clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(void*), &device, nullptr);
@@ -162,44 +168,49 @@ void State::note_foreign(cl_command_queue queue, cl_kernel kernel, bool knows_qu
   }
 }
 
+State::Taken State::take_launch(cl_command_queue queue, cl_kernel kernel,
+                                const survey::Shape& shape, cl_event event) {
+  if (is_over_) return Taken::no;
+  const auto found = queues_.find(queue);
+  if (found == queues_.end() || !recorder_.knows_kernel(kernel)) return Taken::foreign;
+  start_thread();
+  const std::size_t row = recorder_.count_launch(kernel, found->second.device, shape);
+  ++changes_;
+  if (row == survey::Recorder::no_row) return Taken::no;
+  if (event == nullptr) {
+    recorder_.add_gap(survey::Gap::no_profiling);
+    return Taken::no;
+  }
+  if (waiting_.size() >= max_waiting) {
+    recorder_.add_gap(survey::Gap::too_many_waiting);
+    return Taken::full;
+  }
+  waiting_.push_back({event, row});
+  if (waiting_.size() % portion == 0) wake_.notify_one();
+  return Taken::yes;
+}
+
 void State::note_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
                         cl_event event) noexcept {
-  bool knows_queue = false;
-  bool knows_kernel = false;
-  record([&](survey::Recorder& recorder) {
-    knows_queue = queues_.contains(queue);
-    knows_kernel = recorder.knows_kernel(kernel);
-  });
-  if (!knows_queue || !knows_kernel) note_foreign(queue, kernel, knows_queue, knows_kernel);
-  bool is_kept = false;
-  bool is_full = false;
-  record([&](survey::Recorder& recorder) {
-    if (is_over_) return;
-    start_thread();
-    const std::size_t row = recorder.count_launch(kernel, queues_[queue].device, shape);
-    ++changes_;
-    if (row == survey::Recorder::no_row) return;
-    if (event == nullptr) {
-      recorder.add_gap(survey::Gap::no_profiling);
-    } else if (waiting_.size() >= max_waiting) {
-      recorder.add_gap(survey::Gap::too_many_waiting);
-      is_full = true;
-    } else {
-      waiting_.push_back({event, row});
-      is_kept = true;
-      if (waiting_.size() % portion == 0) wake_.notify_one();
-    }
-  });
-  if (!is_kept && event != nullptr) below().clReleaseEvent(event);
-  if (is_full) harvest(true);
+  Taken taken = Taken::no;
+  const auto take = [&](survey::Recorder&) { taken = take_launch(queue, kernel, shape, event); };
+  record(take);
+  if (taken == Taken::foreign) {
+    note_foreign(queue, kernel);
+    record(take);
+  }
+  if (taken != Taken::yes && event != nullptr) below().clReleaseEvent(event);
+  if (taken == Taken::full) harvest(true);
 }
 
 void State::harvest(bool looks_at_all) noexcept {
   if (is_harvesting_.exchange(true)) return;
   std::vector<Waiting> taken;
   std::vector<Waiting> left;
+  std::vector<std::pair<std::size_t, Look>> ended;
   record([&](survey::Recorder&) {
     left.reserve(waiting_.size());
+    ended.reserve(waiting_.size());
     taken.swap(waiting_);
   });
   std::size_t unfinished = 0;
@@ -212,16 +223,18 @@ void State::harvest(bool looks_at_all) noexcept {
       continue;
     }
     unfinished = 0;
-    record([&](survey::Recorder& recorder) {
-      if (look.ns) recorder.add_time(each.row, *look.ns);
-      if (look.gap) recorder.add_gap(*look.gap);
-      ++changes_;
-    });
+    ended.emplace_back(each.row, look);
     below().clReleaseEvent(each.event);
   }
-  if (!left.empty()) {
-    record([&](survey::Recorder&) { waiting_.insert(waiting_.begin(), left.begin(), left.end()); });
-  }
+  // Once for all: the application's next launch may wait for the lock.
+  record([&](survey::Recorder& recorder) {
+    for (const auto& [row, look] : ended) {
+      if (look.ns) recorder.add_time(row, *look.ns);
+      if (look.gap) recorder.add_gap(*look.gap);
+    }
+    changes_ += ended.size();
+    waiting_.insert(waiting_.begin(), left.begin(), left.end());
+  });
   is_harvesting_ = false;
 }
 

@@ -84,9 +84,12 @@ class State {
   void end() noexcept;
   void write() noexcept;
   [[nodiscard]] survey::Survey survey();
+  /// What became of a launch: `full` and `no` leave its event to the caller, `foreign` everything.
+  enum class Taken { yes, no, full, foreign };
+  Taken take_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
+                    cl_event event);
   /// What came by functions that nobody told us of.
-  void note_foreign(cl_command_queue queue, cl_kernel kernel, bool knows_queue,
-                    bool knows_kernel) noexcept;
+  void note_foreign(cl_command_queue queue, cl_kernel kernel) noexcept;
 
   static void forget_parent() noexcept;
   static void end_process() noexcept;
