@@ -41,6 +41,7 @@ test_needs=(
   "doctest|header doctest/doctest.h|doctest-dev"
   "Bats|program bats|bats"
   "clinfo|program clinfo|clinfo"
+  "clpeak|program clpeak|clpeak"
   "jq|program jq|jq"
   "rusticl and Clover|icd rusticl.icd|mesa-opencl-icd"
   "Oclgrind|program oclgrind|oclgrind"

@@ -69,6 +69,16 @@ constexpr std::array commands{
                    "of sizes and latencies, XML and JSON of clpeak. Write them with "
                    "`-o FILE.json`. They say where they come from, have no samples, and can be "
                    "reported and compared like others."},
+    CommandRow{
+        .word = "profile",
+        .arguments = "[--list] -- PROGRAM [ARGUMENT]...",
+        .command = Command::profile,
+        .summary = "list the kernels of any OpenCL program by device time",
+        .details =
+            "Run a program, and list the kernels that it launches through OpenCL, on whatever "
+            "device, with launches, device time, its share and work sizes. The program needs no "
+            "change; its loader must be ocl-icd 2.3 or newer, or Khronos'. What it writes to "
+            "stdout goes to stderr. `clprobe explain profile` says what can fool it."},
     CommandRow{.word = "help",
                .arguments = "[COMMAND|PROBE]",
                .command = Command::help,
@@ -97,6 +107,8 @@ std::string_view title_of(Category category) {
       return "How long and how well";
     case Category::comparing:
       return "Comparing";
+    case Category::profiling:
+      return "Profiling programs";
     case Category::importing:
       return "Importing";
     case Category::results:

@@ -90,6 +90,10 @@ _clprobe_reply() {{
 {cases}  esac
   case $command in
 {command_flags}  esac
+  if [[ $command == profile && " ${{typed[*]:1:${{#typed[@]}}-2}} " == *' -- '* ]]; then
+    _clprobe_files "$word"
+    return
+  fi
   if [[ $word == -* ]]; then
     _clprobe_offer "$own" "$word"
     return
@@ -103,7 +107,7 @@ _clprobe_reply() {{
   compare | import) _clprobe_files "$word" ;;
   explain) _clprobe_explain "$word" ;;
   help) _clprobe_offer '{commands} {probes}' "$word" ;;
-  list | version) ;;
+  list | version | profile) ;;
   '')
     each='{probes}'
     [[ $probe != '' ]] || each='{commands} {probes}'

@@ -110,7 +110,7 @@ std::string fish(const Offered& offered) {
   for (const std::string_view term : offered.terms) {
     lines += fmt::format("complete -c clprobe -n '__clprobe_of explain' -a '\"{}\"'\n", term);
   }
-  lines += "complete -c clprobe -n '__clprobe_of report compare import' -F\n";
+  lines += "complete -c clprobe -n '__clprobe_of report compare import profile' -F\n";
   lines += fmt::format(
       "complete -c clprobe -n '__clprobe_of report; and not __clprobe_behind report' -a '{}'\n",
       probes);

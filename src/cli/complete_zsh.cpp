@@ -71,6 +71,7 @@ _clprobe_words() {{
     explain) compadd -Q - {probes} {terms} ;;
     help) compadd - {commands} {probes} ;;
     list|version) ;;
+    profile) [[ -z ${{words[(r)--]}} ]] || _files ;;
     '') [[ -n $probe ]] || compadd - {commands}
       compadd - {probes} ;;
     *) compadd - {probes} ;;

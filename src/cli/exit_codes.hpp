@@ -27,9 +27,10 @@ struct ExitRow {
 inline constexpr std::array exit_rows{
     ExitRow{exit_ok, "all ran",
             "Everything that was asked for ran. What a device does not support is no failure."},
-    ExitRow{exit_failed, "a probe failed, or a result could not be written",
+    ExitRow{exit_failed, "a probe or a profiled program failed, or a result could not be written",
             "A probe failed, a result could not be written to its end (a full disk, a closed "
-            "stdout), or clprobe itself failed. What was measured is kept."},
+            "stdout), the program of `profile` failed or used no OpenCL, or clprobe itself failed. "
+            "What was measured is kept."},
     ExitRow{exit_usage, "usage, a file that is no run, or an output that cannot be opened",
             "The command line was wrong, a file is no run, or an output cannot be opened. Nothing "
             "was measured."},

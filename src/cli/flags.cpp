@@ -61,8 +61,9 @@ constexpr std::array own_rows{
 std::span<const Flag> all_flags() {
   static const std::vector<Flag> flags = [] {
     std::vector<Flag> all;
-    for (const std::span<const Flag> group : {selection_flags(), effort_flags(), live_flags(),
-                                              result_flags(), std::span<const Flag>(own_rows)}) {
+    for (const std::span<const Flag> group :
+         {selection_flags(), effort_flags(), live_flags(), profile_flags(), result_flags(),
+          std::span<const Flag>(own_rows)}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;

@@ -25,11 +25,21 @@ enum class ValueKind {
 };
 
 /// The headings of --help and the man page, in their order. Hidden flags are for clprobe itself.
-enum class Category { selection, effort, comparing, importing, results, about, of_probe, hidden };
+enum class Category {
+  selection,
+  effort,
+  comparing,
+  profiling,
+  importing,
+  results,
+  about,
+  of_probe,
+  hidden
+};
 
-inline constexpr std::array visible_categories{Category::selection, Category::effort,
-                                               Category::comparing, Category::importing,
-                                               Category::results,   Category::about};
+inline constexpr std::array visible_categories{
+    Category::selection, Category::effort,  Category::comparing, Category::profiling,
+    Category::importing, Category::results, Category::about};
 
 struct Flag {
   std::string_view name{};        ///< without the dashes

@@ -22,6 +22,8 @@ constexpr std::array environment{
     Named{"LC_ALL, LC_CTYPE, LANG", "Charts are drawn in ASCII where the locale is not UTF-8."},
     Named{"PAGER", "What shows the pages of `explain` on a terminal; `less` by default."},
     Named{"OCL_ICD_VENDORS", "Which OpenCL drivers the loader offers; see its documentation."},
+    Named{"OPENCL_LAYERS",
+          "Layers of your own under the program of `profile`; clprobe's is put before them."},
 };
 
 constexpr std::array examples{
@@ -32,6 +34,8 @@ constexpr std::array examples{
           "Measure two probes, each with options of its own."},
     Named{"clprobe compare --live --b-env OCL_ICD_VENDORS=/opt/new latency",
           "Measure under two drivers in turns, and say what differs."},
+    Named{"clprobe profile --list -- ./app --its-own options",
+          "List the kernels of an OpenCL program by the time that they take on the device."},
     Named{"clprobe report -f markdown old.json new.json",
           "Set two saved runs side by side, to paste into an issue."},
 };
@@ -115,7 +119,7 @@ std::string man_page(std::span<const Probe* const> probes) {
   std::string page =
       ".\\\" SPDX-License-Identifier: Apache-2.0\n"
       ".\\\" Made by clprobe --generate man from the table of flags.\n"
-      ".TH CLPROBE 1 \"2026-11-20\" \"clprobe\" \"User Commands\"\n"
+      ".TH CLPROBE 1 \"2026-11-25\" \"clprobe\" \"User Commands\"\n"
       ".SH NAME\n"
       "clprobe \\- measure memory systems through OpenCL\n";
   page += synopsis_and_commands();

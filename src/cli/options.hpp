@@ -29,6 +29,7 @@ enum class Command {
   compare,
   live,  ///< `compare --live`
   import,
+  profile,
   generate,
   version,
   help,
@@ -87,7 +88,8 @@ struct Options {
   std::string other_device{};  ///< of `compare --live`: side B's; empty: as side A's
   /// Of `compare --live`: what the environments of sides A and B have besides.
   std::array<std::vector<std::pair<std::string, std::string>>, 2> environments{};
-  std::string runs_file{};  ///< of `compare --live`: where both sides' runs are kept
+  std::string runs_file{};         ///< of `compare --live`: where both sides' runs are kept
+  std::vector<std::string> app{};  ///< of `profile`: the program and its arguments
   std::vector<std::string> shown_probes{};  ///< of `report`; empty: all
   std::string series{};  ///< of `report`: those to show; of `import`: the one that a list is of
   std::string device_name{};  ///< of `import`: where the file does not say it

@@ -19,7 +19,11 @@ constexpr std::string_view help_advice = "`clprobe --help` shows all flags";
 /// ones.
 void check_lengths(const std::vector<std::string>& arguments) {
   constexpr std::size_t max_bytes = 4096;  // as long as a path may be
+  bool profiles = false;
   for (const std::string& argument : arguments) {
+    profiles = profiles || argument == "profile";
+    // What follows is for the program, and goes to no parser of ours.
+    if (profiles && argument == "--") return;
     if (argument.size() <= max_bytes) continue;
     throw UsageError(fmt::format("{} has {} bytes: write at most {}", quote(argument),
                                  argument.size(), max_bytes));
@@ -165,6 +169,14 @@ Typed apply(Options& options, const Scan& scanned) {
   return typed;
 }
 
+/// What `profile` is to run.
+void take_app(Options& options, const std::vector<std::string>& app) {
+  if (app.empty() || app.front().empty()) {
+    throw UsageError("profile needs a program: write `clprobe profile --list -- PROGRAM`");
+  }
+  options.app = app;
+}
+
 }  // namespace
 
 Options parse(const std::vector<std::string>& arguments, std::span<const Probe* const> probes) {
@@ -177,6 +189,7 @@ Options parse(const std::vector<std::string>& arguments, std::span<const Probe* 
   std::vector<std::string_view> ids;
   for (const Probe* const probe : probes) ids.push_back(probe->id);
   resolve(options, typed, ids);
+  if (options.command == Command::profile) take_app(options, scanned.app);
   // Without the word `compare`.
   if (scanned.first_side > 0) options.first_side = scanned.first_side - 1;
   if (options.command == Command::live && options.first_side > 0) {

@@ -157,6 +157,18 @@ std::string commands_of(const Flag& flag) {
   return join_choices(words);
 }
 
+/// A survey is no run: it has no findings and no charts.
+void check_profile_formats(const Options& options) {
+  constexpr std::array known{Format::table, Format::json, Format::csv, Format::markdown};
+  const auto check = [&](Format format, std::string_view flag) {
+    if (std::find(known.begin(), known.end(), format) != known.end()) return;
+    throw UsageError(fmt::format("{}: profile writes table, json, csv and markdown, and not {}",
+                                 flag, format_words.at(static_cast<std::size_t>(format))));
+  };
+  check(options.format, "--format");
+  for (const Output& output : options.outputs) check(output.format, "--output");
+}
+
 /// A list is no result, and has no other forms.
 void check_list_format(const Options& options) {
   if (options.format == Format::table || options.format == Format::json) return;
@@ -170,10 +182,15 @@ void check_flags_apply(const Options& options, const Typed& typed, std::string_v
     const bool applies = (flag->commands & bit(options.command)) != 0;
     if (applies) continue;
     const std::string owners = commands_of(*flag);
-    throw UsageError(owners.empty() ? fmt::format("--{} has no meaning with {}: leave it out",
-                                                  flag->name, command)
-                                    : fmt::format("--{} belongs to {}, not to {}: leave it out",
-                                                  flag->name, owners, command));
+    if (owners.empty()) {
+      throw UsageError(
+          fmt::format("--{} has no meaning with {}: leave it out", flag->name, command));
+    }
+    // Who types --list may want the command of that name.
+    const bool is_command = find_command(flag->name) != nullptr;
+    throw UsageError(fmt::format(
+        "--{} belongs to {}, not to {}: leave it out{}", flag->name, owners, command,
+        is_command ? fmt::format(", or write `clprobe {}`", flag->name) : std::string()));
   }
 }
 
@@ -240,6 +257,7 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
     case Command::compare:
     case Command::live:
     case Command::import:
+    case Command::profile:
       break;
   }
   options.words = typed.words;
@@ -255,6 +273,7 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
   check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");
   if (options.command == Command::help) check_helped(options, probes);
   if (options.command == Command::list) check_list_format(options);
+  if (options.command == Command::profile) check_profile_formats(options);
   if (options.command == Command::explain) join_explained(options);
   if (options.command == Command::report) take_probes(options, probes);
   check_words(options, probes);

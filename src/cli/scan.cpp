@@ -85,8 +85,19 @@ struct Apart {
   };
   std::vector<std::string> words{};
   std::vector<Typed> options{};
-  std::size_t first_side{0};  ///< words before the `--` that parts the sides of `compare`
+  std::size_t first_side{0};       ///< words before the `--` that parts the sides of `compare`
+  std::vector<std::string> app{};  ///< behind the `--` of `profile`
 };
+
+bool profiles(const Apart& apart) {
+  return !apart.words.empty() && apart.words.front() == "profile";
+}
+
+/// Without `--` nobody could tell the program's options from ours.
+UsageError no_dashes(std::string_view word) {
+  return UsageError(fmt::format("{} stands where -- should: write `clprobe profile --list -- {}`",
+                                quote(word), printable(word)));
+}
 
 /// Between files of `compare` a `--` parts the two sides, and options may follow it as elsewhere.
 bool parts_sides(const Apart& apart) {
@@ -101,12 +112,17 @@ Apart take_apart(const std::vector<std::string>& arguments, Probes probes) {
       apart.first_side = apart.words.size();
       continue;
     }
+    if (argument == "--" && profiles(apart)) {
+      apart.app.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
+      break;
+    }
     if (argument == "--") {
       apart.words.insert(apart.words.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                          arguments.end());
       break;
     }
     if (!is_option(argument)) {
+      if (profiles(apart)) throw no_dashes(argument);
       apart.words.push_back(argument);
       continue;
     }
@@ -197,6 +213,7 @@ Scan scan(const std::vector<std::string>& arguments, std::span<const ProbeFlags>
     take_options(i + 1);
   }
   result.first_side = apart.first_side;
+  result.app = std::move(apart.app);
   result.words = std::move(apart.words);
   return result;
 }

@@ -25,6 +25,7 @@ struct Scan {
   std::vector<std::string> words{};  ///< all that are no options and no values, in their order
   std::vector<Segment> segments{};
   std::size_t first_side{0};  ///< words before the `--` of `compare FILE... -- FILE...`; 0: none
+  std::vector<std::string> app{};  ///< what follows the `--` of `profile -- PROGRAM...`
 };
 
 /// Every option is one that is known somewhere; whether it belongs where it stands is checked.

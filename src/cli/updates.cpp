@@ -124,6 +124,10 @@ void update_live(Options& /*options*/, std::string_view /*value*/) {
   // It makes another command of `compare`, which is known when all words are.
 }
 
+void update_list(Options& /*options*/, std::string_view /*value*/) {
+  // It names what `profile` does by default, and is refused elsewhere.
+}
+
 void update_b_device(Options& options, std::string_view value) {
   if (value.empty()) throw UsageError("the value is empty: write a word of `clprobe list`");
   options.other_device = value;

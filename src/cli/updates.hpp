@@ -54,6 +54,7 @@ void update_baseline(Options& options, std::string_view value);
 void update_threshold(Options& options, std::string_view value);
 void update_fail_on(Options& options, std::string_view value);
 void update_live(Options& options, std::string_view value);
+void update_list(Options& options, std::string_view value);
 void update_b_device(Options& options, std::string_view value);
 void update_a_env(Options& options, std::string_view value);
 void update_b_env(Options& options, std::string_view value);

@@ -107,6 +107,8 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
       return compare_live(options, cli::without_folders(arguments));
     case cli::Command::import:
       return import(options, cli::without_folders(arguments));
+    case cli::Command::profile:
+      return profile(options, cli::without_folders(options.app));
     case cli::Command::generate:
       return generate(options);
     case cli::Command::version:

@@ -22,6 +22,7 @@ int explain(const cli::Options& options);
 int report(const cli::Options& options);
 int compare(const cli::Options& options);
 int compare_live(const cli::Options& options, const std::vector<std::string>& arguments);
+int profile(const cli::Options& options, const std::vector<std::string>& arguments);
 int import(const cli::Options& options, const std::vector<std::string>& arguments);
 
 }  // namespace clprobe::commands

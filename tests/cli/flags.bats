@@ -21,9 +21,9 @@ declare -gA value=(
   [device-name]=Mine [series]=local [size-unit]=MiB [time-unit]=us
   [clock-rate]=1.98GHz [output]=out.json [format]=json
   [live]=- [b-device]=sim:gsi [a-env]=A=1 [b-env]=B=2 [runs]=both.json
-  [json]=- [color]=always [verbose]=- [quiet]=- [generate]=man [full]=- [version]=- [help]=-
+  [json]=- [color]=always [verbose]=- [quiet]=- [generate]=man [full]=- [list]=- [version]=- [help]=-
 )
-# What `compare --live` does with each is in live.bats.
+# What `compare --live` and `profile` do with each is in live.bats and profile.bats.
 commands=('' list explain report compare import)
 declare -gA arguments=(
   [measure]='latency -d sim:gsi --sizes 4KiB --series global' [list]='list -d sim:gsi'
@@ -65,7 +65,7 @@ outcome() {
 
 @test "every flag of the help is known here, with a value" {
   local flag
-  for flag in $("$CLPROBE" --help | grep -o -e '^ .*--[a-z-]*' | grep -o -e '--[a-z-]*' | sort -u); do
+  for flag in $("$CLPROBE" --help | grep -o -e '^ .*--[a-z-]*' | grep -o -e '--[a-z][a-z-]*' | sort -u); do
     [[ -n ${value[${flag#--}]:-} ]] || {
       printf 'no value for %s\n' "$flag"
       return 1

@@ -84,7 +84,7 @@ setup() {
     [[ ${words[0]} == clprobe ]] || continue
     case ${words[1]} in
     explain | help) clprobe "${words[@]:1}" ;;
-    compare | report) continue ;;
+    compare | report | profile) continue ;;
     *) clprobe "${words[@]:1}" -d sim:gsi --dry-run ;;
     esac
     [ "$status" -ne 2 ] || [[ $stderr == *'given twice'* ]]

@@ -57,7 +57,7 @@ _clprobe_reply() {
   fi
   for each in "${typed[@]:1:${#typed[@]}-2}"; do
     case $each in
-    list|explain|report|compare|import|help|version) [[ $command != '' || $probe != '' ]] || command=$each ;;
+    list|explain|report|compare|import|profile|help|version) [[ $command != '' || $probe != '' ]] || command=$each ;;
     --live) [[ $command != compare ]] || command='compare --live' ;;
     latency|bandwidth) probe=$each ;;
     esac
@@ -150,9 +150,14 @@ _clprobe_reply() {
   'compare') own+=' --live --baseline --threshold --fail-on --output -o --format -f --json --color --verbose -v --version --help -h' ;;
   'compare --live') own+=' --device -d --max-memory --time-budget --quick --thorough --timeout --clock --seed --live --b-device --a-env --b-env --runs --threshold --fail-on --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
   'import') own+=' --device-name --series --size-unit --time-unit --clock-rate --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
+  'profile') own+=' --list --output -o --format -f --json --color --verbose -v --version --help -h' ;;
   'help') own+='' ;;
   'version') own+='' ;;
   esac
+  if [[ $command == profile && " ${typed[*]:1:${#typed[@]}-2} " == *' -- '* ]]; then
+    _clprobe_files "$word"
+    return
+  fi
   if [[ $word == -* ]]; then
     _clprobe_offer "$own" "$word"
     return
@@ -165,11 +170,11 @@ _clprobe_reply() {
     ;;
   compare | import) _clprobe_files "$word" ;;
   explain) _clprobe_explain "$word" ;;
-  help) _clprobe_offer 'list explain report compare import help version latency bandwidth' "$word" ;;
-  list | version) ;;
+  help) _clprobe_offer 'list explain report compare import profile help version latency bandwidth' "$word" ;;
+  list | version | profile) ;;
   '')
     each='latency bandwidth'
-    [[ $probe != '' ]] || each='list explain report compare import help version latency bandwidth'
+    [[ $probe != '' ]] || each='list explain report compare import profile help version latency bandwidth'
     _clprobe_offer "$each" "$word"
     ;;
   *) _clprobe_offer 'latency bandwidth' "$word" ;;

@@ -4,7 +4,7 @@
 function __clprobe_command
     set -l words (commandline -opc)
     for word in $words[2..]
-        if contains -- $word list explain report compare import help version
+        if contains -- $word list explain report compare import profile help version
             test $word = compare; and contains -- --live $words; and set word live
             echo $word
             return
@@ -54,15 +54,16 @@ complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a ex
 complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a report -d 'print runs that were saved as JSON, side by side'
 complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a compare -d 'say what differs between runs: files or folders of JSON'
 complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a import -d 'read other tools\' results, to report and compare them'
+complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a profile -d 'list the kernels of any OpenCL program by device time'
 complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a help -d 'the options, or those of a command or a probe'
 complete -c clprobe -n '__clprobe_of measure; and not __clprobe_has_probe' -a version -d 'version, commit and compiler'
 complete -c clprobe -n '__clprobe_of measure live explain help' -a latency -d 'How long does a load take?'
 complete -c clprobe -n '__clprobe_of measure live explain help' -a bandwidth -d 'How much is moved?'
-complete -c clprobe -n '__clprobe_of help' -a 'list explain report compare import help version'
+complete -c clprobe -n '__clprobe_of help' -a 'list explain report compare import profile help version'
 complete -c clprobe -n '__clprobe_of explain' -a '"knee"'
 complete -c clprobe -n '__clprobe_of explain' -a '"lanes together"'
 complete -c clprobe -n '__clprobe_of explain' -a '"local memory"'
-complete -c clprobe -n '__clprobe_of report compare import' -F
+complete -c clprobe -n '__clprobe_of report compare import profile' -F
 complete -c clprobe -n '__clprobe_of report; and not __clprobe_behind report' -a 'latency bandwidth'
 complete -c clprobe -n '__clprobe_of measure list live' -l device -s d -x -a '(__clprobe_list all sim:gsi sim:kepler (__clprobe_devices))' -d 'an index, P:D, part of a name, all, sim:PRESET, or a comma list of those'
 complete -c clprobe -n '__clprobe_of measure live' -l max-memory -x -d 'memory that buffers may use at most'
@@ -78,6 +79,7 @@ complete -c clprobe -n '__clprobe_of live' -l b-device -x -a '(__clprobe_list al
 complete -c clprobe -n '__clprobe_of live' -l a-env -x -d 'variable of side A\'s drivers alone'
 complete -c clprobe -n '__clprobe_of live' -l b-env -x -d 'variable of side B\'s drivers alone'
 complete -c clprobe -n '__clprobe_of live' -l runs -r -F -d 'also keep both sides\' runs in FILE, as JSON'
+complete -c clprobe -n '__clprobe_of profile' -l list -d 'list the program\'s kernels with launches and device time (default)'
 complete -c clprobe -n '__clprobe_of compare' -l baseline -r -F -d 'run to compare against (default: the first)'
 complete -c clprobe -n '__clprobe_of compare live' -l threshold -x -d 'ignore changes up to this share (default 3%)'
 complete -c clprobe -n '__clprobe_of compare live' -l fail-on -x -a 'never worse changed' -d 'exit with 4 if a finding got worse, or changed, by Holm\'s procedure over all of them at 5 % (default never)'
@@ -86,16 +88,16 @@ complete -c clprobe -n '__clprobe_of report import' -l series -x -a '(__clprobe_
 complete -c clprobe -n '__clprobe_of import' -l size-unit -x -a 'auto B KiB MiB' -d 'of the sizes in a list'
 complete -c clprobe -n '__clprobe_of import' -l time-unit -x -a 'auto ns us cycles' -d 'of the latencies in a list'
 complete -c clprobe -n '__clprobe_of import' -l clock-rate -x -d 'of the device that was measured: 1.98GHz, 1980MHz'
-complete -c clprobe -n '__clprobe_of measure report compare live import' -l output -s o -r -F -d 'also write FILE: .json .csv .md .txt .html .svg; - is stdout'
-complete -c clprobe -n '__clprobe_of measure list report compare live import' -l format -s f -x -a 'table json csv findings markdown html svg' -d 'format of stdout'
-complete -c clprobe -n '__clprobe_of measure list report compare live import' -l json -d 'short for --format json'
-complete -c clprobe -n '__clprobe_of measure report compare live import' -l color -x -a 'auto always never' -d 'colours on stdout'
-complete -c clprobe -n '__clprobe_of measure report compare live import' -l verbose -s v -d 'every point, and what the driver reported'
+complete -c clprobe -n '__clprobe_of measure report compare live import profile' -l output -s o -r -F -d 'also write FILE: .json .csv .md .txt .html .svg; - is stdout'
+complete -c clprobe -n '__clprobe_of measure list report compare live import profile' -l format -s f -x -a 'table json csv findings markdown html svg' -d 'format of stdout'
+complete -c clprobe -n '__clprobe_of measure list report compare live import profile' -l json -d 'short for --format json'
+complete -c clprobe -n '__clprobe_of measure report compare live import profile' -l color -x -a 'auto always never' -d 'colours on stdout'
+complete -c clprobe -n '__clprobe_of measure report compare live import profile' -l verbose -s v -d 'every point, and what the driver reported'
 complete -c clprobe -n '__clprobe_of measure report live import' -l quiet -s q -d 'results and errors only: no progress, no advice'
 complete -c clprobe -n '__clprobe_of measure' -l generate -x -a 'man bash zsh fish schema' -d 'print the man page or a shell\'s completion'
 complete -c clprobe -n '__clprobe_of explain' -l full -d 'with explain: the whole page, not the short form'
-complete -c clprobe -n '__clprobe_of measure list explain report compare live import' -l version -d 'version, commit and compiler'
-complete -c clprobe -n '__clprobe_of measure list explain report compare live import' -l help -s h -d 'this text'
+complete -c clprobe -n '__clprobe_of measure list explain report compare live import profile' -l version -d 'version, commit and compiler'
+complete -c clprobe -n '__clprobe_of measure list explain report compare live import profile' -l help -s h -d 'this text'
 complete -c clprobe -n '__clprobe_probe latency' -l sizes -x -d 'working sets'
 complete -c clprobe -n '__clprobe_probe latency' -l step -x -d 'bytes between nodes'
 complete -c clprobe -n '__clprobe_probe latency' -l unroll -x -d 'loads in one iteration'

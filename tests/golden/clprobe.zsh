@@ -15,9 +15,10 @@ _clprobe_words() {
     compare|import) _files ;;
     # A term may have several words, which explain takes as they are.
     explain) compadd -Q - latency bandwidth knee 'lanes together' 'local memory' ;;
-    help) compadd - list explain report compare import help version latency bandwidth ;;
+    help) compadd - list explain report compare import profile help version latency bandwidth ;;
     list|version) ;;
-    '') [[ -n $probe ]] || compadd - list explain report compare import help version
+    profile) [[ -z ${words[(r)--]} ]] || _files ;;
+    '') [[ -n $probe ]] || compadd - list explain report compare import profile help version
       compadd - latency bandwidth ;;
     *) compadd - latency bandwidth ;;
   esac
@@ -27,7 +28,7 @@ _clprobe() {
   local -a before=(${words[2,CURRENT-1]})
   # Options follow their probe: those of the last one before the cursor.
   local probe=${before[(R)(latency|bandwidth)]}
-  local command=${before[(r)(list|explain|report|compare|import|help|version)]}
+  local command=${before[(r)(list|explain|report|compare|import|profile|help|version)]}
   [[ $command != compare || -z ${before[(r)--live]} ]] || command='compare --live'
   case $command in
     '') own=(
@@ -153,6 +154,20 @@ _clprobe() {
       '-v[every point, and what the driver reported]'
       '--quiet[results and errors only\: no progress, no advice]'
       '-q[results and errors only\: no progress, no advice]'
+      '--version[version, commit and compiler]'
+      '--help[this text]'
+      '-h[this text]'
+    ) ;;
+    'profile') own=(
+      '--list[list the program'\''s kernels with launches and device time (default)]'
+      '*--output=[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
+      '*-o[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
+      '--format=[format of stdout]:FORMAT:(table json csv findings markdown html svg)'
+      '-f[format of stdout]:FORMAT:(table json csv findings markdown html svg)'
+      '--json[short for --format json]'
+      '--color=[colours on stdout]:WHEN:(auto always never)'
+      '--verbose[every point, and what the driver reported]'
+      '-v[every point, and what the driver reported]'
       '--version[version, commit and compiler]'
       '--help[this text]'
       '-h[this text]'

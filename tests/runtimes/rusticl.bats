@@ -94,3 +94,11 @@ setup() {
   json_says '[.results[0].points[] | select((.failure // "") != "" or (.samples | length) == 0)] == []'
   json_says '[.results[0].findings[] | select(.name == "c1") | .reason] == ["few accesses can only be timed by a clock in the kernel"]'
 }
+
+@test "a survey counts launches, and warns that their times are none" {
+  clprobe profile --json -- "$CLPROBE_SURVEYED" many 20
+  [ "$status" -eq 0 ]
+  json_says '.launches == 20 and .timed == 20 and .has_doubtful_times'
+  clprobe profile -- "$CLPROBE_SURVEYED" many 20
+  [[ $output == *'beware: no launch took longer than'* ]]
+}

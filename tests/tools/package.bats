@@ -48,6 +48,10 @@ install_package() {
   clprobe list --json
   [[ $status -eq 0 ]]
   json_says '.devices | length > 0'
+  # So is what it puts under programs.
+  clprobe profile --json -- "$CLPROBE_SURVEYED" many 5
+  [[ $status -eq 0 ]]
+  json_says '.launches == 5 and .timed == 5'
   for page in "$repository"/docs/*.md; do
     [[ -s $root/usr/share/doc/clprobe/docs/${page##*/} ]]
   done
@@ -116,7 +120,7 @@ install_package() {
   cmake --install "$build" --prefix "$BATS_TEST_TMPDIR/prefix" >/dev/null
   diff --recursive "$root/opt/clprobe" "$BATS_TEST_TMPDIR/prefix"
   cd "$root/opt/clprobe"
-  for file in bin/clprobe share/{man/man1/clprobe.1,doc/clprobe/LICENSE,zsh/site-functions/_clprobe} \
+  for file in bin/clprobe libexec/clprobe/libclprobe_layer.so share/{man/man1/clprobe.1,doc/clprobe/LICENSE,zsh/site-functions/_clprobe} \
     share/{bash-completion/completions/clprobe,fish/vendor_completions.d/clprobe.fish}; do
     [[ -s $file ]] || return 1
   done

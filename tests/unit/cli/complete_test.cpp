@@ -167,7 +167,7 @@ TEST_CASE("bash offers what fits") {
     return;
   }
   CHECK(offered_by_bash("''") ==
-        "bandwidth compare explain help import latency list report version ");
+        "bandwidth compare explain help import latency list profile report version ");
   CHECK(offered_by_bash("la") == "latency ");
   CHECK(offered_by_bash("--f") == "--format ");
   CHECK(offered_by_bash("compare --f") == "--fail-on --format ");
@@ -192,6 +192,11 @@ TEST_CASE("bash offers what fits") {
   CHECK(offered_by_bash("help l") == "latency list ");
   CHECK(offered_by_bash("version ''") == " ");
   CHECK(offered_by_bash("explain --f") == "--full ");
+  CHECK(offered_by_bash("profile --l") == "--list ");
+  CHECK(offered_by_bash("profile la") == " ");
+  // Behind -- are the program and its own words.
+  CHECK(offered_by_bash("profile -- --l") == " ");
+  CHECK(offered_by_bash("profile -- /et") == "/etc ");
 }
 
 TEST_CASE("bash completes comma lists, series and devices") {

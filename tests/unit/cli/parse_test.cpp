@@ -313,7 +313,8 @@ TEST_CASE("what is not known is quoted, with the nearest word and what to do") {
       {{"--j"}, "unknown flag '--j': `clprobe --help` shows all flags"},
       {{"--colour=auto"},
        "unknown flag '--colour': did you mean '--color'? `clprobe --help` shows all flags"},
-      {{"--list"}, "unknown flag '--list': write `clprobe list`"},
+      {{"--list"},
+       "--list belongs to profile, not to measuring: leave it out, or write `clprobe list`"},
       {{"-f", "jsno"},
        "unknown word after --format 'jsno': did you mean 'json'? choose table, json, csv, "
        "findings, markdown, html or svg"},
@@ -390,7 +391,8 @@ TEST_CASE("what contradicts itself or would be ignored") {
       {{"list", "latency"}, "list takes no words: leave out 'latency'"},
       {{"version", "latency"}, "version takes no words: leave out 'latency'"},
       {{"help", "--json"},
-       "--json belongs to measuring, list, report, compare or import, not to help: leave it out"},
+       "--json belongs to measuring, list, report, compare, import or profile, not to help: leave "
+       "it out"},
       {{"help", "latnecy"},
        "unknown probe or command 'latnecy': did you mean 'latency'? `clprobe help` lists them"},
       {{"hlep"},
@@ -400,7 +402,8 @@ TEST_CASE("what contradicts itself or would be ignored") {
        "report needs files: write `clprobe report FILE... [PROBE...]` with what -o saved as JSON"},
       {{"report", "a.json", "--sizes", "1K"}, "--sizes has no meaning with report: leave it out"},
       {{"list", "-o", "a.json"},
-       "--output belongs to measuring, report, compare or import, not to list: leave it out"},
+       "--output belongs to measuring, report, compare, import or profile, not to list: leave it "
+       "out"},
       {{"--generate", "man", "latency"}, "--generate needs no more words: leave out 'latency'"},
       {{"--generate", "man", "--quick"},
        "--quick belongs to measuring or compare --live, not to --generate: leave it out"},
@@ -477,6 +480,50 @@ TEST_CASE("compare --live has probes and their options, and two sides") {
       {{"compare", "--live", "latency", "--", "bandwidth"},
        "-- has no meaning with compare --live: --b-device and --b-env say what side B is"},
   });
+}
+
+TEST_CASE("profile has a program, whose words are its own") {
+  for (const Words& before : {Words{"profile"}, Words{"profile", "--list"}}) {
+    Words words = before;
+    words.insert(words.end(), {"--", "./app", "--json", "--nosuch", "list", "--", "-x", ""});
+    const Options options = parsed(words);
+    CHECK(options.command == Command::profile);
+    CHECK(options.app == Words{"./app", "--json", "--nosuch", "list", "--", "-x", ""});
+    CHECK(options.words.empty());
+    CHECK(options.format == Format::table);
+  }
+  CHECK(parsed({"--json", "profile", "-o", "a.csv", "--", "app"}).format == Format::json);
+  CHECK(parsed({"profile", "-v", "--", "app"}).verbosity == 1);
+  // A program may take longer words than we do.
+  CHECK(parsed({"profile", "--", "app", std::string(5000, 'x')}).app[1].size() == 5000);
+  const std::string how = "profile needs a program: write `clprobe profile --list -- PROGRAM`";
+  check_refused({
+      {{"profile"}, how},
+      {{"profile", "--list"}, how},
+      {{"profile", "--"}, how},
+      {{"profile", "--", ""}, how},
+      {{"profile", "./app", "--fast"},
+       "'./app' stands where -- should: write `clprobe profile --list -- ./app`"},
+      {{"profile", "--list", "app", "--", "-x"},
+       "'app' stands where -- should: write `clprobe profile --list -- app`"},
+      {{"profile", "-f", "html", "--", "app"},
+       "--format: profile writes table, json, csv and markdown, and not html"},
+      {{"profile", "-o", "findings.csv", "--", "app"},
+       "--output: profile writes table, json, csv and markdown, and not findings"},
+      {{"profile", "--device", "0", "--", "app"},
+       "--device belongs to measuring, list or compare --live, not to profile: leave it out"},
+      {{"profile", "-q", "--", "app"},
+       "--quiet belongs to measuring, report, compare --live or import, not to profile: leave it "
+       "out"},
+      {{"profile", "--sizes", "4K", "--", "app"},
+       "--sizes has no meaning with profile: leave it out"},
+      {{"profile", "--lsit", "--", "app"},
+       "unknown flag '--lsit': did you mean '--list'? `clprobe --help` shows all flags"},
+      {{"report", "a.json", "--list"},
+       "--list belongs to profile, not to report: leave it out, or write `clprobe list`"},
+  });
+  CHECK(message_of({std::string(5000, 'x'), "profile", "--", "app"}).find("has 5000 bytes") !=
+        std::string::npos);
 }
 
 TEST_CASE("words as long as an attacker likes") {

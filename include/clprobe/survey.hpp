@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernels an OpenCL program launched, and how long the device took for them: what the loader
+// layer counts inside the program, and `clprobe profile` shows. Pure.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clprobe::survey {
+
+/// What a program object was made from.
+enum class ProgramKind { source, binary, intermediate, built_in, unknown };
+
+/// A program is told from others by the hash of its text and build options: handles are reused.
+struct Program {
+  std::uint64_t hash{0};
+  ProgramKind kind{ProgramKind::unknown};
+
+  friend auto operator<=>(const Program&, const Program&) = default;
+};
+
+using Sizes = std::array<std::uint64_t, 3>;
+
+/// What makes launches alike.
+struct Signature {
+  std::string kernel{};
+  Program program{};
+  std::string device{};
+  std::uint32_t dimensions{0};  ///< 0: of various sizes, because there are too many to tell apart
+  Sizes global{};               ///< work-items; 0 behind the last dimension
+  Sizes local{};                ///< 0: the driver chose
+
+  friend auto operator<=>(const Signature&, const Signature&) = default;
+};
+
+/// Launches of one signature. Times are END - START of their events.
+struct Sum {
+  std::uint64_t launches{0};  ///< that the driver took
+  std::uint64_t timed{0};     ///< of these
+  std::uint64_t total_ns{0};
+  std::uint64_t min_ns{0};
+  std::uint64_t max_ns{0};
+
+  void add_time(std::uint64_t ns);
+  void add(const Sum& other);
+  friend bool operator==(const Sum&, const Sum&) = default;
+};
+
+struct Row {
+  Signature signature{};
+  Sum sum{};
+  bool uses_svm{false};  ///< a pointer to shared virtual memory was an argument
+
+  friend bool operator==(const Row&, const Row&) = default;
+};
+
+/// Why the device time of something is not known. Up to `too_many_waiting` it is of launches that
+/// are counted in the rows; what follows is not in them.
+enum class Gap {
+  no_profiling,
+  bad_times,
+  failed,
+  unfinished,
+  too_many_waiting,
+  lost,
+  refused,
+  unnamed,
+  host_function,
+  device_queue,
+  extension,
+};
+
+struct GapRow {
+  Gap gap;
+  std::string_view word;  ///< in files
+  std::string_view noun;  ///< what is counted: "launch"
+  std::string_view plural;
+  std::string_view reason;  ///< what comes behind the number and the noun
+};
+
+/// In the order of the enumerators.
+std::span<const GapRow> all_gaps();
+constexpr bool is_of_launches(Gap gap) { return gap <= Gap::too_many_waiting; }
+
+std::string_view to_word(ProgramKind kind);
+
+struct Process {
+  std::uint64_t id{0};
+  std::string name{};
+
+  friend bool operator==(const Process&, const Process&) = default;
+};
+
+struct Survey {
+  std::vector<Process> processes{};  ///< that loaded OpenCL
+  std::vector<Row> rows{};
+  std::map<Gap, std::uint64_t> gaps{};
+
+  [[nodiscard]] Sum total() const;
+  friend bool operator==(const Survey&, const Survey&) = default;
+};
+
+/// Adds what another process did; rows of one signature become one.
+void merge(Survey& into, const Survey& other);
+
+/// Rows by device time, the longest first.
+void sort_by_time(Survey& survey);
+
+/// Of rows in that order the first that make 80 % of the device time together, at most three.
+std::size_t count_main_rows(std::span<const Row> rows);
+
+/// Whether no launch took longer than no kernel can: the driver counts something else (rusticl of
+/// Mesa 22.3: 0, 1, 2, 3).
+bool has_doubtful_times(const Survey& survey);
+
+/// Not a survey, or cut short. One line.
+class FormatError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The file of one process: a record a line, fields between tabs, the last line says that it is
+/// whole.
+std::string to_text(const Survey& survey);
+/// Throws FormatError.
+Survey from_text(std::string_view text);
+
+}  // namespace clprobe::survey

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layer/launches.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "layer/state.hpp"
+#include "layer/wrap.hpp"
+
+namespace clprobe::layer {
+namespace {
+
+/// Behind a launch: the application gets its event, and we keep a reference of our own.
+void finish_launch(cl_int error, cl_command_queue queue, cl_kernel kernel,
+                   const survey::Shape& shape, cl_event own, cl_event* event) {
+  if (error != CL_SUCCESS) {
+    note_gap(survey::Gap::refused);
+    return;
+  }
+  if (event != nullptr && own != nullptr) State::below().clRetainEvent(own);
+  if (event != nullptr) *event = own;
+  State::get().note_launch(queue, kernel, shape, own);
+}
+
+cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                  const std::size_t* offset, const std::size_t* global,
+                                  const std::size_t* local, cl_uint waits, const cl_event* awaited,
+                                  cl_event* event) {
+  cl_event own = nullptr;
+  const cl_int error = State::below().clEnqueueNDRangeKernel(queue, kernel, dimensions, offset,
+                                                             global, local, waits, awaited, &own);
+  survey::Shape shape{.dimensions = std::min<cl_uint>(dimensions, 3)};
+  for (std::size_t i = 0; error == CL_SUCCESS && i < shape.dimensions; ++i) {
+    shape.global.at(i) = global == nullptr ? 0 : global[i];
+    shape.local.at(i) = local == nullptr ? 0 : local[i];
+  }
+  finish_launch(error, queue, kernel, shape, own, event);
+  return error;
+}
+
+cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uint waits,
+                                const cl_event* awaited, cl_event* event) {
+  cl_event own = nullptr;
+  const cl_int error = State::below().clEnqueueTask(queue, kernel, waits, awaited, &own);
+  constexpr survey::Shape one{.dimensions = 1, .global = {1}, .local = {1}};
+  finish_launch(error, queue, kernel, one, own, event);
+  return error;
+}
+
+cl_int CL_API_CALL enqueue_host_function(cl_command_queue queue, void(CL_CALLBACK* function)(void*),
+                                         void* arguments, std::size_t size, cl_uint objects,
+                                         const cl_mem* list, const void** places, cl_uint waits,
+                                         const cl_event* awaited, cl_event* event) {
+  const cl_int error = State::below().clEnqueueNativeKernel(
+      queue, function, arguments, size, objects, list, places, waits, awaited, event);
+  if (error == CL_SUCCESS) note_gap(survey::Gap::host_function);
+  return error;
+}
+
+/// Launches that come by extensions go past the loader. That one was asked for is noticed, however
+/// often it is called.
+void note_extension(const char* name, const void* found) {
+  if (name == nullptr || found == nullptr) return;
+  const std::string_view text(name);
+  const bool launches =
+      text.find("Kernel") != std::string_view::npos || text.starts_with("clEnqueueCommandBuffer");
+  if (text.starts_with("clEnqueue") && launches) note_gap(survey::Gap::extension);
+}
+
+void* CL_API_CALL find_extension(const char* name) {
+  void* const found = State::below().clGetExtensionFunctionAddress(name);
+  note_extension(name, found);
+  return found;
+}
+
+void* CL_API_CALL find_extension_of(cl_platform_id platform, const char* name) {
+  void* const found = State::below().clGetExtensionFunctionAddressForPlatform(platform, name);
+  note_extension(name, found);
+  return found;
+}
+
+}  // namespace
+
+void wrap_launches(cl_icd_dispatch& table) {
+  wrap<&cl_icd_dispatch::clEnqueueNDRangeKernel>(table, enqueue_kernel);
+  wrap<&cl_icd_dispatch::clEnqueueTask>(table, enqueue_task);
+  wrap<&cl_icd_dispatch::clEnqueueNativeKernel>(table, enqueue_host_function);
+  wrap<&cl_icd_dispatch::clGetExtensionFunctionAddress>(table, find_extension);
+  wrap<&cl_icd_dispatch::clGetExtensionFunctionAddressForPlatform>(table, find_extension_of);
+}
+
+}  // namespace clprobe::layer

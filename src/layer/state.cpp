@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layer/state.hpp"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+#include <utility>
+
+namespace clprobe::layer {
+namespace {
+
+// An event costs some hundred bytes in a driver: what waits is bounded.
+constexpr std::size_t max_waiting = 65'536;
+// So many are worth waking a thread for.
+constexpr std::size_t portion = 2'048;
+// Behind so many launches that have not ended in a row nearly all will not have.
+constexpr std::size_t max_unfinished_in_row = 256;
+
+// Whatever crashes or calls _exit loses at most a tenth of its time, and at most a second.
+constexpr std::chrono::milliseconds shortest_pause{10};
+constexpr std::chrono::milliseconds longest_pause{1000};
+
+cl_icd_dispatch& table_below() {
+  static cl_icd_dispatch table{};
+  return table;
+}
+
+// Of the process. After a fork there is none until somebody asks: the parent's may be in use by
+// threads that the child does not have, so that it is left as it is.
+std::atomic<State*>& current() {
+  static std::atomic<State*> state{nullptr};
+  return state;
+}
+
+/// What is known of an event now: its time, why there is none, or neither.
+struct Look {
+  std::optional<std::uint64_t> ns{};
+  std::optional<survey::Gap> gap{};
+};
+
+Look look_at(cl_event event) {
+  const cl_icd_dispatch& below = State::below();
+  cl_int status = CL_QUEUED;
+  const cl_int asked = below.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                            sizeof(status), &status, nullptr);
+  if (asked != CL_SUCCESS || status < 0) return {.gap = survey::Gap::failed};
+  if (status != CL_COMPLETE) return {};
+  cl_ulong start = 0;
+  cl_ulong end = 0;
+  cl_int error = below.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(start),
+                                               &start, nullptr);
+  if (error == CL_SUCCESS) {
+    error =
+        below.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(end), &end, nullptr);
+  }
+  if (error != CL_SUCCESS) return {.gap = survey::Gap::no_profiling};
+  // A kernel of a year is a driver that has not written one of the two.
+  constexpr cl_ulong year_ns = 31'536'000'000'000'000;
+  if (end < start || end - start > year_ns) return {.gap = survey::Gap::bad_times};
+  return {.ns = end - start};
+}
+
+std::string device_name(cl_device_id device) {
+  std::array<char, 256> name{};
+  const cl_int error =
+      State::below().clGetDeviceInfo(device, CL_DEVICE_NAME, name.size() - 1, name.data(), nullptr);
+  return error == CL_SUCCESS ? name.data() : "unknown device";
+}
+
+}  // namespace
+
+void State::set_below(const cl_icd_dispatch& table) { table_below() = table; }
+
+const cl_icd_dispatch& State::below() { return table_below(); }
+
+State& State::get() {
+  std::atomic<State*>& state = current();
+  State* found = state.load(std::memory_order_acquire);
+  if (found != nullptr) return *found;
+  // Never freed: threads of drivers call applications, and these call us, while static objects are
+  // destroyed.
+  std::unique_ptr<State> made(new State());
+  if (state.compare_exchange_strong(found, made.get())) return *made.release();
+  return *found;
+}
+
+void State::begin() noexcept {
+  // An application may close the loader that it has opened, and our thread still calls it.
+  Dl_info loader{};
+  if (::dladdr(reinterpret_cast<void*>(below().clGetEventInfo), &loader) != 0) {
+    static_cast<void>(::dlopen(loader.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE));
+  }
+  static_cast<void>(::pthread_atfork(nullptr, nullptr, &State::forget_parent));
+  write();
+}
+
+void State::forget_parent() noexcept { current().store(nullptr); }
+
+void State::end_process() noexcept {
+  State* const state = current().load();
+  if (state != nullptr) state->end();
+}
+
+void State::note_queue(cl_command_queue queue, cl_device_id device, Queue how) noexcept {
+  try {
+    const std::string name = device_name(device);
+    record([&](survey::Recorder& recorder) {
+      how.is_known = true;
+      how.device = recorder.number_device(name);
+      queues_[queue] = std::move(how);
+    });
+  } catch (...) {
+    lost_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void State::forget_queue(cl_command_queue queue) noexcept {
+  record([&](survey::Recorder&) { queues_.erase(queue); });
+}
+
+Queue State::find_queue(cl_command_queue queue) noexcept {
+  Queue found;
+  record([&](survey::Recorder&) {
+    const auto place = queues_.find(queue);
+    if (place != queues_.end()) found = place->second;
+  });
+  return found;
+}
+
+bool State::change_profiling(cl_command_queue queue, cl_command_queue_properties properties,
+                             bool is_enabled) noexcept {
+  bool is_asked = true;
+  record([&](survey::Recorder&) {
+    const auto found = queues_.find(queue);
+    if (found == queues_.end()) return;
+    const bool is_profiling = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+    if (is_profiling) found->second.has_profiling = is_enabled;
+    if (is_profiling) found->second.asked_for_profiling = is_enabled;
+    is_asked = found->second.asked_for_profiling;
+  });
+  return is_asked;
+}
+
+void State::note_foreign(cl_command_queue queue, cl_kernel kernel) noexcept {
+  bool knows_queue = false;
+  bool knows_kernel = false;
+  record([&](survey::Recorder& recorder) {
+    knows_queue = queues_.contains(queue);
+    knows_kernel = recorder.knows_kernel(kernel);
+  });
+  if (!knows_queue) {
+    cl_device_id device = nullptr;
+    below().clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(void*), &device, nullptr);
+    note_queue(queue, device, {.asked_for_profiling = true});
+  }
+  if (!knows_kernel) {
+    std::array<char, 1024> name{};
+    below().clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, name.size() - 1, name.data(), nullptr);
+    record([&](survey::Recorder& recorder) { recorder.note_kernel(kernel, name.data(), {}); });
+  }
+}
+
+State::Taken State::take_launch(cl_command_queue queue, cl_kernel kernel,
+                                const survey::Shape& shape, cl_event event) {
+  if (is_over_) return Taken::no;
+  const auto found = queues_.find(queue);
+  if (found == queues_.end() || !recorder_.knows_kernel(kernel)) return Taken::foreign;
+  start_thread();
+  const std::size_t row = recorder_.count_launch(kernel, found->second.device, shape);
+  ++changes_;
+  if (row == survey::Recorder::no_row) return Taken::no;
+  if (event == nullptr) {
+    recorder_.add_gap(survey::Gap::no_profiling);
+    return Taken::no;
+  }
+  if (waiting_.size() >= max_waiting) {
+    recorder_.add_gap(survey::Gap::too_many_waiting);
+    return Taken::full;
+  }
+  waiting_.push_back({event, row});
+  if (waiting_.size() % portion == 0) wake_.notify_one();
+  return Taken::yes;
+}
+
+void State::note_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
+                        cl_event event) noexcept {
+  Taken taken = Taken::no;
+  const auto take = [&](survey::Recorder&) { taken = take_launch(queue, kernel, shape, event); };
+  record(take);
+  if (taken == Taken::foreign) {
+    note_foreign(queue, kernel);
+    record(take);
+  }
+  if (taken != Taken::yes && event != nullptr) below().clReleaseEvent(event);
+  if (taken == Taken::full) harvest(true);
+}
+
+void State::harvest(bool looks_at_all) noexcept {
+  if (is_harvesting_.exchange(true)) return;
+  std::vector<Waiting> taken;
+  std::vector<Waiting> left;
+  std::vector<std::pair<std::size_t, Look>> ended;
+  record([&](survey::Recorder&) {
+    left.reserve(waiting_.size());
+    ended.reserve(waiting_.size());
+    taken.swap(waiting_);
+  });
+  std::size_t unfinished = 0;
+  for (const Waiting& each : taken) {
+    const bool is_looked_at = looks_at_all || unfinished < max_unfinished_in_row;
+    const Look look = is_looked_at ? look_at(each.event) : Look{};
+    if (!look.ns && !look.gap) {
+      ++unfinished;
+      left.push_back(each);
+      continue;
+    }
+    unfinished = 0;
+    ended.emplace_back(each.row, look);
+    below().clReleaseEvent(each.event);
+  }
+  // Once for all: the application's next launch may wait for the lock.
+  record([&](survey::Recorder& recorder) {
+    for (const auto& [row, look] : ended) {
+      if (look.ns) recorder.add_time(row, *look.ns);
+      if (look.gap) recorder.add_gap(*look.gap);
+    }
+    changes_ += ended.size();
+    waiting_.insert(waiting_.begin(), left.begin(), left.end());
+  });
+  is_harvesting_ = false;
+}
+
+survey::Survey State::survey() {
+  survey::Survey now;
+  record([&](survey::Recorder& recorder) {
+    now = recorder.survey();
+    written_changes_ = changes_;
+  });
+  // Nobody will hear of the others if this is the last file.
+  const survey::Sum total = now.total();
+  std::uint64_t known = total.timed;
+  for (const auto& [gap, count] : now.gaps) known += survey::is_of_launches(gap) ? count : 0;
+  if (total.launches > known) now.gaps[survey::Gap::unfinished] = total.launches - known;
+  if (const std::uint64_t lost = lost_; lost > 0) now.gaps[survey::Gap::lost] += lost;
+  now.processes.push_back({static_cast<std::uint64_t>(::getpid()), program_invocation_short_name});
+  return now;
+}
+
+void State::write() noexcept {
+  try {
+    const std::lock_guard alone(file_mutex_);
+    file_.write(survey());
+  } catch (...) {
+    lost_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+/// At the first launch: drivers that end with the process have said so by then, and end after us.
+void State::start_thread() {
+  if (has_thread_) return;
+  has_thread_ = true;
+  static_cast<void>(std::atexit([] { end_process(); }));
+  sigset_t all{};
+  sigset_t former{};
+  ::sigfillset(&all);
+  // The application's signals are for its own threads.
+  ::pthread_sigmask(SIG_BLOCK, &all, &former);
+  try {
+    std::thread([this] { watch(); }).detach();
+  } catch (...) {
+    has_thread_ = true;  // then the file is written at the end alone
+  }
+  ::pthread_sigmask(SIG_SETMASK, &former, nullptr);
+}
+
+void State::watch() noexcept {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point written = Clock::now();
+  while (!is_over_) {
+    const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(written - began_);
+    const Clock::time_point next = written + std::clamp(age / 10, shortest_pause, longest_pause);
+    bool has_news = false;
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait_until(lock, next);
+      has_news = changes_ != written_changes_;
+    }
+    if (is_over_) return;
+    harvest(false);
+    if (Clock::now() < next) continue;
+    if (has_news) write();
+    written = Clock::now();
+  }
+}
+
+void State::end() noexcept {
+  if (is_over_.exchange(true)) return;
+  // A thread that is at it has this long; a driver that hangs holds up nobody's end.
+  constexpr int max_looks = 1000;
+  for (int look = 0; look < max_looks && is_harvesting_; ++look) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  harvest(true);
+  write();
+}
+
+}  // namespace clprobe::layer

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the layer knows of this process. Nothing here may change what the application sees: no
+// exception leaves, and no call waits for another thread's call of a driver.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "layer/opencl.hpp"
+#include "layer/survey_file.hpp"
+#include "survey/recorder.hpp"
+
+namespace clprobe::layer {
+
+/// How the application made a queue, and what we made of it.
+struct Queue {
+  bool is_known{false};
+  bool asked_for_profiling{false};
+  bool has_profiling{false};
+  std::uint32_t device{0};
+  /// The application's own list of properties, where the driver has got another.
+  std::optional<std::vector<cl_queue_properties>> list{};
+};
+
+/// A launch whose time is not known yet; the event is ours to release.
+struct Waiting {
+  cl_event event{nullptr};
+  std::size_t row{0};
+};
+
+class State {
+ public:
+  /// The functions of the loader or of the layer below.
+  static void set_below(const cl_icd_dispatch& table);
+  static const cl_icd_dispatch& below();
+
+  /// Of this process: a fork begins with nothing.
+  static State& get();
+
+  /// Runs `change` with the recorder, alone. What is thrown costs a count.
+  template <typename Change>
+  void record(const Change& change) noexcept {
+    try {
+      const std::lock_guard lock(mutex_);
+      change(recorder_);
+    } catch (...) {
+      lost_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  void note_queue(cl_command_queue queue, cl_device_id device, Queue how) noexcept;
+  void forget_queue(cl_command_queue queue) noexcept;
+  /// Not known for a queue that came by an extension.
+  [[nodiscard]] Queue find_queue(cl_command_queue queue) noexcept;
+
+  /// What the application changed; returns whether it wants profiling now.
+  bool change_profiling(cl_command_queue queue, cl_command_queue_properties properties,
+                        bool is_enabled) noexcept;
+
+  /// Counts a launch and takes over its event, which may be null.
+  void note_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
+                   cl_event event) noexcept;
+
+  /// Looks which launches have ended, unless another thread is at it. Otherwise than
+  /// `looks_at_all`, it gives up behind many that have not.
+  void harvest(bool looks_at_all) noexcept;
+
+  /// Writes the file at once, so that clprobe sees that OpenCL was loaded.
+  void begin() noexcept;
+
+ private:
+  State() = default;
+
+  void start_thread();
+  void watch() noexcept;
+  void end() noexcept;
+  void write() noexcept;
+  [[nodiscard]] survey::Survey survey();
+  /// What became of a launch: `full` and `no` leave its event to the caller, `foreign` everything.
+  enum class Taken { yes, no, full, foreign };
+  Taken take_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
+                    cl_event event);
+  /// What came by functions that nobody told us of.
+  void note_foreign(cl_command_queue queue, cl_kernel kernel) noexcept;
+
+  static void forget_parent() noexcept;
+  static void end_process() noexcept;
+
+  const std::chrono::steady_clock::time_point began_{std::chrono::steady_clock::now()};
+  std::mutex mutex_{};
+  std::condition_variable wake_{};
+  survey::Recorder recorder_{};
+  std::unordered_map<cl_command_queue, Queue> queues_{};
+  std::vector<Waiting> waiting_{};
+  std::uint64_t changes_{0};  ///< of the recorder, for the file
+  std::uint64_t written_changes_{0};
+  bool has_thread_{false};
+  std::atomic<bool> is_over_{false};
+  std::atomic<bool> is_harvesting_{false};
+  std::atomic<std::uint64_t> lost_{0};
+  std::mutex file_mutex_{};
+  SurveyFile file_{};
+};
+
+}  // namespace clprobe::layer

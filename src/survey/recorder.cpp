@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "survey/recorder.hpp"
+
+#include <algorithm>
+
+namespace clprobe::survey {
+
+std::uint64_t hash_text(std::string_view text, std::uint64_t before) {
+  constexpr std::uint64_t prime = 0x100000001b3U;
+  std::uint64_t hash = before;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * prime;
+  return hash;
+}
+
+std::size_t Recorder::KeyHash::operator()(const Key& key) const {
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15U;  // 2^64 by the golden ratio: bits spread
+  std::uint64_t hash = (std::uint64_t{key.identity} << 32U) | key.device;
+  const auto mix = [&hash](std::uint64_t number) { hash = (hash ^ number ^ (hash >> 29U)) * odd; };
+  mix(key.shape.dimensions);
+  for (const std::uint64_t size : key.shape.global) mix(size);
+  for (const std::uint64_t size : key.shape.local) mix(size);
+  return hash ^ (hash >> 32U);
+}
+
+Program Recorder::program_of(Handle program) const {
+  const auto found = programs_.find(program);
+  return found == programs_.end() ? Program{} : found->second;
+}
+
+void Recorder::note_kernel(Handle kernel, std::string_view name, Program program) {
+  const std::pair identity(std::string(name.substr(0, limits_.name_bytes)), program);
+  const auto found = identity_numbers_.find(identity);
+  std::uint32_t number = no_identity;
+  if (found != identity_numbers_.end()) {
+    number = found->second;
+  } else if (identities_.size() < limits_.kernels) {
+    number = static_cast<std::uint32_t>(identities_.size());
+    identities_.push_back({identity.first, program});
+    identity_numbers_.emplace(identity, number);
+  }
+  kernels_[kernel] = {.identity = number};
+}
+
+void Recorder::note_clone(Handle kernel, Handle copy) {
+  const auto found = kernels_.find(kernel);
+  if (found == kernels_.end()) return;
+  const Kernel same = found->second;
+  kernels_[copy] = same;
+}
+
+void Recorder::note_svm(Handle kernel) {
+  const auto found = kernels_.find(kernel);
+  if (found != kernels_.end()) found->second.uses_svm = true;
+}
+
+std::uint32_t Recorder::number_device(std::string_view name) {
+  const std::string kept(name.substr(0, limits_.name_bytes));
+  const auto found = std::find(devices_.begin(), devices_.end(), kept);
+  if (found == devices_.end()) {
+    devices_.push_back(kept);
+    return static_cast<std::uint32_t>(devices_.size() - 1);
+  }
+  return static_cast<std::uint32_t>(found - devices_.begin());
+}
+
+std::size_t Recorder::row_of(const Key& key) {
+  const auto found = places_.find(key);
+  if (found != places_.end()) return found->second;
+  const bool is_various = key.shape.dimensions == 0;
+  if (!is_various && places_.size() >= limits_.shapes) {
+    return row_of({key.identity, key.device, {.dimensions = 0}});
+  }
+  const Identity& identity = identities_[key.identity];
+  rows_.push_back({.signature = {.kernel = identity.name,
+                                 .program = identity.program,
+                                 .device = devices_[key.device],
+                                 .dimensions = key.shape.dimensions,
+                                 .global = key.shape.global,
+                                 .local = key.shape.local}});
+  places_.emplace(key, rows_.size() - 1);
+  return rows_.size() - 1;
+}
+
+std::size_t Recorder::count_launch(Handle kernel, std::uint32_t device, const Shape& shape) {
+  const auto found = kernels_.find(kernel);
+  if (found == kernels_.end() || found->second.identity == no_identity) {
+    add_gap(Gap::unnamed);
+    return no_row;
+  }
+  const std::size_t place = row_of({found->second.identity, device, shape});
+  Row& row = rows_[place];
+  ++row.sum.launches;
+  row.uses_svm = row.uses_svm || found->second.uses_svm;
+  return place;
+}
+
+}  // namespace clprobe::survey

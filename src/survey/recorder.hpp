@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the layer counts, apart from OpenCL: handles are addresses here. Not for several threads at
+// once; the layer has a lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "clprobe/survey.hpp"
+
+namespace clprobe::survey {
+
+using Handle = const void*;
+
+/// FNV-1a (Fowler, Noll, Vo): quick, and enough to tell the programs of one run apart.
+std::uint64_t hash_text(std::string_view text, std::uint64_t before = 0xcbf29ce484222325U);
+
+/// What a launch was asked for: as many sizes as there are dimensions. `local` is all 0 where the
+/// driver chooses.
+struct Shape {
+  std::uint32_t dimensions{1};
+  Sizes global{};
+  Sizes local{};
+
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+struct Limits {
+  std::size_t shapes{10'000};    ///< signatures; further ones are "various sizes" of their kernel
+  std::size_t kernels{10'000};   ///< of which there are more: counted as lost
+  std::size_t name_bytes{1024};  ///< of a kernel's or a device's name
+};
+
+class Recorder {
+ public:
+  explicit Recorder(Limits limits = {}) : limits_(limits) {}
+
+  /// A handle that was known before is another object from now on.
+  void note_program(Handle program, Program what) { programs_[program] = what; }
+  [[nodiscard]] Program program_of(Handle program) const;
+  void note_kernel(Handle kernel, std::string_view name, Program program);
+  [[nodiscard]] bool knows_kernel(Handle kernel) const { return kernels_.contains(kernel); }
+  /// `copy` is the same kernel of the same program.
+  void note_clone(Handle kernel, Handle copy);
+  void note_svm(Handle kernel);
+
+  /// A number that stands for the device.
+  std::uint32_t number_device(std::string_view name);
+
+  static constexpr std::size_t no_row = static_cast<std::size_t>(-1);
+  /// Counts a launch of a kernel that is known. Returns its row, or no_row where there is none.
+  std::size_t count_launch(Handle kernel, std::uint32_t device, const Shape& shape);
+  void add_time(std::size_t row, std::uint64_t ns) { rows_[row].sum.add_time(ns); }
+  void add_gap(Gap gap, std::uint64_t count = 1) { gaps_[gap] += count; }
+
+  /// Without processes.
+  [[nodiscard]] Survey survey() const { return {{}, rows_, gaps_}; }
+
+ private:
+  struct Key {
+    std::uint32_t identity{0};
+    std::uint32_t device{0};
+    Shape shape{};
+
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Identity {
+    std::string name;
+    Program program;
+  };
+  struct Kernel {
+    std::uint32_t identity{0};
+    bool uses_svm{false};
+  };
+  static constexpr std::uint32_t no_identity = static_cast<std::uint32_t>(-1);
+
+  std::size_t row_of(const Key& key);
+
+  Limits limits_;
+  std::unordered_map<Handle, Program> programs_{};
+  std::unordered_map<Handle, Kernel> kernels_{};
+  std::vector<Identity> identities_{};
+  std::map<std::pair<std::string, Program>, std::uint32_t> identity_numbers_{};
+  std::vector<std::string> devices_{};
+  std::unordered_map<Key, std::size_t, KeyHash> places_{};
+  std::vector<Row> rows_{};
+  std::map<Gap, std::uint64_t> gaps_{};
+};
+
+}  // namespace clprobe::survey

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loader layer below ours, for what drivers may do. CLPROBE_STRANGE says what:
+//
+//   refuse      no queue has profiling
+//   backwards   every event ends before it starts
+//   silent      events have no times
+//   failed      every event says that its command failed
+//   no-event    launches give no event, as if there were none
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_layer.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace {
+
+cl_icd_dispatch& below() {
+  static cl_icd_dispatch table{};
+  return table;
+}
+
+bool is(std::string_view word) {
+  const char* const what = std::getenv("CLPROBE_STRANGE");
+  return what != nullptr && word == what;
+}
+
+cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
+                                          cl_command_queue_properties properties, cl_int* result) {
+  if (is("refuse") && (properties & CL_QUEUE_PROFILING_ENABLE) != 0) {
+    if (result != nullptr) *result = CL_INVALID_QUEUE_PROPERTIES;
+    return nullptr;
+  }
+  return below().clCreateCommandQueue(context, device, properties, result);
+}
+
+cl_command_queue CL_API_CALL create_with_list(cl_context context, cl_device_id device,
+                                              const cl_queue_properties* list, cl_int* result) {
+  for (const cl_queue_properties* each = list; each != nullptr && *each != 0; each += 2) {
+    const bool is_profiling =
+        each[0] == CL_QUEUE_PROPERTIES && (each[1] & CL_QUEUE_PROFILING_ENABLE) != 0;
+    if (!is("refuse") || !is_profiling) continue;
+    if (result != nullptr) *result = CL_INVALID_QUEUE_PROPERTIES;
+    return nullptr;
+  }
+  return below().clCreateCommandQueueWithProperties(context, device, list, result);
+}
+
+cl_int CL_API_CALL get_time(cl_event event, cl_profiling_info name, std::size_t size, void* value,
+                            std::size_t* needed) {
+  if (is("silent")) return CL_PROFILING_INFO_NOT_AVAILABLE;
+  const cl_int error = below().clGetEventProfilingInfo(event, name, size, value, needed);
+  if (error == CL_SUCCESS && is("backwards") && value != nullptr) {
+    const cl_ulong time = name == CL_PROFILING_COMMAND_END ? 1 : 2;
+    std::memcpy(value, &time, sizeof(time));
+  }
+  return error;
+}
+
+cl_int CL_API_CALL get_event_info(cl_event event, cl_event_info name, std::size_t size, void* value,
+                                  std::size_t* needed) {
+  const cl_int error = below().clGetEventInfo(event, name, size, value, needed);
+  if (error == CL_SUCCESS && is("failed") && name == CL_EVENT_COMMAND_EXECUTION_STATUS) {
+    const cl_int status = CL_OUT_OF_RESOURCES;
+    std::memcpy(value, &status, sizeof(status));
+  }
+  return error;
+}
+
+cl_int CL_API_CALL enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                           const std::size_t* offset, const std::size_t* global,
+                           const std::size_t* local, cl_uint waits, const cl_event* awaited,
+                           cl_event* event) {
+  return below().clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits,
+                                        awaited, is("no-event") ? nullptr : event);
+}
+
+}  // namespace
+
+extern "C" {
+
+// NOLINTNEXTLINE(readability-identifier-naming): OpenCL's, as the names of the parameters
+__attribute__((visibility("default"))) cl_int CL_API_CALL
+clGetLayerInfo(cl_layer_info param_name, std::size_t param_value_size, void* param_value,
+               std::size_t* param_value_size_ret) {
+  const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+  if (param_name != CL_LAYER_API_VERSION) return CL_INVALID_VALUE;
+  if (param_value != nullptr && param_value_size >= sizeof(version)) {
+    std::memcpy(param_value, &version, sizeof(version));
+  }
+  if (param_value_size_ret != nullptr) *param_value_size_ret = sizeof(version);
+  return CL_SUCCESS;
+}
+
+// NOLINTNEXTLINE(readability-identifier-naming): OpenCL's
+__attribute__((visibility("default"))) cl_int CL_API_CALL
+clInitLayer(cl_uint num_entries, const cl_icd_dispatch* target_dispatch, cl_uint* num_entries_ret,
+            const cl_icd_dispatch** layer_dispatch_ret) {
+  static cl_icd_dispatch table{};
+  below() = *target_dispatch;
+  table.clCreateCommandQueue = create_queue;
+  table.clCreateCommandQueueWithProperties = create_with_list;
+  table.clGetEventProfilingInfo = get_time;
+  table.clGetEventInfo = get_event_info;
+  table.clEnqueueNDRangeKernel = enqueue;
+  *num_entries_ret = num_entries;
+  *layer_dispatch_ret = &table;
+  return CL_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "modes.hpp"
+
+namespace {
+
+struct Mode {
+  std::string_view word;
+  int (*run)(surveyed::Words);
+};
+
+constexpr std::array modes{
+    Mode{"many", surveyed::many},
+    Mode{"threads", surveyed::threads},
+    Mode{"events", surveyed::events},
+    Mode{"programs", surveyed::programs},
+    Mode{"tasks", surveyed::tasks},
+    Mode{"sizes", surveyed::sizes},
+    Mode{"gaps", surveyed::gaps},
+    Mode{"queues", surveyed::queues},
+    Mode{"unfinished", surveyed::unfinished},
+    Mode{"crash", surveyed::crash},
+    Mode{"leave", surveyed::leave},
+    Mode{"fork", surveyed::fork_away},
+    Mode{"orphan", surveyed::orphan},
+    Mode{"nothing", surveyed::nothing},
+};
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::vector<std::string> arguments(words + 1, words + count);
+  for (const Mode& mode : modes) {
+    if (arguments.empty() || mode.word != arguments.front()) continue;
+    return mode.run(surveyed::Words(arguments).subspan(1));
+  }
+  std::fprintf(stderr, "surveyed: no such mode\n");
+  return 2;
+}

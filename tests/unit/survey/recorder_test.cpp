@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "survey/recorder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+namespace clprobe::survey {
+namespace {
+
+/// Addresses to stand for objects of OpenCL.
+constexpr std::array<char, 8> objects{};
+Handle object(std::size_t number) { return &objects.at(number); }
+
+constexpr Shape small{.dimensions = 1, .global = {64}};
+
+}  // namespace
+
+TEST_CASE("launches of one signature are one row, and a kernel made again is the same") {
+  Recorder recorder;
+  const std::uint32_t device = recorder.number_device("d");
+  recorder.note_kernel(object(0), "k", {7, ProgramKind::source});
+  const std::size_t row = recorder.count_launch(object(0), device, small);
+  CHECK(recorder.count_launch(object(0), device, small) == row);
+  recorder.add_time(row, 5);
+  // Released, and made anew at another address.
+  recorder.note_kernel(object(1), "k", {7, ProgramKind::source});
+  CHECK(recorder.count_launch(object(1), device, small) == row);
+  const Survey survey = recorder.survey();
+  REQUIRE(survey.rows.size() == 1);
+  CHECK(survey.rows[0].sum ==
+        Sum{.launches = 3, .timed = 1, .total_ns = 5, .min_ns = 5, .max_ns = 5});
+  CHECK(survey.rows[0].signature == Signature{.kernel = "k",
+                                              .program = {7, ProgramKind::source},
+                                              .device = "d",
+                                              .dimensions = 1,
+                                              .global = {64}});
+}
+
+TEST_CASE("an address that another kernel has now is that kernel") {
+  Recorder recorder;
+  recorder.note_kernel(object(0), "first", {});
+  const std::uint32_t device = recorder.number_device("d");
+  recorder.count_launch(object(0), device, small);
+  recorder.note_kernel(object(0), "second", {});
+  recorder.count_launch(object(0), device, small);
+  const Survey survey = recorder.survey();
+  REQUIRE(survey.rows.size() == 2);
+  CHECK(survey.rows[1].signature.kernel == "second");
+}
+
+TEST_CASE("programs, devices and sizes tell launches apart") {
+  Recorder recorder;
+  const std::uint32_t first = recorder.number_device("d");
+  const std::uint32_t second = recorder.number_device("e");
+  CHECK(recorder.number_device("d") == first);
+  recorder.note_kernel(object(0), "k", {1, ProgramKind::source});
+  recorder.note_kernel(object(1), "k", {2, ProgramKind::source});
+  recorder.count_launch(object(0), first, small);
+  recorder.count_launch(object(1), first, small);
+  recorder.count_launch(object(0), second, small);
+  recorder.count_launch(object(0), first, {.dimensions = 1, .global = {65}});
+  recorder.count_launch(object(0), first, {.dimensions = 1, .global = {64}, .local = {64}});
+  recorder.count_launch(object(0), first, {.dimensions = 2, .global = {64}});
+  CHECK(recorder.survey().rows.size() == 6);
+}
+
+TEST_CASE("a clone is the same kernel, with its own pointers") {
+  Recorder recorder;
+  const std::uint32_t device = recorder.number_device("d");
+  recorder.note_kernel(object(0), "k", {});
+  recorder.note_clone(object(0), object(1));
+  recorder.note_svm(object(1));
+  const std::size_t row = recorder.count_launch(object(0), device, small);
+  CHECK(!recorder.survey().rows[row].uses_svm);
+  CHECK(recorder.count_launch(object(1), device, small) == row);
+  CHECK(recorder.survey().rows[row].uses_svm);
+  // Of nobody's kernel there is no clone.
+  recorder.note_clone(object(2), object(3));
+  CHECK(!recorder.knows_kernel(object(3)));
+}
+
+TEST_CASE("too many sizes are put together, with all their launches and times") {
+  Recorder recorder({.shapes = 3, .kernels = 10});
+  const std::uint32_t device = recorder.number_device("d");
+  recorder.note_kernel(object(0), "k", {});
+  for (std::uint64_t size = 1; size <= 10; ++size) {
+    const std::size_t row =
+        recorder.count_launch(object(0), device, {.dimensions = 1, .global = {size}});
+    recorder.add_time(row, size);
+  }
+  const Survey survey = recorder.survey();
+  REQUIRE(survey.rows.size() == 4);
+  CHECK(survey.rows[3].signature.dimensions == 0);
+  CHECK(survey.rows[3].sum.launches == 7);
+  CHECK(survey.total().total_ns == 55);
+}
+
+TEST_CASE("too many kernels are counted, and no more") {
+  Recorder recorder({.shapes = 10, .kernels = 1});
+  const std::uint32_t device = recorder.number_device("d");
+  recorder.note_kernel(object(0), "k", {});
+  recorder.note_kernel(object(1), "l", {});
+  CHECK(recorder.count_launch(object(0), device, small) == 0);
+  CHECK(recorder.count_launch(object(1), device, small) == Recorder::no_row);
+  CHECK(recorder.survey().gaps.at(Gap::unnamed) == 1);
+}
+
+TEST_CASE("long names are cut") {
+  Recorder recorder({.name_bytes = 4});
+  recorder.note_kernel(object(0), "abcdefg", {});
+  recorder.count_launch(object(0), recorder.number_device("device"), small);
+  CHECK(recorder.survey().rows[0].signature.kernel == "abcd");
+  CHECK(recorder.survey().rows[0].signature.device == "devi");
+}
+
+TEST_CASE("hashes are those of FNV-1a, and go on where the last ended") {
+  // From the authors' page: of "", "a" and "foobar".
+  CHECK(hash_text("") == 0xcbf29ce484222325U);
+  CHECK(hash_text("a") == 0xaf63dc4c8601ec8cU);
+  CHECK(hash_text("foobar") == 0x85944171f73967e8U);
+  CHECK(hash_text("bar", hash_text("foo")) == hash_text("foobar"));
+}
+
+}  // namespace clprobe::survey

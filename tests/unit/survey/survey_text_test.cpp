@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <random>
+
+#include "clprobe/survey.hpp"
+
+namespace clprobe::survey {
+namespace {
+
+Survey example() {
+  Survey survey{.processes = {{4711, "a\tname\n\x1b[31m\\x41"}},
+                .gaps = {{Gap::refused, 3}, {Gap::unfinished, 1}}};
+  survey.rows.push_back({.signature = {.kernel = "k\xff",
+                                       .program = {0xfedcba9876543210U, ProgramKind::built_in},
+                                       .device = "a device",
+                                       .dimensions = 3,
+                                       .global = {1, 2, std::numeric_limits<std::uint64_t>::max()},
+                                       .local = {4, 5, 6}},
+                         .sum = {9, 8, 7, 6, 5},
+                         .uses_svm = true});
+  survey.rows.push_back({.signature = {.kernel = ""}, .sum = {1, 0, 0, 0, 0}});
+  return survey;
+}
+
+bool is_refused(const std::string& text) {
+  try {
+    static_cast<void>(from_text(text));
+  } catch (const FormatError&) {
+    return true;
+  }
+  return false;
+}
+
+std::string with(std::string text, std::string_view old, std::string_view fresh) {
+  const std::size_t at = text.find(old);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, old.size(), fresh);
+}
+
+}  // namespace
+
+TEST_CASE("what is written is read again, whatever is in the names") {
+  CHECK(from_text(to_text(example())) == example());
+  CHECK(from_text(to_text({})) == Survey{});
+  for (const char letter : to_text(example())) {
+    CHECK((letter == '\n' || letter == '\t' || (letter >= ' ' && letter < 0x7f)));
+  }
+}
+
+TEST_CASE("a file that is cut anywhere is refused") {
+  const std::string whole = to_text(example());
+  for (std::size_t size = 0; size < whole.size(); ++size) CHECK(is_refused(whole.substr(0, size)));
+  CHECK(is_refused(whole + "end\n"));
+  CHECK(is_refused(whole + "x"));
+}
+
+TEST_CASE("what is not as it should be is refused") {
+  const std::string whole = to_text(example());
+  CHECK(is_refused(with(whole, "clprobe-survey\t1", "clprobe-survey\t2")));
+  CHECK(is_refused(with(whole, "4711", "4711x")));
+  CHECK(is_refused(with(whole, "4711", "-1")));
+  CHECK(is_refused(with(whole, "4711", "99999999999999999999999")));
+  CHECK(is_refused(with(whole, "built-in", "builtin")));
+  CHECK(is_refused(with(whole, "refused", "refusal")));
+  CHECK(is_refused(with(whole, "row\t", "raw\t")));
+  CHECK(is_refused(with(whole, "a device\t3", "a device\t4")));
+  CHECK(is_refused(with(whole, "\t9\t8\t", "\t8\t9\t")));
+  CHECK(is_refused(with(whole, "a device\t3\t", "a device\t3\t1\t")));
+  CHECK(is_refused(with(whole, "\\xff", "\\xfg")));
+  CHECK(is_refused(with(whole, "\\xff", "\\q")));
+  CHECK(is_refused(with(whole, "gap\trefused", "clprobe-survey\t1\ngap\trefused")));
+}
+
+TEST_CASE("changed bytes are refused or read, and never more than that") {
+  std::mt19937 random(7);
+  const std::string whole = to_text(example());
+  for (int round = 0; round < 5000; ++round) {
+    std::string text = whole;
+    for (int change = 0; change < 3; ++change) {
+      text[random() % text.size()] = static_cast<char>(random() % 256);
+    }
+    static_cast<void>(is_refused(text));
+  }
+}
+
+}  // namespace clprobe::survey
