@@ -57,7 +57,7 @@ def main() -> None:
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda sides: compare(words, sides), pairs))
     exits = collections.Counter(status for status, _, _ in results)
-    counts: collections.defaultdict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     failed: collections.Counter[str] = collections.Counter()
     resolutions = []
     for status, document, said in results:
