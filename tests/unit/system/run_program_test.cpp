@@ -2,6 +2,8 @@
 #include "system/run_program.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -55,8 +57,21 @@ TEST_CASE("variables are added, and stronger than those that are there") {
   CHECK(written_by("printf %s \"$HOME\" >$FILE", {{"HOME", "/else"}}) == "/else");
 }
 
-TEST_CASE("stdout of the program is stderr") {
-  CHECK(written_by("[ /dev/fd/1 -ef /dev/fd/2 ] && printf same >$FILE") == "same");
+TEST_CASE("what the program writes to stdout goes to stderr") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/stderr";
+  // Where the tests run, both may be the same.
+  const int former = ::dup(STDERR_FILENO);
+  const int file = ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  REQUIRE(file >= 0);
+  ::dup2(file, STDERR_FILENO);
+  const ProgramEnd end = run_program({"sh", "-c", "printf out; printf err >&2"}, {});
+  ::dup2(former, STDERR_FILENO);
+  ::close(former);
+  ::close(file);
+  CHECK(end.is_success());
+  std::ifstream written(path);
+  CHECK(std::string(std::istreambuf_iterator<char>(written), {}) == "outerr");
 }
 
 TEST_CASE("signals that we ignore are not ignored there") {
