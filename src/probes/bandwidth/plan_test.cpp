@@ -163,7 +163,7 @@ TEST_CASE("bandwidth: a first look has fewer points, a thorough one more") {
 }
 
 TEST_CASE("bandwidth: a first look fills no gigabytes") {
-  const auto largest = [](DeviceInfo device, Effort effort) {
+  const auto largest = [](const DeviceInfo& device, Effort effort) {
     Request request;
     request.effort = effort;
     request.known.last_cache = mebibytes(260);

@@ -36,8 +36,8 @@ std::string table_text(const RingShape& shape, std::uint32_t key) {
 std::vector<KernelVariant> variants() {
   std::vector<KernelVariant> all;
   for (const SeriesSpec& series : all_series()) {
-    if (series.is_by_page || series.is_in_order || series.is_on_host)
-      continue;  // build as the series by line does
+    // They build as the series by line does.
+    if (series.is_by_page || series.is_in_order || series.is_on_host) continue;
     for (const AddressForm form : series.forms) {
       RingShape shape;
       shape.address = form;
