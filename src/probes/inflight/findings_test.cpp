@@ -131,7 +131,7 @@ TEST_CASE("pairs of traffic and latency give what is in flight where the latency
   CHECK(*bytes->value == doctest::Approx(*all->value * 128.0));
   const Finding* const idle = found_of(found, "latency", "loaded");
   REQUIRE(idle != nullptr);
-  CHECK(*idle->value == doctest::Approx(500e-9));
+  CHECK(*idle->value == doctest::Approx(500e-9).scale(0));
 }
 
 TEST_CASE("a latency that never doubles gives a bound below what was in flight") {

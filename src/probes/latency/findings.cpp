@@ -85,8 +85,7 @@ Finding lost_first_level(std::string_view series, const CurvePoint& faster) {
 /// fit, or a cache that others use as well. It is no level, and all that is known of memory.
 void add_beyond(Findings& found, std::string_view series, const Level& last,
                 std::span<const CurvePoint> curve) {
-  constexpr double higher = 1.25;
-  if (!last.capacity || curve.back().latency < higher * last.latency) return;
+  if (!last.capacity) return;
   const auto first = std::find_if(curve.begin(), curve.end(), [&](const CurvePoint& point) {
     return point.working_set_bytes > last.capacity->high;
   });

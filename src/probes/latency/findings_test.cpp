@@ -180,7 +180,7 @@ TEST_CASE("a curve of three levels gives three of each finding") {
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(latencies[i].level == static_cast<int>(i) + 1);
     CHECK(latencies[i].unit == "seconds");
-    CHECK(latencies[i].value.value_or(0) == doctest::Approx(ns[i] * 1e-9).epsilon(0.05));
+    CHECK(latencies[i].value.value_or(0) == doctest::Approx(ns[i] * 1e-9).scale(0).epsilon(0.05));
     CHECK(latencies[i].low <= latencies[i].value);
     CHECK(latencies[i].value <= latencies[i].high);
     CHECK(cycles[i].value.value_or(0) ==
@@ -373,7 +373,7 @@ TEST_CASE("memory of the host that answers as the device's does lies on the devi
       found.findings.begin(), found.findings.end(),
       [](const Finding& each) { return each.name == "latency" && each.series == "host"; });
   REQUIRE(latency != found.findings.end());
-  CHECK(*latency->value == doctest::Approx(1200e-9).epsilon(0.01));
+  CHECK(*latency->value == doctest::Approx(1200e-9).scale(0).epsilon(0.01));
 }
 
 }  // namespace clprobe::latency

@@ -84,9 +84,10 @@ const Finding& get(const Findings& found, std::string_view name, std::string_vie
 
 TEST_CASE("launch: a launch alone, and in a queue without the wait") {
   const Findings found = analyse(device_with_events(), plain_points());
-  CHECK(*get(found, "round_trip", "queued").value == doctest::Approx(32e-6));
+  CHECK(*get(found, "round_trip", "queued").value == doctest::Approx(32e-6).scale(0));
   const Finding& time = get(found, "launch_time", "queued");
-  CHECK(*time.value == doctest::Approx(2e-6).epsilon(0.005));  // samples are whole nanoseconds
+  CHECK(*time.value ==
+        doctest::Approx(2e-6).scale(0).epsilon(0.005));  // samples are whole nanoseconds
   CHECK(time.method == "slope over the launches");
   // Of any run of the host; the rate is of this one.
   CHECK(*time.low == doctest::Approx(0.8 * *time.value));
@@ -120,7 +121,7 @@ TEST_CASE("launch: of two numbers of launches there is no slope, and the wait co
   const std::vector<Point> points{point_of("queued", 1, {30'000}), point_of("queued", 100, {2300})};
   const Findings found = analyse(device_with_events(), points);
   const Finding& time = get(found, "launch_time", "queued");
-  CHECK(*time.value == doctest::Approx(2.3e-6));
+  CHECK(*time.value == doctest::Approx(2.3e-6).scale(0));
   CHECK(time.method == "median, the wait included");
   // Of one alone there is only the round trip, and of many without one no round trip.
   CHECK(analyse(device_with_events(), std::vector{points[0]}).findings.size() == 1);
@@ -141,9 +142,9 @@ TEST_CASE("launch: the slow round trip is that of one in a hundred, with its int
   points[0].facts.set(slow_ns, std::int64_t{40'000});
   const Findings found = analyse(device_with_events(), points);
   const Finding& slow = get(found, "slow_round_trip", "queued");
-  CHECK(*slow.value == doctest::Approx(90e-6));
-  CHECK(*slow.low == doctest::Approx(80e-6));
-  CHECK(*slow.high == doctest::Approx(120e-6));
+  CHECK(*slow.value == doctest::Approx(90e-6).scale(0));
+  CHECK(*slow.low == doctest::Approx(72e-6).scale(0));  // by a fifth: that is the host's in any run
+  CHECK(*slow.high == doctest::Approx(120e-6).scale(0));
 }
 
 TEST_CASE("launch: what something more costs is the difference to as many plain ones") {
@@ -154,14 +155,15 @@ TEST_CASE("launch: what something more costs is the difference to as many plain 
   points.push_back(point_of("wait-list", 64, {9000}));
   const Findings found = analyse(device_with_events(), points);
   const Finding& event = get(found, "extra_cost", "event");
-  CHECK(*event.value == doctest::Approx(0.4e-6));
+  CHECK(*event.value == doctest::Approx(0.4e-6).scale(0));
   // The samples of both and 12 % of both, as independent errors: of 100, 100, 252 and 300 ns below,
   // of 200, 100, 252 and 300 above.
   CHECK(*event.low == doctest::Approx((400.0 - 416.5) * 1e-9).epsilon(0.01));
   CHECK(*event.high == doctest::Approx((400.0 + 451.1) * 1e-9).epsilon(0.01));
-  CHECK(*get(found, "extra_cost", "command-buffer").value == doctest::Approx(-1e-6));
+  CHECK(*get(found, "extra_cost", "command-buffer").value == doctest::Approx(-1e-6).scale(0));
   // 64 launches are there, too.
-  CHECK(*get(found, "extra_cost", "wait-list").value == doctest::Approx(6.532e-6).epsilon(0.001));
+  CHECK(*get(found, "extra_cost", "wait-list").value ==
+        doctest::Approx(6.532e-6).scale(0).epsilon(0.001));
 }
 
 TEST_CASE("launch: where plain launches are off their line, no cost is surer than they are") {
@@ -174,7 +176,7 @@ TEST_CASE("launch: where plain launches are off their line, no cost is surer tha
   points[5] = point_of("queued", 1024, {7000});
   const Findings bent = analyse(device_with_events(), points);
   const Finding& cost = get(bent, "extra_cost", "event");
-  CHECK(*cost.value == doctest::Approx(0.483e-6).epsilon(0.01));
+  CHECK(*cost.value == doctest::Approx(0.483e-6).scale(0).epsilon(0.01));
   CHECK(*cost.low < 0.0);
   CHECK(*cost.high > 2e-6);
 }
@@ -194,18 +196,18 @@ TEST_CASE("launch: the device's own times, idling, group sizes and builds") {
       point_of("build", 1, {80'000'000}),    point_of("build-again", 1, {9'000'000})};
   const Findings found = analyse(device_with_events(), points);
   REQUIRE(found.findings.size() == 6);
-  CHECK(*get(found, "gap", "back-to-back").value == doctest::Approx(700e-9));
-  CHECK(*get(found, "period", "start-to-start").value == doctest::Approx(5.7e-6));
+  CHECK(*get(found, "gap", "back-to-back").value == doctest::Approx(700e-9).scale(0));
+  CHECK(*get(found, "period", "start-to-start").value == doctest::Approx(5.7e-6).scale(0));
   const Finding& idle = get(found, "round_trip", "after-idling");
-  CHECK(*idle.value == doctest::Approx(90e-6));
+  CHECK(*idle.value == doctest::Approx(90e-6).scale(0));
   // Of any run, and not of this one alone; what lies between two kernels is the device's own where
   // that is no CPU.
-  CHECK(*get(found, "gap", "back-to-back").low == doctest::Approx(630e-9));
+  CHECK(*get(found, "gap", "back-to-back").low == doctest::Approx(630e-9).scale(0));
   DeviceInfo cpu = device_with_events();
   cpu.type = DeviceType::cpu;
-  CHECK(*get(analyse(cpu, points), "gap", "back-to-back").low == doctest::Approx(455e-9));
-  CHECK(*idle.low == doctest::Approx(45e-6));
-  CHECK(*idle.high == doctest::Approx(180e-6));
+  CHECK(*get(analyse(cpu, points), "gap", "back-to-back").low == doctest::Approx(455e-9).scale(0));
+  CHECK(*idle.low == doctest::Approx(45e-6).scale(0));
+  CHECK(*idle.high == doctest::Approx(180e-6).scale(0));
   CHECK(*get(found, "first_launch", "new-local-size").value == doctest::Approx(0.05));
   CHECK(*get(found, "build_time", "build").value == doctest::Approx(0.08));
   CHECK(*get(found, "build_time", "build-again").value == doctest::Approx(0.009));
@@ -236,7 +238,7 @@ TEST_CASE("launch: one number of another tool has no interval") {
   device.timer = Timer::imported;
   const Findings found = analyse(device, std::vector{point});
   REQUIRE(found.findings.size() == 1);
-  CHECK(*found.findings[0].value == doctest::Approx(8.5e-6));
+  CHECK(*found.findings[0].value == doctest::Approx(8.5e-6).scale(0));
   CHECK_FALSE(found.findings[0].low.has_value());
   CHECK_FALSE(found.findings[0].high.has_value());
 }

@@ -156,8 +156,8 @@ TEST_CASE("parts are pooled as shares of what they are parts of, those below 0 t
   }
   const RunDigest side = pool(runs);
   const ComparedFinding& cost = side.results.at(0).findings.at(0);
-  CHECK(cost.whole == doctest::Approx(1e-5));
-  CHECK(*cost.finding.value == doctest::Approx(0.01e-5).epsilon(0.2));
+  CHECK(cost.whole == doctest::Approx(1e-5).scale(0));
+  CHECK(*cost.finding.value == doctest::Approx(0.01e-5).scale(0).epsilon(0.2));
   // Student's t of two degrees: wider than the runs are apart.
   CHECK(*cost.finding.low < -0.07e-5);
   CHECK(*cost.finding.high > 0.09e-5);

@@ -111,7 +111,7 @@ TEST_CASE("brackets differ where more than a step of the grid is between them") 
   // One step is as unlikely as the end of a 95 % interval; two steps are twice as far in sigmas:
   // 2 * (1 - Phi(3.92)) = 8.86e-5 (scipy 1.9: 2 * norm.sf(2 * 1.959963985)).
   CHECK(judged(160.0, 157.5, 200.0).p_value == doctest::Approx(0.05));
-  CHECK(judged(170.0, 165.375, 200.0).p_value == doctest::Approx(8.857e-5).epsilon(0.001));
+  CHECK(judged(170.0, 165.375, 200.0).p_value == doctest::Approx(8.857e-5).scale(0).epsilon(0.001));
   // Of sizes whose grid nobody knows a step is 25 %.
   ComparedFinding bare = baseline;
   bare.step = 0.0;

@@ -32,21 +32,21 @@ TEST_CASE("mt4g: what `latency` finds as well are levels of it, by the clock of 
   CHECK(run.results[1].probe == "mt4g");
   CHECK(run.results[2].probe == "bandwidth");
   const Finding& l2 = level(run, "global", 2, "latency");
-  CHECK(l2.value == doctest::Approx(125e-9));  // 250 cycles, the median; the mean is 248
+  CHECK(l2.value == doctest::Approx(125e-9).scale(0));  // 250 cycles, the median; the mean is 248
   CHECK(l2.better == Better::less);
   CHECK_FALSE(l2.low.has_value());
   CHECK(level(run, "global", 2, "cycles").value == 250.0);
-  CHECK(level(run, "global", 3, "latency").value == doctest::Approx(310e-9));
+  CHECK(level(run, "global", 3, "latency").value == doctest::Approx(310e-9).scale(0));
   CHECK(level(run, "global", 1, "capacity").value == 131072.0);
   CHECK(level(run, "global", 1, "capacity").method == "mt4g, confidence 0.97");
   // The part that one unit sees, not the 48 MiB that the driver reports.
   CHECK(level(run, "global", 2, "capacity").value == 25165824.0);
-  CHECK(level(run, "constant-program", 1, "latency").value == doctest::Approx(10e-9));
+  CHECK(level(run, "constant-program", 1, "latency").value == doctest::Approx(10e-9).scale(0));
   const Finding& beyond = level(run, "constant-program", 2, "capacity");
   CHECK_FALSE(beyond.value.has_value());
   CHECK(beyond.reason == "mt4g has no confidence in its 65537 bytes");
-  CHECK(level(run, "local", 1, "latency").value == doctest::Approx(15e-9));
-  CHECK(level(run, "image", 1, "latency").value == doctest::Approx(20e-9));
+  CHECK(level(run, "local", 1, "latency").value == doctest::Approx(15e-9).scale(0));
+  CHECK(level(run, "image", 1, "latency").value == doctest::Approx(20e-9).scale(0));
 }
 
 TEST_CASE("mt4g: what `bandwidth` finds as well has the levels of latency") {
@@ -89,17 +89,18 @@ TEST_CASE("mt4g: the rest are findings of its own") {
   CHECK(finding(run, "l1", "line_size").source == Source::measured);
   CHECK(finding(run, "l2", "line_size").source == Source::reported);
   CHECK(finding(run, "l1", "fetch_granularity").value == 32.0);
-  CHECK(finding(run, "l1", "miss_penalty").value == doctest::Approx(90.25e-9));
+  CHECK(finding(run, "l1", "miss_penalty").value == doctest::Approx(90.25e-9).scale(0));
   CHECK(finding(run, "l1", "amount_per_unit").value == 1.0);
-  CHECK(finding(run, "read only", "time").value == doctest::Approx(18e-9));
+  CHECK(finding(run, "read only", "time").value == doctest::Approx(18e-9).scale(0));
 }
 
 TEST_CASE("mt4g: forms that versions differ in") {
   const auto only = [](std::string_view l1) {
     return import_runs(with_l1(l1), hints()).at(0).results.at(0).findings.at(0);
   };
-  CHECK(only(R"({"missPenalty":32.5})").value == doctest::Approx(32.5e-9));
-  CHECK(only(R"({"latency":{"mean":30.5,"unit":"cycles"}})").value == doctest::Approx(30.5e-9));
+  CHECK(only(R"({"missPenalty":32.5})").value == doctest::Approx(32.5e-9).scale(0));
+  CHECK(only(R"({"latency":{"mean":30.5,"unit":"cycles"}})").value ==
+        doctest::Approx(30.5e-9).scale(0));
   // Without a latency there is no level.
   const Finding size = only(R"({"size":{"confidence":0.9,"size":4096}})");
   CHECK(size.series == "l1");
@@ -111,7 +112,7 @@ TEST_CASE("mt4g: the person's clock counts, and without one there are no seconds
   CHECK(refusal(with_l1(l1, "{}")) ==
         "general.clockRate: expected kHz above 0: add --clock-rate, as in --clock-rate 1.98GHz");
   const std::vector<Run> runs = import_runs(with_l1(l1, "{}"), clock_hints(2e9));
-  CHECK(level(runs.at(0), "global", 1, "latency").value == doctest::Approx(15e-9));
+  CHECK(level(runs.at(0), "global", 1, "latency").value == doctest::Approx(15e-9).scale(0));
   CHECK(refusal(with_l1(R"({"latency":{"p50":30.0,"unit":"ns"}})")) ==
         "memory: expected latencies in cycles, found 'ns'");
   CHECK(refusal(with_l1("{}")) ==
