@@ -29,14 +29,11 @@ std::string list_terms(int width) {
   std::string line;
   for (const std::vector<std::string>& names : terms_in(glossary())) {
     const std::string& term = names.front();
-    if (line.empty()) {
-      line = "  " + term;
-    } else if (display_width(line) + display_width(term) + 3 <= width) {
-      line += ", " + term;
-    } else {
+    if (!line.empty() && display_width(line) + display_width(term) + 3 > width) {
       text += line + ",\n";
-      line = "  " + term;
+      line.clear();
     }
+    line += (line.empty() ? "  " : ", ") + term;
   }
   return text + line + "\n";
 }

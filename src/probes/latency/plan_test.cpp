@@ -16,12 +16,6 @@
 namespace clprobe::latency {
 namespace {
 
-std::set<std::string> series_of(std::span<const Point> points) {
-  std::set<std::string> series;
-  for (const Point& point : points) series.insert(point.series);
-  return series;
-}
-
 /// How many of the `all` sizes lie from one of the `chosen` to the next, at most.
 std::size_t widest_gap(const std::set<std::uint64_t>& all, std::span<const std::uint64_t> chosen) {
   const std::set<std::uint64_t> some(chosen.begin(), chosen.end());
@@ -267,21 +261,6 @@ TEST_CASE("the step is the larger of 64 bytes and the reported line, or what was
   CHECK(step(big_gpu(), kibibytes(4)) == 4096);
 }
 
-TEST_CASE("what a device has not is a finding that says so") {
-  const Plan plan = plan_of(bare());
-  CHECK(series_of(plan.points) ==
-        std::set<std::string>{"global", "global-pages", "global-in-order", "host"});
-  std::set<std::string> missing;
-  for (const Finding& finding : plan.findings) {
-    missing.insert(finding.series);
-    CHECK_FALSE(finding.value.has_value());
-    CHECK_FALSE(finding.reason.empty());
-    CHECK(finding.source == Source::reported);
-  }
-  CHECK(missing ==
-        std::set<std::string>{"constant-argument", "constant-program", "local", "image"});
-}
-
 TEST_CASE("request that leave nothing to measure are a mistake, with what to choose instead") {
   Request request;
   set_sizes(request, {{Bytes{16}, Bytes{16}, 0.0}});
@@ -324,85 +303,6 @@ TEST_CASE("with a step of a page or more there is no other chase with one node p
   CHECK(std::any_of(plan.findings.begin(), plan.findings.end(), [](const Finding& finding) {
     return finding.series == "global-pages" && finding.reason == "a step is a page or more";
   }));
-}
-
-TEST_CASE("a device that has everything is asked everything") {
-  const std::set<std::string> usual{
-      "global", "global-pages", "global-in-order", "constant-argument", "constant-program",
-      "local",  "image"};
-  std::set<std::string> with_link = usual;
-  with_link.insert("host");
-  for (const DeviceInfo& device : {big_gpu(), phone(), cpu()}) {
-    const bool has_link = device.type != DeviceType::cpu;
-    CHECK(series_of(plan_of(device).points) == (has_link ? with_link : usual));
-    CHECK(plan_of(device).findings.empty());
-  }
-  std::set<std::string> with_scalar = with_link;
-  with_scalar.insert("global-scalar");
-  CHECK(series_of(plan_of(amd()).points) == with_scalar);
-}
-
-TEST_CASE("the order of addresses is looked at by a few sizes, and not by a first look") {
-  const auto sizes = [](const DeviceInfo& device, Effort effort, bool is_named) {
-    Request request;
-    request.effort = effort;
-    if (is_named) request.series = {"global", "global-in-order"};
-    return sizes_of(plan_of(device, request).points, "global-in-order");
-  };
-  const auto usual = sizes(big_gpu(), Effort::normal, false);
-  CHECK(usual == std::vector<std::uint64_t>{kibibytes(256).count, mebibytes(2).count,
-                                            mebibytes(16).count, mebibytes(128).count,
-                                            gibibytes(1).count});
-  CHECK(sizes(big_gpu(), Effort::quick, false).empty());
-  CHECK_FALSE(sizes(big_gpu(), Effort::quick, true).empty());
-  CHECK(sizes(big_gpu(), Effort::thorough, false).size() > 10);
-  DeviceInfo simulated = big_gpu();
-  simulated.type = DeviceType::simulated;
-  CHECK(sizes(simulated, Effort::normal, false).empty());
-}
-
-TEST_CASE("a series of one vendor's devices is missed only where it was asked for") {
-  Request request;
-  request.series = {"global-scalar"};
-  const Plan plan = plan_of(big_gpu(), request);
-  CHECK(plan.points.empty());
-  REQUIRE(plan.findings.size() == 1);
-  CHECK(plan.findings[0].series == "global-scalar");
-  CHECK_FALSE(plan.findings[0].reason.empty());
-  CHECK_FALSE(plan_of(amd(), request).points.empty());
-}
-
-TEST_CASE("the host's memory is chased through where it is another one, up to 64 MiB") {
-  Request request;
-  request.series = {"host"};
-  const std::vector<std::uint64_t> sizes = sizes_of(plan_of(big_gpu(), request).points, "host");
-  CHECK(sizes.front() == kibibytes(64).count);
-  CHECK(sizes.back() == mebibytes(64).count);
-  CHECK(sizes_of(plan_of(phone(), request).points, "host").back() == mebibytes(8).count);
-  for (const Bytes max : {kibibytes(1), kibibytes(200), mebibytes(4), mebibytes(100)}) {
-    request.max_memory = max;
-    const Plan plan = plan_of(big_gpu(), request);
-    CHECK(plan.memory <= max);
-    CHECK(plan.points.empty() == (max < mebibytes(1)));
-  }
-  request.max_memory = {};
-  DeviceInfo integrated = big_gpu();
-  integrated.reported.set("host_unified_memory", std::int64_t{1});
-  for (const DeviceInfo& device : {cpu(), integrated}) {
-    const Plan plan = plan_of(device, request);
-    CHECK(plan.points.empty());
-    REQUIRE(plan.findings.size() == 1);
-    CHECK(plan.findings[0].reason == "host and device share a memory");
-  }
-}
-
-TEST_CASE("--series leaves the others out, findings included") {
-  Request request;
-  request.series = {"local", "image"};
-  CHECK(series_of(plan_of(big_gpu(), request).points) == std::set<std::string>{"image", "local"});
-  const Plan plan = plan_of(bare(), request);
-  CHECK(plan.points.empty());
-  CHECK(plan.findings.size() == 2);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -137,6 +138,12 @@ inline std::vector<Request> many_requests() {
 
 inline std::string options_of(const Point& point) {
   return build_options(series_named(point.series), shape_of<RingShape>(point));
+}
+
+inline std::set<std::string> series_of(std::span<const Point> points) {
+  std::set<std::string> series;
+  for (const Point& point : points) series.insert(point.series);
+  return series;
 }
 
 }  // namespace clprobe::latency

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which series a device gets, and what is said of those that it does not.
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "probes/latency/test_devices.hpp"
+
+namespace clprobe::latency {
+namespace {
+
+TEST_CASE("what a device has not is a finding that says so") {
+  const Plan plan = plan_of(bare());
+  CHECK(series_of(plan.points) ==
+        std::set<std::string>{"global", "global-pages", "global-in-order", "host"});
+  std::set<std::string> missing;
+  for (const Finding& finding : plan.findings) {
+    missing.insert(finding.series);
+    CHECK_FALSE(finding.value.has_value());
+    CHECK_FALSE(finding.reason.empty());
+    CHECK(finding.source == Source::reported);
+  }
+  CHECK(missing ==
+        std::set<std::string>{"constant-argument", "constant-program", "local", "image"});
+}
+
+TEST_CASE("a device that has everything is asked everything") {
+  const std::set<std::string> usual{
+      "global", "global-pages", "global-in-order", "constant-argument", "constant-program",
+      "local",  "image"};
+  std::set<std::string> with_link = usual;
+  with_link.insert("host");
+  for (const DeviceInfo& device : {big_gpu(), phone(), cpu()}) {
+    const bool has_link = device.type != DeviceType::cpu;
+    CHECK(series_of(plan_of(device).points) == (has_link ? with_link : usual));
+    CHECK(plan_of(device).findings.empty());
+  }
+  std::set<std::string> with_scalar = with_link;
+  with_scalar.insert("global-scalar");
+  CHECK(series_of(plan_of(amd()).points) == with_scalar);
+}
+
+TEST_CASE("the order of addresses is looked at by a few sizes, and not by a first look") {
+  const auto sizes = [](const DeviceInfo& device, Effort effort, bool is_named) {
+    Request request;
+    request.effort = effort;
+    if (is_named) request.series = {"global", "global-in-order"};
+    return sizes_of(plan_of(device, request).points, "global-in-order");
+  };
+  const auto usual = sizes(big_gpu(), Effort::normal, false);
+  CHECK(usual == std::vector<std::uint64_t>{kibibytes(256).count, mebibytes(2).count,
+                                            mebibytes(16).count, mebibytes(128).count,
+                                            gibibytes(1).count});
+  CHECK(sizes(big_gpu(), Effort::quick, false).empty());
+  CHECK_FALSE(sizes(big_gpu(), Effort::quick, true).empty());
+  CHECK(sizes(big_gpu(), Effort::thorough, false).size() > 10);
+  DeviceInfo simulated = big_gpu();
+  simulated.type = DeviceType::simulated;
+  CHECK(sizes(simulated, Effort::normal, false).empty());
+}
+
+TEST_CASE("a series of one vendor's devices is missed only where it was asked for") {
+  Request request;
+  request.series = {"global-scalar"};
+  const Plan plan = plan_of(big_gpu(), request);
+  CHECK(plan.points.empty());
+  REQUIRE(plan.findings.size() == 1);
+  CHECK(plan.findings[0].series == "global-scalar");
+  CHECK_FALSE(plan.findings[0].reason.empty());
+  CHECK_FALSE(plan_of(amd(), request).points.empty());
+}
+
+TEST_CASE("the host's memory is chased through where it is another one, up to 64 MiB") {
+  Request request;
+  request.series = {"host"};
+  const std::vector<std::uint64_t> sizes = sizes_of(plan_of(big_gpu(), request).points, "host");
+  CHECK(sizes.front() == kibibytes(64).count);
+  CHECK(sizes.back() == mebibytes(64).count);
+  CHECK(sizes_of(plan_of(phone(), request).points, "host").back() == mebibytes(8).count);
+  for (const Bytes max : {kibibytes(1), kibibytes(200), mebibytes(4), mebibytes(100)}) {
+    request.max_memory = max;
+    const Plan plan = plan_of(big_gpu(), request);
+    CHECK(plan.memory <= max);
+    CHECK(plan.points.empty() == (max < mebibytes(1)));
+  }
+  request.max_memory = {};
+  DeviceInfo integrated = big_gpu();
+  integrated.reported.set("host_unified_memory", std::int64_t{1});
+  for (const DeviceInfo& device : {cpu(), integrated}) {
+    const Plan plan = plan_of(device, request);
+    CHECK(plan.points.empty());
+    REQUIRE(plan.findings.size() == 1);
+    CHECK(plan.findings[0].reason == "host and device share a memory");
+  }
+}
+
+TEST_CASE("--series leaves the others out, findings included") {
+  Request request;
+  request.series = {"local", "image"};
+  CHECK(series_of(plan_of(big_gpu(), request).points) == std::set<std::string>{"image", "local"});
+  const Plan plan = plan_of(bare(), request);
+  CHECK(plan.points.empty());
+  CHECK(plan.findings.size() == 2);
+}
+
+}  // namespace
+}  // namespace clprobe::latency
