@@ -75,7 +75,7 @@ bool stays_here(const ComparedCurve& with, const ComparedCurve& without, const F
 bool take_other_levels_out(const ComparedResult& baseline, const ComparedResult& other,
                            std::string_view series, LevelMap& map) {
   // Two that are nearer may be one whose points scatter.
-  constexpr double least_factor = 1.15;
+  constexpr double min_factor = 1.15;
   const ComparedCurve* const there = sized_curve(baseline, series);
   const ComparedCurve* const here = sized_curve(other, series);
   if (there == nullptr || here == nullptr) return false;
@@ -85,17 +85,10 @@ bool take_other_levels_out(const ComparedResult& baseline, const ComparedResult&
            const Finding& after = ours.at(pair.first)->finding;
            const Finding& before = theirs.at(pair.second)->finding;
            const double change = std::log(*after.value / *before.value);
-           if (std::fabs(change) <= std::log(least_factor)) return false;
+           if (std::fabs(change) <= std::log(min_factor)) return false;
            return stays_here(*there, *here, before, change) ||
                   stays_here(*here, *there, after, -change);
          }) > 0;
-}
-
-/// Each level to that of the same number.
-LevelMap by_number(const LevelTimes& baseline, const LevelTimes& other) {
-  LevelMap map;
-  for (std::size_t i = 0; i < baseline.size(); ++i) map[other[i].first] = baseline[i].first;
-  return map;
 }
 
 /// Whether the end of a level was not reached, though it was looked for.
@@ -145,7 +138,7 @@ LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other
   LevelMaps maps;
   for (const auto& [series, theirs, ours] : shared_series(baseline, other)) {
     if (ours.size() == theirs.size()) {
-      LevelMap numbered = by_number(theirs, ours);
+      LevelMap numbered = align_levels(theirs, ours, HUGE_VAL);  // the n-th to the n-th
       if (!take_other_levels_out(baseline, other, series, numbered)) continue;
     }
     LevelMap map = align_levels(theirs, ours, max_factor);

@@ -46,7 +46,7 @@ double doublings(double from, double to) {
 
 /// The text of the plateau that covers most of a level; empty where none covers enough.
 std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus) {
-  constexpr double least_share = 1.0 / 3.0;
+  constexpr double min_share = 1.0 / 3.0;
   const double smallest = plateaus.front().from;
   const bool is_open_level = std::isinf(level.to);
   std::string text;
@@ -56,7 +56,7 @@ std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus
     const double covered = doublings(std::max(level.from, each.from), std::min(level.to, each.to));
     const double whole =
         doublings(std::max(level.from, smallest), is_open_level ? each.to : level.to);
-    if (covered > most && covered >= least_share * whole) {
+    if (covered > most && covered >= min_share * whole) {
       most = covered;
       text = each.text;
     }

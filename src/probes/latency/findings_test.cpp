@@ -295,10 +295,10 @@ std::vector<Finding> beyond_a_level(const std::function<double(double)>& time_of
 
 TEST_CASE("a latency that rises on behind the last level is said to, and is no level") {
   constexpr double end = 64.0 * 1024 * 1024;
-  const auto rising_to = [](double most_ns) {
-    return [most_ns](double size) {
+  const auto rising_to = [](double max_ns) {
+    return [max_ns](double size) {
       const double last = std::log(static_cast<double>(gibibytes(1).count) / end);
-      return size <= end ? 20.0 : 20.0 * std::pow(most_ns / 20.0, std::log(size / end) / last);
+      return size <= end ? 20.0 : 20.0 * std::pow(max_ns / 20.0, std::log(size / end) / last);
     };
   };
   const auto found = beyond_a_level(rising_to(320.0));
