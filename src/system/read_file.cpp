@@ -20,8 +20,8 @@ class InputFile {
  public:
   // Without O_NONBLOCK a pipe that nobody writes to would hold the program up before it can look
   // for an interrupt.
-  explicit InputFile(const std::string& path)
-      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  explicit InputFile(const std::string& path, int flags = 0)
+      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)) {
     if (descriptor_ < 0) fail(errno);
   }
   InputFile(const InputFile&) = delete;
@@ -35,6 +35,11 @@ class InputFile {
     struct stat found {};
     const bool has_size = ::fstat(descriptor_, &found) == 0 && S_ISREG(found.st_mode);
     return has_size ? static_cast<std::size_t>(found.st_size) : 0;
+  }
+
+  [[nodiscard]] bool is_plain() const {
+    struct stat found {};
+    return ::fstat(descriptor_, &found) == 0 && S_ISREG(found.st_mode);
   }
 
   /// At least one byte; none at the end of the file.
@@ -64,10 +69,7 @@ class InputFile {
   int descriptor_;
 };
 
-}  // namespace
-
-std::string read_file(const std::string& path, std::size_t max_bytes) {
-  const InputFile file(path);
+std::string read_all(const InputFile& file, std::size_t max_bytes) {
   std::string text;
   text.reserve(std::min(file.expected_bytes(), max_bytes));
   std::string piece(std::size_t{1} << 18U, '\0');
@@ -76,6 +78,18 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
     text.append(piece, 0, count);
   }
   return text;
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path, std::size_t max_bytes) {
+  return read_all(InputFile(path), max_bytes);
+}
+
+std::string read_plain_file(const std::string& path, std::size_t max_bytes) {
+  const InputFile file(path, O_NOFOLLOW);
+  if (!file.is_plain()) InputFile::fail(EINVAL);
+  return read_all(file, max_bytes);
 }
 
 }  // namespace clprobe::system

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks every run document of the repository against the JSON Schema of its version.
+"""Checks every run document and launch of the repository against the JSON Schema of its version.
 
 Usage: check_documents.py SOURCE_FOLDER. Exit: 0 all valid, 1 not, 77 skipped.
 """
@@ -42,6 +42,29 @@ def check_schema_is_strict(validator: Any, good: Any) -> bool:
     return all(not validator.is_valid(document) for document in broken)
 
 
+def check_launches(source: pathlib.Path) -> int:
+    """The good launches are valid, and the hostile ones of the fuzzers' corpus are not."""
+    schema = json.loads((source / "tools/schema/clprobe-launch-1.schema.json").read_text("utf-8"))
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema)
+    failures = 0
+    for name in ("golden/launch", "fuzz/corpus/launch/described"):
+        launch = json.loads((source / f"tests/{name}.json").read_text("utf-8"))
+        for error in validator.iter_errors(launch):
+            failures += 1
+            print(f"{name}: {error.json_path}: {error.message[:200]}")
+        broken = [dict(launch, extra=1), dict(launch, kernel="a b"), dict(launch, arguments=[{}])]
+        if any(validator.is_valid(document) for document in broken):
+            failures += 1
+            print(f"{name}: the schema accepts a broken copy of it")
+    for name in ("path-for-a-hash", "more-than-64-bits"):
+        path = source / f"tests/fuzz/corpus/launch/{name}.json"
+        if validator.is_valid(json.loads(path.read_text("utf-8"))):
+            failures += 1
+            print(f"{name}: the schema accepts it")
+    return failures
+
+
 def main(source: pathlib.Path) -> int:
     of_version = validators(source)
     files = sorted((source / "tests/golden").glob("*.json"))
@@ -70,6 +93,7 @@ def main(source: pathlib.Path) -> int:
     for version in of_version.keys() - versions:
         failures += 1
         print(f"no document of version {version} is there to be checked")
+    failures += check_launches(source)
     print(f"{checked} documents checked, {failures} errors")
     return 1 if failures or not checked else 0
 

@@ -108,4 +108,26 @@ TEST_CASE("an interrupt ends the wait for a pipe's writer") {
   CHECK(status == 0);
 }
 
+TEST_CASE("read_plain_file: neither links, nor pipes, nor folders") {
+  const auto error_of_plain = [](const std::string& path) {
+    try {
+      read_plain_file(path, ample);
+    } catch (const std::system_error& error) {
+      return error.code().value();
+    }
+    return 0;
+  };
+  const TestFile file;
+  const std::string link = file.path() + "-link";
+  std::filesystem::create_symlink(file.path(), link);
+  CHECK(error_of_plain(file.path()) == 0);
+  CHECK(error_of_plain(link) == ELOOP);
+  std::filesystem::remove(link);
+  REQUIRE(::mkfifo(link.c_str(), 0600) == 0);
+  CHECK(error_of_plain(link) == EINVAL);
+  std::filesystem::remove(link);
+  CHECK(error_of_plain("/dev/null") == EINVAL);
+  CHECK(error_of_plain(std::filesystem::temp_directory_path().string()) == EINVAL);
+}
+
 }  // namespace clprobe::system

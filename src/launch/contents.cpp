@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What buffers hold that a person describes.
+#include <random>
+
+#include "clprobe/launch.hpp"
+#include "launch/scalar.hpp"
+
+namespace clprobe::bundle {
+namespace {
+
+/// Repeats `pattern`, by doubling: a gigabyte is a few copies.
+std::string repeated(const std::string& pattern, std::uint64_t bytes) {
+  std::string all = pattern;
+  all.reserve(bytes);
+  while (all.size() < bytes) all.append(all, 0, bytes - all.size());
+  return all;
+}
+
+/// 0, 1, 2, ...; integers begin again where their type ends.
+std::string counted(const Contents& contents) {
+  std::string all;
+  all.reserve(contents.count * bytes_of(contents.type));
+  for (std::uint64_t i = 0; i < contents.count; ++i) {
+    all += is_floating(contents.type) ? scalar_of(contents.type, static_cast<double>(i))
+                                      : integer_of(contents.type, i);
+  }
+  return all;
+}
+
+/// Integers of random bits, and numbers from 0 to 1, 1 left out: no overflow and no NaN comes of a
+/// few sums and products.
+std::string drawn(const Contents& contents, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::string all;
+  all.reserve(contents.count * bytes_of(contents.type));
+  // So few bits that a float has them all.
+  constexpr double steps = 1U << 24U;
+  for (std::uint64_t i = 0; i < contents.count; ++i) {
+    const std::uint64_t bits = random();
+    all += is_floating(contents.type)
+               ? scalar_of(contents.type, static_cast<double>(bits >> 40U) / steps)
+               : integer_of(contents.type, bits);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string make_contents(const Contents& contents, std::uint64_t seed) {
+  switch (contents.fill) {
+    case Fill::zero:
+      break;
+    case Fill::iota:
+      return counted(contents);
+    case Fill::random:
+      return drawn(contents, seed);
+    case Fill::value:
+      return repeated(scalar_of(contents.type, contents.value),
+                      contents.count * bytes_of(contents.type));
+  }
+  return std::string(contents.count * bytes_of(contents.type), '\0');
+}
+
+}  // namespace clprobe::bundle

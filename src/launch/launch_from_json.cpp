@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// launch.json, read. Bundles come from elsewhere: nothing in one is believed until it is checked.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "clprobe/launch.hpp"
+#include "launch/scalar.hpp"
+#include "run/json.hpp"
+
+namespace clprobe::bundle {
+namespace {
+
+using json::Cursor;
+
+constexpr std::size_t sha256_digits = 64;
+constexpr std::size_t max_options_bytes = std::size_t{64} << 10U;
+
+std::string text_of(const Cursor& cursor, std::size_t max_bytes = max_name_bytes) {
+  std::string text = cursor.text();
+  if (text.size() > max_bytes) cursor.refuse(fmt::format("at most {} bytes", max_bytes));
+  if (text.find('\0') != std::string::npos) cursor.refuse("a string without a zero in it");
+  return text;
+}
+
+std::string hash_in(const Cursor& cursor) {
+  std::string text = text_of(cursor);
+  const bool is_hash = text.size() == sha256_digits &&
+                       text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!is_hash) cursor.refuse("a SHA-256 in 64 small hexadecimal digits");
+  return text;
+}
+
+/// What a kernel and a buffer may be called.
+std::string identifier_in(const Cursor& cursor) {
+  std::string text = text_of(cursor);
+  const bool is_name = !text.empty() && std::all_of(text.begin(), text.end(), [](char each) {
+    return (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
+           (each >= '0' && each <= '9') || each == '_';
+  });
+  if (!is_name) cursor.refuse("a name of letters, digits and '_'");
+  return text;
+}
+
+std::uint64_t number_up_to(const Cursor& cursor, std::uint64_t least, std::uint64_t most) {
+  const std::uint64_t number = cursor.natural();
+  if (number < least || number > most) {
+    cursor.refuse(fmt::format("an integer from {} to {}", least, most));
+  }
+  return number;
+}
+
+double sane_number(const Cursor& cursor, double most) {
+  const double number = cursor.number();
+  if (number < 0.0 || number > most) cursor.refuse(fmt::format("a number from 0 to {}", most));
+  return number;
+}
+
+template <typename Read>
+auto read_each(const Cursor& cursor, std::size_t max_count, Read read) {
+  std::vector<decltype(read(cursor))> values;
+  cursor.for_each_element([&](const Cursor& each) {
+    if (values.size() == max_count) each.refuse(fmt::format("at most {} elements", max_count));
+    values.push_back(read(each));
+  });
+  return values;
+}
+
+Unit read_unit(const Cursor& cursor) {
+  constexpr std::array<std::string_view, 2> keys{"sha256", "options"};
+  const auto [hash, options] = cursor.members(keys);
+  Unit unit;
+  if (!hash.is_missing()) unit.sha256 = hash_in(hash);
+  if (!options.is_missing()) unit.options = text_of(options, max_options_bytes);
+  return unit;
+}
+
+Program read_program(const Cursor& cursor) {
+  if (cursor.is_missing()) return {.units = {Unit{}}};
+  constexpr std::array<std::string_view, 2> keys{"units", "link_options"};
+  const auto [units, link_options] = cursor.members(keys);
+  Program program;
+  program.units = read_each(units, max_units, read_unit);
+  if (program.units.empty()) units.refuse("at least one unit");
+  if (!link_options.is_missing()) program.link_options = text_of(link_options, max_options_bytes);
+  return program;
+}
+
+Contents read_contents(const Cursor& type, const Cursor& count, const Cursor& fill,
+                       const Cursor& value) {
+  Contents contents;
+  contents.type = type_in(type);
+  const std::uint64_t max_count = max_object_bytes / bytes_of(contents.type);
+  contents.count = number_up_to(count, 1, max_count);
+  const std::optional<Fill> known = fill_from_word(fill.text());
+  if (!known) fill.refuse("one of zero, iota, random, value");
+  contents.fill = *known;
+  if (contents.fill == Fill::value) {
+    contents.value = value.number();
+    static_cast<void>(scalar_in(value, contents.type));
+  } else if (!value.is_missing()) {
+    value.refuse("no value, since fill is not \"value\"");
+  }
+  return contents;
+}
+
+Object read_object_entry(const Cursor& cursor) {
+  constexpr std::array<std::string_view, 7> keys{"buffer", "bytes", "sha256", "type",
+                                                 "count",  "fill",  "value"};
+  const auto [name, bytes, hash, type, count, fill, value] = cursor.members(keys);
+  Object object;
+  object.name = identifier_in(name);
+  if (!hash.is_missing()) {
+    for (const Cursor* const each : {&type, &count, &fill, &value}) {
+      if (!each->is_missing()) each->refuse("no description beside a sha256");
+    }
+    object.sha256 = hash_in(hash);
+    object.bytes = number_up_to(bytes, 1, max_object_bytes);
+    return object;
+  }
+  if (!bytes.is_missing()) bytes.refuse("no bytes where type and count say them");
+  object.contents = read_contents(type, count, fill, value);
+  object.bytes = object.contents->count * bytes_of(object.contents->type);
+  return object;
+}
+
+/// The places of the objects by their names.
+using Places = std::map<std::string, std::size_t, std::less<>>;
+
+std::size_t place_in(const Cursor& name, const Places& places) {
+  const auto found = places.find(name.text());
+  if (found == places.end()) name.refuse("the name of one of the objects");
+  return found->second;
+}
+
+Argument read_buffer(const Cursor& buffer, const Cursor& origin, const Cursor& bytes,
+                     const Places& places, const std::vector<Object>& objects) {
+  Argument argument{.kind = ArgumentKind::buffer, .object = place_in(buffer, places)};
+  if (origin.is_missing() && bytes.is_missing()) return argument;
+  const std::uint64_t whole = objects[argument.object].bytes;
+  argument.origin = number_up_to(origin, 0, whole - 1);
+  argument.bytes = number_up_to(bytes, 1, whole - argument.origin);
+  return argument;
+}
+
+Argument read_argument(const Cursor& cursor, const Places& places,
+                       const std::vector<Object>& objects) {
+  constexpr std::array<std::string_view, 8> keys{"buffer", "origin", "bytes", "local_bytes",
+                                                 "hex",    "type",   "value", "null"};
+  const auto found = cursor.members(keys);
+  const auto& [buffer, origin, bytes, local, hex, type, value, null] = found;
+  const int kinds = static_cast<int>(!buffer.is_missing()) + static_cast<int>(!local.is_missing()) +
+                    static_cast<int>(!hex.is_missing()) + static_cast<int>(!value.is_missing()) +
+                    static_cast<int>(!null.is_missing());
+  if (kinds != 1) cursor.refuse("one of buffer, local_bytes, value, hex and null");
+  if (buffer.is_missing()) {
+    for (const Cursor* const each : {&origin, &bytes}) {
+      if (!each->is_missing()) each->refuse("nothing, since it is of buffers");
+    }
+  }
+  if (value.is_missing() && !type.is_missing()) type.refuse("nothing, since it is of values");
+  if (!buffer.is_missing()) return read_buffer(buffer, origin, bytes, places, objects);
+  if (!local.is_missing()) {
+    constexpr std::uint64_t max_local = std::uint64_t{1} << 30U;
+    return {.kind = ArgumentKind::local, .bytes = number_up_to(local, 1, max_local)};
+  }
+  if (!hex.is_missing()) return {.kind = ArgumentKind::value, .value = bytes_in(hex)};
+  if (!value.is_missing()) return {.kind = ArgumentKind::value, .value = vector_in(value, type)};
+  if (!null.boolean()) null.refuse("true");
+  return {.kind = ArgumentKind::null};
+}
+
+Sizes read_sizes(const Cursor& cursor, std::uint32_t dimensions, std::uint64_t least) {
+  constexpr std::uint64_t most = std::uint64_t{1} << 40U;
+  const auto found =
+      read_each(cursor, 3, [&](const Cursor& each) { return number_up_to(each, least, most); });
+  if (found.size() != dimensions) {
+    cursor.refuse(fmt::format("as many sizes as in global, {}", dimensions));
+  }
+  Sizes sizes{};
+  std::copy(found.begin(), found.end(), sizes.begin());
+  return sizes;
+}
+
+NdRange read_range(const Cursor& offset, const Cursor& global, const Cursor& local) {
+  NdRange range;
+  const std::size_t count = global.size_hint();
+  if (count < 1 || count > 3) global.refuse("an array of 1 to 3 sizes");
+  range.dimensions = static_cast<std::uint32_t>(count);
+  range.global = read_sizes(global, range.dimensions, 1);
+  if (!offset.is_missing()) range.offset = read_sizes(offset, range.dimensions, 0);
+  if (!local.is_missing()) range.local = read_sizes(local, range.dimensions, 1);
+  return range;
+}
+
+Device read_device(const Cursor& cursor) {
+  constexpr std::array<std::string_view, 3> keys{"name", "vendor", "driver"};
+  const auto [name, vendor, driver] = cursor.members(keys);
+  return {text_of(name), text_of(vendor), text_of(driver)};
+}
+
+Surveyed read_survey(const Cursor& cursor) {
+  constexpr std::array<std::string_view, 3> keys{"launches", "share", "mean_ns"};
+  const auto [launches, share, mean] = cursor.members(keys);
+  constexpr double year_ns = 3.2e16;
+  return {launches.natural(), sane_number(share, 1.0), sane_number(mean, year_ns)};
+}
+
+std::vector<Object> read_objects(const Cursor& cursor, Places& places) {
+  std::vector<Object> objects = read_each(cursor, max_objects, read_object_entry);
+  std::size_t place = 0;
+  cursor.for_each_element([&](const Cursor& each) {
+    if (!places.emplace(objects[place].name, place).second) each.refuse("each name only once");
+    ++place;
+  });
+  return objects;
+}
+
+std::vector<Epilogue> read_epilogue(const Cursor& cursor, const Places& places) {
+  std::set<std::size_t> seen;
+  return read_each(cursor, max_objects, [&](const Cursor& each) {
+    constexpr std::array<std::string_view, 2> keys{"buffer", "sha256"};
+    const auto [buffer, hash] = each.members(keys);
+    Epilogue epilogue{place_in(buffer, places), hash_in(hash)};
+    if (!seen.insert(epilogue.object).second) each.refuse("each object only once");
+    return epilogue;
+  });
+}
+
+void expect_schema(const Cursor& root) {
+  root.expect_any_object();
+  const Cursor name(root, "schema");
+  if (name.text() != schema_name) name.refuse(fmt::format("\"{}\"", schema_name));
+  const Cursor version(root, "schema_version");
+  if (version.natural() != std::uint64_t{schema_version}) {
+    version.refuse(fmt::format("{}", schema_version));
+  }
+}
+
+constexpr std::array<std::string_view, 16> launch_keys{
+    "schema",    "schema_version", "tool",         "app",     "device", "ordinal",
+    "survey",    "program",        "kernel",       "offset",  "global", "local",
+    "arguments", "objects",        "app_event_ns", "epilogue"};
+
+Launch read_launch(const Cursor& root) {
+  expect_schema(root);
+  const auto found = root.members(launch_keys);
+  const auto& [schema, version, tool, app, device, ordinal, survey, program, kernel, offset, global,
+               local, arguments, objects, event_ns, epilogue] = found;
+  Launch launch;
+  if (!tool.is_missing()) launch.tool = text_of(tool);
+  if (!app.is_missing()) {
+    launch.app = read_each(app, max_arguments,
+                           [](const Cursor& each) { return text_of(each, max_options_bytes); });
+  }
+  if (!device.is_missing()) launch.device = read_device(device);
+  if (!ordinal.is_missing()) launch.ordinal = ordinal.natural();
+  if (!survey.is_missing()) launch.survey = read_survey(survey);
+  launch.program = read_program(program);
+  launch.kernel = identifier_in(kernel);
+  launch.range = read_range(offset, global, local);
+  Places places;
+  if (!objects.is_missing()) launch.objects = read_objects(objects, places);
+  launch.arguments = read_each(arguments, max_arguments, [&](const Cursor& each) {
+    return read_argument(each, places, launch.objects);
+  });
+  if (!event_ns.is_missing()) {
+    launch.app_event_ns =
+        read_each(event_ns, max_launches, [](const Cursor& each) { return each.natural(); });
+  }
+  if (!epilogue.is_missing()) launch.epilogue = read_epilogue(epilogue, places);
+  return launch;
+}
+
+}  // namespace
+
+Launch launch_from_json(std::string_view text) {
+  if (text.size() > max_json_bytes) {
+    throw FormatError(fmt::format("more than {} bytes: no launch", max_json_bytes));
+  }
+  try {
+    const json::Json document = json::parse(text);
+    return read_launch(Cursor(document));
+  } catch (const RunFormatError& error) {
+    throw FormatError(error.what());
+  }
+}
+
+}  // namespace clprobe::bundle

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch that has everything once.
+#pragma once
+
+#include "clprobe/launch.hpp"
+
+namespace clprobe::bundle {
+
+inline Launch example_launch() {
+  Launch launch;
+  launch.tool = "clprobe 0.1.0";
+  launch.app = {"app", "--size", "1 \"MiB\" \xc2\xb5"};
+  launch.device = Device{"A \"device\"", "Vendor", "1.2.3"};
+  launch.ordinal = 2;
+  launch.survey = Surveyed{300, 0.985, 5'640'000.5};
+  launch.program = {{{sha256_of("one"), "-DN=4 -cl-fast-relaxed-math"}, {sha256_of("two"), ""}},
+                    "-cl-denorms-are-zero"};
+  launch.kernel = "triad_4";
+  launch.range = {.dimensions = 2, .offset = {0, 64}, .global = {1024, 32}, .local = {64, 1}};
+  launch.objects = {
+      {.name = "a", .bytes = 4096, .sha256 = sha256_of("bytes")},
+      {.name = "b", .bytes = 4096, .contents = Contents{Type::float32, 1024, Fill::value, 0.5}},
+      {.name = "c", .bytes = 32, .contents = Contents{Type::uint64, 4, Fill::random}}};
+  launch.arguments = {{.kind = ArgumentKind::buffer, .object = 0},
+                      {.kind = ArgumentKind::buffer, .object = 1, .origin = 1024, .bytes = 2048},
+                      {.kind = ArgumentKind::local, .bytes = 512},
+                      {.kind = ArgumentKind::value, .value = std::string("\x01\x00\xff\x7f", 4)},
+                      {.kind = ArgumentKind::null}};
+  launch.app_event_ns = {5'600'000, 5'700'000};
+  launch.epilogue = {{0, sha256_of("behind")}};
+  return launch;
+}
+
+}  // namespace clprobe::bundle

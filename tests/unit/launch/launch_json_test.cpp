@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clprobe/launch.hpp"
+#include "golden.hpp"
+#include "launch/example_launch.hpp"
+
+namespace clprobe::bundle {
+namespace {
+
+std::string refusal_of(const std::string& text) {
+  try {
+    static_cast<void>(launch_from_json(text));
+  } catch (const FormatError& error) {
+    return error.what();
+  }
+  return "taken";
+}
+
+/// What a person writes, with one part of it replaced.
+std::string described(const std::string& part = "", const std::string& by = "") {
+  std::string text = R"({
+    "schema": "clprobe-launch", "schema_version": 1,
+    "kernel": "triad", "global": [1024, 2], "local": [64, 1],
+    "arguments": [{"buffer": "a"}, {"buffer": "b", "origin": 64, "bytes": 128},
+                  {"type": "uint", "value": 7}, {"local_bytes": 256}],
+    "objects": [{"buffer": "a", "type": "float", "count": 1024, "fill": "random"},
+                {"buffer": "b", "type": "int", "count": 64, "fill": "value", "value": -3}]})";
+  if (part.empty()) return text;
+  const std::size_t at = text.find(part);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, part.size(), by);
+}
+
+}  // namespace
+
+TEST_CASE("launch.json: what was written is read again, and looks so") {
+  const Launch launch = example_launch();
+  const std::string text = to_json(launch);
+  check_golden("launch.json", text);
+  CHECK(launch_from_json(text) == launch);
+}
+
+TEST_CASE("launch.json: the description that a person writes") {
+  const Launch launch = launch_from_json(described());
+  CHECK(launch.kernel == "triad");
+  CHECK(launch.range ==
+        NdRange{.dimensions = 2, .offset = {}, .global = {1024, 2}, .local = {64, 1}});
+  CHECK(launch.program == Program{{Unit{}}, ""});
+  REQUIRE(launch.objects.size() == 2);
+  CHECK(launch.objects[0].bytes == 4096);
+  CHECK(launch.objects[1].contents == Contents{Type::int32, 64, Fill::value, -3.0});
+  REQUIRE(launch.arguments.size() == 4);
+  CHECK(launch.arguments[1] ==
+        Argument{.kind = ArgumentKind::buffer, .object = 1, .origin = 64, .bytes = 128});
+  CHECK(launch.arguments[2].value == std::string("\x07\0\0\0", 4));
+  CHECK(launch.arguments[3] == Argument{.kind = ArgumentKind::local, .bytes = 256});
+}
+
+TEST_CASE("launch.json: values of every type, and vectors of them") {
+  const auto value_of = [](const std::string& json) {
+    return launch_from_json(described(R"({"type": "uint", "value": 7})", json)).arguments[2].value;
+  };
+  CHECK(value_of(R"({"type": "char", "value": -1})") == "\xff");
+  CHECK(value_of(R"({"type": "ushort", "value": 65535})") == "\xff\xff");
+  CHECK(value_of(R"({"type": "float", "value": 1})") == std::string("\0\0\x80\x3f", 4));
+  CHECK(value_of(R"({"type": "double", "value": -2.0})") == std::string("\0\0\0\0\0\0\0\xc0", 8));
+  CHECK(value_of(R"({"type": "ulong", "value": 18446744073709551615})") == std::string(8, '\xff'));
+  CHECK(value_of(R"({"type": "long", "value": -9223372036854775808})") ==
+        std::string("\0\0\0\0\0\0\0\x80", 8));
+  CHECK(value_of(R"({"type": "uchar", "value": [1, 2, 3, 4]})") == "\x01\x02\x03\x04");
+  CHECK(value_of(R"({"hex": "00ff"})") == std::string("\0\xff", 2));
+}
+
+TEST_CASE("launch.json: what is not a launch is refused with its place") {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"", "document"},
+      {"[]", "document: expected an object"},
+      {described("clprobe-launch", "clprobe-run"), "schema: expected \"clprobe-launch\""},
+      {described("version\": 1", "version\": 2"), "schema_version: expected 1"},
+      {described("\"kernel\"", "\"nosuch\": 1, \"kernel\""), "nosuch: expected no key"},
+      {described("\"triad\"", "\"tri ad\""), "kernel: expected a name of letters"},
+      {described("[1024, 2]", "[]"), "global: expected an array of 1 to 3 sizes"},
+      {described("[1024, 2]", "[1, 1, 1, 1]"), "global: expected an array of 1 to 3 sizes"},
+      {described("[1024, 2]", "[0, 2]"), "global[0]: expected an integer from 1"},
+      {described("[64, 1]", "[64]"), "local: expected as many sizes as in global, 2"},
+      {described("{\"buffer\": \"a\"}", "{\"buffer\": \"../a\"}"), "arguments[0].buffer: expected"},
+      {described("{\"buffer\": \"a\"}", "{\"buffer\": \"a\", \"null\": true}"),
+       "arguments[0]: expected one of"},
+      {described("{\"buffer\": \"a\"}", "{}"), "arguments[0]: expected one of"},
+      {described("{\"buffer\": \"a\"}", "{\"null\": false}"), "arguments[0].null: expected true"},
+      {described("\"origin\": 64", "\"origin\": 256"), "arguments[1].origin"},
+      {described("\"origin\": 64", "\"origin\": 250"), "arguments[1].bytes"},
+      {described("\"value\": 7", "\"value\": -7"), "arguments[2].value"},
+      {described("\"value\": 7", "\"value\": 4294967296"), "arguments[2].value: expected a uint"},
+      {described("\"uint\"", "\"half\""), "arguments[2].type: expected one of char"},
+      {described("\"value\": 7", "\"value\": []"), "arguments[2].value: expected a number"},
+      {described("{\"type\": \"uint\", \"value\": 7}", "{\"hex\": \"0\"}"), "arguments[2].hex"},
+      {described("{\"type\": \"uint\", \"value\": 7}", "{\"hex\": \"0G\"}"), "arguments[2].hex"},
+      {described("\"local_bytes\": 256", "\"local_bytes\": 0"), "arguments[3].local_bytes"},
+      {described("\"count\": 1024", "\"count\": 0"), "objects[0].count"},
+      {described("\"count\": 1024", "\"count\": 1099511627776"), "objects[0].count"},
+      {described("\"random\"", "\"ones\""), "objects[0].fill: expected one of zero"},
+      {described("\"random\"", "\"random\", \"value\": 1"), "objects[0].value"},
+      {described("-3", "0.5"), "objects[1].value"},
+      {described("\"count\": 64", "\"bytes\": 256, \"count\": 64"), "objects[1].bytes"},
+      {described("{\"buffer\": \"b\", \"type\"", "{\"buffer\": \"a\", \"type\""),
+       "objects[1]: expected each name only once"},
+      {described("\"fill\": \"random\"}", "\"sha256\": \"00\"}"), "objects[0].type"},
+      {described("\"type\": \"float\", \"count\": 1024, \"fill\": \"random\"",
+                 "\"bytes\": 8, \"sha256\": \"../../etc/passwd\""),
+       "objects[0].sha256: expected a SHA-256"},
+      {std::string(100, '['), "nest"},
+  };
+  for (const auto& [text, expected] : cases) {
+    CAPTURE(text);
+    CAPTURE(expected);
+    const std::string message = refusal_of(text);
+    CAPTURE(message);
+    CHECK(message != "taken");
+    CHECK(message.find('\n') == std::string::npos);
+    if (text.size() > 2 && text[0] != '[') CHECK(message.starts_with(expected));
+  }
+}
+
+TEST_CASE("launch.json: what is too much") {
+  std::string many;
+  for (int i = 0; i < 257; ++i) many += R"({"local_bytes": 4},)";
+  CHECK(refusal_of(described("{\"buffer\": \"a\"}", many + "{\"local_bytes\": 4}")) ==
+        "arguments[256]: expected at most 256 elements, found an object");
+  CHECK(refusal_of(std::string(max_json_bytes + 1, ' ')).starts_with("more than 4194304 bytes"));
+}
+
+TEST_CASE("contents: zeros, numbers, a value, and what is drawn from a seed") {
+  CHECK(make_contents({Type::uint16, 3, Fill::zero}, 1) == std::string(6, '\0'));
+  CHECK(make_contents({Type::uint8, 258, Fill::iota}, 1).substr(254) ==
+        std::string("\xfe\xff\x00\x01", 4));
+  CHECK(make_contents({Type::float32, 2, Fill::iota}, 1) == std::string("\0\0\0\0\0\0\x80\x3f", 8));
+  CHECK(make_contents({Type::int16, 3, Fill::value, -2.0}, 1) == "\xfe\xff\xfe\xff\xfe\xff");
+  const Contents random{Type::float32, 1000, Fill::random};
+  const std::string drawn = make_contents(random, 7);
+  CHECK(drawn == make_contents(random, 7));
+  CHECK(drawn != make_contents(random, 8));
+  for (std::size_t i = 0; i < drawn.size(); i += sizeof(float)) {
+    float number = -1.0F;
+    std::memcpy(&number, drawn.data() + i, sizeof number);
+    REQUIRE(number >= 0.0F);
+    REQUIRE(number < 1.0F);
+  }
+}
+
+}  // namespace clprobe::bundle

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bundles on disk, hostile ones among them.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "clprobe/launch.hpp"
+#include "system/temporary_folder.hpp"
+
+namespace clprobe::bundle {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view text = "kernel void k(global int* a) { a[0] = 1; }";
+const std::string bytes(64, 'x');
+
+/// A bundle of one kernel and one object.
+class TestBundle {
+ public:
+  TestBundle() {
+    launch.program.units = {{sha256_of(text), "-DN=1"}};
+    launch.kernel = "k";
+    launch.range = {.dimensions = 1, .offset = {}, .global = {16}, .local = {}};
+    launch.objects = {{.name = "a", .bytes = bytes.size(), .sha256 = sha256_of(bytes)}};
+    launch.arguments = {{.kind = ArgumentKind::buffer, .object = 0}};
+    write(text_file(sha256_of(text)), std::string(text));
+    write(object_file(sha256_of(bytes)), bytes);
+    save();
+  }
+
+  void save() { write(std::string(launch_file), to_json(launch)); }
+  void write(const std::string& name, const std::string& content) const {
+    std::ofstream(path_of(name), std::ios::binary) << content;
+  }
+  [[nodiscard]] fs::path path_of(const std::string& name) const {
+    return fs::path(folder_.path()) / name;
+  }
+  [[nodiscard]] const std::string& folder() const { return folder_.path(); }
+
+  /// Why it cannot be read; empty where it can.
+  [[nodiscard]] std::string refusal() const {
+    try {
+      const Bundle bundle = read_bundle(folder());
+      for (const Object& object : bundle.launch.objects) {
+        static_cast<void>(read_object(bundle, object, 1));
+      }
+    } catch (const FormatError& error) {
+      return error.what();
+    }
+    return {};
+  }
+
+  Launch launch{};
+
+ private:
+  system::TemporaryFolder folder_{};
+};
+
+bool has(const std::string& message, std::string_view part) {
+  return message.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("bundle: texts and objects are what their names say") {
+  const TestBundle made;
+  const Bundle bundle = read_bundle(made.folder());
+  CHECK(bundle.launch == made.launch);
+  REQUIRE(bundle.texts.size() == 1);
+  CHECK(bundle.texts.front() == text);
+  CHECK(bundle.id.size() == 16);
+  CHECK(read_object(bundle, bundle.launch.objects.front(), 1) == bytes);
+  CHECK(made.refusal().empty());
+}
+
+TEST_CASE("bundle: another text, size or hash, a missing file and a link are refused") {
+  SUBCASE("another text") {
+    const TestBundle made;
+    made.write(text_file(sha256_of(text)), "kernel void k() {}");
+    CHECK(has(made.refusal(), "is not what its name says"));
+  }
+  SUBCASE("other bytes") {
+    const TestBundle made;
+    made.write(object_file(sha256_of(bytes)), std::string(64, 'y'));
+    CHECK(has(made.refusal(), "is not what its name says"));
+  }
+  SUBCASE("more bytes than it says") {
+    const TestBundle made;
+    made.write(object_file(sha256_of(bytes)), std::string(65, 'x'));
+    CHECK(has(made.refusal(), "File too large"));
+  }
+  SUBCASE("another size in the launch") {
+    TestBundle made;
+    made.launch.objects.front().bytes = 65;
+    made.save();
+    CHECK(has(made.refusal(), "has 64 bytes and not 65"));
+  }
+  SUBCASE("a missing file") {
+    const TestBundle made;
+    fs::remove(made.path_of(object_file(sha256_of(bytes))));
+    CHECK(has(made.refusal(), "No such file"));
+  }
+  SUBCASE("a link, though to the right bytes") {
+    const TestBundle made;
+    const fs::path object = made.path_of(object_file(sha256_of(bytes)));
+    fs::rename(object, made.path_of("elsewhere"));
+    fs::create_symlink("elsewhere", object);
+    CHECK(has(made.refusal(), "symbolic link"));
+  }
+  SUBCASE("a folder") {
+    const TestBundle made;
+    fs::remove(made.path_of(text_file(sha256_of(text))));
+    fs::create_directory(made.path_of(text_file(sha256_of(text))));
+    CHECK(has(made.refusal(), "cannot read"));
+  }
+  SUBCASE("no bundle at all") { CHECK_THROWS_AS(read_bundle("/no/such/folder"), FormatError); }
+}
+
+TEST_CASE("bundle: the same launch has the same id, and another argument another") {
+  TestBundle made;
+  const std::string id = read_bundle(made.folder()).id;
+  made.launch.tool = "another";
+  made.launch.ordinal = 7;
+  made.launch.app_event_ns = {12};
+  made.launch.epilogue = {{0, sha256_of("other")}};
+  made.save();
+  CHECK(read_bundle(made.folder()).id == id);
+  made.launch.arguments.push_back({.kind = ArgumentKind::local, .bytes = 4});
+  made.save();
+  CHECK(read_bundle(made.folder()).id != id);
+}
+
+TEST_CASE("described: a text beside the launch, for launches that name none") {
+  TestBundle made;
+  made.write("k.cl", std::string(text));
+  const std::string kernel = made.path_of("k.cl").string();
+  const std::string launch = made.path_of(std::string(launch_file)).string();
+  CHECK_THROWS_AS(read_described(kernel, launch), FormatError);
+  made.launch.program.units = {{"", "-DN=2"}};
+  made.save();
+  const Bundle bundle = read_described(kernel, launch);
+  CHECK(bundle.texts.front() == text);
+  CHECK(bundle.launch.program.units.front().options == "-DN=2");
+  CHECK(read_object(bundle, bundle.launch.objects.front(), 1) == bytes);
+  CHECK(has(made.refusal(), "--kernel-file"));
+}
+
+}  // namespace clprobe::bundle
