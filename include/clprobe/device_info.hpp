@@ -78,5 +78,8 @@ inline bool is_gpu(const DeviceInfo& device) { return device.type == DeviceType:
 /// The cache of global memory as the driver reports it, which may be the nearest or the last one;
 /// 0 where it says nothing.
 Bytes reported_cache(const DeviceInfo& device);
+/// Whether so many ticks of the core's own clock a nanosecond are what the driver says is its most:
+/// it will not rise further. False where the clock is no core's or the driver says nothing.
+bool runs_at_full_clock(const DeviceInfo& device, double ticks_per_ns);
 
 }  // namespace clprobe

@@ -214,9 +214,9 @@ std::uint32_t calibration_length(Chain& chain, bool is_timed_by_gpu) {
   return iterations;
 }
 
-/// Runs until three in a row agree within 1 %, on a GPU for 0.3 s since its first launch. Idle GPUs
-/// run at a fraction of their clock and take up to 0.4 s to rise; processors less, but on a busy
-/// host three may never agree.
+/// Runs until three in a row agree within 1 %, on a GPU for 0.3 s since its first launch, or until
+/// these three ran at its full clock. Idle GPUs run at a fraction of their clock and take up to
+/// 0.4 s to rise; processors less, but on a busy host three may never agree.
 void warm_up(Session& session, Chain& chain, std::uint32_t iterations) {
   using Seconds = std::chrono::duration<double>;
   const bool gpu = is_gpu(session.info());
@@ -228,11 +228,16 @@ void warm_up(Session& session, Chain& chain, std::uint32_t iterations) {
   const double min_s = gpu ? 0.3 : 0.05;
   const double max_s = gpu ? 2.0 : 0.5;
   std::deque<double> last;
-  for (bool steady = false; since(awake) < min_s || (!steady && since(now) < max_s);) {
-    last.push_back(chain.elapsed_ns(chain.run(iterations)));
+  bool is_full = false;
+  for (bool is_steady = false;
+       (!is_full && since(awake) < min_s) || (!is_steady && since(now) < max_s);) {
+    const Reading reading = chain.run(iterations);
+    last.push_back(chain.elapsed_ns(reading));
     if (last.size() > 3) last.pop_front();
     const auto [low, high] = std::minmax_element(last.begin(), last.end());
-    steady = last.size() == 3 && *high <= 1.01 * *low;
+    is_steady = last.size() == 3 && *high <= 1.01 * *low;
+    is_full = is_steady &&
+              runs_at_full_clock(session.info(), static_cast<double>(reading.ticks) / last.back());
   }
 }
 

@@ -12,7 +12,7 @@
 namespace clprobe {
 namespace {
 
-// Of the time, one part of so many.
+// Of the time all of them take together, one part of so many.
 constexpr int max_share = 10;
 
 }  // namespace
@@ -30,8 +30,9 @@ void References::choose(const Plan& plan, bool is_time_real) {
     seen_.push_back({each.kind, point.series, point.parameters, {}});
   }
   // It may scatter more than what it would stand for. What the host waits for tells of its
-  // scheduler, and not of the device's speed.
-  if (followed_.empty() && plan.points.size() >= worth_following &&
+  // scheduler, and not of the device's speed. What is visited once is a moment that does not come
+  // again: `clock` would wait a second more for each look at an idle device.
+  if (followed_.empty() && plan.points.size() >= worth_following && budget_.max_visits > 1 &&
       timer_of(plan.points.front(), backend_.device()) != Timer::wait) {
     followed_.push_back({.point = 0});
   }
@@ -53,12 +54,13 @@ void References::look_again(std::span<const Point> points, std::chrono::seconds 
 /// Each by itself: a large working set may take longer to lay out than sixteen points to measure,
 /// and the others need not wait for it.
 void References::measure_due(std::span<const Point> points, Steady::duration at_least) {
-  constexpr std::chrono::milliseconds hardly_any{20};
+  constexpr std::chrono::milliseconds hardly_any{2};
+  const auto parts = max_share * static_cast<int>(followed_.size());
   std::vector<Followed> still;
   for (Followed& each : followed_) {
     const Steady::time_point begin = Steady::now();
     const bool is_cheap = each.took < hardly_any;
-    const auto wait = std::max(at_least, is_cheap ? Steady::duration() : each.took * max_share);
+    const auto wait = std::max(at_least, is_cheap ? Steady::duration() : each.took * parts);
     const bool is_due = begin - each.last >= wait;
     if (is_due && observer_.cancelled && observer_.cancelled()) return;
     if (is_due && !measure(each, points[each.point])) continue;

@@ -15,6 +15,13 @@ Bytes reported_cache(const DeviceInfo& device) {
   return {static_cast<std::uint64_t>(std::max<std::int64_t>(0, bytes))};
 }
 
+bool runs_at_full_clock(const DeviceInfo& device, double ticks_per_ns) {
+  constexpr double nearly = 0.98;
+  if (device.clock.rate != ClockRate::core_cycles) return false;
+  const std::int64_t most_mhz = device.reported.integer_or("max_clock_mhz", 0);
+  return most_mhz > 0 && 1e3 * ticks_per_ns >= nearly * static_cast<double>(most_mhz);
+}
+
 namespace {
 
 // The one table per enumeration that both directions read.

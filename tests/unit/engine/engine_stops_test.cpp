@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "clprobe/engine.hpp"
@@ -124,6 +125,29 @@ TEST_CASE("reference points are those of the plan, and what they took is told wi
       CHECK(moment.ns == doctest::Approx(1000.0));
     }
   }
+}
+
+TEST_CASE("a reference that takes long is looked at for no more than a tenth of the time") {
+  Probe probe = fake_probe();
+  probe.plan = with_references;
+  FakeBackend backend(noisy_points(0, 1.0));
+  backend.on_prepare([](const Point& point) {
+    constexpr std::chrono::milliseconds long_time{25};
+    if (id_of(point) == 1) std::this_thread::sleep_for(long_time);
+  });
+  const ProbeResult result = measure(probe, backend, request_of_points(20), ample_budget(), {});
+  REQUIRE(result.references.size() == 2);
+  // Both are due once; the slow one again after half a second, of which the 40 visits take a tenth.
+  CHECK(result.references[0].moments.size() == 1);
+  CHECK(result.references[1].moments.size() == 2);
+}
+
+TEST_CASE("points that are visited once have no reference but the plan's") {
+  FakeBackend backend(noisy_points(0, 1.0));
+  Budget budget = ample_budget();
+  budget.max_visits = 1;
+  measure(fake_probe(), backend, request_of_points(40), budget, {});
+  CHECK(std::ssize(backend.visited()) == 40);
 }
 
 TEST_CASE("what the references of a recorded run took is kept, and not measured again") {
