@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other people's kernels with causes of waiting taken away, without a compiler of our own: a text
+// in front of theirs renames work-items, and the launch says how. Pure.
+//
+// What a launch does is decided at run time, by its offset in dimension 2, so that all settings run
+// one and the same binary; setting 0 is the kernel as it was. cl/prelude.clh is the text.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace clprobe::prelude {
+
+/// A launch as a program made it.
+struct NdRange {
+  std::uint32_t dimensions{1};
+  std::array<std::uint64_t, 3> offset{};
+  std::array<std::uint64_t, 3> global{1, 1, 1};  ///< 1 behind the last dimension
+  /// 1 behind the last dimension; all 0: the driver chooses.
+  std::array<std::uint64_t, 3> local{};
+
+  friend bool operator==(const NdRange&, const NdRange&) = default;
+};
+
+/// No group is renamed in a dimension with this exponent.
+inline constexpr std::uint32_t no_folding = 31;
+
+/// What groups do, and without what. Group g does in each dimension what group
+/// (g mod 2^exponent) + first does; the default renames nothing.
+struct Setting {
+  std::array<std::uint32_t, 3> exponents{no_folding, no_folding, no_folding};
+  /// In this dimension the groups that are done begin at number << shift, number being below 8, and
+  /// shift at least the dimension's exponent.
+  struct Window {
+    std::uint32_t dimension{0};
+    std::uint32_t number{0};
+    std::uint32_t shift{0};
+
+    friend bool operator==(const Window&, const Window&) = default;
+  } window{};
+  bool without_barriers{false};
+  bool with_plain_atomics{false};  ///< loads and stores in place of atomics
+
+  friend bool operator==(const Setting&, const Setting&) = default;
+};
+
+/// Why a launch cannot have a setting. One line, without a full stop.
+class SettingError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The launch of three dimensions that has `setting`: its offset in dimension 2 is the packed
+/// setting. Sizes and offsets are otherwise those of `launch`, and 1 and 0 behind its last
+/// dimension. Throws SettingError: where the setting needs something the launch does not have (a
+/// known group size, groups that exist), or the launch uses the offset itself.
+NdRange encode(const NdRange& launch, const Setting& setting);
+
+/// The setting of a launch that `encode` made.
+Setting decode(const NdRange& launched);
+
+/// Groups of each dimension, a smaller last one included. Throws SettingError where the driver
+/// chooses their size.
+std::array<std::uint64_t, 3> count_groups(const NdRange& launch);
+
+/// How many different groups do the work of all.
+std::uint64_t count_distinct_groups(const NdRange& launch, const Setting& setting);
+
+/// From all groups to one: settings with ever half as many distinct groups, the first one being
+/// that of no folding. Each halves the dimension that has most, the last one of several: what is
+/// left is a square of groups and no stripe. Empty where the driver chooses the size of a group.
+std::vector<Setting> fold_sweep(const NdRange& launch);
+
+/// The same folding done by other groups: by the first ones, some in the middle, and some near the
+/// end, as far as these are different; `setting` itself is the first. At most three.
+std::vector<Setting> windows_of(const NdRange& launch, const Setting& setting);
+
+/// What a build can leave out. Each costs a branch where it is used, so that only a kernel that has
+/// it and may lose it is to be built with it.
+struct Switches {
+  bool barriers{false};
+  bool atomics{false};
+};
+
+/// What stands in front of the first text of a program, or of each part that is compiled by itself.
+/// Its last line is `#line 1`: compilers' messages are about the program's own lines.
+std::string prelude_text(const Switches& switches = {});
+
+/// Whether a factor can be taken away from a kernel.
+enum class Possibility : std::uint8_t { usable, not_present, refused };
+
+struct Verdict {
+  Possibility possibility{Possibility::usable};
+  std::string reason{};  ///< why not; one line, without a full stop
+
+  friend bool operator==(const Verdict&, const Verdict&) = default;
+};
+
+/// What of a program's text speaks against each factor of one of its kernels. Whatever the lexer
+/// does not understand speaks against.
+struct Judgement {
+  Verdict renaming{};  ///< the prelude at all, and the kernel as it is behind it
+  Verdict folding{};
+  Verdict barriers{};
+  Verdict atomics{};
+};
+
+/// A program as its application gave it to OpenCL.
+struct Program {
+  std::vector<std::string> sources{};
+  std::map<std::string, std::string> headers{};  ///< by the name that #include has
+  std::string options{};                         ///< of the build: macros come from there as well
+};
+
+/// `kernel` as the program's text defines it, with all functions and macros that it reaches, in
+/// either branch of #if. Refuses everything where there is no such kernel in the text.
+Judgement judge(const Program& program, std::string_view kernel);
+
+/// A parameter of a kernel.
+struct Parameter {
+  std::string text{};  ///< its declaration, comments and line ends being a space
+  std::string name{};  ///< empty where the lexer finds none
+
+  friend bool operator==(const Parameter&, const Parameter&) = default;
+};
+
+/// Where a kernel is in a text, in bytes.
+struct KernelPlace {
+  std::string name{};
+  std::vector<Parameter> parameters{};
+  std::size_t parameters_begin{0};  ///< behind the opening parenthesis
+  std::size_t parameters_end{0};    ///< the closing one
+  std::size_t body_begin{0};        ///< behind the opening brace
+  std::size_t body_end{0};          ///< the closing one
+};
+
+/// The kernels with a body in a text, in its order. Those whose qualifier or name comes out of a
+/// macro are not found.
+std::vector<KernelPlace> find_kernels(std::string_view text);
+
+}  // namespace clprobe::prelude

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a setting gets into a launch: cl/prelude.clh reads the same bits.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "clprobe/prelude.hpp"
+
+namespace clprobe::prelude {
+namespace {
+
+// NVIDIA's drivers keep offsets in 32 bits, and the last one is a sign to some.
+struct Field {
+  unsigned at;
+  unsigned bits;
+};
+constexpr Field dimensions_field{0, 2};
+constexpr std::array<Field, 3> folding_fields{Field{2, 5}, Field{7, 5}, Field{12, 5}};
+constexpr Field window_dimension_field{17, 2};
+constexpr Field window_number_field{19, 3};
+constexpr Field window_shift_field{22, 5};
+constexpr Field barriers_field{27, 1};
+constexpr Field atomics_field{28, 1};
+
+// The masks of the prelude have 31 bits.
+constexpr std::uint64_t max_groups = (std::uint64_t{1} << no_folding) - 1;
+
+constexpr const char* driver_chooses = "the driver chooses the size of a work-group";
+
+std::uint64_t packed(Field field, std::uint64_t value) { return value << field.at; }
+
+std::uint32_t unpacked(Field field, std::uint64_t packed) {
+  return static_cast<std::uint32_t>(packed >> field.at) & ((1U << field.bits) - 1U);
+}
+
+bool chooses_driver(const NdRange& launch) {
+  return std::all_of(launch.local.begin(), launch.local.end(),
+                     [](std::uint64_t size) { return size == 0; });
+}
+
+void check_launch(const NdRange& launch) {
+  if (launch.dimensions < 1 || launch.dimensions > 3) {
+    throw SettingError(fmt::format("a launch of {} dimensions", launch.dimensions));
+  }
+  if (launch.offset[2] != 0) {
+    throw SettingError(
+        "the launch has an offset in dimension 2, where the setting would have to stand");
+  }
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (launch.global.at(d) == 0) throw SettingError("a launch without work-items");
+    const bool is_behind = d >= launch.dimensions;
+    if (is_behind && (launch.global.at(d) != 1 || launch.offset.at(d) != 0)) {
+      throw SettingError(fmt::format("sizes behind the last of {} dimensions", launch.dimensions));
+    }
+    if (launch.local.at(d) == 0 && !chooses_driver(launch)) {
+      throw SettingError("a work-group without work-items");
+    }
+  }
+}
+
+/// The first group of the window in dimension `d`.
+std::uint64_t first_group(const Setting& setting, std::size_t d) {
+  const Setting::Window& window = setting.window;
+  return window.dimension == d ? std::uint64_t{window.number} << window.shift : 0;
+}
+
+/// A group that is renamed must be one that the launch has, and a whole one: it gets work-items
+/// from whole groups.
+void check_dimension(const NdRange& launch, const Setting& setting, std::size_t d) {
+  const std::uint32_t exponent = setting.exponents.at(d);
+  if (exponent == no_folding) return;
+  if (chooses_driver(launch)) throw SettingError(driver_chooses);
+  const std::uint64_t first = first_group(setting, d);
+  const std::uint64_t whole = launch.global.at(d) / launch.local.at(d);
+  const std::uint64_t last = first + (std::uint64_t{1} << exponent) - 1;
+  if (last >= whole) {
+    throw SettingError(fmt::format("dimension {} has {} whole groups, and group {} was asked for",
+                                   d, whole, last));
+  }
+}
+
+void check_window(const Setting& setting) {
+  const Setting::Window& window = setting.window;
+  if (window.number == 0) return;
+  if (window.number > 7 || window.dimension > 2 || window.shift >= no_folding) {
+    throw SettingError("a window that cannot be packed");
+  }
+  const std::uint32_t exponent = setting.exponents.at(window.dimension);
+  if (exponent == no_folding) throw SettingError("a window in a dimension that is not folded");
+  if (window.shift < exponent) throw SettingError("a window that begins inside of another one");
+}
+
+void check_setting(const NdRange& launch, const Setting& setting) {
+  for (const std::uint32_t exponent : setting.exponents) {
+    if (exponent > no_folding) throw SettingError("more groups than a launch can have");
+  }
+  check_window(setting);
+  for (std::size_t d = 0; d < 3; ++d) {
+    // Groups of one work-item are the most that a driver can choose.
+    if (launch.global.at(d) / std::max<std::uint64_t>(launch.local.at(d), 1) >= max_groups) {
+      throw SettingError(fmt::format("too many groups in dimension {}", d));
+    }
+    check_dimension(launch, setting, d);
+  }
+}
+
+}  // namespace
+
+std::array<std::uint64_t, 3> count_groups(const NdRange& launch) {
+  if (chooses_driver(launch)) throw SettingError(driver_chooses);
+  check_launch(launch);
+  std::array<std::uint64_t, 3> groups{};
+  for (std::size_t d = 0; d < 3; ++d) {
+    const std::uint64_t rest = launch.global.at(d) % launch.local.at(d) == 0 ? 0 : 1;
+    groups.at(d) = launch.global.at(d) / launch.local.at(d) + rest;
+  }
+  return groups;
+}
+
+std::uint64_t count_distinct_groups(const NdRange& launch, const Setting& setting) {
+  const std::array<std::uint64_t, 3> groups = count_groups(launch);
+  std::uint64_t distinct = 1;
+  for (std::size_t d = 0; d < 3; ++d) {
+    distinct *= std::min(groups.at(d), std::uint64_t{1} << setting.exponents.at(d));
+  }
+  return distinct;
+}
+
+NdRange encode(const NdRange& launch, const Setting& setting) {
+  check_launch(launch);
+  check_setting(launch, setting);
+  std::uint64_t word = packed(dimensions_field, launch.dimensions);
+  for (std::size_t d = 0; d < 3; ++d) {
+    word |= packed(folding_fields.at(d), no_folding - setting.exponents.at(d));
+  }
+  if (setting.window.number != 0) {
+    word |= packed(window_dimension_field, setting.window.dimension) |
+            packed(window_number_field, setting.window.number) |
+            packed(window_shift_field, setting.window.shift);
+  }
+  word |= packed(barriers_field, setting.without_barriers ? 1 : 0) |
+          packed(atomics_field, setting.with_plain_atomics ? 1 : 0);
+  NdRange launched = launch;
+  launched.dimensions = 3;
+  launched.offset[2] = word;
+  return launched;
+}
+
+Setting decode(const NdRange& launched) {
+  const std::uint64_t word = launched.offset[2];
+  Setting setting;
+  for (std::size_t d = 0; d < 3; ++d) {
+    setting.exponents.at(d) = no_folding - unpacked(folding_fields.at(d), word);
+  }
+  setting.window = {.dimension = unpacked(window_dimension_field, word),
+                    .number = unpacked(window_number_field, word),
+                    .shift = unpacked(window_shift_field, word)};
+  setting.without_barriers = unpacked(barriers_field, word) != 0;
+  setting.with_plain_atomics = unpacked(atomics_field, word) != 0;
+  return setting;
+}
+
+}  // namespace clprobe::prelude

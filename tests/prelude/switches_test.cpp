@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds that leave something out: what they may lose, and what not.
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+#include "device.hpp"
+
+namespace clprobe::prelude {
+namespace {
+
+const std::string histogram = R"(
+  kernel void k(global const uint* in, global uint* out, uint n) {
+    if (get_global_id(0) < 16) out[get_global_id(0)] = 0;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_inc(&out[in[i] >> 28]);
+  }
+)";
+
+Words bins_of(const Words& in) {
+  Words bins(16, 0);
+  for (const std::uint32_t word : in) ++bins.at(word >> 28U);
+  return bins;
+}
+
+}  // namespace
+
+TEST_CASE("plain updates by one work-item are the same updates") {
+  const Device device;
+  const Words in = distinct_words(2000);
+  cl::Kernel kernel =
+      device.build(prelude_text({.barriers = true, .atomics = true}) + histogram, "k");
+  const NdRange launch{.dimensions = 1, .global = {16, 1, 1}, .local = {16, 1, 1}};
+  CHECK(device.run(kernel, encode(launch, {}), in, 16) == bins_of(in));
+  const std::string alone = R"(
+    kernel void k(global const uint* in, global uint* out, uint n) {
+      for (uint i = 0; i < 16; ++i) out[i] = i;
+      for (uint i = 0; i < n; ++i) {
+        atomic_add(out, in[i]);
+        atomic_sub(out + 1, in[i]);
+        atomic_and(out + 2, in[i]);
+        atomic_or(out + 3, in[i] & 0xff0u);
+        atomic_xor(out + 4, in[i]);
+        atomic_min(out + 5, in[i]);
+        atomic_max((volatile global int*)(out + 6), (int)in[i]);
+        atomic_inc(out + 7);
+        atom_dec(out + 8);
+        out[9 + atomic_inc(out + 7) % 4] = atom_add(out + 8, 2);
+      }
+    })";
+  const NdRange single{.dimensions = 1, .global = {1, 1, 1}, .local = {1, 1, 1}};
+  cl::Kernel updates = device.build(prelude_text({.atomics = true}) + alone, "k");
+  const Words expected = device.run(updates, encode(single, {}), in, 16);
+  CHECK(device.run(updates, encode(single, {.with_plain_atomics = true}), in, 16) == expected);
+}
+
+TEST_CASE("many work-items lose updates, and count none twice") {
+  const Device device;
+  const Words in = distinct_words(20000);
+  cl::Kernel kernel = device.build(prelude_text({.atomics = true}) + histogram, "k");
+  const NdRange launch{.dimensions = 1, .global = {16, 1, 1}, .local = {16, 1, 1}};
+  const Words all = bins_of(in);
+  const Words plain = device.run(kernel, encode(launch, {.with_plain_atomics = true}), in, 16);
+  for (std::size_t i = 0; i < 16; ++i) CHECK(plain[i] <= all[i]);
+}
+
+TEST_CASE("without barriers work-items may lose what others wrote, and nothing goes astray") {
+  const Device device;
+  const Words in = distinct_words(256);
+  const std::string text = R"(
+    kernel void k(global const uint* in, global uint* out, uint n) {
+      local uint kept[64];
+      const size_t l = get_local_id(0);
+      kept[l] = 0;
+      for (uint round = 0; round < 4; ++round) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        kept[l] = in[get_global_id(0)];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        out[get_global_id(0)] = kept[63 - l];
+      }
+    })";
+  cl::Kernel kernel = device.build(prelude_text({.barriers = true}) + text, "k");
+  const NdRange launch{.dimensions = 1, .global = {256, 1, 1}, .local = {64, 1, 1}};
+  const Words kept = device.run(kernel, encode(launch, {}), in, 300);
+  const Words out = device.run(kernel, encode(launch, {.without_barriers = true}), in, 300);
+  for (std::size_t i = 0; i < 256; ++i) {
+    const std::size_t first = i / 64 * 64;
+    CHECK(kept[i] == in[first + 63 - i % 64]);
+    CHECK((out[i] == kept[i] || out[i] == 0));
+  }
+  CHECK(Words(out.begin() + 256, out.end()) == Words(44, 0xc0ffee));
+}
+
+}  // namespace clprobe::prelude

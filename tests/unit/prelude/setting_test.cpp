@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "clprobe/prelude.hpp"
+#include "random.hpp"
+#include "rounds.hpp"
+
+namespace clprobe::prelude {
+namespace {
+
+NdRange line(std::uint64_t global, std::uint64_t local) {
+  return {.dimensions = 1, .global = {global, 1, 1}, .local = {local, 1, 1}};
+}
+
+std::string refusal(const NdRange& launch, const Setting& setting = {}) {
+  try {
+    encode(launch, setting);
+  } catch (const SettingError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+NdRange random_launch(Random& random) {
+  NdRange launch{.dimensions = static_cast<std::uint32_t>(random.whole_log_uniform(1, 3))};
+  for (std::size_t d = 0; d < 3; ++d) {
+    launch.local.at(d) = 1;
+    if (d >= launch.dimensions) continue;
+    launch.global.at(d) = static_cast<std::uint64_t>(random.whole_log_uniform(1, 100'000));
+    launch.local.at(d) = static_cast<std::uint64_t>(random.whole_log_uniform(1, 300));
+    if (d < 2) launch.offset.at(d) = static_cast<std::uint64_t>(random.whole_log_uniform(1, 9));
+  }
+  return launch;
+}
+
+}  // namespace
+
+TEST_CASE("a launch becomes one of three dimensions, with the setting in the last offset") {
+  const NdRange launched = encode(line(1024, 64), {});
+  CHECK(launched ==
+        NdRange{.dimensions = 3, .offset = {0, 0, 1}, .global = {1024, 1, 1}, .local = {64, 1, 1}});
+  // As cl/prelude.clh takes it apart.
+  const Setting setting{.exponents = {2, no_folding, no_folding},
+                        .window = {.dimension = 0, .number = 3, .shift = 2},
+                        .without_barriers = true,
+                        .with_plain_atomics = true};
+  CHECK(encode(line(1024, 64), setting).offset[2] ==
+        (1U | 29U << 2U | 3U << 19U | 2U << 22U | 1U << 27U | 1U << 28U));
+}
+
+TEST_CASE("every setting of a sweep and each of its windows comes back out of the launch") {
+  Random random(1);
+  for (int round = 0; round < rounds(2000); ++round) {
+    const NdRange launch = random_launch(random);
+    const std::vector<Setting> sweep = fold_sweep(launch);
+    REQUIRE(!sweep.empty());
+    CHECK(sweep.front() == Setting{});
+    CHECK(count_distinct_groups(launch, sweep.back()) == 1);
+    std::uint64_t before = count_distinct_groups(launch, {}) + 1;
+    for (const Setting& setting : sweep) {
+      const std::uint64_t distinct = count_distinct_groups(launch, setting);
+      CHECK(distinct < before);
+      CHECK((&setting == &sweep[0] || &setting == &sweep[1] || distinct * 2 == before));
+      before = distinct;
+      const std::vector<Setting> windows = windows_of(launch, setting);
+      CHECK(windows.size() <= 3);
+      CHECK(windows.front() == setting);
+      for (const Setting& window : windows) {
+        const NdRange launched = encode(launch, window);
+        CHECK(decode(launched) == window);
+        CHECK(launched.offset[2] < std::uint64_t{1} << 31U);
+        CHECK(count_distinct_groups(launch, window) == distinct);
+        CHECK((&window == &windows.front() || window.window.number > 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("windows are the first groups, some in the middle and some near the end") {
+  const std::vector<Setting> windows =
+      windows_of(line(1024, 1), {.exponents = {4, no_folding, no_folding}});
+  REQUIRE(windows.size() == 3);
+  CHECK(windows[1].window == Setting::Window{.dimension = 0, .number = 2, .shift = 8});
+  CHECK(windows[2].window == Setting::Window{.dimension = 0, .number = 3, .shift = 8});
+}
+
+TEST_CASE("folding keeps squares of groups") {
+  const NdRange square{.dimensions = 2, .global = {64, 64, 1}, .local = {8, 8, 1}};
+  const std::vector<Setting> sweep = fold_sweep(square);
+  REQUIRE(sweep.size() == 7);
+  CHECK(sweep[1].exponents == std::array<std::uint32_t, 3>{3, 2, 0});
+  CHECK(sweep[2].exponents == std::array<std::uint32_t, 3>{2, 2, 0});
+  CHECK(sweep[6].exponents == std::array<std::uint32_t, 3>{0, 0, 0});
+}
+
+TEST_CASE("what cannot be encoded is refused with the reason") {
+  CHECK(refusal({.dimensions = 3, .offset = {0, 0, 1}, .global = {2, 2, 2}, .local = {1, 1, 1}}) ==
+        "the launch has an offset in dimension 2, where the setting would have to stand");
+  CHECK(refusal(line(1024, 64), {.exponents = {5, no_folding, no_folding}}) ==
+        "dimension 0 has 16 whole groups, and group 31 was asked for");
+  // A smaller last group has not the work-items of the others.
+  CHECK(refusal(line(1000, 64), {.exponents = {4, no_folding, no_folding}}) ==
+        "dimension 0 has 15 whole groups, and group 15 was asked for");
+  CHECK(refusal({.dimensions = 1, .global = {64, 1, 1}},
+                {.exponents = {1, no_folding, no_folding}}) ==
+        "the driver chooses the size of a work-group");
+  CHECK(refusal({.dimensions = 1, .global = {64, 1, 1}}) == "");
+  CHECK(refusal({.dimensions = 0, .global = {64, 1, 1}}) == "a launch of 0 dimensions");
+  CHECK(refusal({.dimensions = 1, .global = {64, 2, 1}}) ==
+        "sizes behind the last of 1 dimensions");
+  CHECK(refusal(line(0, 1)) == "a launch without work-items");
+  CHECK(refusal({.dimensions = 2, .global = {4, 4, 1}, .local = {4, 0, 1}}) ==
+        "a work-group without work-items");
+  CHECK(refusal(line(std::uint64_t{1} << 40U, 1)) == "too many groups in dimension 0");
+  const Setting::Window window{.dimension = 0, .number = 1, .shift = 1};
+  CHECK(refusal(line(64, 1), {.exponents = {2, no_folding, no_folding}, .window = window}) ==
+        "a window that begins inside of another one");
+  CHECK(refusal(line(64, 1), {.window = window}) == "a window in a dimension that is not folded");
+  CHECK(refusal(line(64, 1), {.exponents = {32, 0, 0}}) == "more groups than a launch can have");
+}
+
+TEST_CASE("a driver's choice of groups leaves nothing to fold") {
+  CHECK(fold_sweep({.dimensions = 1, .global = {64, 1, 1}}).empty());
+  CHECK_THROWS_AS(count_groups({.dimensions = 1, .global = {64, 1, 1}}), SettingError);
+}
+
+}  // namespace clprobe::prelude
