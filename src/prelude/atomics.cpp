@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prelude/atomics.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace clprobe::prelude {
+namespace {
+
+constexpr std::array<std::string_view, 9> updates{"add", "sub", "inc", "dec", "and",
+                                                  "or",  "xor", "min", "max"};
+
+AtomicKind kind_of(std::string_view name) {
+  const std::string_view operation = name.substr(name.find('_') + 1);
+  if (std::find(updates.begin(), updates.end(), operation) != updates.end()) {
+    return AtomicKind::update;
+  }
+  if (operation == "xchg" || operation == "cmpxchg") return AtomicKind::exchange;
+  return operation == "work_item_fence" ? AtomicKind::fence : AtomicKind::unknown;
+}
+
+/// Whether nothing is done with the value of the call between `name` and `close`: it is a
+/// statement.
+bool is_statement(Tokens body, std::size_t name, std::size_t close) {
+  if (close + 1 >= body.size() || !body[close + 1].is(";") || name == 0) return false;
+  const Token& before = body[name - 1];
+  if (before.is(";") || before.is("{") || before.is("}") || before.is("else") || before.is("do")) {
+    return true;
+  }
+  if (!before.is(")") || before.to_partner == 0) return false;
+  // if (...), while (...), for (...), or (void).
+  const std::size_t open = name - 1 - static_cast<std::size_t>(-before.to_partner);
+  if (open >= name) return false;
+  if (open + 3 == name && body[open + 1].is("void")) return true;
+  return open > 0 &&
+         (body[open - 1].is("if") || body[open - 1].is("while") || body[open - 1].is("for"));
+}
+
+AtomicCall call_at(const Part& part, std::size_t i) {
+  const Tokens body = part.body;
+  AtomicCall call{.name = body[i].text, .kind = kind_of(body[i].text)};
+  if (i + 1 >= body.size() || !body[i + 1].is("(")) return call;
+  const std::size_t close = closing_bracket(body, i + 1);
+  if (close == body.size()) return call;
+  const std::vector<Tokens> arguments = split_arguments(body.subspan(i + 2, close - i - 2));
+  if (!arguments.empty()) call.target = find_root(arguments[0]);
+  // At the very beginning of a function's body nothing stands before a statement.
+  const bool is_first = i == 0 && !part.is_macro;
+  const bool ends = close + 1 < body.size() && body[close + 1].is(";");
+  call.is_result_used = !(is_first && ends) && !is_statement(body, i, close);
+  return call;
+}
+
+}  // namespace
+
+bool is_keyword(std::string_view word) {
+  static constexpr std::array<std::string_view, 38> words{
+      "global",     "__global",  "local",    "__local",  "constant", "__constant", "private",
+      "__private",  "const",     "volatile", "restrict", "unsigned", "signed",     "struct",
+      "union",      "void",      "bool",     "size_t",   "static",   "inline",     "return",
+      "else",       "do",        "if",       "while",    "for",      "switch",     "case",
+      "__restrict", "sizeof",    "goto",     "break",    "continue", "ptrdiff_t",  "uintptr_t",
+      "generic",    "__generic", "enum"};
+  if (std::find(words.begin(), words.end(), word) != words.end()) return true;
+  static constexpr std::array<std::string_view, 11> scalars{"char", "uchar", "short", "ushort",
+                                                            "int",  "uint",  "long",  "ulong",
+                                                            "half", "float", "double"};
+  return std::any_of(scalars.begin(), scalars.end(), [&](std::string_view scalar) {
+    if (!word.starts_with(scalar)) return false;
+    const std::string_view width = word.substr(scalar.size());
+    return std::all_of(width.begin(), width.end(), [](char c) { return c >= '0' && c <= '9'; });
+  });
+}
+
+std::string_view find_root(Tokens expression) {
+  for (const Token& token : expression) {
+    if (token.kind == TokenKind::word && !is_keyword(token.text)) return token.text;
+  }
+  return {};
+}
+
+std::vector<AtomicCall> find_atomics(const Reach& reach) {
+  std::vector<AtomicCall> calls;
+  for (const Part& part : reach.parts()) {
+    for (std::size_t i = 0; i < part.body.size(); ++i) {
+      const Token& token = part.body[i];
+      if (token.kind != TokenKind::word) continue;
+      if (!token.text.starts_with("atomic_") && !token.text.starts_with("atom_")) continue;
+      const bool is_called = i + 1 < part.body.size() && part.body[i + 1].is("(");
+      const bool is_built_in = kind_of(token.text) != AtomicKind::unknown;
+      // A function of the program's own is reached itself; atomic_int is a type.
+      if (is_built_in || (is_called && !reach.defines(token.text))) {
+        calls.push_back(call_at(part, i));
+      }
+    }
+  }
+  return calls;
+}
+
+}  // namespace clprobe::prelude

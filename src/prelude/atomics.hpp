@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomics in a text.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "prelude/reach.hpp"
+
+namespace clprobe::prelude {
+
+enum class AtomicKind : std::uint8_t {
+  update,    ///< add, inc, or ...: a load and a store, and nobody waits
+  exchange,  ///< xchg, cmpxchg: of these locks are made
+  fence,
+  unknown,  ///< those of OpenCL 2.0 and of extensions
+};
+
+struct AtomicCall {
+  std::string_view name{};
+  AtomicKind kind{AtomicKind::unknown};
+  std::string_view target{};  ///< the name of the memory; empty where it is not clear
+  /// Whether a statement does more with it than this call; a macro's is taken to be used.
+  bool is_result_used{true};
+};
+
+/// In all that is reached, built-in ones.
+std::vector<AtomicCall> find_atomics(const Reach& reach);
+
+/// The first word that is no type and no qualifier: of `&((global int*)a)[i]` that is `a`.
+std::string_view find_root(Tokens expression);
+
+/// Whether the word is a type's or a qualifier's, or a keyword.
+bool is_keyword(std::string_view word);
+
+}  // namespace clprobe::prelude

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prelude/flow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "prelude/atomics.hpp"
+
+namespace clprobe::prelude {
+namespace {
+
+bool is_assignment(const Token& token) {
+  static constexpr std::array<std::string_view, 11> signs{
+      "=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
+  return token.kind == TokenKind::sign &&
+         std::find(signs.begin(), signs.end(), token.text) != signs.end();
+}
+
+bool ends_statement(const Token& token) { return token.is(";") || token.is("{") || token.is("}"); }
+
+/// Whether the parentheses that close at `i` are a cast's or a condition's, behind which a `*` is
+/// no product.
+bool is_cast_or_condition(const Reach& reach, Tokens tokens, std::size_t i) {
+  const auto size = static_cast<std::size_t>(-tokens[i].to_partner);
+  if (size == 0 || size > i) return true;
+  const std::size_t open = i - size;
+  if (open > 0 &&
+      (tokens[open - 1].is("if") || tokens[open - 1].is("while") || tokens[open - 1].is("for"))) {
+    return true;
+  }
+  if (tokens[i - 1].is("*")) return true;
+  const Tokens inside = tokens.subspan(open + 1, size - 1);
+  return std::all_of(inside.begin(), inside.end(), [&](const Token& token) {
+    return token.kind == TokenKind::word && reach.is_type(token.text);
+  });
+}
+
+/// Whether the `*` at `i` is a load or a store, and not a product or a declaration.
+bool is_dereference(const Reach& reach, Tokens tokens, std::size_t i) {
+  if (!tokens[i].is("*")) return false;
+  if (i == 0) return true;
+  const Token& before = tokens[i - 1];
+  if (before.is(")")) return is_cast_or_condition(reach, tokens, i - 1);
+  if (before.is("return") || before.is("else") || before.is("do")) return true;
+  return before.kind == TokenKind::sign && !before.is("]") && !before.is("*");
+}
+
+/// What the left side of an assignment names, and whether it is memory and no variable.
+struct Target {
+  std::string_view root{};
+  bool is_memory{false};
+};
+
+/// Of the parentheses that close in front of `i`: *(p + i) = ..., or MACRO(i) = ...
+std::size_t skip_parentheses(Tokens tokens, std::size_t i, Target& target) {
+  const auto size = static_cast<std::size_t>(-tokens[i - 1].to_partner);
+  if (size == 0 || size > i - 1) return i;
+  const std::size_t open = i - 1 - size;
+  target.is_memory = true;
+  target.root = find_root(tokens.subspan(open, size));
+  const bool is_call =
+      open > 0 && tokens[open - 1].kind == TokenKind::word && !is_keyword(tokens[open - 1].text);
+  if (!is_call) return open;
+  target.root = tokens[open - 1].text;
+  return open - 1;
+}
+
+/// Of the left side that ends before `end`.
+Target find_target(const Reach& reach, Tokens tokens, std::size_t end) {
+  Target target;
+  std::size_t i = end;
+  while (i > 0) {
+    const Token& token = tokens[i - 1];
+    const auto size = static_cast<std::size_t>(-token.to_partner);
+    if (token.is("]") && size > 0 && size < i) {
+      target.is_memory = true;
+      i -= 1 + size;
+      continue;
+    }
+    if (token.is(")")) {
+      i = skip_parentheses(tokens, i, target);
+      break;
+    }
+    if (token.kind != TokenKind::word || is_keyword(token.text)) break;
+    target.root = token.text;
+    --i;
+    const bool is_member = i > 0 && (tokens[i - 1].is(".") || tokens[i - 1].is("->"));
+    if (!is_member) break;
+    target.is_memory = target.is_memory || tokens[i - 1].is("->");
+    --i;
+  }
+  // float *p = ... declares one, *p = ... stores.
+  if (i > 0 && is_dereference(reach, tokens, i - 1)) target.is_memory = true;
+  return target;
+}
+
+class Flow {
+ public:
+  Flow(const Reach& reach, std::set<std::string_view> memory)
+      : reach_(reach), memory_(std::move(memory)) {}
+
+  std::optional<std::string> run() {
+    // Each round carries values one assignment further, against the order of the text.
+    constexpr int max_rounds = 60;
+    for (int round = 0; round < max_rounds; ++round) {
+      const std::size_t before = memory_.size() + values_.size();
+      for (const Part& part : reach_.parts()) {
+        follow(part);
+        if (!control_.empty()) return control_;
+      }
+      if (memory_.size() + values_.size() == before) return std::nullopt;
+    }
+    return "it is not clear what decides on addresses";
+  }
+
+ private:
+  void follow(const Part& part) {
+    const Tokens body = part.body;
+    for (std::size_t i = 0; i < body.size() && control_.empty(); ++i) {
+      if (is_assignment(body[i])) follow_assignment(body, i);
+      if (body[i].is("[")) check(between(body, i), "an address");
+      if (is_dereference(reach_, body, i)) check_dereference(body, i);
+      if (body[i].kind != TokenKind::word) continue;
+      if (values_.contains(body[i].text) && i + 1 < body.size() &&
+          (body[i + 1].is("[") || body[i + 1].is("->"))) {
+        decide(body[i].text, "an address");
+      }
+      if (body[i].is("return")) follow_return(part, i);
+      if (i + 1 < body.size() && body[i + 1].is("(")) follow_parentheses(body, i);
+    }
+    if (part.is_macro && find_value(body)) values_.insert(part.name);
+  }
+
+  /// What is between the bracket at `open` and its partner.
+  static Tokens between(Tokens tokens, std::size_t open) {
+    const std::size_t close = closing_bracket(tokens, open);
+    return close == tokens.size() ? tokens.subspan(open + 1)
+                                  : tokens.subspan(open + 1, close - open - 1);
+  }
+
+  static Tokens statement_from(Tokens body, std::size_t begin) {
+    std::size_t end = begin;
+    while (end < body.size() && !ends_statement(body[end])) ++end;
+    return body.subspan(begin, end - begin);
+  }
+
+  /// A name in `tokens` whose value comes out of the memory.
+  std::optional<std::string_view> find_value(Tokens tokens) const {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i].kind != TokenKind::word) continue;
+      const bool is_member = i > 0 && (tokens[i - 1].is(".") || tokens[i - 1].is("->"));
+      if (is_member) continue;
+      if (values_.contains(tokens[i].text)) return tokens[i].text;
+      if (memory_.contains(tokens[i].text) && is_loaded(tokens, i)) return tokens[i].text;
+    }
+    return std::nullopt;
+  }
+
+  /// Whether more is done with the name of memory at `i` than to hand on where it is.
+  static bool is_loaded(Tokens tokens, std::size_t i) {
+    if (i > 0 && tokens[i - 1].is("&")) {
+      // a & b is no address.
+      return i > 1 && (tokens[i - 2].kind != TokenKind::sign || tokens[i - 2].is(")") ||
+                       tokens[i - 2].is("]"));
+    }
+    if (i + 1 < tokens.size()) {
+      if (tokens[i + 1].is("[") || tokens[i + 1].is("->") || tokens[i + 1].is(".")) return true;
+    }
+    if (i == 0) return false;
+    // An argument among others, of who knows what.
+    const bool is_argument = tokens[i - 1].is(",") || (i > 1 && tokens[i - 1].is("(") &&
+                                                       tokens[i - 2].kind == TokenKind::word &&
+                                                       !is_keyword(tokens[i - 2].text));
+    return tokens[i - 1].is("*") || is_argument;
+  }
+
+  bool names_memory(Tokens tokens) const {
+    return std::any_of(tokens.begin(), tokens.end(), [&](const Token& token) {
+      return token.kind == TokenKind::word && memory_.contains(token.text);
+    });
+  }
+
+  void decide(std::string_view name, std::string_view what) {
+    if (control_.empty()) control_ = fmt::format("{} decides on {}", name, what);
+  }
+
+  void check(Tokens tokens, std::string_view what) {
+    if (const auto name = find_value(tokens)) decide(*name, what);
+  }
+
+  void check_dereference(Tokens body, std::size_t star) {
+    if (star + 1 >= body.size()) return;
+    if (body[star + 1].is("(")) {
+      check(between(body, star + 1), "an address");
+    } else if (values_.contains(body[star + 1].text)) {
+      decide(body[star + 1].text, "an address");
+    }
+  }
+
+  void follow_assignment(Tokens body, std::size_t sign) {
+    const Target target = find_target(reach_, body, sign);
+    const Tokens value = statement_from(body, sign + 1);
+    take(target, value);
+  }
+
+  void take(const Target& target, Tokens value) {
+    if (target.root.empty()) return;
+    if (find_value(value)) {
+      taint(target);
+    } else if (names_memory(value)) {
+      memory_.insert(target.root);
+    }
+  }
+
+  void taint(const Target& target) {
+    (target.is_memory ? memory_ : values_).insert(target.root);
+    const Part* const macro = reach_.reached(target.root);
+    if (macro == nullptr || !macro->is_macro) return;
+    const std::string_view root = find_root(macro->body);
+    if (!root.empty()) memory_.insert(root);
+  }
+
+  void follow_return(const Part& part, std::size_t i) {
+    const Tokens value = statement_from(part.body, i + 1);
+    if (find_value(value)) values_.insert(part.name);
+  }
+
+  void follow_parentheses(Tokens body, std::size_t word) {
+    const Tokens inside = between(body, word + 1);
+    const Token& name = body[word];
+    if (name.is("for") || name.is("while")) {
+      check(inside, "how long a loop runs");
+    } else if (name.is("if") || name.is("switch")) {
+      if (find_value(inside)) follow_condition(body, word, *find_value(inside));
+    } else if (!is_keyword(name.text)) {
+      follow_call(name.text, split_arguments(inside));
+    }
+  }
+
+  /// What a statement behind a condition of such values assigns is such a value as well.
+  void follow_condition(Tokens body, std::size_t word, std::string_view name) {
+    std::size_t i = closing_bracket(body, word + 1) + 1;
+    while (i < body.size()) {
+      Tokens statement;
+      if (body[i].is("{")) {
+        statement = between(body, i);
+        i = closing_bracket(body, i) + 1;
+      } else {
+        statement = statement_from(body, i);
+        i += statement.size() + 1;
+      }
+      follow_conditional(statement, name);
+      if (i >= body.size() || !body[i].is("else")) return;
+      ++i;
+    }
+  }
+
+  void follow_conditional(Tokens statement, std::string_view name) {
+    for (std::size_t i = 0; i < statement.size(); ++i) {
+      const Token& token = statement[i];
+      if (token.is("break") || token.is("continue") || token.is("return") || token.is("goto")) {
+        decide(name, "how long a loop runs");
+      }
+      const bool steps = token.is("++") || token.is("--");
+      if (!is_assignment(token) && !steps) continue;
+      Target target = find_target(reach_, statement, i);
+      if (steps && target.root.empty()) target.root = find_root(statement.subspan(i));
+      if (!target.root.empty()) taint(target);
+    }
+  }
+
+  void follow_call(std::string_view name, const std::vector<Tokens>& arguments) {
+    const Part* const callee = reach_.reached(name);
+    if (callee == nullptr) {
+      follow_built_in(name, arguments);
+      return;
+    }
+    const std::size_t count = std::min(arguments.size(), callee->parameters.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string_view parameter = callee->parameters[i];
+      if (parameter.empty()) continue;
+      if (find_value(arguments[i])) values_.insert(parameter);
+      if (names_memory(arguments[i])) memory_.insert(parameter);
+      if (!callee->are_pointers[i]) continue;
+      // It may have stored such a value there.
+      const std::string_view root = find_root(arguments[i]);
+      const bool is_written = memory_.contains(parameter) && !names_memory(arguments[i]);
+      if (!root.empty() && (is_written || (callee->is_macro && values_.contains(parameter)))) {
+        values_.insert(root);
+        memory_.insert(root);
+      }
+    }
+  }
+
+  /// vload4(offset, pointer), vstore4(value, offset, pointer); others store to what they get the
+  /// address of.
+  void follow_built_in(std::string_view name, const std::vector<Tokens>& arguments) {
+    if (name.starts_with("vload") && !arguments.empty()) {
+      check(arguments[0], "an address");
+      if (arguments.size() > 1 && names_memory(arguments[1])) values_.insert(name);
+    }
+    if (name.starts_with("vstore") && arguments.size() > 2) check(arguments[1], "an address");
+    const bool copies = name.starts_with("async_") || name.starts_with("vstore");
+    const bool is_any =
+        std::any_of(arguments.begin(), arguments.end(), [&](const Tokens& argument) {
+          return find_value(argument).has_value() || (copies && names_memory(argument));
+        });
+    if (!is_any) return;
+    for (const Tokens& argument : arguments) {
+      const bool is_address = !argument.empty() && argument[0].is("&");
+      const bool is_stored_to =
+          copies &&
+          &argument == (name.starts_with("vstore") ? &arguments.back() : &arguments.front());
+      const std::string_view root = find_root(argument);
+      if (root.empty() || (!is_address && !is_stored_to)) continue;
+      memory_.insert(root);
+      if (is_address) values_.insert(root);
+    }
+  }
+
+  const Reach& reach_;
+  std::set<std::string_view> memory_;    ///< of unknown contents
+  std::set<std::string_view> values_{};  ///< variables that are made from them
+  std::string control_{};
+};
+
+}  // namespace
+
+std::optional<std::string> find_control(const Reach& reach,
+                                        const std::set<std::string_view>& memory) {
+  return Flow(reach, memory).run();
+}
+
+std::set<std::string_view> find_written(const Reach& reach) {
+  std::set<std::string_view> written;
+  for (const Part& part : reach.parts()) {
+    for (std::size_t i = 0; i < part.body.size(); ++i) {
+      if (!is_assignment(part.body[i])) continue;
+      const Target target = find_target(reach, part.body, i);
+      if (target.is_memory && !target.root.empty()) written.insert(target.root);
+    }
+  }
+  return written;
+}
+
+}  // namespace clprobe::prelude

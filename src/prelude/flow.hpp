@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether what is in some memory decides on addresses or on how long a kernel runs.
+//
+// By names, without types, order or scopes: a name stands for all things of that name in all that
+// is reached, and whatever is assigned once is so for ever. That errs on one side only, as long as
+// the text says what it does: it finds more than there is.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "prelude/reach.hpp"
+
+namespace clprobe::prelude {
+
+/// The first place at which a load of `memory` decides: "`count` decides on an address". Nothing
+/// where none does.
+std::optional<std::string> find_control(const Reach& reach,
+                                        const std::set<std::string_view>& memory);
+
+/// The names of memory that is stored to, by a subscript or a pointer.
+std::set<std::string_view> find_written(const Reach& reach);
+
+}  // namespace clprobe::prelude

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of a text speaks against taking something away.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "prelude/atomics.hpp"
+#include "prelude/flow.hpp"
+#include "prelude/memory_names.hpp"
+#include "prelude/reach.hpp"
+
+namespace clprobe::prelude {
+namespace {
+
+constexpr std::array<std::string_view, 5> renamed{
+    "get_group_id", "get_global_id", "get_global_offset", "get_global_linear_id", "get_work_dim"};
+constexpr std::array<std::string_view, 2> barrier_names{"barrier", "work_group_barrier"};
+// Groups that hand work to each other, or to the device.
+constexpr std::array<std::string_view, 7> handing{"enqueue_kernel",
+                                                  "get_default_queue",
+                                                  "read_pipe",
+                                                  "write_pipe",
+                                                  "reserve_read_pipe",
+                                                  "reserve_write_pipe",
+                                                  "work_group_reserve_read_pipe"};
+
+Verdict refused(std::string reason) { return {Possibility::refused, std::move(reason)}; }
+
+template <typename Test>
+const Token* find_word(const Reach& reach, Test test) {
+  for (const Part& part : reach.parts()) {
+    const auto found = std::find_if(part.body.begin(), part.body.end(), [&](const Token& token) {
+      return token.kind == TokenKind::word && test(token.text);
+    });
+    if (found != part.body.end()) return &*found;
+  }
+  return nullptr;
+}
+
+template <typename Names>
+const Token* find_one_of(const Reach& reach, const Names& names) {
+  return find_word(reach, [&](std::string_view word) {
+    return std::find(names.begin(), names.end(), word) != names.end();
+  });
+}
+
+template <typename Names>
+std::optional<std::string> defined_again(const Reach& reach, const Names& names) {
+  for (const std::string_view name : names) {
+    if (reach.defines(name)) return fmt::format("the program defines {} itself", name);
+  }
+  return std::nullopt;
+}
+
+/// A file that is included and not at hand may hold anything.
+std::optional<std::string> missing_header(const Program& program, const Reach& reach) {
+  for (const Lexed& lexed : reach.texts()) {
+    for (const std::string_view name : lexed.includes) {
+      if (name.empty()) return "it includes a file that a macro names";
+      if (!program.headers.contains(std::string(name))) {
+        return fmt::format("it includes {}, which is not at hand", name);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+/// Of (get_global_id)(0) the macro of that name is not used.
+bool is_hidden_call(const Reach& reach) {
+  for (const Part& part : reach.parts()) {
+    for (std::size_t i = 1; i + 1 < part.body.size(); ++i) {
+      const bool is_renamed =
+          std::find(renamed.begin(), renamed.end(), part.body[i].text) != renamed.end();
+      if (is_renamed && part.body[i - 1].is("(") && part.body[i + 1].is(")")) return true;
+    }
+  }
+  return false;
+}
+
+bool has_our_names(const Reach& reach) {
+  const auto is_ours = [](std::string_view word) {
+    return word.starts_with("clp_") || word.starts_with("CLP_");
+  };
+  return std::any_of(reach.texts().begin(), reach.texts().end(), [&](const Lexed& lexed) {
+    return std::any_of(lexed.code.begin(), lexed.code.end(),
+                       [&](const Token& token) { return is_ours(token.text); }) ||
+           std::any_of(lexed.macros.begin(), lexed.macros.end(),
+                       [&](const Macro& macro) { return is_ours(macro.name); });
+  });
+}
+
+/// Inline assembly that names one of these.
+bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> names) {
+  constexpr std::array<std::string_view, 3> words{"asm", "__asm", "__asm__"};
+  if (find_one_of(reach, words) == nullptr) return false;
+  return std::any_of(reach.parts().begin(), reach.parts().end(), [&](const Part& part) {
+    return std::any_of(part.body.begin(), part.body.end(), [&](const Token& token) {
+      return token.kind == TokenKind::quoted &&
+             std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+               return token.text.find(name) != std::string_view::npos;
+             });
+    });
+  });
+}
+
+Verdict judge_renaming(const Program& program, const Reach& reach, std::string_view kernel) {
+  if (reach.parts().empty()) {
+    return refused(fmt::format(
+        "no kernel {} in the program's text: its name comes out of a macro, or brackets do not "
+        "match in all branches of #if",
+        kernel));
+  }
+  if (const auto missing = missing_header(program, reach)) return refused(*missing);
+  if (const auto again = defined_again(reach, renamed)) return refused(*again);
+  if (has_our_names(reach)) return refused("the program has names that begin with clp_");
+  if (is_hidden_call(reach)) return refused("it hides a work-item function from macros");
+  if (const Token* const word = find_one_of(reach, handing)) {
+    return refused(fmt::format("it calls {}", word->text));
+  }
+  return {};
+}
+
+Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
+  for (const AtomicCall& call : find_atomics(reach)) {
+    if (call.kind == AtomicKind::fence) continue;
+    const bool is_local = names.local.contains(call.target);
+    if (call.kind == AtomicKind::unknown || call.kind == AtomicKind::exchange) {
+      return refused(fmt::format("groups may wait for each other: {}", call.name));
+    }
+    if (call.is_result_used && !is_local) {
+      return refused(
+          fmt::format("groups may take work from a counter: the result of {} is used", call.name));
+    }
+  }
+  if (const auto name = find_volatile_access(reach, names)) {
+    return refused(
+        fmt::format("groups may wait for each other: {} is volatile global memory", *name));
+  }
+  if (has_assembly(reach, {"ctaid", "atom", "s_getreg"})) {
+    return refused("its assembly asks for the group, or has atomics");
+  }
+  return {};
+}
+
+Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
+  const bool is_in_assembly = has_assembly(reach, {"bar.", "s_barrier"});
+  if (is_in_assembly) return refused("its barriers are assembly");
+  if (find_one_of(reach, barrier_names) == nullptr) {
+    return {Possibility::not_present, "no barrier in the text"};
+  }
+  if (const auto again = defined_again(reach, barrier_names)) return refused(*again);
+  std::set<std::string_view> racy = names.local;
+  // A barrier for global memory keeps what the kernel writes there in order as well.
+  const auto is_global_fence = [](std::string_view word) {
+    return word == "CLK_GLOBAL_MEM_FENCE" || word == "CLK_IMAGE_MEM_FENCE";
+  };
+  if (find_word(reach, is_global_fence) != nullptr) {
+    const std::set<std::string_view> written = find_written(reach);
+    racy.insert(written.begin(), written.end());
+  }
+  if (const auto control = find_control(reach, racy)) {
+    return refused(fmt::format("without barriers {}", *control));
+  }
+  return {};
+}
+
+/// Functions of 64-bit words have the names of the older ones.
+bool has_wide_atomics(const Reach& reach) {
+  return std::any_of(reach.texts().begin(), reach.texts().end(), [](const Lexed& lexed) {
+    return std::any_of(lexed.pragmas.begin(), lexed.pragmas.end(),
+                       [](const Token& token) { return token.text.starts_with("cl_khr_int64_"); });
+  });
+}
+
+Verdict judge_atomics(const Reach& reach) {
+  std::set<std::string_view> racy;
+  bool is_any = false;
+  for (const AtomicCall& call : find_atomics(reach)) {
+    if (call.kind == AtomicKind::fence) continue;
+    is_any = true;
+    if (call.kind != AtomicKind::update) return refused(fmt::format("it calls {}", call.name));
+    if (reach.defines(call.name)) {
+      return refused(fmt::format("the program defines {} itself", call.name));
+    }
+    if (call.is_result_used) return refused(fmt::format("the result of {} is used", call.name));
+    if (call.name.starts_with("atom_") && has_wide_atomics(reach)) {
+      return refused(fmt::format("{} may be of 64-bit words", call.name));
+    }
+    if (call.target.empty()) return refused("it is not clear what an atomic updates");
+    racy.insert(call.target);
+  }
+  if (has_assembly(reach, {"atom", "red."})) return refused("its atomics are assembly");
+  if (!is_any) return {Possibility::not_present, "no atomic in the text"};
+  if (const auto control = find_control(reach, racy)) {
+    return refused(fmt::format("with updates lost {}", *control));
+  }
+  return {};
+}
+
+}  // namespace
+
+Judgement judge(const Program& program, std::string_view kernel) {
+  const Reach reach(program, kernel);
+  const Verdict renaming = judge_renaming(program, reach, kernel);
+  if (renaming.possibility != Possibility::usable) return {renaming, renaming, renaming, renaming};
+  const MemoryNames names = find_memory_names(reach);
+  return {.renaming = renaming,
+          .folding = judge_folding(reach, names),
+          .barriers = judge_barriers(reach, names),
+          .atomics = judge_atomics(reach)};
+}
+
+}  // namespace clprobe::prelude

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "clprobe/prelude.hpp"
+
+namespace clprobe::prelude {
+namespace {
+
+Judgement judge_text(const std::string& text) { return judge({.sources = {text}}, "k"); }
+
+/// What is said of a kernel with this body; `usable` where nothing is.
+std::string words_of(const Verdict& verdict) {
+  if (verdict.possibility == Possibility::usable) return "usable";
+  return verdict.reason;
+}
+
+const std::string signature =
+    "kernel void k(global float* a, global int* index, volatile global int* counter, "
+    "local float* tile, int n) ";
+
+std::string folding(const std::string& body) {
+  return words_of(judge_text(signature + "{" + body + "}").folding);
+}
+std::string barriers(const std::string& body) {
+  return words_of(judge_text(signature + "{" + body + "}").barriers);
+}
+std::string atomics(const std::string& body) {
+  return words_of(judge_text(signature + "{" + body + "}").atomics);
+}
+
+}  // namespace
+
+TEST_CASE("nothing is in the way of a kernel that only loads and stores") {
+  const Judgement judgement = judge_text(signature + "{ a[get_global_id(0)] = a[index[0]]; }");
+  CHECK(judgement.renaming == Verdict{});
+  CHECK(judgement.folding == Verdict{});
+  CHECK(judgement.barriers == Verdict{Possibility::not_present, "no barrier in the text"});
+  CHECK(judgement.atomics == Verdict{Possibility::not_present, "no atomic in the text"});
+}
+
+TEST_CASE("what the prelude cannot stand in front of is refused whole") {
+  const auto renaming = [](const std::string& text) { return words_of(judge_text(text).renaming); };
+  CHECK(renaming("kernel void other() { }").starts_with("no kernel k in the program's text"));
+  CHECK(renaming("#include \"x.h\"\nkernel void k() { }") ==
+        "it includes x.h, which is not at hand");
+  CHECK(renaming("#include FILE\nkernel void k() { }") == "it includes a file that a macro names");
+  CHECK(judge({.sources = {"#include \"x.h\"\nkernel void k() { F }"},
+               .headers = {{"x.h", "#define F"}}},
+              "k")
+            .renaming == Verdict{});
+  CHECK(renaming("#define get_global_id(d) 0\nkernel void k() { }") ==
+        "the program defines get_global_id itself");
+  CHECK(renaming("kernel void k() { int clp_a; }") == "the program has names that begin with clp_");
+  CHECK(renaming("kernel void k() { int i = (get_global_id)(0); }") ==
+        "it hides a work-item function from macros");
+  CHECK(renaming("kernel void k() { enqueue_kernel(q, f, r, ^{}); }") == "it calls enqueue_kernel");
+  CHECK(judge({.sources = {"kernel void k() { }"}, .options = "-Dget_work_dim()=2"}, "k")
+            .renaming.reason == "the program defines get_work_dim itself");
+}
+
+TEST_CASE("groups that may depend on each other are not folded") {
+  CHECK(folding("atomic_inc(counter);") == "usable");
+  CHECK(folding("if (n) atomic_inc(counter); else atomic_add(counter, 2);") == "usable");
+  CHECK(folding("(void)atomic_inc(counter);") == "usable");
+  CHECK(folding("int i = atomic_inc(counter); a[i] = 1;") ==
+        "groups may take work from a counter: the result of atomic_inc is used");
+  CHECK(folding("(int)atomic_inc(counter);") ==
+        "groups may take work from a counter: the result of atomic_inc is used");
+  // Of local memory it is the group's own affair.
+  CHECK(folding("local int taken; int i = atomic_inc(&taken);") == "usable");
+  CHECK(folding("while (atomic_cmpxchg(counter, 0, 1));") ==
+        "groups may wait for each other: atomic_cmpxchg");
+  CHECK(folding("atomic_fetch_add(p, 1);") == "groups may wait for each other: atomic_fetch_add");
+  CHECK(folding("while (counter[0] == 0);") ==
+        "groups may wait for each other: counter is volatile global memory");
+  CHECK(folding("while (*(volatile global int*)index == 0);") ==
+        "groups may wait for each other: what a pointer is cast to is volatile global memory");
+  CHECK(folding("asm(\"mov.u32 %0, %ctaid.x;\" : \"=r\"(n));") ==
+        "its assembly asks for the group, or has atomics");
+  CHECK(folding("asm(\"bfe.u32 %0, %1, 2, 3;\" : \"=r\"(n) : \"r\"(n));") == "usable");
+}
+
+TEST_CASE("what functions and macros do, the kernels that reach them do") {
+  const std::string text = R"(
+    #define LOCK(p) while (atomic_xchg(p, 1)) {}
+    void take(volatile global int* p) { LOCK(p); }
+    void take_nothing(volatile global int* p) { }
+    kernel void k(volatile global int* p) { take_nothing(p); }
+    kernel void locking(volatile global int* p) { take(p); }
+    #define PASTE(a, b) a##b
+    kernel void pasting(volatile global int* p) { PASTE(ta, ke)(p); }
+    kernel void calling(volatile global int* p) { locking(p); })";
+  CHECK(words_of(judge_text(text).folding) == "usable");
+  for (const std::string_view kernel : {"locking", "pasting", "calling"}) {
+    CHECK(judge({.sources = {text}}, kernel).folding.reason ==
+          "groups may wait for each other: atomic_xchg");
+  }
+  const Program program{.sources = {"kernel void k(global int* p) { HOOK; }"},
+                        .options = "-D HOOK=atomic_xchg(p,1)"};
+  CHECK(judge(program, "k").folding.reason == "groups may wait for each other: atomic_xchg");
+}
+
+TEST_CASE("barriers may go where local memory holds values alone") {
+  CHECK(barriers("tile[0] = a[n]; barrier(CLK_LOCAL_MEM_FENCE); a[n] = tile[1];") == "usable");
+  // A tiled gemm.
+  CHECK(barriers(R"(local float at[16][16], bt[16][16]; float sum = 0;
+    for (int t = 0; t < n; ++t) {
+      at[get_local_id(1)][get_local_id(0)] = a[t];
+      barrier(CLK_LOCAL_MEM_FENCE);
+      for (int k = 0; k < 16; ++k) sum += at[get_local_id(1)][k] * bt[k][get_local_id(0)];
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    a[get_global_id(0)] = sum;)") == "usable");
+  // A reduction.
+  CHECK(barriers(R"(for (int s = 8; s > 0; s /= 2) {
+      if (get_local_id(0) < s) tile[get_local_id(0)] += tile[get_local_id(0) + s];
+      barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (get_local_id(0) == 0) a[get_group_id(0)] = tile[0];)") == "usable");
+  // A pointer into it is still local memory.
+  CHECK(barriers("local float* row = &tile[n]; barrier(1); a[n] = row[2] * 2;") == "usable");
+  CHECK(barriers("if (tile[0] > 1) a[n] = 2; barrier(1);") == "usable");
+}
+
+TEST_CASE("barriers stay where what is in local memory decides on addresses or loops") {
+  const std::string address = "without barriers tile decides on an address";
+  CHECK(barriers("barrier(1); a[(int)tile[0]] = 1;") == address);
+  CHECK(barriers("barrier(1); a[index[(int)*tile]] = 1;") == address);
+  CHECK(barriers("barrier(1); *(a + (int)tile[n]) = 1;") == address);
+  CHECK(barriers("barrier(1); vstore4(v, (int)tile[n], a);") == address);
+  CHECK(barriers("barrier(1); float4 v = vload4((int)tile[n], a);") == address);
+  CHECK(barriers("int i = tile[0]; int j = i + 1; barrier(1); a[j] = 1;") ==
+        "without barriers j decides on an address");
+  CHECK(barriers("barrier(1); for (int i = 0; i < tile[0]; ++i) a[i] = 1;") ==
+        "without barriers tile decides on how long a loop runs");
+  CHECK(barriers("int end = tile[1]; while (n < end) { barrier(1); ++n; }") ==
+        "without barriers end decides on how long a loop runs");
+  CHECK(barriers("for (;;) { barrier(1); if (tile[0] > 0) { break; } }") ==
+        "without barriers tile decides on how long a loop runs");
+  // By way of a variable that is only set where it is true.
+  CHECK(barriers("int go = 1; while (go) { barrier(1); if (tile[0] > 0) go = 0; }") ==
+        "without barriers go decides on how long a loop runs");
+  CHECK(barriers("global float* p = a + (int)tile[n]; barrier(1); *p = 1;") ==
+        "without barriers p decides on an address");
+  CHECK(barriers("private_copy[0] = tile[n]; barrier(1); a[private_copy[0]] = 1;") ==
+        "without barriers private_copy decides on an address");
+}
+
+TEST_CASE("values go through functions, macros and global memory") {
+  const auto verdict = [](const std::string& text) { return words_of(judge_text(text).barriers); };
+  CHECK(verdict(R"(int load(local int* from) { return from[0]; }
+    kernel void k(global int* a, local int* t) { barrier(1); int i = load(t); a[i] = 1; })") ==
+        "without barriers i decides on an address");
+  CHECK(verdict(R"(void store(global int* to, int at) { to[at] = 1; }
+    kernel void k(global int* a, local int* t) { barrier(1); store(a, t[0]); })") ==
+        "without barriers at decides on an address");
+  CHECK(verdict(R"(void put(int* to, local int* from) { *to = from[0]; }
+    kernel void k(global int* a, local int* t) { int i; put(&i, t); barrier(1); a[i] = 1; })") ==
+        "without barriers i decides on an address");
+  CHECK(verdict(R"(#define T(i) t[(i)]
+    kernel void k(global int* a, local int* t) { barrier(1); a[T(1)] = 1; })") ==
+        "without barriers T decides on an address");
+  CHECK(verdict(R"(#define A(i) a[(i)]
+    kernel void k(global int* a, global int* b, local int* t) {
+      A(0) = t[0]; barrier(1); b[a[0]] = 1; })") == "without barriers a decides on an address");
+  CHECK(verdict(R"(kernel void k(global int* a, local int* t) {
+      barrier(1); vstore4(vload4(0, t), 0, a); int i = a[0]; a[i] = 1; })") ==
+        "without barriers i decides on an address");
+  // What a barrier for global memory keeps in order counts as well.
+  CHECK(verdict(R"(kernel void k(global int* a, global int* b) {
+      a[get_local_id(0)] = 3; barrier(CLK_GLOBAL_MEM_FENCE); b[a[1]] = 1; })") ==
+        "without barriers a decides on an address");
+  CHECK(verdict(R"(kernel void k(global int* a, global int* b) {
+      a[get_local_id(0)] = 3; barrier(CLK_LOCAL_MEM_FENCE); b[b[1]] = 1; })") == "usable");
+}
+
+TEST_CASE("barriers that are not ours to rename are refused") {
+  CHECK(words_of(judge_text("#define barrier(x) f(x)\nkernel void k() { barrier(1); }").barriers) ==
+        "the program defines barrier itself");
+  CHECK(barriers("asm volatile(\"bar.sync 0;\");") == "its barriers are assembly");
+}
+
+TEST_CASE("atomics may lose updates where nobody looks at the result") {
+  CHECK(atomics("atomic_inc(&index[n]);") == "usable");
+  CHECK(atomics("atom_add(index, 2);") == "usable");
+  CHECK(atomics("int i = atomic_inc(counter);") == "the result of atomic_inc is used");
+  // What a macro's user does with it is not looked at.
+  CHECK(words_of(judge_text("#define INC(p) atomic_inc(p)\n"
+                            "kernel void k(global int* p) { INC(p); }")
+                     .atomics) == "the result of atomic_inc is used");
+  CHECK(atomics("atomic_xchg(index, 0);") == "it calls atomic_xchg");
+  CHECK(atomics("atomic_fetch_add(p, 1);") == "it calls atomic_fetch_add");
+  CHECK(atomics("atomic_inc(index); a[index[0]] = 1;") ==
+        "with updates lost index decides on an address");
+  CHECK(atomics("atomic_inc(index); while (index[0] < 5);") ==
+        "with updates lost index decides on how long a loop runs");
+  CHECK(words_of(judge_text("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+                            "kernel void k(global long* p) { atom_inc(p); }")
+                     .atomics) == "atom_inc may be of 64-bit words");
+  CHECK(words_of(judge_text("void atomic_add(int* p, int v) { }\n"
+                            "kernel void k() { int i; atomic_add(&i, 1); }")
+                     .atomics) == "the program defines atomic_add itself");
+}
+
+}  // namespace clprobe::prelude
