@@ -23,6 +23,7 @@ inline constexpr std::string_view launch_file = "launch.json";
 inline constexpr std::size_t max_json_bytes = std::size_t{4} << 20U;
 inline constexpr std::size_t max_text_bytes = std::size_t{16} << 20U;
 inline constexpr std::uint64_t max_object_bytes = std::uint64_t{1} << 40U;
+inline constexpr std::uint64_t max_capture_bytes = std::uint64_t{2} << 30U;  ///< of all objects
 inline constexpr std::size_t max_units = 64;
 inline constexpr std::size_t max_objects = 256;
 inline constexpr std::size_t max_arguments = 256;
@@ -172,15 +173,34 @@ struct Bundle {
   std::vector<std::string> texts{};  ///< of each unit
   std::string folder{};              ///< of its objects
   std::string id{};                  ///< the hash of what the launch is made of, 16 digits
+
+  friend bool operator==(const Bundle&, const Bundle&) = default;
 };
 
 /// Reads the folder's launch.json and texts. Only plain files that are what their names say: no
 /// links, no other sizes, no other hashes. Throws FormatError.
 Bundle read_bundle(const std::string& folder);
 
-/// A kernel's text, and a launch of it that a person describes. Objects that were captured are
-/// sought beside the description. Throws FormatError.
+/// A kernel's text, and a launch of it that a person describes, or that was captured with another
+/// text. Objects that were captured are sought beside the description. Throws FormatError.
 Bundle read_described(const std::string& text_path, const std::string& launch_path);
+
+/// Where a bundle comes from: its folder, or a description and the file of the kernel's text.
+struct Source {
+  std::string launch{};
+  std::string kernel_file{};  ///< empty: `launch` is a folder
+
+  friend bool operator==(const Source&, const Source&) = default;
+};
+
+/// Throws FormatError.
+Bundle read_source(const Source& source);
+
+/// The process that replays is told of the sources by this variable. Throws FormatError for a path
+/// that cannot stand in it.
+inline constexpr std::string_view sources_variable = "CLPROBE_BUNDLES";
+std::string to_environment(const std::vector<Source>& sources);
+std::vector<Source> sources_of_environment();
 
 /// What the object holds before the launch. Throws FormatError where the file is not what the
 /// bundle says.

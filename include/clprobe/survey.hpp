@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -120,6 +121,18 @@ std::size_t count_main_rows(std::span<const Row> rows);
 /// Mesa 22.3: 0, 1, 2, 3).
 bool has_doubtful_times(const Survey& survey);
 
+/// A launch that is to be captured, and what was surveyed of those like it.
+struct Wanted {
+  std::string kernel{};
+  std::optional<Signature> signature{};  ///< nothing: whatever its program and sizes
+  std::uint64_t ordinal{1};              ///< among those launches in a process, from 1
+  std::uint64_t launches{0};
+  double share{0.0};  ///< of the program's device time
+  double mean_ns{0.0};
+
+  friend bool operator==(const Wanted&, const Wanted&) = default;
+};
+
 /// Not a survey, or cut short. One line.
 class FormatError : public std::runtime_error {
  public:
@@ -131,5 +144,10 @@ class FormatError : public std::runtime_error {
 std::string to_text(const Survey& survey);
 /// Throws FormatError.
 Survey from_text(std::string_view text);
+
+/// What the layer is to capture, in the same form. At most 100 of them.
+std::string wanted_to_text(std::span<const Wanted> wanted);
+/// Throws FormatError.
+std::vector<Wanted> wanted_from_text(std::string_view text);
 
 }  // namespace clprobe::survey

@@ -82,12 +82,13 @@ Bundle read_bundle(const std::string& folder) {
 Bundle read_described(const std::string& text_path, const std::string& launch_path) {
   const std::string folder = fs::path(launch_path).parent_path().string();
   Bundle bundle{.launch = read_launch_file(launch_path), .folder = folder};
-  const std::vector<Unit>& units = bundle.launch.program.units;
-  if (units.size() != 1 || !units.front().sha256.empty()) {
+  std::vector<Unit>& units = bundle.launch.program.units;
+  if (units.size() != 1) {
     throw FormatError(
-        fmt::format("{} names texts of its own: leave --kernel-file out", quote(launch_path)));
+        fmt::format("{} has several texts: leave --kernel-file out", quote(launch_path)));
   }
   bundle.texts.push_back(read_plain(text_path, max_text_bytes));
+  units.front().sha256 = sha256_of(bundle.texts.front());
   bundle.id = id_of(bundle.launch, bundle.texts);
   return bundle;
 }

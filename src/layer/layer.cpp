@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "layer/capture.hpp"
+#include "layer/captures.hpp"
 #include "layer/launches.hpp"
 #include "layer/opencl.hpp"
 #include "layer/programs.hpp"
@@ -72,6 +74,7 @@ clInitLayer(cl_uint num_entries, const cl_icd_dispatch* target_dispatch, cl_uint
     wrap_queues(own_table());
     wrap_programs(own_table());
     wrap_launches(own_table());
+    if (!capture_folder().empty()) wrap_capture(own_table());
     State::get().begin();
   }
   *num_entries_ret = static_cast<cl_uint>(shared);

@@ -135,6 +135,16 @@ Queue State::find_queue(cl_command_queue queue) noexcept {
   return found;
 }
 
+std::optional<survey::Signature> State::signature_of(cl_command_queue queue, cl_kernel kernel,
+                                                     const survey::Shape& shape) noexcept {
+  std::optional<survey::Signature> found;
+  record([&](const survey::Recorder& recorder) {
+    const auto place = queues_.find(queue);
+    if (place != queues_.end()) found = recorder.signature_of(kernel, place->second.device, shape);
+  });
+  return found;
+}
+
 bool State::change_profiling(cl_command_queue queue, cl_command_queue_properties properties,
                              bool is_enabled) noexcept {
   bool is_asked = true;

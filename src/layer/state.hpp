@@ -69,6 +69,11 @@ class State {
   void note_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
                    cl_event event) noexcept;
 
+  /// What a launch is told by in the survey; nothing where the queue or the kernel is not known.
+  [[nodiscard]] std::optional<survey::Signature> signature_of(cl_command_queue queue,
+                                                              cl_kernel kernel,
+                                                              const survey::Shape& shape) noexcept;
+
   /// Looks which launches have ended, unless another thread is at it. Otherwise than
   /// `looks_at_all`, it gives up behind many that have not.
   void harvest(bool looks_at_all) noexcept;

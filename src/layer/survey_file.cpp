@@ -44,15 +44,20 @@ std::string survey_folder() {
   return folder == nullptr ? "" : folder;
 }
 
+bool write_file(const std::string& path, std::string_view bytes) {
+  const std::string fresh = path + ".new";
+  const int descriptor = ::open(fresh.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+  if (descriptor < 0) return false;
+  const bool is_whole = write_all(descriptor, bytes);
+  ::close(descriptor);
+  if (is_whole && std::rename(fresh.c_str(), path.c_str()) == 0) return true;
+  ::unlink(fresh.c_str());
+  return false;
+}
+
 void SurveyFile::write(const survey::Survey& survey) {
   if (path_.empty()) path_ = reserve_name(survey_folder());
-  if (path_.empty()) return;
-  const std::string fresh = path_ + ".new";
-  const int descriptor = ::open(fresh.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-  if (descriptor < 0) return;
-  const bool is_whole = write_all(descriptor, survey::to_text(survey));
-  ::close(descriptor);
-  if (!is_whole || std::rename(fresh.c_str(), path_.c_str()) != 0) ::unlink(fresh.c_str());
+  if (!path_.empty()) static_cast<void>(write_file(path_, survey::to_text(survey)));
 }
 
 }  // namespace clprobe::layer

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "clprobe/survey.hpp"
 
@@ -10,6 +11,9 @@ namespace clprobe::layer {
 
 /// The folder; empty: nobody asked for a survey.
 std::string survey_folder();
+
+/// Replaces the file as a whole; whether that went well.
+bool write_file(const std::string& path, std::string_view bytes);
 
 class SurveyFile {
  public:

@@ -63,6 +63,23 @@ std::uint32_t Recorder::number_device(std::string_view name) {
   return static_cast<std::uint32_t>(found - devices_.begin());
 }
 
+Signature Recorder::signature_of(const Key& key) const {
+  const Identity& identity = identities_[key.identity];
+  return {.kernel = identity.name,
+          .program = identity.program,
+          .device = devices_[key.device],
+          .dimensions = key.shape.dimensions,
+          .global = key.shape.global,
+          .local = key.shape.local};
+}
+
+std::optional<Signature> Recorder::signature_of(Handle kernel, std::uint32_t device,
+                                                const Shape& shape) const {
+  const auto found = kernels_.find(kernel);
+  if (found == kernels_.end() || found->second.identity == no_identity) return std::nullopt;
+  return signature_of({found->second.identity, device, shape});
+}
+
 std::size_t Recorder::row_of(const Key& key) {
   const auto found = places_.find(key);
   if (found != places_.end()) return found->second;
@@ -70,13 +87,7 @@ std::size_t Recorder::row_of(const Key& key) {
   if (!is_various && places_.size() >= limits_.shapes) {
     return row_of({key.identity, key.device, {.dimensions = 0}});
   }
-  const Identity& identity = identities_[key.identity];
-  rows_.push_back({.signature = {.kernel = identity.name,
-                                 .program = identity.program,
-                                 .device = devices_[key.device],
-                                 .dimensions = key.shape.dimensions,
-                                 .global = key.shape.global,
-                                 .local = key.shape.local}});
+  rows_.push_back({.signature = signature_of(key)});
   places_.emplace(key, rows_.size() - 1);
   return rows_.size() - 1;
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -54,6 +55,9 @@ class Recorder {
   static constexpr std::size_t no_row = static_cast<std::size_t>(-1);
   /// Counts a launch of a kernel that is known. Returns its row, or no_row where there is none.
   std::size_t count_launch(Handle kernel, std::uint32_t device, const Shape& shape);
+  /// What such a launch is told by; nothing of a kernel that is not known.
+  [[nodiscard]] std::optional<Signature> signature_of(Handle kernel, std::uint32_t device,
+                                                      const Shape& shape) const;
   void add_time(std::size_t row, std::uint64_t ns) { rows_[row].sum.add_time(ns); }
   void add_gap(Gap gap, std::uint64_t count = 1) { gaps_[gap] += count; }
 
@@ -82,6 +86,7 @@ class Recorder {
   static constexpr std::uint32_t no_identity = static_cast<std::uint32_t>(-1);
 
   std::size_t row_of(const Key& key);
+  [[nodiscard]] Signature signature_of(const Key& key) const;
 
   Limits limits_;
   std::unordered_map<Handle, Program> programs_{};

@@ -2,6 +2,7 @@
 // Bundles on disk, hostile ones among them.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -133,19 +134,32 @@ TEST_CASE("bundle: the same launch has the same id, and another argument another
   CHECK(read_bundle(made.folder()).id != id);
 }
 
-TEST_CASE("described: a text beside the launch, for launches that name none") {
+TEST_CASE("described: a text beside the launch, in the place of one that it names") {
   TestBundle made;
-  made.write("k.cl", std::string(text));
+  made.write("k.cl", "kernel void k(global int* a) { a[0] = 2; }");
   const std::string kernel = made.path_of("k.cl").string();
   const std::string launch = made.path_of(std::string(launch_file)).string();
-  CHECK_THROWS_AS(read_described(kernel, launch), FormatError);
+  const Bundle other = read_described(kernel, launch);
+  CHECK(other.texts.front() == "kernel void k(global int* a) { a[0] = 2; }");
+  CHECK(other.id != read_bundle(made.folder()).id);
+  CHECK(read_object(other, other.launch.objects.front(), 1) == bytes);
   made.launch.program.units = {{"", "-DN=2"}};
   made.save();
   const Bundle bundle = read_described(kernel, launch);
-  CHECK(bundle.texts.front() == text);
-  CHECK(bundle.launch.program.units.front().options == "-DN=2");
-  CHECK(read_object(bundle, bundle.launch.objects.front(), 1) == bytes);
+  CHECK(bundle.launch.program.units.front() == Unit{sha256_of(bundle.texts.front()), "-DN=2"});
   CHECK(has(made.refusal(), "--kernel-file"));
+  made.launch.program.units.push_back({"", ""});
+  made.save();
+  CHECK_THROWS_AS(read_described(kernel, launch), FormatError);
+}
+
+TEST_CASE("sources: what a process is told is what it hears") {
+  const std::vector<Source> sources{{"/a b/c", ""}, {"d.json", "e.cl"}};
+  REQUIRE(::setenv(sources_variable.data(), to_environment(sources).c_str(), 1) == 0);
+  CHECK(sources_of_environment() == sources);
+  ::unsetenv(sources_variable.data());
+  CHECK(sources_of_environment().empty());
+  CHECK_THROWS_AS(to_environment({{"a\nb", ""}}), FormatError);
 }
 
 }  // namespace clprobe::bundle

@@ -85,4 +85,25 @@ TEST_CASE("changed bytes are refused or read, and never more than that") {
   }
 }
 
+TEST_CASE("a list of wanted launches reads back, and what is none is refused") {
+  std::vector<Wanted> wanted{{.kernel = "k\tm", .ordinal = 2},
+                             {.kernel = "sum",
+                              .signature = example().rows[0].signature,
+                              .ordinal = 3,
+                              .launches = 4,
+                              .share = 0.25,
+                              .mean_ns = 5000.0}};
+  wanted[1].signature->kernel = "sum";
+  const std::string text = wanted_to_text(wanted);
+  CHECK(wanted_from_text(text) == wanted);
+  CHECK(wanted_from_text(wanted_to_text({})).empty());
+  const std::string more_fields = with(text, "0\n", "0\t0\n");
+  for (const std::string& bad :
+       {std::string(), text.substr(1), text + "x", text + text, more_fields,
+        with(text, "wanted\tk", "row\tk"), to_text(example())}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(wanted_from_text(bad), FormatError);
+  }
+}
+
 }  // namespace clprobe::survey

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layer/capture_launch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "layer/state.hpp"
+
+namespace clprobe::layer {
+namespace {
+
+using bundle::Argument;
+using bundle::ArgumentKind;
+
+std::string device_text(cl_device_id device, cl_device_info name) {
+  std::array<char, 256> text{};
+  State::below().clGetDeviceInfo(device, name, text.size() - 1, text.data(), nullptr);
+  return text.data();
+}
+
+/// Where a pointer argument points; nothing where the driver does not say (many keep that only with
+/// -cl-kernel-arg-info, which we do not add: the program stays as it is).
+std::optional<cl_kernel_arg_address_qualifier> address_of(cl_kernel kernel, cl_uint index) {
+  const auto ask = State::below().clGetKernelArgInfo;
+  cl_kernel_arg_address_qualifier where = 0;
+  const bool is_known = ask != nullptr && ask(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
+                                              sizeof where, &where, nullptr) == CL_SUCCESS;
+  if (!is_known) return std::nullopt;
+  return where;
+}
+
+bool points_to_memory(const std::optional<cl_kernel_arg_address_qualifier>& where) {
+  return where == CL_KERNEL_ARG_ADDRESS_GLOBAL || where == CL_KERNEL_ARG_ADDRESS_CONSTANT;
+}
+
+/// What is in the place of a handle.
+void* handle_in(const std::string& value) {
+  void* handle = nullptr;
+  if (value.size() == sizeof handle) std::memcpy(&handle, value.data(), sizeof handle);
+  return handle;
+}
+
+[[noreturn]] void refuse_argument(cl_uint index, std::string_view what) {
+  throw Refusal("its argument " + std::to_string(index) + " is " + std::string(what));
+}
+
+}  // namespace
+
+/// Whatever still runs may write what the kernel reads.
+void CaptureLaunch::finish_queues() const {
+  if (known_.has_user_events()) {
+    throw Refusal("the program may hold its commands back by user events");
+  }
+  cl_int failed = CL_SUCCESS;
+  for (const cl_command_queue each : known_.queues(context_)) {
+    const cl_int error = State::below().clFinish(each);
+    if (error != CL_SUCCESS) failed = error;
+    State::below().clReleaseCommandQueue(each);
+  }
+  if (failed != CL_SUCCESS) throw Refusal("what was launched before it failed");
+}
+
+void CaptureLaunch::take_program(const KnownKernel& kernel) {
+  if (kernel.program == nullptr) throw Refusal("its program came by an extension");
+  if (!kernel.program->problem.empty()) throw Refusal(kernel.program->problem);
+  if (kernel.program->units.size() > bundle::max_units) throw Refusal("its program has many units");
+  for (const KnownProgram::Unit& unit : kernel.program->units) {
+    launch_.program.units.push_back({files_.add_text(unit.text), unit.options});
+  }
+  launch_.program.link_options = kernel.program->link_options;
+}
+
+Argument CaptureLaunch::take_buffer(const KnownMemory& memory) {
+  const auto found = std::find(roots_.begin(), roots_.end(), memory.root);
+  const auto place = static_cast<std::size_t>(found - roots_.begin());
+  const std::optional<KnownMemory> root = known_.memory(memory.root);
+  if (!root) throw Refusal("a buffer of which it gets a part is gone");
+  if (found == roots_.end()) {
+    if (roots_.size() == bundle::max_objects) throw Refusal("it has too many buffers");
+    const std::string bytes = read(memory.root, root->bytes);
+    roots_.push_back(memory.root);
+    launch_.objects.push_back({.name = "b" + std::to_string(place),
+                               .bytes = root->bytes,
+                               .sha256 = files_.add_object(bytes)});
+  }
+  Argument argument{.kind = ArgumentKind::buffer, .object = place};
+  const bool is_part = memory.bytes != root->bytes;
+  if (is_part) argument.origin = memory.origin;
+  if (is_part) argument.bytes = memory.bytes;
+  return argument;
+}
+
+Argument CaptureLaunch::take_argument(cl_kernel kernel, cl_uint index, const KnownArgument& known) {
+  if (!known.problem.empty()) refuse_argument(index, known.problem);
+  const auto where = address_of(kernel, index);
+  if (!known.has_value) {
+    if (points_to_memory(where)) return {.kind = ArgumentKind::null};
+    return {.kind = ArgumentKind::local, .bytes = known.bytes};
+  }
+  void* const handle = handle_in(known.value);
+  const std::optional<KnownMemory> memory = known_.memory(static_cast<cl_mem>(handle));
+  if (memory && !memory->problem.empty()) refuse_argument(index, memory->problem);
+  if (memory) return take_buffer(*memory);
+  if (handle != nullptr && known_.is_sampler(handle)) refuse_argument(index, "a sampler");
+  if (!points_to_memory(where)) return {.kind = ArgumentKind::value, .value = known.value};
+  if (handle == nullptr) return {.kind = ArgumentKind::null};
+  refuse_argument(index, "a buffer that came by an extension");
+}
+
+void CaptureLaunch::take_arguments(cl_kernel kernel, const KnownKernel& known) {
+  cl_uint count = 0;
+  State::below().clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr);
+  if (count > bundle::max_arguments) throw Refusal("it has too many arguments");
+  for (cl_uint index = 0; index < count; ++index) {
+    if (index >= known.arguments.size() || !known.arguments[index]) {
+      refuse_argument(index, "not set, or by an extension");
+    }
+    launch_.arguments.push_back(take_argument(kernel, index, *known.arguments[index]));
+  }
+}
+
+void CaptureLaunch::begin(cl_kernel kernel, const bundle::NdRange& range,
+                          const survey::Wanted& wanted) {
+  const cl_icd_dispatch& below = State::below();
+  const std::optional<KnownKernel> known = known_.kernel(kernel);
+  if (!known) throw Refusal("it came by an extension");
+  if (!known->problem.empty()) throw Refusal(known->problem);
+  cl_device_id device = nullptr;
+  below.clGetCommandQueueInfo(queue_, CL_QUEUE_CONTEXT, sizeof(void*), &context_, nullptr);
+  below.clGetCommandQueueInfo(queue_, CL_QUEUE_DEVICE, sizeof(void*), &device, nullptr);
+  launch_.tool = "clprobe";
+  launch_.app = {program_invocation_short_name};
+  launch_.device =
+      bundle::Device{device_text(device, CL_DEVICE_NAME), device_text(device, CL_DEVICE_VENDOR),
+                     device_text(device, CL_DRIVER_VERSION)};
+  launch_.ordinal = wanted.ordinal;
+  if (wanted.launches > 0) launch_.survey = {wanted.launches, wanted.share, wanted.mean_ns};
+  launch_.kernel = known->name;
+  launch_.range = range;
+  take_program(*known);
+  finish_queues();
+  take_arguments(kernel, *known);
+}
+
+/// What the host may not read, the device may still copy.
+std::string CaptureLaunch::read(cl_mem buffer, std::uint64_t bytes) const {
+  if (bytes > bundle::max_capture_bytes) throw Refusal("it has a buffer of more than 2 GiB");
+  const cl_icd_dispatch& below = State::below();
+  std::string held(bytes, '\0');
+  const auto read_all = [&](cl_mem from) {
+    return below.clEnqueueReadBuffer(queue_, from, CL_TRUE, 0, held.size(), held.data(), 0, nullptr,
+                                     nullptr);
+  };
+  cl_int error = read_all(buffer);
+  if (error == CL_INVALID_OPERATION) {
+    cl_mem copy = below.clCreateBuffer(context_, CL_MEM_READ_WRITE, held.size(), nullptr, &error);
+    if (copy == nullptr) throw Refusal("there is no memory for a copy of a buffer");
+    error = below.clEnqueueCopyBuffer(queue_, buffer, copy, 0, 0, held.size(), 0, nullptr, nullptr);
+    if (error == CL_SUCCESS) error = below.clFinish(queue_);
+    if (error == CL_SUCCESS) error = read_all(copy);
+    below.clReleaseMemObject(copy);
+  }
+  if (error != CL_SUCCESS) {
+    throw Refusal("a buffer of it cannot be read (code " + std::to_string(error) + ")");
+  }
+  return held;
+}
+
+void CaptureLaunch::end(cl_int error, cl_event event) {
+  if (error != CL_SUCCESS) throw Refusal("the driver refused its launch");
+  const cl_icd_dispatch& below = State::below();
+  if (below.clFinish(queue_) != CL_SUCCESS) throw Refusal("its launch failed");
+  cl_ulong start = 0;
+  cl_ulong stop = 0;
+  const bool is_timed =
+      event != nullptr &&
+      below.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start,
+                                    nullptr) == CL_SUCCESS &&
+      below.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof stop, &stop, nullptr) ==
+          CL_SUCCESS;
+  if (is_timed && stop > start) launch_.app_event_ns = {stop - start};
+  for (std::size_t i = 0; i < roots_.size(); ++i) {
+    const std::string bytes = read(roots_[i], launch_.objects[i].bytes);
+    launch_.epilogue.push_back({i, bundle::sha256_of(bytes)});
+  }
+  files_.finish(launch_);
+}
+
+}  // namespace clprobe::layer

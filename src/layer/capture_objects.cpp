@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels get and launches wait for.
+#include <cstdint>
+#include <string>
+
+#include "layer/above.hpp"
+
+namespace clprobe::layer {
+namespace {
+
+cl_mem noted_buffer(cl_mem memory, std::size_t bytes, cl_mem_flags flags) {
+  if (memory == nullptr) return memory;
+  note([&](Known& known) {
+    KnownMemory what{.bytes = bytes};
+    // Its pointers to elsewhere would mean nothing in another process.
+    if ((flags & CL_MEM_USE_HOST_PTR) != 0) {
+      cl_bool is_svm = CL_FALSE;
+      State::below().clGetMemObjectInfo(memory, CL_MEM_USES_SVM_POINTER, sizeof is_svm, &is_svm,
+                                        nullptr);
+      if (is_svm == CL_TRUE) what.problem = "a buffer in shared virtual memory";
+    }
+    known.note_memory(memory, std::move(what));
+  });
+  return memory;
+}
+
+cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, std::size_t bytes,
+                                 void* host, cl_int* result) {
+  return noted_buffer(next().clCreateBuffer(context, flags, bytes, host, result), bytes, flags);
+}
+
+cl_mem CL_API_CALL create_buffer_with(cl_context context, const cl_mem_properties* properties,
+                                      cl_mem_flags flags, std::size_t bytes, void* host,
+                                      cl_int* result) {
+  return noted_buffer(
+      next().clCreateBufferWithProperties(context, properties, flags, bytes, host, result), bytes,
+      flags);
+}
+
+cl_mem CL_API_CALL create_part(cl_mem whole, cl_mem_flags flags, cl_buffer_create_type type,
+                               const void* info, cl_int* result) {
+  cl_mem memory = next().clCreateSubBuffer(whole, flags, type, info, result);
+  if (memory != nullptr && type == CL_BUFFER_CREATE_TYPE_REGION) {
+    const auto& region = *static_cast<const cl_buffer_region*>(info);
+    note([&](Known& known) { known.note_part(memory, whole, region.origin, region.size); });
+  }
+  return memory;
+}
+
+cl_mem noted_other(cl_mem memory, const char* what) {
+  if (memory != nullptr) {
+    note([&](Known& known) { known.note_memory(memory, {.problem = what}); });
+  }
+  return memory;
+}
+
+cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags,
+                                const cl_image_format* format, const cl_image_desc* description,
+                                void* host, cl_int* result) {
+  return noted_other(next().clCreateImage(context, flags, format, description, host, result),
+                     "an image");
+}
+
+cl_mem CL_API_CALL create_image_with(cl_context context, const cl_mem_properties* properties,
+                                     cl_mem_flags flags, const cl_image_format* format,
+                                     const cl_image_desc* description, void* host, cl_int* result) {
+  return noted_other(next().clCreateImageWithProperties(context, properties, flags, format,
+                                                        description, host, result),
+                     "an image");
+}
+
+cl_mem CL_API_CALL create_image_2d(cl_context context, cl_mem_flags flags,
+                                   const cl_image_format* format, std::size_t width,
+                                   std::size_t height, std::size_t row, void* host,
+                                   cl_int* result) {
+  return noted_other(
+      next().clCreateImage2D(context, flags, format, width, height, row, host, result), "an image");
+}
+
+cl_mem CL_API_CALL create_image_3d(cl_context context, cl_mem_flags flags,
+                                   const cl_image_format* format, std::size_t width,
+                                   std::size_t height, std::size_t depth, std::size_t row,
+                                   std::size_t slice, void* host, cl_int* result) {
+  return noted_other(next().clCreateImage3D(context, flags, format, width, height, depth, row,
+                                            slice, host, result),
+                     "an image");
+}
+
+cl_mem CL_API_CALL create_pipe(cl_context context, cl_mem_flags flags, cl_uint packet,
+                               cl_uint packets, const cl_pipe_properties* properties,
+                               cl_int* result) {
+  return noted_other(next().clCreatePipe(context, flags, packet, packets, properties, result),
+                     "a pipe");
+}
+
+/// With its last reference the handle may become another object's.
+cl_int CL_API_CALL release_memory(cl_mem memory) {
+  cl_uint references = 0;
+  State::below().clGetMemObjectInfo(memory, CL_MEM_REFERENCE_COUNT, sizeof references, &references,
+                                    nullptr);
+  if (references == 1) note([&](Known& known) { known.forget_memory(memory); });
+  return next().clReleaseMemObject(memory);
+}
+
+cl_sampler noted_sampler(cl_sampler sampler) {
+  if (sampler != nullptr) note([&](Known& known) { known.note_sampler(sampler); });
+  return sampler;
+}
+
+cl_sampler CL_API_CALL create_sampler(cl_context context, cl_bool is_normalized,
+                                      cl_addressing_mode addressing, cl_filter_mode filter,
+                                      cl_int* result) {
+  return noted_sampler(next().clCreateSampler(context, is_normalized, addressing, filter, result));
+}
+
+cl_sampler CL_API_CALL create_sampler_with(cl_context context,
+                                           const cl_sampler_properties* properties,
+                                           cl_int* result) {
+  return noted_sampler(next().clCreateSamplerWithProperties(context, properties, result));
+}
+
+cl_command_queue noted_queue(cl_command_queue queue, cl_context context) {
+  if (queue != nullptr) note([&](Known& known) { known.note_queue(queue, context); });
+  return queue;
+}
+
+cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
+                                          cl_command_queue_properties properties, cl_int* result) {
+  return noted_queue(next().clCreateCommandQueue(context, device, properties, result), context);
+}
+
+cl_command_queue CL_API_CALL create_queue_with(cl_context context, cl_device_id device,
+                                               const cl_queue_properties* properties,
+                                               cl_int* result) {
+  cl_command_queue queue =
+      next().clCreateCommandQueueWithProperties(context, device, properties, result);
+  cl_command_queue_properties flags = 0;
+  if (queue != nullptr) {
+    State::below().clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof flags, &flags, nullptr);
+  }
+  // Nobody can wait for what kernels put into a queue on the device.
+  return (flags & CL_QUEUE_ON_DEVICE) != 0 ? queue : noted_queue(queue, context);
+}
+
+cl_int CL_API_CALL release_queue(cl_command_queue queue) {
+  cl_uint references = 0;
+  State::below().clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof references,
+                                       &references, nullptr);
+  if (references == 1) note([&](Known& known) { known.forget_queue(queue); });
+  return next().clReleaseCommandQueue(queue);
+}
+
+cl_event CL_API_CALL create_user_event(cl_context context, cl_int* result) {
+  cl_event event = next().clCreateUserEvent(context, result);
+  if (event != nullptr) note([&](Known& known) { known.note_user_event(event); });
+  return event;
+}
+
+cl_int CL_API_CALL set_user_event(cl_event event, cl_int status) {
+  const cl_int error = next().clSetUserEventStatus(event, status);
+  if (error == CL_SUCCESS) note([&](Known& known) { known.forget_user_event(event); });
+  return error;
+}
+
+}  // namespace
+
+void wrap_captured_objects(cl_icd_dispatch& table) {
+  wrap_above<&cl_icd_dispatch::clCreateBuffer>(table, create_buffer);
+  wrap_above<&cl_icd_dispatch::clCreateBufferWithProperties>(table, create_buffer_with);
+  wrap_above<&cl_icd_dispatch::clCreateSubBuffer>(table, create_part);
+  wrap_above<&cl_icd_dispatch::clCreateImage>(table, create_image);
+  wrap_above<&cl_icd_dispatch::clCreateImageWithProperties>(table, create_image_with);
+  wrap_above<&cl_icd_dispatch::clCreateImage2D>(table, create_image_2d);
+  wrap_above<&cl_icd_dispatch::clCreateImage3D>(table, create_image_3d);
+  wrap_above<&cl_icd_dispatch::clCreatePipe>(table, create_pipe);
+  wrap_above<&cl_icd_dispatch::clReleaseMemObject>(table, release_memory);
+  wrap_above<&cl_icd_dispatch::clCreateSampler>(table, create_sampler);
+  wrap_above<&cl_icd_dispatch::clCreateSamplerWithProperties>(table, create_sampler_with);
+  wrap_above<&cl_icd_dispatch::clCreateCommandQueue>(table, create_queue);
+  wrap_above<&cl_icd_dispatch::clCreateCommandQueueWithProperties>(table, create_queue_with);
+  wrap_above<&cl_icd_dispatch::clReleaseCommandQueue>(table, release_queue);
+  wrap_above<&cl_icd_dispatch::clCreateUserEvent>(table, create_user_event);
+  wrap_above<&cl_icd_dispatch::clSetUserEventStatus>(table, set_user_event);
+}
+
+}  // namespace clprobe::layer
