@@ -59,6 +59,9 @@ void read_attributes(const cl::Device& device, DeviceInfo& info);
 /// "clFinish: CL_OUT_OF_RESOURCES (-5)".
 std::string describe(const cl::Error& error);
 
+/// The line of a build log that a person needs: the first that names an error.
+std::string first_error_line(const std::string& log);
+
 /// Whether drivers say so when they have not the memory or the resources that a launch needs, and
 /// not when something is broken.
 bool is_refusal(cl_int code);
@@ -107,7 +110,8 @@ class Session {
 
   /// Runs the kernel and waits for it. Only END - START is taken from the event: other stamps may
   /// come from another clock.
-  LaunchTimes launch(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local);
+  LaunchTimes launch(const cl::Kernel& kernel, const cl::NDRange& global, const cl::NDRange& local,
+                     const cl::NDRange& offset = cl::NullRange);
 
   /// As Backend::use_core: on a CPU a launch of one work-group is run by that core.
   void use_core(std::size_t turn) { core_turn_ = turn; }

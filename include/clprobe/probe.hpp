@@ -16,6 +16,7 @@
 
 #include "clprobe/agreement.hpp"
 #include "clprobe/budget.hpp"
+#include "clprobe/launch.hpp"
 #include "clprobe/option.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/units.hpp"
@@ -35,6 +36,14 @@ struct Known {
   friend bool operator==(const Known&, const Known&) = default;
 };
 
+/// A launch that is to be replayed, and what it is called in reports.
+struct AskedLaunch {
+  std::string label{};
+  bundle::Bundle bundle{};
+
+  friend bool operator==(const AskedLaunch&, const AskedLaunch&) = default;
+};
+
 /// What the user allows and asks one probe for; every field that is not set is the probe's choice.
 struct Request {
   Bytes max_memory{};  ///< for all buffers of the probe together; 0: the probe's choice
@@ -43,6 +52,7 @@ struct Request {
   std::vector<std::string> series{};  ///< of those that the probe declares; empty: all
   OptionValues own{};
   Known known{};
+  std::vector<AskedLaunch> launches{};  ///< for a probe that replays them
 
   friend bool operator==(const Request&, const Request&) = default;
 };
@@ -194,6 +204,9 @@ struct Probe {
       id{};  ///< folder = kernel stem = page = JSON key = command-line word = namespace
   std::string_view title{};
   std::string_view question{};
+  /// Whether it replays launches of other people's programs: `profile` asks for it, and it is not
+  /// among the probes of the device.
+  bool replays_launches{false};
   /// The id under which older versions stored what this probe measures on simulated machines.
   std::string_view former_id_simulated{};
   std::span<const FormerSeries> former_series{};

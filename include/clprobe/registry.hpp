@@ -9,9 +9,13 @@
 
 namespace clprobe {
 
+/// Those of the device: without any that replays launches.
 std::span<const Probe* const> all_probes();
 
-/// Null when there is no probe of that id.
+/// The one that replays launches.
+const Probe& replay_probe();
+
+/// Any of them. Null when there is no probe of that id.
 const Probe* find_probe(std::string_view id);
 
 }  // namespace clprobe

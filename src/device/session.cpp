@@ -13,15 +13,6 @@
 namespace clprobe {
 namespace {
 
-/// The line of a build log that a person needs: the first that names an error.
-std::string first_error_line(const std::string& log) {
-  const auto at = log.find("error");
-  const auto begin = at == std::string::npos ? log.find_first_not_of(" \n\t") : log.rfind('\n', at);
-  if (begin == std::string::npos && at == std::string::npos) return "the driver gave no reason";
-  const std::size_t first = begin == std::string::npos ? 0 : log.find_first_not_of('\n', begin);
-  return log.substr(first, log.find('\n', first) - first);
-}
-
 std::uint64_t steady_now_ns() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                         std::chrono::steady_clock::now().time_since_epoch())
@@ -43,6 +34,14 @@ std::optional<std::uint64_t> event_time_ns(const cl::Event& event) {
 }
 
 }  // namespace
+
+std::string first_error_line(const std::string& log) {
+  const auto at = log.find("error");
+  const auto begin = at == std::string::npos ? log.find_first_not_of(" \n\t") : log.rfind('\n', at);
+  if (begin == std::string::npos && at == std::string::npos) return "the driver gave no reason";
+  const std::size_t first = begin == std::string::npos ? 0 : log.find_first_not_of('\n', begin);
+  return log.substr(first, log.find('\n', first) - first);
+}
 
 Session::Session(const cl::Device& device, DeviceInfo info, std::uint64_t seed)
     : Session(device, std::move(info), seed, cl::Context(device)) {}
@@ -118,12 +117,12 @@ void Session::use_all_cores() {
 }
 
 LaunchTimes Session::launch(const cl::Kernel& kernel, const cl::NDRange& global,
-                            const cl::NDRange& local) {
+                            const cl::NDRange& local, const cl::NDRange& offset) {
   place_launch(global, local);
   if (!first_launch_) first_launch_ = std::chrono::steady_clock::now();
   cl::Event event;
   const std::uint64_t begin = steady_now_ns();
-  queue_.enqueueNDRangeKernel(kernel, cl::NullRange, global, local, nullptr, &event);
+  queue_.enqueueNDRangeKernel(kernel, offset, global, local, nullptr, &event);
   queue_.finish();
   LaunchTimes times;
   times.host_ns = steady_now_ns() - begin;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <vector>
 
 namespace clprobe {
 
@@ -23,7 +25,20 @@ constexpr std::array probes{
 
 }  // namespace
 
-std::span<const Probe* const> all_probes() { return probes; }
+std::span<const Probe* const> all_probes() {
+  static const std::vector<const Probe*> of_device = [] {
+    std::vector<const Probe*> found;
+    std::copy_if(probes.begin(), probes.end(), std::back_inserter(found),
+                 [](const Probe* probe) { return !probe->replays_launches; });
+    return found;
+  }();
+  return of_device;
+}
+
+const Probe& replay_probe() {
+  return **std::find_if(probes.begin(), probes.end(),
+                        [](const Probe* probe) { return probe->replays_launches; });
+}
 
 const Probe* find_probe(std::string_view id) {
   const auto* const found = std::find_if(probes.begin(), probes.end(),

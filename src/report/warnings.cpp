@@ -74,6 +74,12 @@ constexpr std::array prose{
           "{series} of {probe} and the latency have {implied_bytes} in flight by Little's law, and "
           "{other_probe} finds {found_bytes}",
           "one of the three is not what it seems: repeat when nothing else runs"},
+    Prose{"replay_unlike_app", "a replay unlike the program",
+          "a replay of {series} takes {replay_ratio} of the time that the program's launch took",
+          "in the program it met other caches, clocks or neighbours: shares are of the replay"},
+    Prose{"replay_not_deterministic", "results by chance",
+          "two replays of {series} differ in {differing_share} of the bytes that it writes",
+          "its order of work is left to chance; whether it is the program's cannot be checked"},
     Prose{"time_budget_short", "a short time budget",
           "the time budget was reached after {measured} of {planned point}", "raise --time-budget"},
     Prose{"point_refused", "refused points", "{series}: {reason}",

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/kernel/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "clprobe/device.hpp"
+#include "clprobe/launch.hpp"
+#include "probes/kernel/replay.hpp"
+#include "probes/kernel/shape.hpp"
+
+namespace clprobe::kernel {
+namespace {
+
+/// Twice the last cache: what drivers report may be one of several.
+std::uint64_t flush_bytes(const DeviceInfo& device) {
+  constexpr std::uint64_t times = 4;
+  const std::uint64_t wanted = times * reported_cache(device).count;
+  const std::uint64_t most = std::min(gibibytes(1).count, device.max_allocation.count);
+  return std::min(std::max(wanted, mebibytes(32).count), std::max(most, mebibytes(1).count));
+}
+
+void set_facts(const bundle::Launch& launch, const Outcome& outcome, Parameters& facts) {
+  facts.set(deterministic_fact, std::int64_t{outcome.is_deterministic ? 1 : 0});
+  if (!outcome.is_deterministic) facts.set(differing_fact, outcome.differing_share);
+  if (outcome.is_equal_to_app) {
+    facts.set(equal_fact, std::int64_t{*outcome.is_equal_to_app ? 1 : 0});
+  }
+  if (!outcome.other_buffers.empty()) facts.set(other_buffers_fact, outcome.other_buffers);
+  if (!launch.app_event_ns.empty()) {
+    facts.set(app_ns_fact, static_cast<std::int64_t>(launch.app_event_ns.front()));
+  }
+  if (!launch.survey) return;
+  facts.set(app_mean_ns_fact, launch.survey->mean_ns);
+  facts.set(app_share_fact, launch.survey->share);
+  facts.set(app_launches_fact, static_cast<std::int64_t>(launch.survey->launches));
+}
+
+/// The replays that there is memory for; the one that was used last is the last to go.
+class Replays {
+ public:
+  explicit Replays(Session& session) : session_(session) {
+    for (const bundle::Source& each : bundle::sources_of_environment()) {
+      bundle::Bundle found = bundle::read_source(each);
+      const std::string id = found.id;
+      bundles_.emplace(id, std::move(found));
+    }
+  }
+
+  const bundle::Bundle& bundle(const std::string& id) const {
+    const auto found = bundles_.find(id);
+    if (found == bundles_.end()) throw DeviceError(fmt::format("the bundle {} is gone", id));
+    return found->second;
+  }
+
+  std::shared_ptr<Replay> replay(const std::string& id) {
+    const auto found = std::find_if(open_.begin(), open_.end(),
+                                    [&](const auto& each) { return each.first == id; });
+    if (found != open_.end()) {
+      open_.splice(open_.end(), open_, found);
+      return found->second;
+    }
+    make_room(bundle(id));
+    open_.emplace_back(
+        id, std::make_shared<Replay>(session_, bundle(id), flush_bytes(session_.info())));
+    return open_.back().second;
+  }
+
+ private:
+  /// What the objects, their copies and those of the others need at most.
+  void make_room(const bundle::Bundle& next) {
+    std::uint64_t needed = flush_bytes(session_.info());
+    for (const bundle::Object& each : next.launch.objects) needed += 2 * each.bytes;
+    const std::uint64_t allowed = session_.info().global_memory.count / 2;
+    const auto held = [&] {
+      std::uint64_t bytes = 0;
+      for (const auto& [id, replay] : open_) bytes += replay->held_bytes();
+      return bytes;
+    };
+    while (!open_.empty() && held() + needed > allowed) open_.pop_front();
+    const std::uint64_t there = session_.info().global_memory.count;
+    if (needed <= there) return;
+    throw Unsupported(fmt::format("its buffers and their copies take {}, and the device has {}",
+                                  format_bytes({needed}), format_bytes({there})));
+  }
+
+  Session& session_;
+  std::map<std::string, bundle::Bundle, std::less<>> bundles_{};
+  std::list<std::pair<std::string, std::shared_ptr<Replay>>> open_{};
+};
+
+Work prepare(Replays& replays, const Point& point) {
+  const Shape shape = shape_of<Shape>(point);
+  const std::shared_ptr<Replay> replay = replays.replay(shape.bundle);
+  Work work;
+  work.max_iterations = 1;
+  work.build = replay->build();
+  set_facts(replays.bundle(shape.bundle).launch, replay->outcome(), work.facts);
+  work.run = [replay, caches = shape.caches](std::uint64_t) {
+    const LaunchTimes times = replay->run(caches);
+    Measurement measurement;
+    measurement.sample.accesses = 1;
+    measurement.sample.event_ns = times.event_ns;
+    measurement.sample.host_ns = times.host_ns;
+    return measurement;
+  };
+  return work;
+}
+
+}  // namespace
+
+Preparer open(Session& session) {
+  try {
+    auto replays = std::make_shared<Replays>(session);
+    return [replays](const Point& point) { return prepare(*replays, point); };
+  } catch (const bundle::FormatError& error) {
+    throw DeviceError(error.what());
+  }
+}
+
+std::vector<KernelVariant> variants() { return {KernelVariant{}}; }
+
+std::vector<KernelLoops> loops(const DeviceInfo&, const Point&) {
+  return {{"kernel_flush", std::uint64_t{0}}};
+}
+
+}  // namespace clprobe::kernel

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/kernel/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "probes/kernel/build_program.hpp"
+
+namespace clprobe::kernel {
+namespace {
+
+// As much as sub-buffers are aligned to on any device (CL_DEVICE_MEM_BASE_ADDR_ALIGN is 128 bytes
+// to 4 KiB), so that the kernel's pointers stay as aligned as the program's were.
+constexpr std::uint64_t guard_bytes = 4096;
+constexpr char guard_byte = '\x5a';
+
+cl::NDRange range_of(const bundle::Sizes& sizes, std::uint32_t dimensions) {
+  if (dimensions == 1) return cl::NDRange(sizes[0]);
+  if (dimensions == 2) return {sizes[0], sizes[1]};
+  return {sizes[0], sizes[1], sizes[2]};
+}
+
+std::uint64_t count_differing(std::string_view one, std::string_view other) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) count += one[i] == other[i] ? 0U : 1U;
+  return count;
+}
+
+/// What the object held in the program; empty where nobody knows.
+std::string hash_in_app(const bundle::Launch& launch, std::size_t object) {
+  const auto found =
+      std::find_if(launch.epilogue.begin(), launch.epilogue.end(),
+                   [object](const bundle::Epilogue& each) { return each.object == object; });
+  return found == launch.epilogue.end() ? std::string() : found->sha256;
+}
+
+}  // namespace
+
+Replay::Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes)
+    : session_(session), flush_bytes_(flush_bytes) {
+  const bundle::Launch& launched = bundle.launch;
+  kernel_ = cl::Kernel(build_program(session, bundle), launched.kernel.c_str());
+  build_ = build_of(bundle);
+  const bundle::NdRange& range = launched.range;
+  offset_ =
+      range.offset == bundle::Sizes{} ? cl::NullRange : range_of(range.offset, range.dimensions);
+  global_ = range_of(range.global, range.dimensions);
+  local_ = range.local == bundle::Sizes{} ? cl::NullRange : range_of(range.local, range.dimensions);
+  const std::vector<std::string> before = fill_objects(bundle);
+  set_arguments(launched);
+  launch();
+  std::vector<std::string> first;
+  for (const ReplayedObject& each : objects_) first.push_back(read(each));
+  for (std::size_t i = 0; i < objects_.size(); ++i) {
+    const std::string expected = hash_in_app(launched, i);
+    if (expected.empty()) continue;
+    if (!outcome_.is_equal_to_app) outcome_.is_equal_to_app = true;
+    if (bundle::sha256_of(first[i]) == expected) continue;
+    outcome_.is_equal_to_app = false;
+    outcome_.other_buffers += (outcome_.other_buffers.empty() ? "" : ", ") + objects_[i].name;
+  }
+  keep_pristine(before, first);
+  restore();
+  launch();
+  compare_with(first);
+}
+
+std::uint64_t Replay::held_bytes() const {
+  return std::accumulate(objects_.begin(), objects_.end(), flush_bytes_,
+                         [](std::uint64_t sum, const ReplayedObject& each) {
+                           return sum + each.bytes * (each.pristine ? 2 : 1);
+                         });
+}
+
+/// Returns what they hold.
+std::vector<std::string> Replay::fill_objects(const bundle::Bundle& bundle) {
+  std::vector<std::string> held;
+  const cl::CommandQueue& queue = session_.queue();
+  for (const bundle::Object& each : bundle.launch.objects) {
+    held.push_back(bundle::read_object(bundle, each, session_.seed()));
+    ReplayedObject object{.name = each.name, .bytes = each.bytes};
+    const std::uint64_t whole = each.bytes + 2 * guard_bytes;
+    object.guarded = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, whole);
+    queue.enqueueFillBuffer(object.guarded, guard_byte, 0, whole);
+    queue.enqueueWriteBuffer(object.guarded, CL_TRUE, guard_bytes, each.bytes, held.back().data());
+    objects_.push_back(std::move(object));
+  }
+  return held;
+}
+
+void Replay::set_arguments(const bundle::Launch& launch) {
+  cl_uint index = 0;
+  for (const bundle::Argument& each : launch.arguments) {
+    switch (each.kind) {
+      case bundle::ArgumentKind::buffer: {
+        ReplayedObject& object = objects_.at(each.object);
+        const std::uint64_t bytes = each.bytes == 0 ? object.bytes : each.bytes;
+        const cl_buffer_region region{guard_bytes + each.origin, bytes};
+        parts_.push_back(object.guarded.createSubBuffer(CL_MEM_READ_WRITE,
+                                                        CL_BUFFER_CREATE_TYPE_REGION, &region));
+        kernel_.setArg(index, parts_.back());
+        break;
+      }
+      case bundle::ArgumentKind::local:
+        kernel_.setArg(index, each.bytes, nullptr);
+        break;
+      case bundle::ArgumentKind::value:
+        kernel_.setArg(index, each.value.size(), each.value.data());
+        break;
+      case bundle::ArgumentKind::null:
+        kernel_.setArg(index, cl::Buffer());
+        break;
+    }
+    ++index;
+  }
+}
+
+LaunchTimes Replay::launch() {
+  const LaunchTimes times = session_.launch(kernel_, global_, local_, offset_);
+  check_guards();
+  return times;
+}
+
+std::string Replay::read(const ReplayedObject& object) const {
+  std::string bytes(object.bytes, '\0');
+  session_.queue().enqueueReadBuffer(object.guarded, CL_TRUE, guard_bytes, bytes.size(),
+                                     bytes.data());
+  return bytes;
+}
+
+void Replay::keep_pristine(const std::vector<std::string>& before,
+                           const std::vector<std::string>& behind) {
+  for (std::size_t i = 0; i < objects_.size(); ++i) {
+    if (before[i] == behind[i]) continue;
+    cl::Buffer copy(session_.context(), CL_MEM_READ_WRITE, before[i].size());
+    session_.queue().enqueueWriteBuffer(copy, CL_TRUE, 0, before[i].size(), before[i].data());
+    objects_[i].pristine = copy;
+  }
+}
+
+void Replay::restore() {
+  for (const ReplayedObject& each : objects_) {
+    if (!each.pristine) continue;
+    session_.queue().enqueueCopyBuffer(*each.pristine, each.guarded, 0, guard_bytes, each.bytes);
+  }
+  session_.queue().finish();
+}
+
+void Replay::compare_with(const std::vector<std::string>& first) {
+  std::uint64_t differing = 0;
+  std::uint64_t written = 0;
+  for (std::size_t i = 0; i < objects_.size(); ++i) {
+    const std::string second = read(objects_[i]);
+    if (objects_[i].pristine) written += second.size();
+    if (second != first[i]) differing += count_differing(first[i], second);
+  }
+  outcome_.is_deterministic = differing == 0;
+  if (written > 0) {
+    outcome_.differing_share = static_cast<double>(differing) / static_cast<double>(written);
+  }
+}
+
+/// Reads and writes more than the caches hold, by all units.
+void Replay::flush() {
+  constexpr std::uint64_t item_bytes = sizeof(cl_uint4);
+  if (flushed_() == nullptr) {
+    flushed_ = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, flush_bytes_);
+    session_.queue().enqueueFillBuffer(flushed_, cl_uint{1}, 0, flush_bytes_);
+  }
+  cl::Kernel kernel = session_.kernel("kernel.cl", "kernel_flush", "");
+  kernel.setArg(0, flushed_);
+  session_.launch(kernel, cl::NDRange(flush_bytes_ / item_bytes), cl::NullRange);
+}
+
+LaunchTimes Replay::run(Caches caches) {
+  restore();
+  if (caches == Caches::cold) {
+    flush();
+  } else {
+    launch();
+    restore();
+  }
+  return launch();
+}
+
+void Replay::check_guards() const {
+  const std::string untouched(guard_bytes, guard_byte);
+  std::string guard(guard_bytes, '\0');
+  for (const ReplayedObject& each : objects_) {
+    for (const std::uint64_t at : {std::uint64_t{0}, guard_bytes + each.bytes}) {
+      session_.queue().enqueueReadBuffer(each.guarded, CL_TRUE, at, guard.size(), guard.data());
+      if (guard == untouched) continue;
+      throw VoidedPoint(fmt::format("the kernel wrote {} its buffer {}",
+                                    at == 0 ? "before" : "behind", each.name));
+    }
+  }
+}
+
+}  // namespace clprobe::kernel

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch of a bundle, made again and again on a device. Sees OpenCL.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "clprobe/device.hpp"
+#include "clprobe/launch.hpp"
+#include "probes/kernel/shape.hpp"
+
+namespace clprobe::kernel {
+
+/// A buffer of the launch, between two guards that nobody may write to.
+struct ReplayedObject {
+  std::string name{};
+  std::uint64_t bytes{0};
+  cl::Buffer guarded{};
+  std::optional<cl::Buffer> pristine{};  ///< what it held before, where the kernel writes to it
+};
+
+/// What two launches with the same objects left behind.
+struct Outcome {
+  bool is_deterministic{true};
+  double differing_share{0.0};  ///< of the bytes that the kernel writes to
+  std::optional<bool> is_equal_to_app{};
+  std::string other_buffers{};  ///< that the program had otherwise
+};
+
+class Replay {
+ public:
+  /// Builds the program, fills the objects, launches twice, and looks what came of it. Throws
+  /// DeviceError, and VoidedPoint where the kernel wrote outside its buffers.
+  Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes);
+
+  /// Once more, from the same objects.
+  LaunchTimes run(Caches caches);
+
+  [[nodiscard]] const Outcome& outcome() const { return outcome_; }
+  [[nodiscard]] const KernelBuild& build() const { return build_; }
+  /// On the device.
+  [[nodiscard]] std::uint64_t held_bytes() const;
+
+ private:
+  std::vector<std::string> fill_objects(const bundle::Bundle& bundle);
+  void set_arguments(const bundle::Launch& launch);
+  LaunchTimes launch();
+  [[nodiscard]] std::string read(const ReplayedObject& object) const;
+  /// Of those that differ.
+  void keep_pristine(const std::vector<std::string>& before,
+                     const std::vector<std::string>& behind);
+  void compare_with(const std::vector<std::string>& first);
+  void restore();
+  void flush();
+  void check_guards() const;
+
+  Session& session_;
+  KernelBuild build_{};
+  std::vector<ReplayedObject> objects_{};
+  std::vector<cl::Buffer> parts_{};  // that the kernel's arguments are
+  cl::Kernel kernel_{};
+  cl::NDRange offset_{};
+  cl::NDRange global_{};
+  cl::NDRange local_{};
+  cl::Buffer flushed_{};
+  std::uint64_t flush_bytes_;
+  Outcome outcome_{};
+};
+
+}  // namespace clprobe::kernel
