@@ -71,14 +71,16 @@ constexpr std::array commands{
                    "reported and compared like others."},
     CommandRow{
         .word = "profile",
-        .arguments = "[--list] -- PROGRAM [ARGUMENT]...",
+        .arguments = "[--list] -- PROGRAM [ARGUMENT]... | FOLDER...",
         .command = Command::profile,
-        .summary = "list the kernels of any OpenCL program by device time",
+        .summary = "find, capture and replay the kernels of any OpenCL program",
         .details =
-            "Run a program, and list the kernels that it launches through OpenCL, on whatever "
-            "device, with launches, device time, its share and work sizes. The program needs no "
+            "Run a program, and find the kernels that it launches through OpenCL, on whatever "
+            "device; with `--list`, list them by device time. Else run it once more, capture a "
+            "launch of each kernel that counts, and replay these. The program needs no "
             "change; its loader must be ocl-icd 2.3 or newer, or Khronos'. What it writes to "
-            "stdout goes to stderr. `clprobe explain profile` says what can fool it."},
+            "stdout goes to stderr. FOLDER is what `--keep` kept. `clprobe explain profile` says "
+            "what can fool it."},
     CommandRow{.word = "help",
                .arguments = "[COMMAND|PROBE]",
                .command = Command::help,

@@ -104,10 +104,10 @@ _clprobe_reply() {{
     [[ $before != report ]] || each=''
     _clprobe_files "$word" "$each"
     ;;
-  compare | import) _clprobe_files "$word" ;;
+  compare | import | profile) _clprobe_files "$word" ;;
   explain) _clprobe_explain "$word" ;;
   help) _clprobe_offer '{commands} {probes}' "$word" ;;
-  list | version | profile) ;;
+  list | version) ;;
   '')
     each='{probes}'
     [[ $probe != '' ]] || each='{commands} {probes}'

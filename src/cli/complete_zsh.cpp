@@ -66,12 +66,11 @@ _clprobe_words() {{
   case $command in
     report) [[ ${{words[CURRENT-1]}} == report ]] || compadd - {probes}
       _files ;;
-    compare|import) _files ;;
+    compare|import|profile) _files ;;
     # A term may have several words, which explain takes as they are.
     explain) compadd -Q - {probes} {terms} ;;
     help) compadd - {commands} {probes} ;;
     list|version) ;;
-    profile) [[ -z ${{words[(r)--]}} ]] || _files ;;
     '') [[ -n $probe ]] || compadd - {commands}
       compadd - {probes} ;;
     *) compadd - {probes} ;;

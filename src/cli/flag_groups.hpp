@@ -10,10 +10,10 @@ namespace clprobe::cli {
 
 inline constexpr unsigned measuring = bit(Command::measure);
 inline constexpr unsigned live = bit(Command::live);
+inline constexpr unsigned profiling = bit(Command::profile);
 inline constexpr unsigned with_probes = measuring | live;
 inline constexpr unsigned with_devices = with_probes | bit(Command::list);
 inline constexpr unsigned comparing = bit(Command::compare) | live;
-inline constexpr unsigned profiling = bit(Command::profile);
 inline constexpr unsigned importing = bit(Command::import);
 inline constexpr unsigned with_results = with_probes | bit(Command::report) | comparing | importing;
 inline constexpr unsigned everywhere =

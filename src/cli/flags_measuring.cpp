@@ -14,7 +14,7 @@ constexpr std::array selection_rows{
          .value_name = "SEL",
          .kind = ValueKind::devices,
          .category = Category::selection,
-         .commands = with_devices,
+         .commands = with_devices | profiling,
          .summary = "an index, P:D, part of a name, all, sim:PRESET, or a comma list of those",
          .details = "Which devices are measured: an index of `clprobe list` (`1`), platform and "
                     "device (`0:1`), part of a name (`H200`), `all`, or a comma list of those. "
@@ -38,7 +38,7 @@ constexpr std::array effort_rows{
          .value_name = "TIME",
          .kind = ValueKind::text,
          .category = Category::effort,
-         .commands = with_probes,
+         .commands = with_probes | profiling,
          .summary = "time for all probes of a device: 500ms, 30s, 2min, 1h",
          .details = "About how long the probes of one device may take together: `500ms`, `30s`, "
                     "`2min` or `1h`. Points that are certain earlier end earlier. Of `compare "
@@ -47,13 +47,13 @@ constexpr std::array effort_rows{
          .update = update_time_budget},
     Flag{.name = "quick",
          .category = Category::effort,
-         .commands = with_probes,
+         .commands = with_probes | profiling,
          .summary = "fewer sizes and samples: a first look",
          .details = "Fewer sizes and fewer samples: a first look.",
          .update = update_quick},
     Flag{.name = "thorough",
          .category = Category::effort,
-         .commands = with_probes,
+         .commands = with_probes | profiling,
          .summary = "more sizes and samples: for publication",
          .details = "More sizes and more samples: for results that are published.",
          .update = update_thorough},
@@ -61,7 +61,7 @@ constexpr std::array effort_rows{
          .value_name = "TIME",
          .kind = ValueKind::text,
          .category = Category::effort,
-         .commands = with_devices,
+         .commands = with_devices | profiling,
          .summary = "longest wait for one answer of a driver (30s)",
          .details = "How long a driver may take for one answer before its process is ended and the "
                     "point counts as failed; 30s by default.",
@@ -70,7 +70,7 @@ constexpr std::array effort_rows{
          .value_name = "KIND",
          .kind = ValueKind::choice,
          .category = Category::effort,
-         .commands = with_probes,
+         .commands = with_probes | profiling,
          .summary = "clock read inside kernels",
          .details = "The clock that kernels read. `auto` takes the best that the device has and "
                     "that proves to be one; another word tries that one alone, and `none` leaves "
@@ -81,7 +81,7 @@ constexpr std::array effort_rows{
          .value_name = "N",
          .kind = ValueKind::text,
          .category = Category::effort,
-         .commands = with_probes,
+         .commands = with_probes | profiling,
          .summary = "seed of all random orders (42)",
          .details = "Seed of everything that is shuffled: the order of points and the cycles in "
                     "memory; 42 by default.",

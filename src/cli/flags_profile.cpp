@@ -12,10 +12,48 @@ constexpr std::array profile_rows{
     Flag{.name = "list",
          .category = Category::profiling,
          .commands = profiling,
-         .summary = "list the program's kernels with launches and device time (default)",
+         .summary = "list the program's kernels with launches and device time, and no more",
          .details = "List the kernels that the program launches, with launches, device time and "
-                    "work sizes. It is what `profile` does by default.",
+                    "work sizes, and measure nothing.",
          .update = update_list},
+    Flag{.name = "kernel",
+         .value_name = "NAME[:N]",
+         .kind = ValueKind::text,
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "capture this kernel alone, its N-th launch",
+         .details = "Capture launches of this kernel alone: the N-th one in a process, whatever "
+                    "its sizes. Without N the second, or the only one. Without `--kernel`, those "
+                    "kernels that make 80 % of the device time, three at most.",
+         .update = update_kernel},
+    Flag{.name = "keep",
+         .value_name = "FOLDER",
+         .kind = ValueKind::file,
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "keep what was captured, to replay it later or elsewhere",
+         .details = "Keep the captured launches below this folder, a folder each: `clprobe profile "
+                    "FOLDER/KERNEL` replays them, on any device. They hold the program's kernels "
+                    "and data.",
+         .update = update_keep},
+    Flag{.name = "kernel-file",
+         .value_name = "FILE.cl",
+         .kind = ValueKind::file,
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "the text of a kernel, without a program that launches it",
+         .details = "The text of a kernel that no program has to launch: `--launch` says how. With "
+                    "the `launch.json` of a bundle it takes the place of the captured text.",
+         .update = update_kernel_file},
+    Flag{.name = "launch",
+         .value_name = "FILE.json",
+         .kind = ValueKind::file,
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "how the kernel of --kernel-file is launched",
+         .details = "How the kernel of `--kernel-file` is launched: its name, sizes, arguments and "
+                    "what its buffers hold; `clprobe explain profile` shows one.",
+         .update = update_launch},
 };
 
 }  // namespace

@@ -148,7 +148,7 @@ constexpr std::array result_rows{
     Flag{.name = "quiet",
          .short_name = 'q',
          .category = Category::results,
-         .commands = with_results & ~bit(Command::compare),  // it gives no advice
+         .commands = (with_results | profiling) & ~bit(Command::compare),  // it gives no advice
          .summary = "results and errors only: no progress, no advice",
          .details = "Results and errors only: no progress, no advice.",
          .update = update_quiet},

@@ -36,6 +36,8 @@ constexpr std::array examples{
           "Measure under two drivers in turns, and say what differs."},
     Named{"clprobe profile --list -- ./app --its-own options",
           "List the kernels of an OpenCL program by the time that they take on the device."},
+    Named{"clprobe profile --keep captured -- ./app --its-own options",
+          "Capture and replay those that count, and keep what was captured."},
     Named{"clprobe report -f markdown old.json new.json",
           "Set two saved runs side by side, to paste into an issue."},
 };

@@ -90,6 +90,14 @@ struct Options {
   std::array<std::vector<std::pair<std::string, std::string>>, 2> environments{};
   std::string runs_file{};         ///< of `compare --live`: where both sides' runs are kept
   std::vector<std::string> app{};  ///< of `profile`: the program and its arguments
+  bool list_kernels{false};        ///< of `profile`: nothing but the survey
+  std::string kernel{};  ///< of `profile`: the only one to capture; empty: those that count
+  std::uint64_t kernel_launch{0};         ///< which launch of it, from 1; 0: as usual
+  std::string keep_folder{};              ///< of `profile`: where bundles are kept; empty: nowhere
+  std::string kernel_file{};              ///< of `profile`: the text of a kernel without a program
+  std::string launch_file{};              ///< and how it is launched
+  std::vector<bundle::Source> sources{};  ///< of what is replayed: where its process finds them
+  std::vector<AskedLaunch> launches{};    ///< the same, read
   std::vector<std::string> shown_probes{};  ///< of `report`; empty: all
   std::string series{};  ///< of `report`: those to show; of `import`: the one that a list is of
   std::string device_name{};  ///< of `import`: where the file does not say it

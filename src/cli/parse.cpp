@@ -169,14 +169,6 @@ Typed apply(Options& options, const Scan& scanned) {
   return typed;
 }
 
-/// What `profile` is to run.
-void take_app(Options& options, const std::vector<std::string>& app) {
-  if (app.empty() || app.front().empty()) {
-    throw UsageError("profile needs a program: write `clprobe profile --list -- PROGRAM`");
-  }
-  options.app = app;
-}
-
 }  // namespace
 
 Options parse(const std::vector<std::string>& arguments, std::span<const Probe* const> probes) {
@@ -189,7 +181,7 @@ Options parse(const std::vector<std::string>& arguments, std::span<const Probe* 
   std::vector<std::string_view> ids;
   for (const Probe* const probe : probes) ids.push_back(probe->id);
   resolve(options, typed, ids);
-  if (options.command == Command::profile) take_app(options, scanned.app);
+  if (options.command == Command::profile) settle_profile(options, typed, scanned.app);
   // Without the word `compare`.
   if (scanned.first_side > 0) options.first_side = scanned.first_side - 1;
   if (options.command == Command::live && options.first_side > 0) {
@@ -202,6 +194,7 @@ Options parse(const std::vector<std::string>& arguments, std::span<const Probe* 
 
 Request request_for(const Probe& probe, const Options& options) {
   Request request{.max_memory = options.max_memory, .effort = options.effort, .seed = options.seed};
+  if (probe.replays_launches) request.launches = options.launches;
   for (const std::string_view id : {probe.id, probe.former_id_simulated}) {
     const auto asked = options.of_probe.find(id);
     if (asked == options.of_probe.end()) continue;

@@ -157,18 +157,6 @@ std::string commands_of(const Flag& flag) {
   return join_choices(words);
 }
 
-/// A survey is no run: it has no findings and no charts.
-void check_profile_formats(const Options& options) {
-  constexpr std::array known{Format::table, Format::json, Format::csv, Format::markdown};
-  const auto check = [&](Format format, std::string_view flag) {
-    if (std::find(known.begin(), known.end(), format) != known.end()) return;
-    throw UsageError(fmt::format("{}: profile writes table, json, csv and markdown, and not {}",
-                                 flag, format_words.at(static_cast<std::size_t>(format))));
-  };
-  check(options.format, "--format");
-  for (const Output& output : options.outputs) check(output.format, "--output");
-}
-
 /// A list is no result, and has no other forms.
 void check_list_format(const Options& options) {
   if (options.format == Format::table || options.format == Format::json) return;
@@ -273,7 +261,6 @@ void resolve(Options& options, const Typed& typed, const std::vector<std::string
   check_flags_apply(options, typed, row != nullptr ? row->word : "measuring");
   if (options.command == Command::help) check_helped(options, probes);
   if (options.command == Command::list) check_list_format(options);
-  if (options.command == Command::profile) check_profile_formats(options);
   if (options.command == Command::explain) join_explained(options);
   if (options.command == Command::report) take_probes(options, probes);
   check_words(options, probes);

@@ -28,4 +28,7 @@ void check_contradictions(const Typed& typed);
 /// Settles command, words and outputs once all flags have been stored. Throws UsageError.
 void resolve(Options& options, const Typed& typed, const std::vector<std::string_view>& probes);
 
+/// The same of `profile`, whose program stands behind `--`. Throws UsageError.
+void settle_profile(Options& options, const Typed& typed, std::vector<std::string> app);
+
 }  // namespace clprobe::cli

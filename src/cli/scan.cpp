@@ -93,12 +93,6 @@ bool profiles(const Apart& apart) {
   return !apart.words.empty() && apart.words.front() == "profile";
 }
 
-/// Without `--` nobody could tell the program's options from ours.
-UsageError no_dashes(std::string_view word) {
-  return UsageError(fmt::format("{} stands where -- should: write `clprobe profile --list -- {}`",
-                                quote(word), printable(word)));
-}
-
 /// Between files of `compare` a `--` parts the two sides, and options may follow it as elsewhere.
 bool parts_sides(const Apart& apart) {
   return apart.first_side == 0 && apart.words.size() > 1 && apart.words.front() == "compare";
@@ -122,7 +116,6 @@ Apart take_apart(const std::vector<std::string>& arguments, Probes probes) {
       break;
     }
     if (!is_option(argument)) {
-      if (profiles(apart)) throw no_dashes(argument);
       apart.words.push_back(argument);
       continue;
     }

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <system_error>
 
 #include "cli/values.hpp"
 #include "text/text.hpp"
@@ -124,8 +126,35 @@ void update_live(Options& /*options*/, std::string_view /*value*/) {
   // It makes another command of `compare`, which is known when all words are.
 }
 
-void update_list(Options& /*options*/, std::string_view /*value*/) {
-  // It names what `profile` does by default, and is refused elsewhere.
+void update_list(Options& options, std::string_view /*value*/) { options.list_kernels = true; }
+
+void update_kernel(Options& options, std::string_view value) {
+  const std::size_t colon = value.find(':');
+  options.kernel = value.substr(0, colon);
+  if (options.kernel.empty()) throw UsageError("the name is empty: write NAME or NAME:N");
+  if (colon == std::string_view::npos) return;
+  const std::string_view digits = value.substr(colon + 1);
+  const char* const end = digits.data() + digits.size();
+  const auto [rest, error] = std::from_chars(digits.data(), end, options.kernel_launch);
+  if (error != std::errc{} || rest != end || options.kernel_launch == 0) {
+    throw UsageError(fmt::format("{} is no number of a launch: write {}:1 for the first one",
+                                 quote(digits), printable(options.kernel)));
+  }
+}
+
+void update_keep(Options& options, std::string_view value) {
+  if (value.empty()) throw UsageError("the value is empty: write the name of a folder");
+  options.keep_folder = value;
+}
+
+void update_kernel_file(Options& options, std::string_view value) {
+  if (value.empty()) throw UsageError("the value is empty: write the name of a file");
+  options.kernel_file = value;
+}
+
+void update_launch(Options& options, std::string_view value) {
+  if (value.empty()) throw UsageError("the value is empty: write the name of a file");
+  options.launch_file = value;
 }
 
 void update_b_device(Options& options, std::string_view value) {

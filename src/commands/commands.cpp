@@ -108,7 +108,7 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
     case cli::Command::import:
       return import(options, cli::without_folders(arguments));
     case cli::Command::profile:
-      return profile(options, cli::without_folders(options.app));
+      return profile(options, cli::without_folders(arguments));
     case cli::Command::generate:
       return generate(options);
     case cli::Command::version:

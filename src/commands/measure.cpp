@@ -59,6 +59,10 @@ WorkerSettings worker_settings(const cli::Options& options) {
   settings.timeout = options.timeout;
   settings.clock = options.clock;
   settings.cancelled = is_interrupted;
+  if (!options.sources.empty()) {
+    settings.environment.emplace_back(bundle::sources_variable,
+                                      bundle::to_environment(options.sources));
+  }
   return settings;
 }
 

@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// `profile`: somebody else's program, with our layer under its OpenCL.
+// `profile`: somebody else's program, surveyed, or captured and replayed.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdlib>
-#include <exception>
 #include <filesystem>
-#include <optional>
-#include <stdexcept>
 #include <string>
 #include <system_error>
-#include <utility>
 #include <vector>
 
-#include "clprobe/survey.hpp"
 #include "clprobe/survey_report.hpp"
+#include "commands/capture_app.hpp"
 #include "commands/commands.hpp"
-#include "commands/provenance.hpp"
+#include "commands/replay_bundles.hpp"
 #include "commands/results.hpp"
-#include "report/survey_words.hpp"
+#include "commands/survey_app.hpp"
 #include "system/interrupt.hpp"
-#include "system/read_file.hpp"
-#include "system/run_program.hpp"
 #include "system/temporary_folder.hpp"
 #include "terminal/complain.hpp"
 #include "text/text.hpp"
@@ -32,87 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view layer_file = "libclprobe_layer.so";
-
-/// Beside the program where it was built, in libexec/clprobe where it was installed.
-std::string find_layer() {
-  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
-  for (const fs::path& path :
-       {folder / layer_file, folder.parent_path() / "libexec/clprobe" / layer_file}) {
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) continue;
-    if (path.string().find(':') == std::string::npos) return path.string();
-    throw std::runtime_error(fmt::format(
-        "the loader cannot take {}: it reads a colon as the end of a path; install clprobe in "
-        "another folder",
-        quote(path.string())));
-  }
-  throw std::runtime_error(
-      fmt::format("{} is missing beside the program: install clprobe again", layer_file));
-}
-
-/// Ours first: the loader calls the last one first, and ours is to see what reaches the driver.
-std::string layers_with(const std::string& ours) {
-  const char* const others = std::getenv("OPENCL_LAYERS");
-  return others == nullptr || *others == '\0' ? ours : fmt::format("{}:{}", ours, others);
-}
-
-system::ProgramEnd run_app(const cli::Options& options, const std::string& layer,
-                           const std::string& folder) {
-  try {
-    return system::run_program(options.app,
-                               {{"OPENCL_LAYERS", layers_with(layer)}, {"CLPROBE_SURVEY", folder}});
-  } catch (const std::system_error& error) {
-    throw cli::UsageError(
-        fmt::format("cannot start {}: {}", quote(options.app.front()), error.code().message()));
-  }
-}
-
-struct Found {
-  survey::Survey survey{};
-  std::size_t files{0};
-  std::string problem{};  ///< why one of them could not be read
-};
-
-Found read_surveys(const std::string& folder) {
-  // Far more than 20,000 rows take.
-  constexpr std::size_t max_bytes = std::size_t{256} << 20U;
-  Found found;
-  std::vector<std::string> paths;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".survey") paths.push_back(entry.path().string());
-  }
-  std::sort(paths.begin(), paths.end());
-  found.files = paths.size();
-  for (const std::string& path : paths) {
-    try {
-      survey::merge(found.survey, survey::from_text(system::read_file(path, max_bytes)));
-    } catch (const std::exception& error) {
-      found.problem = error.what();
-    }
-  }
-  survey::sort_by_time(found.survey);
-  return found;
-}
-
-/// What was not as it should be; empty where all was.
-std::string describe_problem(const SurveyedApp& app, const Found& found) {
-  const std::string name = quote(app.words.front());
-  const std::string end = report::end_text(app);
-  if (found.files == 0) {
-    return fmt::format(
-        "{} {}used no OpenCL, or not by a loader that takes layers (ocl-icd 2.3 or newer, or "
-        "Khronos'): nothing to list",
-        name, end.empty() ? "" : end + " and ");
-  }
-  std::string problem = end.empty() ? "" : fmt::format("{} {}", name, end);
-  if (!found.problem.empty()) {
-    problem += fmt::format("{}a process of {} left no whole survey: {}",
-                           problem.empty() ? "" : "; ", name, found.problem);
-  }
-  return problem;
-}
-
 std::string render(const SurveyedApp& app, cli::Format format, const TableStyle& style) {
   if (format == cli::Format::json) return render_survey_json(app);
   if (format == cli::Format::csv) return render_survey_csv(app);
@@ -120,31 +30,98 @@ std::string render(const SurveyedApp& app, cli::Format format, const TableStyle&
   return render_survey_table(app, style);
 }
 
+int list_app(const cli::Options& options) {
+  Results results(options);
+  results.check_stdout();
+  const SurveyedRun run = survey_app(options.app);
+  if (!run.problem.empty()) terminal::complain(run.problem);
+  const int written = run.used_opencl
+                          ? results.finish([&](cli::Format format, const TableStyle& style) {
+                              return render(run.app, format, style);
+                            })
+                          : exit_failed;
+  if (run.app.interrupted) return exit_interrupted;
+  return run.problem.empty() ? written : exit_failed;
+}
+
+/// A folder's name of a kernel's, which may have any letter where a program made it up.
+std::string folder_name(const std::string& kernel) {
+  std::string name = kernel.substr(0, 100);
+  for (char& letter : name) {
+    const bool is_plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                          (letter >= '0' && letter <= '9') || letter == '_';
+    if (!is_plain) letter = '_';
+  }
+  return name.empty() ? "kernel" : name;
+}
+
+/// Copies the bundle below the folder, under a name that is not there yet. Returns its path.
+std::string keep(const Captured& captured, const std::string& folder) {
+  const std::string name = folder_name(captured.wanted.kernel);
+  fs::path path = fs::path(folder) / name;
+  for (int i = 2; fs::exists(path); ++i) path = fs::path(folder) / fmt::format("{}-{}", name, i);
+  try {
+    fs::create_directories(folder);
+    fs::copy(captured.folder, path, fs::copy_options::recursive);
+  } catch (const fs::filesystem_error& error) {
+    throw cli::UsageError(
+        fmt::format("--keep: cannot write {}: {}", quote(path.string()), error.code().message()));
+  }
+  return path.string();
+}
+
+/// Where the bundles are; what is not captured is told of.
+std::vector<bundle::Source> sources_of(const CapturedRun& captured, const cli::Options& options) {
+  std::vector<bundle::Source> sources;
+  for (const Captured& each : captured.launches) {
+    if (!each.refusal.empty()) {
+      terminal::complain(fmt::format("{} is not captured: {}", quote(each.wanted.kernel),
+                                     printable(each.refusal)));
+      continue;
+    }
+    sources.push_back(
+        {.launch = options.keep_folder.empty() ? each.folder : keep(each, options.keep_folder)});
+  }
+  return sources;
+}
+
+int profile_app(const cli::Options& options, const std::vector<std::string>& arguments) {
+  // Its targets are opened again when there is something to write.
+  static_cast<void>(Results(options));
+  const system::TemporaryFolder folder;
+  const std::string caches = folder.path() + "/first";
+  fs::create_directory(caches);
+  const SurveyedRun survey = survey_app(options.app, without_caches(caches));
+  if (!survey.problem.empty()) terminal::complain(survey.problem);
+  if (survey.app.interrupted) return exit_interrupted;
+  if (!survey.used_opencl) return exit_failed;
+  const std::vector<survey::Wanted> wanted = choose_launches(survey.app.survey, options);
+  if (wanted.empty()) {
+    terminal::complain("no launch of the program has a time: nothing to replay");
+    return exit_failed;
+  }
+  const CapturedRun captured = capture_launches(options.app, wanted, folder.path());
+  if (captured.run.app.interrupted) return exit_interrupted;
+  const std::vector<bundle::Source> sources = sources_of(captured, options);
+  if (sources.empty()) return exit_failed;
+  const int measured = replay_bundles(options, sources, arguments);
+  const bool is_whole = survey.problem.empty() && sources.size() == wanted.size();
+  return measured == exit_ok && !is_whole ? exit_failed : measured;
+}
+
 }  // namespace
 
 int profile(const cli::Options& options, const std::vector<std::string>& arguments) {
-  Results results(options);
-  results.check_stdout();
-  const std::string layer = find_layer();
-  const system::TemporaryFolder folder;
   system::watch_for_interrupts();
-  SurveyedApp app{.words = arguments, .started = utc_now(), .tool = tool_info()};
-  const system::ProgramEnd end = run_app(options, layer, folder.path());
-  app.status = end.status;
-  app.signal = end.signal;
-  app.wall_s = end.seconds;
-  app.interrupted = system::is_interrupted();
-  Found found = read_surveys(folder.path());
-  app.survey = std::move(found.survey);
-  const std::string problem = describe_problem(app, found);
-  if (!problem.empty()) terminal::complain(problem);
-  const int written = found.files == 0
-                          ? exit_failed
-                          : results.finish([&](cli::Format format, const TableStyle& style) {
-                              return render(app, format, style);
-                            });
-  if (app.interrupted) return exit_interrupted;
-  return problem.empty() ? written : exit_failed;
+  if (options.list_kernels) return list_app(options);
+  if (!options.app.empty()) return profile_app(options, arguments);
+  if (!options.kernel_file.empty()) {
+    return replay_bundles(
+        options, {{.launch = options.launch_file, .kernel_file = options.kernel_file}}, arguments);
+  }
+  std::vector<bundle::Source> sources;
+  for (const std::string& word : options.words) sources.push_back({.launch = word});
+  return replay_bundles(options, sources, arguments);
 }
 
 }  // namespace clprobe::commands

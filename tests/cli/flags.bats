@@ -20,10 +20,11 @@ declare -gA value=(
   [clock]=none [seed]=7 [dry-run]=- [baseline]=b.json [threshold]=50% [fail-on]=changed
   [device-name]=Mine [series]=local [size-unit]=MiB [time-unit]=us
   [clock-rate]=1.98GHz [output]=out.json [format]=json
+  [kernel]=add:2 [keep]=kept [kernel-file]=k.cl [launch]=k.json
   [live]=- [b-device]=sim:gsi [a-env]=A=1 [b-env]=B=2 [runs]=both.json
   [json]=- [color]=always [verbose]=- [quiet]=- [generate]=man [full]=- [list]=- [version]=- [help]=-
 )
-# What `compare --live` and `profile` do with each is in live.bats and profile.bats.
+# What `compare --live` and `profile` do with each is in live.bats, profile.bats and replay.bats.
 commands=('' list explain report compare import)
 declare -gA arguments=(
   [measure]='latency -d sim:gsi --sizes 4KiB --series global' [list]='list -d sim:gsi'

@@ -93,11 +93,11 @@ all_timed() {
   json_says '.launches == 1 and .kernels[0].uses_svm'
   json_says '[.not_counted[] | [.reason, .count]] ==
     [["refused", 1], ["host-function", 1], ["extension", 1]]'
-  clprobe profile -- "$CLPROBE_SURVEYED" gaps
+  clprobe profile --list -- "$CLPROBE_SURVEYED" gaps
   [[ $output == *'not counted: 1 launch that the driver refused; 1 function of the host'* && $output == *' SVM'* ]]
   unchanged unfinished
   json_says '.launches == 1 and .timed == 0 and .not_timed == [{"reason": "unfinished", "count": 1}]'
-  clprobe profile -- "$CLPROBE_SURVEYED" unfinished
+  clprobe profile --list -- "$CLPROBE_SURVEYED" unfinished
   [[ $output == *'not timed: 1 launch that had not ended when the app did'* ]]
 }
 
@@ -152,12 +152,12 @@ end
   json_says '[.kernels[] | [.kernel, .launches]] | sort == [["in_child", 20], ["in_parent", 40]]'
   json_says '.processes | length == 2'
   # Nor does a child that ends later put what it knows of its parent in the place of the whole.
-  clprobe profile --json -- sh -c '"$0" orphan && sleep 2' "$CLPROBE_SURVEYED"
+  clprobe profile --list --json -- sh -c '"$0" orphan && sleep 2' "$CLPROBE_SURVEYED"
   json_says '.launches == 40 and .timed == 40'
 }
 
 @test "a script of several programs is surveyed as one" {
-  clprobe profile --json -- sh -c '"$0" many 10 && "$0" tasks && exec "$0" many 20' "$CLPROBE_SURVEYED"
+  clprobe profile --list --json -- sh -c '"$0" many 10 && "$0" tasks && exec "$0" many 20' "$CLPROBE_SURVEYED"
   [ "$status" -eq 0 ]
   json_says '(.processes | length == 3) and ([.kernels[].launches] | add == 82)'
 }
@@ -166,9 +166,9 @@ end
   unchanged sizes 10050
   all_timed
   json_says '(.kernels | length == 10001) and ([.kernels[] | select(.global == null) | .launches] == [50])'
-  clprobe profile -- "$CLPROBE_SURVEYED" sizes 100
+  clprobe profile --list -- "$CLPROBE_SURVEYED" sizes 100
   [[ $output == *'80 rows more, '*'(-v shows them)'* ]]
-  clprobe profile -v -- "$CLPROBE_SURVEYED" sizes 100
+  clprobe profile --list -v -- "$CLPROBE_SURVEYED" sizes 100
   [[ $output != *'-v shows'* && $(grep --count ' add$' <<<"$output") -eq 100 ]]
 }
 
@@ -180,13 +180,13 @@ end
   fails_with 1 'ended with status 4' 'used no OpenCL'
   clprobe profile --list -- ./nosuch
   fails_with 2 "cannot start './nosuch'" 'No such file'
-  clprobe profile -o no/such/folder.json -- touch started
+  clprobe profile --list -o no/such/folder.json -- touch started
   fails_with 2 'folder.json'
   [[ ! -e started ]]
 }
 
 @test "the program has its stdin, its arguments as they are, and stdout goes to stderr" {
-  run --separate-stderr bash -c 'echo word | "$CLPROBE" profile -- sh -c "cat; printf \"%s|\" \"\$@\"; \"$CLPROBE_SURVEYED\" many 5" sh "a b" --json -- ""'
+  run --separate-stderr bash -c 'echo word | "$CLPROBE" profile --list -- sh -c "cat; printf \"%s|\" \"\$@\"; \"$CLPROBE_SURVEYED\" many 5" sh "a b" --json -- ""'
   [ "$status" -eq 0 ]
   [[ $stderr == $'word\na b|--json|--||sum'* && $output != *word* && $output == *' add'* ]]
 }
@@ -194,7 +194,7 @@ end
 @test "the user's own layers stay, and ours is nearest to the driver" {
   local layer
   layer=$(readlink -f "$CLPROBE_LAYER")
-  OPENCL_LAYERS=/no/such/layer.so clprobe profile --json -- sh -c 'echo "layers $OPENCL_LAYERS"; "$0" many 5' "$CLPROBE_SURVEYED"
+  OPENCL_LAYERS=/no/such/layer.so clprobe profile --list --json -- sh -c 'echo "layers $OPENCL_LAYERS"; "$0" many 5' "$CLPROBE_SURVEYED"
   [ "$status" -eq 0 ]
   [[ $stderr == *"layers $layer:/no/such/layer.so"* ]]
   json_says '.launches == 5'
@@ -212,7 +212,7 @@ end
 
 @test "every format, several at once, and nothing is left behind" {
   mkdir tmp
-  TMPDIR=$PWD/tmp clprobe profile -f csv -o a.json -o a.md -o a.txt -- "$CLPROBE_SURVEYED" tasks
+  TMPDIR=$PWD/tmp clprobe profile --list -f csv -o a.json -o a.md -o a.txt -- "$CLPROBE_SURVEYED" tasks
   [ "$status" -eq 0 ]
   [[ ${lines[0]} == kernel,program,* && ${#lines[@]} -eq 4 && ${lines[1]} == add,*,source,* ]]
   json_says '.launches == 52' a.json
@@ -222,7 +222,7 @@ end
 
 @test "an interrupt ends the program, and the survey has what there was" {
   interrupted_survey() {
-    "$CLPROBE" profile --json -- sh -c '"$0" many 50; touch launched; exec sleep 60' "$CLPROBE_SURVEYED" >out.json &
+    "$CLPROBE" profile --list --json -- sh -c '"$0" many 50; touch launched; exec sleep 60' "$CLPROBE_SURVEYED" >out.json &
     local pid=$!
     for _ in {1..300}; do
       [[ -e launched ]] && break
@@ -239,10 +239,10 @@ end
 @test "names of kernels, programs and devices cannot do anything to a terminal" {
   local program=$'a\e[31mb'
   ln -s "$CLPROBE_SURVEYED" "$program"
-  clprobe profile -- "./$program" many 5
+  clprobe profile --list -- "./$program" many 5
   [ "$status" -eq 0 ]
   only_seen <<<"$output"
-  clprobe profile -- "./$program" nothing 3
+  clprobe profile --list -- "./$program" nothing 3
   fails_with 1
   only_seen <<<"$stderr"
 }
@@ -252,7 +252,7 @@ end
     [[ -z ${CLPROBE_REQUIRE_ALL:-} ]]
     skip 'clpeak is not installed'
   }
-  clprobe profile --json -- clpeak --kernel-latency
+  clprobe profile --list --json -- clpeak --kernel-latency
   [ "$status" -eq 0 ]
   all_timed
   # It makes 20,000 in a queue with profiling of its own, and some to warm up.

@@ -102,6 +102,18 @@ _clprobe_reply() {
     _clprobe_files "$word"
     return
     ;;
+  --keep)
+    _clprobe_files "$word"
+    return
+    ;;
+  --kernel-file)
+    _clprobe_files "$word"
+    return
+    ;;
+  --launch)
+    _clprobe_files "$word"
+    return
+    ;;
   --baseline)
     _clprobe_files "$word"
     return
@@ -138,7 +150,7 @@ _clprobe_reply() {
     _clprobe_offer 'man bash zsh fish schema' "$word"
     return
     ;;
-  --max-memory|--time-budget|--timeout|--seed|--a-env|--b-env|--threshold|--device-name|--clock-rate)
+  --max-memory|--time-budget|--timeout|--seed|--a-env|--b-env|--kernel|--threshold|--device-name|--clock-rate)
     return
     ;;
   esac
@@ -150,7 +162,7 @@ _clprobe_reply() {
   'compare') own+=' --live --baseline --threshold --fail-on --output -o --format -f --json --color --verbose -v --version --help -h' ;;
   'compare --live') own+=' --device -d --max-memory --time-budget --quick --thorough --timeout --clock --seed --live --b-device --a-env --b-env --runs --threshold --fail-on --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
   'import') own+=' --device-name --series --size-unit --time-unit --clock-rate --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
-  'profile') own+=' --list --output -o --format -f --json --color --verbose -v --version --help -h' ;;
+  'profile') own+=' --device -d --time-budget --quick --thorough --timeout --clock --seed --list --kernel --keep --kernel-file --launch --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
   'help') own+='' ;;
   'version') own+='' ;;
   esac
@@ -168,10 +180,10 @@ _clprobe_reply() {
     [[ $before != report ]] || each=''
     _clprobe_files "$word" "$each"
     ;;
-  compare | import) _clprobe_files "$word" ;;
+  compare | import | profile) _clprobe_files "$word" ;;
   explain) _clprobe_explain "$word" ;;
   help) _clprobe_offer 'list explain report compare import profile help version latency bandwidth' "$word" ;;
-  list | version | profile) ;;
+  list | version) ;;
   '')
     each='latency bandwidth'
     [[ $probe != '' ]] || each='list explain report compare import profile help version latency bandwidth'

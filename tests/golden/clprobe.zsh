@@ -12,12 +12,11 @@ _clprobe_words() {
   case $command in
     report) [[ ${words[CURRENT-1]} == report ]] || compadd - latency bandwidth
       _files ;;
-    compare|import) _files ;;
+    compare|import|profile) _files ;;
     # A term may have several words, which explain takes as they are.
     explain) compadd -Q - latency bandwidth knee 'lanes together' 'local memory' ;;
     help) compadd - list explain report compare import profile help version latency bandwidth ;;
     list|version) ;;
-    profile) [[ -z ${words[(r)--]} ]] || _files ;;
     '') [[ -n $probe ]] || compadd - list explain report compare import profile help version
       compadd - latency bandwidth ;;
     *) compadd - latency bandwidth ;;
@@ -159,7 +158,19 @@ _clprobe() {
       '-h[this text]'
     ) ;;
     'profile') own=(
-      '--list[list the program'\''s kernels with launches and device time (default)]'
+      '--device=[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL:_clprobe_devices'
+      '-d[an index, P\:D, part of a name, all, sim\:PRESET, or a comma list of those]:SEL:_clprobe_devices'
+      '--time-budget=[time for all probes of a device\: 500ms, 30s, 2min, 1h]:TIME: '
+      '--quick[fewer sizes and samples\: a first look]'
+      '--thorough[more sizes and samples\: for publication]'
+      '--timeout=[longest wait for one answer of a driver (30s)]:TIME: '
+      '--clock=[clock read inside kernels]:KIND:(auto none khr-device khr-sub-group nvidia-clock64 amd-cycle-counter intel-cycle-counter cpu-cycle-counter)'
+      '--seed=[seed of all random orders (42)]:N: '
+      '--list[list the program'\''s kernels with launches and device time, and no more]'
+      '--kernel=[capture this kernel alone, its N-th launch]:NAME[:N]: '
+      '--keep=[keep what was captured, to replay it later or elsewhere]:FOLDER:_files'
+      '--kernel-file=[the text of a kernel, without a program that launches it]:FILE.cl:_files'
+      '--launch=[how the kernel of --kernel-file is launched]:FILE.json:_files'
       '*--output=[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
       '*-o[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
       '--format=[format of stdout]:FORMAT:(table json csv findings markdown html svg)'
@@ -168,6 +179,8 @@ _clprobe() {
       '--color=[colours on stdout]:WHEN:(auto always never)'
       '--verbose[every point, and what the driver reported]'
       '-v[every point, and what the driver reported]'
+      '--quiet[results and errors only\: no progress, no advice]'
+      '-q[results and errors only\: no progress, no advice]'
       '--version[version, commit and compiler]'
       '--help[this text]'
       '-h[this text]'

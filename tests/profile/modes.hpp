@@ -22,6 +22,9 @@ int crash(Words words);       ///< by a signal, some time after the launches
 int leave(Words words);       ///< by _exit(3), some time after the launches
 int fork_away(Words words);   ///< a child uses OpenCL, and the parent as well
 int orphan(Words words);      ///< a child that ends after its parent
+int parts(Words words);       ///< parts of buffers, local memory, structs, null, an offset
+int images(Words words);      ///< a kernel that draws
+int held_back(Words words);   ///< launches behind an event of the program's own
 int nothing(Words words);     ///< no OpenCL; ends with status WORD
 
 }  // namespace surveyed

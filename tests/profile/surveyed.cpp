@@ -28,6 +28,9 @@ constexpr std::array modes{
     Mode{"leave", surveyed::leave},
     Mode{"fork", surveyed::fork_away},
     Mode{"orphan", surveyed::orphan},
+    Mode{"parts", surveyed::parts},
+    Mode{"images", surveyed::images},
+    Mode{"held-back", surveyed::held_back},
     Mode{"nothing", surveyed::nothing},
 };
 

@@ -406,7 +406,7 @@ TEST_CASE("what contradicts itself or would be ignored") {
        "out"},
       {{"--generate", "man", "latency"}, "--generate needs no more words: leave out 'latency'"},
       {{"--generate", "man", "--quick"},
-       "--quick belongs to measuring or compare --live, not to --generate: leave it out"},
+       "--quick belongs to measuring, compare --live or profile, not to --generate: leave it out"},
   });
 }
 
@@ -473,7 +473,8 @@ TEST_CASE("compare --live has probes and their options, and two sides") {
       {{"compare", "--live", "--baseline", "a.json"},
        "--baseline belongs to compare, not to compare --live: leave it out"},
       {{"compare", "a.json", "--device", "1"},
-       "--device belongs to measuring, list or compare --live, not to compare: leave it out"},
+       "--device belongs to measuring, list, compare --live or profile, not to compare: leave it "
+       "out"},
       {{"compare", "--live", "-o", "./a.json", "--runs", "a.json"},
        "--runs and -o both name 'a.json': write the runs to another file"},
       {{"latency", "--live"}, "--live belongs to compare, not to measuring: leave it out"},
@@ -496,25 +497,41 @@ TEST_CASE("profile has a program, whose words are its own") {
   CHECK(parsed({"profile", "-v", "--", "app"}).verbosity == 1);
   // A program may take longer words than we do.
   CHECK(parsed({"profile", "--", "app", std::string(5000, 'x')}).app[1].size() == 5000);
-  const std::string how = "profile needs a program: write `clprobe profile --list -- PROGRAM`";
+  const std::string how =
+      "profile needs a program or what was kept of one: write `clprobe profile -- PROGRAM` or "
+      "`clprobe profile FOLDER`";
+  const std::string either =
+      "--kernel-file is a kernel without a program: leave the program or folder out";
   check_refused({
       {{"profile"}, how},
       {{"profile", "--list"}, how},
       {{"profile", "--"}, how},
       {{"profile", "--", ""}, how},
-      {{"profile", "./app", "--fast"},
-       "'./app' stands where -- should: write `clprobe profile --list -- ./app`"},
+      {{"profile", "./app", "--fast"}, "unknown flag '--fast': `clprobe --help` shows all flags"},
       {{"profile", "--list", "app", "--", "-x"},
-       "'app' stands where -- should: write `clprobe profile --list -- app`"},
-      {{"profile", "-f", "html", "--", "app"},
-       "--format: profile writes table, json, csv and markdown, and not html"},
-      {{"profile", "-o", "findings.csv", "--", "app"},
-       "--output: profile writes table, json, csv and markdown, and not findings"},
-      {{"profile", "--device", "0", "--", "app"},
-       "--device belongs to measuring, list or compare --live, not to profile: leave it out"},
-      {{"profile", "-q", "--", "app"},
-       "--quiet belongs to measuring, report, compare --live or import, not to profile: leave it "
-       "out"},
+       "'app' stands where -- should: write `clprobe profile -- app`"},
+      {{"profile", "--list", "app"},
+       "--list needs a program: write `clprobe profile --list ... -- PROGRAM`"},
+      {{"profile", "--keep", "a", "b"},
+       "--keep needs a program: write `clprobe profile --keep ... -- PROGRAM`"},
+      {{"profile", "--kernel-file", "a.cl", "--launch", "b.json", "--", "app"}, either},
+      {{"profile", "--kernel-file", "a.cl", "--launch", "b.json", "folder"}, either},
+      {{"profile", "--kernel-file", "a.cl"},
+       "--kernel-file needs --launch FILE.json, which says how it is launched"},
+      {{"profile", "--launch", "b.json"},
+       "--launch needs --kernel-file FILE.cl, the text of the kernel"},
+      {{"profile", "--kernel", "sum:0", "--", "app"},
+       "--kernel: '0' is no number of a launch: write sum:1 for the first one"},
+      {{"profile", "--kernel", ":2", "--", "app"},
+       "--kernel: the name is empty: write NAME or NAME:N"},
+      {{"profile", "--list", "-f", "html", "--", "app"},
+       "--format: profile --list writes table, json, csv and markdown, and not html"},
+      {{"profile", "--list", "-o", "findings.csv", "--", "app"},
+       "--output: profile --list writes table, json, csv and markdown, and not findings"},
+      {{"profile", "--list", "--device", "0", "--", "app"},
+       "--device has no meaning with profile --list: leave one of them out"},
+      {{"profile", "--max-memory", "1G", "--", "app"},
+       "--max-memory belongs to measuring or compare --live, not to profile: leave it out"},
       {{"profile", "--sizes", "4K", "--", "app"},
        "--sizes has no meaning with profile: leave it out"},
       {{"profile", "--lsit", "--", "app"},
@@ -524,6 +541,21 @@ TEST_CASE("profile has a program, whose words are its own") {
   });
   CHECK(message_of({std::string(5000, 'x'), "profile", "--", "app"}).find("has 5000 bytes") !=
         std::string::npos);
+}
+
+TEST_CASE("profile has bundles, or a kernel without a program, in their place") {
+  CHECK(parsed({"profile", "a", "b/c"}).words == Words{"a", "b/c"});
+  const Options kernel = parsed({"profile", "--kernel-file", "k.cl", "--launch", "k.json"});
+  CHECK(kernel.kernel_file == "k.cl");
+  CHECK(kernel.launch_file == "k.json");
+  const Options named =
+      parsed({"profile", "--kernel", "sum:7", "--keep", "here", "-d", "0", "-q", "--", "app"});
+  CHECK(named.kernel == "sum");
+  CHECK(named.kernel_launch == 7);
+  CHECK(named.keep_folder == "here");
+  CHECK(named.device == "0");
+  CHECK(parsed({"profile", "--kernel", "sum", "--", "app"}).kernel_launch == 0);
+  CHECK(parsed({"profile", "-f", "html", "--", "app"}).format == Format::html);
 }
 
 TEST_CASE("words as long as an attacker likes") {

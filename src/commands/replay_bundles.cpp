@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/replay_bundles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "clprobe/worker.hpp"
+#include "commands/commands.hpp"
+#include "system/interrupt.hpp"
+#include "terminal/complain.hpp"
+#include "text/text.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+/// The kernels' names; of the second launch of one, "name 2".
+std::vector<AskedLaunch> read_launches(const std::vector<bundle::Source>& sources) {
+  std::vector<AskedLaunch> launches;
+  std::map<std::string, int> seen;
+  for (const bundle::Source& source : sources) {
+    AskedLaunch launch{.bundle = bundle::read_source(source)};
+    launch.label = launch.bundle.launch.kernel;
+    const int count = ++seen[launch.label];
+    if (count > 1) launch.label += fmt::format(" {}", count);
+    launches.push_back(std::move(launch));
+  }
+  return launches;
+}
+
+/// Drivers pad their names.
+std::string trimmed(const std::string& name) {
+  const std::size_t begin = name.find_first_not_of(' ');
+  if (begin == std::string::npos) return {};
+  return name.substr(begin, name.find_last_not_of(' ') + 1 - begin);
+}
+
+/// The index of the device that the launch was captured on; empty where it is not here.
+std::string device_of(const bundle::Launch& launch, const cli::Options& options) {
+  if (!launch.device) return {};
+  const DeviceList list = list_devices(
+      {.timeout = options.timeout, .seed = options.seed, .cancelled = system::is_interrupted});
+  const auto found = std::find_if(
+      list.devices.begin(), list.devices.end(),
+      [&](const DeviceInfo& each) { return trimmed(each.name) == trimmed(launch.device->name); });
+  if (found != list.devices.end()) return std::to_string(found->index);
+  terminal::complain(fmt::format("{} is not here: its launches are replayed on the best device",
+                                 quote(launch.device->name)));
+  return {};
+}
+
+}  // namespace
+
+int replay_bundles(const cli::Options& options, const std::vector<bundle::Source>& sources,
+                   const std::vector<std::string>& arguments) {
+  cli::Options replay = options;
+  replay.command = cli::Command::measure;
+  replay.words.clear();
+  replay.sources = sources;
+  try {
+    replay.launches = read_launches(sources);
+  } catch (const bundle::FormatError& error) {
+    throw cli::UsageError(error.what());
+  }
+  if (replay.device.empty())
+    replay.device = device_of(replay.launches.front().bundle.launch, replay);
+  return measure(replay, arguments);
+}
+
+}  // namespace clprobe::commands

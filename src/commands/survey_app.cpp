@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/survey_app.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "cli/without_folders.hpp"
+#include "clprobe/survey.hpp"
+#include "commands/provenance.hpp"
+#include "report/survey_words.hpp"
+#include "system/interrupt.hpp"
+#include "system/read_file.hpp"
+#include "system/run_program.hpp"
+#include "system/temporary_folder.hpp"
+#include "text/text.hpp"
+
+namespace clprobe::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view layer_file = "libclprobe_layer.so";
+
+/// Beside the program where it was built, in libexec/clprobe where it was installed.
+std::string find_layer() {
+  const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
+  for (const fs::path& path :
+       {folder / layer_file, folder.parent_path() / "libexec/clprobe" / layer_file}) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) continue;
+    if (path.string().find(':') == std::string::npos) return path.string();
+    throw std::runtime_error(fmt::format(
+        "the loader cannot take {}: it reads a colon as the end of a path; install clprobe in "
+        "another folder",
+        quote(path.string())));
+  }
+  throw std::runtime_error(
+      fmt::format("{} is missing beside the program: install clprobe again", layer_file));
+}
+
+/// Ours first: the loader calls the last one first, and ours is to see what reaches the driver.
+std::string layers_with(const std::string& ours) {
+  const char* const others = std::getenv("OPENCL_LAYERS");
+  return others == nullptr || *others == '\0' ? ours : fmt::format("{}:{}", ours, others);
+}
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+system::ProgramEnd run_app(const std::vector<std::string>& words, const std::string& folder,
+                           Variables variables) {
+  variables.emplace_back("OPENCL_LAYERS", layers_with(find_layer()));
+  variables.emplace_back("CLPROBE_SURVEY", folder);
+  try {
+    return system::run_program(words, variables);
+  } catch (const std::system_error& error) {
+    throw cli::UsageError(
+        fmt::format("cannot start {}: {}", quote(words.front()), error.code().message()));
+  }
+}
+
+struct Found {
+  survey::Survey survey{};
+  std::size_t files{0};
+  std::string problem{};  ///< why one of them could not be read
+};
+
+Found read_surveys(const std::string& folder) {
+  // Far more than 20,000 rows take.
+  constexpr std::size_t max_bytes = std::size_t{256} << 20U;
+  Found found;
+  std::vector<std::string> paths;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".survey") paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  found.files = paths.size();
+  for (const std::string& path : paths) {
+    try {
+      survey::merge(found.survey, survey::from_text(system::read_file(path, max_bytes)));
+    } catch (const std::exception& error) {
+      found.problem = error.what();
+    }
+  }
+  survey::sort_by_time(found.survey);
+  return found;
+}
+
+/// What was not as it should be; empty where all was.
+std::string describe_problem(const SurveyedApp& app, const Found& found) {
+  const std::string name = quote(app.words.front());
+  const std::string end = report::end_text(app);
+  if (found.files == 0) {
+    return fmt::format(
+        "{} {}used no OpenCL, or not by a loader that takes layers (ocl-icd 2.3 or newer, or "
+        "Khronos'): nothing to profile",
+        name, end.empty() ? "" : end + " and ");
+  }
+  std::string problem = end.empty() ? "" : fmt::format("{} {}", name, end);
+  if (!found.problem.empty()) {
+    problem += fmt::format("{}a process of {} left no whole survey: {}",
+                           problem.empty() ? "" : "; ", name, found.problem);
+  }
+  return problem;
+}
+
+}  // namespace
+
+SurveyedRun survey_app(const std::vector<std::string>& words, const Variables& variables) {
+  const system::TemporaryFolder folder;
+  SurveyedRun run;
+  run.app.words = cli::without_folders(words);
+  run.app.started = utc_now();
+  run.app.tool = tool_info();
+  const system::ProgramEnd end = run_app(words, folder.path(), variables);
+  run.app.status = end.status;
+  run.app.signal = end.signal;
+  run.app.wall_s = end.seconds;
+  run.app.interrupted = system::is_interrupted();
+  Found found = read_surveys(folder.path());
+  run.app.survey = std::move(found.survey);
+  run.used_opencl = found.files > 0;
+  run.problem = describe_problem(run.app, found);
+  return run;
+}
+
+}  // namespace clprobe::commands

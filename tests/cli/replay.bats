@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2154,SC2016  # Bats and common.bash set the variables; jq expands its own
+# profile: launches that are captured in programs (tests/profile), described by hand, and replayed.
+bats_require_minimum_version 1.5.0
+
+setup() {
+  load common
+  common_setup
+  : "${CLPROBE_SURVEYED:?names the program to capture}"
+  unset OPENCL_LAYERS CLPROBE_SURVEY CLPROBE_CAPTURE CLPROBE_BUNDLES
+}
+
+# capture WORD...: the program, captured into kept/ and replayed into a.json; it writes what it writes
+# without us, in each of its two runs.
+capture() {
+  local plain
+  plain=$("$CLPROBE_SURVEYED" "$@")
+  clprobe profile --quick --keep kept -o a.json -- "$CLPROBE_SURVEYED" "$@"
+  [[ $plain$'\n'$plain == "$(grep --invert-match '^clprobe:' <<<"$stderr")" ]] || {
+    printf '%s\n--- is now\n%s\n' "$plain" "$stderr"
+    return 1
+  }
+}
+
+# finding NAME SERIES: its label, value or reason in a.json.
+finding() {
+  jq --raw-output --arg name "$1" --arg series "$2" \
+    '.results[0].findings[] | select(.name == $name and .series == $series) | .label // .value // .reason' a.json
+}
+
+@test "parts of buffers, local memory, structs, null and offsets: the replay is the program's launch" {
+  capture parts
+  [ "$status" -eq 0 ]
+  json_says '.results | length == 1 and .[0].probe == "kernel" and .[0].status == "ok"' a.json
+  [[ $(finding equal_to_app parts) == yes && $(finding deterministic parts) == yes ]]
+  [[ $(finding app_share parts) == 1* ]]
+  json_says '.ordinal == 2 and .survey.launches == 3 and (.objects | length == 2) and .offset == [128] and
+    .arguments[0].origin == 4096 and .arguments[2].local_bytes == 256 and .arguments[3].hex == "0500000007000000" and
+    (.arguments[4] | .null or .local_bytes == 8) and (.app_event_ns | length == 1) and (.epilogue | length == 2)' kept/parts/launch.json
+  # Nothing says where the program or the bundle is.
+  run ! grep --fixed-strings "$PWD" a.json kept/parts/launch.json
+  # Later, and from the document alone.
+  clprobe profile --quick --json kept/parts
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].findings[] | select(.name == "equal_to_app").label] == ["yes"]'
+  clprobe report a.json
+  [[ $status -eq 0 && $(tr -s ' \n' '  ' <<<"$output") == *'equal to app yes'* ]]
+}
+
+@test "what cannot be captured is refused with the reason, and the program goes on" {
+  local mode reason
+  while read -r mode reason; do
+    capture "$mode"
+    [[ $status -eq 1 && $stderr == *"is not captured: $reason"* && ! -e kept ]]
+  done <<'end'
+images its argument 0 is an image
+held-back the program may hold its commands back by user events
+gaps its argument 0 is a pointer to shared virtual memory
+end
+}
+
+@test "one kernel by its name, and its N-th launch" {
+  clprobe profile --quick --keep kept --kernel add:7 -o a.json -- "$CLPROBE_SURVEYED" many 20
+  [ "$status" -eq 0 ]
+  json_says '.ordinal == 7 and .survey.launches == 20' kept/add/launch.json
+  clprobe profile --kernel add:21 -- "$CLPROBE_SURVEYED" many 20
+  [[ $status -eq 1 && $stderr == *"'add' is not captured: the program's second run launched nothing like it 21 times" ]]
+  clprobe profile --kernel nosuch -- "$CLPROBE_SURVEYED" many 20
+  [[ $status -eq 2 && $stderr == *"the program launches no kernel 'nosuch', but add" ]]
+}
+
+@test "a bundle that was changed is refused, and so is a folder that is none" {
+  clprobe profile --quick --keep kept -o a.json -- "$CLPROBE_SURVEYED" many 20
+  [ "$status" -eq 0 ]
+  cp -r kept/add other
+  printf ' ' >>other/*.cl
+  clprobe profile other
+  fails_with 2 'is not what its name says'
+  rm -r other && cp -r kept/add other
+  truncate --size=100 other/launch.json
+  clprobe profile other
+  fails_with 2 'launch.json'
+  clprobe profile "$CLPROBE_SURVEYED"
+  fails_with 2 'launch.json'
+  rm -r other && cp -r kept/add other
+  # Another text that does other things is not the program's launch.
+  sed 's/+= n/+= n + 1/' kept/add/*.cl >other.cl
+  clprobe profile --quick --json --kernel-file other.cl --launch kept/add/launch.json
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].findings[] | select(.name == "time").reason] ==
+    ["not believed: the replay left other bytes in b0 than the program"]'
+}
+
+# described TEXT: the kernel k of one buffer of 1024 words, and 7.
+described() {
+  printf '%s\n' "$1" >k.cl
+  cat >k.json <<'end'
+{"schema": "clprobe-launch", "schema_version": 1, "kernel": "k", "global": [1024], "local": [64],
+ "arguments": [{"buffer": "a"}, {"type": "uint", "value": 7}],
+ "objects": [{"buffer": "a", "type": "uint", "count": 1024, "fill": "iota"}]}
+end
+  clprobe profile --quick -o a.json --kernel-file k.cl --launch k.json
+}
+
+@test "a kernel that a person describes, without a program" {
+  described 'kernel void k(global uint* a, uint n) { a[get_global_id(0)] *= n; }'
+  [ "$status" -eq 0 ]
+  [[ $(finding deterministic k) == yes && $(finding equal_to_app k) == 'not known: '* ]]
+  json_says '[.results[0].points[] | [.series, .parameters.caches, .parameters.groups]] | sort ==
+    [["k", "cold", 16], ["k, warm", "warm", 16]]' a.json
+}
+
+@test "kernels that write beside their buffers, fail to build or never end cost themselves alone" {
+  described 'kernel void k(global uint* a, uint n) { if (get_global_id(0) == n) a[1024] = n; }'
+  fails_with 1 'the kernel wrote behind its buffer a'
+  described 'kernel void k(global uint* a, uint n) { a[get_global_id(0)] = nosuch; }'
+  fails_with 1 'does not build here' nosuch
+  printf 'kernel void k(global volatile uint* a, uint n) { while (a[0] == 0) a[1] = n; }' >k.cl
+  clprobe profile --quick --timeout 3s --kernel-file k.cl --launch k.json
+  fails_with 1 kernel
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches that a capture takes whole, and some that it must refuse.
+#include <array>
+#include <cstdio>
+
+#include "modes.hpp"
+#include "opencl.hpp"
+
+namespace surveyed {
+namespace {
+
+constexpr std::size_t words_in_buffer = 4096;
+
+const std::string parts_source =
+    "typedef struct { uint add; uint times; } Numbers;\n"
+    "kernel void parts(global uint* out, global const uint* in, local uint* held, Numbers n,\n"
+    "                  global const uint* none) {\n"
+    "  const size_t i = get_global_id(0) - get_global_offset(0);\n"
+    "  held[get_local_id(0)] = in[i] * n.times + n.add + (none == 0 ? 1 : 0);\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  out[i] += held[get_local_size(0) - 1 - get_local_id(0)] + (uint)get_global_offset(0);\n"
+    "}\n"
+    "kernel void draw(write_only image2d_t image) {\n"
+    "  write_imageui(image, (int2)(get_global_id(0), get_global_id(1)), (uint4)(1, 2, 3, 4));\n"
+    "}\n"
+    "kernel void add(global uint* a, uint n) { a[get_global_id(0)] += n; }\n";
+
+void set(cl_kernel kernel, cl_uint index, std::size_t bytes, const void* value) {
+  check(clSetKernelArg(kernel, index, bytes, value), "clSetKernelArg");
+}
+
+cl_mem part_of(cl_mem whole, std::size_t origin, std::size_t bytes) {
+  const cl_buffer_region region{origin, bytes};
+  cl_int error = CL_SUCCESS;
+  cl_mem part =
+      clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+  check(error, "clCreateSubBuffer");
+  return part;
+}
+
+}  // namespace
+
+int parts(Words /*words*/) {
+  const OpenCl cl;
+  const cl_command_queue queue = cl.queue();
+  const cl_kernel kernel = kernel_of(cl.program(parts_source, "-DUNUSED=1"), "parts");
+  const cl_mem whole = cl.buffer(words_in_buffer);
+  std::array<cl_uint, 1024> numbers{};
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<cl_uint>(i * i);
+  cl_int error = CL_SUCCESS;
+  // The host may not read it; a capture has to.
+  cl_mem in =
+      clCreateBuffer(cl.context, CL_MEM_READ_ONLY | CL_MEM_HOST_NO_ACCESS | CL_MEM_COPY_HOST_PTR,
+                     sizeof numbers, numbers.data(), &error);
+  check(error, "clCreateBuffer");
+  const cl_mem out = part_of(whole, 4096, sizeof numbers);
+  const std::array<cl_uint, 2> struct_value{5, 7};
+  constexpr std::size_t local = 64;
+  set(kernel, 0, sizeof(void*), &out);
+  set(kernel, 1, sizeof(void*), &in);
+  set(kernel, 2, local * sizeof(cl_uint), nullptr);
+  set(kernel, 3, sizeof struct_value, struct_value.data());
+  set(kernel, 4, sizeof(void*), nullptr);
+  const std::size_t offset = 128;
+  const std::size_t global = numbers.size();
+  for (int i = 0; i < 3; ++i) {
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, &offset, &global, &local, 0, nullptr, nullptr),
+          "clEnqueueNDRangeKernel");
+  }
+  std::fprintf(stdout, "sum %llu\n",
+               static_cast<unsigned long long>(sum_of(queue, whole, words_in_buffer)));
+  return 0;
+}
+
+int images(Words /*words*/) {
+  const OpenCl cl;
+  const cl_command_queue queue = cl.queue();
+  const cl_kernel kernel = kernel_of(cl.program(parts_source), "draw");
+  constexpr cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
+  cl_image_desc description{};
+  description.image_type = CL_MEM_OBJECT_IMAGE2D;
+  description.image_width = 64;
+  description.image_height = 64;
+  cl_int error = CL_SUCCESS;
+  cl_mem image =
+      clCreateImage(cl.context, CL_MEM_READ_WRITE, &format, &description, nullptr, &error);
+  check(error, "clCreateImage");
+  set(kernel, 0, sizeof(void*), &image);
+  const std::array<std::size_t, 2> global{64, 64};
+  check(clEnqueueNDRangeKernel(queue, kernel, 2, nullptr, global.data(), nullptr, 0, nullptr,
+                               nullptr),
+        "clEnqueueNDRangeKernel");
+  check(clFinish(queue), "clFinish");
+  std::fprintf(stdout, "drawn\n");
+  return 0;
+}
+
+int held_back(Words /*words*/) {
+  const OpenCl cl;
+  const cl_command_queue queue = cl.queue();
+  const cl_kernel kernel = kernel_of(cl.program(parts_source), "add");
+  const cl_mem buffer = cl.buffer(words_in_buffer);
+  set_arguments(kernel, buffer, 3);
+  cl_int error = CL_SUCCESS;
+  cl_event gate = clCreateUserEvent(cl.context, &error);
+  check(error, "clCreateUserEvent");
+  const std::size_t global = words_in_buffer;
+  // A capture that waits for the queue here would wait for ever.
+  for (int i = 0; i < 3; ++i) {
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, nullptr, i == 0 ? 1 : 0,
+                                 i == 0 ? &gate : nullptr, nullptr),
+          "clEnqueueNDRangeKernel");
+  }
+  check(clSetUserEventStatus(gate, CL_COMPLETE), "clSetUserEventStatus");
+  std::fprintf(stdout, "sum %llu\n",
+               static_cast<unsigned long long>(sum_of(queue, buffer, words_in_buffer)));
+  return 0;
+}
+
+}  // namespace surveyed
