@@ -107,8 +107,12 @@ end
   described 'kernel void k(global uint* a, uint n) { a[get_global_id(0)] *= n; }'
   [ "$status" -eq 0 ]
   [[ $(finding deterministic k) == yes && $(finding equal_to_app k) == 'not known: '* ]]
-  json_says '[.results[0].points[] | [.series, .parameters.caches, .parameters.groups]] | sort ==
-    [["k", "cold", 16], ["k, warm", "warm", 16]]' a.json
+  json_says '[.results[0].points[] | select(.parameters.text == "own") |
+    [.series, .parameters.caches, .parameters.groups]] | sort == [["k", "cold", 16], ["k, warm", "warm", 16]]' a.json
+  # And behind the prelude, with ever fewer groups: all of them, and one alone.
+  json_says '[.results[0].points[] | select(.series == "k, folded") | .parameters.distinct_groups] |
+    min == 1 and max == 16' a.json
+  [[ $(finding instrument_ratio 'k, folded') == [0-9]* ]]
 }
 
 @test "kernels that write beside their buffers, fail to build or never end cost themselves alone" {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "clprobe/estimate.hpp"
+#include "probes/kernel/causes.hpp"
 #include "probes/kernel/shape.hpp"
 #include "probes/shared/finding.hpp"
 
@@ -31,7 +32,7 @@ std::vector<Replayed> replayed_in(const DeviceInfo& device, std::span<const Poin
   for (const Point& point : points) {
     const auto shape = find_shape<Shape>(point);
     const std::optional<Estimate> time = estimate(point, device);
-    if (!shape || !time || !(time->ns > 0.0)) continue;
+    if (!shape || !time || !(time->ns > 0.0) || shape->text != Text::own) continue;
     const std::string label(label_of(point.series));
     auto found = std::find_if(all.begin(), all.end(),
                               [&](const Replayed& each) { return each.label == label; });
@@ -127,7 +128,10 @@ void add_kernel(const Replayed& of, Findings& found) {
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
-  for (const Replayed& each : replayed_in(device, points)) add_kernel(each, found);
+  for (const Replayed& each : replayed_in(device, points)) {
+    add_kernel(each, found);
+    if (doubt_of(*each.any).empty()) add_causes(device, points, each.label, found);
+  }
   return found;
 }
 

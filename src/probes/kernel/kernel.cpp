@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/launch.hpp"
 #include "clprobe/probe.hpp"
 #include "probes/kernel/findings.hpp"
 #include "probes/kernel/launch.hpp"
+#include "probes/kernel/plan.hpp"
 #include "probes/kernel/shape.hpp"
 #include "probes/shared/card_parts.hpp"
 
@@ -24,50 +24,19 @@ constexpr FindingSpec finding_specs[]{
     {.name = "app_share", .better = Better::unknown},
     {.name = "deterministic"},
     {.name = "equal_to_app"},
+    {.name = "instrument_ratio", .role = Role::remark, .better = Better::unknown},
+    {.name = "least_time", .unit = "seconds"},
+    {.name = "least_groups", .role = Role::remark, .better = Better::unknown},
 };
 
 constexpr Budgets budgets{
-    .quick = {.probe_time = std::chrono::seconds(5), .min_visits = 1, .max_visits = 2},
-    .normal = {.probe_time = std::chrono::seconds(20), .min_time = std::chrono::seconds(1)},
+    .quick = {.probe_time = std::chrono::seconds(8), .min_visits = 1, .max_visits = 1},
+    .normal = {.probe_time = std::chrono::seconds(40), .relative_interval = 0.02, .max_visits = 4},
     .thorough = {.probe_time = std::chrono::seconds(120),
                  .relative_interval = 0.003,
                  .min_time = std::chrono::seconds(5),
                  .max_visits = 20,
                  .samples_per_visit = 5}};
-
-/// 0 where the driver chooses their size.
-std::uint64_t count_groups(const bundle::NdRange& range) {
-  std::uint64_t count = 1;
-  for (std::uint32_t i = 0; i < range.dimensions; ++i) {
-    if (range.local[i] == 0) return 0;
-    count *= (range.global[i] + range.local[i] - 1) / range.local[i];
-  }
-  return count;
-}
-
-Plan plan(const DeviceInfo& device, const Request& request) {
-  Plan result;
-  // A bundle's points one after another: its objects are laid out once.
-  result.is_ordered = true;
-  for (const AskedLaunch& each : request.launches) {
-    Shape shape{.bundle = each.bundle.id,
-                .groups = count_groups(each.bundle.launch.range),
-                .timer = device.launch_timer == Timer::event ? Timer::event : Timer::wait};
-    const auto add = [&](Caches caches, std::string_view suffix) {
-      shape.caches = caches;
-      Point point;
-      point.series = each.label + std::string(suffix);
-      write_shape(shape, point);
-      result.points.push_back(std::move(point));
-    };
-    add(Caches::cold, "");
-    add(Caches::warm, warm_suffix);
-    std::uint64_t bytes = 0;
-    for (const bundle::Object& object : each.bundle.launch.objects) bytes += 2 * object.bytes;
-    result.memory.count += bytes;
-  }
-  return result;
-}
 
 std::optional<PointProblem> find_problem_of(const Point& point) {
   return find_problem<Shape>(point);
@@ -94,9 +63,10 @@ const Probe probe{
     .question = "How long does a program's kernel take by itself, and why?",
     .replays_launches = true,
     .findings = finding_specs,
-    .view = {.kind = ViewKind::curve, .x = "groups", .value_title = "time of a launch"},
+    .view = {.kind = ViewKind::curve, .x = "distinct_groups", .value_title = "time of a launch"},
     .budgets = budgets,
     .plan = plan,
+    .refine = refine,
     .open = open,
     .variants = variants,
     .find_problem = find_problem_of,

@@ -21,7 +21,7 @@ namespace {
 std::uint64_t flush_bytes(const DeviceInfo& device) {
   constexpr std::uint64_t times = 4;
   const std::uint64_t wanted = times * reported_cache(device).count;
-  const std::uint64_t most = std::min(gibibytes(1).count, device.max_allocation.count);
+  const std::uint64_t most = std::min(mebibytes(512).count, device.max_allocation.count);
   return std::min(std::max(wanted, mebibytes(32).count), std::max(most, mebibytes(1).count));
 }
 
@@ -97,12 +97,13 @@ class Replays {
 Work prepare(Replays& replays, const Point& point) {
   const Shape shape = shape_of<Shape>(point);
   const std::shared_ptr<Replay> replay = replays.replay(shape.bundle);
+  if (shape.text == Text::renamed) replay->prepare_renamed();
   Work work;
   work.max_iterations = 1;
-  work.build = replay->build();
+  work.build = replay->build(shape.text);
   set_facts(replays.bundle(shape.bundle).launch, replay->outcome(), work.facts);
-  work.run = [replay, caches = shape.caches](std::uint64_t) {
-    const LaunchTimes times = replay->run(caches);
+  work.run = [replay, shape](std::uint64_t) {
+    const LaunchTimes times = replay->run(shape);
     Measurement measurement;
     measurement.sample.accesses = 1;
     measurement.sample.event_ns = times.event_ns;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "probes/kernel/build_program.hpp"
+#include "probes/kernel/renaming.hpp"
 
 namespace clprobe::kernel {
 namespace {
@@ -16,10 +17,15 @@ namespace {
 constexpr std::uint64_t guard_bytes = 4096;
 constexpr char guard_byte = '\x5a';
 
-cl::NDRange range_of(const bundle::Sizes& sizes, std::uint32_t dimensions) {
+cl::NDRange sizes_of(const bundle::Sizes& sizes, std::uint32_t dimensions) {
   if (dimensions == 1) return cl::NDRange(sizes[0]);
   if (dimensions == 2) return {sizes[0], sizes[1]};
   return {sizes[0], sizes[1], sizes[2]};
+}
+
+/// Where all are 0 there are none.
+cl::NDRange any_sizes_of(const bundle::Sizes& sizes, std::uint32_t dimensions) {
+  return sizes == bundle::Sizes{} ? cl::NullRange : sizes_of(sizes, dimensions);
 }
 
 std::uint64_t count_differing(std::string_view one, std::string_view other) {
@@ -39,32 +45,32 @@ std::string hash_in_app(const bundle::Launch& launch, std::size_t object) {
 }  // namespace
 
 Replay::Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes)
-    : session_(session), flush_bytes_(flush_bytes) {
-  const bundle::Launch& launched = bundle.launch;
-  kernel_ = cl::Kernel(build_program(session, bundle), launched.kernel.c_str());
+    : session_(session), bundle_(bundle), flush_bytes_(flush_bytes) {
+  kernel_ = cl::Kernel(build_program(session, bundle), bundle.launch.kernel.c_str());
   build_ = build_of(bundle);
-  const bundle::NdRange& range = launched.range;
-  offset_ =
-      range.offset == bundle::Sizes{} ? cl::NullRange : range_of(range.offset, range.dimensions);
-  global_ = range_of(range.global, range.dimensions);
-  local_ = range.local == bundle::Sizes{} ? cl::NullRange : range_of(range.local, range.dimensions);
   const std::vector<std::string> before = fill_objects(bundle);
-  set_arguments(launched);
+  make_parts();
+  set_arguments(kernel_);
   launch();
   std::vector<std::string> first;
   for (const ReplayedObject& each : objects_) first.push_back(read(each));
-  for (std::size_t i = 0; i < objects_.size(); ++i) {
-    const std::string expected = hash_in_app(launched, i);
-    if (expected.empty()) continue;
-    if (!outcome_.is_equal_to_app) outcome_.is_equal_to_app = true;
-    if (bundle::sha256_of(first[i]) == expected) continue;
-    outcome_.is_equal_to_app = false;
-    outcome_.other_buffers += (outcome_.other_buffers.empty() ? "" : ", ") + objects_[i].name;
-  }
+  for (const std::string& each : first) hashes_.push_back(bundle::sha256_of(each));
+  compare_with_app();
   keep_pristine(before, first);
   restore();
   launch();
   compare_with(first);
+}
+
+void Replay::compare_with_app() {
+  for (std::size_t i = 0; i < objects_.size(); ++i) {
+    const std::string expected = hash_in_app(bundle_.launch, i);
+    if (expected.empty()) continue;
+    if (!outcome_.is_equal_to_app) outcome_.is_equal_to_app = true;
+    if (hashes_[i] == expected) continue;
+    outcome_.is_equal_to_app = false;
+    outcome_.other_buffers += (outcome_.other_buffers.empty() ? "" : ", ") + objects_[i].name;
+  }
 }
 
 std::uint64_t Replay::held_bytes() const {
@@ -90,37 +96,84 @@ std::vector<std::string> Replay::fill_objects(const bundle::Bundle& bundle) {
   return held;
 }
 
-void Replay::set_arguments(const bundle::Launch& launch) {
+/// The buffers that the kernel gets: what lies between two guards, or a part of it.
+void Replay::make_parts() {
+  for (const bundle::Argument& each : bundle_.launch.arguments) {
+    if (each.kind != bundle::ArgumentKind::buffer) continue;
+    ReplayedObject& object = objects_.at(each.object);
+    const std::uint64_t bytes = each.bytes == 0 ? object.bytes : each.bytes;
+    const cl_buffer_region region{guard_bytes + each.origin, bytes};
+    parts_.push_back(
+        object.guarded.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region));
+  }
+}
+
+void Replay::set_arguments(cl::Kernel& kernel) const {
   cl_uint index = 0;
-  for (const bundle::Argument& each : launch.arguments) {
+  auto part = parts_.begin();
+  for (const bundle::Argument& each : bundle_.launch.arguments) {
     switch (each.kind) {
-      case bundle::ArgumentKind::buffer: {
-        ReplayedObject& object = objects_.at(each.object);
-        const std::uint64_t bytes = each.bytes == 0 ? object.bytes : each.bytes;
-        const cl_buffer_region region{guard_bytes + each.origin, bytes};
-        parts_.push_back(object.guarded.createSubBuffer(CL_MEM_READ_WRITE,
-                                                        CL_BUFFER_CREATE_TYPE_REGION, &region));
-        kernel_.setArg(index, parts_.back());
+      case bundle::ArgumentKind::buffer:
+        kernel.setArg(index, *part++);
         break;
-      }
       case bundle::ArgumentKind::local:
-        kernel_.setArg(index, each.bytes, nullptr);
+        kernel.setArg(index, each.bytes, nullptr);
         break;
       case bundle::ArgumentKind::value:
-        kernel_.setArg(index, each.value.size(), each.value.data());
+        kernel.setArg(index, each.value.size(), each.value.data());
         break;
       case bundle::ArgumentKind::null:
-        kernel_.setArg(index, cl::Buffer());
+        kernel.setArg(index, cl::Buffer());
         break;
     }
     ++index;
   }
 }
 
+void Replay::prepare_renamed() {
+  if (renamed_) return;
+  const std::string prelude = prelude::prelude_text(switches_of(judge_kernel(bundle_)));
+  cl::Kernel kernel(build_program(session_, bundle_, prelude), bundle_.launch.kernel.c_str());
+  set_arguments(kernel);
+  renamed_ = kernel;
+  restore();
+  launch_renamed({});
+  for (std::size_t i = 0; i < objects_.size() && outcome_.is_deterministic; ++i) {
+    if (bundle::sha256_of(read(objects_[i])) == hashes_[i]) continue;
+    throw VoidedPoint(
+        fmt::format("behind the text that renames work-items the kernel leaves other bytes in {}",
+                    objects_[i].name));
+  }
+}
+
+KernelBuild Replay::build(Text text) const {
+  KernelBuild build = build_;
+  if (text == Text::own) return build;
+  const std::string prelude = prelude::prelude_text(switches_of(judge_kernel(bundle_)));
+  build.sha256 = bundle::sha256_of(prelude + build.sha256);
+  return build;
+}
+
 LaunchTimes Replay::launch() {
-  const LaunchTimes times = session_.launch(kernel_, global_, local_, offset_);
+  const bundle::NdRange& range = bundle_.launch.range;
+  const LaunchTimes times = session_.launch(kernel_, sizes_of(range.global, range.dimensions),
+                                            any_sizes_of(range.local, range.dimensions),
+                                            any_sizes_of(range.offset, range.dimensions));
   check_guards();
   return times;
+}
+
+LaunchTimes Replay::launch_renamed(const prelude::Setting& setting) {
+  const prelude::NdRange range = prelude::encode(range_for_prelude(bundle_.launch.range), setting);
+  const LaunchTimes times = session_.launch(*renamed_, sizes_of(range.global, range.dimensions),
+                                            any_sizes_of(range.local, range.dimensions),
+                                            sizes_of(range.offset, range.dimensions));
+  check_guards();
+  return times;
+}
+
+LaunchTimes Replay::launch(const Shape& shape) {
+  return shape.text == Text::own ? launch() : launch_renamed(shape.setting);
 }
 
 std::string Replay::read(const ReplayedObject& object) const {
@@ -174,15 +227,15 @@ void Replay::flush() {
   session_.launch(kernel, cl::NDRange(flush_bytes_ / item_bytes), cl::NullRange);
 }
 
-LaunchTimes Replay::run(Caches caches) {
+LaunchTimes Replay::run(const Shape& shape) {
   restore();
-  if (caches == Caches::cold) {
+  if (shape.caches == Caches::cold) {
     flush();
   } else {
-    launch();
+    launch(shape);
     restore();
   }
-  return launch();
+  return launch(shape);
 }
 
 void Replay::check_guards() const {

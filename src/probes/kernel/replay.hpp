@@ -9,6 +9,7 @@
 
 #include "clprobe/device.hpp"
 #include "clprobe/launch.hpp"
+#include "clprobe/prelude.hpp"
 #include "probes/kernel/shape.hpp"
 
 namespace clprobe::kernel {
@@ -35,35 +36,43 @@ class Replay {
   /// DeviceError, and VoidedPoint where the kernel wrote outside its buffers.
   Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes);
 
+  /// Builds the text behind the prelude, once, and sees that it does what the plain one does where
+  /// nothing is renamed. Throws DeviceError, VoidedPoint.
+  void prepare_renamed();
+
   /// Once more, from the same objects.
-  LaunchTimes run(Caches caches);
+  LaunchTimes run(const Shape& shape);
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
-  [[nodiscard]] const KernelBuild& build() const { return build_; }
+  [[nodiscard]] KernelBuild build(Text text) const;
   /// On the device.
   [[nodiscard]] std::uint64_t held_bytes() const;
 
  private:
   std::vector<std::string> fill_objects(const bundle::Bundle& bundle);
-  void set_arguments(const bundle::Launch& launch);
+  void make_parts();
+  void set_arguments(cl::Kernel& kernel) const;
   LaunchTimes launch();
+  LaunchTimes launch_renamed(const prelude::Setting& setting);
+  LaunchTimes launch(const Shape& shape);
   [[nodiscard]] std::string read(const ReplayedObject& object) const;
   /// Of those that differ.
   void keep_pristine(const std::vector<std::string>& before,
                      const std::vector<std::string>& behind);
+  void compare_with_app();
   void compare_with(const std::vector<std::string>& first);
   void restore();
   void flush();
   void check_guards() const;
 
   Session& session_;
+  const bundle::Bundle& bundle_;  // of the process, which outlives its replays
   KernelBuild build_{};
   std::vector<ReplayedObject> objects_{};
   std::vector<cl::Buffer> parts_{};  // that the kernel's arguments are
   cl::Kernel kernel_{};
-  cl::NDRange offset_{};
-  cl::NDRange global_{};
-  cl::NDRange local_{};
+  std::optional<cl::Kernel> renamed_{};
+  std::vector<std::string> hashes_{};  // of the objects behind the first launch
   cl::Buffer flushed_{};
   std::uint64_t flush_bytes_;
   Outcome outcome_{};

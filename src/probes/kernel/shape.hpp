@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "clprobe/prelude.hpp"
 #include "clprobe/words.hpp"
 #include "probes/shared/fields.hpp"
 
@@ -16,18 +17,46 @@ namespace clprobe::kernel {
 enum class Caches { cold, warm };
 inline constexpr std::array caches_words{Word{Caches::cold, "cold"}, Word{Caches::warm, "warm"}};
 
+/// The program's text as it is, or behind the one that renames work-items (prelude.hpp).
+enum class Text { own, renamed };
+inline constexpr std::array text_words{Word{Text::own, "own"}, Word{Text::renamed, "renamed"}};
+
 struct Shape {
   std::string bundle{};  ///< its id
   Caches caches{Caches::cold};
-  std::uint64_t groups{0};  ///< 0: the driver chooses their size
+  Text text{Text::own};
+  std::uint64_t groups{0};           ///< 0: the driver chooses their size
+  std::uint64_t distinct_groups{0};  ///< that do the work of all
+  prelude::Setting setting{};        ///< of a renamed text
   Timer timer{Timer::event};
 
   template <typename Visitor>
   void visit(Visitor& f) {
+    constexpr Bounds count{.max = std::int64_t{1} << 62U};
+    constexpr Bounds exponent{.max = prelude::no_folding};
     f.text("bundle", bundle);
     f.word("caches", caches, caches_words);
-    f.whole("groups", groups, {.max = std::int64_t{1} << 40U});
+    f.word("text", text, text_words);
+    f.whole("groups", groups, count);
+    f.whole("distinct_groups", distinct_groups, count);
     f.word("timer", timer);
+    if (text == Text::own) return;
+    f.whole("exponent_0", setting.exponents[0], exponent);
+    f.whole("exponent_1", setting.exponents[1], exponent);
+    f.whole("exponent_2", setting.exponents[2], exponent);
+    f.whole("window_dimension", setting.window.dimension, {.max = 2});
+    f.whole("window_number", setting.window.number, {.max = 7});
+    f.whole("window_shift", setting.window.shift, exponent);
+    visit_switch(f, "without_barriers", setting.without_barriers);
+    visit_switch(f, "plain_atomics", setting.with_plain_atomics);
+  }
+
+ private:
+  template <typename Visitor>
+  static void visit_switch(Visitor& f, std::string_view name, bool& is_on) {
+    int number = is_on ? 1 : 0;
+    f.whole(name, number, {.max = 1});
+    is_on = number != 0;
   }
 };
 
@@ -42,9 +71,16 @@ inline constexpr std::string_view app_mean_ns_fact = "app_mean_ns";
 inline constexpr std::string_view app_share_fact = "app_share";
 inline constexpr std::string_view app_launches_fact = "app_launches";
 
+// What the plan says of the launch, of each factor by its name: "memory_absence".
+inline constexpr std::string_view buffer_bytes_fact = "buffer_bytes";  ///< of all buffers
+inline constexpr std::string_view last_cache_fact = "last_cache_bytes";
+inline constexpr std::string_view absence_suffix = "_absence";  ///< `not_present`, or why refused
+inline constexpr std::string_view not_present = "not present";
+
 /// Between the kernel's label and what is special about a series of it.
 inline constexpr std::string_view label_end = ", ";
 inline constexpr std::string_view warm_suffix = ", warm";
+inline constexpr std::string_view folded_suffix = ", folded";
 
 /// The kernel's label in a series' name.
 inline std::string_view label_of(std::string_view series) {

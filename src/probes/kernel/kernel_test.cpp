@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "probes/kernel/plan.hpp"
+#include "probes/kernel/shape.hpp"
+#include "probes/shared/card_parts.hpp"
+
+namespace clprobe::kernel {
+
+extern const Probe probe;
+
+namespace {
+
+constexpr std::string_view triad =
+    "kernel void triad(global float* a, global const float* b) {\n"
+    "  a[get_global_id(0)] = b[get_global_id(0)];\n}\n";
+
+AskedLaunch asked(const std::string& text, std::uint64_t groups) {
+  AskedLaunch launch{.label = "triad"};
+  launch.bundle.texts = {text};
+  launch.bundle.id = "0123456789abcdef";
+  launch.bundle.launch.program.units = {{bundle::sha256_of(text), ""}};
+  launch.bundle.launch.kernel = "triad";
+  launch.bundle.launch.range = {
+      .dimensions = 1, .offset = {}, .global = {64 * groups}, .local = {64}};
+  launch.bundle.launch.objects = {{.name = "a", .bytes = 4096}, {.name = "b", .bytes = 4096}};
+  return launch;
+}
+
+DeviceInfo device_with_events() {
+  DeviceInfo device;
+  device.timer = Timer::event;
+  device.launch_timer = Timer::event;
+  return device;
+}
+
+Plan plan_of(const std::string& text, std::uint64_t groups) {
+  Request request;
+  request.launches = {asked(text, groups)};
+  return plan(device_with_events(), request);
+}
+
+/// Samples of so many nanoseconds.
+void measure(Point& point, double ns) {
+  for (std::uint64_t visit = 0; visit < 3; ++visit) {
+    Sample sample{.accesses = 1, .host_ns = static_cast<std::uint64_t>(ns) + 1000, .visit = visit};
+    sample.event_ns = static_cast<std::uint64_t>(ns) + visit;
+    point.samples.push_back(sample);
+  }
+  point.facts.set(deterministic_fact, std::int64_t{1});
+}
+
+/// A kernel that takes 1 ms, `ratio` times that behind the prelude, and half of it with 64 groups
+/// or fewer; with 2 and 1 it is slower again.
+std::vector<Point> measured(double ratio) {
+  std::vector<Point> points = plan_of(std::string(triad), 1024).points;
+  for (Point& point : points) {
+    const auto shape = shape_of<Shape>(point);
+    double ns = 1e6;
+    if (shape.text == Text::renamed) ns *= ratio;
+    if (shape.distinct_groups <= 64) ns *= 0.5;
+    if (shape.distinct_groups <= 2) ns *= 3;
+    if (shape.caches == Caches::warm) ns = 8e5;
+    measure(point, ns);
+  }
+  return points;
+}
+
+const Finding& need(const Findings& found, std::string_view name) {
+  const Finding* const finding = find_finding(found.findings, name);
+  REQUIRE(finding != nullptr);
+  return *finding;
+}
+
+}  // namespace
+
+TEST_CASE("kernel: the launch as it was comes first, then ever fewer groups") {
+  const Plan made = plan_of(std::string(triad), 1024);
+  CHECK(made.is_ordered);
+  CHECK(made.memory.count == 4 * 4096);
+  // 1024, 512, ... 1, and the plain ones.
+  REQUIRE(made.points.size() == 2 + 11);
+  CHECK(made.points[0].series == "triad");
+  CHECK(made.points[1].series == "triad, warm");
+  std::uint64_t groups = 1024;
+  for (std::size_t i = 2; i < made.points.size(); ++i) {
+    CHECK(made.points[i].series == "triad, folded");
+    CHECK(shape_of<Shape>(made.points[i]).distinct_groups == groups);
+    groups /= 2;
+  }
+  CHECK(shape_of<Shape>(made.points[2]).setting == prelude::Setting{});
+}
+
+TEST_CASE("kernel: shapes are written and read, whatever the setting") {
+  for (const Point& point : measured(1.0)) {
+    const auto shape = shape_of<Shape>(point);
+    Point again;
+    write_shape(shape, again);
+    CHECK(again.parameters == point.parameters);
+    CHECK_FALSE(probe.find_problem(point).has_value());
+  }
+}
+
+TEST_CASE(
+    "kernel: of a group size that the driver chooses, and a kernel unknown, only plain launches") {
+  Request request;
+  request.launches = {asked(std::string(triad), 1024)};
+  request.launches[0].bundle.launch.range.local = {};
+  const Plan without_local = plan(device_with_events(), request);
+  for (const Point& point : without_local.points) {
+    CHECK(shape_of<Shape>(point).setting == prelude::Setting{});
+  }
+  CHECK(without_local.points.front().facts.text_or("memory_absence", "").find("size") !=
+        std::string::npos);
+  const Plan unknown = plan_of("kernel void other(global float* a) { a[0] = 1; }", 1024);
+  CHECK(unknown.points.size() == 2);
+  CHECK(unknown.points.front().facts.text_or("memory_absence", "") != "");
+}
+
+TEST_CASE("kernel: barriers and atomics are left out where the kernel has them") {
+  const Plan made = plan_of(
+      "kernel void triad(global float* a, global const float* b) {\n"
+      "  a[get_global_id(0)] = b[get_global_id(0)];\n"
+      "  barrier(CLK_LOCAL_MEM_FENCE);\n}\n",
+      4);
+  const auto is_without = [](const Point& point) {
+    return point.series == "triad, without barriers";
+  };
+  CHECK(std::count_if(made.points.begin(), made.points.end(), is_without) == 1);
+  CHECK(made.points.front().facts.text_or("atomics_absence", "") == not_present);
+}
+
+TEST_CASE("kernel: the least time of the foldings, where the prelude costs nothing") {
+  const Findings found = probe.analyse(device_with_events(), measured(1.02));
+  CHECK(*need(found, "time").value == doctest::Approx(1e-3).epsilon(0.01));
+  CHECK(*need(found, "warm_time").value == doctest::Approx(8e-4).epsilon(0.01));
+  CHECK(*need(found, "instrument_ratio").value == doctest::Approx(1.02).epsilon(0.01));
+  CHECK(*need(found, "least_time").value == doctest::Approx(5.1e-4).epsilon(0.01));
+  CHECK(*need(found, "least_groups").value >= 4);
+  CHECK(need(found, "equal_to_app").reason.starts_with("not known"));
+}
+
+TEST_CASE("kernel: a prelude that costs more than a tenth is not believed") {
+  const Findings found = probe.analyse(device_with_events(), measured(1.2));
+  CHECK_FALSE(need(found, "least_time").value.has_value());
+  CHECK(need(found, "least_time").reason.find("1.20") != std::string::npos);
+  CHECK(need(found, "time").value.has_value());
+}
+
+TEST_CASE("kernel: a replay that left other bytes than the program has no time") {
+  std::vector<Point> points = measured(1.0);
+  for (Point& point : points) {
+    point.facts.set(equal_fact, std::int64_t{0});
+    point.facts.set(other_buffers_fact, std::string("b0"));
+  }
+  const Findings found = probe.analyse(device_with_events(), points);
+  CHECK(need(found, "time").reason ==
+        "not believed: the replay left other bytes in b0 than the program");
+  CHECK(find_finding(found.findings, "least_time") == nullptr);
+  // By chance: a kernel that differs from itself may differ from the program.
+  for (Point& point : points) point.facts.set(deterministic_fact, std::int64_t{0});
+  const Findings by_chance = probe.analyse(device_with_events(), points);
+  CHECK(need(by_chance, "time").value.has_value());
+  REQUIRE(by_chance.warnings.size() == 1);
+  CHECK(by_chance.warnings.front().code == "replay_not_deterministic");
+}
+
+TEST_CASE("kernel: a replay much unlike the program's launch is warned of") {
+  std::vector<Point> points = measured(1.0);
+  for (Point& point : points) point.facts.set(app_ns_fact, std::int64_t{2'000'000});
+  const Findings far = probe.analyse(device_with_events(), points);
+  CHECK(*need(far, "replay_ratio").value == doctest::Approx(0.5).epsilon(0.01));
+  REQUIRE(far.warnings.size() == 1);
+  CHECK(far.warnings.front().code == "replay_unlike_app");
+  // Between warm and cold.
+  for (Point& point : points) point.facts.set(app_ns_fact, std::int64_t{900'000});
+  CHECK(probe.analyse(device_with_events(), points).warnings.empty());
+}
+
+TEST_CASE("kernel: in view of the sweep the fastest folding is done by other groups, too") {
+  Request request;
+  request.launches = {asked(std::string(triad), 1024)};
+  const std::vector<Point> more = refine(device_with_events(), request, measured(1.0));
+  REQUIRE_FALSE(more.empty());
+  for (const Point& point : more) {
+    CHECK(point.series == "triad, other groups");
+    CHECK(shape_of<Shape>(point).distinct_groups <= 64);
+  }
+}
+
+}  // namespace clprobe::kernel

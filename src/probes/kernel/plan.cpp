@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/kernel/plan.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "clprobe/estimate.hpp"
+#include "probes/kernel/renaming.hpp"
+#include "probes/kernel/shape.hpp"
+
+namespace clprobe::kernel {
+namespace {
+
+using prelude::Possibility;
+using prelude::Setting;
+
+/// One kernel, and what may be done to it.
+class Planned {
+ public:
+  Planned(const DeviceInfo& device, const Request& request, const AskedLaunch& launch)
+      : launch_(launch),
+        timer_(device.launch_timer == Timer::event ? Timer::event : Timer::wait),
+        last_cache_(std::max(reported_cache(device), request.known.last_cache)),
+        range_(range_for_prelude(launch.bundle.launch.range)),
+        judgement_(judge_kernel(launch.bundle)) {
+    if (judgement_.renaming.possibility != Possibility::usable) return;
+    try {
+      static_cast<void>(prelude::encode(range_, {}));
+    } catch (const prelude::SettingError& error) {
+      judgement_.renaming = {Possibility::refused, error.what()};
+      return;
+    }
+    if (judgement_.folding.possibility != Possibility::usable) return;
+    sweep_ = prelude::fold_sweep(range_);
+    if (sweep_.size() > 1) return;
+    judgement_.folding = {Possibility::refused, sweep_.empty()
+                                                    ? "the driver chooses the size of a work-group"
+                                                    : "there is one work-group alone"};
+  }
+
+  [[nodiscard]] bool is_renamed() const {
+    return judgement_.renaming.possibility == Possibility::usable;
+  }
+  [[nodiscard]] const std::vector<Setting>& sweep() const { return sweep_; }
+  [[nodiscard]] const prelude::NdRange& range() const { return range_; }
+  [[nodiscard]] const std::string& label() const { return launch_.label; }
+
+  [[nodiscard]] Point plain(Caches caches) const {
+    return point_of({.caches = caches}, caches == Caches::warm ? warm_suffix : "");
+  }
+  [[nodiscard]] Point renamed(const Setting& setting, std::string_view suffix) const {
+    return point_of({.text = Text::renamed, .setting = setting}, suffix);
+  }
+
+  /// `folding`, without barriers, atomics, and both, as far as the kernel has them.
+  void add_switched(const Setting& folding, std::vector<Point>& points) const {
+    const prelude::Switches switches = switches_of(judgement_);
+    for (const bool without_barriers : {false, true}) {
+      for (const bool plain_atomics : {false, true}) {
+        if ((without_barriers && !switches.barriers) || (plain_atomics && !switches.atomics)) {
+          continue;
+        }
+        if (!without_barriers && !plain_atomics) continue;
+        Setting setting = folding;
+        setting.without_barriers = without_barriers;
+        setting.with_plain_atomics = plain_atomics;
+        std::string suffix = without_barriers ? ", without barriers" : "";
+        if (plain_atomics) suffix += ", plain atomics";
+        points.push_back(renamed(setting, suffix));
+      }
+    }
+  }
+
+ private:
+  Point point_of(Shape shape, std::string_view suffix) const {
+    shape.bundle = launch_.bundle.id;
+    shape.timer = timer_;
+    if (range_.local != bundle::Sizes{}) {
+      const auto groups = prelude::count_groups(range_);
+      shape.groups = groups[0] * groups[1] * groups[2];
+      shape.distinct_groups = prelude::count_distinct_groups(range_, shape.setting);
+    }
+    Point point;
+    point.series = launch_.label + std::string(suffix);
+    write_shape(shape, point);
+    add_facts(point);
+    return point;
+  }
+
+  void add_facts(Point& point) const {
+    std::uint64_t bytes = 0;
+    for (const bundle::Object& each : launch_.bundle.launch.objects) bytes += each.bytes;
+    point.facts.set(buffer_bytes_fact, static_cast<std::int64_t>(bytes));
+    if (last_cache_.count > 0) {
+      point.facts.set(last_cache_fact, static_cast<std::int64_t>(last_cache_.count));
+    }
+    add_absence(point, "memory", judgement_.folding);
+    add_absence(point, "barriers", judgement_.barriers);
+    add_absence(point, "atomics", judgement_.atomics);
+  }
+
+  void add_absence(Point& point, std::string_view factor, const prelude::Verdict& own) const {
+    const prelude::Verdict& verdict = is_renamed() ? own : judgement_.renaming;
+    if (verdict.possibility == Possibility::usable) return;
+    const bool is_there = verdict.possibility == Possibility::refused;
+    point.facts.set(std::string(factor) + std::string(absence_suffix),
+                    is_there ? verdict.reason : std::string(not_present));
+  }
+
+  const AskedLaunch& launch_;
+  Timer timer_;
+  Bytes last_cache_;
+  prelude::NdRange range_;
+  prelude::Judgement judgement_;
+  std::vector<Setting> sweep_{};
+};
+
+std::vector<Planned> planned_of(const DeviceInfo& device, const Request& request) {
+  std::vector<Planned> all;
+  for (const AskedLaunch& each : request.launches) all.emplace_back(device, request, each);
+  return all;
+}
+
+/// A quick look leaves every other folding out, but neither end.
+bool is_left_out(std::size_t place, std::size_t count, Effort effort) {
+  return effort == Effort::quick && place % 2 == 1 && place + 1 < count;
+}
+
+/// Of the sweep's points the fastest, as a place in it.
+std::optional<std::size_t> fastest(const Planned& kernel, const DeviceInfo& device,
+                                   std::span<const Point> points) {
+  std::optional<std::size_t> found;
+  double least_ns = 0.0;
+  for (std::size_t i = 1; i < kernel.sweep().size(); ++i) {
+    const Point wanted = kernel.renamed(kernel.sweep()[i], folded_suffix);
+    const auto point = std::find_if(points.begin(), points.end(), [&](const Point& each) {
+      return each.series == wanted.series && each.parameters == wanted.parameters;
+    });
+    if (point == points.end() || !point->failure.empty()) continue;
+    const std::optional<Estimate> time = estimate(*point, device);
+    if (!time || (found && time->ns >= least_ns)) continue;
+    least_ns = time->ns;
+    found = i;
+  }
+  return found;
+}
+
+}  // namespace
+
+Plan plan(const DeviceInfo& device, const Request& request) {
+  Plan result;
+  // What matters most first, of all kernels: time may run out.
+  result.is_ordered = true;
+  const std::vector<Planned> kernels = planned_of(device, request);
+  for (const Planned& each : kernels) {
+    for (const Caches caches : {Caches::cold, Caches::warm}) {
+      result.points.push_back(each.plain(caches));
+    }
+    if (each.is_renamed()) result.points.push_back(each.renamed({}, folded_suffix));
+  }
+  for (const Planned& each : kernels) {
+    if (!each.is_renamed()) continue;
+    for (std::size_t i = 1; i < each.sweep().size(); ++i) {
+      if (is_left_out(i, each.sweep().size(), request.effort)) continue;
+      result.points.push_back(each.renamed(each.sweep()[i], folded_suffix));
+    }
+    each.add_switched({}, result.points);
+  }
+  for (const AskedLaunch& each : request.launches) {
+    // What is written to has a copy.
+    for (const bundle::Object& object : each.bundle.launch.objects) {
+      result.memory.count += 2 * object.bytes;
+    }
+  }
+  return result;
+}
+
+std::vector<Point> refine(const DeviceInfo& device, const Request& request,
+                          std::span<const Point> points) {
+  std::vector<Point> more;
+  for (const Planned& each : planned_of(device, request)) {
+    const std::optional<std::size_t> place = fastest(each, device, points);
+    if (!place) continue;
+    const Setting& folding = each.sweep()[*place];
+    each.add_switched(folding, more);
+    for (const Setting& window : prelude::windows_of(each.range(), folding)) {
+      if (window != folding) more.push_back(each.renamed(window, ", other groups"));
+    }
+  }
+  return more;
+}
+
+}  // namespace clprobe::kernel

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bundle's launch, as the prelude sees it. Pure.
+#pragma once
+
+#include "clprobe/launch.hpp"
+#include "clprobe/prelude.hpp"
+
+namespace clprobe::kernel {
+
+prelude::NdRange range_for_prelude(const bundle::NdRange& range);
+
+/// What of the program's text speaks against which factor.
+prelude::Judgement judge_kernel(const bundle::Bundle& bundle);
+
+/// What can be left out of the build that all settings share.
+prelude::Switches switches_of(const prelude::Judgement& judgement);
+
+}  // namespace clprobe::kernel
