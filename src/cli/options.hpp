@@ -77,6 +77,7 @@ struct Options {
   std::chrono::milliseconds timeout{30'000};                   ///< for one answer of a driver
   std::optional<ClockKind> clock{};  ///< the only clock to try; nothing: the ladder
   bool dry_run{false};
+  bool list_kernels{false};  ///< of `profile`: nothing but the survey
   ColourMode colour{ColourMode::automatic};
   int verbosity{0};  ///< -1 quiet, 0, 1 verbose
 
@@ -90,7 +91,6 @@ struct Options {
   std::array<std::vector<std::pair<std::string, std::string>>, 2> environments{};
   std::string runs_file{};         ///< of `compare --live`: where both sides' runs are kept
   std::vector<std::string> app{};  ///< of `profile`: the program and its arguments
-  bool list_kernels{false};        ///< of `profile`: nothing but the survey
   std::string kernel{};  ///< of `profile`: the only one to capture; empty: those that count
   std::uint64_t kernel_launch{0};         ///< which launch of it, from 1; 0: as usual
   std::string keep_folder{};              ///< of `profile`: where bundles are kept; empty: nowhere

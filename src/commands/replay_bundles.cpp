@@ -63,8 +63,9 @@ int replay_bundles(const cli::Options& options, const std::vector<bundle::Source
   } catch (const bundle::FormatError& error) {
     throw cli::UsageError(error.what());
   }
-  if (replay.device.empty())
+  if (replay.device.empty()) {
     replay.device = device_of(replay.launches.front().bundle.launch, replay);
+  }
   return measure(replay, arguments);
 }
 

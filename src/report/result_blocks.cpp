@@ -165,7 +165,8 @@ void fit(std::vector<Block>& blocks, std::size_t room) {
 
 Pictures pictures_of(const ProbeResult& result, const DeviceInfo& device) {
   Pictures pictures{.stacks = views_of(result.findings)};
-  if (!pictures.stacks.empty()) return pictures;
+  // A probe of stacks has no curve; one of curves may have stacks besides.
+  if (!pictures.stacks.empty() && result.view.kind != ViewKind::curve) return pictures;
   pictures.maps = heat_maps_of(result, device);
   if (pictures.maps.empty()) pictures.chart = chart_of(result, device);
   return pictures;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Somebody's kernels, replayed from bundles. Method: docs/kernel.md.
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "clprobe/stacks.hpp"
 #include "probes/kernel/findings.hpp"
 #include "probes/kernel/launch.hpp"
 #include "probes/kernel/plan.hpp"
@@ -27,11 +30,19 @@ constexpr FindingSpec finding_specs[]{
     {.name = "instrument_ratio", .role = Role::remark, .better = Better::unknown},
     {.name = "least_time", .unit = "seconds"},
     {.name = "least_groups", .role = Role::remark, .better = Better::unknown},
+    {.name = "memory", .unit = "share"},
+    {.name = "main_memory", .unit = "share"},
+    {.name = "last_cache", .unit = "share"},
+    {.name = "barriers", .unit = "share"},
+    {.name = "atomics", .unit = "share"},
+    {.name = "app_saving", .role = Role::remark, .better = Better::unknown},
+    {.name = stack_part_name, .unit = "share"},
+    {.name = "advice", .role = Role::advice},
 };
 
 constexpr Budgets budgets{
-    .quick = {.probe_time = std::chrono::seconds(8), .min_visits = 1, .max_visits = 1},
-    .normal = {.probe_time = std::chrono::seconds(40), .relative_interval = 0.02, .max_visits = 4},
+    .quick = {.probe_time = std::chrono::seconds(15), .min_visits = 1, .max_visits = 1},
+    .normal = {.probe_time = std::chrono::seconds(60), .relative_interval = 0.02, .max_visits = 4},
     .thorough = {.probe_time = std::chrono::seconds(120),
                  .relative_interval = 0.003,
                  .min_time = std::chrono::seconds(5),
@@ -42,9 +53,22 @@ std::optional<PointProblem> find_problem_of(const Point& point) {
   return find_problem<Shape>(point);
 }
 
+/// The working-set curves, which a page has beside the bars.
+CardPlot plot_of(const ProbeResult& result) {
+  CardPlot plot{.title = "time by distinct groups", .by = "distinct_groups"};
+  for (const Point& point : result.points) {
+    const bool is_new =
+        std::find(plot.series.begin(), plot.series.end(), point.series) == plot.series.end();
+    if (point.series.ends_with(folded_suffix) && is_new) plot.series.push_back(point.series);
+  }
+  return plot;
+}
+
 Card card(const ProbeResult& result) {
   Card card;
+  if (CardPlot plot = plot_of(result); !plot.series.empty()) card.plots.push_back(std::move(plot));
   for (const std::string& series : series_in(result.findings)) {
+    if (label_of(series) != series) continue;
     const Finding* const time = find_value(result.findings, "time", series);
     if (time != nullptr) card.lines.push_back({series, format_seconds(*time->value)});
     if (time == nullptr && find_finding(result.findings, "time", series) != nullptr) {

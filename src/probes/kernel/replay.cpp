@@ -131,19 +131,28 @@ void Replay::set_arguments(cl::Kernel& kernel) const {
 }
 
 void Replay::prepare_renamed() {
-  if (renamed_) return;
+  if (!renamed_ && renamed_problem_.empty()) renamed_problem_ = build_renamed();
+  if (!renamed_problem_.empty()) throw Unsupported(renamed_problem_);
+}
+
+/// Returns what is wrong with it; empty where nothing is.
+std::string Replay::build_renamed() {
+  constexpr std::string_view where = "behind the text that renames work-items";
   const std::string prelude = prelude::prelude_text(switches_of(judge_kernel(bundle_)));
-  cl::Kernel kernel(build_program(session_, bundle_, prelude), bundle_.launch.kernel.c_str());
-  set_arguments(kernel);
-  renamed_ = kernel;
+  try {
+    renamed_ = cl::Kernel(build_program(session_, bundle_, prelude), bundle_.launch.kernel.c_str());
+  } catch (const DeviceError& error) {
+    return fmt::format("{} {}", where, error.what());
+  }
+  set_arguments(*renamed_);
   restore();
   launch_renamed({});
+  // What is left to chance may differ without a reason.
   for (std::size_t i = 0; i < objects_.size() && outcome_.is_deterministic; ++i) {
     if (bundle::sha256_of(read(objects_[i])) == hashes_[i]) continue;
-    throw VoidedPoint(
-        fmt::format("behind the text that renames work-items the kernel leaves other bytes in {}",
-                    objects_[i].name));
+    return fmt::format("{} the kernel leaves other bytes in {}", where, objects_[i].name);
   }
+  return {};
 }
 
 KernelBuild Replay::build(Text text) const {

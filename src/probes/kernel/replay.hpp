@@ -37,7 +37,7 @@ class Replay {
   Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes);
 
   /// Builds the text behind the prelude, once, and sees that it does what the plain one does where
-  /// nothing is renamed. Throws DeviceError, VoidedPoint.
+  /// nothing is renamed. Throws Unsupported, VoidedPoint.
   void prepare_renamed();
 
   /// Once more, from the same objects.
@@ -50,6 +50,7 @@ class Replay {
 
  private:
   std::vector<std::string> fill_objects(const bundle::Bundle& bundle);
+  std::string build_renamed();
   void make_parts();
   void set_arguments(cl::Kernel& kernel) const;
   LaunchTimes launch();
@@ -72,6 +73,7 @@ class Replay {
   std::vector<cl::Buffer> parts_{};  // that the kernel's arguments are
   cl::Kernel kernel_{};
   std::optional<cl::Kernel> renamed_{};
+  std::string renamed_problem_{};      // why it is not used
   std::vector<std::string> hashes_{};  // of the objects behind the first launch
   cl::Buffer flushed_{};
   std::uint64_t flush_bytes_;
