@@ -23,6 +23,14 @@ capture() {
   }
 }
 
+# The same of a program whose lines come in any order.
+capture_sorted() {
+  local plain
+  plain=$("$CLPROBE_SURVEYED" "$@")
+  clprobe profile --quick --keep kept -o a.json -- "$CLPROBE_SURVEYED" "$@"
+  diff <(printf '%s\n%s\n' "$plain" "$plain" | sort) <(grep --invert-match '^clprobe:' <<<"$stderr" | sort)
+}
+
 # finding NAME SERIES: its label, value or reason in a.json.
 finding() {
   jq --raw-output --arg name "$1" --arg series "$2" \
@@ -46,6 +54,22 @@ finding() {
   json_says '[.results[0].findings[] | select(.name == "equal_to_app").label] == ["yes"]'
   clprobe report a.json
   [[ $status -eq 0 && $(tr -s ' \n' '  ' <<<"$output") == *'equal to app yes'* ]]
+}
+
+@test "threads, events, tasks, children and programs that end badly: each replay leaves what the program left" {
+  local mode
+  for mode in threads events tasks fork programs; do
+    capture_sorted "$mode"
+    [ "$status" -eq 0 ]
+    json_says '[.results[0].findings[] | select(.name == "equal_to_app").label] | length > 0 and all(. == "yes")' a.json
+    rm -rf kept
+  done
+  for mode in crash leave; do
+    clprobe profile --quick --keep kept -o a.json -- "$CLPROBE_SURVEYED" "$mode"
+    [ "$status" -eq 1 ]
+    json_says '[.results[0].findings[] | select(.name == "equal_to_app").label] == ["yes"]' a.json
+    rm -rf kept
+  done
 }
 
 @test "what cannot be captured is refused with the reason, and the program goes on" {

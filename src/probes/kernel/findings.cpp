@@ -75,7 +75,7 @@ void add_witness(const Replayed& of, Findings& found) {
   if (is_equal || is_deterministic) return;
   found.warnings.push_back(
       {"replay_not_deterministic",
-       {{"series", of.label}, {"differing_share", number_in(facts, differing_fact).value_or(0.0)}},
+       {{"series", of.label}, {"differing_share", share_in(facts, differing_fact).value_or(0.0)}},
        WarningSource::analysis});
 }
 
@@ -109,7 +109,7 @@ void add_app(const Replayed& of, Findings& found) {
     reported("app_time", "seconds", *app_ns / ns_per_second);
     add_ratio(of, *app_ns, found);
   }
-  if (const auto share = number_in(facts, app_share_fact)) reported("app_share", {}, *share);
+  if (const auto share = share_in(facts, app_share_fact)) reported("app_share", {}, *share);
 }
 
 void add_kernel(const Replayed& of, Findings& found) {

@@ -50,7 +50,7 @@ constexpr Budgets budgets{
                  .samples_per_visit = 5}};
 
 std::optional<PointProblem> find_problem_of(const Point& point) {
-  return find_problem<Shape>(point);
+  return find_problem<Shape, Seen>(point);
 }
 
 /// The working-set curves, which a page has beside the bars.

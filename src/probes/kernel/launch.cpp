@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <list>
 #include <map>
 #include <memory>
@@ -25,9 +26,11 @@ std::uint64_t flush_bytes(const DeviceInfo& device) {
   return std::min(std::max(wanted, mebibytes(32).count), std::max(most, mebibytes(1).count));
 }
 
+std::int64_t parts_of(double share) { return std::llround(share * static_cast<double>(million)); }
+
 void set_facts(const bundle::Launch& launch, const Outcome& outcome, Parameters& facts) {
   facts.set(deterministic_fact, std::int64_t{outcome.is_deterministic ? 1 : 0});
-  if (!outcome.is_deterministic) facts.set(differing_fact, outcome.differing_share);
+  if (!outcome.is_deterministic) facts.set(differing_fact, parts_of(outcome.differing_share));
   if (outcome.is_equal_to_app) {
     facts.set(equal_fact, std::int64_t{*outcome.is_equal_to_app ? 1 : 0});
   }
@@ -36,8 +39,8 @@ void set_facts(const bundle::Launch& launch, const Outcome& outcome, Parameters&
     facts.set(app_ns_fact, static_cast<std::int64_t>(launch.app_event_ns.front()));
   }
   if (!launch.survey) return;
-  facts.set(app_mean_ns_fact, launch.survey->mean_ns);
-  facts.set(app_share_fact, launch.survey->share);
+  facts.set(app_mean_ns_fact, std::int64_t{std::llround(launch.survey->mean_ns)});
+  facts.set(app_share_fact, parts_of(launch.survey->share));
   facts.set(app_launches_fact, static_cast<std::int64_t>(launch.survey->launches));
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -62,20 +63,49 @@ struct Shape {
 
 // Facts of a point, which the replay found out.
 inline constexpr std::string_view deterministic_fact = "deterministic";  ///< 0 or 1
-inline constexpr std::string_view differing_fact = "differing_share";  ///< of bytes, in two replays
-inline constexpr std::string_view equal_fact = "equal_to_app";         ///< 0 or 1; absent: unknown
+inline constexpr std::string_view differing_fact = "differing_ppm";  ///< of bytes, in two replays
+inline constexpr std::string_view equal_fact = "equal_to_app";       ///< 0 or 1; absent: unknown
 inline constexpr std::string_view other_buffers_fact = "other_buffers";  ///< where it is 0: which
-// And what the bundle says of the program.
+// What the bundle says of the program; times in whole nanoseconds.
 inline constexpr std::string_view app_ns_fact = "app_ns";  ///< of this launch
 inline constexpr std::string_view app_mean_ns_fact = "app_mean_ns";
-inline constexpr std::string_view app_share_fact = "app_share";
+inline constexpr std::string_view app_share_fact = "app_share_ppm";  ///< of its device time
 inline constexpr std::string_view app_launches_fact = "app_launches";
-
-// What the plan says of the launch, of each factor by its name: "memory_absence".
+// What the plan says of the launch, and of each factor by its name: "memory_absence".
 inline constexpr std::string_view buffer_bytes_fact = "buffer_bytes";  ///< of all buffers
 inline constexpr std::string_view last_cache_fact = "last_cache_bytes";
 inline constexpr std::string_view absence_suffix = "_absence";  ///< `not_present`, or why refused
 inline constexpr std::string_view not_present = "not present";
+
+inline constexpr std::int64_t million = 1'000'000;
+
+/// These numbers, as a document may have them.
+struct Seen {
+  std::int64_t number{0};
+
+  template <typename Visitor>
+  void visit(Visitor& f) {
+    constexpr Bounds year_ns{.max = 31'536'000'000'000'000};
+    constexpr Bounds part{.max = million};
+    for (const std::string_view name : {deterministic_fact, equal_fact}) {
+      f.fact(name, number, {.max = 1});
+    }
+    for (const std::string_view name : {differing_fact, app_share_fact}) f.fact(name, number, part);
+    for (const std::string_view name : {app_ns_fact, app_mean_ns_fact}) {
+      f.fact(name, number, year_ns);
+    }
+    for (const std::string_view name : {app_launches_fact, buffer_bytes_fact, last_cache_fact}) {
+      f.fact(name, number, {.max = std::int64_t{1} << 62U});
+    }
+  }
+};
+
+/// A share that is stored in parts per million.
+inline std::optional<double> share_in(const Parameters& facts, std::string_view name) {
+  const std::int64_t parts = facts.integer_or(name, -1);
+  if (parts < 0) return std::nullopt;
+  return static_cast<double>(parts) / static_cast<double>(million);
+}
 
 /// Between the kernel's label and what is special about a series of it.
 inline constexpr std::string_view label_end = ", ";
