@@ -76,7 +76,7 @@ std::string scalar_in(const Cursor& cursor, Type type) {
     return is_signed(type) ? signed_in(cursor, type) : unsigned_in(cursor, type);
   }
   const double number = cursor.number();
-  const double most = std::numeric_limits<float>::max();
+  constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
   if (type == Type::float32 && (number > most || number < -most)) cursor.refuse("a float");
   return scalar_of(type, number);
 }

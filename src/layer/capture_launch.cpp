@@ -33,7 +33,8 @@ std::optional<cl_kernel_arg_address_qualifier> address_of(cl_kernel kernel, cl_u
 }
 
 bool points_to_memory(const std::optional<cl_kernel_arg_address_qualifier>& where) {
-  return where == CL_KERNEL_ARG_ADDRESS_GLOBAL || where == CL_KERNEL_ARG_ADDRESS_CONSTANT;
+  const cl_kernel_arg_address_qualifier known = where.value_or(CL_KERNEL_ARG_ADDRESS_PRIVATE);
+  return known == CL_KERNEL_ARG_ADDRESS_GLOBAL || known == CL_KERNEL_ARG_ADDRESS_CONSTANT;
 }
 
 /// What is in the place of a handle.
@@ -55,7 +56,7 @@ void CaptureLaunch::finish_queues() const {
     throw Refusal("the program may hold its commands back by user events");
   }
   cl_int failed = CL_SUCCESS;
-  for (const cl_command_queue each : known_.queues(context_)) {
+  for (cl_command_queue each : known_.queues(context_)) {
     const cl_int error = State::below().clFinish(each);
     if (error != CL_SUCCESS) failed = error;
     State::below().clReleaseCommandQueue(each);

@@ -24,7 +24,7 @@ std::atomic<Captures*>& current() {
 
 std::string read_list() {
   std::string text;
-  const auto close = [](std::FILE* file) { std::fclose(file); };
+  const auto close = [](std::FILE* file) { static_cast<void>(std::fclose(file)); };
   const std::unique_ptr<std::FILE, decltype(close)> file(
       std::fopen((capture_folder() + "/wanted").c_str(), "rbe"), close);
   std::array<char, 4096> piece{};

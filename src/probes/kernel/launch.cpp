@@ -98,7 +98,7 @@ class Replays {
 };
 
 Work prepare(Replays& replays, const Point& point) {
-  const Shape shape = shape_of<Shape>(point);
+  const auto shape = shape_of<Shape>(point);
   const std::shared_ptr<Replay> replay = replays.replay(shape.bundle);
   if (shape.text == Text::renamed) replay->prepare_renamed();
   Work work;
