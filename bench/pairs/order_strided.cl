@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each work-item moves one float, and neighbours move words that are far apart.
+kernel void order(global float* out, global const float* in, uint n) {
+  const size_t i = get_global_id(0);
+  const size_t at = i % 1024 * (n / 1024) + i / 1024;
+  out[at] = in[at] + 1.0f;
+}
