@@ -52,7 +52,8 @@ class Profile:
 def profile(clprobe: str, kernel: str, options: list[str]) -> Profile:
     """Runs clprobe; raises CalledProcessError where it fails."""
     base = FOLDER / kernel
-    words = [clprobe, "profile", "--kernel-file", f"{base}.cl", "--launch", f"{base}.json", "--json", *options]
+    files = ["--kernel-file", f"{base}.cl", "--launch", f"{base}.json"]
+    words = [clprobe, "profile", *files, "--json", *options]
     document = json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)
     findings: list[dict[str, Any]] = document["results"][0]["findings"]
     seconds = next(each["value"] for each in findings if each["name"] == "time")
