@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The curve of time over distinct groups.
+#include <algorithm>
+#include <limits>
+
+#include "analysis/gain.hpp"
+#include "clprobe/kernel_causes.hpp"
+
+namespace clprobe {
+namespace {
+
+std::vector<FoldedTime> sorted_by_groups(std::span<const FoldedTime> sweep) {
+  std::vector<FoldedTime> sorted;
+  std::copy_if(sweep.begin(), sweep.end(), std::back_inserter(sorted),
+               [](const FoldedTime& each) { return !each.samples_ns.empty(); });
+  std::stable_sort(sorted.begin(), sorted.end(), [](const FoldedTime& a, const FoldedTime& b) {
+    return a.distinct_groups > b.distinct_groups;
+  });
+  return sorted;
+}
+
+/// Of the points with at least `groups`, the one that takes least; of equal ones that with most
+/// groups.
+const FoldedTime& least_of(const std::vector<FoldedTime>& sorted, std::uint64_t groups) {
+  const FoldedTime* least = &sorted.front();
+  double least_ns = std::numeric_limits<double>::infinity();
+  for (const FoldedTime& each : sorted) {
+    const double ns = median(each.samples_ns);
+    if (each.distinct_groups < groups || !(ns < least_ns)) continue;
+    least = &each;
+    least_ns = ns;
+  }
+  return *least;
+}
+
+std::uint64_t find_collision(const std::vector<FoldedTime>& sorted, const FoldedTime& least,
+                             std::uint64_t min_groups) {
+  constexpr double clearly_longer = 1.05;
+  std::uint64_t from = 0;
+  // From few groups to many, as long as they take longer.
+  for (auto each = sorted.rbegin(); each != sorted.rend(); ++each) {
+    if (each->distinct_groups < min_groups) continue;
+    if (each->distinct_groups >= least.distinct_groups) break;
+    const bool is_longer = median(each->samples_ns) > clearly_longer * median(least.samples_ns) &&
+                           find_gain(each->samples_ns, least.samples_ns).is_resolved;
+    if (!is_longer) break;
+    from = each->distinct_groups;
+  }
+  return from;
+}
+
+}  // namespace
+
+std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
+                                    const FoldingOptions& options) {
+  const std::vector<FoldedTime> sorted = sorted_by_groups(sweep);
+  if (sorted.size() < 2) return std::nullopt;
+  Folding folding{.all_groups = sorted.front().distinct_groups};
+  const FoldedTime& least = least_of(sorted, options.min_groups);
+  folding.least_groups = least.distinct_groups;
+  folding.collide_from = find_collision(sorted, least, options.min_groups);
+  if (!(options.buffer_bytes > 0.0) || !options.last_cache_bytes) return folding;
+  const double group_bytes = options.buffer_bytes / static_cast<double>(folding.all_groups);
+  for (const FoldedTime& each : sorted) {
+    // Half: other data, and lines that share a set, are in it as well.
+    const double bytes = group_bytes * static_cast<double>(each.distinct_groups);
+    if (each.distinct_groups < options.min_groups || bytes > *options.last_cache_bytes / 2.0) {
+      continue;
+    }
+    folding.cached_groups = each.distinct_groups;
+    folding.least_to_cached = least_of(sorted, each.distinct_groups).distinct_groups;
+    break;
+  }
+  return folding;
+}
+
+}  // namespace clprobe

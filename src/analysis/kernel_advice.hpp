@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "clprobe/kernel_causes.hpp"
+
+namespace clprobe {
+
+/// What was seen, and what it may be in the code: one sentence with a full stop. Empty where the
+/// causes are not believed.
+std::string kernel_advice(const KernelCauses& causes);
+
+}  // namespace clprobe

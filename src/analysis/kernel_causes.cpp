@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clprobe/kernel_causes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analysis/gain.hpp"
+#include "analysis/kernel_advice.hpp"
+
+namespace clprobe {
+namespace {
+
+struct CauseRow {
+  std::string_view name;
+  std::string_view title;
+  std::string_view gsi;
+};
+
+constexpr CauseRow memory_row{"memory", "memory", "memory data"};
+constexpr CauseRow main_memory_row{"main_memory", "main memory", "memory data: main memory"};
+constexpr CauseRow last_cache_row{"last_cache", "last cache", "memory data: last cache"};
+constexpr CauseRow barriers_row{"barriers", "barriers", "synchronization: barrier"};
+constexpr CauseRow atomics_row{"atomics", "atomics", "memory structural: serial requests"};
+
+const CauseRow& row_of(KernelFactor factor) {
+  if (factor == KernelFactor::barriers) return barriers_row;
+  return factor == KernelFactor::atomics ? atomics_row : memory_row;
+}
+
+KernelCause cause_of(const CauseRow& row) {
+  return {.name = row.name, .title = row.title, .gsi = row.gsi};
+}
+
+const FoldedTime* find_groups(const KernelTimes& times, std::uint64_t groups) {
+  const auto found =
+      std::find_if(times.sweep.begin(), times.sweep.end(), [&](const FoldedTime& each) {
+        return each.distinct_groups == groups && !each.samples_ns.empty();
+      });
+  return found == times.sweep.end() ? nullptr : &*found;
+}
+
+Cost scaled(Cost cost, double factor) {
+  cost.ns *= factor;
+  cost.sigma_ns *= std::abs(factor);
+  cost.interval = {cost.interval.low * factor, cost.interval.high * factor};
+  return cost;
+}
+
+/// Gives a cause its cost, and says whether there is one.
+KernelCause valued(KernelCause cause, const Cost& cost, const KernelCauses& found,
+                   std::optional<double> app_share) {
+  cause.cost = cost;
+  const double total = found.total.ns;
+  if (total > 0.0) {
+    cause.share = cost.ns / total;
+    cause.share_interval = {cost.interval.low / total, cost.interval.high / total};
+  }
+  const bool is_found = cost.is_resolved && cost.ns > 0.0;
+  cause.state = is_found ? CauseState::found : CauseState::not_resolved;
+  if (!is_found) {
+    cause.reason = cost.is_resolved ? "not resolved: the kernel takes longer without it"
+                                    : "not resolved: within two sigma of nothing";
+  } else if (app_share) {
+    cause.app_share = cause.share * *app_share;
+  }
+  return cause;
+}
+
+KernelCause absent(const KernelFactorState& state) {
+  KernelCause cause = cause_of(row_of(state.factor));
+  const bool is_refused = state.absence == FactorAbsence::refused;
+  cause.state = is_refused ? CauseState::refused : CauseState::not_present;
+  cause.reason = state.reason;
+  return cause;
+}
+
+/// Groups that write the same lines cost something that the kernel itself does not pay.
+void bound_by_collisions(KernelCause& cause, const Folding& folding, std::uint64_t needed) {
+  if (folding.collide_from < needed) return;
+  cause.is_lower_bound = true;
+  const std::string collide =
+      fmt::format("from {} groups down they write the same lines", folding.collide_from);
+  cause.reason = cause.reason.empty() ? "at least: " + collide : cause.reason + "; " + collide;
+}
+
+/// `whole` is the value of all that folding takes away; main memory and last cache have their parts
+/// of it by the curve.
+std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCauses& found,
+                                      const Cost& whole, const AblationOptions& options) {
+  const Folding& folding = *found.folding;
+  const FoldedTime* const all = find_groups(times, folding.all_groups);
+  const FoldedTime* const least = find_groups(times, folding.least_groups);
+  const FoldedTime* const cached =
+      folding.cached_groups ? find_groups(times, folding.least_to_cached) : nullptr;
+  if (all == nullptr || least == nullptr || cached == nullptr) {
+    KernelCause memory = valued(cause_of(memory_row), whole, found, times.app_share);
+    bound_by_collisions(memory, folding, 1);
+    return {memory};
+  }
+  Cost main = find_gain(all->samples_ns, cached->samples_ns, options);
+  Cost last = find_gain(cached->samples_ns, least->samples_ns, options);
+  const double sum = main.ns + last.ns;
+  if (sum > 0.0 && whole.ns > 0.0) {
+    main = scaled(main, whole.ns / sum);
+    last = scaled(last, whole.ns / sum);
+  }
+  KernelCause main_memory = valued(cause_of(main_memory_row), main, found, times.app_share);
+  KernelCause last_cache = valued(cause_of(last_cache_row), last, found, times.app_share);
+  bound_by_collisions(main_memory, folding, *folding.cached_groups);
+  bound_by_collisions(last_cache, folding, 1);
+  return {main_memory, last_cache};
+}
+
+std::vector<KernelFactor> taken_away(const KernelTimes& times) {
+  std::vector<KernelFactor> factors;
+  for (const KernelFactorState& each : times.factors) {
+    if (each.absence == FactorAbsence::none) factors.push_back(each.factor);
+  }
+  return factors;
+}
+
+bool are_rounds(std::span<const AblationBuild> builds) {
+  return std::all_of(builds.begin(), builds.end(), [&](const AblationBuild& each) {
+    return each.samples_ns.size() == builds.front().samples_ns.size();
+  });
+}
+
+void attribute(const KernelTimes& times, const AblationOptions& options, KernelCauses& found) {
+  const std::vector<KernelFactor> factors = taken_away(times);
+  Ablation ablation;
+  if (factors.empty()) {
+    ablation.none = {.ns = median(times.identity_ns), .is_resolved = true};
+    ablation.none.interval = {ablation.none.ns, ablation.none.ns};
+    ablation.all = ablation.none;
+  } else {
+    AblationOptions own = options;
+    own.are_rounds = are_rounds(times.builds);
+    ablation = attribute_time(times.builds, factors.size(), own);
+  }
+  found.total = ablation.none;
+  found.unattributed = ablation.all;
+  found.unattributed_share = found.total.ns > 0.0 ? ablation.all.ns / found.total.ns : 1.0;
+  std::size_t place = 0;
+  for (const KernelFactorState& each : times.factors) {
+    if (each.absence != FactorAbsence::none) {
+      found.causes.push_back(absent(each));
+      continue;
+    }
+    const Cost& cost = ablation.factors[place++];
+    if (each.factor == KernelFactor::memory && found.folding) {
+      const std::vector<KernelCause> parts = split_memory(times, found, cost, options);
+      found.causes.insert(found.causes.end(), parts.begin(), parts.end());
+    } else {
+      found.causes.push_back(valued(cause_of(row_of(each.factor)), cost, found, times.app_share));
+    }
+  }
+}
+
+std::optional<double> spread_of(const std::vector<std::vector<double>>& windows) {
+  std::vector<double> medians;
+  for (const std::vector<double>& each : windows) {
+    if (!each.empty()) medians.push_back(median(each));
+  }
+  if (medians.size() < 2) return std::nullopt;
+  const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
+  return *least > 0.0 ? *most / *least - 1.0 : 0.0;
+}
+
+}  // namespace
+
+KernelCauses find_kernel_causes(const KernelTimes& times, const FoldingOptions& folding,
+                                const AblationOptions& options) {
+  KernelCauses found;
+  if (times.plain_ns.empty() || times.identity_ns.empty()) {
+    found.doubt = "not measured";
+    return found;
+  }
+  found.instrument_ratio = median(times.identity_ns) / median(times.plain_ns);
+  const bool is_same_kernel = found.instrument_ratio <= max_instrument_ratio &&
+                              found.instrument_ratio >= 1.0 / max_instrument_ratio;
+  if (!is_same_kernel) {
+    found.doubt = fmt::format(
+        "behind the prelude the kernel takes {:.2f} of its time: the compiler makes another one",
+        found.instrument_ratio);
+    return found;
+  }
+  found.is_believed = true;
+  found.folding = find_folding(times.sweep, folding);
+  found.window_spread = spread_of(times.windows_ns);
+  attribute(times, options, found);
+  found.advice = kernel_advice(found);
+  return found;
+}
+
+std::vector<KernelCause> ranked_causes(const KernelCauses& causes) {
+  std::vector<KernelCause> ranked;
+  std::copy_if(causes.causes.begin(), causes.causes.end(), std::back_inserter(ranked),
+               [](const KernelCause& each) { return each.state == CauseState::found; });
+  std::stable_sort(ranked.begin(), ranked.end(), [](const KernelCause& a, const KernelCause& b) {
+    return a.cost.ns > b.cost.ns;
+  });
+  return ranked;
+}
+
+}  // namespace clprobe

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Made kernels whose answers are known, and sweeps that an H200 gave (driver 580.159.04).
+#include "clprobe/kernel_causes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "random.hpp"
+
+namespace clprobe {
+namespace {
+
+constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+
+std::vector<double> around(double ns, std::uint64_t seed, double noise = 0.002) {
+  Random random(seed);
+  std::vector<double> samples;
+  for (int i = 0; i < 9; ++i) samples.push_back(ns * (1.0 + noise * random.normal()));
+  return samples;
+}
+
+std::vector<FoldedTime> sweep_of(const std::map<std::uint64_t, double>& ns_by_groups) {
+  std::vector<FoldedTime> sweep;
+  for (const auto& [groups, ns] : ns_by_groups) sweep.push_back({groups, around(ns, groups)});
+  return sweep;
+}
+
+const FoldingOptions h200{.buffer_bytes = 3.0 * gib, .last_cache_bytes = 50.0e6};
+
+// Microseconds: triad of 3 x 1 GiB, and the naive transpose of 8192 x 8192 floats.
+std::vector<FoldedTime> triad() {
+  return sweep_of({{262144, 734},
+                   {16384, 736},
+                   {4096, 620},
+                   {1024, 270},
+                   {256, 267},
+                   {64, 293},
+                   {16, 452},
+                   {4, 855},
+                   {1, 1242}});
+}
+std::vector<FoldedTime> transpose() {
+  return sweep_of(
+      {{262144, 1001}, {16384, 968}, {4096, 1105}, {1024, 1505}, {64, 2959}, {1, 5065}});
+}
+
+KernelTimes times_of(const std::vector<FoldedTime>& sweep, double none, double least) {
+  KernelTimes times{.plain_ns = around(none, 1), .identity_ns = around(none, 2), .sweep = sweep};
+  times.factors = {{.factor = KernelFactor::memory},
+                   {.factor = KernelFactor::barriers,
+                    .absence = FactorAbsence::not_present,
+                    .reason = "no barrier in the text"},
+                   {.factor = KernelFactor::atomics,
+                    .absence = FactorAbsence::refused,
+                    .reason = "the result of atomic_inc is used"}};
+  times.builds = {{0, around(none, 3)}, {1, around(least, 4)}};
+  return times;
+}
+
+const KernelCause& cause_in(const KernelCauses& causes, std::string_view name) {
+  for (const KernelCause& each : causes.causes) {
+    if (each.name == name) return each;
+  }
+  FAIL("no such cause");
+  return causes.causes.front();
+}
+
+}  // namespace
+
+TEST_CASE("the least of a sweep lies where the groups fit a cache and do not collide yet") {
+  const auto folding = find_folding(triad(), h200);
+  REQUIRE(folding);
+  CHECK(folding->all_groups == 262144);
+  CHECK(folding->least_groups == 256);
+  // 1024 of 262144 groups touch 12 MiB; 4096 touch 48, which is all of the cache.
+  CHECK(folding->cached_groups == 1024);
+  CHECK(folding->least_to_cached == 1024);
+  CHECK(folding->collide_from == 64);
+}
+
+TEST_CASE("groups that write the same lines are seen, and nothing is where nothing changes") {
+  const auto folding = find_folding(transpose(), h200);
+  REQUIRE(folding);
+  CHECK(folding->least_groups == 16384);
+  CHECK(folding->collide_from == 4096);
+  const auto tiles = find_folding(sweep_of({{65536, 21100}, {1024, 21050}, {1, 21080}}), {});
+  REQUIRE(tiles);
+  CHECK(tiles->collide_from == 0);
+  CHECK(!tiles->cached_groups);
+  CHECK(!find_folding(sweep_of({{65536, 21100}}), {}));
+}
+
+TEST_CASE("fewer groups than the device needs are not looked at") {
+  const auto sweep = sweep_of({{1024, 100}, {256, 60}, {64, 50}, {2, 20}});
+  CHECK(find_folding(sweep, {.min_groups = 64})->least_groups == 64);
+  CHECK(find_folding(sweep, {})->least_groups == 2);
+}
+
+TEST_CASE("what a stream gains without main memory is its first cause") {
+  KernelTimes times = times_of(triad(), 734, 267);
+  times.app_share = 0.5;
+  const KernelCauses found = find_kernel_causes(times, h200);
+  REQUIRE(found.is_believed);
+  const KernelCause& main = cause_in(found, "main_memory");
+  CHECK(main.state == CauseState::found);
+  CHECK(main.share == doctest::Approx((734.0 - 270.0) / 734.0).epsilon(0.02));
+  CHECK(main.share_interval.low < main.share);
+  CHECK(main.share_interval.high > main.share);
+  CHECK(*main.app_share == doctest::Approx(main.share / 2.0));
+  CHECK(!main.is_lower_bound);
+  CHECK(found.unattributed_share == doctest::Approx(267.0 / 734.0).epsilon(0.02));
+  REQUIRE(!ranked_causes(found).empty());
+  CHECK(ranked_causes(found).front().name == "main_memory");
+  CHECK(found.advice.starts_with("Without main memory it saves at most 63 % of its time, 3"));
+  CHECK(cause_in(found, "barriers").state == CauseState::not_present);
+  CHECK(cause_in(found, "atomics").reason == "the result of atomic_inc is used");
+  // Shares of what was found and what is left are all of the time.
+  CHECK(main.cost.ns + cause_in(found, "last_cache").cost.ns + found.unattributed.ns ==
+        doctest::Approx(found.total.ns));
+}
+
+TEST_CASE("where groups collide before they fit the cache main memory has a lower bound") {
+  const KernelCauses found = find_kernel_causes(times_of(transpose(), 1001, 968), h200);
+  const KernelCause& main = cause_in(found, "main_memory");
+  CHECK(main.is_lower_bound);
+  CHECK(main.reason.find("from 4096 groups down they write the same lines") != std::string::npos);
+}
+
+TEST_CASE("a kernel that only works gains nothing, and is told so") {
+  const auto sweep = sweep_of({{65536, 21100}, {1024, 21100}, {1, 21100}});
+  const KernelCauses found = find_kernel_causes(times_of(sweep, 21100, 21100), h200);
+  CHECK(ranked_causes(found).empty());
+  CHECK(found.advice.starts_with("None of what could be taken away costs it much"));
+  CHECK(found.unattributed_share == doctest::Approx(1.0).epsilon(0.01));
+}
+
+TEST_CASE("another kernel behind the prelude is not believed") {
+  KernelTimes times = times_of(triad(), 734, 267);
+  times.identity_ns = around(734 * 1.88, 5);
+  KernelCauses found = find_kernel_causes(times, h200);
+  CHECK(!found.is_believed);
+  CHECK(found.doubt ==
+        "behind the prelude the kernel takes 1.88 of its time: the compiler makes "
+        "another one");
+  CHECK(found.causes.empty());
+  CHECK(found.advice.empty());
+  times.identity_ns = around(734 * 0.85, 5);
+  CHECK(!find_kernel_causes(times, h200).is_believed);
+  CHECK(find_kernel_causes({}).doubt == "not measured");
+}
+
+TEST_CASE("barriers and memory that hide each other share what both together are worth") {
+  KernelTimes times = times_of(sweep_of({{1024, 100}, {16, 80}}), 100, 80);
+  times.factors[1] = {.factor = KernelFactor::barriers};
+  times.builds = {{0, around(100, 3)}, {1, around(80, 4)}, {2, around(90, 5)}, {3, around(40, 6)}};
+  const KernelCauses found = find_kernel_causes(times);
+  // Shapley values: (20 + 50) / 2 and (10 + 40) / 2.
+  CHECK(cause_in(found, "memory").cost.ns == doctest::Approx(35.0).epsilon(0.03));
+  CHECK(cause_in(found, "barriers").cost.ns == doctest::Approx(25.0).epsilon(0.03));
+  CHECK(cause_in(found, "barriers").gsi == "synchronization: barrier");
+  CHECK(ranked_causes(found).size() == 2);
+}
+
+TEST_CASE("other groups that take longer are said to") {
+  KernelTimes times = times_of(triad(), 734, 267);
+  CHECK(!find_kernel_causes(times, h200).window_spread);
+  times.windows_ns = {around(267, 1, 0.0), around(320.4, 2, 0.0)};
+  CHECK(*find_kernel_causes(times, h200).window_spread == doctest::Approx(0.2));
+}
+
+TEST_CASE("a missing build is an error, and everything refused is no cause") {
+  KernelTimes times = times_of(triad(), 734, 267);
+  times.builds.pop_back();
+  CHECK_THROWS_AS(find_kernel_causes(times, h200), AblationError);
+  for (KernelFactorState& each : times.factors) each.absence = FactorAbsence::refused;
+  CHECK(find_kernel_causes(times, h200).advice.starts_with("Nothing can be taken away"));
+}
+
+}  // namespace clprobe
