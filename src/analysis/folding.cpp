@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The curve of time over distinct groups.
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "analysis/gain.hpp"
@@ -38,13 +39,14 @@ std::uint64_t find_collision(const std::vector<FoldedTime>& sorted, const Folded
   constexpr double clearly_longer = 1.05;
   std::uint64_t from = 0;
   // From few groups to many, as long as they take longer.
-  for (auto each = sorted.rbegin(); each != sorted.rend(); ++each) {
-    if (each->distinct_groups < min_groups) continue;
-    if (each->distinct_groups >= least.distinct_groups) break;
-    const bool is_longer = median(each->samples_ns) > clearly_longer * median(least.samples_ns) &&
-                           find_gain(each->samples_ns, least.samples_ns).is_resolved;
+  const std::vector<FoldedTime> rising(sorted.rbegin(), sorted.rend());
+  for (const FoldedTime& each : rising) {
+    if (each.distinct_groups < min_groups) continue;
+    if (each.distinct_groups >= least.distinct_groups) break;
+    const bool is_longer = median(each.samples_ns) > clearly_longer * median(least.samples_ns) &&
+                           find_gain(each.samples_ns, least.samples_ns).is_resolved;
     if (!is_longer) break;
-    from = each->distinct_groups;
+    from = each.distinct_groups;
   }
   return from;
 }
