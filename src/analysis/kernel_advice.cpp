@@ -31,8 +31,8 @@ constexpr std::array advices{
 };
 
 std::string_view advice_about(std::string_view cause) {
-  const auto* const found = std::find_if(advices.begin(), advices.end(),
-                                  [&](const AdviceRow& each) { return each.cause == cause; });
+  const auto* const found = std::find_if(
+      advices.begin(), advices.end(), [&](const AdviceRow& each) { return each.cause == cause; });
   return found == advices.end() ? std::string_view() : found->what;
 }
 
