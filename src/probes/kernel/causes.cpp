@@ -3,77 +3,119 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "clprobe/estimate.hpp"
+#include "clprobe/kernel_causes.hpp"
+#include "clprobe/stacks.hpp"
+#include "probes/kernel/gather.hpp"
 #include "probes/kernel/shape.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::kernel {
 namespace {
 
-constexpr std::string_view folding_method = "folding of groups";
-/// A build of the prelude that costs more than this, or gains it, is another kernel.
-constexpr double max_instrument_ratio = 1.10;
+Finding share_of(std::string_view name, const std::string& series, double share,
+                 const Interval& interval) {
+  return finding_of(name, series, "share", stack_view_shapley, share, interval.low, interval.high);
+}
 
-struct Times {
-  std::optional<Estimate> plain{};
-  std::optional<Estimate> identity{};
-  std::optional<Estimate> least{};  ///< of the foldings
-  std::uint64_t least_groups{0};
-};
+/// A cause by its name, whatever is known of it.
+Finding finding_of_cause(const KernelCause& cause, const std::string& series) {
+  const bool is_known = cause.state == CauseState::found || cause.state == CauseState::not_resolved;
+  if (!is_known) {
+    const std::string_view kind = cause.state == CauseState::refused ? "refused" : "not present";
+    const std::string reason = cause.reason.empty() || cause.reason == kind
+                                   ? std::string(kind)
+                                   : fmt::format("{}: {}", kind, cause.reason);
+    return without_value(cause.name, series, stack_view_shapley, reason, "share");
+  }
+  Finding finding = share_of(cause.name, series, cause.share, cause.share_interval);
+  finding.reason = cause.reason;
+  return finding;
+}
 
-Times times_of(const DeviceInfo& device, std::span<const Point> points, const std::string& label) {
-  Times times;
-  for (const Point& point : points) {
-    const auto shape = find_shape<Shape>(point);
-    const std::optional<Estimate> time = estimate(point, device);
-    const bool is_own = label_of(point.series) == label;
-    if (!is_own || !shape || !time || !(time->ns > 0.0)) continue;
-    if (shape->caches == Caches::warm) continue;
-    if (shape->text == Text::own) {
-      times.plain = time;
-    } else if (shape->setting == prelude::Setting{}) {
-      times.identity = time;
-    } else if (point.series.ends_with(folded_suffix) &&
-               (!times.least || time->ns < times.least->ns)) {
-      times.least = time;
-      times.least_groups = shape->distinct_groups;
+/// The bar: its causes, what is left, and its time.
+void add_stack(const KernelCauses& causes, const std::string& series, Findings& found) {
+  const auto add = [&](std::string_view label, double share, const Interval& interval,
+                       std::string reason) {
+    Finding part = share_of(stack_part_name, series, share, interval);
+    part.label = label;
+    part.reason = std::move(reason);
+    found.findings.push_back(std::move(part));
+  };
+  for (const KernelCause& each : causes.causes) {
+    if (each.state == CauseState::found || each.state == CauseState::not_resolved) {
+      add(each.gsi, each.share, each.share_interval, each.reason);
     }
   }
-  return times;
+  const double whole = causes.total.ns;
+  const Interval& left = causes.unattributed.interval;
+  add(stack_remainder, causes.unattributed_share, {left.low / whole, left.high / whole}, {});
+  found.findings.push_back(finding_of(
+      stack_time_name, series, "seconds", stack_view_shapley, whole / ns_per_second,
+      causes.total.interval.low / ns_per_second, causes.total.interval.high / ns_per_second));
+}
+
+void add_saving(const KernelCauses& causes, const std::string& series, Findings& found) {
+  const std::vector<KernelCause> ranked = ranked_causes(causes);
+  if (ranked.empty() || !ranked.front().app_share) return;
+  const KernelCause& first = ranked.front();
+  const double part = first.share == 0.0 ? 0.0 : *first.app_share / first.share;
+  Finding saving = share_of("app_saving", series, *first.app_share,
+                            {first.share_interval.low * part, first.share_interval.high * part});
+  saving.label = first.title;
+  found.findings.push_back(std::move(saving));
+}
+
+void add_believed(const KernelCauses& causes, const std::string& series, Findings& found) {
+  if (causes.folding) {
+    const auto groups = static_cast<double>(causes.folding->least_groups);
+    found.findings.push_back(
+        finding_of("least_groups", series, {}, "folding of groups", groups, groups, groups));
+  }
+  for (const KernelCause& each : causes.causes) {
+    found.findings.push_back(finding_of_cause(each, series));
+  }
+  if (causes.total.ns > 0.0) add_stack(causes, series, found);
+  add_saving(causes, series, found);
+  if (causes.advice.empty()) return;
+  Finding advice = finding_of("advice", series, {}, stack_view_shapley);
+  advice.label = causes.advice;
+  found.findings.push_back(std::move(advice));
 }
 
 }  // namespace
 
 void add_causes(const DeviceInfo& device, std::span<const Point> points, const std::string& label,
                 Findings& found) {
-  const Times times = times_of(device, points, label);
-  if (!times.plain || !times.identity) return;
+  const Gathered gathered = gather(device, points, label);
   // The curve is that of the series.
   const std::string series = label + std::string(folded_suffix);
-  const double ratio = times.identity->ns / times.plain->ns;
-  found.findings.push_back(
-      finding_of("instrument_ratio", series, {}, "renaming nothing", ratio,
-                 times.identity->ns_interval.low / times.plain->ns_interval.high,
-                 times.identity->ns_interval.high / times.plain->ns_interval.low));
-  if (!times.least) return;
-  if (ratio > max_instrument_ratio || ratio < 1.0 / max_instrument_ratio) {
-    found.findings.push_back(without_value(
-        "least_time", series, folding_method,
-        fmt::format("not believed: the text that renames work-items makes the kernel take {:.2f} "
-                    "of its time",
-                    ratio),
-        "seconds"));
+  if (gathered.times.plain_ns.empty()) return;
+  if (gathered.times.identity_ns.empty()) {
+    for (const KernelFactorState& each : gathered.times.factors) {
+      if (each.factor != KernelFactor::memory || each.absence != FactorAbsence::refused) continue;
+      found.findings.push_back(
+          without_value("memory", label, stack_view_shapley, "refused: " + each.reason, "share"));
+    }
     return;
   }
-  const Estimate& least = *times.least;
-  found.findings.push_back(
-      finding_of("least_time", series, "seconds", folding_method, least.ns / ns_per_second,
-                 least.ns_interval.low / ns_per_second, least.ns_interval.high / ns_per_second));
-  const auto groups = static_cast<double>(times.least_groups);
-  found.findings.push_back(
-      finding_of("least_groups", series, {}, folding_method, groups, groups, groups));
+  try {
+    const KernelCauses causes = find_kernel_causes(gathered.times, gathered.folding);
+    found.findings.push_back(finding_of("instrument_ratio", series, {}, "renaming nothing",
+                                        causes.instrument_ratio, causes.instrument_ratio,
+                                        causes.instrument_ratio));
+    if (causes.is_believed) return add_believed(causes, series, found);
+    found.findings.push_back(without_value(stack_part_name, series, stack_view_shapley,
+                                           "not believed: " + causes.doubt, "share"));
+  } catch (const AblationError& error) {
+    found.findings.push_back(
+        without_value(stack_part_name, series, stack_view_shapley, error.what(), "share"));
+  }
 }
 
 }  // namespace clprobe::kernel

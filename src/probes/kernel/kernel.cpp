@@ -28,7 +28,6 @@ constexpr FindingSpec finding_specs[]{
     {.name = "deterministic"},
     {.name = "equal_to_app"},
     {.name = "instrument_ratio", .role = Role::remark, .better = Better::unknown},
-    {.name = "least_time", .unit = "seconds"},
     {.name = "least_groups", .role = Role::remark, .better = Better::unknown},
     {.name = "memory", .unit = "share"},
     {.name = "main_memory", .unit = "share"},

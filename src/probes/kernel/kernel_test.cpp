@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "clprobe/stacks.hpp"
 #include "probes/kernel/plan.hpp"
 #include "probes/kernel/shape.hpp"
 #include "probes/shared/card_parts.hpp"
@@ -136,21 +137,46 @@ TEST_CASE("kernel: barriers and atomics are left out where the kernel has them")
   CHECK(made.points.front().facts.text_or("atomics_absence", "") == not_present);
 }
 
-TEST_CASE("kernel: the least time of the foldings, where the prelude costs nothing") {
-  const Findings found = probe.analyse(device_with_events(), measured(1.02));
+TEST_CASE("kernel: what folding saves is memory's, where the prelude costs nothing") {
+  std::vector<Point> points = measured(1.02);
+  for (Point& point : points) point.facts.set(app_share_fact, std::int64_t{800'000});
+  const Findings found = probe.analyse(device_with_events(), points);
   CHECK(*need(found, "time").value == doctest::Approx(1e-3).epsilon(0.01));
   CHECK(*need(found, "warm_time").value == doctest::Approx(8e-4).epsilon(0.01));
   CHECK(*need(found, "instrument_ratio").value == doctest::Approx(1.02).epsilon(0.01));
-  CHECK(*need(found, "least_time").value == doctest::Approx(5.1e-4).epsilon(0.01));
   CHECK(*need(found, "least_groups").value >= 4);
+  CHECK(*need(found, "memory").value == doctest::Approx(0.5).epsilon(0.02));
+  CHECK(need(found, "memory").series == "triad, folded");
+  CHECK(need(found, "barriers").reason == "not present");
+  CHECK(*need(found, "app_saving").value == doctest::Approx(0.4).epsilon(0.02));
+  CHECK(need(found, "app_saving").label == "memory");
+  CHECK_FALSE(need(found, "advice").label.empty());
   CHECK(need(found, "equal_to_app").reason.starts_with("not known"));
+}
+
+TEST_CASE("kernel: the parts of the bar make the whole") {
+  const Findings found = probe.analyse(device_with_events(), measured(1.0));
+  double sum = 0.0;
+  for (const Finding& each : found.findings) {
+    if (each.name == stack_part_name) sum += each.value.value_or(0.0);
+  }
+  CHECK(sum == doctest::Approx(1.0).epsilon(0.001));
 }
 
 TEST_CASE("kernel: a prelude that costs more than a tenth is not believed") {
   const Findings found = probe.analyse(device_with_events(), measured(1.2));
-  CHECK_FALSE(need(found, "least_time").value.has_value());
-  CHECK(need(found, "least_time").reason.find("1.20") != std::string::npos);
+  CHECK(find_finding(found.findings, "memory") == nullptr);
+  CHECK_FALSE(need(found, stack_part_name).value.has_value());
+  CHECK(need(found, stack_part_name).reason.starts_with("not believed: "));
   CHECK(need(found, "time").value.has_value());
+}
+
+TEST_CASE("kernel: without renaming the reason stands in the place of the causes") {
+  std::vector<Point> points =
+      plan_of("kernel void other(global float* a) { a[0] = 1; }", 64).points;
+  for (Point& point : points) measure(point, 1e6);
+  const Findings found = probe.analyse(device_with_events(), points);
+  CHECK(need(found, "memory").reason.starts_with("refused: "));
 }
 
 TEST_CASE("kernel: a replay that left other bytes than the program has no time") {
@@ -162,7 +188,7 @@ TEST_CASE("kernel: a replay that left other bytes than the program has no time")
   const Findings found = probe.analyse(device_with_events(), points);
   CHECK(need(found, "time").reason ==
         "not believed: the replay left other bytes in b0 than the program");
-  CHECK(find_finding(found.findings, "least_time") == nullptr);
+  CHECK(find_finding(found.findings, "memory") == nullptr);
   // By chance: a kernel that differs from itself may differ from the program.
   for (Point& point : points) point.facts.set(deterministic_fact, std::int64_t{0});
   const Findings by_chance = probe.analyse(device_with_events(), points);

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/kernel/gather.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "clprobe/estimate.hpp"
+#include "probes/kernel/shape.hpp"
+
+namespace clprobe::kernel {
+namespace {
+
+using prelude::Setting;
+
+struct Measured {
+  Shape shape{};
+  const Point* point{nullptr};
+  std::vector<double> samples_ns{};
+};
+
+std::vector<Measured> measured_of(const DeviceInfo& device, std::span<const Point> points,
+                                  const std::string& label) {
+  std::vector<Measured> all;
+  for (const Point& point : points) {
+    if (label_of(point.series) != label || !point.failure.empty()) continue;
+    const auto shape = find_shape<Shape>(point);
+    if (!shape || shape->caches != Caches::cold) continue;
+    Measured each{*shape, &point, access_times_ns(point, device)};
+    std::erase_if(each.samples_ns, [](double ns) { return !(ns > 0.0); });
+    if (!each.samples_ns.empty()) all.push_back(std::move(each));
+  }
+  return all;
+}
+
+Setting without_switches(Setting setting) {
+  setting.without_barriers = false;
+  setting.with_plain_atomics = false;
+  return setting;
+}
+
+bool is_folded(const Setting& setting) { return setting.exponents != Setting{}.exponents; }
+
+const Measured* find_setting(const std::vector<Measured>& all, const Setting& setting) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Measured& each) {
+    return each.shape.text == Text::renamed && each.shape.setting == setting;
+  });
+  return found == all.end() ? nullptr : &*found;
+}
+
+FactorAbsence absence_of(const std::string& reason) {
+  if (reason.empty()) return FactorAbsence::none;
+  return reason == not_present ? FactorAbsence::not_present : FactorAbsence::refused;
+}
+
+std::vector<KernelFactorState> factors_of(const Point& point) {
+  constexpr std::array factors{std::pair{KernelFactor::memory, std::string_view("memory")},
+                               std::pair{KernelFactor::barriers, std::string_view("barriers")},
+                               std::pair{KernelFactor::atomics, std::string_view("atomics")}};
+  std::vector<KernelFactorState> states;
+  for (const auto& [factor, name] : factors) {
+    const std::string reason =
+        point.facts.text_or(std::string(name) + std::string(absence_suffix), "");
+    states.push_back({factor, absence_of(reason), reason});
+  }
+  return states;
+}
+
+/// The folding without which memory costs nothing: the one that was chosen when barriers and
+/// atomics were left out of it, else the one that took the least time.
+std::optional<Setting> chosen_folding(const std::vector<Measured>& all, const Gathered& gathered) {
+  for (const Measured& each : all) {
+    const Setting& setting = each.shape.setting;
+    const bool is_switched = setting.without_barriers || setting.with_plain_atomics;
+    if (each.shape.text == Text::renamed && is_folded(setting) && is_switched) {
+      return without_switches(setting);
+    }
+  }
+  const std::optional<Folding> folding = find_folding(gathered.times.sweep, gathered.folding);
+  if (!folding) return std::nullopt;
+  for (const Measured& each : all) {
+    const bool is_sweep = each.point->series.ends_with(folded_suffix);
+    if (is_sweep && each.shape.distinct_groups == folding->least_groups) return each.shape.setting;
+  }
+  return std::nullopt;
+}
+
+/// Of the factors with these bits, what the launch has that is without them.
+Setting setting_without(const std::vector<KernelFactor>& factors, std::uint32_t bits,
+                        const Setting& folding) {
+  Setting setting;
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    if ((bits >> i & 1U) != 0 && factors[i] == KernelFactor::memory) setting = folding;
+  }
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    if ((bits >> i & 1U) == 0) continue;
+    if (factors[i] == KernelFactor::barriers) setting.without_barriers = true;
+    if (factors[i] == KernelFactor::atomics) setting.with_plain_atomics = true;
+  }
+  return setting;
+}
+
+/// All of them; empty where one is not there.
+std::vector<AblationBuild> builds_of(const std::vector<Measured>& all,
+                                     const std::vector<KernelFactorState>& states,
+                                     const std::optional<Setting>& folding) {
+  std::vector<KernelFactor> factors;
+  for (const KernelFactorState& each : states) {
+    if (each.absence == FactorAbsence::none) factors.push_back(each.factor);
+  }
+  std::vector<AblationBuild> builds;
+  for (std::uint32_t bits = 0; bits < 1U << factors.size(); ++bits) {
+    const Setting setting = setting_without(factors, bits, folding.value_or(Setting{}));
+    const Measured* const found = find_setting(all, setting);
+    if (found == nullptr) return {};
+    builds.push_back({bits, found->samples_ns});
+  }
+  return builds;
+}
+
+void refuse(std::vector<KernelFactorState>& states, KernelFactor factor) {
+  for (KernelFactorState& each : states) {
+    if (each.factor != factor || each.absence != FactorAbsence::none) continue;
+    each = {factor, FactorAbsence::refused, "not all launches without it were measured"};
+  }
+}
+
+/// Factors are given up, the last ones first, until all launches without the others are there.
+void add_builds(const std::vector<Measured>& all, Gathered& gathered) {
+  const std::optional<Setting> folding = chosen_folding(all, gathered);
+  std::vector<KernelFactorState>& states = gathered.times.factors;
+  if (!folding) refuse(states, KernelFactor::memory);
+  gathered.times.builds = builds_of(all, states, folding);
+  for (const KernelFactor each :
+       {KernelFactor::atomics, KernelFactor::barriers, KernelFactor::memory}) {
+    if (!gathered.times.builds.empty()) break;
+    refuse(states, each);
+    gathered.times.builds = builds_of(all, states, folding);
+  }
+  if (!folding) return;
+  for (const Measured& each : all) {
+    const bool is_window = each.shape.text == Text::renamed &&
+                           each.shape.setting.exponents == folding->exponents &&
+                           without_switches(each.shape.setting) == each.shape.setting;
+    if (is_window) gathered.times.windows_ns.push_back(each.samples_ns);
+  }
+}
+
+}  // namespace
+
+Gathered gather(const DeviceInfo& device, std::span<const Point> points, const std::string& label) {
+  Gathered gathered;
+  const std::vector<Measured> all = measured_of(device, points, label);
+  if (all.empty()) return gathered;
+  const Parameters& facts = all.front().point->facts;
+  KernelTimes& times = gathered.times;
+  times.factors = factors_of(*all.front().point);
+  times.app_share = share_in(facts, app_share_fact);
+  gathered.folding.buffer_bytes = number_in(facts, buffer_bytes_fact).value_or(0.0);
+  gathered.folding.last_cache_bytes = number_in(facts, last_cache_fact);
+  if (runs_items_in_turn(device)) {
+    gathered.folding.min_groups =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
+  }
+  for (const Measured& each : all) {
+    if (each.shape.text == Text::own) times.plain_ns = each.samples_ns;
+    if (each.shape.text == Text::renamed && each.shape.setting == Setting{}) {
+      times.identity_ns = each.samples_ns;
+    }
+    const bool is_sweep = each.point->series.ends_with(folded_suffix);
+    if (is_sweep && each.shape.distinct_groups > 0) {
+      times.sweep.push_back({each.shape.distinct_groups, each.samples_ns});
+    }
+  }
+  if (!times.identity_ns.empty()) add_builds(all, gathered);
+  return gathered;
+}
+
+}  // namespace clprobe::kernel

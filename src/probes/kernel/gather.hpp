@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The points of one kernel, as the analysis of its causes wants them. Pure.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "clprobe/kernel_causes.hpp"
+#include "clprobe/probe.hpp"
+
+namespace clprobe::kernel {
+
+struct Gathered {
+  KernelTimes times{};
+  FoldingOptions folding{};
+};
+
+/// Of the kernel of that label. A factor whose launches are not all there is refused.
+Gathered gather(const DeviceInfo& device, std::span<const Point> points, const std::string& label);
+
+}  // namespace clprobe::kernel
