@@ -12,8 +12,8 @@
 namespace clprobe {
 namespace {
 
-// Of the time all of them take together, one part of so many.
-constexpr int max_share = 10;
+// Of the time, each takes one part of so many at most.
+constexpr int parts = 20;
 
 }  // namespace
 
@@ -32,7 +32,8 @@ void References::choose(const Plan& plan, bool is_time_real) {
   // It may scatter more than what it would stand for. What the host waits for tells of its
   // scheduler, and not of the device's speed. What is visited once is a moment that does not come
   // again: `clock` would wait a second more for each look at an idle device.
-  if (followed_.empty() && plan.points.size() >= worth_following && budget_.max_visits > 1 &&
+  const bool is_seen_again = budget_.max_visits > 1 || !is_time_real;
+  if (followed_.empty() && plan.points.size() >= worth_following && is_seen_again &&
       timer_of(plan.points.front(), backend_.device()) != Timer::wait) {
     followed_.push_back({.point = 0});
   }
@@ -55,11 +56,11 @@ void References::look_again(std::span<const Point> points, std::chrono::seconds 
 /// and the others need not wait for it.
 void References::measure_due(std::span<const Point> points, Steady::duration at_least) {
   constexpr std::chrono::milliseconds hardly_any{2};
-  const auto parts = max_share * static_cast<int>(followed_.size());
   std::vector<Followed> still;
   for (Followed& each : followed_) {
     const Steady::time_point begin = Steady::now();
-    const bool is_cheap = each.took < hardly_any;
+    // A simulated run is the same however long it takes.
+    const bool is_cheap = !is_time_real_ || each.took < hardly_any;
     const auto wait = std::max(at_least, is_cheap ? Steady::duration() : each.took * parts);
     const bool is_due = begin - each.last >= wait;
     if (is_due && observer_.cancelled && observer_.cancelled()) return;

@@ -21,8 +21,8 @@ class References {
   /// nothing else. Where time is not real, in a recorded run or on a simulated machine, what is
   /// known of the moments is the plan's.
   void choose(const Plan& plan, bool is_time_real);
-  /// After a point was visited: measures them again, if 16 points were since; but not so often that
-  /// this takes more than a tenth of the time.
+  /// After a point was visited: measures them again, if 16 points were since; but none so often
+  /// that it takes more than a twentieth of the time.
   void follow(std::span<const Point> points);
   /// At the end of a pass, of another probe's, or of the run: if that is so long ago.
   void look_again(std::span<const Point> points, std::chrono::seconds between);

@@ -127,7 +127,7 @@ TEST_CASE("reference points are those of the plan, and what they took is told wi
   }
 }
 
-TEST_CASE("a reference that takes long is looked at for no more than a tenth of the time") {
+TEST_CASE("a reference that takes long is looked at for no more than a twentieth of the time") {
   Probe probe = fake_probe();
   probe.plan = with_references;
   FakeBackend backend(noisy_points(0, 1.0));
