@@ -96,9 +96,9 @@ setup() {
 }
 
 @test "a survey counts launches, and warns that their times are none" {
-  clprobe profile --json -- "$CLPROBE_SURVEYED" many 20
+  clprobe profile --list --json -- "$CLPROBE_SURVEYED" many 20
   [ "$status" -eq 0 ]
   json_says '.launches == 20 and .timed == 20 and .has_doubtful_times'
-  clprobe profile -- "$CLPROBE_SURVEYED" many 20
+  clprobe profile --list -- "$CLPROBE_SURVEYED" many 20
   [[ $output == *'beware: no launch took longer than'* ]]
 }

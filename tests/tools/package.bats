@@ -49,7 +49,7 @@ install_package() {
   [[ $status -eq 0 ]]
   json_says '.devices | length > 0'
   # So is what it puts under programs.
-  clprobe profile --json -- "$CLPROBE_SURVEYED" many 5
+  clprobe profile --list --json -- "$CLPROBE_SURVEYED" many 5
   [[ $status -eq 0 ]]
   json_says '.launches == 5 and .timed == 5'
   for page in "$repository"/docs/*.md; do
