@@ -117,7 +117,9 @@ TEST_CASE("launch.json: what is not a launch is refused with its place") {
        "objects[0].sha256: expected a SHA-256"},
       {std::string(100, '['), "nest"},
   };
-  for (const auto& [text, expected] : cases) {
+  for (const auto& each : cases) {
+    const std::string text = each.first;  // clang 14 captures no bindings
+    const std::string expected = each.second;
     CAPTURE(text);
     CAPTURE(expected);
     const std::string message = refusal_of(text);
