@@ -24,6 +24,12 @@ Enum choose(const std::array<std::string_view, size>& words, std::string_view va
   return static_cast<Enum>(std::find(words.begin(), words.end(), value) - words.begin());
 }
 
+/// `what`: to be written instead.
+std::string_view not_empty(std::string_view value, std::string_view what) {
+  if (value.empty()) throw UsageError(fmt::format("the value is empty: write {}", what));
+  return value;
+}
+
 /// "NAME=VALUE", of which the value may be empty. What is typed twice counts as typed last.
 void add_variable(Options& options, std::size_t side, std::string_view text) {
   const std::size_t equals = text.find('=');
@@ -36,8 +42,7 @@ void add_variable(Options& options, std::size_t side, std::string_view text) {
 }  // namespace
 
 void update_device(Options& options, std::string_view value) {
-  if (value.empty()) throw UsageError("the value is empty: write a word of `clprobe list`");
-  options.device = value;
+  options.device = not_empty(value, "a word of `clprobe list`");
 }
 
 void update_version(Options& options, std::string_view /*value*/) {
@@ -105,13 +110,11 @@ void update_builds(Options& options, std::string_view /*value*/) {
 }
 
 void update_series(Options& options, std::string_view value) {
-  if (value.empty()) throw UsageError("the value is empty: write the name of a series");
-  options.series = value;
+  options.series = not_empty(value, "the name of a series");
 }
 
 void update_baseline(Options& options, std::string_view value) {
-  if (value.empty()) throw UsageError("the value is empty: write the name of a file");
-  options.baseline = value;
+  options.baseline = not_empty(value, "the name of a file");
 }
 
 void update_threshold(Options& options, std::string_view value) {
@@ -143,23 +146,19 @@ void update_kernel(Options& options, std::string_view value) {
 }
 
 void update_keep(Options& options, std::string_view value) {
-  if (value.empty()) throw UsageError("the value is empty: write the name of a folder");
-  options.keep_folder = value;
+  options.keep_folder = not_empty(value, "the name of a folder");
 }
 
 void update_kernel_file(Options& options, std::string_view value) {
-  if (value.empty()) throw UsageError("the value is empty: write the name of a file");
-  options.kernel_file = value;
+  options.kernel_file = not_empty(value, "the name of a file");
 }
 
 void update_launch(Options& options, std::string_view value) {
-  if (value.empty()) throw UsageError("the value is empty: write the name of a file");
-  options.launch_file = value;
+  options.launch_file = not_empty(value, "the name of a file");
 }
 
 void update_b_device(Options& options, std::string_view value) {
-  if (value.empty()) throw UsageError("the value is empty: write a word of `clprobe list`");
-  options.other_device = value;
+  options.other_device = not_empty(value, "a word of `clprobe list`");
 }
 
 void update_a_env(Options& options, std::string_view value) { add_variable(options, 0, value); }
@@ -167,13 +166,11 @@ void update_a_env(Options& options, std::string_view value) { add_variable(optio
 void update_b_env(Options& options, std::string_view value) { add_variable(options, 1, value); }
 
 void update_runs(Options& options, std::string_view value) {
-  if (value.empty()) throw UsageError("the value is empty: write the name of a file");
-  options.runs_file = value;
+  options.runs_file = not_empty(value, "the name of a file");
 }
 
 void update_device_name(Options& options, std::string_view value) {
-  if (value.empty()) throw UsageError("the value is empty: write the device's name");
-  options.device_name = value;
+  options.device_name = not_empty(value, "the device's name");
 }
 
 void update_size_unit(Options& options, std::string_view value) {
