@@ -29,18 +29,12 @@ std::vector<AskedLaunch> read_launches(const std::vector<bundle::Source>& source
   return launches;
 }
 
-/// Drivers pad their names.
-std::string trimmed(const std::string& name) {
-  const std::size_t begin = name.find_first_not_of(' ');
-  if (begin == std::string::npos) return {};
-  return name.substr(begin, name.find_last_not_of(' ') + 1 - begin);
-}
-
 /// The index of the device that the launch was captured on; empty where it is not here.
 std::string device_of(const bundle::Launch& launch, const cli::Options& options) {
   if (!launch.device) return {};
   const DeviceList list = list_devices(
       {.timeout = options.timeout, .seed = options.seed, .cancelled = system::is_interrupted});
+  // Drivers pad their names.
   const auto found = std::find_if(
       list.devices.begin(), list.devices.end(),
       [&](const DeviceInfo& each) { return trimmed(each.name) == trimmed(launch.device->name); });

@@ -8,6 +8,7 @@
 #include "clprobe/estimate.hpp"
 #include "import/formats.hpp"
 #include "import/lines.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::import::clmempatterns {
 

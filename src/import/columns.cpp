@@ -6,6 +6,7 @@
 
 #include "import/curve.hpp"
 #include "import/lines.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::import {
 namespace {

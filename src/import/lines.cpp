@@ -22,13 +22,6 @@ std::optional<double> positive_number(std::string_view text) {
   return value;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
 std::string excerpt(std::string_view text) {
   constexpr int max_columns = 43;
   constexpr std::size_t max_bytes = 176;  // more than these columns; a line may be the whole file

@@ -12,9 +12,6 @@ namespace clprobe::import {
 /// A finite number above 0 in fixed or scientific notation; nothing for anything else.
 std::optional<double> positive_number(std::string_view text);
 
-/// Without blanks, tabs and carriage returns at its ends.
-std::string_view trimmed(std::string_view text);
-
 /// Its beginning, in printable ASCII, for messages.
 std::string excerpt(std::string_view text);
 

@@ -34,12 +34,6 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-std::string trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(' ') - first + 1));
-}
-
 using Rows = std::vector<std::vector<std::string>>;
 
 /// The cells of lines "| a | b |", without the line of dashes; nothing where these are no table,
@@ -56,7 +50,7 @@ Rows table_in(std::string_view words) {
     if (i == 1) continue;
     const std::string_view inside = std::string_view(lines[i]).substr(1, lines[i].size() - 2);
     rows.emplace_back();
-    for (const std::string& cell : split(inside, '|')) rows.back().push_back(trimmed(cell));
+    for (const std::string& cell : split(inside, '|')) rows.back().emplace_back(trimmed(cell));
   }
   return rows;
 }

@@ -128,6 +128,13 @@ std::string quote(std::string_view word) {
   return shown + (word.empty() ? "'" : "...'");
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 int display_width(std::string_view utf8) {
   int width = 0;
   while (!utf8.empty()) width += take_character(utf8).width();

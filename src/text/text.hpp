@@ -26,6 +26,9 @@ std::string message_line(std::string_view text);
 /// show is written as \xNN, byte by byte, and a long word is cut.
 std::string quote(std::string_view word);
 
+/// Without blanks, tabs and carriage returns at its ends.
+std::string_view trimmed(std::string_view text);
+
 /// Columns on a terminal: 0 for combining marks, 2 for wide East Asian characters and emoji. What
 /// `printable` would replace takes the column of its '?'.
 int display_width(std::string_view utf8);
