@@ -51,6 +51,15 @@ struct Sum {
 
   void add_time(std::uint64_t ns);
   void add(const Sum& other);
+  /// Of a launch that was timed; 0 where none was.
+  [[nodiscard]] double mean_ns() const {
+    return timed == 0 ? 0.0 : static_cast<double>(total_ns) / static_cast<double>(timed);
+  }
+  /// Of the device time of `all`, 0 to 1.
+  [[nodiscard]] double share_of(const Sum& all) const {
+    if (all.total_ns == 0) return 0.0;
+    return static_cast<double>(total_ns) / static_cast<double>(all.total_ns);
+  }
   friend bool operator==(const Sum&, const Sum&) = default;
 };
 

@@ -11,7 +11,6 @@
 #include <system_error>
 
 #include "clprobe/launch.hpp"
-#include "report/survey_words.hpp"
 #include "system/read_file.hpp"
 #include "text/text.hpp"
 
@@ -26,17 +25,13 @@ std::uint64_t usual_ordinal(std::uint64_t launches, const survey::Survey& survey
   return launches > 1 && survey.processes.size() == 1 ? 2 : 1;
 }
 
-double mean_ns(const survey::Sum& sum) {
-  return sum.timed == 0 ? 0.0 : static_cast<double>(sum.total_ns) / static_cast<double>(sum.timed);
-}
-
 survey::Wanted wanted_of(const survey::Row& row, const survey::Survey& survey,
                          const survey::Sum& total) {
   survey::Wanted wanted{.kernel = row.signature.kernel,
                         .ordinal = usual_ordinal(row.sum.launches, survey),
                         .launches = row.sum.launches,
-                        .share = report::share_of(row, total),
-                        .mean_ns = mean_ns(row.sum)};
+                        .share = row.sum.share_of(total),
+                        .mean_ns = row.sum.mean_ns()};
   // Of too many sizes to tell apart any will do.
   if (row.signature.dimensions > 0) wanted.signature = row.signature;
   return wanted;
@@ -56,14 +51,12 @@ survey::Wanted wanted_by_name(const survey::Survey& survey, const cli::Options& 
     if (row.signature.kernel == options.kernel) sum.add(row.sum);
   }
   if (sum.launches == 0) refuse_name(options.kernel, survey);
-  const survey::Sum total = survey.total();
-  const auto part = static_cast<double>(sum.total_ns);
   return {.kernel = options.kernel,
           .ordinal = options.kernel_launch > 0 ? options.kernel_launch
                                                : usual_ordinal(sum.launches, survey),
           .launches = sum.launches,
-          .share = total.total_ns == 0 ? 0.0 : part / static_cast<double>(total.total_ns),
-          .mean_ns = mean_ns(sum)};
+          .share = sum.share_of(survey.total()),
+          .mean_ns = sum.mean_ns()};
 }
 
 /// What the layer left in the launch's folder.

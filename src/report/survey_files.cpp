@@ -21,7 +21,6 @@ using report::gap_texts;
 using report::markdown_row;
 using report::program_text;
 using report::remark_of;
-using report::share_of;
 using report::share_text;
 using report::shared_names;
 using report::sizes_text;
@@ -52,7 +51,7 @@ Json row_json(const Row& row, const survey::Sum& total, bool is_main) {
           {"total_ns", is_timed ? Json(row.sum.total_ns) : Json()},
           {"min_ns", is_timed ? Json(row.sum.min_ns) : Json()},
           {"max_ns", is_timed ? Json(row.sum.max_ns) : Json()},
-          {"share", is_timed ? Json(share_of(row, total)) : Json()},
+          {"share", is_timed ? Json(row.sum.share_of(total)) : Json()},
           {"is_main", is_main}};
 }
 
@@ -74,7 +73,7 @@ std::string sizes_cells(const survey::Sizes& sizes) {
 std::string times_cells(const Row& row, const survey::Sum& total) {
   if (row.sum.timed == 0) return ",,,";
   return fmt::format("{},{},{},{}", row.sum.total_ns, row.sum.min_ns, row.sum.max_ns,
-                     share_of(row, total));
+                     row.sum.share_of(total));
 }
 
 }  // namespace

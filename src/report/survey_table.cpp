@@ -20,7 +20,6 @@ using report::gap_texts;
 using report::Ink;
 using report::Page;
 using report::remark_of;
-using report::share_of;
 using report::share_text;
 using report::shared_names;
 using report::sizes_text;
@@ -32,11 +31,9 @@ using survey::Survey;
 // A screen; what comes behind them hardly counts.
 constexpr std::size_t usual_rows = 20;
 
-double seconds(std::uint64_t ns) { return static_cast<double>(ns) / ns_per_second; }
-
 std::string mean_time(const survey::Sum& sum) {
   if (sum.timed == 0) return "-";
-  return format_seconds(seconds(sum.total_ns) / static_cast<double>(sum.timed));
+  return format_seconds(sum.mean_ns() / ns_per_second);
 }
 
 /// Names may be as long as a compiler makes them, and differ at their ends.
@@ -97,7 +94,7 @@ void add_notes(Page& page, const Survey& survey, bool has_all) {
   const survey::Sum total = survey.total();
   double main_share = 0.0;
   const std::size_t main_rows = survey::count_main_rows(survey.rows);
-  for (std::size_t i = 0; i < main_rows; ++i) main_share += share_of(survey.rows[i], total);
+  for (std::size_t i = 0; i < main_rows; ++i) main_share += survey.rows[i].sum.share_of(total);
   if (main_rows > 0) {
     page.prose("", fmt::format("* together {:.0f} % of the device time", 100.0 * main_share),
                Ink::plain);
@@ -105,7 +102,7 @@ void add_notes(Page& page, const Survey& survey, bool has_all) {
   if (!has_all && survey.rows.size() > usual_rows) {
     double rest = 0.0;
     for (std::size_t i = usual_rows; i < survey.rows.size(); ++i) {
-      rest += share_of(survey.rows[i], total);
+      rest += survey.rows[i].sum.share_of(total);
     }
     page.prose("",
                fmt::format("{} more, {:.1f} % of the device time (-v shows them)",

@@ -46,13 +46,8 @@ std::string program_text(const survey::Program& program) {
   return fmt::format("{:016x}", program.hash);
 }
 
-double share_of(const Row& row, const survey::Sum& total) {
-  if (total.total_ns == 0) return 0.0;
-  return static_cast<double>(row.sum.total_ns) / static_cast<double>(total.total_ns);
-}
-
 std::string share_text(const Row& row, const survey::Sum& total) {
-  return row.sum.timed == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * share_of(row, total));
+  return row.sum.timed == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * row.sum.share_of(total));
 }
 
 std::string total_time(const survey::Sum& sum) {

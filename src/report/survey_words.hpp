@@ -16,8 +16,6 @@ std::string sizes_text(const survey::Signature& of, const survey::Sizes& sizes,
                        std::string_view unchosen);
 /// Sixteen hexadecimal digits.
 std::string program_text(const survey::Program& program);
-/// Of the device time, 0 to 1.
-double share_of(const survey::Row& row, const survey::Sum& total);
 /// "12.3 %" and "1.23 ms"; "-" where no launch was timed.
 std::string share_text(const survey::Row& row, const survey::Sum& total);
 std::string total_time(const survey::Sum& sum);
