@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "layer/above.hpp"
+#include "layer/programs.hpp"
 
 namespace clprobe::layer {
 namespace {
@@ -19,10 +20,7 @@ cl_program CL_API_CALL create_from_source(cl_context context, cl_uint count, con
   if (program == nullptr) return program;
   note([&](Known& known) {
     std::string text;
-    for (cl_uint i = 0; i < count; ++i) {
-      const bool has_length = lengths != nullptr && lengths[i] != 0;
-      text += has_length ? std::string_view(strings[i], lengths[i]) : std::string_view(strings[i]);
-    }
+    for (cl_uint i = 0; i < count; ++i) text += source_at(strings, lengths, i);
     known.note_program(program, {.units = {{std::move(text), {}}}});
   });
   return program;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "layer/event_time.hpp"
 #include "layer/state.hpp"
 
 namespace clprobe::layer {
@@ -172,17 +173,9 @@ std::string CaptureLaunch::read(cl_mem buffer, std::uint64_t bytes) const {
 
 void CaptureLaunch::end(cl_int error, cl_event event) {
   if (error != CL_SUCCESS) throw Refusal("the driver refused its launch");
-  const cl_icd_dispatch& below = State::below();
-  if (below.clFinish(queue_) != CL_SUCCESS) throw Refusal("its launch failed");
-  cl_ulong start = 0;
-  cl_ulong stop = 0;
-  const bool is_timed =
-      event != nullptr &&
-      below.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start,
-                                    nullptr) == CL_SUCCESS &&
-      below.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof stop, &stop, nullptr) ==
-          CL_SUCCESS;
-  if (is_timed && stop > start) launch_.app_event_ns = {stop - start};
+  if (State::below().clFinish(queue_) != CL_SUCCESS) throw Refusal("its launch failed");
+  const std::uint64_t ns = event == nullptr ? 0 : time_of(event).ns.value_or(0);
+  if (ns > 0) launch_.app_event_ns = {ns};
   for (std::size_t i = 0; i < roots_.size(); ++i) {
     const std::string bytes = read(roots_[i], launch_.objects[i].bytes);
     launch_.epilogue.push_back({i, bundle::sha256_of(bytes)});

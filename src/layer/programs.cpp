@@ -41,11 +41,7 @@ cl_program CL_API_CALL create_from_source(cl_context context, cl_uint count, con
       State::below().clCreateProgramWithSource(context, count, strings, lengths, result);
   if (program == nullptr) return program;
   std::uint64_t hash = hash_text("");
-  for (cl_uint i = 0; i < count; ++i) {
-    const bool has_length = lengths != nullptr && lengths[i] != 0;
-    hash = hash_text(has_length ? bytes_of(strings[i], lengths[i]) : std::string_view(strings[i]),
-                     hash);
-  }
+  for (cl_uint i = 0; i < count; ++i) hash = hash_text(source_at(strings, lengths, i), hash);
   note_program(program, {hash, ProgramKind::source});
   return program;
 }

@@ -14,6 +14,8 @@
 #include <thread>
 #include <utility>
 
+#include "layer/event_time.hpp"
+
 namespace clprobe::layer {
 namespace {
 
@@ -41,31 +43,14 @@ std::atomic<State*>& current() {
 }
 
 /// What is known of an event now: its time, why there is none, or neither.
-struct Look {
-  std::optional<std::uint64_t> ns{};
-  std::optional<survey::Gap> gap{};
-};
-
-Look look_at(cl_event event) {
+EventTime look_at(cl_event event) {
   const cl_icd_dispatch& below = State::below();
   cl_int status = CL_QUEUED;
   const cl_int asked = below.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
                                             sizeof(status), &status, nullptr);
   if (asked != CL_SUCCESS || status < 0) return {.gap = survey::Gap::failed};
   if (status != CL_COMPLETE) return {};
-  cl_ulong start = 0;
-  cl_ulong end = 0;
-  cl_int error = below.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(start),
-                                               &start, nullptr);
-  if (error == CL_SUCCESS) {
-    error =
-        below.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(end), &end, nullptr);
-  }
-  if (error != CL_SUCCESS) return {.gap = survey::Gap::no_profiling};
-  // A kernel of a year is a driver that has not written one of the two.
-  constexpr cl_ulong year_ns = 31'536'000'000'000'000;
-  if (end < start || end - start > year_ns) return {.gap = survey::Gap::bad_times};
-  return {.ns = end - start};
+  return time_of(event);
 }
 
 std::string device_name(cl_device_id device) {
@@ -217,7 +202,7 @@ void State::harvest(bool looks_at_all) noexcept {
   if (is_harvesting_.exchange(true)) return;
   std::vector<Waiting> taken;
   std::vector<Waiting> left;
-  std::vector<std::pair<std::size_t, Look>> ended;
+  std::vector<std::pair<std::size_t, EventTime>> ended;
   record([&](survey::Recorder&) {
     left.reserve(waiting_.size());
     ended.reserve(waiting_.size());
@@ -226,7 +211,7 @@ void State::harvest(bool looks_at_all) noexcept {
   std::size_t unfinished = 0;
   for (const Waiting& each : taken) {
     const bool is_looked_at = looks_at_all || unfinished < max_unfinished_in_row;
-    const Look look = is_looked_at ? look_at(each.event) : Look{};
+    const EventTime look = is_looked_at ? look_at(each.event) : EventTime{};
     if (!look.ns && !look.gap) {
       ++unfinished;
       left.push_back(each);
