@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "prelude/words.hpp"
+
 namespace clprobe::prelude {
 namespace {
 
@@ -32,8 +34,7 @@ bool is_statement(Tokens body, std::size_t name, std::size_t close) {
   const std::size_t open = name - 1 - static_cast<std::size_t>(-before.to_partner);
   if (open >= name) return false;
   if (open + 3 == name && body[open + 1].is("void")) return true;
-  return open > 0 &&
-         (body[open - 1].is("if") || body[open - 1].is("while") || body[open - 1].is("for"));
+  return open > 0 && has_condition(body[open - 1]);
 }
 
 AtomicCall call_at(const Part& part, std::size_t i) {
@@ -53,39 +54,13 @@ AtomicCall call_at(const Part& part, std::size_t i) {
 
 }  // namespace
 
-bool is_keyword(std::string_view word) {
-  static constexpr std::array<std::string_view, 38> words{
-      "global",     "__global",  "local",    "__local",  "constant", "__constant", "private",
-      "__private",  "const",     "volatile", "restrict", "unsigned", "signed",     "struct",
-      "union",      "void",      "bool",     "size_t",   "static",   "inline",     "return",
-      "else",       "do",        "if",       "while",    "for",      "switch",     "case",
-      "__restrict", "sizeof",    "goto",     "break",    "continue", "ptrdiff_t",  "uintptr_t",
-      "generic",    "__generic", "enum"};
-  if (std::find(words.begin(), words.end(), word) != words.end()) return true;
-  static constexpr std::array<std::string_view, 11> scalars{"char", "uchar", "short", "ushort",
-                                                            "int",  "uint",  "long",  "ulong",
-                                                            "half", "float", "double"};
-  return std::any_of(scalars.begin(), scalars.end(), [&](std::string_view scalar) {
-    if (!word.starts_with(scalar)) return false;
-    const std::string_view width = word.substr(scalar.size());
-    return std::all_of(width.begin(), width.end(), [](char c) { return c >= '0' && c <= '9'; });
-  });
-}
-
-std::string_view find_root(Tokens expression) {
-  for (const Token& token : expression) {
-    if (token.kind == TokenKind::word && !is_keyword(token.text)) return token.text;
-  }
-  return {};
-}
-
 std::vector<AtomicCall> find_atomics(const Reach& reach) {
   std::vector<AtomicCall> calls;
   for (const Part& part : reach.parts()) {
     for (std::size_t i = 0; i < part.body.size(); ++i) {
       const Token& token = part.body[i];
       if (token.kind != TokenKind::word) continue;
-      if (!token.text.starts_with("atomic_") && !token.text.starts_with("atom_")) continue;
+      if (!is_atomic(token.text)) continue;
       const bool is_called = i + 1 < part.body.size() && part.body[i + 1].is("(");
       const bool is_built_in = kind_of(token.text) != AtomicKind::unknown;
       // A function of the program's own is reached itself; atomic_int is a type.

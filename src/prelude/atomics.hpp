@@ -28,10 +28,4 @@ struct AtomicCall {
 /// In all that is reached, built-in ones.
 std::vector<AtomicCall> find_atomics(const Reach& reach);
 
-/// The first word that is no type and no qualifier: of `&((global int*)a)[i]` that is `a`.
-std::string_view find_root(Tokens expression);
-
-/// Whether the word is a type's or a qualifier's, or a keyword.
-bool is_keyword(std::string_view word);
-
 }  // namespace clprobe::prelude

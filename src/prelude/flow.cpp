@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-#include "prelude/atomics.hpp"
+#include "prelude/words.hpp"
 
 namespace clprobe::prelude {
 namespace {
@@ -27,10 +27,7 @@ bool is_cast_or_condition(const Reach& reach, Tokens tokens, std::size_t i) {
   const auto size = static_cast<std::size_t>(-tokens[i].to_partner);
   if (size == 0 || size > i) return true;
   const std::size_t open = i - size;
-  if (open > 0 &&
-      (tokens[open - 1].is("if") || tokens[open - 1].is("while") || tokens[open - 1].is("for"))) {
-    return true;
-  }
+  if (open > 0 && has_condition(tokens[open - 1])) return true;
   if (tokens[i - 1].is("*")) return true;
   const Tokens inside = tokens.subspan(open + 1, size - 1);
   return std::all_of(inside.begin(), inside.end(), [&](const Token& token) {

@@ -3,17 +3,10 @@
 
 #include <algorithm>
 
-#include "prelude/atomics.hpp"
+#include "prelude/words.hpp"
 
 namespace clprobe::prelude {
 namespace {
-
-bool has(Tokens tokens, std::initializer_list<std::string_view> words) {
-  return std::any_of(tokens.begin(), tokens.end(), [&](const Token& token) {
-    return std::any_of(words.begin(), words.end(),
-                       [&](std::string_view word) { return token.is(word); });
-  });
-}
 
 /// The names that a declaration declares: the last word before each of these signs.
 void add_names(Tokens declaration, std::set<std::string_view>& names) {
@@ -38,8 +31,8 @@ void add_names(Tokens declaration, std::set<std::string_view>& names) {
 }
 
 void add_declaration(Tokens declaration, MemoryNames& names) {
-  if (has(declaration, {"local", "__local"})) add_names(declaration, names.local);
-  if (has(declaration, {"volatile"}) && has(declaration, {"global", "__global"})) {
+  if (has_any(declaration, {"local", "__local"})) add_names(declaration, names.local);
+  if (has_any(declaration, {"volatile"}) && has_any(declaration, {"global", "__global"})) {
     add_names(declaration, names.volatile_global);
   }
 }
@@ -57,7 +50,7 @@ void add_statements(Tokens body, MemoryNames& names) {
         std::find_if(statement.begin(), statement.end(),
                      [](const Token& token) { return token.is("(") || token.is("="); });
     const Tokens head = statement.first(static_cast<std::size_t>(parenthesis - statement.begin()));
-    if (has(head, {"local", "__local", "volatile"})) add_declaration(statement, names);
+    if (has_any(head, {"local", "__local", "volatile"})) add_declaration(statement, names);
     if (!statement.empty() && statement[0].is("for") && statement.size() > 2) {
       add_declaration(statement.subspan(2), names);
     }
@@ -72,8 +65,7 @@ bool is_dereferenced(Tokens body, std::size_t i) {
 
 /// Behind the call of an atomic that begins at `i`; `i` where there is none.
 std::size_t behind_atomic(Tokens body, std::size_t i) {
-  const bool is_atomic = body[i].text.starts_with("atomic_") || body[i].text.starts_with("atom_");
-  if (!is_atomic || i + 1 >= body.size() || !body[i + 1].is("(")) return i;
+  if (!is_atomic(body[i].text) || i + 1 >= body.size() || !body[i + 1].is("(")) return i;
   const std::size_t close = closing_bracket(body, i + 1);
   return close == body.size() ? i : close + 1;
 }
@@ -82,7 +74,9 @@ std::size_t behind_atomic(Tokens body, std::size_t i) {
 bool is_volatile_cast(Tokens body, std::size_t i) {
   if (!body[i].is("(")) return false;
   for (std::size_t j = i + 1; j < body.size() && j < i + 10; ++j) {
-    if (body[j].is(")")) return body[j - 1].is("*") && has(body.subspan(i, j - i), {"volatile"});
+    if (body[j].is(")")) {
+      return body[j - 1].is("*") && has_any(body.subspan(i, j - i), {"volatile"});
+    }
     if (body[j].kind != TokenKind::word && !body[j].is("*")) return false;
   }
   return false;
@@ -110,7 +104,8 @@ std::optional<std::string_view> find_volatile_access(const Reach& reach, const M
         continue;
       }
       if (is_volatile_cast(body, i) &&
-          !has(body.subspan(i, std::min<std::size_t>(8, body.size() - i)), {"local", "__local"})) {
+          !has_any(body.subspan(i, std::min<std::size_t>(8, body.size() - i)),
+                   {"local", "__local"})) {
         return "what a pointer is cast to";
       }
       if (names.volatile_global.contains(body[i].text) && is_dereferenced(body, i)) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prelude/reach.hpp"
 
-#include <algorithm>
-
-#include "prelude/atomics.hpp"
+#include "prelude/words.hpp"
 
 namespace clprobe::prelude {
 namespace {
@@ -17,11 +15,6 @@ std::string_view last_word(Tokens parameter) {
   return word;
 }
 
-bool has(Tokens tokens, std::string_view sign) {
-  return std::any_of(tokens.begin(), tokens.end(),
-                     [&](const Token& token) { return token.is(sign); });
-}
-
 Part part_of(const Lexed& lexed, const Function& function) {
   const Tokens code = lexed.code;
   const std::size_t signature = function.parameters_open + 1;
@@ -31,7 +24,7 @@ Part part_of(const Lexed& lexed, const Function& function) {
             .body = code.subspan(body, function.body_close - body)};
   for (const Tokens parameter : split_arguments(part.signature)) {
     part.parameters.push_back(last_word(parameter));
-    part.are_pointers.push_back(has(parameter, "*") || has(parameter, "["));
+    part.are_pointers.push_back(has_any(parameter, {"*", "["}));
   }
   return part;
 }
