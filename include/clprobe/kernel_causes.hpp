@@ -62,6 +62,9 @@ struct KernelFactorState {
   std::string reason{};
 };
 
+/// Those that were, in the order of the bits of the builds.
+std::vector<KernelFactor> taken_away(std::span<const KernelFactorState> factors);
+
 struct KernelTimes {
   std::vector<double> plain_ns{};     ///< without the prelude
   std::vector<double> identity_ns{};  ///< behind it, nothing renamed and nothing left out

@@ -142,6 +142,9 @@ struct Launch {
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 
+/// Of all objects together.
+std::uint64_t object_bytes(const Launch& launch);
+
 /// Not a launch, or not one that can be: one line, with the place in the document.
 class FormatError : public std::runtime_error {
  public:

@@ -22,14 +22,14 @@ std::vector<FoldedTime> sorted_by_groups(std::span<const FoldedTime> sweep) {
 
 /// Of the points with at least `groups`, the one that takes least; of equal ones that with most
 /// groups.
-const FoldedTime& least_of(const std::vector<FoldedTime>& sorted, std::uint64_t groups) {
+const FoldedTime& fastest_of(const std::vector<FoldedTime>& sorted, std::uint64_t groups) {
   const FoldedTime* least = &sorted.front();
-  double least_ns = std::numeric_limits<double>::infinity();
+  double min_ns = std::numeric_limits<double>::infinity();
   for (const FoldedTime& each : sorted) {
     const double ns = median(each.samples_ns);
-    if (each.distinct_groups < groups || !(ns < least_ns)) continue;
+    if (each.distinct_groups < groups || !(ns < min_ns)) continue;
     least = &each;
-    least_ns = ns;
+    min_ns = ns;
   }
   return *least;
 }
@@ -58,7 +58,7 @@ std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
   const std::vector<FoldedTime> sorted = sorted_by_groups(sweep);
   if (sorted.size() < 2) return std::nullopt;
   Folding folding{.all_groups = sorted.front().distinct_groups};
-  const FoldedTime& least = least_of(sorted, options.min_groups);
+  const FoldedTime& least = fastest_of(sorted, options.min_groups);
   folding.least_groups = least.distinct_groups;
   folding.collide_from = find_collision(sorted, least, options.min_groups);
   if (!(options.buffer_bytes > 0.0) || !options.last_cache_bytes) return folding;
@@ -70,7 +70,7 @@ std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
       continue;
     }
     folding.cached_groups = each.distinct_groups;
-    folding.least_to_cached = least_of(sorted, each.distinct_groups).distinct_groups;
+    folding.least_to_cached = fastest_of(sorted, each.distinct_groups).distinct_groups;
     break;
   }
   return folding;

@@ -114,14 +114,6 @@ std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCaus
   return {main_memory, last_cache};
 }
 
-std::vector<KernelFactor> taken_away(const KernelTimes& times) {
-  std::vector<KernelFactor> factors;
-  for (const KernelFactorState& each : times.factors) {
-    if (each.absence == FactorAbsence::none) factors.push_back(each.factor);
-  }
-  return factors;
-}
-
 bool are_rounds(std::span<const AblationBuild> builds) {
   return std::all_of(builds.begin(), builds.end(), [&](const AblationBuild& each) {
     return each.samples_ns.size() == builds.front().samples_ns.size();
@@ -129,7 +121,7 @@ bool are_rounds(std::span<const AblationBuild> builds) {
 }
 
 void attribute(const KernelTimes& times, const AblationOptions& options, KernelCauses& found) {
-  const std::vector<KernelFactor> factors = taken_away(times);
+  const std::vector<KernelFactor> factors = taken_away(times.factors);
   Ablation ablation;
   if (factors.empty()) {
     ablation.none = {.ns = median(times.identity_ns), .is_resolved = true};
@@ -170,6 +162,14 @@ std::optional<double> spread_of(const std::vector<std::vector<double>>& windows)
 }
 
 }  // namespace
+
+std::vector<KernelFactor> taken_away(std::span<const KernelFactorState> factors) {
+  std::vector<KernelFactor> taken;
+  for (const KernelFactorState& each : factors) {
+    if (each.absence == FactorAbsence::none) taken.push_back(each.factor);
+  }
+  return taken;
+}
 
 KernelCauses find_kernel_causes(const KernelTimes& times, const FoldingOptions& folding,
                                 const AblationOptions& options) {

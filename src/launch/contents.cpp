@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What buffers hold that a person describes.
+#include <numeric>
 #include <random>
 
 #include "clprobe/launch.hpp"
@@ -45,6 +46,11 @@ std::string drawn(const Contents& contents, std::uint64_t seed) {
 }
 
 }  // namespace
+
+std::uint64_t object_bytes(const Launch& launch) {
+  return std::accumulate(launch.objects.begin(), launch.objects.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const Object& each) { return sum + each.bytes; });
+}
 
 std::string make_contents(const Contents& contents, std::uint64_t seed) {
   switch (contents.fill) {

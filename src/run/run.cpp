@@ -18,8 +18,8 @@ Bytes reported_cache(const DeviceInfo& device) {
 bool runs_at_full_clock(const DeviceInfo& device, double ticks_per_ns) {
   constexpr double nearly = 0.98;
   if (device.clock.rate != ClockRate::core_cycles) return false;
-  const std::int64_t most_mhz = device.reported.integer_or("max_clock_mhz", 0);
-  return most_mhz > 0 && 1e3 * ticks_per_ns >= nearly * static_cast<double>(most_mhz);
+  const std::int64_t max_mhz = device.reported.integer_or("max_clock_mhz", 0);
+  return max_mhz > 0 && 1e3 * ticks_per_ns >= nearly * static_cast<double>(max_mhz);
 }
 
 namespace {

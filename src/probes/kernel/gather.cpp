@@ -90,15 +90,13 @@ std::optional<Setting> chosen_folding(const std::vector<Measured>& all, const Ga
 /// Of the factors with these bits, what the launch has that is without them.
 Setting setting_without(const std::vector<KernelFactor>& factors, std::uint32_t bits,
                         const Setting& folding) {
-  Setting setting;
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    if ((bits >> i & 1U) != 0 && factors[i] == KernelFactor::memory) setting = folding;
-  }
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    if ((bits >> i & 1U) == 0) continue;
-    if (factors[i] == KernelFactor::barriers) setting.without_barriers = true;
-    if (factors[i] == KernelFactor::atomics) setting.with_plain_atomics = true;
-  }
+  const auto is_without = [&](KernelFactor factor) {
+    const auto found = std::find(factors.begin(), factors.end(), factor);
+    return found != factors.end() && (bits >> (found - factors.begin()) & 1U) != 0;
+  };
+  Setting setting = is_without(KernelFactor::memory) ? folding : Setting{};
+  setting.without_barriers = is_without(KernelFactor::barriers);
+  setting.with_plain_atomics = is_without(KernelFactor::atomics);
   return setting;
 }
 
@@ -106,10 +104,7 @@ Setting setting_without(const std::vector<KernelFactor>& factors, std::uint32_t 
 std::vector<AblationBuild> builds_of(const std::vector<Measured>& all,
                                      const std::vector<KernelFactorState>& states,
                                      const std::optional<Setting>& folding) {
-  std::vector<KernelFactor> factors;
-  for (const KernelFactorState& each : states) {
-    if (each.absence == FactorAbsence::none) factors.push_back(each.factor);
-  }
+  const std::vector<KernelFactor> factors = taken_away(states);
   std::vector<AblationBuild> builds;
   for (std::uint32_t bits = 0; bits < 1U << factors.size(); ++bits) {
     const Setting setting = setting_without(factors, bits, folding.value_or(Setting{}));

@@ -18,7 +18,7 @@
 namespace clprobe::kernel {
 namespace {
 
-/// Twice the last cache: what drivers report may be one of several.
+/// Four times the cache that the driver reports, which may be one of several.
 std::uint64_t flush_bytes(const DeviceInfo& device) {
   constexpr std::uint64_t times = 4;
   const std::uint64_t wanted = times * reported_cache(device).count;
@@ -77,8 +77,8 @@ class Replays {
  private:
   /// What the objects, their copies and those of the others need at most.
   void make_room(const bundle::Bundle& next) {
-    std::uint64_t needed = flush_bytes(session_.info());
-    for (const bundle::Object& each : next.launch.objects) needed += 2 * each.bytes;
+    const std::uint64_t needed =
+        flush_bytes(session_.info()) + 2 * bundle::object_bytes(next.launch);
     const std::uint64_t allowed = session_.info().global_memory.count / 2;
     const auto held = [&] {
       std::uint64_t bytes = 0;

@@ -89,8 +89,7 @@ class Planned {
   }
 
   void add_facts(Point& point) const {
-    std::uint64_t bytes = 0;
-    for (const bundle::Object& each : launch_.bundle.launch.objects) bytes += each.bytes;
+    const std::uint64_t bytes = bundle::object_bytes(launch_.bundle.launch);
     point.facts.set(buffer_bytes_fact, static_cast<std::int64_t>(bytes));
     if (last_cache_.count > 0) {
       point.facts.set(last_cache_fact, static_cast<std::int64_t>(last_cache_.count));
@@ -131,7 +130,7 @@ bool is_left_out(std::size_t place, std::size_t count, Effort effort) {
 std::optional<std::size_t> fastest(const Planned& kernel, const DeviceInfo& device,
                                    std::span<const Point> points) {
   std::optional<std::size_t> found;
-  double least_ns = 0.0;
+  double min_ns = 0.0;
   for (std::size_t i = 1; i < kernel.sweep().size(); ++i) {
     const Point wanted = kernel.renamed(kernel.sweep()[i], folded_suffix);
     const auto point = std::find_if(points.begin(), points.end(), [&](const Point& each) {
@@ -139,8 +138,8 @@ std::optional<std::size_t> fastest(const Planned& kernel, const DeviceInfo& devi
     });
     if (point == points.end() || !point->failure.empty()) continue;
     const std::optional<Estimate> time = estimate(*point, device);
-    if (!time || (found && time->ns >= least_ns)) continue;
-    least_ns = time->ns;
+    if (!time || (found && time->ns >= min_ns)) continue;
+    min_ns = time->ns;
     found = i;
   }
   return found;
@@ -169,9 +168,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   }
   for (const AskedLaunch& each : request.launches) {
     // What is written to has a copy.
-    for (const bundle::Object& object : each.bundle.launch.objects) {
-      result.memory.count += 2 * object.bytes;
-    }
+    result.memory.count += 2 * bundle::object_bytes(each.bundle.launch);
   }
   return result;
 }

@@ -139,6 +139,7 @@ void Replay::prepare_renamed() {
 std::string Replay::build_renamed() {
   constexpr std::string_view where = "behind the text that renames work-items";
   const std::string prelude = prelude::prelude_text(switches_of(judge_kernel(bundle_)));
+  renamed_build_ = {bundle::sha256_of(prelude + build_.sha256), build_.options};
   try {
     renamed_ = cl::Kernel(build_program(session_, bundle_, prelude), bundle_.launch.kernel.c_str());
   } catch (const DeviceError& error) {
@@ -153,14 +154,6 @@ std::string Replay::build_renamed() {
     return fmt::format("{} the kernel leaves other bytes in {}", where, objects_[i].name);
   }
   return {};
-}
-
-KernelBuild Replay::build(Text text) const {
-  KernelBuild build = build_;
-  if (text == Text::own) return build;
-  const std::string prelude = prelude::prelude_text(switches_of(judge_kernel(bundle_)));
-  build.sha256 = bundle::sha256_of(prelude + build.sha256);
-  return build;
 }
 
 LaunchTimes Replay::launch() {

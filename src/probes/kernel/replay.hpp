@@ -44,7 +44,10 @@ class Replay {
   LaunchTimes run(const Shape& shape);
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
-  [[nodiscard]] KernelBuild build(Text text) const;
+  /// Of the renamed text: behind `prepare_renamed`.
+  [[nodiscard]] const KernelBuild& build(Text text) const {
+    return text == Text::own ? build_ : renamed_build_;
+  }
   /// On the device.
   [[nodiscard]] std::uint64_t held_bytes() const;
 
@@ -69,6 +72,7 @@ class Replay {
   Session& session_;
   const bundle::Bundle& bundle_;  // of the process, which outlives its replays
   KernelBuild build_{};
+  KernelBuild renamed_build_{};
   std::vector<ReplayedObject> objects_{};
   std::vector<cl::Buffer> parts_{};  // that the kernel's arguments are
   cl::Kernel kernel_{};
