@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "clprobe/statistics.hpp"
+#include "clprobe/visits.hpp"
 
 namespace clprobe {
 
@@ -25,15 +26,15 @@ inline constexpr std::size_t max_factors = 5;
 /// A build of the kernel. Bit i of `idealised`: factor i has been taken away.
 struct AblationBuild {
   std::uint32_t idealised{0};
-  std::vector<double> samples_ns{};
+  Visits visits_ns{};
 };
 
 struct AblationOptions {
   double confidence{0.95};
   int resamples{1000};
   std::uint64_t seed{1};
-  /// Samples with the same index were taken in the same round: what a round has in common, a slow
-  /// clock, is no noise of differences. Needs the same number of samples of each build.
+  /// Visits with the same index are of one round: what a round has in common, a slow clock, is no
+  /// noise of differences. Needs the same number of visits of each build.
   bool are_rounds{false};
 };
 
@@ -63,9 +64,9 @@ class AblationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// `builds` in any order: each of the 2^factors sets once, each with the median of at least one
-/// sample. Intervals and sigmas are those of a percentile bootstrap over the samples of each build.
-/// Throws AblationError.
+/// `builds` in any order: each of the 2^factors sets once, each with the typical time of at least
+/// one sample. Intervals and sigmas are those of a percentile bootstrap over the visits of each
+/// build. Throws AblationError.
 Ablation attribute_time(std::span<const AblationBuild> builds, std::size_t factors,
                         const AblationOptions& options = {});
 
@@ -76,7 +77,7 @@ std::vector<double> shapley_values(std::span<const double> times);
 /// Time against an amount of noise: extra work per iteration that nothing depends on.
 struct NoisePoint {
   double injected{0.0};
-  std::vector<double> samples_ns{};
+  Visits visits_ns{};
 };
 
 /// How much of one kind of noise a kernel takes in before it becomes slower: a line that is flat
@@ -101,8 +102,8 @@ struct Absorption {
 /// use all of the time, if the noise is decisive.
 inline constexpr double saturated_share = 0.1;
 
-/// Fits the hinge by least squares over medians, bends on a grid between the points. Needs three
-/// different amounts, 0 among them. Throws AblationError.
+/// Fits the hinge by least squares over typical times, bends on a grid between the points. Needs
+/// three different amounts, 0 among them. Throws AblationError.
 Absorption find_absorption(std::span<const NoisePoint> points, const AblationOptions& options = {});
 
 /// What a factor or a kind of noise loads. `waiting`: a delay that keeps nothing busy, such as a

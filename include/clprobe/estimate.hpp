@@ -10,6 +10,7 @@
 #include "clprobe/levels.hpp"
 #include "clprobe/run.hpp"
 #include "clprobe/statistics.hpp"
+#include "clprobe/visits.hpp"
 
 namespace clprobe {
 
@@ -52,6 +53,10 @@ bool counts_core_cycles(const DeviceInfo& device);
 
 /// Nothing when the point has no usable samples.
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device);
+
+/// The time of one access in each sample, as `access_times_ns`, by visit; visits that have none are
+/// left out.
+Visits access_times_by_visit_ns(const Point& point, const DeviceInfo& device);
 
 /// What each visit of the point says by itself, in ns: those that have an estimate, in their order.
 std::vector<double> visit_estimates_ns(const Point& point, const DeviceInfo& device);

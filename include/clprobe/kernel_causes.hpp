@@ -21,7 +21,7 @@ namespace clprobe {
 /// Launches in which so many different groups did the work of all.
 struct FoldedTime {
   std::uint64_t distinct_groups{0};
-  std::vector<double> samples_ns{};
+  Visits visits_ns{};
 };
 
 struct FoldingOptions {
@@ -66,11 +66,11 @@ struct KernelFactorState {
 std::vector<KernelFactor> taken_away(std::span<const KernelFactorState> factors);
 
 struct KernelTimes {
-  std::vector<double> plain_ns{};     ///< without the prelude
-  std::vector<double> identity_ns{};  ///< behind it, nothing renamed and nothing left out
+  Visits plain_ns{};     ///< without the prelude
+  Visits identity_ns{};  ///< behind it, nothing renamed and nothing left out
   std::vector<FoldedTime> sweep{};
   /// The folding that was chosen, done by other groups: their times side by side.
-  std::vector<std::vector<double>> windows_ns{};
+  std::vector<Visits> windows_ns{};
   /// All factors, each once. Of those that were taken away, in this order, come the bits of the
   /// builds; the builds without memory are folded to `Folding::least_groups`.
   std::vector<KernelFactorState> factors{};

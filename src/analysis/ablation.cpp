@@ -12,36 +12,35 @@ namespace clprobe {
 namespace {
 
 /// In the order of their sets.
-std::vector<const std::vector<double>*> samples_by_set(std::span<const AblationBuild> builds,
-                                                       std::size_t factors,
-                                                       const AblationOptions& options) {
+std::vector<const Visits*> visits_by_set(std::span<const AblationBuild> builds, std::size_t factors,
+                                         const AblationOptions& options) {
   if (factors == 0 || factors > max_factors) {
     throw AblationError(fmt::format("expected 1 to {} factors, found {}", max_factors, factors));
   }
   const std::size_t sets = std::size_t{1} << factors;
-  std::vector<const std::vector<double>*> samples(sets, nullptr);
+  std::vector<const Visits*> visits(sets, nullptr);
   for (const AblationBuild& each : builds) {
     if (each.idealised >= sets) {
       throw AblationError(fmt::format("build {} of {}", each.idealised, sets));
     }
-    if (samples[each.idealised] != nullptr) {
+    if (visits[each.idealised] != nullptr) {
       throw AblationError(fmt::format("build {} of {} is there twice", each.idealised, sets));
     }
-    samples[each.idealised] = &each.samples_ns;
+    visits[each.idealised] = &each.visits_ns;
   }
   for (std::size_t set = 0; set < sets; ++set) {
-    if (samples[set] == nullptr) {
+    if (visits[set] == nullptr) {
       throw AblationError(fmt::format("build {} of {} is missing", set, sets));
     }
-    if (samples[set]->empty()) {
+    if (visits[set]->empty()) {
       throw AblationError(fmt::format("build {} of {} has no samples", set, sets));
     }
-    if (options.are_rounds && samples[set]->size() != samples[0]->size()) {
+    if (options.are_rounds && visits[set]->size() != visits[0]->size()) {
       throw AblationError(fmt::format("build {} of {}: expected {} rounds, found {}", set, sets,
-                                      samples[0]->size(), samples[set]->size()));
+                                      visits[0]->size(), visits[set]->size()));
     }
   }
-  return samples;
+  return visits;
 }
 
 /// All that is computed from one set of times, in one row so that a bootstrap has one loop:
@@ -63,49 +62,19 @@ std::vector<double> quantities_of(std::span<const double> times) {
   return row;
 }
 
-/// Resamples with replacement; the same draws everywhere.
-class Resampler {
- public:
-  explicit Resampler(std::uint64_t seed) : generator_(seed) {}
-
-  void draw(std::size_t count, std::vector<std::size_t>& places) {
-    places.resize(count);
-    for (std::size_t& each : places) each = static_cast<std::size_t>(generator_() % count);
-  }
-
- private:
-  std::mt19937_64 generator_;
-};
-
-double median_of(const std::vector<double>& samples, std::span<const std::size_t> places,
-                 std::vector<double>& room) {
-  room.clear();
-  for (const std::size_t each : places) room.push_back(samples[each]);
-  return median(room);
-}
-
-std::vector<double> medians_of(std::span<const std::vector<double>* const> samples) {
-  std::vector<double> medians;
-  medians.reserve(samples.size());
-  for (const std::vector<double>* const each : samples) medians.push_back(median(*each));
-  return medians;
-}
-
-/// Calls `use(medians)` for each resample.
+/// Calls `use(times)` for each resample.
 template <typename Use>
-void bootstrap(std::span<const std::vector<double>* const> samples, const AblationOptions& options,
-               Use use) {
-  Resampler resampler(options.seed);
-  std::vector<std::size_t> places;
-  std::vector<double> room;
-  std::vector<double> medians(samples.size());
+void bootstrap(std::span<const Visits* const> visits, std::span<const double> typical,
+               const AblationOptions& options, Use use) {
+  std::mt19937_64 generator(options.seed);
+  std::vector<double> times(visits.size());
   for (int i = 0; i < options.resamples; ++i) {
-    if (options.are_rounds) resampler.draw(samples[0]->size(), places);
-    for (std::size_t set = 0; set < samples.size(); ++set) {
-      if (!options.are_rounds) resampler.draw(samples[set]->size(), places);
-      medians[set] = median_of(*samples[set], places, room);
+    const std::mt19937_64 round = generator;
+    for (std::size_t set = 0; set < visits.size(); ++set) {
+      if (options.are_rounds) generator = round;
+      times[set] = resampled_ns(*visits[set], typical[set], generator);
     }
-    use(medians);
+    use(times);
   }
 }
 
@@ -151,11 +120,13 @@ std::vector<double> shapley_values(std::span<const double> times) {
 
 Ablation attribute_time(std::span<const AblationBuild> builds, std::size_t factors,
                         const AblationOptions& options) {
-  const auto samples = samples_by_set(builds, factors, options);
-  const std::vector<double> row = quantities_of(medians_of(samples));
+  const std::vector<const Visits*> visits = visits_by_set(builds, factors, options);
+  std::vector<double> typical;
+  for (const Visits* const each : visits) typical.push_back(typical_ns(*each));
+  const std::vector<double> row = quantities_of(typical);
   std::vector<std::vector<double>> resampled(row.size());
-  bootstrap(samples, options, [&](std::span<const double> medians) {
-    const std::vector<double> each = quantities_of(medians);
+  bootstrap(visits, typical, options, [&](std::span<const double> times) {
+    const std::vector<double> each = quantities_of(times);
     for (std::size_t i = 0; i < each.size(); ++i) resampled[i].push_back(each[i]);
   });
   std::size_t at = 0;

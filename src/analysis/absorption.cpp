@@ -17,7 +17,7 @@
 namespace clprobe {
 namespace {
 
-/// Bends between the points; a finer grid finds nothing that medians of noisy times could show.
+/// Bends between the points; a finer grid finds nothing that noisy times could show.
 constexpr int steps_between_points = 8;
 /// A rise over the whole range below this share of the time is none: within it no hinge can be told
 /// from a slow clock.
@@ -109,7 +109,7 @@ bool decides(std::span<const double> x, std::span<const double> y) {
 std::vector<const NoisePoint*> in_order(std::span<const NoisePoint> points) {
   std::vector<const NoisePoint*> sorted;
   for (const NoisePoint& each : points) {
-    if (each.samples_ns.empty()) {
+    if (each.visits_ns.empty()) {
       throw AblationError(fmt::format("noise of {:g} has no samples", each.injected));
     }
     sorted.push_back(&each);
@@ -163,8 +163,9 @@ Absorption find_absorption(std::span<const NoisePoint> points, const AblationOpt
   std::vector<double> y;
   for (const NoisePoint* const each : sorted) {
     x.push_back(each->injected);
-    y.push_back(median(each->samples_ns));
+    y.push_back(typical_ns(each->visits_ns));
   }
+  const std::vector<double> typical = y;
   const double max_injected = sorted.back()->injected;
   Absorption found;
   const Hinge hinge = fit_hinge(x, y);
@@ -181,15 +182,9 @@ Absorption find_absorption(std::span<const NoisePoint> points, const AblationOpt
   std::mt19937_64 generator(options.seed);
   std::vector<double> bends;
   std::vector<double> shares;
-  std::vector<double> room;
   for (int i = 0; i < options.resamples; ++i) {
     for (std::size_t p = 0; p < sorted.size(); ++p) {
-      const std::vector<double>& samples = sorted[p]->samples_ns;
-      room.clear();
-      for (std::size_t k = 0; k < samples.size(); ++k) {
-        room.push_back(samples[static_cast<std::size_t>(generator() % samples.size())]);
-      }
-      y[p] = median(room);
+      y[p] = resampled_ns(sorted[p]->visits_ns, typical[p], generator);
     }
     const Hinge again = fit_hinge(x, y);
     const bool is_flat = !rises(again, max_injected);

@@ -13,6 +13,7 @@
 #include "clprobe/compare.hpp"
 #include "clprobe/disturbance.hpp"
 #include "clprobe/estimate.hpp"
+#include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
@@ -216,6 +217,10 @@ double disturbance_of(const Finding& finding, const DeviceInfo& device,
   // d.
   double widest = 0.0;
   for (const Disturbance& each : disturbances) widest = std::max(widest, each.half_width);
+  // Noise is followed until a kernel takes several times as long, and the line of these times is
+  // drawn back to none: what a change d does to one of them comes back as some 2 d.
+  constexpr double drawn_back = 2.0;
+  if (finding.name == stack_absorbed_name) return drawn_back * widest;
   const double part = std::clamp(*finding.value, 0.0, 1.0);
   return part * (1.0 - part) * widest;
 }

@@ -127,7 +127,10 @@ std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
   return result;
 }
 
-std::vector<double> visit_estimates_ns(const Point& point, const DeviceInfo& device) {
+namespace {
+
+/// The visits of a point, each a point of its own, in their order.
+std::vector<Point> visits_of(const Point& point) {
   std::map<std::uint64_t, Point> visits;
   for (const Sample& sample : point.samples) {
     Point& visit = visits[sample.visit];
@@ -137,9 +140,26 @@ std::vector<double> visit_estimates_ns(const Point& point, const DeviceInfo& dev
     }
     visit.samples.push_back(sample);
   }
+  std::vector<Point> in_order;
+  in_order.reserve(visits.size());
+  for (auto& [number, visit] : visits) in_order.push_back(std::move(visit));
+  return in_order;
+}
+
+}  // namespace
+
+Visits access_times_by_visit_ns(const Point& point, const DeviceInfo& device) {
+  Visits visits;
+  for (const Point& visit : visits_of(point)) {
+    std::vector<double> times = access_times_ns(visit, device);
+    if (!times.empty()) visits.push_back(std::move(times));
+  }
+  return visits;
+}
+
+std::vector<double> visit_estimates_ns(const Point& point, const DeviceInfo& device) {
   std::vector<double> found;
-  found.reserve(visits.size());
-  for (const auto& [number, visit] : visits) {
+  for (const Point& visit : visits_of(point)) {
     if (const std::optional<Estimate> own = estimate(visit, device)) found.push_back(own->ns);
   }
   return found;

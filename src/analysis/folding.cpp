@@ -13,7 +13,7 @@ namespace {
 std::vector<FoldedTime> sorted_by_groups(std::span<const FoldedTime> sweep) {
   std::vector<FoldedTime> sorted;
   std::copy_if(sweep.begin(), sweep.end(), std::back_inserter(sorted),
-               [](const FoldedTime& each) { return !each.samples_ns.empty(); });
+               [](const FoldedTime& each) { return !each.visits_ns.empty(); });
   std::stable_sort(sorted.begin(), sorted.end(), [](const FoldedTime& a, const FoldedTime& b) {
     return a.distinct_groups > b.distinct_groups;
   });
@@ -26,7 +26,7 @@ const FoldedTime& fastest_of(const std::vector<FoldedTime>& sorted, std::uint64_
   const FoldedTime* least = &sorted.front();
   double min_ns = std::numeric_limits<double>::infinity();
   for (const FoldedTime& each : sorted) {
-    const double ns = median(each.samples_ns);
+    const double ns = typical_ns(each.visits_ns);
     if (each.distinct_groups < groups || !(ns < min_ns)) continue;
     least = &each;
     min_ns = ns;
@@ -43,8 +43,9 @@ std::uint64_t find_collision(const std::vector<FoldedTime>& sorted, const Folded
   for (const FoldedTime& each : rising) {
     if (each.distinct_groups < min_groups) continue;
     if (each.distinct_groups >= least.distinct_groups) break;
-    const bool is_longer = median(each.samples_ns) > clearly_longer * median(least.samples_ns) &&
-                           find_gain(each.samples_ns, least.samples_ns).is_resolved;
+    const bool is_longer =
+        typical_ns(each.visits_ns) > clearly_longer * typical_ns(least.visits_ns) &&
+        find_gain(each.visits_ns, least.visits_ns).is_resolved;
     if (!is_longer) break;
     from = each.distinct_groups;
   }

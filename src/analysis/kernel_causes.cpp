@@ -37,7 +37,7 @@ KernelCause cause_of(const CauseRow& row) {
 const FoldedTime* find_groups(const KernelTimes& times, std::uint64_t groups) {
   const auto found =
       std::find_if(times.sweep.begin(), times.sweep.end(), [&](const FoldedTime& each) {
-        return each.distinct_groups == groups && !each.samples_ns.empty();
+        return each.distinct_groups == groups && !each.visits_ns.empty();
       });
   return found == times.sweep.end() ? nullptr : &*found;
 }
@@ -100,8 +100,8 @@ std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCaus
     bound_by_collisions(memory, folding, 1);
     return {memory};
   }
-  Cost main = find_gain(all->samples_ns, cached->samples_ns, options);
-  Cost last = find_gain(cached->samples_ns, least->samples_ns, options);
+  Cost main = find_gain(all->visits_ns, cached->visits_ns, options);
+  Cost last = find_gain(cached->visits_ns, least->visits_ns, options);
   const double sum = main.ns + last.ns;
   if (sum > 0.0 && whole.ns > 0.0) {
     main = scaled(main, whole.ns / sum);
@@ -116,7 +116,7 @@ std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCaus
 
 bool are_rounds(std::span<const AblationBuild> builds) {
   return std::all_of(builds.begin(), builds.end(), [&](const AblationBuild& each) {
-    return each.samples_ns.size() == builds.front().samples_ns.size();
+    return each.visits_ns.size() == builds.front().visits_ns.size();
   });
 }
 
@@ -124,7 +124,7 @@ void attribute(const KernelTimes& times, const AblationOptions& options, KernelC
   const std::vector<KernelFactor> factors = taken_away(times.factors);
   Ablation ablation;
   if (factors.empty()) {
-    ablation.none = {.ns = median(times.identity_ns), .is_resolved = true};
+    ablation.none = {.ns = typical_ns(times.identity_ns), .is_resolved = true};
     ablation.none.interval = {ablation.none.ns, ablation.none.ns};
     ablation.all = ablation.none;
   } else {
@@ -151,13 +151,13 @@ void attribute(const KernelTimes& times, const AblationOptions& options, KernelC
   }
 }
 
-std::optional<double> spread_of(const std::vector<std::vector<double>>& windows) {
-  std::vector<double> medians;
-  for (const std::vector<double>& each : windows) {
-    if (!each.empty()) medians.push_back(median(each));
+std::optional<double> spread_of(const std::vector<Visits>& windows) {
+  std::vector<double> times;
+  for (const Visits& each : windows) {
+    if (!each.empty()) times.push_back(typical_ns(each));
   }
-  if (medians.size() < 2) return std::nullopt;
-  const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
+  if (times.size() < 2) return std::nullopt;
+  const auto [least, most] = std::minmax_element(times.begin(), times.end());
   return *least > 0.0 ? *most / *least - 1.0 : 0.0;
 }
 
@@ -178,7 +178,7 @@ KernelCauses find_kernel_causes(const KernelTimes& times, const FoldingOptions& 
     found.doubt = "not measured";
     return found;
   }
-  found.instrument_ratio = median(times.identity_ns) / median(times.plain_ns);
+  found.instrument_ratio = typical_ns(times.identity_ns) / typical_ns(times.plain_ns);
   const bool is_same_kernel = found.instrument_ratio <= max_instrument_ratio &&
                               found.instrument_ratio >= 1.0 / max_instrument_ratio;
   if (!is_same_kernel) {

@@ -18,7 +18,7 @@ using prelude::Setting;
 struct Measured {
   Shape shape{};
   const Point* point{nullptr};
-  std::vector<double> samples_ns{};
+  Visits visits_ns{};
 };
 
 std::vector<Measured> measured_of(const DeviceInfo& device, std::span<const Point> points,
@@ -28,9 +28,8 @@ std::vector<Measured> measured_of(const DeviceInfo& device, std::span<const Poin
     if (label_of(point.series) != label || !point.failure.empty()) continue;
     const auto shape = find_shape<Shape>(point);
     if (!shape || shape->caches != Caches::cold) continue;
-    Measured each{*shape, &point, access_times_ns(point, device)};
-    std::erase_if(each.samples_ns, [](double ns) { return !(ns > 0.0); });
-    if (!each.samples_ns.empty()) all.push_back(std::move(each));
+    Measured each{*shape, &point, access_times_by_visit_ns(point, device)};
+    if (!each.visits_ns.empty()) all.push_back(std::move(each));
   }
   return all;
 }
@@ -110,7 +109,7 @@ std::vector<AblationBuild> builds_of(const std::vector<Measured>& all,
     const Setting setting = setting_without(factors, bits, folding.value_or(Setting{}));
     const Measured* const found = find_setting(all, setting);
     if (found == nullptr) return {};
-    builds.push_back({bits, found->samples_ns});
+    builds.push_back({bits, found->visits_ns});
   }
   return builds;
 }
@@ -139,7 +138,7 @@ void add_builds(const std::vector<Measured>& all, Gathered& gathered) {
     const bool is_window = each.shape.text == Text::renamed &&
                            each.shape.setting.exponents == folding->exponents &&
                            without_switches(each.shape.setting) == each.shape.setting;
-    if (is_window) gathered.times.windows_ns.push_back(each.samples_ns);
+    if (is_window) gathered.times.windows_ns.push_back(each.visits_ns);
   }
 }
 
@@ -160,13 +159,13 @@ Gathered gather(const DeviceInfo& device, std::span<const Point> points, const s
         static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
   }
   for (const Measured& each : all) {
-    if (each.shape.text == Text::own) times.plain_ns = each.samples_ns;
+    if (each.shape.text == Text::own) times.plain_ns = each.visits_ns;
     if (each.shape.text == Text::renamed && each.shape.setting == Setting{}) {
-      times.identity_ns = each.samples_ns;
+      times.identity_ns = each.visits_ns;
     }
     const bool is_sweep = each.point->series.ends_with(folded_suffix);
     if (is_sweep && each.shape.distinct_groups > 0) {
-      times.sweep.push_back({each.shape.distinct_groups, each.samples_ns});
+      times.sweep.push_back({each.shape.distinct_groups, each.visits_ns});
     }
   }
   if (!times.identity_ns.empty()) add_builds(all, gathered);

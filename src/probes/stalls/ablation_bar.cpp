@@ -69,21 +69,15 @@ Finding share_of(std::string_view series, std::string_view label, const Cost& co
                       all_ns);
 }
 
-/// The faster half: what else a host does only adds, to whole visits at a time, and differences of
-/// builds are small against it.
-std::vector<double> times_of(const Point& point, const DeviceInfo& device) {
-  if (!point.failure.empty()) return {};
-  std::vector<double> times = access_times_ns(point, device);
-  std::sort(times.begin(), times.end());
-  times.resize((times.size() + 1) / 2);
-  return times;
+Visits visits_of(const Point& point, const DeviceInfo& device) {
+  return point.failure.empty() ? access_times_by_visit_ns(point, device) : Visits{};
 }
 
 std::vector<AblationBuild> builds_in(const Points& points, const DeviceInfo& device) {
   std::vector<AblationBuild> builds;
   for (const Point* const point : points) {
     if (noise_of(*point) || !phase_of(*point).empty()) continue;
-    builds.push_back({shape_of<Ablated>(*point).idealised, times_of(*point, device)});
+    builds.push_back({shape_of<Ablated>(*point).idealised, visits_of(*point, device)});
   }
   return builds;
 }
@@ -97,7 +91,7 @@ std::vector<std::pair<std::string_view, NoiseKind>> noise_in(const Points& point
     for (const Point* const point : points) {
       const auto noise = noise_of(*point);
       if (!noise || noise->kind != kind) continue;
-      amounts.push_back({static_cast<double>(noise->amount), times_of(*point, device)});
+      amounts.push_back({static_cast<double>(noise->amount), visits_of(*point, device)});
     }
     if (amounts.empty()) continue;
     try {

@@ -36,7 +36,7 @@ std::vector<double> ablate(const Machine& machine, const RandomKernel& kernel,
   std::vector<AblationBuild> builds;
   for (std::uint32_t set = 0; set < (1U << factors.size()); ++set) {
     const Trace trace = make_kernel(machine, kernel, idealised_by(factors, set));
-    builds.push_back({set, {static_cast<double>(simulate(machine, trace).cycles)}});
+    builds.push_back({set, {{static_cast<double>(simulate(machine, trace).cycles)}}});
   }
   AblationOptions options;
   options.resamples = 0;

@@ -17,6 +17,7 @@
 #include "clprobe/compare.hpp"
 #include "clprobe/estimate.hpp"
 #include "clprobe/scatter.hpp"
+#include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
 
 namespace clprobe {
@@ -149,8 +150,9 @@ TEST_CASE("what others took of the cores all along widens what all cores do toge
   CHECK(half_width(1.0, "seconds", Unit::seconds, false) == doctest::Approx(std::log(20.0)));
 }
 
-TEST_CASE("a clock is disturbed as the core, and operations of all cores as the most disturbed") {
-  const auto half_width = [](double value, std::string unit) {
+TEST_CASE(
+    "a clock is disturbed as the core, operations of all cores and shares as the most disturbed") {
+  const auto half_width = [](double value, std::string unit, std::string_view name = "clock") {
     Run run = run_with({});
     run.device.clock.ticks_per_ns = 2.0;
     ProbeResult& result = run.results[0];
@@ -158,7 +160,7 @@ TEST_CASE("a clock is disturbed as the core, and operations of all cores as the 
     const auto memory = moments_of(8.0, {100.0, 100.0, 130.0, 100.0, 100.0});
     result.references = {{ReferenceKind::core, "global", {}, core},
                          {ReferenceKind::memory, "global", {}, memory}};
-    Finding finding{.name = "clock", .series = "global"};
+    Finding finding{.name = std::string(name), .series = "global"};
     finding.value = value;
     finding.unit = std::move(unit);
     result.findings.push_back(finding);
@@ -169,6 +171,12 @@ TEST_CASE("a clock is disturbed as the core, and operations of all cores as the 
   CHECK(half_width(2e9, "hertz") == of_core);
   CHECK(half_width(2e9, "operations_per_second") == of_memory);
   CHECK(half_width(0.8, "operations_per_cycle") == of_memory);
+  // A part moves with itself and the whole; what noise is absorbed is read off a line drawn far
+  // back.
+  CHECK(half_width(0.5, "share", stack_part_name) ==
+        doctest::Approx(0.25 * long_factor * std::log(1.3)));
+  CHECK(half_width(0.5, "share", stack_absorbed_name) ==
+        doctest::Approx(2.0 * long_factor * std::log(1.3)));
   CHECK(half_width(2e9, "watts") == 0.0);
   CHECK(half_width(0.0, "hertz") == 0.0);
 }

@@ -13,11 +13,11 @@ namespace {
 
 constexpr double gib = 1024.0 * 1024.0 * 1024.0;
 
-std::vector<double> around(double ns, std::uint64_t seed, double noise = 0.002) {
+Visits around(double ns, std::uint64_t seed, double noise = 0.002) {
   Random random(seed);
-  std::vector<double> samples;
-  for (int i = 0; i < 9; ++i) samples.push_back(ns * (1.0 + noise * random.normal()));
-  return samples;
+  Visits visits;
+  for (int i = 0; i < 9; ++i) visits.push_back({ns * (1.0 + noise * random.normal())});
+  return visits;
 }
 
 std::vector<FoldedTime> sweep_of(const std::map<std::uint64_t, double>& ns_by_groups) {

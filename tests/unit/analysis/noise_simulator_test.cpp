@@ -81,7 +81,7 @@ std::vector<NoiseKind> noise_of(const Machine& machine, const RandomKernel& kern
     std::vector<NoisePoint> points;
     for (const double amount : {0.0, 1.0, 2.0, 4.0, 8.0, most}) {
       const auto units = static_cast<std::uint64_t>(unit * amount + 0.5);
-      points.push_back({amount, {time_with(machine, kernel, resource, units)}});
+      points.push_back({amount, {{time_with(machine, kernel, resource, units)}}});
     }
     AblationOptions options;
     options.resamples = 0;
