@@ -243,7 +243,7 @@ struct Rest {
 };
 
 /// The longest form that leaves the levels room, else the shortest. Two lists share a line before
-/// an answer is cut, and facts of the device go last.
+/// an answer is cut, then facts of the device go, and last two answers share a line.
 Rest rest_of(const Page& page, const DeviceCard& card, bool has_warnings, std::size_t room) {
   const auto form = [&](bool is_one_line, bool is_short) {
     return Rest{title_lines(page, card, is_one_line),
@@ -254,7 +254,11 @@ Rest rest_of(const Page& page, const DeviceCard& card, bool has_warnings, std::s
   Rest short_form = form(false, true);
   if (short_form.whole_lines() <= room) return short_form;
   if (long_form.min_lines() <= room) return long_form;
-  return short_form.min_lines() <= room ? short_form : form(true, true);
+  if (short_form.min_lines() <= room) return short_form;
+  Rest shortest = form(true, true);
+  const std::size_t title = shortest.title.size();
+  share_lines(shortest.entries, room > title ? room - title : 0, page, topic_width_of(page, card));
+  return shortest;
 }
 
 }  // namespace

@@ -67,8 +67,25 @@ CardEntry shared_line(const std::vector<std::string>& unseen,
           .text = first,
           .lines = {first},
           .ink = Ink::plain,
-          .caution = between + last};
+          .caution = between + last,
+          .is_shared = true};
 }
+
+/// Each has half of the line and what the other one leaves.
+CardEntry one_of_two(const CardEntry& first, const CardEntry& second, int width,
+                     std::string_view mark) {
+  const std::string between = fmt::format("; {} ", second.topic);
+  const int room = width - display_width(between);
+  const auto cut = [&](const std::string& text, int share) {
+    return display_width(text) <= share ? text : shorten(text, 1, share, mark).front();
+  };
+  const std::string start = cut(first.text, std::max(room / 2, room - display_width(second.text)));
+  const std::string text = start + between + cut(second.text, room - display_width(start));
+  return {.topic = first.topic, .text = text, .lines = {text}, .is_shared = true};
+}
+
+/// Failures and cautions have a colour of their own, and a line that is shared has no more room.
+bool can_share(const CardEntry& entry) { return entry.ink == Ink::plain && !entry.is_shared; }
 
 CardEntry one_line(std::string_view topic, const std::vector<std::string>& parts, Ink ink,
                    int width, std::string_view mark) {
@@ -113,6 +130,32 @@ std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, bool
     entries.push_back(one_line(caution_topic, warnings, Ink::caution, width, mark));
   }
   return entries;
+}
+
+void share_lines(std::vector<CardEntry>& entries, std::size_t room, const Page& page,
+                 int topic_width) {
+  const auto columns = [](const CardEntry& a, const CardEntry& b) {
+    return display_width(a.text) + display_width(b.text);
+  };
+  while (entries.size() > room) {
+    auto first = entries.end();
+    auto second = entries.end();
+    auto before = entries.end();
+    for (auto each = entries.begin(); each != entries.end(); ++each) {
+      if (!can_share(*each)) continue;
+      const bool is_shorter =
+          before != entries.end() &&
+          (second == entries.end() || columns(*before, *each) < columns(*first, *second));
+      if (is_shorter) {
+        first = before;
+        second = each;
+      }
+      before = each;
+    }
+    if (second == entries.end()) return;
+    *first = one_of_two(*first, *second, text_width(page, topic_width), mark_of(page));
+    entries.erase(second);
+  }
 }
 
 std::vector<std::string> shorten(const std::string& text, std::size_t max_lines, int width,

@@ -17,6 +17,7 @@ struct CardEntry {
   std::vector<std::string> lines{};
   Ink ink{Ink::plain};
   std::string caution{};  ///< runs on behind the last line
+  bool is_shared{false};  ///< two topics are in it
 };
 
 /// Columns of the topics: of the widest one, but at most a third of the page.
@@ -29,6 +30,11 @@ std::vector<CardEntry> entries_of(const Page& page, const DeviceCard& card, bool
 
 /// Shortens the longest texts by lines until all fit into so many, or have one each.
 void fit(std::vector<CardEntry>& entries, std::size_t room, const Page& page, int topic_width);
+
+/// Entries share lines, two in each and the shortest neighbours first, until so many lines are left
+/// or all that can share do; each is cut as a list, and keeps its topic.
+void share_lines(std::vector<CardEntry>& entries, std::size_t room, const Page& page,
+                 int topic_width);
 
 /// As much of a text as fits into so many lines: it ends after a part of the list that it is, with
 /// its parentheses closed; after a word where its parts are long.

@@ -38,6 +38,15 @@ std::vector<std::string> card_lines(const Run& run) {
   return lines;
 }
 
+void check_levels(const Run& run, const std::vector<std::string>& lines) {
+  for (const report::DeviceLevel& level : report::card_of(run).levels) {
+    CAPTURE(level.own.name);
+    CHECK(std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+      return line.starts_with(" " + level.own.name + " ");
+    }));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("the card of every stored run is at most 14 lines of 80 columns, with all its levels") {
@@ -52,12 +61,30 @@ TEST_CASE("the card of every stored run is at most 14 lines of 80 columns, with 
         CAPTURE(line);
         CHECK(display_width(line) <= 80);
       }
-      for (const report::DeviceLevel& level : report::card_of(run).levels) {
-        CAPTURE(level.own.name);
-        CHECK(std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
-          return line.starts_with(" " + level.own.name + " ");
-        }));
-      }
+      check_levels(run, lines);
+    }
+  }
+}
+
+TEST_CASE("a run of all probes keeps up to seven levels of global memory on its card") {
+  const std::filesystem::path folder(CLPROBE_RESULTS);
+  for (const char* const path :
+       {"nvidia/h200/580.159.04_2026-11-25.json", "intel/xeon/pocl-5.0_2026-11-25.json"}) {
+    CAPTURE(path);
+    Run run = commands::read_runs((folder / path).string()).front();
+    const auto latency =
+        std::find_if(run.results.begin(), run.results.end(),
+                     [](const ProbeResult& each) { return each.probe == "latency"; });
+    REQUIRE(latency != run.results.end());
+    std::vector<CardLevel>& levels = latency->card.levels;
+    REQUIRE(levels.size() == 5);
+    for (int more = 1; more <= 3; ++more) {
+      levels.insert(levels.begin() + 1, levels[1]);
+      levels[1].name = "another " + std::to_string(more);
+      const std::vector<std::string> lines = card_lines(run);
+      CHECK(lines.size() == 14);
+      check_levels(run, lines);
+      for (const std::string& line : lines) CHECK(display_width(line) <= 80);
     }
   }
 }

@@ -90,9 +90,9 @@ TEST_CASE("a card is at most 14 lines at 80 columns, whatever its probes say") {
     const std::vector<std::string> lines = card_lines(run, 80, is_unicode);
     CHECK(lines.size() == 14);
     CHECK(lines[6].find("global 1") != std::string::npos);
-    CHECK(lines[8].find("memory") != std::string::npos);  // a series' last level is always there
-    CHECK(lines[9].find("local 1") != std::string::npos);
-    CHECK(lines[12].find("short") != std::string::npos);
+    CHECK(lines[9].find("memory") != std::string::npos);  // a series' last level is always there
+    CHECK(lines[10].find("local 1") != std::string::npos);
+    CHECK(lines[12].find("; three short") != std::string::npos);
     CHECK(lines[13].find("beware of clock drift") != std::string::npos);
     for (const int width : {10, 40, 60, 79, 80, 120}) {
       for (const std::string& line : card_lines(run, width, is_unicode)) {
@@ -111,7 +111,7 @@ TEST_CASE("what a card has no room for ends after a whole part of its list") {
   Card& card = run.results[0].card;
   card.levels.resize(1);
   card.unseen = {"bandwidth of copy", "banks of local memory", "limit of loads in flight", "knee"};
-  for (int i = 0; i < 9; ++i) {
+  for (int i = 0; i < 8; ++i) {
     card.lines.push_back(
         {"more", "read 4.55 TB/s, copy 4.03 TB/s (int4, each work-item in a row)"});
   }
@@ -176,6 +176,50 @@ TEST_CASE("lists share a line before an answer is cut") {
   CHECK(lines.size() == 14);
   CHECK(lines[12].find("kernels") != std::string::npos);
   CHECK(lines[13] == " not seen   size of a sector; beware of clock drift");
+}
+
+TEST_CASE("answers share lines before a level goes, the shortest ones first") {
+  Run run = carded_run();
+  Card& card = run.results[0].card;
+  const CardLevel cache = card.levels[0];
+  const CardLevel memory = card.levels[1];
+  card.lines = {{"transfer", "to 55.5 GB/s, from 55.4, both 102 (pageable 12.4, 15.4)"},
+                {"launch", "9.48 µs alone, 3.82 µs in a queue"},
+                {"clock", "1976 MHz arithmetic, 1976 stream, 1951 both"},
+                {"in flight", "at least 542 loads per compute unit, 1.41 MiB on the device"},
+                {"stalls", "38–58 % main memory (5 kernels), 83 % bank conflict"}};
+  const auto with_levels = [&](int count) {
+    card.levels.clear();
+    for (int i = 1; i < count; ++i) {
+      card.levels.push_back(cache);
+      card.levels.back().name = "global " + std::to_string(i);
+    }
+    card.levels.push_back(memory);
+    card.levels.back().name = "global " + std::to_string(count);
+    return card_lines(run, 80);
+  };
+  const auto levels_in = [](const std::vector<std::string>& lines) {
+    return std::count_if(lines.begin(), lines.end(),
+                         [](const std::string& line) { return line.starts_with(" global "); });
+  };
+  // Each has a line.
+  CHECK(with_levels(6)[9] == " launch     9.48 µs alone, 3.82 µs in a queue");
+  const std::vector<std::string> lines = with_levels(7);
+  CHECK(lines.size() == 14);
+  CHECK(levels_in(lines) == 7);
+  CHECK(lines[10] ==
+        " launch     9.48 µs alone, …; clock 1976 MHz arithmetic, 1976 stream, 1951 both");
+  CHECK(lines[11].starts_with(" in flight  at least 542 loads per compute unit, 1.41 MiB"));
+  // A line that is shared is not shared again, nor is that of what was not seen.
+  const std::vector<std::string> more = with_levels(8);
+  CHECK(levels_in(more) == 8);
+  CHECK(more.size() == 14);
+  CHECK(more[12].find("; stalls 38–58 % main memory") != std::string::npos);
+  CHECK(more[13] == " not seen   size of a sector; beware of clock drift");
+  CHECK(levels_in(with_levels(9)) == 8);
+  for (const int count : {7, 8, 12}) {
+    for (const std::string& line : with_levels(count)) CHECK(display_width(line) <= 80);
+  }
 }
 
 TEST_CASE("a long name shares its line where there is no room for two") {
