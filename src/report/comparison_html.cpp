@@ -188,9 +188,9 @@ std::string changes_section(const Comparison& comparison, std::span<const RunDig
 std::string unmatched_section(const Comparison& comparison) {
   if (comparison.unmatched.empty()) return {};
   std::string items;
-  for (const Unmatched& each : comparison.unmatched) {
-    items += fmt::format("<li data-probe=\"{}\">{}</li>\n", html_text(each.probe),
-                         html_text(unmatched_text(each)));
+  for (const UnmatchedLine& each : unmatched_lines(comparison)) {
+    items +=
+        fmt::format("<li data-probe=\"{}\">{}</li>\n", html_text(each.probe), html_text(each.text));
   }
   return fmt::format(
       "<section id=\"unmatched\" class=\"probe\" aria-labelledby=\"unmatched-title\">\n<h2 "

@@ -115,8 +115,8 @@ std::string render_comparison_markdown(const Comparison& comparison,
                         report::escape_markdown(report::curve_text(curve)));
   }
   if (!comparison.unmatched.empty()) text += "\nNot matched:\n\n";
-  for (const Unmatched& each : comparison.unmatched) {
-    text += fmt::format("- {}\n", report::escape_markdown(report::unmatched_text(each)));
+  for (const report::UnmatchedLine& each : report::unmatched_lines(comparison)) {
+    text += fmt::format("- {}\n", report::escape_markdown(each.text));
   }
   return text;
 }

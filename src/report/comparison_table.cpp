@@ -314,17 +314,12 @@ class ComparisonPage {
     if (comparison_.unmatched.empty()) return;
     page_.blank();
     page_.line({{"not matched", Ink::heading}});
-    std::size_t shown = 0;
-    for (const Unmatched& each : comparison_.unmatched) {
-      if (shown == listed_lines && !style_.all_points) {
-        page_.prose(" ",
-                    fmt::format("and {} more; -v shows all", comparison_.unmatched.size() - shown),
-                    Ink::faint);
-        return;
-      }
-      page_.prose(" ", unmatched_text(each), Ink::plain);
-      ++shown;
-    }
+    const std::vector<UnmatchedLine> lines = unmatched_lines(comparison_);
+    const std::size_t shown =
+        style_.all_points ? lines.size() : std::min(lines.size(), listed_lines);
+    for (std::size_t i = 0; i < shown; ++i) page_.prose(" ", lines[i].text, Ink::plain);
+    if (shown == lines.size()) return;
+    page_.prose(" ", fmt::format("and {} more; -v shows all", lines.size() - shown), Ink::faint);
   }
 
   void add_totals(bool is_crowd) {

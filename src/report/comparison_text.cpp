@@ -51,6 +51,27 @@ std::string described(const RunDigest& run, std::vector<std::string> parts) {
                      run.interrupted ? ", INTERRUPTED" : "");
 }
 
+constexpr std::string_view only_there = "only in the baseline";
+constexpr std::string_view only_here = "not in the baseline";
+
+/// Which run has it, of which probe, series and level. Both runs may have a level of that number.
+std::string unmatched_start(const Unmatched& each, std::size_t baseline) {
+  const std::string here = run_letter(each.run);
+  const std::string there = run_letter(baseline);
+  std::string text = here + ":";
+  if (each.reason == only_there) text = fmt::format("in {}, not in {}:", there, here);
+  if (each.reason == only_here) text = fmt::format("in {}, not in {}:", here, there);
+  text += " " + each.probe;
+  if (!each.series.empty()) text += " " + each.series;
+  if (each.level) text += fmt::format(" {}", *each.level);
+  return text;
+}
+
+std::string unmatched_end(const Unmatched& each) {
+  const bool is_told = each.reason == only_there || each.reason == only_here;
+  return is_told ? "" : ": " + each.reason;
+}
+
 }  // namespace
 
 std::string run_letter(std::size_t run) {
@@ -163,11 +184,21 @@ std::string verdict_text(const ComparedCell& cell, std::string_view unit) {
   return word + mark;
 }
 
-std::string unmatched_text(const Unmatched& each) {
-  Finding finding{.name = each.name, .series = each.series, .level = each.level};
-  const std::string title = finding_title(finding);
-  return fmt::format("{}: {}{}{}: {}", run_letter(each.run), each.probe, title.empty() ? "" : " ",
-                     title, each.reason);
+std::vector<UnmatchedLine> unmatched_lines(const Comparison& comparison) {
+  std::vector<UnmatchedLine> lines;
+  std::string before;
+  for (const Unmatched& each : comparison.unmatched) {
+    const std::string start = unmatched_start(each, comparison.baseline);
+    const Finding finding{.name = each.name, .series = each.series, .level = each.level};
+    if (start == before && !each.name.empty()) {
+      lines.back().text += ", " + finding_words(finding);
+      continue;
+    }
+    before = start;
+    const std::string title = each.name.empty() ? "" : " " + finding_words(finding);
+    lines.push_back({each.probe, start + title + unmatched_end(each)});
+  }
+  return lines;
 }
 
 std::string curve_text(const CurveSummary& curve) {

@@ -34,8 +34,13 @@ bool has_content(const ComparedCell& cell);
 /// 1.4)". Of a finding in `unit`, since shares have a difference and no ratio. Empty where nothing
 /// was judged.
 std::string verdict_text(const ComparedCell& cell, std::string_view unit);
-/// "A: image latency: only in the baseline"
-std::string unmatched_text(const Unmatched& each);
+/// "in A, not in C: latency global 3 capacity, latency": what one run has of a series or a level in
+/// a line, with the letter of the run whose level it is. "C: stride: not measured in this run".
+struct UnmatchedLine {
+  std::string probe{};
+  std::string text{};
+};
+std::vector<UnmatchedLine> unmatched_lines(const Comparison& comparison);
 /// "global: 120 points, ratio 1.01 (0.98 to 1.05), furthest 1.2 at working_set_bytes 65536"
 std::string curve_text(const CurveSummary& curve);
 

@@ -265,12 +265,33 @@ TEST_CASE("one level more does not shift those that come after it") {
   const Comparison more = compare(runs, 0, threshold);
   CHECK(more.counts[1].same == 3);
   REQUIRE(more.unmatched.size() == 1);
-  CHECK(report::unmatched_text(more.unmatched[0]) ==
-        "B: latency global 2 latency: not in the baseline");
+  CHECK(report::unmatched_lines(more)[0].text == "in B, not in A: latency global 2 latency");
   const Comparison fewer = compare(runs, 1, threshold);
   CHECK(fewer.counts[0].same == 3);
   REQUIRE(fewer.unmatched.size() == 1);
   CHECK(fewer.unmatched[0].reason == "only in the baseline");
+}
+
+TEST_CASE("what has no counterpart is a line for each level, which says whose level it is") {
+  Comparison made{.baseline = 0};
+  made.unmatched = {{1, "latency", "global", "capacity", 3, "only in the baseline"},
+                    {1, "latency", "global", "latency", 3, "only in the baseline"},
+                    {1, "latency", "global", "latency", 4, "only in the baseline"},
+                    {1, "latency", "global", "latency", 4, "not in the baseline"},
+                    {2, "latency", "", "host_memory", std::nullopt, "not in the baseline"},
+                    {2, "stride", "", "", std::nullopt, "not measured in this run"},
+                    {2, "banks", "", "", std::nullopt, "not measured in this run"},
+                    {2, "clock", "", "", std::nullopt, "not in the baseline"}};
+  std::vector<std::string> texts;
+  for (const report::UnmatchedLine& line : report::unmatched_lines(made)) {
+    texts.push_back(line.text);
+  }
+  CHECK(texts == std::vector<std::string>{
+                     "in A, not in B: latency global 3 capacity, latency",
+                     "in A, not in B: latency global 4 latency",
+                     "in B, not in A: latency global 4 latency",
+                     "in C, not in A: latency host memory", "C: stride: not measured in this run",
+                     "C: banks: not measured in this run", "in C, not in A: clock"});
 }
 
 TEST_CASE("of two devices with as many levels the n-th is set beside the n-th") {
