@@ -15,6 +15,7 @@
 #include "report/comparison_summary.hpp"
 #include "report/comparison_text.hpp"
 #include "report/deflated.hpp"
+#include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/html_page.hpp"
 #include "report/html_text.hpp"
@@ -252,9 +253,22 @@ constexpr std::string_view data_text =
     "write them. The page asks nothing of the network.</p>\n<p "
     "id=\"downloads\"></p>\n</section>\n";
 
+/// What tells a run from another one of its device: the driver, the date, else its letter.
+std::string own_name(std::span<const RunDigest> runs, std::size_t run) {
+  std::vector<std::string> parts = run_names(runs)[run];
+  parts.erase(parts.begin());  // the model
+  const bool is_told = !parts.empty() && !parts.front().starts_with('#');
+  return is_told ? fmt::format("{}", fmt::join(parts, ", ")) : run_letter(run);
+}
+
 std::string heading_of(std::span<const RunDigest> runs, std::size_t baseline) {
   if (runs.size() == 2) {
-    return fmt::format("{} beside {}", runs[1 - baseline].device, runs[baseline].device);
+    const std::string& device = runs[1 - baseline].device;
+    if (device == runs[baseline].device) {
+      return fmt::format("{}: {} beside {}", device, own_name(runs, 1 - baseline),
+                         own_name(runs, baseline));
+    }
+    return fmt::format("{} beside {}", device, runs[baseline].device);
   }
   return fmt::format("{} runs beside {}", runs.size() - 1, runs[baseline].device);
 }

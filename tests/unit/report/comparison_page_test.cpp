@@ -110,6 +110,22 @@ TEST_CASE("a comparison's page begins with who is better at what, then the large
   CHECK(html.find("&lt;b onclick") != std::string::npos);
 }
 
+TEST_CASE("a page of two runs of one device names it once, and then what tells them apart") {
+  std::vector<RunDigest> runs(2, digest(example_gpu_run(), "a.json"));
+  const std::string device = runs[0].device;
+  const auto heading = [&] {
+    const std::string html = render_comparison_html(compare(runs, 0, 0.03), runs);
+    const std::size_t start = html.find("<h1>") + 4;
+    return html.substr(start, html.find("</h1>") - start);
+  };
+  CHECK(heading() == device + ": B beside A");
+  runs[0].started = "2026-01-02T08:00:00Z";
+  runs[1].started = "2026-01-09T08:00:00Z";
+  CHECK(heading() == device + ": 2026-01-09 beside 2026-01-02");
+  runs[1].device = "Another";
+  CHECK(heading() == "Another beside " + device);
+}
+
 TEST_CASE("of many runs a page has the rows that changed alone") {
   std::vector<RunDigest> runs;
   for (int i = 0; i < 8; ++i) runs.push_back(digest(example_gpu_run(), "a.json"));
