@@ -57,11 +57,21 @@ std::string device_title_of(const Run& run, std::string_view what) {
   return fmt::format("{}: {}", what, cut_to_width(printable(run.device.name), 60, "…"));
 }
 
-std::string provenance_of(const Run& run) {
-  return cut_to_width(
-      printable(fmt::format("{}, driver {}, {}, clprobe {}", run.device.platform, run.device.driver,
-                            run.started.substr(0, 10), run.tool.version)),
-      108, "…");
+/// What is drawn, and as much of where it comes from as fits: the version goes first, and no part
+/// is cut.
+std::string subtitle_of(const std::string& what, const Run& run) {
+  constexpr int most = 108;  // columns that the picture has
+  std::string text = what;
+  std::string_view between = what.empty() ? "" : ". ";
+  for (const std::string& part :
+       {cut_to_width(run.device.platform, 60, "…"), "driver " + run.device.driver,
+        run.started.substr(0, 10), "clprobe " + run.tool.version}) {
+    const std::string longer = fmt::format("{}{}{}", text, between, printable(part));
+    if (display_width(longer) > most) break;
+    text = longer;
+    between = ", ";
+  }
+  return text;
 }
 
 std::string description_of(const Chart& chart) {
@@ -109,10 +119,9 @@ std::string picture_of_curves(std::span<const Run> runs, std::string_view probe)
   PictureText text{.description = description_of(chart)};
   if (runs.size() == 1) {
     text.title = device_title_of(runs.front(), what);
-    text.subtitle = provenance_of(runs.front());
-    if (chart.series.size() < count) {
-      text.subtitle = fmt::format("{} of {} curves. {}", chart.series.size(), count, text.subtitle);
-    }
+    const bool is_part = chart.series.size() < count;
+    text.subtitle = subtitle_of(
+        is_part ? fmt::format("{} of {} curves", chart.series.size(), count) : "", runs.front());
   } else {
     text.title = fmt::format("{} of {} devices", what, chart.series.size());
     text.subtitle = cut_to_width(printable(series), 60, "…");
@@ -125,11 +134,9 @@ std::optional<std::string> picture_of_stacks(const Run& run, const ProbeResult& 
   const std::vector<std::vector<Stack>> views = views_of(result.findings);
   if (views.empty()) return std::nullopt;
   const std::string view = view_title(views.front().front().view);
-  PictureText text{
-      device_title_of(run, printable(words(result.probe))),
-      fmt::format("{}. {}", cut_to_width(printable(view), 60, "…"), provenance_of(run)),
-      description_of(views.front())};
-  text.subtitle = cut_to_width(text.subtitle, 108, "…");
+  PictureText text{device_title_of(run, printable(words(result.probe))),
+                   subtitle_of(cut_to_width(printable(view), 60, "…"), run),
+                   description_of(views.front())};
   return draw_stacks(views.front(), text);
 }
 
@@ -146,10 +153,9 @@ std::string picture_of(std::span<const Run> runs, std::string_view probe) {
     if (grids.empty()) continue;
     const std::string what = printable(words(probe));
     const std::string series = cut_to_width(printable(grids.front().series), 30, "…");
-    PictureText text{device_title_of(run, what), fmt::format("{}. {}", series, provenance_of(run)),
+    PictureText text{device_title_of(run, what), subtitle_of(series, run),
                      fmt::format("A heat map by {} and {}.", printable(parameter_title(axes->x)),
                                  printable(parameter_title(axes->y)))};
-    text.subtitle = cut_to_width(text.subtitle, 108, "…");
     return draw_heat_map(grids.front(), *axes, unit_of(*result), text);
   }
   return picture_of_curves(runs, probe);

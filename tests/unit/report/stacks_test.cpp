@@ -223,6 +223,24 @@ TEST_CASE("what reports say of stacks") {
   check_golden("stacks.svg", render_svg(runs, "stalls"));
 }
 
+TEST_CASE("a picture says where it comes from in whole parts, as many as fit") {
+  Run run = stacks_run();
+  run.started = "2026-01-02T10:00:00Z";
+  run.tool.version = "1.2.3";
+  run.device.platform = "Portable Computing Language";
+  const auto has = [&](std::string_view text) {
+    return render_svg(std::span(&run, 1), "stalls").find(text) != std::string::npos;
+  };
+  run.device.driver = "3.1";
+  CHECK(has("Language, driver 3.1, 2026-01-02, clprobe 1.2.3</text>"));
+  run.device.driver = "3.1+debian+a-long-one";
+  CHECK(has("a-long-one, 2026-01-02</text>"));
+  run.device.driver.append(40, 'x');
+  CHECK(has("Portable Computing Language</text>"));
+  run.device.platform.append(200, 'x');
+  CHECK(has("xx…</text>"));
+}
+
 /// A case of which only two parts are resolved, and one none of whose shares is.
 Run unresolved_run() {
   Run run = stacks_run();
