@@ -34,6 +34,9 @@ void set_rate(Finding& finding, const Level& level, double factor) {
   finding.high = factor * ns_per_second / level.latency_interval.low;
 }
 
+/// Files of other tools do not say how many there are.
+bool knows_units(const DeviceInfo& device) { return device.compute_units > 0; }
+
 double units_of(const DeviceInfo& device) {
   return static_cast<double>(std::max<std::int64_t>(1, device.compute_units));
 }
@@ -82,7 +85,9 @@ void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& dev
     Finding rate = of_level("bandwidth", series.name, number, rate_unit);
     set_rate(rate, levels[i], 1.0);
     found.findings.push_back(std::move(rate));
-    found.findings.push_back(unit_finding(series, number, levels[i], device));
+    if (series.is_one_unit || knows_units(device)) {
+      found.findings.push_back(unit_finding(series, number, levels[i], device));
+    }
     if (series.operation == Operation::local) continue;
     found.findings.push_back(
         capacity_finding(series.name, number, levels[i], curve.back().working_set_bytes));

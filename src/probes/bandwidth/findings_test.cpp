@@ -103,6 +103,12 @@ TEST_CASE("bandwidth: each level with what all units read, what one does, and it
   const Findings plain = analyse(without_clock, curve_of("read", {}));
   CHECK(of(plain, "unit_bandwidth", "read", 1).unit == "bytes_per_second");
   CHECK(*of(plain, "unit_bandwidth", "read", 1).value == doctest::Approx(100e9).epsilon(0.01));
+  // Who does not know how many units there are does not know what one of them reads.
+  without_clock.compute_units = 0;
+  const Findings unknown = analyse(without_clock, curve_of("read", {}));
+  CHECK(std::none_of(unknown.findings.begin(), unknown.findings.end(),
+                     [](const Finding& each) { return each.name == "unit_bandwidth"; }));
+  CHECK(*of(unknown, "bandwidth", "read", 1).value == doctest::Approx(1000e9).epsilon(0.01));
 }
 
 TEST_CASE("bandwidth: what is left of a cache in a set that is too large for it is no level") {

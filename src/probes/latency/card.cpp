@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "clprobe/estimate.hpp"
 #include "clprobe/levels.hpp"
 #include "probes/latency/series.hpp"
 #include "probes/shared/card_parts.hpp"
@@ -89,7 +90,8 @@ void name_unknown(std::vector<CardLevel>& levels) {
 Bytes largest_set(const ProbeResult& result, std::string_view series) {
   std::int64_t largest = 0;
   for (const Point& point : result.points) {
-    if (point.series != series || point.samples.empty()) continue;
+    const bool is_measured = !point.samples.empty() || point.facts.find(imported_ns) != nullptr;
+    if (point.series != series || !is_measured) continue;
     largest = std::max(largest, point.parameters.integer_or("working_set_bytes", 0));
   }
   return {static_cast<std::uint64_t>(largest)};

@@ -79,6 +79,9 @@ TEST_CASE("what rises behind the last level has a row, up to the largest set tha
   CHECK_FALSE(found.levels[1].latency.low.has_value());
   CHECK(found.levels[1].capacity.low == 1073741824.0);
   CHECK_FALSE(found.levels[1].capacity.value.has_value());
+  // What another tool measured has no samples.
+  result.points.back().facts.set("imported_ns", 326.0);
+  CHECK(card(result).levels[1].capacity.low == 4294967296.0);
 }
 
 TEST_CASE("a row says what the order of addresses saves") {
