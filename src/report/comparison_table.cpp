@@ -12,6 +12,7 @@
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/page.hpp"
+#include "report/summary_inks.hpp"
 #include "text/text.hpp"
 
 namespace clprobe {
@@ -78,11 +79,6 @@ class ComparisonPage {
       name_width = std::max(name_width, display_width(names[run]));
     }
     for (const std::size_t run : shown) {
-      const VerdictCounts& counts = comparison_.counts[run];
-      const Ink ink = counts.worse > 0       ? Ink::failure
-                      : counts.different > 0 ? Ink::caution
-                      : counts.better > 0    ? Ink::good
-                                             : Ink::plain;
       const std::string lead =
           fmt::format(" {}  {}  ", run_letter(run), pad_right(names[run], name_width));
       const int width = page_.width() - display_width(lead);
@@ -91,8 +87,11 @@ class ComparisonPage {
       };
       std::string before = lead;
       const std::string text = brief_summary_of(comparison_, run, fits);
+      SummaryInks inks;
       for (const std::string& line : wrap(page_.show(text), width)) {
-        page_.line({{before, Ink::heading}, {line, ink}});
+        std::vector<Span> spans = inks.spans_of(line);
+        spans.insert(spans.begin(), {before, Ink::heading});
+        page_.line(spans);
         before = pad_right("", display_width(lead));
       }
     }
