@@ -69,6 +69,14 @@ constexpr std::array unit_rows{
     UnitRow{"operations_per_cycle", format_number, false},
 };
 
+/// What stands behind a bare number where no title says it.
+std::string_view cycles_in(std::string_view unit) {
+  if (unit == "cycles") return " cycles";
+  if (unit == "bytes_per_cycle") return " B/cycle";
+  if (unit == "operations_per_cycle") return " op/cycle";
+  return {};
+}
+
 bool is_advice(const Finding& finding) { return finding.role == Role::advice; }
 
 /// The unit behind the last words of a parameter's name.
@@ -172,10 +180,9 @@ bool is_open(const Finding& finding) {
 std::string value_text(const Finding& finding) {
   const auto text = [&](double value) {
     const std::string bare = quantity_text(value, finding.unit);
-    // "cycles" and "cycles_per_request" say it themselves.
-    const bool is_unnamed =
-        finding.unit == "cycles" && finding.name.find("cycles") == std::string::npos;
-    return is_unnamed ? bare + " cycles" : bare;
+    // "cycles", "cycles_per_request" and "bytes_per_cycle" say it themselves.
+    const bool is_named = finding.name.find("cycle") != std::string::npos;
+    return is_named ? bare : bare + std::string(cycles_in(finding.unit));
   };
   if (finding.value) return text(*finding.value);
   if (is_open(finding)) return "> " + text(*finding.low);

@@ -21,4 +21,18 @@ TEST_CASE("an interval as wide as its value is told by its ends, and not as a sh
   CHECK(shown(0.0, -2e-9, 5e-9) == "(-2.00 to 5.00)");
 }
 
+TEST_CASE("a value says its unit where its title does not") {
+  const auto text = [](const char* name, const char* unit) {
+    Finding finding{.name = name, .unit = unit};
+    finding.value = 125.0;
+    return report::value_text(finding);
+  };
+  CHECK(text("unit_bandwidth", "bytes_per_cycle") == "125 B/cycle");
+  CHECK(text("unit_operations", "operations_per_cycle") == "125 op/cycle");
+  CHECK(text("conflict_free", "cycles") == "125 cycles");
+  CHECK(text("bytes_per_cycle", "bytes_per_cycle") == "125");
+  CHECK(text("cycles", "cycles") == "125");
+  CHECK(text("parallelism", "") == "125");
+}
+
 }  // namespace clprobe
