@@ -31,8 +31,16 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t few_runs = 8;
 constexpr std::size_t max_cards = 24;
 
-std::string run_name(std::span<const RunDigest> runs, std::size_t run) {
-  return fmt::format("{} {}", run_letter(run), cut_to_width(printable(runs[run].device), 40, "…"));
+/// "B Intel Xeon, 2026-11-25": what tells it apart stands in it, so that the model may be cut.
+std::vector<std::string> names_of(std::span<const RunDigest> runs) {
+  constexpr int longest_model = 40;
+  std::vector<std::string> names;
+  for (std::vector<std::string>& parts : run_names(runs)) {
+    parts.front() = cut_to_width(printable(parts.front()), longest_model, "…");
+    names.push_back(fmt::format("{} {}", run_letter(names.size()),
+                                printable(fmt::format("{}", fmt::join(parts, ", ")))));
+  }
+  return names;
 }
 
 std::string with_swatch(std::size_t run, std::string_view name) {
@@ -46,10 +54,10 @@ std::string badge(Verdict verdict) {
 
 /// What one run is better and worse at.
 std::string summary_card(const Comparison& comparison, std::span<const RunDigest> runs,
-                         std::size_t run) {
+                         std::size_t run, const std::string& name) {
   std::string html =
       fmt::format("<article class=\"card\">\n<h3>{}</h3>\n<p class=\"quiet\">{}</p>\n",
-                  with_swatch(run, run_name(runs, run)), html_text(run_origin(runs[run])));
+                  with_swatch(run, name), html_text(run_origin(runs[run])));
   const std::vector<SummaryPart> parts = summary_parts(comparison, run);
   for (const SummaryPart& part : parts) {
     std::string items;
@@ -84,7 +92,8 @@ std::vector<std::size_t> runs_with_cards(const Comparison& comparison, std::size
   return shown;
 }
 
-std::string summary_section(const Comparison& comparison, std::span<const RunDigest> runs) {
+std::string summary_section(const Comparison& comparison, std::span<const RunDigest> runs,
+                            const std::vector<std::string>& names) {
   std::string html = fmt::format(
       "<section id=\"summary\" aria-labelledby=\"summary-title\">\n<h2 id=\"summary-title\">Who is "
       "better at what{}</h2>\n<p>Beside the baseline {}. Changes up to {:.3g} % are "
@@ -94,7 +103,7 @@ std::string summary_section(const Comparison& comparison, std::span<const RunDig
                   run_letter(comparison.baseline) + ": " + run_text(runs[comparison.baseline])),
       100.0 * comparison.threshold);
   const std::vector<std::size_t> shown = runs_with_cards(comparison, runs.size());
-  for (const std::size_t run : shown) html += summary_card(comparison, runs, run);
+  for (const std::size_t run : shown) html += summary_card(comparison, runs, run, names[run]);
   html += "</div>\n";
   if (const std::size_t rest = runs.size() - 1 - shown.size(); rest > 0) {
     html += fmt::format("<p>And {} other runs, which changed less.</p>\n", rest);
@@ -274,8 +283,7 @@ std::string heading_of(std::span<const RunDigest> runs, std::size_t baseline) {
 }
 
 std::string page_of(const Comparison& comparison, std::span<const RunDigest> runs) {
-  Json devices = Json::array();
-  for (std::size_t run = 0; run < runs.size(); ++run) devices.push_back(run_name(runs, run));
+  const std::vector<std::string> names = names_of(runs);
   Json charts = Json::array();
   std::string sections;
   std::string links = R"(<a href="#summary">in short</a><a href="#changes">findings</a>)";
@@ -297,11 +305,12 @@ std::string page_of(const Comparison& comparison, std::span<const RunDigest> run
                   .heading = html_text(printable(heading)),
                   .lead = html_text(counts_text(total_counts(comparison))),
                   .navigation = links + R"(<a href="#data">data</a>)",
-                  .main = summary_section(comparison, runs) + changes_section(comparison, runs) +
-                          sections + unmatched_section(comparison) + std::string(data_text),
+                  .main = summary_section(comparison, runs, names) +
+                          changes_section(comparison, runs) + sections +
+                          unmatched_section(comparison) + std::string(data_text),
                   .without_scripts = "Without JavaScript the curves are not drawn, and the rows "
                                      "cannot be filtered. The verdicts are all in the page.",
-                  .charts = deflated(Json{{"devices", devices}, {"charts", charts}}.dump()),
+                  .charts = deflated(Json{{"devices", names}, {"charts", charts}}.dump()),
                   .files = files});
 }
 

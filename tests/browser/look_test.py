@@ -135,6 +135,19 @@ class Look(PageTest):
         for word in ("132 compute units", "140 GiB", "driver", "timed by", "memory", "TB/s"):
             self.assertIn(word, card.text)
 
+    def test_cards_beside_each_other_have_whole_tables(self) -> None:
+        page = self.page("devices", all_probes_runs())[0]
+        for width in (1280, 400):
+            with self.subTest(width=width):
+                self.open(page, width)
+                self.await_ready()
+                self.assertGreaterEqual(len(self.all("#summary .levels table")), 4)
+                if width == 1280:
+                    self.assertEqual(self.all("#summary .levels .scroll.cut"), [])
+                self.assertEqual(self.js(SILENT_TABLES), [])
+                self.assertEqual(self.js(CUT_TEXTS), [])
+                self.keep(f"devices-{width}")
+
     def test_texts_of_levels_do_not_meet_and_the_legend_is_whole(self) -> None:
         self.open(self.page("one", [run_of("H200")])[0])
         self.await_ready()

@@ -126,6 +126,18 @@ TEST_CASE("a page of two runs of one device names it once, and then what tells t
   CHECK(heading() == "Another beside " + device);
 }
 
+TEST_CASE("a page calls runs by their model and what tells them apart") {
+  std::vector<RunDigest> runs(3, digest(example_cpu_run(), "a.json"));
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].type = DeviceType::cpu;
+    runs[i].device = "cpu-skylake-avx512-Intel(R) Xeon(R) Processor";
+    runs[i].started = fmt::format("2026-01-0{}T08:00:00Z", i + 1);
+  }
+  const std::string html = render_comparison_html(compare(runs, 0, 0.03), runs);
+  CHECK(html.find("</span>B Intel Xeon, 2026-01-02</h3>") != std::string::npos);
+  CHECK(html.find("</span>C Intel Xeon, 2026-01-03</h3>") != std::string::npos);
+}
+
 TEST_CASE("of many runs a page has the rows that changed alone") {
   std::vector<RunDigest> runs;
   for (int i = 0; i < 8; ++i) runs.push_back(digest(example_gpu_run(), "a.json"));
