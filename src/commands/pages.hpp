@@ -15,6 +15,7 @@ struct OtherPage {
 
 inline constexpr std::array other_pages{
     OtherPage{"method", "How does clprobe measure, and how sure is what it says?"},
+    OtherPage{"compare", "How are runs set beside each other, and what does a verdict rest on?"},
     OtherPage{"formats", "What are its documents and tables, and which others does it read?"},
     OtherPage{"profile", "Which kernels of a program take its time, and how is that known?"},
     OtherPage{"seeds", "What do the works that it began with state, and what does it find?"},

@@ -68,7 +68,7 @@ void report_status(const Ending& ended, ProbeResult& result) {
   const auto lost_again = std::count_if(result.points.begin(), result.points.end(), is_lost_again);
   if (!ended.is_done) {
     result.status = Status::interrupted;
-    result.reason = "interrupted; what was measured until then is kept";
+    result.reason = "what was measured until then is kept";
   } else if (failed > 0) {
     const auto first = std::find_if(result.points.begin(), result.points.end(), has_failed);
     result.status = Status::failed;

@@ -57,6 +57,8 @@ on_terminal() {
   [[ $output != *'|--'* && $output != *'##'* && $(wc -L <<<"$output") -le 100 ]]
   clprobe explain method
   [[ $status -eq 0 && $output == 'Method'* ]]
+  clprobe explain compare
+  [[ $status -eq 0 && $output == 'Comparing runs'* && $(wc -L <<<"$output") -le 100 ]]
   clprobe explain seeds --full
   fails_with 2 -- --full 'as a whole'
   clprobe explain seds
