@@ -219,13 +219,15 @@ void add_grids(Json& page, PlaceLists& lists, std::span<const Run> runs, std::st
   }
   xs.number();
   ys.number();
-  Range range;
+  Range range;  // colours have no axis
+  Range cycles;
   for (std::size_t run = 0; run < runs.size(); ++run) {
     for (const Grid& grid : grids[run]) {
       add_grid(page, lists, grid, run, xs, ys);
       std::vector<ChartPoint> values;
       for (const GridCell& cell : grid.cells) values.push_back(cell.value);
       add_columns(page["grids"].back(), values, *find_result(runs[run], probe), range);
+      add_cycles(page["grids"].back(), values, cycles);
     }
   }
   page["x"] = xs.axis(axes.x);

@@ -136,9 +136,10 @@ class Charts(PageTest):
         self.assertEqual(scales[1], scales[2])
         self.assertEqual(scales[0], scales[4])
         self.assertNotEqual(scales[0], scales[1])
+        self.assertRegex(scales[1], r"ns \([\d.]+ cycles\)")
         opacity, text = self.hover(canvas, 0, 50)
         self.assertEqual(opacity, 1)
-        self.assertRegex(text, r"stride words \d+, word \d+\sB \| .*ns")
+        self.assertRegex(text, r"stride words \d+, word \d+\sB \| .*ns.*cycles")
         self.check_quiet()
 
     def test_thread_latency_curves(self) -> None:

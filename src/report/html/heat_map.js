@@ -112,7 +112,8 @@ class HeatMap {
     const values = cells.map((cell) => cell.value);
     this.range = [least(values), largest(values)];
     this.range.forEach((end, i) => {
-      this.ends[i].textContent = cells.find((cell) => cell.value === end).text;
+      const { text, cycles } = cells.find((cell) => cell.value === end);
+      this.ends[i].textContent = cycles ? `${text} (${cycles} cycles)` : text;
     });
   }
 
