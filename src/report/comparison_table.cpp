@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "clprobe/comparison_report.hpp"
 #include "clprobe/stacks.hpp"
@@ -89,8 +90,8 @@ class ComparisonPage {
       const std::string text = brief_summary_of(comparison_, run, fits);
       SummaryInks inks;
       for (const std::string& line : wrap(page_.show(text), width)) {
-        std::vector<Span> spans = inks.spans_of(line);
-        spans.insert(spans.begin(), {before, Ink::heading});
+        std::vector<Span> spans{{before, Ink::heading}};
+        for (Span& each : inks.spans_of(line)) spans.push_back(std::move(each));
         page_.line(spans);
         before = pad_right("", display_width(lead));
       }
