@@ -96,6 +96,7 @@ struct Finding {
   /// The finding, of any series, of which a change of this one is judged as a share: what costs
   /// more by a difference that may be 0 has no ratio. Empty: of itself.
   std::string part_of{};
+  bool holds_scatter{false};  ///< by how much visits differ is in its interval
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };

@@ -23,6 +23,10 @@ std::int64_t saturated(double whole);
 /// Mean of the two middle values when the count is even.
 double median(std::span<const double> values);
 
+/// Holds the median of what the values are a sample of with 95 %, whatever its distribution: the
+/// order statistics of the sign test; of fewer than six values from the least to the largest.
+Interval median_interval(std::span<const double> values);
+
 /// Quantile by linear interpolation (Hyndman and Fan's type 7), `q` in [0, 1].
 double quantile(std::span<const double> values, double q);
 

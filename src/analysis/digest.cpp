@@ -228,6 +228,7 @@ double disturbance_of(const Finding& finding, const DeviceInfo& device,
 /// The spread of the samples behind a finding, which its own interval need not hold.
 double margin_of(const Finding& finding, const DeviceInfo& device,
                  std::span<const Spread> spreads) {
+  if (finding.holds_scatter) return 0.0;
   if (finding.value && finding.unit == "share") return spread_of_all(spreads);
   if (!finding.value || !(*finding.value > 0.0)) return 0.0;
   if (finding.unit == "seconds") return spread_behind(finding, *finding.value, spreads);

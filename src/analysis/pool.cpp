@@ -41,20 +41,6 @@ std::string majority_label(const Matches& matches, std::size_t runs) {
   return {};
 }
 
-/// How many of the smallest and largest of `count` values to leave out, so that the median lies
-/// between the next ones with 95 %: the sign test. None of fewer than six.
-std::size_t outside_median(std::size_t count) {
-  constexpr double tail = 0.025;
-  double probability = std::exp2(-static_cast<double>(count));  // of i smaller ones
-  double sum = 0.0;
-  for (std::size_t i = 0; i < count; ++i) {
-    sum += probability;
-    if (sum > tail) return i == 0 ? 0 : i - 1;
-    probability *= static_cast<double>(count - i) / static_cast<double>(i + 1);
-  }
-  return 0;
-}
-
 /// The median size, and the brackets that may be those of the median.
 void pool_brackets(const Matches& matches, ComparedFinding& pooled) {
   std::vector<double> values;
@@ -67,12 +53,9 @@ void pool_brackets(const Matches& matches, ComparedFinding& pooled) {
     highs.push_back(finding.high.value_or(*finding.value));
     pooled.step = std::max(pooled.step, each->step);
   }
-  std::sort(lows.begin(), lows.end());
-  std::sort(highs.begin(), highs.end());
-  const std::size_t outside = outside_median(values.size());
   pooled.finding.value = median(values);
-  pooled.finding.low = lows[outside];
-  pooled.finding.high = highs[highs.size() - 1 - outside];
+  pooled.finding.low = median_interval(lows).low;
+  pooled.finding.high = median_interval(highs).high;
 }
 
 /// The mean of several runs. What was measured in cycles is pooled in cycles: the runs' clocks may

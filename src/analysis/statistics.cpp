@@ -32,6 +32,25 @@ double quantile_of_sorted(std::span<const double> sorted, double q) {
   return sorted[below] + share * (sorted[above] - sorted[below]);
 }
 
+/// How many of the smallest and of the largest of `count` values to leave out, so that the median
+/// lies between the next ones with 95 %. None of fewer than six.
+std::size_t outside_median(std::size_t count) {
+  constexpr double tail = 0.025;
+  constexpr std::size_t many = 500;  // then the binomial distribution is a normal one
+  const auto all = static_cast<double>(count);
+  if (count > many) {
+    return static_cast<std::size_t>((all - 1.0 - student_t(normal_degrees) * std::sqrt(all)) / 2.0);
+  }
+  double probability = std::exp2(-all);  // of i smaller ones
+  double sum = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    sum += probability;
+    if (sum > tail) return i == 0 ? 0 : i - 1;
+    probability *= static_cast<double>(count - i) / static_cast<double>(i + 1);
+  }
+  return 0;
+}
+
 void check_pairs(std::span<const double> x, std::span<const double> y) {
   if (x.size() != y.size()) throw std::invalid_argument("x and y differ in length");
   const std::vector<double> sorted = sorted_and_checked(x);
@@ -97,6 +116,12 @@ double median(std::span<const double> values) {
   const std::size_t half = sorted.size() / 2;
   if (sorted.size() % 2 == 1) return sorted[half];
   return sorted[half - 1] + (sorted[half] - sorted[half - 1]) / 2.0;
+}
+
+Interval median_interval(std::span<const double> values) {
+  const std::vector<double> sorted = sorted_and_checked(values);
+  const std::size_t outside = outside_median(sorted.size());
+  return {sorted[outside], sorted[sorted.size() - 1 - outside]};
 }
 
 double quantile(std::span<const double> values, double q) {

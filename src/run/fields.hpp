@@ -192,6 +192,9 @@ struct Fields<Finding> {
       if_any("role", &Finding::role, "what it is for; a fact where left out").since(2),
       if_any("better", &Finding::better, "which change is an improvement").since(2),
       if_any("part_of", &Finding::part_of, "a change of it is judged as a share of this finding")
+          .since(2),
+      if_any("holds_scatter", &Finding::holds_scatter,
+             "by how much visits differ is in its interval")
           .since(2));
 };
 

@@ -316,6 +316,27 @@ TEST_CASE("32 banks of 4 bytes are found, with what they cost") {
   CHECK(find(found, "c1", "load-model")->unit == "cycles");
 }
 
+TEST_CASE(
+    "a bandwidth reaches as far as the visits of its one point, a median of patterns does not") {
+  std::vector<Point> points = measured(gpu(), {}, {32, 4, 32});
+  for (Point& point : points) {
+    Sample later = point.samples.back();
+    later.visit = 1;
+    *later.ticks *= 2;
+    point.samples.insert(point.samples.end(), {later, later});
+  }
+  const Findings found = banks_probe().analyse(gpu(), points);
+  const Finding* const rate = find(found, "bytes_per_cycle", "load-throughput 4 B");
+  REQUIRE(rate != nullptr);
+  CHECK(*rate->value == doctest::Approx(128 / 1.1));
+  CHECK(*rate->low == doctest::Approx(64 / 1.1));
+  CHECK_FALSE(rate->holds_scatter);
+  const Finding* const free = find(found, "conflict_free", "load-latency 4 B");
+  REQUIRE(free != nullptr);
+  CHECK(*free->high == doctest::Approx(25.0));
+  CHECK(free->holds_scatter);
+}
+
 TEST_CASE("other memories are found from what is measured on their devices") {
   for (const Model& model : {Model{64, 4, 64}, {32, 8, 32}}) {
     const Findings found = banks_probe().analyse(wave64(), measured(wave64(), {}, model));

@@ -46,6 +46,15 @@ std::optional<Shape> find_usable(const Point& point) {
   return shape->pattern.banks > 0 ? shape : std::nullopt;
 }
 
+/// What the samples say, and what each visit says by itself: one point has no others to hold it.
+Interval hull_of_visits(const Estimate& time, std::span<const double> visits) {
+  Interval hull = time.ns_interval;
+  for (const double each : visits) {
+    hull = {std::min(hull.low, each), std::max(hull.high, each)};
+  }
+  return hull;
+}
+
 std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const Point> points) {
   std::vector<SeriesCurve> curves;
   for (const AccessKind& kind : all_kinds()) {
@@ -61,8 +70,8 @@ std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const P
         added.curve.lanes = shape->lanes;
         added.curve.patterns.push_back(shape->pattern);
         added.curve.times.push_back(in_unit(time->ns, device));
-        added.intervals.push_back(
-            {in_unit(time->ns_interval.low, device), in_unit(time->ns_interval.high, device)});
+        const Interval interval = hull_of_visits(*time, visit_estimates_ns(point, device));
+        added.intervals.push_back({in_unit(interval.low, device), in_unit(interval.high, device)});
       }
       if (!added.curve.times.empty()) curves.push_back(std::move(added));
     }
@@ -206,9 +215,11 @@ void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& eac
   const std::string name = fmt::format("{} {} B", each.kind->name, each.curve.word_bytes);
   const Wavefronts rows = wavefronts_for_cost(each, verdict);
   const std::vector<double> free_times = rows.times_of_min();
-  found.findings.push_back(finding_of("conflict_free", name, time_unit(device),
-                                      "median of patterns", median(free_times),
-                                      quantile(free_times, 0.05), quantile(free_times, 0.95)));
+  const Interval interval = median_interval(free_times);
+  Finding free = finding_of("conflict_free", name, time_unit(device), "median of patterns",
+                            median(free_times), interval.low, interval.high);
+  free.holds_scatter = true;  // many points stand for it
+  found.findings.push_back(std::move(free));
   if (verdict.is_visible) {
     Finding cost = finding_of("cost_per_way", name, time_unit(device), "least squares");
     constexpr std::size_t min_patterns =

@@ -20,7 +20,10 @@ namespace {
 
 Finding share_of(std::string_view name, const std::string& series, double share,
                  const Interval& interval) {
-  return finding_of(name, series, "share", stack_view_shapley, share, interval.low, interval.high);
+  Finding finding =
+      finding_of(name, series, "share", stack_view_shapley, share, interval.low, interval.high);
+  finding.holds_scatter = true;
+  return finding;
 }
 
 /// A cause by its name, whatever is known of it.
@@ -55,9 +58,11 @@ void add_stack(const KernelCauses& causes, const std::string& series, Findings& 
   const double whole = causes.total.ns;
   const Interval& left = causes.unattributed.interval;
   add(stack_remainder, causes.unattributed_share, {left.low / whole, left.high / whole}, {});
-  found.findings.push_back(finding_of(
-      stack_time_name, series, "seconds", stack_view_shapley, whole / ns_per_second,
-      causes.total.interval.low / ns_per_second, causes.total.interval.high / ns_per_second));
+  Finding time = finding_of(stack_time_name, series, "seconds", stack_view_shapley,
+                            whole / ns_per_second, causes.total.interval.low / ns_per_second,
+                            causes.total.interval.high / ns_per_second);
+  time.holds_scatter = true;
+  found.findings.push_back(std::move(time));
 }
 
 void add_saving(const KernelCauses& causes, const std::string& series, Findings& found) {

@@ -199,6 +199,7 @@ Finding without_share(std::string_view bar, std::string_view reason) {
 
 void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& device,
                   std::vector<Finding>& findings) {
+  const std::size_t first = findings.size();
   try {
     const std::vector<Cause> causes = causes_in(shape_of<Ablated>(*points.front()).factors);
     const Ablation ablation = attribute_time(builds_in(points, device), causes.size());
@@ -217,6 +218,9 @@ void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& 
   } catch (const std::out_of_range& error) {
     findings.push_back(
         without_share(bar, fmt::format("not this version's points: {}", error.what())));
+  }
+  for (std::size_t i = first; i < findings.size(); ++i) {
+    findings[i].holds_scatter = findings[i].low.has_value();
   }
 }
 

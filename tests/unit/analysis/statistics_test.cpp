@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -37,6 +38,26 @@ TEST_CASE("median, quantiles and deviation agree with values computed elsewhere"
   CHECK(near(mean(values), 19.71875));
   CHECK(near(standard_deviation(values), 32.5371868296218));
   CHECK(standard_deviation(std::array{5.0}) == 0.0);
+}
+
+TEST_CASE("the interval of a median is that of the sign test") {
+  const auto outside = [](std::size_t count) {
+    std::vector<double> places(count);
+    std::iota(places.begin(), places.end(), 0.0);
+    const Interval interval = median_interval(places);
+    CHECK(interval.low + interval.high == static_cast<double>(count - 1));
+    return interval.low;
+  };
+  // By sums of binomial coefficients in Python's integers.
+  CHECK(outside(1) == 0);
+  CHECK(outside(8) == 0);
+  CHECK(outside(9) == 1);
+  CHECK(outside(20) == 5);
+  CHECK(outside(100) == 39);
+  CHECK(outside(500) == 227);
+  CHECK(outside(501) == 228);  // from here on by the normal distribution
+  CHECK(outside(1000) == 468);
+  CHECK(median_interval(std::array{3.0, 1.0, 2.0}) == Interval{1.0, 3.0});
 }
 
 TEST_CASE("the order of the values does not matter, and scaling scales") {

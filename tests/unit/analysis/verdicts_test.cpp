@@ -299,6 +299,15 @@ TEST_CASE("a share's margin is the spread of all points of its series") {
   CHECK(digest_of(run).findings.at(0).margin == doctest::Approx(0.425));
 }
 
+TEST_CASE("what an interval holds already is no margin of it") {
+  std::vector<Finding> findings{found(1e-9, "seconds"), found(0.3, "share")};
+  for (Finding& each : findings) each.holds_scatter = true;
+  const Point point = point_of(1, {1000, 1000, 1000, 1200, 1200}, true);
+  for (const ComparedFinding& each : digest_of(run_with({point}, findings)).findings) {
+    CHECK(each.margin == 0.0);
+  }
+}
+
 TEST_CASE("half of the calibration's width counts, where the clock timed it") {
   const std::vector<Finding> findings{found(1e-9, "seconds"), found(1.0, "cycles"),
                                       found(1024.0, "bytes")};
