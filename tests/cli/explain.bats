@@ -58,7 +58,7 @@ on_terminal() {
   clprobe explain method
   [[ $status -eq 0 && $output == 'Method'* ]]
   clprobe explain compare
-  [[ $status -eq 0 && $output == 'Comparing runs'* && $(wc -L <<<"$output") -le 100 ]]
+  [[ $status -eq 0 && $output == 'Comparing runs'* && $(wc -L <<<"$output") -le 80 ]]
   clprobe explain seeds --full
   fails_with 2 -- --full 'as a whole'
   clprobe explain seds
