@@ -32,9 +32,14 @@ void refuse_beyond(const DeviceInfo& device, std::string_view option, Bytes size
                                     format_bytes(device.max_allocation)));
 }
 
-/// "  latency: 312 points in 7 series, 1.06 GiB, at most 14 s"
-std::string probe_text(const Probe& probe, const DeviceInfo& device, const cli::Options& options,
-                       std::size_t probes) {
+struct ProbePlan {
+  std::string text{};
+  double seconds{0.0};
+};
+
+/// "  latency: 312 points in 7 series, 1.06 GiB, about 14 s"
+ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Options& options,
+                  std::size_t probes) {
   const Plan plan = probe.plan(device, cli::request_for(probe, options));
   std::vector<std::string> series;
   for (const Point& point : plan.points) {
@@ -42,12 +47,13 @@ std::string probe_text(const Probe& probe, const DeviceInfo& device, const cli::
       series.push_back(point.series);
     }
   }
-  std::string text;
+  ProbePlan made;
+  std::string& text = made.text;
   if (!plan.points.empty()) {
-    text =
-        fmt::format("  {}: {} in {} series, {}, about {:.0f} s\n", probe.id,
-                    format_count(plan.points.size(), "point"), series.size(),
-                    format_bytes(plan.memory), expected_seconds(budget_of(probe, options, probes)));
+    made.seconds = expected_seconds(budget_of(probe, options, probes));
+    text = fmt::format("  {}: {} in {} series, {}, about {:.0f} s\n", probe.id,
+                       format_count(plan.points.size(), "point"), series.size(),
+                       format_bytes(plan.memory), made.seconds);
   }
   for (const std::string& name : series) {
     const auto points = std::count_if(plan.points.begin(), plan.points.end(),
@@ -59,7 +65,7 @@ std::string probe_text(const Probe& probe, const DeviceInfo& device, const cli::
     text += fmt::format("  {} {}: not measured: {}\n", probe.id, printable(finding.series),
                         printable(finding.reason));
   }
-  return text;
+  return made;
 }
 
 }  // namespace
@@ -122,9 +128,13 @@ int show_plan(const cli::Options& options, const WorkerSettings& settings) {
     check_requests(options, target.info);
     text += fmt::format("{}\n", cut_to_width(printable(target.info.name), 70));
     const std::vector<const Probe*> probes = wanted_probes(options, target.info);
+    double seconds = 0.0;
     for (const Probe* const probe : probes) {
-      text += probe_text(*probe, target.info, options, probes.size());
+      const ProbePlan made = plan_of(*probe, target.info, options, probes.size());
+      text += made.text;
+      seconds += made.seconds;
     }
+    if (probes.size() > 1) text += fmt::format("  together: about {:.0f} s\n", seconds);
   }
   terminal::OutputFile("-").commit(text);
   return exit_ok;
