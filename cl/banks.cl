@@ -8,6 +8,7 @@
 //   STEPS   accesses of one chain in one iteration, 1 or 32
 //   ONCE    1: one iteration, without a loop, which would take as long as few accesses do
 //   LOCAL_BYTES  bytes of local memory, at least the footprint and 16 more
+//   TRANSPOSE  1: the transposition of a tile instead (banks_transpose.clh)
 //   GROUP   work-items of the group, where there are more than compilers expect
 //
 // A word of the footprint holds the offset of the word that is `hop` bytes further within its block
@@ -17,30 +18,16 @@
 // cannot become a narrow one. A store writes the offset where it goes, and goes on to another word
 // of its bank by one instruction: with more of them the stores would wait for arithmetic.
 
+#include "banks_words.clh"
 #include "mixed.clh"
+
+#ifdef TRANSPOSE
+#include "banks_transpose.clh"
+#else
 
 #define BLOCK_BYTES 8192u
 #define MOVED(offset, by) \
   (((offset) & ~(BLOCK_BYTES - 1)) | (((offset) + (by)) & (BLOCK_BYTES - 1)))
-
-#if WORD == 4
-typedef uint word;
-#define WORD_OF(offset) (offset)
-#define FIRST(v) (v)
-#define SUM(v) (v)
-#elif WORD == 8
-typedef uint2 word;
-#define WORD_OF(offset) ((uint2)((offset), 0u))
-#define FIRST(v) ((v).x)
-#define SUM(v) ((v).x + (v).y)
-#else
-typedef uint4 word;
-#define WORD_OF(offset) ((uint4)((offset), 0u, 0u, 0u))
-#define FIRST(v) ((v).x)
-#define SUM(v) (((v).x + (v).y) + ((v).z + (v).w))
-#endif
-
-#define WORD_AT(offset) (*(local word*)(memory + (offset)))
 
 #if STORE
 typedef word chain;
@@ -179,3 +166,4 @@ banks_access(global const uint* offsets, uint lanes, uint footprint, uint hop, u
     out[2 * slot + 1] = witness;
   }
 }
+#endif

@@ -101,6 +101,20 @@ Machine kepler_k20_prt() {
   return kepler_k20("kepler-k20-prt", {.kind = PendingKind::prt, .entries = 44, .mergers = 0});
 }
 
+/// NVIDIA GeForce GTX 780 Ti. Okamoto et al. 2014: 15 SMs at 928 MHz, 3 GB, local memory in its
+/// 64-bit mode. It is a Kepler as the K20 is: the rest is that machine's. Assumed besides: 1.5 MiB
+/// of L2. Their c1 and c2, 1.047 and 337.7, are no part of it: they are what a run is to find.
+Machine gtx_780_ti() {
+  Machine machine =
+      kepler_k20("gtx-780-ti", {.kind = PendingKind::request_pool, .entries = 1362, .mergers = 0});
+  machine.core.clock_ghz = 0.928;
+  machine.core.compute_units = 15;
+  machine.local.bank_bytes = 8;
+  machine.l2.bytes = 1536 * kib;
+  machine.memory.bytes = 3 * gib;
+  return machine;
+}
+
 /// Alsop 2016, table 5.1, and chapter 5: a GPU similar to a GTX 480 at 700 MHz. Assumed: what the
 /// table does not have (lines of 64 bytes as in DeNovo's papers, pipelines of GPGPU-Sim's GTX 480,
 /// bandwidths), and that an MSHR merges without limit.
@@ -197,7 +211,9 @@ struct Preset {
 
 constexpr std::array presets{Preset{"fermi-m2070", fermi_m2070},
                              Preset{"kepler-k20-pool", kepler_k20_pool},
-                             Preset{"kepler-k20-prt", kepler_k20_prt}, Preset{"gsi", gsi},
+                             Preset{"kepler-k20-prt", kepler_k20_prt},
+                             Preset{"gtx-780-ti", gtx_780_ti},
+                             Preset{"gsi", gsi},
                              Preset{"hopper-like", hopper_like}};
 
 }  // namespace

@@ -275,6 +275,15 @@ transfers_of() {
   done
 }
 
+@test "a tile is transposed in every layout, without a race between its rows and columns" {
+  under_oclgrind --data-races --check-api -- banks --quick --time-budget 60s --json --words 4 \
+    --series transpose
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[] | select((.samples | length) > 0).parameters.layout] | sort == ["diagonal", "padded", "rows", "shifted"]'
+  no_reports
+}
+
 # Without --uninitialized: of what is read from buffers, also of those that the host wrote, it says
 # what it says of pointer_follow, above. The next test has that check.
 @test "kernels that wait: loads, barriers, noise, copies, and queues on atomics" {

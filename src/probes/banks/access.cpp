@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "probes/banks/access.hpp"
+#include "probes/banks/transpose.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/work_group.hpp"
 
@@ -32,6 +33,18 @@ const AccessKind& kind_of(std::string_view series) {
   return *found;
 }
 
+std::uint64_t room_of(const DeviceInfo& device) {
+  constexpr std::uint64_t used = behind_footprint_bytes + beside_array_bytes;
+  return device.local_memory.count > used ? device.local_memory.count - used : 0;
+}
+
+std::optional<Shape> find_usable(const Point& point) {
+  std::optional<Shape> shape = point.failure.empty() ? find_shape<Shape>(point) : std::nullopt;
+  const auto is_in = [](int value, int max) { return value > 0 && value <= max; };
+  if (!shape || !is_in(shape->lanes, 1024) || !is_in(shape->word_bytes, 16)) return std::nullopt;
+  return shape->pattern.banks > 0 ? shape : std::nullopt;
+}
+
 std::string build_options(const AccessKind& kind, const Shape& shape) {
   return fmt::format("-DWORD={} -DSTORE={} -DCHAINS={} -DSTEPS={} -DLOCAL_BYTES={}{}",
                      shape.word_bytes, kind.is_store ? 1 : 0,
@@ -40,7 +53,8 @@ std::string build_options(const AccessKind& kind, const Shape& shape) {
 }
 
 Bytes memory_of(int lanes) {
-  return {static_cast<std::uint64_t>(lanes) * max_instructions * sizeof(std::uint32_t) +
+  const auto rows = static_cast<std::uint64_t>(std::max(lanes, max_instructions));
+  return {static_cast<std::uint64_t>(lanes) * rows * sizeof(std::uint32_t) +
           2 * launches_of_model * sizeof(std::uint64_t)};
 }
 
@@ -54,6 +68,7 @@ std::uint64_t max_timed(std::uint64_t footprint, std::uint64_t items) {
 }
 
 std::vector<KernelLoops> loops(const DeviceInfo&, const Point& point) {
+  if (is_transposition(point)) return {transpose_loops()};
   const auto shape = shape_of<Shape>(point);
   const std::uint64_t footprint = footprint_of(shape.pattern, shape.word_bytes, shape.lanes);
   const std::uint64_t items =
@@ -81,6 +96,11 @@ std::vector<KernelVariant> variants() {
             all.begin(), all.end(), [&](const auto& each) { return each.options == options; });
         if (!is_known) all.push_back({options, ""});
       }
+    }
+  }
+  for (const int word : {4, 8, 16}) {
+    for (const int sub_groups : {8, 2}) {
+      all.push_back({transpose_options({.word_bytes = word, .sub_groups = sub_groups}), ""});
     }
   }
   // Of these, each changes one line of any.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,9 @@ inline constexpr std::uint64_t behind_footprint_bytes = 16;
 /// What a kernel has in local memory beside that array.
 inline constexpr std::uint64_t beside_array_bytes = 48;
 
+/// Bytes of local memory for patterns.
+std::uint64_t room_of(const DeviceInfo& device);
+
 /// What one point is.
 struct Shape {
   int word_bytes{4};
@@ -63,13 +67,18 @@ struct Shape {
   }
 };
 
+/// What a point is, where it has a pattern that can be: a file need not say what this version
+/// would.
+std::optional<Shape> find_usable(const Point& point);
+
 /// The build options of cl/banks.cl.
 std::string build_options(const AccessKind& kind, const Shape& shape);
 
 /// Every way to build cl/banks.cl for default requests.
 std::vector<KernelVariant> variants();
 
-/// What points share: a table of offsets for each chain, and the results of a sample's launches.
+/// What points share: a table of offsets, for each chain or each word of a tile, and the results of
+/// a sample's launches.
 Bytes memory_of(int lanes);
 
 /// Rounds of a launch of the model, of which the last counts: the first brings the code into

@@ -13,6 +13,7 @@
 #include "probes/banks/access.hpp"
 #include "probes/banks/card.hpp"
 #include "probes/banks/findings.hpp"
+#include "probes/banks/transpose.hpp"
 #include "probes/shared/asked_numbers.hpp"
 #include "probes/shared/choices.hpp"
 #include "probes/shared/fields.hpp"
@@ -31,7 +32,7 @@ constexpr Option options[]{
      .value_name = "LIST",
      .summary = "bytes per access to local memory",
      .details = "Bytes per access to local memory, as a comma list. Default: all of them. The "
-                "model of conflicts has the first.",
+                "model of conflicts and the transposition have the first.",
      .value = Choices{word_choices}},
     {.name = "strides",
      .value_name = "LIST",
@@ -67,6 +68,7 @@ constexpr Series all_series[]{
     {.name = "store-throughput", .summary = "as many independent stores as fit"},
     {.name = "load-model", .summary = "the model of conflicts, for loads"},
     {.name = "store-model", .summary = "the model of conflicts, for stores"},
+    {.name = transpose_series, .summary = "a tile that is written by rows and read by columns"},
 };
 
 constexpr FindingSpec findings[]{
@@ -86,11 +88,15 @@ constexpr FindingSpec findings[]{
     {.name = "c1", .unit = "cycles|seconds"},
     {.name = "c2", .unit = "cycles|seconds"},
     {.name = "model_r2", .role = Role::remark},
+    {.name = "over_bound", .role = Role::remark},
+    {.name = "deviates_most", .role = Role::remark},
     {.name = "largest_deviation", .unit = "cycles|seconds", .role = Role::remark},
     {.name = "largest_deviation_share",
      .unit = "share",
      .role = Role::remark,
      .formerly = "as_share"},
+    {.name = "transposition", .unit = "cycles|seconds"},
+    {.name = "advice", .role = Role::advice},
 };
 
 // Some hundreds of short points: one visit is enough where time is short.
@@ -182,12 +188,6 @@ bool is_measured(const AccessKind& kind, const Asked& asked) {
   return kind.name == "load-throughput" && !is_any_wanted(false) && is_any_wanted(true);
 }
 
-/// Local memory for patterns.
-std::uint64_t room_of(const DeviceInfo& device) {
-  constexpr std::uint64_t used = behind_footprint_bytes + beside_array_bytes;
-  return device.local_memory.count > used ? device.local_memory.count - used : 0;
-}
-
 /// The patterns of a word that the local memory holds.
 std::vector<Pattern> patterns_for(const DeviceInfo& device, const Asked& asked, int word) {
   const bool is_whole = asked.effort != Effort::quick && !runs_items_in_turn(device);
@@ -269,6 +269,10 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       result.findings.push_back(
           not_measured("c1", kind.name, "few accesses can only be timed by a clock in the kernel"));
     }
+  }
+  if (asked.wants(transpose_series)) {
+    add_transpositions(static_cast<int>(lanes_of(device)), device.max_work_group_size,
+                       words_of(asked).front(), room_of(device), result);
   }
   if (!result.points.empty()) result.memory = memory_of(static_cast<int>(lanes_of(device)));
   return result;
@@ -384,7 +388,7 @@ const Probe probe{
     .trace = trace,
     .variants = variants,
     .builds = builds,
-    .find_problem = find_problem<Shape>,
+    .find_problem = find_problem<Shape, Tile>,
     .analyse = analyse,
     .card = card,
     .loops = loops,

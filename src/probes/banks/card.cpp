@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,7 +87,11 @@ Card card(const ProbeResult& result) {
   Card card{.rows = rows_of(result)};
   const Finding* const banks = find_value(result.findings, "banks");
   if (banks == nullptr) {
-    if (!result.findings.empty()) card.unseen.emplace_back("banks of local memory");
+    // Nobody has looked for them where only tiles were transposed.
+    const bool is_asked = std::any_of(
+        result.findings.begin(), result.findings.end(),
+        [](const Finding& each) { return each.name == "banks" || each.name == "conflict_free"; });
+    if (is_asked) card.unseen.emplace_back("banks of local memory");
     return card;
   }
   std::string text = fmt::format("{:.0f} banks", *banks->value);

@@ -11,6 +11,9 @@
 #include "clprobe/estimate.hpp"
 #include "clprobe/units.hpp"
 #include "probes/banks/access.hpp"
+#include "probes/banks/congestion_findings.hpp"
+#include "probes/banks/times.hpp"
+#include "probes/banks/transpose.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 
@@ -23,28 +26,6 @@ struct SeriesCurve {
   Curve curve{};
   std::vector<Interval> intervals{};  ///< of its times, in the same unit
 };
-
-bool in_cycles(const DeviceInfo& device) {
-  return device.timer == Timer::clock && device.clock.rate == ClockRate::core_cycles;
-}
-
-std::string_view time_unit(const DeviceInfo& device) {
-  return in_cycles(device) ? "cycles" : "seconds";
-}
-
-/// A time in the unit of the findings: cycles where there are, else seconds.
-double in_unit(double ns, const DeviceInfo& device) {
-  return in_cycles(device) ? ns * device.clock.ticks_per_ns : ns / ns_per_second;
-}
-
-/// What a point is, where it has a pattern that can be: a file need not say what this version
-/// would.
-std::optional<Shape> find_usable(const Point& point) {
-  std::optional<Shape> shape = point.failure.empty() ? find_shape<Shape>(point) : std::nullopt;
-  const auto is_in = [](int value, int max) { return value > 0 && value <= max; };
-  if (!shape || !is_in(shape->lanes, 1024) || !is_in(shape->word_bytes, 16)) return std::nullopt;
-  return shape->pattern.banks > 0 ? shape : std::nullopt;
-}
 
 /// What the samples say, and what each visit says by itself: one point has no others to hold it.
 Interval hull_of_visits(const Estimate& time, std::span<const double> visits) {
@@ -244,50 +225,6 @@ void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& eac
   if (!each.kind->is_chain) add_bandwidth(found, device, each, name);
 }
 
-std::vector<CongestionPoint> congestion_points(const DeviceInfo& device,
-                                               std::span<const Point> points,
-                                               std::string_view series, const Model& model) {
-  std::vector<CongestionPoint> found;
-  for (const Point& point : points) {
-    if (point.series != series) continue;
-    const std::optional<Shape> shape = find_usable(point);
-    const std::optional<Estimate> time = estimate(point, device);
-    if (!shape || !time) continue;
-    // As many sub-groups as there were, which may be fewer than were planned.
-    const auto w = static_cast<double>(point.facts.integer_or("sub_groups", shape->sub_groups));
-    const auto l = static_cast<double>(shape->instructions);
-    if (!(w > 0.0) || !(l > 0.0)) continue;
-    const double wavefronts = wavefronts_of(
-        offsets_of(shape->pattern, shape->word_bytes, shape->lanes), shape->word_bytes, model);
-    // The sample's accesses are w * l for each launch, so that this is the time of one launch.
-    found.push_back({w * l * wavefronts, in_unit(time->ns, device) * w * l});
-  }
-  return found;
-}
-
-void add_model(Findings& found, const DeviceInfo& device, std::span<const Point> points,
-               const AccessKind& kind, const Verdict& verdict) {
-  const auto measured = congestion_points(device, points, kind.name, verdict.ranking.front().model);
-  std::set<double> products;
-  for (const CongestionPoint& point : measured) products.insert(point.product);
-  constexpr std::size_t min_products = 3;
-  if (products.size() < min_products) return;
-  const CongestionModel model = fit_congestion(measured);
-  const auto add = [&](const char* name, std::string_view unit, double value,
-                       const Interval& interval) {
-    found.findings.push_back(
-        finding_of(name, kind.name, unit, "least squares", value, interval.low, interval.high));
-  };
-  const auto exactly = [](double value) { return Interval{value, value}; };
-  add("c1", time_unit(device), model.c1, model.c1_interval);
-  add("c2", time_unit(device), model.c2, model.c2_interval);
-  add("model_r2", "", model.r_squared, exactly(model.r_squared));
-  add("largest_deviation", time_unit(device), model.largest_deviation,
-      exactly(model.largest_deviation));
-  add("largest_deviation_share", "share", model.largest_deviation_share,
-      exactly(model.largest_deviation_share));
-}
-
 }  // namespace
 
 std::optional<Verdict> find_verdict(const DeviceInfo& device, std::span<const Point> points) {
@@ -297,14 +234,15 @@ std::optional<Verdict> find_verdict(const DeviceInfo& device, std::span<const Po
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
   const std::vector<SeriesCurve> curves = read_curves(device, points);
-  const std::optional<Verdict> verdict = judge(curves);
-  if (!verdict) return found;
-  add_banks(found, device, *verdict);
-  for (const SeriesCurve& each : curves) add_costs(found, device, each, *verdict);
-  if (!verdict->is_visible) return found;
-  for (const AccessKind& kind : all_kinds()) {
-    if (kind.is_single) add_model(found, device, points, kind, *verdict);
+  if (const std::optional<Verdict> verdict = judge(curves)) {
+    add_banks(found, device, *verdict);
+    for (const SeriesCurve& each : curves) add_costs(found, device, each, *verdict);
+    if (verdict->is_visible) {
+      add_congestion(found, device, points, verdict->ranking.front().model);
+    }
   }
+  const std::vector<Finding> tiles = transpose_findings(device, points);
+  found.findings.insert(found.findings.end(), tiles.begin(), tiles.end());
   return found;
 }
 

@@ -12,41 +12,14 @@
 #include <vector>
 
 #include "clprobe/device.hpp"
+#include "probes/banks/buffers.hpp"
+#include "probes/banks/transpose_launch.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/mixed.hpp"
 #include "probes/shared/work_group.hpp"
 
 namespace clprobe::banks {
 namespace {
-
-/// What all points share: freed when the probe ends.
-struct State {
-  explicit State(Session& of) : session(of) {}
-
-  /// Room for a row of so many bytes for each chain.
-  const cl::Buffer& offsets(std::uint64_t row_bytes) {
-    if (row_bytes_ < row_bytes) {
-      offsets_ = cl::Buffer(session.context(), CL_MEM_READ_ONLY, row_bytes * max_instructions);
-      row_bytes_ = row_bytes;
-    }
-    return offsets_;
-  }
-
-  const cl::Buffer& results() {
-    if (results_() == nullptr) {
-      results_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE,
-                            2 * launches_of_model * sizeof(cl_ulong));
-    }
-    return results_;
-  }
-
-  Session& session;
-
- private:
-  cl::Buffer offsets_{};
-  cl::Buffer results_{};
-  std::uint64_t row_bytes_{0};
-};
 
 /// A point, and what its launches make of it.
 struct Launch {
@@ -113,7 +86,7 @@ std::uint64_t lead_for(std::uint64_t accesses) { return accesses % 2 == 0 ? 1 : 
 /// The group's accesses, ready to be launched.
 class Accesses {
  public:
-  Accesses(std::shared_ptr<State> state, const Point& point);
+  Accesses(std::shared_ptr<Buffers> buffers, const Point& point);
 
   [[nodiscard]] const Launch& launch() const { return launch_; }
   [[nodiscard]] const std::string& options() const { return options_; }
@@ -131,7 +104,7 @@ class Accesses {
   Measurement run_long(std::uint64_t iterations);
   Measurement run_single(std::uint64_t launches);
 
-  std::shared_ptr<State> state_;
+  std::shared_ptr<Buffers> buffers_;
   Session& session_;
   Launch launch_;
   std::string options_;
@@ -141,14 +114,14 @@ class Accesses {
   cl::Kernel kernel_;
 };
 
-Accesses::Accesses(std::shared_ptr<State> state, const Point& point)
-    : state_(std::move(state)),
-      session_(state_->session),
+Accesses::Accesses(std::shared_ptr<Buffers> buffers, const Point& point)
+    : buffers_(std::move(buffers)),
+      session_(buffers_->session),
       launch_(point),
       options_(options_for(session_.info(), launch_)),
       table_(offset_table(launch_)),
-      offsets_(state_->offsets(launch_.lanes * sizeof(cl_uint))),
-      out_(state_->results()),
+      offsets_(buffers_->offsets(launch_.lanes * max_instructions * sizeof(cl_uint))),
+      out_(buffers_->results()),
       kernel_(session_.kernel("banks.cl", "banks_access", options_)) {
   session_.queue().enqueueWriteBuffer(offsets_, CL_TRUE, 0, table_.size() * sizeof(cl_uint),
                                       table_.data());
@@ -282,8 +255,8 @@ std::uint64_t iterations_of(const DeviceInfo& device, const AccessKind& kind) {
   return kind.is_chain ? 64 : 32;
 }
 
-Work prepare(const std::shared_ptr<State>& state, const Point& point) {
-  auto accesses = std::make_shared<Accesses>(state, point);
+Work prepare(const std::shared_ptr<Buffers>& buffers, const Point& point) {
+  auto accesses = std::make_shared<Accesses>(buffers, point);
   const Launch& launch = accesses->launch();
   Work work;
   // As many as there are, which may be fewer than were planned.
@@ -293,10 +266,10 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
     work.iterations = launches_of_model;
     work.max_iterations = launches_of_model;
   } else {
-    work.iterations = iterations_of(state->session.info(), launch.kind);
+    work.iterations = iterations_of(buffers->session.info(), launch.kind);
     work.max_iterations = max_timed(launch.footprint, launch.items);
   }
-  work.build = state->session.build_of("banks.cl", accesses->options());
+  work.build = buffers->session.build_of("banks.cl", accesses->options());
   work.run = [accesses](std::uint64_t iterations) { return accesses->run(iterations); };
   return work;
 }
@@ -305,12 +278,16 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
 
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed*/,
                                   const Point& point) {
+  if (is_transposition(point)) {
+    return {{transpose_options_for(device, shape_of<Tile>(point)), ""}};
+  }
   return {{options_for(device, Launch(point)), ""}};
 }
 
 Preparer open(Session& session) {
-  return [state = std::make_shared<State>(session)](const Point& point) {
-    return prepare(state, point);
+  return [buffers = std::make_shared<Buffers>(session)](const Point& point) {
+    return is_transposition(point) ? prepare_transposition(buffers, point)
+                                   : prepare(buffers, point);
   };
 }
 

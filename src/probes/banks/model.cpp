@@ -275,12 +275,15 @@ CongestionModel fit_congestion(std::span<const CongestionPoint> points) {
   model.c1_interval = line.slope_interval;
   model.c2_interval = line.intercept_interval;
   model.r_squared = line.r_squared;
-  for (const CongestionPoint& point : points) {
-    const double deviation = std::fabs(model.time_of(point.product) - point.time);
-    model.largest_deviation = std::max(model.largest_deviation, deviation);
-    if (point.time > 0.0) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double deviation = std::fabs(model.time_of(points[i].product) - points[i].time);
+    if (deviation > model.largest_deviation) {
+      model.largest_deviation = deviation;
+      model.deviates_most = i;
+    }
+    if (points[i].time > 0.0) {
       model.largest_deviation_share =
-          std::max(model.largest_deviation_share, deviation / point.time);
+          std::max(model.largest_deviation_share, deviation / points[i].time);
     }
   }
   return model;

@@ -2,6 +2,7 @@
 // How many banks a local memory has, and what a conflict costs, from times by pattern. Pure.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -96,6 +97,7 @@ struct CongestionModel {
   Interval c2_interval{};
   double r_squared{0.0};
   double largest_deviation{0.0};        ///< |E - measured|
+  std::size_t deviates_most{0};         ///< the point that has it
   double largest_deviation_share{0.0};  ///< of what was measured
 
   [[nodiscard]] double time_of(double product) const { return c1 * product + c2; }

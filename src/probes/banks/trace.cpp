@@ -5,6 +5,7 @@
 
 #include "clprobe/simulated.hpp"
 #include "probes/banks/access.hpp"
+#include "probes/banks/transpose.hpp"
 #include "probes/shared/fields.hpp"
 
 namespace clprobe::banks {
@@ -72,6 +73,7 @@ Program accesses_of(const AccessKind& kind, const Shape& shape, std::uint32_t ch
 }  // namespace
 
 SimulatedWork trace(const Machine& machine, const Point& point) {
+  if (is_transposition(point)) return trace_transposition(machine, point);
   const AccessKind& kind = kind_of(point.series);
   const auto shape = shape_of<Shape>(point);
   const std::uint32_t chains = kind.is_chain ? 1 : shape.instructions;

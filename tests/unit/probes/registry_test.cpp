@@ -125,15 +125,16 @@ TEST_CASE("a driver gets the clock, what is put before the file, and headers whe
                                                       "before\n" +
                                                       std::string(embedded_file("stride.cl")));
   CHECK(headers_of("stride.cl").empty());
-  CHECK(headers_of("banks.cl") == " cl/mixed.clh");
+  CHECK(headers_of("inflight.cl") == " cl/places.clh");
   // Nothing is missing but the words of the line, and nothing moves.
-  const std::string_view banks = embedded_file("banks.cl");
-  constexpr std::string_view line = "#include \"mixed.clh\"";
-  const std::size_t at = banks.find(line);
+  const std::string_view inflight = embedded_file("inflight.cl");
+  constexpr std::string_view line = "#include \"places.clh\"";
+  const std::size_t at = inflight.find(line);
   REQUIRE(at != std::string_view::npos);
-  CHECK(kernel_source("banks.cl") ==
-        std::string(embedded_file("clock.clh")) + std::string(banks.substr(0, at)) +
-            std::string(embedded_file("mixed.clh")) + std::string(banks.substr(at + line.size())));
+  CHECK(kernel_source("inflight.cl") == std::string(embedded_file("clock.clh")) +
+                                            std::string(inflight.substr(0, at)) +
+                                            std::string(embedded_file("places.clh")) +
+                                            std::string(inflight.substr(at + line.size())));
   CHECK(kernel_source("stalls.cl").find("#include") == std::string::npos);
   CHECK_THROWS_AS(static_cast<void>(kernel_source("nothing.cl")), std::out_of_range);
 }

@@ -56,6 +56,10 @@ TEST_CASE("presets have the numbers of their sources") {
   CHECK(fermi.memory.latency_cycles == Latency{570, 570});
   CHECK(preset("kepler-k20-pool").pending == Pending{PendingKind::request_pool, 1362, 0});
   CHECK(preset("kepler-k20-prt").pending == Pending{PendingKind::prt, 44, 0});
+  const Machine gtx = preset("gtx-780-ti");
+  CHECK(gtx.core.compute_units == 15);
+  CHECK(gtx.core.clock_ghz == 0.928);
+  CHECK(gtx.local.bank_bytes == 8);
   const Machine gsi = preset("gsi");
   CHECK(gsi.pending.entries == 32);
   CHECK(gsi.store_buffer.entries == 32);
@@ -68,11 +72,11 @@ TEST_CASE("presets have the numbers of their sources") {
 TEST_CASE("an unknown preset is answered with the list and the nearest") {
   CHECK_THROWS_WITH_AS(static_cast<void>(preset("fermi-m2050")),
                        "no machine 'fermi-m2050' (did you mean fermi-m2070?); there are "
-                       "fermi-m2070, kepler-k20-pool, kepler-k20-prt, gsi, hopper-like",
+                       "fermi-m2070, kepler-k20-pool, kepler-k20-prt, gtx-780-ti, gsi, hopper-like",
                        MachineError);
   CHECK_THROWS_WITH_AS(static_cast<void>(preset("zzzzzz")),
                        "no machine 'zzzzzz'; there are fermi-m2070, kepler-k20-pool, "
-                       "kepler-k20-prt, gsi, hopper-like",
+                       "kepler-k20-prt, gtx-780-ti, gsi, hopper-like",
                        MachineError);
 }
 

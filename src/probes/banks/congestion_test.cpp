@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands beside the model E = c1 * w * l * k + c2: where it is off, and the bound of theory.
+#include "probes/banks/congestion_findings.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "probes/banks/access.hpp"
+#include "probes/shared/fields.hpp"
+#include "probes/shared/finding.hpp"
+
+namespace clprobe::banks {
+namespace {
+
+constexpr Model model{32, 4, 32};
+
+DeviceInfo gpu() {
+  DeviceInfo device;
+  device.timer = Timer::clock;
+  device.clock = {ClockKind::nvidia, ClockRate::core_cycles, 0, 1, 2.0, 2.0, 2.0, 1.0};
+  return device;
+}
+
+/// E of a device that takes w l k + 300 cycles, and `alone` times as long for one sub-group.
+std::vector<Point> points_of(std::string_view series, double alone) {
+  std::vector<Point> points;
+  for (const int w : {1, 2, 32}) {
+    for (const int l : {1, 32}) {
+      for (const int k : {1, 8, 32}) {
+        Shape shape;
+        shape.pattern = {PatternKind::congestion, k, 128, 32};
+        shape.sub_groups = static_cast<std::uint32_t>(w);
+        shape.instructions = static_cast<std::uint32_t>(l);
+        Point point;
+        point.series = series;
+        write_shape(shape, point);
+        const double cycles = (w == 1 ? alone : 1.0) * (w * l * k + 300.0);
+        // A sample has a thousand launches of w * l accesses.
+        Sample sample{.accesses = static_cast<std::uint64_t>(1000 * w * l)};
+        sample.ticks = static_cast<std::uint64_t>(1000.0 * cycles);
+        point.samples = {sample, sample};
+        points.push_back(point);
+      }
+    }
+  }
+  return points;
+}
+
+/// With what chains and independent loads have found before: 25 cycles, 1 more a way.
+Findings found_in(const std::vector<Point>& points, bool has_latency = true) {
+  Findings found;
+  const auto add = [&](std::string_view name, std::string_view series, double value) {
+    found.findings.push_back(finding_of(name, series, "cycles", "", value, value, value));
+  };
+  if (has_latency) add("conflict_free", "load-latency 4 B", 25.0);
+  add("cost_per_way", "load-throughput 4 B", 1.0);
+  add_congestion(found, gpu(), points, model);
+  return found;
+}
+
+const Finding* find(const Findings& found, std::string_view name) {
+  const auto at = std::find_if(found.findings.begin(), found.findings.end(),
+                               [&](const Finding& each) { return each.name == name; });
+  return at == found.findings.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+TEST_CASE("a discrete memory machine takes a wavefront a turn, and one latency for all") {
+  // 8 accesses of 2 wavefronts each, one of them a cycle, an answer after 25 cycles.
+  CHECK(discrete_memory_machine_time(16.0, 25.0, 1.0) == doctest::Approx(40.0));
+  CHECK(discrete_memory_machine_time(1.0, 25.0, 1.0) == doctest::Approx(25.0));
+  CHECK(discrete_memory_machine_time(16.0, 25.0, 2.0) == doctest::Approx(55.0));
+}
+
+TEST_CASE("the bound of theory stands beside the loads of the model: the median and the extremes") {
+  const Findings found = found_in(points_of("load-model", 1.0));
+  const Finding* const over = find(found, "over_bound");
+  REQUIRE(over != nullptr);
+  // w l k + 300 over w l k + 24, of products from 1 to 32,768.
+  CHECK(*over->high == doctest::Approx(301.0 / 25.0).epsilon(1e-3));
+  CHECK(*over->low == doctest::Approx(33068.0 / 32792.0).epsilon(1e-3));
+  CHECK(*over->low < *over->value);
+  CHECK(*over->value < *over->high);
+}
+
+TEST_CASE("there is no bound for stores, nor without the latency of a load") {
+  CHECK(find(found_in(points_of("store-model", 1.0)), "over_bound") == nullptr);
+  CHECK(find(found_in(points_of("store-model", 1.0)), "c1") != nullptr);
+  CHECK(find(found_in(points_of("load-model", 1.0), false), "over_bound") == nullptr);
+}
+
+TEST_CASE("where the model is off most is said: one sub-group that waits for its own loads") {
+  const Findings found = found_in(points_of("load-model", 2.0));
+  REQUIRE(find(found, "deviates_most") != nullptr);
+  CHECK(find(found, "deviates_most")->label == "1 sub-group, 32 accesses, 32 ways");
+}
+
+}  // namespace clprobe::banks

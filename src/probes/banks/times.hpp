@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// The unit of the probe's times: cycles where the clock counts those, else seconds. Pure.
+#pragma once
+
+#include <string_view>
+
+#include "clprobe/probe.hpp"
+#include "clprobe/units.hpp"
+
+namespace clprobe::banks {
+
+inline bool in_cycles(const DeviceInfo& device) {
+  return device.timer == Timer::clock && device.clock.rate == ClockRate::core_cycles;
+}
+
+inline std::string_view time_unit(const DeviceInfo& device) {
+  return in_cycles(device) ? "cycles" : "seconds";
+}
+
+/// A time in the unit of the findings.
+inline double in_unit(double ns, const DeviceInfo& device) {
+  return in_cycles(device) ? ns * device.clock.ticks_per_ns : ns / ns_per_second;
+}
+
+}  // namespace clprobe::banks

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/banks/transpose.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/units.hpp"
+#include "probes/banks/times.hpp"
+#include "probes/shared/fields.hpp"
+#include "probes/shared/finding.hpp"
+#include "probes/shared/mixed.hpp"
+#include "probes/shared/work_group.hpp"
+
+namespace clprobe::banks {
+namespace {
+
+/// In words from the row's beginning.
+std::uint32_t place_in_row(const Tile& tile, std::uint32_t row, std::uint32_t column) {
+  const auto side = static_cast<std::uint32_t>(tile.side);
+  switch (tile.layout) {
+    case Layout::rows:
+    case Layout::padded:
+      return column;
+    case Layout::diagonal:
+      return (column + row) % side;
+    case Layout::shifted:
+      // The same shifts in every run, as one sample of random ones.
+      return (column + mixed(row + 1)) % side;
+  }
+  return column;
+}
+
+/// Sub-groups that share a tile's rows evenly. Four rows each leave the loads something to overlap,
+/// and a group of the usual size does.
+int sub_groups_for(int side, std::int64_t max_sub_groups) {
+  constexpr std::int64_t usual_rows = 4;
+  const auto max = std::max<std::int64_t>(max_sub_groups, 1);
+  auto count = static_cast<int>(std::clamp<std::int64_t>(side / usual_rows, 1, max));
+  while (side % count != 0) --count;
+  return count;
+}
+
+struct TileTime {
+  Tile tile{};
+  double time{0.0};
+  Interval interval{};
+};
+
+std::vector<TileTime> read_times(const DeviceInfo& device, std::span<const Point> points) {
+  std::vector<TileTime> times;
+  for (const Point& point : points) {
+    if (!is_transposition(point) || !point.failure.empty()) continue;
+    const std::optional<Tile> tile = find_shape<Tile>(point);
+    const std::optional<Estimate> time = estimate(point, device);
+    if (!tile || !time || !(time->ns > 0.0)) continue;
+    times.push_back(
+        {*tile,
+         in_unit(time->ns, device),
+         {in_unit(time->ns_interval.low, device), in_unit(time->ns_interval.high, device)}});
+  }
+  return times;
+}
+
+const TileTime* find_layout(std::span<const TileTime> times, Layout layout) {
+  const auto found = std::find_if(times.begin(), times.end(),
+                                  [&](const TileTime& each) { return each.tile.layout == layout; });
+  return found == times.end() ? nullptr : &*found;
+}
+
+std::string amount(const DeviceInfo& device, double time) {
+  return in_cycles(device) ? format_number(time) + " cycles" : format_seconds(time);
+}
+
+/// Nothing is advised for what a run's noise could have made.
+constexpr double min_gain = 1.1;
+
+std::optional<Finding> advise(const DeviceInfo& device, std::span<const TileTime> times) {
+  const TileTime* const rows = find_layout(times, Layout::rows);
+  const TileTime* const padded = find_layout(times, Layout::padded);
+  const TileTime* const diagonal = find_layout(times, Layout::diagonal);
+  const TileTime* const shifted = find_layout(times, Layout::shifted);
+  if (rows == nullptr || padded == nullptr || diagonal == nullptr || shifted == nullptr) return {};
+  const double best = std::min(padded->time, diagonal->time);
+  if (rows->time < min_gain * best) return {};
+  Finding advice = finding_of("advice", transpose_series, "", "times by layout");
+  advice.label = fmt::format(
+      "Of a tile of {0} x {0} words whose rows are written and whose columns are read, pad each "
+      "row "
+      "by a word ({1} per access), or begin each row one word further (diagonal: {2}), instead of "
+      "{3}: {4:.1f} times as fast. Rows shifted at random: {5}.",
+      rows->tile.side, amount(device, padded->time), amount(device, diagonal->time),
+      amount(device, rows->time), rows->time / best, amount(device, shifted->time));
+  return advice;
+}
+
+}  // namespace
+
+bool is_transposition(const Point& point) { return point.series == transpose_series; }
+
+std::vector<std::uint32_t> places_of(const Tile& tile) {
+  const auto side = static_cast<std::uint32_t>(tile.side);
+  const std::uint32_t row_words = side + (tile.layout == Layout::padded ? 1 : 0);
+  std::vector<std::uint32_t> places;
+  places.reserve(std::size_t{side} * side);
+  for (std::uint32_t row = 0; row < side; ++row) {
+    for (std::uint32_t column = 0; column < side; ++column) {
+      const std::uint32_t at = row * row_words + place_in_row(tile, row, column);
+      places.push_back(at * static_cast<std::uint32_t>(tile.word_bytes));
+    }
+  }
+  return places;
+}
+
+std::uint64_t bytes_of(const Tile& tile) {
+  const auto side = static_cast<std::uint64_t>(tile.side);
+  return side * (side + 1) * static_cast<std::uint64_t>(tile.word_bytes);
+}
+
+void add_transpositions(int lanes, std::int64_t max_work_group, int word_bytes, std::uint64_t room,
+                        Plan& plan) {
+  Tile tile;
+  tile.word_bytes = word_bytes;
+  tile.side = lanes;
+  tile.sub_groups = sub_groups_for(lanes, max_work_group / lanes);
+  std::string obstacle;
+  if (bytes_of(tile) > room) {
+    obstacle = fmt::format("a tile of {0} x {0} words needs {1} of local memory", lanes,
+                           format_bytes({bytes_of(tile)}));
+  } else if (tile.rows_per_sub_group() > max_rows_per_sub_group) {
+    obstacle = fmt::format("a work-group of {} work-items is too small for a tile of {} rows",
+                           max_work_group, lanes);
+  }
+  if (!obstacle.empty()) {
+    plan.findings.push_back(not_measured("transposition", transpose_series, obstacle));
+    return;
+  }
+  for (const auto& each : layout_words) {
+    tile.layout = each.value;
+    Point point;
+    point.series = transpose_series;
+    write_shape(tile, point);
+    plan.points.push_back(std::move(point));
+  }
+}
+
+std::string transpose_options(const Tile& tile) {
+  return fmt::format("-DTRANSPOSE=1 -DWORD={} -DROWS={} -DLOCAL_BYTES={}", tile.word_bytes,
+                     tile.rows_per_sub_group(), bytes_of(tile));
+}
+
+std::uint64_t lead_of_transpositions(std::uint64_t iterations) {
+  return iterations % 2 == 0 ? 1 : 2;
+}
+
+// Behind those before the timed ones, and the two rounds that they are made in.
+std::uint64_t max_transpositions() { return max_iterations - 4; }
+KernelLoops transpose_loops() { return {"banks_transpose", max_iterations}; }
+
+std::vector<Finding> transpose_findings(const DeviceInfo& device, std::span<const Point> points) {
+  std::vector<Finding> findings;
+  const std::vector<TileTime> times = read_times(device, points);
+  for (const TileTime& each : times) {
+    const std::string name =
+        fmt::format("{} {}", transpose_series, word_in(layout_words, each.tile.layout));
+    findings.push_back(finding_of("transposition", name, time_unit(device), "time per access",
+                                  each.time, each.interval.low, each.interval.high));
+  }
+  if (const std::optional<Finding> advice = advise(device, times)) findings.push_back(*advice);
+  return findings;
+}
+
+}  // namespace clprobe::banks
