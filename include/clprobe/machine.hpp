@@ -167,6 +167,19 @@ struct Sharing {
   friend bool operator==(const Sharing&, const Sharing&) = default;
 };
 
+/// What would make synchronization cheaper, as the outlook of Alsop 2016, section 6.1.4, has it.
+/// The published machines have neither.
+struct Synchronization {
+  /// Stores behind a release issue while it flushes those before it, which a queue keeps apart
+  /// (QuickRelease's S-FIFO).
+  bool stores_pass_releases{false};
+  /// A lock that no other unit wants is owned by this unit's first level, and takes no way to the
+  /// second: owned atomics, or such as are scoped to the unit.
+  bool owns_atomics{false};
+
+  friend bool operator==(const Synchronization&, const Synchronization&) = default;
+};
+
 struct Machine {
   std::string name{"unnamed"};
   Core core{};
@@ -182,6 +195,7 @@ struct Machine {
   MainMemory memory{};
   CopyEngine copy{};
   Sharing sharing{};
+  Synchronization synchronization{};
 
   friend bool operator==(const Machine&, const Machine&) = default;
 };

@@ -138,6 +138,12 @@ void visit_far_memory(Visitor& fields, MachineField& machine) {
     each.word("coherence", machine.sharing.coherence);
     visit_latency(each, "remote_latency_cycles", machine.sharing.remote_latency_cycles);
   });
+  // Machines were written before they could have it.
+  const bool is_published = machine.synchronization == Synchronization{};
+  fields.optional_section("synchronization", !is_published, [&](auto& each) {
+    each.boolean("stores_pass_releases", machine.synchronization.stores_pass_releases);
+    each.boolean("owns_atomics", machine.synchronization.owns_atomics);
+  });
 }
 
 /// `MachineField` is Machine or const Machine.

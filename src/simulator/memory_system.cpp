@@ -258,9 +258,15 @@ bool MemorySystem::send_store(std::uint64_t now, const Access& access, const Lin
   return false;
 }
 
+bool MemorySystem::owns(const Lock& lock) const {
+  return machine_.synchronization.owns_atomics && lock.held_elsewhere == Latency{};
+}
+
 void MemorySystem::do_acquire(std::uint64_t now, Access& access) {
   const std::uint32_t lock = access.instruction->id;
-  const AtomicService service = far_.atomic(now, access.requests.front().line);
+  const std::uint64_t near = now + machine_.l1.latency_cycles;
+  const AtomicService service = owns(locks_[lock]) ? AtomicService{near, near}
+                                                   : far_.atomic(now, access.requests.front().line);
   LockState& state = lock_states_[lock];
   const bool is_free = !state.is_held && service.performed >= state.free_from;
   if (is_free) state.is_held = true;
@@ -274,8 +280,13 @@ void MemorySystem::do_acquire(std::uint64_t now, Access& access) {
 void MemorySystem::do_release(std::uint64_t now, Access& access) {
   const std::uint32_t lock = access.instruction->id;
   const std::uint64_t flushed = stores_.flush(now);
-  stores_held_until_ = std::max(stores_held_until_, flushed);
-  const AtomicService service = far_.atomic_after(now, flushed, access.requests.front().line);
+  if (!machine_.synchronization.stores_pass_releases) {
+    stores_held_until_ = std::max(stores_held_until_, flushed);
+  }
+  const std::uint64_t near = std::max(now, flushed) + machine_.l1.latency_cycles;
+  const AtomicService service = owns(locks_[lock])
+                                    ? AtomicService{near, near}
+                                    : far_.atomic_after(now, flushed, access.requests.front().line);
   LockState& state = lock_states_[lock];
   state.is_held = false;
   const std::uint64_t others = draw(locks_[lock].held_elsewhere, ++state.releases, seed_ + lock);

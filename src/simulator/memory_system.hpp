@@ -110,6 +110,7 @@ class MemorySystem {
   bool merge(std::uint64_t now, Access& access, PendingLine& pending, std::uint32_t missing,
              bool is_remote, bool fills_l1);
   void note(Access& access, std::uint64_t ready, Level level);
+  [[nodiscard]] bool owns(const Lock& lock) const;
   void do_acquire(std::uint64_t now, Access& access);
   void do_release(std::uint64_t now, Access& access);
 

@@ -27,7 +27,8 @@ void add_tables(const Tile& tile, int j, Trace& trace) {
   std::vector<std::uint64_t> into;
   std::vector<std::uint64_t> from;
   for (int sub_group = 0; sub_group < tile.sub_groups; ++sub_group) {
-    const auto row = static_cast<std::size_t>(sub_group + j * tile.sub_groups);
+    const auto row = static_cast<std::size_t>(sub_group) +
+                     static_cast<std::size_t>(j) * static_cast<std::size_t>(tile.sub_groups);
     for (std::size_t lane = 0; lane < side; ++lane) {
       into.push_back(places[row * side + lane]);
       from.push_back(places[lane * side + row]);

@@ -99,6 +99,26 @@ TEST_CASE("with a queue for each, ownership has less of everything that coherenc
   CHECK(gsi(owning).of(Level::remote_l1) < 0.1 * time_of(owning));
 }
 
+TEST_CASE("what if: an S-FIFO ends pending releases, and owned atomics make own locks cheap") {
+  const auto run = [](simulator::Coherence coherence, simulator::Synchronization what_if) {
+    Machine machine = adapt(simulator::preset("gsi"), coherence, 32);
+    machine.synchronization = what_if;
+    TreeSearch search = small_search;
+    search.queues = TaskQueues::per_unit;
+    return CaseRun{"utsd", account_stalls(machine, make_tree_search(machine, search))};
+  };
+  for (const auto coherence : {Coherence::gpu, Coherence::ownership}) {
+    const CaseRun plain = run(coherence, {});
+    const CaseRun fifo = run(coherence, {.stores_pass_releases = true});
+    const CaseRun owned = run(coherence, {.owns_atomics = true});
+    CHECK(gsi(plain).of(StructuralStall::pending_release) > 0.0);
+    CHECK(gsi(fifo).of(StructuralStall::pending_release) == 0.0);
+    CHECK(time_of(fifo) < time_of(plain));
+    CHECK(time_of(owned) < time_of(plain));
+    CHECK(gsi(owned).of(Stall::synchronization) < gsi(plain).of(Stall::synchronization));
+  }
+}
+
 TEST_CASE("a search visits every node once, on any machine, and anew each time") {
   for (const TaskQueues queues : {TaskQueues::one, TaskQueues::per_unit}) {
     for (const std::uint64_t warps : {1U, 3U, 8U}) {

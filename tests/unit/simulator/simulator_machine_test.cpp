@@ -69,6 +69,14 @@ TEST_CASE("presets have the numbers of their sources") {
   CHECK(gsi.copy.granularity == CopyGranularity::core);
 }
 
+TEST_CASE("a file says how synchronization is made cheaper only where it is") {
+  Machine machine = preset("gsi");
+  CHECK(to_json(machine).find("synchronization") == std::string::npos);
+  machine.synchronization.stores_pass_releases = true;
+  CHECK(machine_from_json(to_json(machine)) == machine);
+  CHECK(to_json(machine).find("owns_atomics") != std::string::npos);
+}
+
 TEST_CASE("an unknown preset is answered with the list and the nearest") {
   CHECK_THROWS_WITH_AS(static_cast<void>(preset("fermi-m2050")),
                        "no machine 'fermi-m2050' (did you mean fermi-m2070?); there are "

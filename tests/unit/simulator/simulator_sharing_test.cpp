@@ -99,6 +99,35 @@ TEST_CASE("while a release flushes, stores of other warps are held back") {
   CHECK(timed(machine, trace) > 190);
 }
 
+TEST_CASE("where stores may pass a release, none waits for another warp's flush") {
+  Machine machine = plain();
+  machine.synchronization.stores_pass_releases = true;
+  Trace trace = one_warp(machine, {store(one_line), release(0)});
+  trace.programs.push_back({read_clock(0), alu(1), store({.base = 8192}, {1}), read_clock(1)});
+  trace.groups[0].warps.push_back({.program = 1, .lanes = 32, .number = 1});
+  CHECK(cycles_by_cause(machine, trace)[cause::pending_release] == 0);
+  CHECK(timed(machine, trace) < 10);
+  // The release itself waits for the stores before it as ever.
+  const Program releasing{read_clock(0), store(one_line), release(0), read_clock(1)};
+  CHECK(timed(machine, one_warp(machine, releasing)) >= 2 + 200 + 200);
+}
+
+TEST_CASE("an owned lock takes the way to the first level, unless other units want it") {
+  Machine machine = plain();
+  const Program program{read_clock(0), acquire(0), read_clock(1), release(0)};
+  Trace trace = one_warp(machine, program);
+  CHECK(timed(machine, trace) == 1 + 200);
+  machine.synchronization.owns_atomics = true;
+  CHECK(timed(machine, trace) == 1 + 20);
+  const Program releasing{acquire(0), read_clock(0), release(0), read_clock(1)};
+  CHECK(timed(machine, one_warp(machine, releasing)) == 1 + 20);
+  // Behind the stores that it publishes.
+  const Program publishing{acquire(0), read_clock(0), store(one_line), release(0), read_clock(1)};
+  CHECK(timed(machine, one_warp(machine, publishing)) == 2 + 200 + 20);
+  trace.locks[0].held_elsewhere = {1, 1};
+  CHECK(timed(machine, trace) == 1 + 200);
+}
+
 TEST_CASE("an acquire empties the first-level cache; what is owned stays") {
   Machine machine = plain();
   const Program program{load(1, one_line), store(one_line, {1}), release(0),         acquire(0),
