@@ -74,12 +74,14 @@ struct FunctionUnits {
   friend bool operator==(const FunctionUnits&, const FunctionUnits&) = default;
 };
 
-/// The load/store unit: takes warp instructions in order, splits each into lines and sends
-/// `lines_per_interval` of them every `interval_cycles`.
+/// The load/store units: each takes warp instructions in order, splits each into lines and sends
+/// `lines_per_interval` of them every `interval_cycles`. Loads of global memory go to the unit that
+/// has least to do; all else, which has an order or one local memory, to the first.
 struct LoadStore {
   std::uint64_t queue_instructions{1};  ///< that it holds, the one at work included
   std::uint64_t lines_per_interval{1};
   std::uint64_t interval_cycles{1};
+  std::uint64_t units{1};
 
   friend bool operator==(const LoadStore&, const LoadStore&) = default;
 };

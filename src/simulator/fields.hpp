@@ -84,6 +84,11 @@ void visit_near_memory(Visitor& fields, MachineField& machine) {
     each.natural("lines_per_interval", machine.load_store.lines_per_interval, some_count);
     each.natural("interval_cycles", machine.load_store.interval_cycles, some_cycles);
   });
+  // Machines were written before they could have several.
+  const bool has_several = machine.load_store.units > 1;
+  fields.optional_section("load_store_units", has_several, [&](auto& each) {
+    each.natural("count", machine.load_store.units, Bounds{1, 16});
+  });
   fields.section("local", [&](auto& each) {
     each.natural("bytes", machine.local.bytes, any_bytes);
     each.natural("banks", machine.local.banks, Bounds{1, 1024});

@@ -74,8 +74,8 @@ void ComputeUnit::find_scoreboard_hazard(Warp& warp, std::uint64_t now, Blockage
 
 void ComputeUnit::find_memory_hazards(const Warp& warp, const Instruction& instruction,
                                       std::uint64_t now, Blockage& found) const {
-  if (!memory_.accepts()) {
-    found.add(memory_.busy_causes(), never);
+  if (!memory_.accepts(instruction.operation)) {
+    found.add(memory_.busy_causes(instruction.operation), never);
     found.waiting = Waiting::room;
   }
   if (instruction.operation == Operation::store && memory_.stores_held_until() > now) {

@@ -17,8 +17,9 @@ MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, std::uint
       keeps_loads_(machine.l1.keeps_loads && l1_.exists()),
       stores_(machine_, l1_, far_),
       copies_(machine_, table_, far_),
-      queue_(machine.load_store.queue_instructions),
+      units_(machine.load_store.units),
       lock_states_(trace.locks.size()) {
+  for (Unit& unit : units_) unit.queue.resize(machine.load_store.queue_instructions);
   make_resident(trace);
 }
 
@@ -47,8 +48,33 @@ void MemorySystem::make_resident(const Trace& trace) {
   }
 }
 
+std::uint64_t MemorySystem::next_action_of(const Unit& unit) const {
+  return unit.blocked == cause::full_mshr ? table_.next_answer() : unit.next_action;
+}
+
 std::uint64_t MemorySystem::next_unit_action() const {
-  return blocked_ == cause::full_mshr ? table_.next_answer() : next_action_;
+  std::uint64_t first = never;
+  for (const Unit& unit : units_) first = std::min(first, next_action_of(unit));
+  return first;
+}
+
+std::size_t MemorySystem::units_for(Operation operation) const {
+  return operation == Operation::load ? units_.size() : 1;
+}
+
+bool MemorySystem::accepts(Operation operation) const {
+  for (std::size_t i = 0; i < units_for(operation); ++i) {
+    if (units_[i].has_room()) return true;
+  }
+  return false;
+}
+
+MemorySystem::Unit& MemorySystem::unit_for(Operation operation) {
+  Unit* least = &units_.front();
+  for (std::size_t i = 1; i < units_for(operation); ++i) {
+    if (units_[i].used < least->used) least = &units_[i];
+  }
+  return *least;
 }
 
 std::uint64_t MemorySystem::next_event() const {
@@ -56,12 +82,14 @@ std::uint64_t MemorySystem::next_event() const {
 }
 
 void MemorySystem::process(std::uint64_t now) {
-  const bool unit_is_due = next_unit_action() <= now;
   const bool engine_is_due = copies_.next_event() <= now;
+  const bool has_answer = table_.next_answer() <= now;
   receive(now);
-  if (unit_is_due) {
-    act(now);
-    while (blocked_ == 0 && next_action_ <= now) act(now);
+  for (Unit& unit : units_) {
+    const bool is_due = unit.blocked == cause::full_mshr ? has_answer : unit.next_action <= now;
+    if (!is_due) continue;
+    act(now, unit);
+    while (unit.blocked == 0 && unit.next_action <= now) act(now, unit);
   }
   if (engine_is_due) copies_.process(now);
 }
@@ -78,15 +106,18 @@ void MemorySystem::receive(std::uint64_t now) {
   });
 }
 
-Causes MemorySystem::busy_causes() const {
-  if (blocked_ != 0) return blocked_;
-  const Ways& ways = queue_[head_].ways;
+Causes MemorySystem::busy_causes(Operation operation) const {
+  for (std::size_t i = 0; i < units_for(operation); ++i) {
+    if (units_[i].blocked != 0) return units_[i].blocked;
+  }
+  const Ways& ways = units_.front().queue[units_.front().head].ways;
   return ways.ways > ways.parts ? cause::bank_conflict : cause::serial_requests;
 }
 
 void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std::uint32_t context,
                           const Execution& execution, std::uint64_t load) {
-  Access& access = queue_[(head_ + used_) % queue_.size()];
+  Unit& unit = unit_for(instruction.operation);
+  Access& access = unit.queue[(unit.head + unit.used) % unit.queue.size()];
   access.instruction = &instruction;
   access.context = context;
   access.load = load;
@@ -111,16 +142,16 @@ void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std
       coalesce(addresses_, instruction.lanes.bytes, machine_.l1, access.requests);
       break;
   }
-  if (used_++ == 0) {
-    next_action_ = now;
-    act(now);
+  if (unit.used++ == 0) {
+    unit.next_action = now;
+    act(now, unit);
   }
 }
 
-void MemorySystem::act(std::uint64_t now) {
-  Access& access = queue_[head_];
+void MemorySystem::act(std::uint64_t now, Unit& unit) {
+  Access& access = unit.first();
   if (access.is_done) {
-    leave_queue(now);
+    leave_queue(now, unit);
     return;
   }
   const Operation operation = access.instruction->operation;
@@ -128,28 +159,29 @@ void MemorySystem::act(std::uint64_t now) {
     const std::uint64_t way_cycles = machine_.local.way_cycles;
     access.ready = now + machine_.local.latency_cycles + (access.ways.ways - 1) * way_cycles;
     finish(access);
-    next_action_ = now + access.ways.ways * way_cycles;
+    unit.next_action = now + access.ways.ways * way_cycles;
     return;
   }
-  send_lines(now, access);
+  send_lines(now, unit);
 }
 
-void MemorySystem::leave_queue(std::uint64_t now) {
-  head_ = (head_ + 1) % queue_.size();
-  --used_;
+void MemorySystem::leave_queue(std::uint64_t now, Unit& unit) {
+  unit.head = (unit.head + 1) % unit.queue.size();
+  --unit.used;
   has_room_again_ = true;
-  next_action_ = used_ > 0 ? now : never;
+  unit.next_action = unit.used > 0 ? now : never;
 }
 
-void MemorySystem::send_lines(std::uint64_t now, Access& access) {
-  if (blocked_ == cause::full_mshr) full_table_cycles_ += now - blocked_since_;
-  blocked_ = 0;
+void MemorySystem::send_lines(std::uint64_t now, Unit& unit) {
+  Access& access = unit.first();
+  if (unit.blocked == cause::full_mshr) full_table_cycles_ += now - unit.blocked_since;
+  unit.blocked = 0;
   for (std::uint64_t k = 0; k < machine_.load_store.lines_per_interval; ++k) {
     if (access.next == access.requests.size()) break;
-    if (!send(now, access, access.requests[access.next])) return;
+    if (!send(now, unit, access.requests[access.next])) return;
     ++access.next;
   }
-  next_action_ = now + machine_.load_store.interval_cycles;
+  unit.next_action = now + machine_.load_store.interval_cycles;
   if (access.next == access.requests.size()) finish(access);
 }
 
@@ -168,9 +200,9 @@ void MemorySystem::finish(Access& access) {
                           .level = access.level});
 }
 
-void MemorySystem::wait_for_entry(std::uint64_t now) {
-  blocked_ = cause::full_mshr;
-  blocked_since_ = now;
+void MemorySystem::wait_for_entry(std::uint64_t now, Unit& unit) {
+  unit.blocked = cause::full_mshr;
+  unit.blocked_since = now;
 }
 
 void MemorySystem::note(Access& access, std::uint64_t ready, Level level) {
@@ -181,10 +213,11 @@ void MemorySystem::note(Access& access, std::uint64_t ready, Level level) {
   access.ready = std::max(access.ready, ready);
 }
 
-bool MemorySystem::send(std::uint64_t now, Access& access, const LineRequest& request) {
+bool MemorySystem::send(std::uint64_t now, Unit& unit, const LineRequest& request) {
+  Access& access = unit.first();
   switch (access.instruction->operation) {
     case Operation::store:
-      return send_store(now, access, request);
+      return send_store(now, unit, request);
     case Operation::atomic:
       note(access, far_.atomic(now, request.line).ready, Level::l2);
       return true;
@@ -195,11 +228,12 @@ bool MemorySystem::send(std::uint64_t now, Access& access, const LineRequest& re
       do_release(now, access);
       return true;
     default:
-      return send_load(now, access, request);
+      return send_load(now, unit, request);
   }
 }
 
-bool MemorySystem::send_load(std::uint64_t now, Access& access, const LineRequest& request) {
+bool MemorySystem::send_load(std::uint64_t now, Unit& unit, const LineRequest& request) {
+  Access& access = unit.first();
   const Instruction& instruction = *access.instruction;
   const bool uses_l1 = keeps_loads_ && !instruction.skips_l1;
   const bool is_remote = instruction.is_written_elsewhere && stores_.owns_lines();
@@ -213,11 +247,11 @@ bool MemorySystem::send_load(std::uint64_t now, Access& access, const LineReques
     }
   }
   if (PendingLine* const pending = table_.find(request.line); pending != nullptr) {
-    return merge(now, access, *pending, missing, is_remote, uses_l1);
+    return merge(now, unit, *pending, missing, is_remote, uses_l1);
   }
   const bool needs_entry = table_.kind() != PendingKind::prt || !access.has_entry;
   if (needs_entry && table_.is_full()) {
-    wait_for_entry(now);
+    wait_for_entry(now, unit);
     return false;
   }
   if (table_.kind() == PendingKind::prt && !access.has_entry) {
@@ -230,12 +264,13 @@ bool MemorySystem::send_load(std::uint64_t now, Access& access, const LineReques
   return true;
 }
 
-bool MemorySystem::merge(std::uint64_t now, Access& access, PendingLine& pending,
-                         std::uint32_t missing, bool is_remote, bool fills_l1) {
+bool MemorySystem::merge(std::uint64_t now, Unit& unit, PendingLine& pending, std::uint32_t missing,
+                         bool is_remote, bool fills_l1) {
   if (!table_.can_merge(pending)) {
-    wait_for_entry(now);
+    wait_for_entry(now, unit);
     return false;
   }
+  Access& access = unit.first();
   ++pending.requests;
   std::uint64_t ready = std::max(pending.ready, now + machine_.l1.latency_cycles);
   Level level = Level::l1_coalescing;
@@ -250,11 +285,12 @@ bool MemorySystem::merge(std::uint64_t now, Access& access, PendingLine& pending
   return true;
 }
 
-bool MemorySystem::send_store(std::uint64_t now, const Access& access, const LineRequest& request) {
-  const auto full_until = stores_.take(now, request, access.instruction->is_written_elsewhere);
+bool MemorySystem::send_store(std::uint64_t now, Unit& unit, const LineRequest& request) {
+  const bool is_written_elsewhere = unit.first().instruction->is_written_elsewhere;
+  const auto full_until = stores_.take(now, request, is_written_elsewhere);
   if (!full_until) return true;
-  blocked_ = cause::full_store_buffer;
-  next_action_ = *full_until;
+  unit.blocked = cause::full_store_buffer;
+  unit.next_action = *full_until;
   return false;
 }
 

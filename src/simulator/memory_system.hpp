@@ -48,10 +48,11 @@ class MemorySystem {
   /// The next cycle in which something here can change; `never` when nothing will by itself.
   [[nodiscard]] std::uint64_t next_event() const;
 
-  [[nodiscard]] bool accepts() const { return used_ < queue_.size(); }
-  /// Why the unit does not accept.
-  [[nodiscard]] Causes busy_causes() const;
-  /// Takes a warp instruction. `accepts()` holds.
+  /// Whether a load/store unit has room for such an instruction.
+  [[nodiscard]] bool accepts(Operation operation) const;
+  /// Why none has.
+  [[nodiscard]] Causes busy_causes(Operation operation) const;
+  /// Takes a warp instruction. `accepts` holds.
   void accept(std::uint64_t now, const Instruction& instruction, std::uint32_t context,
               const Execution& execution, std::uint64_t load);
 
@@ -89,25 +90,41 @@ class MemorySystem {
     bool is_done{false};
     Ways ways{};
   };
+  /// A load/store unit: a ring of instructions of which the first is at work.
+  struct Unit {
+    std::vector<Access> queue{};
+    std::size_t head{0};
+    std::size_t used{0};
+    std::uint64_t next_action{never};
+    Causes blocked{0};  ///< full_mshr: then the next answer counts, not next_action
+    std::uint64_t blocked_since{0};
+
+    [[nodiscard]] bool has_room() const { return used < queue.size(); }
+    [[nodiscard]] Access& first() { return queue[head]; }
+  };
   struct LockState {
     bool is_held{false};
     std::uint64_t free_from{0};
     std::uint64_t releases{0};
   };
 
+  [[nodiscard]] std::uint64_t next_action_of(const Unit& unit) const;
   [[nodiscard]] std::uint64_t next_unit_action() const;
+  /// How many units may take it, the first ones.
+  [[nodiscard]] std::size_t units_for(Operation operation) const;
+  Unit& unit_for(Operation operation);
   void make_resident(const Trace& trace);
   void receive(std::uint64_t now);
-  void act(std::uint64_t now);
-  void leave_queue(std::uint64_t now);
-  void send_lines(std::uint64_t now, Access& access);
+  void act(std::uint64_t now, Unit& unit);
+  void leave_queue(std::uint64_t now, Unit& unit);
+  void send_lines(std::uint64_t now, Unit& unit);
   void finish(Access& access);
-  void wait_for_entry(std::uint64_t now);
-  /// Each returns false when the unit has to wait; then next_action_ says until when.
-  bool send(std::uint64_t now, Access& access, const LineRequest& request);
-  bool send_load(std::uint64_t now, Access& access, const LineRequest& request);
-  bool send_store(std::uint64_t now, const Access& access, const LineRequest& request);
-  bool merge(std::uint64_t now, Access& access, PendingLine& pending, std::uint32_t missing,
+  static void wait_for_entry(std::uint64_t now, Unit& unit);
+  /// Each returns false when the unit has to wait; then its next_action says until when.
+  bool send(std::uint64_t now, Unit& unit, const LineRequest& request);
+  bool send_load(std::uint64_t now, Unit& unit, const LineRequest& request);
+  bool send_store(std::uint64_t now, Unit& unit, const LineRequest& request);
+  bool merge(std::uint64_t now, Unit& unit, PendingLine& pending, std::uint32_t missing,
              bool is_remote, bool fills_l1);
   void note(Access& access, std::uint64_t ready, Level level);
   [[nodiscard]] bool owns(const Lock& lock) const;
@@ -126,12 +143,7 @@ class MemorySystem {
   Stores stores_;
   Copies copies_;
 
-  std::vector<Access> queue_;  // a ring
-  std::size_t head_{0};
-  std::size_t used_{0};
-  std::uint64_t next_action_{never};
-  Causes blocked_{0};  // full_mshr: then the next answer counts, not next_action_
-  std::uint64_t blocked_since_{0};
+  std::vector<Unit> units_;
   std::vector<std::uint64_t> addresses_{};
 
   std::uint64_t stores_held_until_{0};

@@ -54,6 +54,7 @@ TEST_CASE("presets have the numbers of their sources") {
   CHECK(fermi.pending == Pending{PendingKind::mshr, 128, 8});
   CHECK(fermi.local.latency_cycles == 27);
   CHECK(fermi.memory.latency_cycles == Latency{570, 570});
+  CHECK(preset("fermi-m2070-units").load_store.units == 3);
   CHECK(preset("kepler-k20-pool").pending == Pending{PendingKind::request_pool, 1362, 0});
   CHECK(preset("kepler-k20-prt").pending == Pending{PendingKind::prt, 44, 0});
   const Machine gtx = preset("gtx-780-ti");
@@ -80,12 +81,14 @@ TEST_CASE("a file says how synchronization is made cheaper only where it is") {
 TEST_CASE("an unknown preset is answered with the list and the nearest") {
   CHECK_THROWS_WITH_AS(static_cast<void>(preset("fermi-m2050")),
                        "no machine 'fermi-m2050' (did you mean fermi-m2070?); there are "
-                       "fermi-m2070, kepler-k20-pool, kepler-k20-prt, gtx-780-ti, gsi, hopper-like",
+                       "fermi-m2070, fermi-m2070-units, kepler-k20-pool, kepler-k20-prt, "
+                       "gtx-780-ti, gsi, hopper-like",
                        MachineError);
-  CHECK_THROWS_WITH_AS(static_cast<void>(preset("zzzzzz")),
-                       "no machine 'zzzzzz'; there are fermi-m2070, kepler-k20-pool, "
-                       "kepler-k20-prt, gtx-780-ti, gsi, hopper-like",
-                       MachineError);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(preset("zzzzzz")),
+      "no machine 'zzzzzz'; there are fermi-m2070, fermi-m2070-units, kepler-k20-pool, "
+      "kepler-k20-prt, gtx-780-ti, gsi, hopper-like",
+      MachineError);
 }
 
 TEST_CASE("a machine file with a fault is refused with its path") {

@@ -91,6 +91,39 @@ TEST_CASE("the M2070's spikes: 128 MSHRs") {
   CHECK(spike(machine, {.loads = 1, .mergers = 32}) == std::nullopt);
 }
 
+TEST_CASE("Fig. 1: the latency rises to 32 threads, is flat to 96, rises to 128 and jumps there") {
+  const auto risen = [](const Machine& machine, std::uint64_t from, std::uint64_t to) {
+    return static_cast<std::int64_t>(latency(machine, to, {})) -
+           static_cast<std::int64_t>(latency(machine, from, {}));
+  };
+  const Machine three = preset("fermi-m2070-units");
+  CHECK(risen(three, 2, 32) == 30);
+  CHECK(risen(three, 32, 96) <= 2);  // two warps issue a cycle
+  CHECK(risen(three, 96, 128) >= 30);
+  CHECK(risen(three, 128, 130) > 200);
+  CHECK(spike(three, {.loads = 1}) == 128);
+  CHECK(spike(three, {.loads = 2}) == 64);
+  // With one unit for all warps there is no shelf.
+  CHECK(risen(preset("fermi-m2070"), 32, 96) == 65);
+}
+
+TEST_CASE("stores, atomics and local memory have one unit, however many there are for loads") {
+  for (const Operation operation : {Operation::store, Operation::atomic, Operation::local_load}) {
+    const auto cycles = [&](std::uint64_t units) {
+      Machine machine = preset("fermi-m2070-units");
+      machine.load_store.units = units;
+      Instruction each = load(1, {.lane_step = 128, .warp_step = 4096});
+      each.operation = operation;
+      if (operation == Operation::store) each.writes = 0;
+      Trace trace;
+      trace.programs = {{each}};
+      trace.groups = {make_group(machine, 128)};
+      return simulate(machine, trace).cycles;
+    };
+    CHECK(cycles(3) == cycles(1));
+  }
+}
+
 TEST_CASE("the K20's spikes fit a pool of 1362 requests, and no table of 44 instructions") {
   const Machine pool = preset("kepler-k20-pool");
   CHECK(spike(pool, {.loads = 1}) == std::nullopt);
