@@ -14,6 +14,7 @@
 #include "clprobe/estimate.hpp"
 #include "clprobe/parallelism.hpp"
 #include "probes/inflight/loaded.hpp"
+#include "probes/inflight/serialization.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/shared/finding.hpp"
 
@@ -67,8 +68,8 @@ std::vector<double> min_of_visits(const Point& point) {
   return rounds;
 }
 
-/// Of the smallest work-group: what grows with it belongs to the curve.
-double overhead_of(std::span<const Point> points) {
+/// What a round without loads takes, by work-items.
+std::map<std::int64_t, double> overheads_in(std::span<const Point> points) {
   std::map<std::int64_t, double> least;
   for (const Point& point : points) {
     const std::vector<double> rounds = rounds_of(point);
@@ -76,7 +77,38 @@ double overhead_of(std::span<const Point> points) {
     least[point.parameters.integer_or("work_items", 0)] =
         *std::min_element(rounds.begin(), rounds.end());
   }
+  return least;
+}
+
+/// Of the smallest work-group: what grows with it belongs to the curve.
+double overhead_of(std::span<const Point> points) {
+  const std::map<std::int64_t, double> least = overheads_in(points);
   return least.empty() ? 0.0 : least.begin()->second;
+}
+
+/// A round without loads, which is a barrier, in the smallest work-group and in the largest.
+void add_barrier(Findings& found, std::span<const Point> points) {
+  const std::map<std::int64_t, double> least = overheads_in(points);
+  if (least.size() < 2) return;
+  const auto add = [&](std::string_view name, double cycles) {
+    found.findings.push_back(
+        in_unit("cycles", name, overhead_series, "least of rounds", cycles, {cycles, cycles}));
+  };
+  add("barrier_of_smallest", least.begin()->second);
+  add("barrier_of_largest", least.rbegin()->second);
+}
+
+void add_serialization(Findings& found, const std::string& series, const ThreadLatencyCurve& curve,
+                       int sub_group) {
+  if (curve.pattern.loads != 1 || curve.pattern.merger != 1) return;
+  const std::optional<Serialization> serial = find_serialization(curve, sub_group);
+  if (!serial) return;
+  constexpr const char* method = "thread-latency";
+  found.findings.push_back(in_unit("cycles", "cycles_per_lane", series, method,
+                                   serial->cycles_per_lane, serial->interval));
+  if (!serial->shelf) return;
+  found.findings.push_back(counted("parallel_items", series, method, serial->shelf->before,
+                                   serial->shelf->before, serial->shelf->after));
 }
 
 void add_curve(Findings& found, const std::string& series, const CurveFinding& curve) {
@@ -314,7 +346,11 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
       beside.label = set_beside(limit, *claim);
       found.findings.push_back(std::move(beside));
     }
-    for (std::size_t i = 0; i < each.size(); ++i) add_curve(found, series[i], each[i]);
+    for (std::size_t i = 0; i < each.size(); ++i) {
+      add_curve(found, series[i], each[i]);
+      add_serialization(found, series[i], curves[i], sub_group);
+    }
+    add_barrier(found, points);
   }
   add_chains(found, device, points);
   add_loaded_findings(device, points, found);

@@ -76,6 +76,10 @@ constexpr FindingSpec finding_specs[]{
     {.name = "spike", .unit = "count"},
     {.name = "cycles", .unit = "cycles", .role = Role::passing},  // near or far half of a cache
     {.name = "cycles_per_request", .unit = "cycles"},
+    {.name = "cycles_per_lane", .unit = "cycles", .role = Role::remark},
+    {.name = "parallel_items", .unit = "count"},
+    {.name = "barrier_of_smallest", .unit = "cycles", .role = Role::remark},
+    {.name = "barrier_of_largest", .unit = "cycles", .role = Role::remark},
     {.name = "in_flight", .unit = "count"},
     {.name = "in_flight_at_least", .unit = "count", .role = Role::lower_bound},
     {.name = "bound_by"},
