@@ -57,6 +57,9 @@ int max_ways(const Tile& tile, const Model& model, bool is_column) {
   return max;
 }
 
+constexpr std::uint64_t local_bytes = std::uint64_t{1} << 16U;
+constexpr std::uint64_t small_bytes = std::uint64_t{1} << 14U;
+
 Plan planned(int lanes, std::int64_t max_work_group, int word_bytes, std::uint64_t room) {
   Plan plan;
   add_transpositions(lanes, max_work_group, word_bytes, room, plan);
@@ -65,7 +68,7 @@ Plan planned(int lanes, std::int64_t max_work_group, int word_bytes, std::uint64
 
 /// Points of all layouts with such times per access.
 std::vector<Point> timed(const DeviceInfo& device, std::array<std::uint64_t, 4> cycles) {
-  std::vector<Point> points = planned(32, device.max_work_group_size, 4, 48 * 1024).points;
+  std::vector<Point> points = planned(32, device.max_work_group_size, 4, local_bytes).points;
   REQUIRE(points.size() == cycles.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
     Sample sample{.accesses = 1000};
@@ -121,7 +124,7 @@ TEST_CASE("columns of plain rows meet in one bank, and those of other layouts do
 
 TEST_CASE("a tile is as wide as a sub-group, and its rows are shared evenly") {
   for (const auto& [lanes, group] : {std::pair{32, 1024}, {64, 256}, {32, 128}, {8, 4096}}) {
-    const Plan plan = planned(lanes, group, 4, 64 * 1024);
+    const Plan plan = planned(lanes, group, 4, local_bytes);
     REQUIRE(plan.points.size() == 4);
     for (const Point& point : plan.points) {
       const auto tile = shape_of<Tile>(point);
@@ -136,9 +139,9 @@ TEST_CASE("a tile is as wide as a sub-group, and its rows are shared evenly") {
     REQUIRE(plan.findings.size() == 1);
     return plan.findings.front().reason;
   };
-  CHECK(reason_of(planned(32, 1024, 16, 16 * 1024)) ==
+  CHECK(reason_of(planned(32, 1024, 16, small_bytes)) ==
         "a tile of 32 x 32 words needs 16.5 KiB of local memory");
-  CHECK(reason_of(planned(64, 64, 4, 64 * 1024)) ==
+  CHECK(reason_of(planned(64, 64, 4, local_bytes)) ==
         "a work-group of 64 work-items is too small for a tile of 64 rows");
 }
 
