@@ -178,11 +178,14 @@ void look_at_levels(const ComparedResult& baseline, const ComparedResult& other,
     const auto a = before.find(*from.level + next);
     const auto b = after.find(*to.level + next);
     if (a == before.end() || b == after.end()) continue;
-    const double apart = std::fabs(std::log(*b->second->finding.value / *a->second->finding.value));
-    if (apart <= std::log1p(coarse_change)) continue;
+    const Difference times = difference(locate(*a->second), locate(*b->second));
+    const bool is_apart = std::fabs(times.change) > std::log1p(coarse_change);
+    if (!is_apart && times.farthest() <= std::log1p(coarse_change)) continue;
     judged.verdict = Verdict::unclear;
-    judged.reason += fmt::format("; but level {} is {:.3g} % apart, so that it may be another one",
-                                 a->first, 100.0 * std::expm1(apart));
+    judged.reason +=
+        fmt::format("; but level {} {} {:.3g} % apart, so that it may be another one", a->first,
+                    is_apart ? "is" : "may be",
+                    100.0 * std::expm1(is_apart ? std::fabs(times.change) : times.farthest()));
     return;
   }
 }

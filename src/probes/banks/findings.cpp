@@ -24,15 +24,12 @@ namespace {
 struct SeriesCurve {
   const AccessKind* kind{nullptr};
   Curve curve{};
-  std::vector<Interval> intervals{};  ///< of its times, in the same unit
+  std::vector<Interval> intervals{};          ///< of its times, in the same unit
+  std::vector<std::vector<double>> visits{};  ///< what each visit said of them
 };
 
-/// What the samples say, and what each visit says by itself: one point has no others to hold it.
-Interval hull_of_visits(const Estimate& time, std::span<const double> visits) {
-  Interval hull = time.ns_interval;
-  for (const double each : visits) {
-    hull = {std::min(hull.low, each), std::max(hull.high, each)};
-  }
+Interval hull_of(Interval hull, std::span<const double> more) {
+  for (const double each : more) hull = {std::min(hull.low, each), std::max(hull.high, each)};
   return hull;
 }
 
@@ -51,8 +48,12 @@ std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const P
         added.curve.lanes = shape->lanes;
         added.curve.patterns.push_back(shape->pattern);
         added.curve.times.push_back(in_unit(time->ns, device));
-        const Interval interval = hull_of_visits(*time, visit_estimates_ns(point, device));
-        added.intervals.push_back({in_unit(interval.low, device), in_unit(interval.high, device)});
+        std::vector<double> visits = visit_estimates_ns(point, device);
+        for (double& each : visits) each = in_unit(each, device);
+        const Interval samples{in_unit(time->ns_interval.low, device),
+                               in_unit(time->ns_interval.high, device)};
+        added.intervals.push_back(hull_of(samples, visits));
+        added.visits.push_back(std::move(visits));
       }
       if (!added.curve.times.empty()) curves.push_back(std::move(added));
     }
@@ -159,12 +160,14 @@ bool shows_cost(const Pattern& pattern, int word_bytes) {
 struct Wavefronts {
   std::vector<double> fronts{};
   std::vector<double> times{};
+  std::vector<std::size_t> places{};  ///< in the curve
 
-  [[nodiscard]] std::vector<double> times_of_min() const {
+  /// The places of those with the fewest.
+  [[nodiscard]] std::vector<std::size_t> free_places() const {
     const double min = *std::min_element(fronts.begin(), fronts.end());
-    std::vector<double> found;
+    std::vector<std::size_t> found;
     for (std::size_t i = 0; i < fronts.size(); ++i) {
-      if (fronts[i] == min) found.push_back(times[i]);
+      if (fronts[i] == min) found.push_back(places[i]);
     }
     return found;
   }
@@ -186,8 +189,31 @@ Wavefronts wavefronts_for_cost(const SeriesCurve& each, const Verdict& verdict) 
     }
     rows.fronts.push_back(count);
     rows.times.push_back(each.curve.times[i]);
+    rows.places.push_back(i);
   }
   return rows;
+}
+
+/// The median of patterns. All were visited in the same few passes, and what disturbed a pass
+/// disturbed all of them: the interval holds what each of these says by itself.
+Finding median_of_patterns(const SeriesCurve& each, std::span<const std::size_t> places,
+                           Finding finding) {
+  std::vector<double> times;
+  std::vector<std::vector<double>> by_pass;
+  for (const std::size_t place : places) {
+    times.push_back(each.curve.times[place]);
+    const std::vector<double>& visits = each.visits[place];
+    if (by_pass.size() < visits.size()) by_pass.resize(visits.size());
+    for (std::size_t pass = 0; pass < visits.size(); ++pass) by_pass[pass].push_back(visits[pass]);
+  }
+  std::vector<double> medians;
+  for (const std::vector<double>& pass : by_pass) medians.push_back(median(pass));
+  const Interval interval = hull_of(median_interval(times), medians);
+  finding.value = median(times);
+  finding.low = interval.low;
+  finding.high = interval.high;
+  finding.holds_scatter = true;
+  return finding;
 }
 
 void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& each,
@@ -195,12 +221,9 @@ void add_costs(Findings& found, const DeviceInfo& device, const SeriesCurve& eac
   if (each.curve.times.empty()) return;
   const std::string name = fmt::format("{} {} B", each.kind->name, each.curve.word_bytes);
   const Wavefronts rows = wavefronts_for_cost(each, verdict);
-  const std::vector<double> free_times = rows.times_of_min();
-  const Interval interval = median_interval(free_times);
-  Finding free = finding_of("conflict_free", name, time_unit(device), "median of patterns",
-                            median(free_times), interval.low, interval.high);
-  free.holds_scatter = true;  // many points stand for it
-  found.findings.push_back(std::move(free));
+  found.findings.push_back(median_of_patterns(
+      each, rows.free_places(),
+      finding_of("conflict_free", name, time_unit(device), "median of patterns")));
   if (verdict.is_visible) {
     Finding cost = finding_of("cost_per_way", name, time_unit(device), "least squares");
     constexpr std::size_t min_patterns =

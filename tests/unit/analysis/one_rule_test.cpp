@@ -289,6 +289,24 @@ TEST_CASE("what changed about a level whose time says that it is another one is 
   CHECK(verdict(126, 300, "seconds").verdict == Verdict::worse);
 }
 
+TEST_CASE("what changed about a level whose time may be another one's is unclear") {
+  const auto reason = [](double half_width) {
+    ComparedResult run = run_of(2000, 1950, 2050, 1.4);
+    ComparedFinding time = finding_of(100e-9, 100e-9, 100e-9, "seconds");
+    time.finding.level = 1;
+    time.disturbance = half_width;
+    run.findings.push_back(std::move(time));
+    Judgement judged{.verdict = Verdict::worse};
+    const Finding size = run.findings[0].finding;
+    look_at_levels(run, run, size, size, judged);
+    CHECK((judged.verdict == Verdict::unclear) == !judged.reason.empty());
+    return judged.reason;
+  };
+  // The root of two times 15 % is within 25 %, and of 17 % it is not.
+  CHECK(reason(0.15).empty());
+  CHECK(reason(0.17) == "; but level 1 may be 27.2 % apart, so that it may be another one");
+}
+
 TEST_CASE("caches that others had a part of are not said to have changed") {
   const auto verdict = [](double others, double others_before, std::string_view unit) {
     ComparedResult before = run_of(2000, 1950, 2050, 1.4);
