@@ -86,13 +86,14 @@ double overhead_of(std::span<const Point> points) {
   return least.empty() ? 0.0 : least.begin()->second;
 }
 
-/// A round without loads, which is a barrier, in the smallest work-group and in the largest.
+/// A round without loads, which is a barrier, in the smallest work-group and in the largest. They
+/// are of no series of points: one with findings is drawn, and this is no curve of loads.
 void add_barrier(Findings& found, std::span<const Point> points) {
   const std::map<std::int64_t, double> least = overheads_in(points);
   if (least.size() < 2) return;
   const auto add = [&](std::string_view name, double cycles) {
     found.findings.push_back(
-        in_unit("cycles", name, overhead_series, "least of rounds", cycles, {cycles, cycles}));
+        in_unit("cycles", name, "barrier", "least of rounds", cycles, {cycles, cycles}));
   };
   add("barrier_of_smallest", least.begin()->second);
   add("barrier_of_largest", least.rbegin()->second);
