@@ -138,9 +138,14 @@ class Flow {
                                   : tokens.subspan(open + 1, close - open - 1);
   }
 
+  /// To the end of the statement, or of the parentheses that it stands in: what a for-loop steps by
+  /// ends before the loop's body.
   static Tokens statement_from(Tokens body, std::size_t begin) {
     std::size_t end = begin;
-    while (end < body.size() && !ends_statement(body[end])) ++end;
+    const auto closes_before = [&](const Token& token) {
+      return token.to_partner < 0 && static_cast<std::size_t>(-token.to_partner) > end - begin;
+    };
+    while (end < body.size() && !ends_statement(body[end]) && !closes_before(body[end])) ++end;
     return body.subspan(begin, end - begin);
   }
 

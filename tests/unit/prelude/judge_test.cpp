@@ -151,6 +151,9 @@ TEST_CASE("values go through functions, macros and global memory") {
   CHECK(verdict(R"(int load(local int* from) { return from[0]; }
     kernel void k(global int* a, local int* t) { barrier(1); int i = load(t); a[i] = 1; })") ==
         "without barriers i decides on an address");
+  CHECK(verdict(R"(int load(local int* from) { return from[0]; }
+    kernel void k(global int* a, local int* t) { barrier(1); int i = load(&t[1]); a[i] = 1; })") ==
+        "without barriers i decides on an address");
   CHECK(verdict(R"(void store(global int* to, int at) { to[at] = 1; }
     kernel void k(global int* a, local int* t) { barrier(1); store(a, t[0]); })") ==
         "without barriers at decides on an address");
@@ -193,6 +196,10 @@ TEST_CASE("atomics may lose updates where nobody looks at the result") {
   CHECK(atomics("atomic_inc(index); a[index[0]] = 1;") ==
         "with updates lost index decides on an address");
   CHECK(atomics("atomic_inc(index); while (index[0] < 5);") ==
+        "with updates lost index decides on how long a loop runs");
+  // What a loop steps by is not what its body does.
+  CHECK(atomics("for (int i = 0; i < n; i += 2) atomic_add(index, a[i]);") == "usable");
+  CHECK(atomics("for (int i = 0; i < n; i += index[0]) atomic_add(index, a[i]);") ==
         "with updates lost index decides on how long a loop runs");
   CHECK(words_of(judge_text("#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
                             "kernel void k(global long* p) { atom_inc(p); }")
