@@ -102,8 +102,8 @@ constexpr FindingSpec finding_specs[]{
     {.name = noise_verdict_name},
     {.name = search::lock_use_name, .unit = "share"},
     {.name = copy::engine_name, .formerly = "copy engine"},
-    {.name = stack_ratio_name},
-    {.name = stack_thesis_name},
+    {.name = stack_ratio_name, .role = Role::remark},
+    {.name = stack_thesis_name, .role = Role::remark},
 };
 
 // Few points, of which each is a kernel as a whole.
