@@ -122,6 +122,7 @@ Ablation attribute_time(std::span<const AblationBuild> builds, std::size_t facto
                         const AblationOptions& options) {
   const std::vector<const Visits*> visits = visits_by_set(builds, factors, options);
   std::vector<double> typical;
+  typical.reserve(visits.size());
   for (const Visits* const each : visits) typical.push_back(typical_ns(*each));
   const std::vector<double> row = quantities_of(typical);
   std::vector<std::vector<double>> resampled(row.size());

@@ -67,7 +67,9 @@ void References::measure_due(std::span<const Point> points, Steady::duration at_
     if (is_due && !measure(each, points[each.point])) continue;
     if (is_due) {
       each.last = Steady::now();
-      each.took = each.last - begin;
+      // The least: a host that did something else meanwhile does not make it dear.
+      const Steady::duration took = each.last - begin;
+      each.took = each.took == Steady::duration() ? took : std::min(each.took, took);
     }
     still.push_back(each);
   }

@@ -207,6 +207,7 @@ Finding median_of_patterns(const SeriesCurve& each, std::span<const std::size_t>
     for (std::size_t pass = 0; pass < visits.size(); ++pass) by_pass[pass].push_back(visits[pass]);
   }
   std::vector<double> medians;
+  medians.reserve(by_pass.size());
   for (const std::vector<double>& pass : by_pass) medians.push_back(median(pass));
   const Interval interval = hull_of(median_interval(times), medians);
   finding.value = median(times);
