@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "probes/banks/access.hpp"
+#include "probes/banks/test_runs.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 
@@ -16,13 +17,6 @@ namespace clprobe::banks {
 namespace {
 
 constexpr Model model{32, 4, 32};
-
-DeviceInfo gpu() {
-  DeviceInfo device;
-  device.timer = Timer::clock;
-  device.clock = {ClockKind::nvidia, ClockRate::core_cycles, 0, 1, 2.0, 2.0, 2.0, 1.0};
-  return device;
-}
 
 /// E of a device that takes w l k + 300 cycles, and `alone` times as long for one sub-group.
 std::vector<Point> points_of(std::string_view series, double alone) {

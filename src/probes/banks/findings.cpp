@@ -50,9 +50,7 @@ std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const P
         added.curve.times.push_back(in_unit(time->ns, device));
         std::vector<double> visits = visit_estimates_ns(point, device);
         for (double& each : visits) each = in_unit(each, device);
-        const Interval samples{in_unit(time->ns_interval.low, device),
-                               in_unit(time->ns_interval.high, device)};
-        added.intervals.push_back(hull_of(samples, visits));
+        added.intervals.push_back(hull_of(in_unit(time->ns_interval, device), visits));
         added.visits.push_back(std::move(visits));
       }
       if (!added.curve.times.empty()) curves.push_back(std::move(added));

@@ -150,12 +150,9 @@ void Accesses::launch_first() {
 /// Where only the rate counts, the largest group that the driver runs will do; where the number is
 /// the question, another one is refused.
 void Accesses::fit_group() {
-  const std::uint64_t max = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
+  const std::uint64_t max = buffers_->max_items(kernel_);
   if (launch_.items <= max) return;
-  if (launch_.kind.is_single || max < launch_.lanes) {
-    throw Unsupported(fmt::format("the driver runs at most {} work-items of this kernel and not {}",
-                                  max, launch_.items));
-  }
+  if (launch_.kind.is_single || max < launch_.lanes) refuse_group(launch_.items, max);
   launch_.items = max / launch_.lanes * launch_.lanes;
 }
 
@@ -194,19 +191,9 @@ void Accesses::set_launch(std::uint64_t rounds, std::uint64_t iterations) {
 /// One launch with a loop of accesses.
 Measurement Accesses::run_long(std::uint64_t iterations) {
   set_launch(1, iterations);
-  const std::array<cl_ulong, 2> nothing{never, never};
-  session_.queue().enqueueWriteBuffer(out_, CL_TRUE, 0, sizeof nothing, nothing.data());
-  const LaunchTimes times =
-      session_.launch(kernel_, cl::NDRange(launch_.items), cl::NDRange(launch_.items));
-  std::array<cl_ulong, 2> out{};
-  session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, sizeof out, out.data());
   const std::uint64_t accesses = iterations * launch_.steps;
-  Measurement measurement;
+  Measurement measurement = buffers_->launch(kernel_, launch_.items);
   measurement.sample.accesses = iterations * launch_.accesses_per_iteration();
-  if (session_.info().clock.kind != ClockKind::none) measurement.sample.ticks = out[0];
-  measurement.sample.event_ns = times.event_ns;
-  measurement.sample.host_ns = times.host_ns;
-  measurement.sample.witness = out[1];
   measurement.expected_witness = witness_after(accesses + lead_for(accesses));
   return measurement;
 }

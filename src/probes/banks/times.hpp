@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "clprobe/probe.hpp"
+#include "clprobe/statistics.hpp"
 #include "clprobe/units.hpp"
 
 namespace clprobe::banks {
@@ -20,6 +21,10 @@ inline std::string_view time_unit(const DeviceInfo& device) {
 /// A time in the unit of the findings.
 inline double in_unit(double ns, const DeviceInfo& device) {
   return in_cycles(device) ? ns * device.clock.ticks_per_ns : ns / ns_per_second;
+}
+
+inline Interval in_unit(const Interval& ns, const DeviceInfo& device) {
+  return {in_unit(ns.low, device), in_unit(ns.high, device)};
 }
 
 }  // namespace clprobe::banks

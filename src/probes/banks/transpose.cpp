@@ -55,10 +55,7 @@ std::vector<TileTime> read_times(const DeviceInfo& device, std::span<const Point
     const std::optional<Tile> tile = find_shape<Tile>(point);
     const std::optional<Estimate> time = estimate(point, device);
     if (!tile || !time || !(time->ns > 0.0)) continue;
-    times.push_back(
-        {*tile,
-         in_unit(time->ns, device),
-         {in_unit(time->ns_interval.low, device), in_unit(time->ns_interval.high, device)}});
+    times.push_back({*tile, in_unit(time->ns, device), in_unit(time->ns_interval, device)});
   }
   return times;
 }

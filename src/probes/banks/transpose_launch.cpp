@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/banks/transpose_launch.hpp"
 
-#include <fmt/format.h>
-
-#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,13 +37,11 @@ class Transposition {
   [[nodiscard]] std::uint64_t items() const {
     return static_cast<std::uint64_t>(tile_.side) * static_cast<std::uint64_t>(tile_.sub_groups);
   }
-  void refuse_group();
 
   std::shared_ptr<Buffers> buffers_;
   Session& session_;
   Tile tile_;
   std::string options_;
-  cl::Buffer out_;
   cl::Kernel kernel_;
 };
 
@@ -55,9 +50,9 @@ Transposition::Transposition(std::shared_ptr<Buffers> buffers, const Point& poin
       session_(buffers_->session),
       tile_(shape_of<Tile>(point)),
       options_(transpose_options_for(session_.info(), tile_)),
-      out_(buffers_->results()),
       kernel_(session_.kernel("banks.cl", "banks_transpose", options_)) {
-  refuse_group();
+  const std::uint64_t max = buffers_->max_items(kernel_);
+  if (items() > max) refuse_group(items(), max);
   const std::vector<std::uint32_t> places = places_of(tile_);
   const std::uint64_t bytes = places.size() * sizeof(cl_uint);
   const cl::Buffer& offsets = buffers_->offsets(bytes);
@@ -65,32 +60,16 @@ Transposition::Transposition(std::shared_ptr<Buffers> buffers, const Point& poin
   kernel_.setArg(0, offsets);
   kernel_.setArg(1, static_cast<cl_uint>(tile_.side));
   kernel_.setArg(4, never);
-  kernel_.setArg(5, out_);
+  kernel_.setArg(5, buffers_->results());
   // Drivers compile when a kernel is launched for the first time.
   static_cast<void>(run(1));
-}
-
-void Transposition::refuse_group() {
-  const std::uint64_t max = kernel_.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device());
-  if (items() <= max) return;
-  throw Unsupported(
-      fmt::format("the driver runs at most {} work-items of this kernel and not {}", max, items()));
 }
 
 Measurement Transposition::run(std::uint64_t iterations) {
   kernel_.setArg(2, static_cast<cl_uint>(lead_of_transpositions(iterations)));
   kernel_.setArg(3, static_cast<cl_uint>(iterations));
-  const std::array<cl_ulong, 2> nothing{never, never};
-  session_.queue().enqueueWriteBuffer(out_, CL_TRUE, 0, sizeof nothing, nothing.data());
-  const LaunchTimes times = session_.launch(kernel_, cl::NDRange(items()), cl::NDRange(items()));
-  std::array<cl_ulong, 2> out{};
-  session_.queue().enqueueReadBuffer(out_, CL_TRUE, 0, sizeof out, out.data());
-  Measurement measurement;
+  Measurement measurement = buffers_->launch(kernel_, items());
   measurement.sample.accesses = iterations * tile_.accesses();
-  if (session_.info().clock.kind != ClockKind::none) measurement.sample.ticks = out[0];
-  measurement.sample.event_ns = times.event_ns;
-  measurement.sample.host_ns = times.host_ns;
-  measurement.sample.witness = out[1];
   measurement.expected_witness = expected_witness(tile_);
   return measurement;
 }

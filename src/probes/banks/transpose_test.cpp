@@ -21,6 +21,7 @@
 #include "clprobe/simulated.hpp"
 #include "probes/banks/access.hpp"
 #include "probes/banks/model.hpp"
+#include "probes/banks/test_runs.hpp"
 #include "probes/shared/fields.hpp"
 
 namespace clprobe::banks {
@@ -76,15 +77,6 @@ std::vector<Point> timed(const DeviceInfo& device, std::array<std::uint64_t, 4> 
     points[i].samples = {sample, sample};
   }
   return points;
-}
-
-DeviceInfo gpu() {
-  DeviceInfo device;
-  device.type = DeviceType::gpu;
-  device.max_work_group_size = 1024;
-  device.timer = Timer::clock;
-  device.clock = {ClockKind::nvidia, ClockRate::core_cycles, 0, 1, 2.0, 2.0, 2.0, 1.0};
-  return device;
 }
 
 const Finding* find(const std::vector<Finding>& findings, std::string_view name) {
