@@ -160,6 +160,10 @@ struct ComparedRow {
   std::vector<ComparedCell> cells{};  ///< by run
 };
 
+/// Reasons of `Unmatched` where nothing more is to be said.
+inline constexpr std::string_view only_in_baseline = "only in the baseline";
+inline constexpr std::string_view not_in_baseline = "not in the baseline";
+
 /// What one run has and the baseline does not, or the other way round.
 struct Unmatched {
   std::size_t run{0};

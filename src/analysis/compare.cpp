@@ -135,7 +135,8 @@ class Comparator {
     for (const ComparedResult& result : runs_[run].results) {
       const bool is_matched = find_result(baseline_, result.probe) != nullptr;
       if (result.probe == clock_section || is_matched) continue;
-      made_.unmatched.push_back({run, result.probe, "", "", std::nullopt, "not in the baseline"});
+      made_.unmatched.push_back(
+          {run, result.probe, "", "", std::nullopt, std::string(not_in_baseline)});
     }
   }
 
@@ -261,7 +262,7 @@ class Comparator {
           match != nullptr ? judge_match({baseline, *finding}, {other, *match}, doubts)
                            : judge_lost(*finding, lost_series(other, finding->finding.series));
       if (!judged) {
-        leave(run, baseline.probe, finding->finding, "only in the baseline");
+        leave(run, baseline.probe, finding->finding, only_in_baseline);
       } else if (!unresolved.takes(*finding, match, *judged)) {
         settle(run, *finding, match, *std::move(judged));
       }
@@ -270,7 +271,7 @@ class Comparator {
     const std::vector<Key>& known = keys_[baseline.probe];
     for (const auto& [key, finding] : ours) {
       if (std::binary_search(known.begin(), known.end(), key)) continue;
-      leave(run, baseline.probe, finding->finding, "not in the baseline");
+      leave(run, baseline.probe, finding->finding, not_in_baseline);
     }
   }
 

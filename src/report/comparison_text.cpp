@@ -51,16 +51,13 @@ std::string described(const RunDigest& run, std::vector<std::string> parts) {
                      run.interrupted ? ", INTERRUPTED" : "");
 }
 
-constexpr std::string_view only_there = "only in the baseline";
-constexpr std::string_view only_here = "not in the baseline";
-
 /// Which run has it, of which probe, series and level. Both runs may have a level of that number.
 std::string unmatched_start(const Unmatched& each, std::size_t baseline) {
   const std::string here = run_letter(each.run);
   const std::string there = run_letter(baseline);
   std::string text = here + ":";
-  if (each.reason == only_there) text = fmt::format("in {}, not in {}:", there, here);
-  if (each.reason == only_here) text = fmt::format("in {}, not in {}:", here, there);
+  if (each.reason == only_in_baseline) text = fmt::format("in {}, not in {}:", there, here);
+  if (each.reason == not_in_baseline) text = fmt::format("in {}, not in {}:", here, there);
   text += " " + each.probe;
   if (!each.series.empty()) text += " " + each.series;
   if (each.level) text += fmt::format(" {}", *each.level);
@@ -68,7 +65,7 @@ std::string unmatched_start(const Unmatched& each, std::size_t baseline) {
 }
 
 std::string unmatched_end(const Unmatched& each) {
-  const bool is_told = each.reason == only_there || each.reason == only_here;
+  const bool is_told = each.reason == only_in_baseline || each.reason == not_in_baseline;
   return is_told ? "" : ": " + each.reason;
 }
 
