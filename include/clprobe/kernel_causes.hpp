@@ -35,11 +35,11 @@ struct FoldingOptions {
 /// What the curve shows.
 struct Folding {
   std::uint64_t all_groups{0};
-  std::uint64_t least_groups{0};  ///< where the least time lies
+  std::uint64_t fastest_groups{0};  ///< where the least time lies
   /// The most groups whose part of the buffers fills at most half of the last cache, and where the
   /// least time lies with at least as many. Nothing where sizes are not known, or none does.
   std::optional<std::uint64_t> cached_groups{};
-  std::uint64_t least_to_cached{0};
+  std::uint64_t fastest_cached_groups{0};
   /// From this number of groups down the kernel takes longer than its least, by more than noise and
   /// 5 %: groups write the same lines. 0: it does not.
   std::uint64_t collide_from{0};
@@ -72,7 +72,7 @@ struct KernelTimes {
   /// The folding that was chosen, done by other groups: their times side by side.
   std::vector<Visits> windows_ns{};
   /// All factors, each once. Of those that were taken away, in this order, come the bits of the
-  /// builds; the builds without memory are folded to `Folding::least_groups`.
+  /// builds; the builds without memory are folded to `Folding::fastest_groups`.
   std::vector<KernelFactorState> factors{};
   std::vector<AblationBuild> builds{};
   std::optional<double> app_share{};  ///< of the program's device time

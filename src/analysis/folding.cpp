@@ -60,7 +60,7 @@ std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
   if (sorted.size() < 2) return std::nullopt;
   Folding folding{.all_groups = sorted.front().distinct_groups};
   const FoldedTime& least = fastest_of(sorted, options.min_groups);
-  folding.least_groups = least.distinct_groups;
+  folding.fastest_groups = least.distinct_groups;
   folding.collide_from = find_collision(sorted, least, options.min_groups);
   if (!(options.buffer_bytes > 0.0) || !options.last_cache_bytes) return folding;
   const double group_bytes = options.buffer_bytes / static_cast<double>(folding.all_groups);
@@ -71,7 +71,7 @@ std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
       continue;
     }
     folding.cached_groups = each.distinct_groups;
-    folding.least_to_cached = fastest_of(sorted, each.distinct_groups).distinct_groups;
+    folding.fastest_cached_groups = fastest_of(sorted, each.distinct_groups).distinct_groups;
     break;
   }
   return folding;

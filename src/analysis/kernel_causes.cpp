@@ -92,9 +92,9 @@ std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCaus
                                       const Cost& whole, const AblationOptions& options) {
   const Folding& folding = *found.folding;
   const FoldedTime* const all = find_groups(times, folding.all_groups);
-  const FoldedTime* const least = find_groups(times, folding.least_groups);
+  const FoldedTime* const least = find_groups(times, folding.fastest_groups);
   const FoldedTime* const cached =
-      folding.cached_groups ? find_groups(times, folding.least_to_cached) : nullptr;
+      folding.cached_groups ? find_groups(times, folding.fastest_cached_groups) : nullptr;
   if (all == nullptr || least == nullptr || cached == nullptr) {
     KernelCause memory = valued(cause_of(memory_row), whole, found, times.app_share);
     bound_by_collisions(memory, folding, 1);

@@ -78,7 +78,7 @@ void add_saving(const KernelCauses& causes, const std::string& series, Findings&
 
 void add_believed(const KernelCauses& causes, const std::string& series, Findings& found) {
   if (causes.folding) {
-    const auto groups = static_cast<double>(causes.folding->least_groups);
+    const auto groups = static_cast<double>(causes.folding->fastest_groups);
     found.findings.push_back(
         finding_of("least_groups", series, {}, "folding of groups", groups, groups, groups));
   }

@@ -81,7 +81,9 @@ std::optional<Setting> chosen_folding(const std::vector<Measured>& all, const Ga
   if (!folding) return std::nullopt;
   for (const Measured& each : all) {
     const bool is_sweep = each.point->series.ends_with(folded_suffix);
-    if (is_sweep && each.shape.distinct_groups == folding->least_groups) return each.shape.setting;
+    if (is_sweep && each.shape.distinct_groups == folding->fastest_groups) {
+      return each.shape.setting;
+    }
   }
   return std::nullopt;
 }

@@ -72,17 +72,17 @@ TEST_CASE("the least of a sweep lies where the groups fit a cache and do not col
   const auto folding = find_folding(triad(), h200);
   REQUIRE(folding);
   CHECK(folding->all_groups == 262144);
-  CHECK(folding->least_groups == 256);
+  CHECK(folding->fastest_groups == 256);
   // 1024 of 262144 groups touch 12 MiB; 4096 touch 48, which is all of the cache.
   CHECK(folding->cached_groups == 1024);
-  CHECK(folding->least_to_cached == 1024);
+  CHECK(folding->fastest_cached_groups == 1024);
   CHECK(folding->collide_from == 64);
 }
 
 TEST_CASE("groups that write the same lines are seen, and nothing is where nothing changes") {
   const auto folding = find_folding(transpose(), h200);
   REQUIRE(folding);
-  CHECK(folding->least_groups == 16384);
+  CHECK(folding->fastest_groups == 16384);
   CHECK(folding->collide_from == 4096);
   const auto tiles = find_folding(sweep_of({{65536, 21100}, {1024, 21050}, {1, 21080}}), {});
   REQUIRE(tiles);
@@ -93,8 +93,8 @@ TEST_CASE("groups that write the same lines are seen, and nothing is where nothi
 
 TEST_CASE("fewer groups than the device needs are not looked at") {
   const auto sweep = sweep_of({{1024, 100}, {256, 60}, {64, 50}, {2, 20}});
-  CHECK(find_folding(sweep, {.min_groups = 64})->least_groups == 64);
-  CHECK(find_folding(sweep, {})->least_groups == 2);
+  CHECK(find_folding(sweep, {.min_groups = 64})->fastest_groups == 64);
+  CHECK(find_folding(sweep, {})->fastest_groups == 2);
 }
 
 TEST_CASE("what a stream gains without main memory is its first cause") {
