@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trace as text, a line per instruction: for kernels that come from outside. The format, with its
+// grammar and limits, is docs/trace.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/trace.hpp"
+
+namespace clprobe::simulator {
+
+/// Whose the groups of a file are: one compute unit runs them all, or they are a whole launch, of
+/// which each unit of a machine has its share.
+enum class GroupsOf { unit, launch };
+
+struct TraceFile {
+  std::string kernel{"kernel"};  ///< what it is called in reports: see is_kernel_name()
+  GroupsOf groups_of{GroupsOf::unit};
+  Trace trace{};
+};
+
+/// One line: "line 12: expected a register, r0 to r63, found 'x1'".
+class TraceFileError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Letters, digits and some marks, in ASCII, up to 64 of them.
+bool is_kernel_name(std::string_view name);
+
+/// Strict: throws TraceFileError at the first line that is not of the format, or passes a limit
+/// that keeps reading and simulating it within the memory and the patience of a person.
+TraceFile read_trace_file(std::string_view text);
+
+/// Reads back as the same. Throws TraceError for what has no text: programs that are chosen while
+/// running, loops that overlap.
+std::string to_text(const TraceFile& file);
+
+/// The same piece by piece, for who has no trace as a whole. Tables have to be lists: an entry for
+/// each active lane.
+std::string header_text(std::string_view kernel, GroupsOf groups_of);
+std::string program_text(const Program& program, std::size_t number,
+                         const std::vector<std::vector<std::uint64_t>>& tables);
+std::string group_text(const Group& group);
+
+}  // namespace clprobe::simulator
