@@ -21,8 +21,7 @@ using Tables = std::vector<std::vector<std::uint64_t>>;
 
 std::string hexadecimal(std::uint64_t value) {
   std::array<char, 16> digits{};
-  const char* const end =
-      std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
+  char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
   return "0x" + std::string(digits.data(), end);
 }
 
