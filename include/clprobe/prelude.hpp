@@ -92,6 +92,32 @@ struct Switches {
 /// Its last line is `#line 1`: compilers' messages are about the program's own lines.
 std::string prelude_text(const Switches& switches = {});
 
+/// How many groups there are, in all dimensions together. Throws SettingError as `count_groups`.
+std::uint64_t count_all_groups(const NdRange& launch);
+
+/// What stands in place of `prelude_text` in front of a text with an entry of ours (cl/entry.clh),
+/// for this launch alone. Throws SettingError where its groups are not all of one size.
+std::string entry_text(const NdRange& launch);
+
+/// The text with the entry in each kernel of that name: `entry_arguments` more arguments,
+/// and each line where it was. The same text where it has no such kernel.
+std::string with_entry(std::string_view text, std::string_view kernel);
+
+/// What a group does at the entry: go on into the kernel, or help to count how many groups run at
+/// once.
+enum class EntryMode : std::uint32_t { none, count };
+
+/// The number of arguments that an entry adds: mode (uint), amount (uint: how often a group looks
+/// in vain before it takes all for counted), room (global uint*, of `entry_room_words`, 0 before
+/// the launch), padding (local).
+inline constexpr std::uint32_t entry_arguments = 4;
+inline constexpr std::size_t entry_room_words = 3;
+inline constexpr std::size_t entry_at_once_word = 2;  ///< of the room: how many ran at once
+
+/// The launch of the first `groups` groups of `launch`, with an entry. There may be more where none
+/// goes on into the kernel.
+NdRange range_of_groups(const NdRange& launch, std::uint64_t groups);
+
 /// Whether a factor can be taken away from a kernel.
 enum class Possibility : std::uint8_t { usable, not_present, refused };
 
@@ -109,6 +135,7 @@ struct Judgement {
   Verdict folding{};
   Verdict barriers{};
   Verdict atomics{};
+  Verdict entry{};  ///< launches of some of the groups, and beside others
 };
 
 /// A program as its application gave it to OpenCL.

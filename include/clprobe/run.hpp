@@ -151,7 +151,7 @@ struct CardNote {
 struct CardPlot {
   std::string title{};                ///< "latency beside streams"
   std::vector<std::string> series{};  ///< whose times are drawn
-  std::string by{};                   ///< the parameter
+  std::string by{};                   ///< the parameter, or a fact that the points have
   std::string across_title{};         ///< what lies across: "bandwidth of the streams"
   std::string across{};               ///< the other series; empty: the parameter lies across
   double across_bytes{0.0};           ///< that an access of the other series moves

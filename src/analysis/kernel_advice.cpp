@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "clprobe/kernel_places.hpp"
+
 namespace clprobe {
 namespace {
 
@@ -44,7 +46,61 @@ bool is_everything_refused(const KernelCauses& causes) {
                      [](const KernelCause& each) { return each.state == CauseState::refused; });
 }
 
+/// Below this share nothing is a reason to change code.
+constexpr double min_share = 0.05;
+
+double first_share(const KernelCauses& causes) {
+  const std::vector<KernelCause> ranked = ranked_causes(causes);
+  return ranked.empty() ? 0.0 : ranked.front().share;
+}
+
+bool is_found(const PlaceCost& cost) {
+  return cost.state == CauseState::found && cost.share >= min_share;
+}
+
+std::string advice_about_tail(const KernelPlaces& places) {
+  const std::uint64_t resident = places.occupancy->resident_groups;
+  const double share = places.tail->last_wave.share;
+  const std::string app = places.app_share ? fmt::format(", {} of the program's device time",
+                                                         percent(share * *places.app_share))
+                                           : "";
+  return fmt::format(
+      "{} groups run at once, and its {} leave {} for a last wave that costs {} of its time{}: "
+      "launch a multiple of {}, or smaller groups.",
+      resident, places.groups, places.tail->rest_groups, percent(share), app, resident);
+}
+
+std::string advice_about_occupancy(const Occupancy& occupancy) {
+  return fmt::format(
+      "With {} groups at once in place of {} it takes {} longer: groups wait, and others hide "
+      "that. More at once may hide more: fewer registers or less local memory for each.",
+      occupancy.fewer_groups, occupancy.resident_groups, percent(occupancy.fewer.share));
+}
+
+/// A launch that leaves more than half of the device's places empty.
+bool is_small(const KernelPlaces& places) {
+  return places.occupancy && places.groups > 0 &&
+         2 * places.groups < places.occupancy->resident_groups;
+}
+
 }  // namespace
+
+std::string kernel_advice(const KernelCauses& causes, const KernelPlaces& places) {
+  const double share = first_share(causes);
+  const bool is_tail = places.occupancy && places.tail && is_found(places.tail->last_wave);
+  if (is_tail && places.tail->last_wave.share > share) return advice_about_tail(places);
+  if (share >= min_share) return causes.advice;
+  if (is_small(places)) {
+    return fmt::format(
+        "Its {} groups fill {} of the {} places that the device has for them: more "
+        "and smaller groups would fill others.",
+        places.groups, places.groups, places.occupancy->resident_groups);
+  }
+  if (places.occupancy && is_found(places.occupancy->fewer)) {
+    return advice_about_occupancy(*places.occupancy);
+  }
+  return causes.advice;
+}
 
 std::string kernel_advice(const KernelCauses& causes) {
   if (!causes.is_believed) return {};
@@ -52,7 +108,7 @@ std::string kernel_advice(const KernelCauses& causes) {
     return "Nothing can be taken away from this kernel without a risk: see why below.";
   }
   const std::vector<KernelCause> ranked = ranked_causes(causes);
-  if (ranked.empty() || ranked.front().share < 0.05) {
+  if (ranked.empty() || ranked.front().share < min_share) {
     return "None of what could be taken away costs it much: what is left is the work itself, or "
            "waiting within a group.";
   }

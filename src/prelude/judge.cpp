@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::array<std::string_view, 5> renamed{
     "get_group_id", "get_global_id", "get_global_offset", "get_global_linear_id", "get_work_dim"};
+// By an entry (cl/entry.clh), and not by the prelude.
+constexpr std::array<std::string_view, 2> renamed_by_entry{"get_num_groups", "get_global_size"};
 constexpr std::array<std::string_view, 2> barrier_names{"barrier", "work_group_barrier"};
 // Groups that hand work to each other, or to the device.
 constexpr std::array<std::string_view, 7> handing{"enqueue_kernel",
@@ -70,11 +72,12 @@ std::optional<std::string> missing_header(const Program& program, const Reach& r
 }
 
 /// Of (get_global_id)(0) the macro of that name is not used.
-bool is_hidden_call(const Reach& reach) {
+template <typename Names>
+bool is_hidden_call(const Reach& reach, const Names& names) {
   for (const Part& part : reach.parts()) {
     for (std::size_t i = 1; i + 1 < part.body.size(); ++i) {
       const bool is_renamed =
-          std::find(renamed.begin(), renamed.end(), part.body[i].text) != renamed.end();
+          std::find(names.begin(), names.end(), part.body[i].text) != names.end();
       if (is_renamed && part.body[i - 1].is("(") && part.body[i + 1].is(")")) return true;
     }
   }
@@ -117,7 +120,7 @@ Verdict judge_renaming(const Program& program, const Reach& reach, std::string_v
   if (const auto missing = missing_header(program, reach)) return refused(*missing);
   if (const auto again = defined_again(reach, renamed)) return refused(*again);
   if (has_our_names(reach)) return refused("the program has names that begin with clp_");
-  if (is_hidden_call(reach)) return refused("it hides a work-item function from macros");
+  if (is_hidden_call(reach, renamed)) return refused("it hides a work-item function from macros");
   if (const Token* const word = find_one_of(reach, handing)) {
     return refused(fmt::format("it calls {}", word->text));
   }
@@ -142,6 +145,19 @@ Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
   }
   if (has_assembly(reach, {"ctaid", "atom", "s_getreg"})) {
     return refused("its assembly asks for the group, or has atomics");
+  }
+  return {};
+}
+
+/// Groups that work together may not be parted, and not be told from others by anything but ids.
+Verdict judge_entry(const Reach& reach, const Verdict& folding) {
+  if (folding.possibility != Possibility::usable) return folding;
+  if (const auto again = defined_again(reach, renamed_by_entry)) return refused(*again);
+  if (is_hidden_call(reach, renamed_by_entry)) {
+    return refused("it hides a work-item function from macros");
+  }
+  if (reach.parts().front().parameters.empty() || reach.parts().front().parameters[0] == "void") {
+    return refused("the kernel has no arguments");
   }
   return {};
 }
@@ -206,12 +222,16 @@ Verdict judge_atomics(const Reach& reach) {
 Judgement judge(const Program& program, std::string_view kernel) {
   const Reach reach(program, kernel);
   const Verdict renaming = judge_renaming(program, reach, kernel);
-  if (renaming.possibility != Possibility::usable) return {renaming, renaming, renaming, renaming};
+  if (renaming.possibility != Possibility::usable) {
+    return {renaming, renaming, renaming, renaming, renaming};
+  }
   const MemoryNames names = find_memory_names(reach);
+  const Verdict folding = judge_folding(reach, names);
   return {.renaming = renaming,
-          .folding = judge_folding(reach, names),
+          .folding = folding,
           .barriers = judge_barriers(reach, names),
-          .atomics = judge_atomics(reach)};
+          .atomics = judge_atomics(reach),
+          .entry = judge_entry(reach, folding)};
 }
 
 }  // namespace clprobe::prelude

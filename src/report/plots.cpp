@@ -25,14 +25,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The time of an access in ns, by the parameter: the middle of the samples, as what streamed
-/// beside a chase is not what ever was the fastest.
+/// The time of an access in ns, by the parameter or fact: the middle of the samples, as what
+/// streamed beside a chase is not what ever was the fastest.
 std::map<double, double> times_by(const ProbeResult& result, const DeviceInfo& device,
                                   std::string_view series, std::string_view parameter) {
   std::map<double, double> times;
   for (const Point& point : result.points) {
     if (point.series != series || !point.failure.empty()) continue;
-    const std::optional<double> at = numeric(point, parameter);
+    std::optional<double> at = numeric(point, parameter);
+    if (!at) at = number_in(point.facts, parameter);
     const std::vector<double> ns = access_times_ns(point, device);
     if (!at || ns.empty()) continue;
     if (const double middle = median(ns); middle > 0.0) times[*at] = middle;

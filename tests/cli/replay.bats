@@ -139,6 +139,21 @@ end
   [[ $(finding instrument_ratio 'k, folded') == [0-9]* ]]
 }
 
+@test "groups count how many run at once, which is as many as there are threads" {
+  export POCL_MAX_PTHREAD_COUNT=1
+  described 'kernel void k(global uint* a, uint n) { a[get_global_id(0)] *= n; }'
+  [ "$status" -eq 0 ]
+  # A core runs one group at a time: there is nothing to pad, and a wave of one group is a whole one.
+  json_says '[.results[0].points[] | select(.parameters.text == "entered") |
+    [.series, .parameters.distinct_groups, .facts.resident_groups]] == [["k, by groups at once", 16, 1]]' a.json
+  [[ $(finding occupancy 'k, by groups at once') == 'not present: a core'* ||
+    $(finding resident_groups 'k, by groups at once') == 'not believed: '* ]]
+  described 'kernel void k(global uint* a, uint n) { if (atomic_xchg(a, n) == n) a[1] = n; }'
+  [ "$status" -eq 0 ]
+  [[ $(finding resident_groups 'k, by groups at once') == 'refused: groups may wait for each other: atomic_xchg' ]]
+  json_says '[.results[0].points[].parameters.text] | index("entered") == null' a.json
+}
+
 @test "kernels that write beside their buffers, fail to build or never end cost themselves alone" {
   described 'kernel void k(global uint* a, uint n) { if (get_global_id(0) == n) a[1024] = n; }'
   fails_with 1 'the kernel wrote behind its buffer a'

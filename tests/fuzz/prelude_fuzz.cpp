@@ -38,6 +38,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     check(judgement.folding);
     check(judgement.barriers);
     check(judgement.atomics);
+    check(judgement.entry);
+    const std::string entered = clprobe::prelude::with_entry(text, kernel.name);
+    if (entered.size() <= text.size()) fail("a kernel without its entry");
   }
   return 0;
 }

@@ -40,6 +40,23 @@ cl::Kernel Device::build(const std::string& text, const std::string& name,
   return {program, name.c_str()};
 }
 
+cl::Buffer Device::buffer(std::size_t words) const {
+  const Words zeros(words, 0);
+  cl::Buffer made(context_, CL_MEM_READ_WRITE, words * sizeof(zeros[0]));
+  queue_.enqueueWriteBuffer(made, CL_TRUE, 0, words * sizeof(zeros[0]), zeros.data());
+  return made;
+}
+
+Words Device::read(const cl::Buffer& buffer, std::size_t words) const {
+  Words held(words, 0);
+  queue_.enqueueReadBuffer(buffer, CL_TRUE, 0, words * sizeof(held[0]), held.data());
+  return held;
+}
+
+std::uint32_t Device::compute_units() const {
+  return device_.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
+}
+
 bool Device::compiles(const std::string& options) const {
   try {
     return build("kernel void k(global int* a) {}", "k", options)() != nullptr;

@@ -30,6 +30,10 @@ class Device {
                           std::size_t out_words) const;
   /// Whether it takes any text with these options.
   [[nodiscard]] bool compiles(const std::string& options) const;
+  /// Words that are 0.
+  [[nodiscard]] cl::Buffer buffer(std::size_t words) const;
+  [[nodiscard]] Words read(const cl::Buffer& buffer, std::size_t words) const;
+  [[nodiscard]] std::uint32_t compute_units() const;
   [[nodiscard]] bool takes_non_uniform() const { return takes_non_uniform_; }
 
  private:

@@ -65,17 +65,6 @@ void add_stack(const KernelCauses& causes, const std::string& series, Findings& 
   found.findings.push_back(std::move(time));
 }
 
-void add_saving(const KernelCauses& causes, const std::string& series, Findings& found) {
-  const std::vector<KernelCause> ranked = ranked_causes(causes);
-  if (ranked.empty() || !ranked.front().app_share) return;
-  const KernelCause& first = ranked.front();
-  const double part = first.share == 0.0 ? 0.0 : *first.app_share / first.share;
-  Finding saving = share_of("app_saving", series, *first.app_share,
-                            {first.share_interval.low * part, first.share_interval.high * part});
-  saving.label = first.title;
-  found.findings.push_back(std::move(saving));
-}
-
 void add_believed(const KernelCauses& causes, const std::string& series, Findings& found) {
   if (causes.folding) {
     const auto groups = static_cast<double>(causes.folding->fastest_groups);
@@ -86,41 +75,40 @@ void add_believed(const KernelCauses& causes, const std::string& series, Finding
     found.findings.push_back(finding_of_cause(each, series));
   }
   if (causes.total.ns > 0.0) add_stack(causes, series, found);
-  add_saving(causes, series, found);
-  if (causes.advice.empty()) return;
-  Finding advice = finding_of("advice", series, {}, stack_view_shapley);
-  advice.label = causes.advice;
-  found.findings.push_back(std::move(advice));
 }
 
 }  // namespace
 
-void add_causes(const DeviceInfo& device, std::span<const Point> points, const std::string& label,
-                Findings& found) {
+KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
+                        const std::string& label, Findings& found) {
   const Gathered gathered = gather(device, points, label);
   // The curve is that of the series.
   const std::string series = label + std::string(folded_suffix);
-  if (gathered.times.plain_ns.empty()) return;
+  if (gathered.times.plain_ns.empty()) return {};
   if (gathered.times.identity_ns.empty()) {
     for (const KernelFactorState& each : gathered.times.factors) {
       if (each.factor != KernelFactor::memory || each.absence != FactorAbsence::refused) continue;
       found.findings.push_back(
           without_value("memory", label, stack_view_shapley, "refused: " + each.reason, "share"));
     }
-    return;
+    return {};
   }
   try {
-    const KernelCauses causes = find_kernel_causes(gathered.times, gathered.folding);
+    KernelCauses causes = find_kernel_causes(gathered.times, gathered.folding);
     found.findings.push_back(finding_of("instrument_ratio", series, {}, "renaming nothing",
                                         causes.instrument_ratio, causes.instrument_ratio,
                                         causes.instrument_ratio));
-    if (causes.is_believed) return add_believed(causes, series, found);
+    if (causes.is_believed) {
+      add_believed(causes, series, found);
+      return causes;
+    }
     found.findings.push_back(without_value(stack_part_name, series, stack_view_shapley,
                                            "not believed: " + causes.doubt, "share"));
   } catch (const AblationError& error) {
     found.findings.push_back(
         without_value(stack_part_name, series, stack_view_shapley, error.what(), "share"));
   }
+  return {};
 }
 
 }  // namespace clprobe::kernel

@@ -5,12 +5,13 @@
 #include <span>
 #include <string>
 
+#include "clprobe/kernel_causes.hpp"
 #include "clprobe/probe.hpp"
 
 namespace clprobe::kernel {
 
-/// Of the kernel of that label. Nothing where its work-items could not be renamed.
-void add_causes(const DeviceInfo& device, std::span<const Point> points, const std::string& label,
-                Findings& found);
+/// Of the kernel of that label. What is not believed is not returned.
+KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
+                        const std::string& label, Findings& found);
 
 }  // namespace clprobe::kernel

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/kernel/gather.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -144,7 +146,63 @@ void add_builds(const std::vector<Measured>& all, Gathered& gathered) {
   }
 }
 
+/// All launches with an entry: of all groups by their padding, and of whole waves alone.
+struct EnteredTimes {
+  std::uint64_t groups{0};
+  std::vector<ResidentTime> by_padding{};
+  Visits whole_waves_ns{};
+};
+
+EnteredTimes entered_in(const std::vector<Measured>& all) {
+  EnteredTimes times;
+  for (const Measured& each : all) {
+    if (each.shape.text != Text::entered) continue;
+    if (each.shape.distinct_groups < each.shape.groups) {
+      times.whole_waves_ns = each.visits_ns;
+      continue;
+    }
+    times.groups = each.shape.groups;
+    const auto number = [&](std::string_view fact) {
+      const std::int64_t value = each.point->facts.integer_or(fact, 0);
+      return static_cast<std::uint64_t>(std::max<std::int64_t>(0, value));
+    };
+    times.by_padding.push_back({number(resident_fact), number(padding_fact), each.visits_ns});
+  }
+  std::stable_sort(times.by_padding.begin(), times.by_padding.end(),
+                   [](const ResidentTime& a, const ResidentTime& b) {
+                     return a.padding_bytes < b.padding_bytes;
+                   });
+  return times;
+}
+
 }  // namespace
+
+std::optional<KernelPlaces> gather_places(const DeviceInfo& device, std::span<const Point> points,
+                                          const std::string& label) {
+  const std::vector<Measured> all = measured_of(device, points, label);
+  const auto plain = std::find_if(
+      all.begin(), all.end(), [](const Measured& each) { return each.shape.text == Text::own; });
+  const EnteredTimes times = entered_in(all);
+  if (plain == all.end() || times.by_padding.empty()) return std::nullopt;
+  const ResidentTime& as_it_is = times.by_padding.front();
+  KernelPlaces places{.groups = times.groups};
+  places.app_share = share_in(plain->point->facts, app_share_fact);
+  places.ratio = typical_ns(as_it_is.visits_ns) / typical_ns(plain->visits_ns);
+  if (!(places.ratio <= max_instrument_ratio && places.ratio >= 1.0 / max_instrument_ratio)) {
+    places.doubt = fmt::format(
+        "with an entry the kernel takes {:.2f} of its time: the compiler makes another one",
+        places.ratio);
+    return places;
+  }
+  places.occupancy = find_occupancy(times.by_padding);
+  if (places.occupancy && runs_items_in_turn(device)) {
+    places.occupancy->fewer = {.state = CauseState::not_present,
+                               .reason = "a core runs one work-group at a time"};
+  }
+  places.tail =
+      find_tail(times.groups, as_it_is.resident_groups, as_it_is.visits_ns, times.whole_waves_ns);
+  return places;
+}
 
 Gathered gather(const DeviceInfo& device, std::span<const Point> points, const std::string& label) {
   Gathered gathered;

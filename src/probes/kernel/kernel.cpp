@@ -34,6 +34,10 @@ constexpr FindingSpec finding_specs[]{
     {.name = "last_cache", .unit = "share"},
     {.name = "barriers", .unit = "share"},
     {.name = "atomics", .unit = "share"},
+    {.name = "resident_groups", .better = Better::unknown},
+    {.name = "waves", .role = Role::remark, .better = Better::unknown},
+    {.name = "occupancy", .unit = "share"},
+    {.name = "tail", .unit = "share"},
     {.name = "app_saving", .role = Role::remark, .better = Better::unknown},
     {.name = stack_part_name, .unit = "share"},
     {.name = "advice", .role = Role::advice},
@@ -52,20 +56,29 @@ std::optional<PointProblem> find_problem_of(const Point& point) {
   return find_problem<Shape, Seen>(point);
 }
 
-/// The working-set curves, which a page has beside the bars.
-CardPlot plot_of(const ProbeResult& result) {
-  CardPlot plot{.title = "time by distinct groups", .by = "distinct_groups"};
+/// The series with that suffix.
+CardPlot plot_of(const ProbeResult& result, std::string_view suffix, CardPlot plot) {
   for (const Point& point : result.points) {
     const bool is_new =
         std::find(plot.series.begin(), plot.series.end(), point.series) == plot.series.end();
-    if (point.series.ends_with(folded_suffix) && is_new) plot.series.push_back(point.series);
+    if (point.series.ends_with(suffix) && is_new) plot.series.push_back(point.series);
   }
   return plot;
 }
 
+/// The working-set curves, which a page has beside the bars, and those by groups at once.
+std::vector<CardPlot> plots_of(const ProbeResult& result) {
+  std::vector<CardPlot> plots{
+      plot_of(result, folded_suffix, {.title = "time by distinct groups", .by = "distinct_groups"}),
+      plot_of(result, at_once_suffix,
+              {.title = "time by groups at once", .by = std::string(resident_fact)})};
+  std::erase_if(plots, [](const CardPlot& each) { return each.series.empty(); });
+  return plots;
+}
+
 Card card(const ProbeResult& result) {
   Card card;
-  if (CardPlot plot = plot_of(result); !plot.series.empty()) card.plots.push_back(std::move(plot));
+  card.plots = plots_of(result);
   for (const std::string& series : series_in(result.findings)) {
     if (label_of(series) != series) continue;
     const Finding* const time = find_value(result.findings, "time", series);

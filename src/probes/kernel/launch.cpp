@@ -8,6 +8,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "clprobe/device.hpp"
@@ -101,10 +102,16 @@ Work prepare(Replays& replays, const Point& point) {
   const auto shape = shape_of<Shape>(point);
   const std::shared_ptr<Replay> replay = replays.replay(shape.bundle);
   if (shape.text == Text::renamed) replay->prepare_renamed();
+  std::optional<Places> places;
+  if (shape.text == Text::entered) places = replay->prepare_entered(shape.padding_eighths);
   Work work;
   work.max_iterations = 1;
   work.build = replay->build(shape.text);
   set_facts(replays.bundle(shape.bundle).launch, replay->outcome(), work.facts);
+  if (places) {
+    work.facts.set(padding_fact, static_cast<std::int64_t>(places->padding_bytes));
+    work.facts.set(resident_fact, static_cast<std::int64_t>(places->resident_groups));
+  }
   work.run = [replay, shape](std::uint64_t) {
     const LaunchTimes times = replay->run(shape);
     Measurement measurement;

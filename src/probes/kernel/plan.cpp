@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "clprobe/estimate.hpp"
+#include "clprobe/kernel_places.hpp"
 #include "probes/kernel/renaming.hpp"
 #include "probes/kernel/shape.hpp"
 
@@ -20,10 +22,12 @@ class Planned {
  public:
   Planned(const DeviceInfo& device, const Request& request, const AskedLaunch& launch)
       : launch_(launch),
+        is_padded_(!runs_items_in_turn(device)),
         timer_(device.launch_timer == Timer::event ? Timer::event : Timer::wait),
         last_cache_(std::max(reported_cache(device), request.known.last_cache)),
         range_(range_for_prelude(launch.bundle.launch.range)),
         judgement_(judge_kernel(launch.bundle)) {
+    check_entry();
     if (judgement_.renaming.possibility != Possibility::usable) return;
     try {
       static_cast<void>(prelude::encode(range_, {}));
@@ -42,6 +46,11 @@ class Planned {
   [[nodiscard]] bool is_renamed() const {
     return judgement_.renaming.possibility == Possibility::usable;
   }
+  [[nodiscard]] bool is_entered() const {
+    return judgement_.entry.possibility == Possibility::usable;
+  }
+  /// Whether local memory limits how many groups run at once.
+  [[nodiscard]] bool is_padded() const { return is_entered() && is_padded_; }
   [[nodiscard]] const std::vector<Setting>& sweep() const { return sweep_; }
   [[nodiscard]] const prelude::NdRange& range() const { return range_; }
   [[nodiscard]] const std::string& label() const { return launch_.label; }
@@ -51,6 +60,15 @@ class Planned {
   }
   [[nodiscard]] Point renamed(const Setting& setting, std::string_view suffix) const {
     return point_of({.text = Text::renamed, .setting = setting}, suffix);
+  }
+
+  /// All groups, with so much of the local memory that the kernel leaves.
+  [[nodiscard]] Point entered(std::uint64_t padding_eighths) const {
+    return point_of({.text = Text::entered, .padding_eighths = padding_eighths}, at_once_suffix);
+  }
+  /// The first groups alone.
+  [[nodiscard]] Point first_groups(std::uint64_t groups) const {
+    return point_of({.text = Text::entered, .distinct_groups = groups}, whole_waves_suffix);
   }
 
   /// `folding`, without barriers, atomics, and both, as far as the kernel has them.
@@ -77,9 +95,10 @@ class Planned {
     shape.bundle = launch_.bundle.id;
     shape.timer = timer_;
     if (range_.local != bundle::Sizes{}) {
-      const auto groups = prelude::count_groups(range_);
-      shape.groups = groups[0] * groups[1] * groups[2];
-      shape.distinct_groups = prelude::count_distinct_groups(range_, shape.setting);
+      shape.groups = prelude::count_all_groups(range_);
+      if (shape.distinct_groups == 0) {
+        shape.distinct_groups = prelude::count_distinct_groups(range_, shape.setting);
+      }
     }
     Point point;
     point.series = launch_.label + std::string(suffix);
@@ -94,20 +113,34 @@ class Planned {
     if (last_cache_.count > 0) {
       point.facts.set(last_cache_fact, static_cast<std::int64_t>(last_cache_.count));
     }
-    add_absence(point, "memory", judgement_.folding);
-    add_absence(point, "barriers", judgement_.barriers);
-    add_absence(point, "atomics", judgement_.atomics);
+    const auto verdict_of = [this](const prelude::Verdict& own) -> const prelude::Verdict& {
+      return is_renamed() ? own : judgement_.renaming;
+    };
+    add_absence(point, "memory", verdict_of(judgement_.folding));
+    add_absence(point, "barriers", verdict_of(judgement_.barriers));
+    add_absence(point, "atomics", verdict_of(judgement_.atomics));
+    add_absence(point, entry_factor, judgement_.entry);
   }
 
-  void add_absence(Point& point, std::string_view factor, const prelude::Verdict& own) const {
-    const prelude::Verdict& verdict = is_renamed() ? own : judgement_.renaming;
+  static void add_absence(Point& point, std::string_view factor, const prelude::Verdict& verdict) {
     if (verdict.possibility == Possibility::usable) return;
     const bool is_there = verdict.possibility == Possibility::refused;
     point.facts.set(std::string(factor) + std::string(absence_suffix),
                     is_there ? verdict.reason : std::string(not_present));
   }
 
+  /// What of the launch speaks against an entry, besides the text.
+  void check_entry() {
+    if (!is_entered()) return;
+    try {
+      static_cast<void>(prelude::entry_text(range_));
+    } catch (const prelude::SettingError& error) {
+      judgement_.entry = {Possibility::refused, error.what()};
+    }
+  }
+
   const AskedLaunch& launch_;
+  bool is_padded_;
   Timer timer_;
   Bytes last_cache_;
   prelude::NdRange range_;
@@ -126,17 +159,41 @@ bool is_left_out(std::size_t place, std::size_t count, Effort effort) {
   return effort == Effort::quick && place % 2 == 1 && place + 1 < count;
 }
 
+/// Eighths of the local memory that a kernel leaves; 0 is the kernel as it is.
+std::vector<std::uint64_t> paddings(Effort effort) {
+  if (effort == Effort::quick) return {4, 6, 8};
+  return {1, 2, 3, 4, 5, 6, 7, 8};
+}
+
+const Point* find_measured(const Point& wanted, std::span<const Point> points) {
+  const auto point = std::find_if(points.begin(), points.end(), [&](const Point& each) {
+    return each.series == wanted.series && each.parameters == wanted.parameters;
+  });
+  return point == points.end() || !point->failure.empty() ? nullptr : &*point;
+}
+
+/// The launch without its last wave, where it has one that is partly filled.
+std::optional<Point> whole_waves(const Planned& kernel, std::span<const Point> points) {
+  if (!kernel.is_entered()) return std::nullopt;
+  const Point* const all = find_measured(kernel.entered(0), points);
+  if (all == nullptr) return std::nullopt;
+  const std::int64_t resident = all->facts.integer_or(resident_fact, 0);
+  const std::uint64_t groups =
+      groups_of_whole_waves(shape_of<Shape>(*all).groups,
+                            static_cast<std::uint64_t>(std::max<std::int64_t>(0, resident)));
+  if (groups == 0) return std::nullopt;
+  return kernel.first_groups(groups);
+}
+
 /// Of the sweep's points the fastest, as a place in it.
 std::optional<std::size_t> fastest(const Planned& kernel, const DeviceInfo& device,
                                    std::span<const Point> points) {
   std::optional<std::size_t> found;
   double min_ns = 0.0;
   for (std::size_t i = 1; i < kernel.sweep().size(); ++i) {
-    const Point wanted = kernel.renamed(kernel.sweep()[i], folded_suffix);
-    const auto point = std::find_if(points.begin(), points.end(), [&](const Point& each) {
-      return each.series == wanted.series && each.parameters == wanted.parameters;
-    });
-    if (point == points.end() || !point->failure.empty()) continue;
+    const Point* const point =
+        find_measured(kernel.renamed(kernel.sweep()[i], folded_suffix), points);
+    if (point == nullptr) continue;
     const std::optional<Estimate> time = estimate(*point, device);
     if (!time || (found && time->ns >= min_ns)) continue;
     min_ns = time->ns;
@@ -157,6 +214,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       result.points.push_back(each.plain(caches));
     }
     if (each.is_renamed()) result.points.push_back(each.renamed({}, folded_suffix));
+    if (each.is_entered()) result.points.push_back(each.entered(0));
   }
   for (const Planned& each : kernels) {
     if (!each.is_renamed()) continue;
@@ -165,6 +223,12 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       result.points.push_back(each.renamed(each.sweep()[i], folded_suffix));
     }
     each.add_switched({}, result.points);
+  }
+  for (const Planned& each : kernels) {
+    if (!each.is_padded()) continue;
+    for (const std::uint64_t eighths : paddings(request.effort)) {
+      result.points.push_back(each.entered(eighths));
+    }
   }
   for (const AskedLaunch& each : request.launches) {
     // What is written to has a copy.
@@ -177,6 +241,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   std::vector<Point> more;
   for (const Planned& each : planned_of(device, request)) {
+    if (auto point = whole_waves(each, points)) more.push_back(std::move(*point));
     const std::optional<std::size_t> place = fastest(each, device, points);
     if (!place) continue;
     const Setting& folding = each.sweep()[*place];

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "probes/kernel/build_program.hpp"
+#include "probes/kernel/ranges.hpp"
 #include "probes/kernel/renaming.hpp"
 
 namespace clprobe::kernel {
@@ -16,17 +17,6 @@ namespace {
 // to 4 KiB), so that the kernel's pointers stay as aligned as the program's were.
 constexpr std::uint64_t guard_bytes = 4096;
 constexpr char guard_byte = '\x5a';
-
-cl::NDRange sizes_of(const bundle::Sizes& sizes, std::uint32_t dimensions) {
-  if (dimensions == 1) return cl::NDRange(sizes[0]);
-  if (dimensions == 2) return {sizes[0], sizes[1]};
-  return {sizes[0], sizes[1], sizes[2]};
-}
-
-/// Where all are 0 there are none.
-cl::NDRange any_sizes_of(const bundle::Sizes& sizes, std::uint32_t dimensions) {
-  return sizes == bundle::Sizes{} ? cl::NullRange : sizes_of(sizes, dimensions);
-}
 
 std::uint64_t count_differing(std::string_view one, std::string_view other) {
   std::uint64_t count = 0;
@@ -148,10 +138,15 @@ std::string Replay::build_renamed() {
   set_arguments(*renamed_);
   restore();
   launch_renamed({});
+  const std::string other = other_object();
+  return other.empty() ? other
+                       : fmt::format("{} the kernel leaves other bytes in {}", where, other);
+}
+
+std::string Replay::other_object() const {
   // What is left to chance may differ without a reason.
   for (std::size_t i = 0; i < objects_.size() && outcome_.is_deterministic; ++i) {
-    if (bundle::sha256_of(read(objects_[i])) == hashes_[i]) continue;
-    return fmt::format("{} the kernel leaves other bytes in {}", where, objects_[i].name);
+    if (bundle::sha256_of(read(objects_[i])) != hashes_[i]) return objects_[i].name;
   }
   return {};
 }
@@ -175,7 +170,9 @@ LaunchTimes Replay::launch_renamed(const prelude::Setting& setting) {
 }
 
 LaunchTimes Replay::launch(const Shape& shape) {
-  return shape.text == Text::own ? launch() : launch_renamed(shape.setting);
+  if (shape.text == Text::own) return launch();
+  if (shape.text == Text::renamed) return launch_renamed(shape.setting);
+  return launch_entered(shape.distinct_groups, padding_bytes(shape.padding_eighths));
 }
 
 std::string Replay::read(const ReplayedObject& object) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,21 @@ struct Outcome {
   std::string other_buffers{};  ///< that the program had otherwise
 };
 
+/// The kernel with an entry, once it was asked for.
+struct Entered {
+  std::optional<cl::Kernel> kernel{};
+  std::string problem{};  ///< why it is not used
+  KernelBuild build{};
+  std::uint64_t free_local_bytes{0};  ///< that a group may have besides its own
+  std::map<std::uint64_t, std::uint64_t> resident_groups{};  ///< by bytes of padding
+};
+
+/// What a compute unit has room for, seen by the kernel itself.
+struct Places {
+  std::uint64_t padding_bytes{0};
+  std::uint64_t resident_groups{0};
+};
+
 class Replay {
  public:
   /// Builds the program, fills the objects, launches twice, and looks what came of it. Throws
@@ -40,13 +56,18 @@ class Replay {
   /// nothing is renamed. Throws Unsupported, VoidedPoint.
   void prepare_renamed();
 
+  /// The same of the text with an entry; then, with so much padding, counts the groups that run at
+  /// once. Throws Unsupported, VoidedPoint.
+  Places prepare_entered(std::uint64_t padding_eighths);
+
   /// Once more, from the same objects.
   LaunchTimes run(const Shape& shape);
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
   /// Of the renamed text: behind `prepare_renamed`.
   [[nodiscard]] const KernelBuild& build(Text text) const {
-    return text == Text::own ? build_ : renamed_build_;
+    if (text == Text::own) return build_;
+    return text == Text::renamed ? renamed_build_ : entered_.build;
   }
   /// On the device.
   [[nodiscard]] std::uint64_t held_bytes() const;
@@ -58,6 +79,12 @@ class Replay {
   void set_arguments(cl::Kernel& kernel) const;
   LaunchTimes launch();
   LaunchTimes launch_renamed(const prelude::Setting& setting);
+  std::string build_entered();
+  LaunchTimes launch_entered(std::uint64_t groups, std::uint64_t padding_bytes);
+  std::uint64_t count_resident(std::uint64_t padding_bytes);
+  [[nodiscard]] std::uint64_t padding_bytes(std::uint64_t eighths) const;
+  /// What of the objects is not as the first launch left it; empty where chance may have it so.
+  [[nodiscard]] std::string other_object() const;
   LaunchTimes launch(const Shape& shape);
   [[nodiscard]] std::string read(const ReplayedObject& object) const;
   /// Of those that differ.
@@ -77,7 +104,8 @@ class Replay {
   std::vector<cl::Buffer> parts_{};  // that the kernel's arguments are
   cl::Kernel kernel_{};
   std::optional<cl::Kernel> renamed_{};
-  std::string renamed_problem_{};      // why it is not used
+  std::string renamed_problem_{};  // why it is not used
+  Entered entered_{};
   std::vector<std::string> hashes_{};  // of the objects behind the first launch
   cl::Buffer flushed_{};
   std::uint64_t flush_bytes_;

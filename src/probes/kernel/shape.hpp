@@ -18,17 +18,21 @@ namespace clprobe::kernel {
 enum class Caches { cold, warm };
 inline constexpr std::array caches_words{Word{Caches::cold, "cold"}, Word{Caches::warm, "warm"}};
 
-/// The program's text as it is, or behind the one that renames work-items (prelude.hpp).
-enum class Text { own, renamed };
-inline constexpr std::array text_words{Word{Text::own, "own"}, Word{Text::renamed, "renamed"}};
+/// The program's text as it is, behind the one that renames work-items, or with an entry of ours
+/// (prelude.hpp).
+enum class Text { own, renamed, entered };
+inline constexpr std::array text_words{Word{Text::own, "own"}, Word{Text::renamed, "renamed"},
+                                       Word{Text::entered, "entered"}};
 
 struct Shape {
   std::string bundle{};  ///< its id
   Caches caches{Caches::cold};
   Text text{Text::own};
   std::uint64_t groups{0};           ///< 0: the driver chooses their size
-  std::uint64_t distinct_groups{0};  ///< that do the work of all
+  std::uint64_t distinct_groups{0};  ///< that do the work of all; of an entered text: are launched
   prelude::Setting setting{};        ///< of a renamed text
+  /// Of an entered text: so many eighths of the local memory that a group may have besides its own.
+  std::uint64_t padding_eighths{0};
   Timer timer{Timer::event};
 
   template <typename Visitor>
@@ -41,7 +45,8 @@ struct Shape {
     f.whole("groups", groups, count);
     f.whole("distinct_groups", distinct_groups, count);
     f.word("timer", timer);
-    if (text == Text::own) return;
+    if (text == Text::entered) f.whole("padding_eighths", padding_eighths, {.max = 8});
+    if (text != Text::renamed) return;
     f.whole("exponent_0", setting.exponents[0], exponent);
     f.whole("exponent_1", setting.exponents[1], exponent);
     f.whole("exponent_2", setting.exponents[2], exponent);
@@ -71,11 +76,15 @@ inline constexpr std::string_view app_ns_fact = "app_ns";  ///< of this launch
 inline constexpr std::string_view app_mean_ns_fact = "app_mean_ns";
 inline constexpr std::string_view app_share_fact = "app_share_ppm";  ///< of its device time
 inline constexpr std::string_view app_launches_fact = "app_launches";
+// Of an entered text.
+inline constexpr std::string_view padding_fact = "padding_bytes";     ///< for each group
+inline constexpr std::string_view resident_fact = "resident_groups";  ///< at once, on the device
 // What the plan says of the launch, and of each factor by its name: "memory_absence".
 inline constexpr std::string_view buffer_bytes_fact = "buffer_bytes";  ///< of all buffers
 inline constexpr std::string_view last_cache_fact = "last_cache_bytes";
 inline constexpr std::string_view absence_suffix = "_absence";  ///< `not_present`, or why refused
 inline constexpr std::string_view not_present = "not present";
+inline constexpr std::string_view entry_factor = "entry";  ///< of `absence_suffix`
 
 inline constexpr std::int64_t million = 1'000'000;
 
@@ -94,7 +103,8 @@ struct Seen {
     for (const std::string_view name : {app_ns_fact, app_mean_ns_fact}) {
       f.fact(name, number, year_ns);
     }
-    for (const std::string_view name : {app_launches_fact, buffer_bytes_fact, last_cache_fact}) {
+    for (const std::string_view name :
+         {app_launches_fact, buffer_bytes_fact, last_cache_fact, padding_fact, resident_fact}) {
       f.fact(name, number, {.max = std::int64_t{1} << 62U});
     }
   }
@@ -111,6 +121,8 @@ inline std::optional<double> share_in(const Parameters& facts, std::string_view 
 inline constexpr std::string_view label_end = ", ";
 inline constexpr std::string_view warm_suffix = ", warm";
 inline constexpr std::string_view folded_suffix = ", folded";
+inline constexpr std::string_view at_once_suffix = ", by groups at once";
+inline constexpr std::string_view whole_waves_suffix = ", whole waves";
 
 /// The kernel's label in a series' name.
 inline std::string_view label_of(std::string_view series) {

@@ -209,4 +209,19 @@ TEST_CASE("atomics may lose updates where nobody looks at the result") {
                      .atomics) == "the program defines atomic_add itself");
 }
 
+TEST_CASE("an entry needs kernels whose groups do not work together, and ids that it can give") {
+  const auto entry = [](const std::string& text) { return words_of(judge_text(text).entry); };
+  CHECK(entry("kernel void k(global int* a) { a[get_global_size(0)] = 1; }") == "usable");
+  CHECK(entry("kernel void k(global int* a) { while (atomic_xchg(a, 1)) ; }") ==
+        "groups may wait for each other: atomic_xchg");
+  CHECK(entry("kernel void k(global int* a) { a[(get_num_groups)(0)] = 1; }") ==
+        "it hides a work-item function from macros");
+  CHECK(entry("#define get_global_size(d) 4\nkernel void k(global int* a) { }") ==
+        "the program defines get_global_size itself");
+  CHECK(entry("kernel void k() { }") == "the kernel has no arguments");
+  CHECK(entry("kernel void k(void) { }") == "the kernel has no arguments");
+  CHECK(entry("kernel void k(global int* a) { int clp_a; }") ==
+        "the program has names that begin with clp_");
+}
+
 }  // namespace clprobe::prelude

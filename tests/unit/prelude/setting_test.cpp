@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "clprobe/prelude.hpp"
 #include "random.hpp"
 #include "rounds.hpp"
@@ -122,6 +124,45 @@ TEST_CASE("what cannot be encoded is refused with the reason") {
 TEST_CASE("a driver's choice of groups leaves nothing to fold") {
   CHECK(fold_sweep({.dimensions = 1, .global = {64, 1, 1}}).empty());
   CHECK_THROWS_AS(count_groups({.dimensions = 1, .global = {64, 1, 1}}), SettingError);
+}
+
+TEST_CASE("an entry is in every kernel of its name, and in no other one") {
+  CHECK(with_entry("kernel void k(global int* a) { a[0] = 1; }", "k") ==
+        "kernel void k(global int* a CLP_PARAMETERS) { CLP_ENTER  a[0] = 1; }");
+  const std::string others = "void k(int a) { }\nkernel void l(global int* a) { }\nint m;";
+  CHECK(with_entry(others, "k") == others);
+  const std::string branches =
+      "#if N\nkernel void k(global int* a) { }\n#else\nkernel void k(global int* b) { }\n#endif\n";
+  const std::string entered = with_entry(branches, "k");
+  CHECK(entered.find("a CLP_PARAMETERS) { CLP_ENTER  }") != std::string::npos);
+  CHECK(entered.find("b CLP_PARAMETERS) { CLP_ENTER  }") != std::string::npos);
+  CHECK(std::count(entered.begin(), entered.end(), '\n') ==
+        std::count(branches.begin(), branches.end(), '\n'));
+}
+
+TEST_CASE("launches with an entry have their groups in dimension 0") {
+  const NdRange launch{
+      .dimensions = 2, .offset = {3, 4}, .global = {64, 32, 1}, .local = {8, 4, 1}};
+  CHECK(count_all_groups(launch) == 64);
+  CHECK(range_of_groups(launch, 10) ==
+        NdRange{.dimensions = 2, .offset = {3, 4}, .global = {80, 4, 1}, .local = {8, 4, 1}});
+  const std::string text = entry_text(launch);
+  CHECK(text.find("#define CLP_GROUPS_0 8u\n#define CLP_GROUPS_1 8u\n#define CLP_GROUPS_2 1u\n") ==
+        0);
+  CHECK(text.ends_with("#line 1\n"));
+}
+
+TEST_CASE("an entry needs groups of one size, and few enough to be counted") {
+  NdRange launch{.dimensions = 1, .global = {65, 1, 1}, .local = {8, 1, 1}};
+  CHECK_THROWS_WITH_AS(static_cast<void>(entry_text(launch)),
+                       "its last groups of dimension 0 are smaller", SettingError);
+  launch.local = {};
+  CHECK_THROWS_AS(static_cast<void>(entry_text(launch)), SettingError);
+  launch = {.dimensions = 3, .global = {1U << 20U, 1U << 11U, 1}, .local = {1, 1, 1}};
+  CHECK_THROWS_WITH_AS(static_cast<void>(entry_text(launch)), "it has too many groups",
+                       SettingError);
+  launch.global[1] = (1U << 11U) - 1;
+  CHECK_NOTHROW(static_cast<void>(entry_text(launch)));
 }
 
 }  // namespace clprobe::prelude

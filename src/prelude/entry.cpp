@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a kernel gets an entry of ours, and how it is launched then.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "clprobe/embedded.hpp"
+#include "clprobe/prelude.hpp"
+
+namespace clprobe::prelude {
+
+std::uint64_t count_all_groups(const NdRange& launch) {
+  const std::array<std::uint64_t, 3> groups = count_groups(launch);
+  return groups[0] * groups[1] * groups[2];
+}
+
+std::string entry_text(const NdRange& launch) {
+  const std::array<std::uint64_t, 3> groups = count_groups(launch);
+  for (std::size_t d = 0; d < 3; ++d) {
+    if (launch.global.at(d) % launch.local.at(d) == 0) continue;
+    throw SettingError(fmt::format("its last groups of dimension {} are smaller", d));
+  }
+  // Each factor alone first: their product may be beyond 64 bits.
+  constexpr std::uint64_t max_groups = std::numeric_limits<std::int32_t>::max();
+  if (groups[0] > max_groups || groups[1] > max_groups / groups[0] ||
+      groups[2] > max_groups / (groups[0] * groups[1])) {
+    throw SettingError("it has too many groups");
+  }
+  return fmt::format(
+      "#define CLP_GROUPS_0 {}u\n#define CLP_GROUPS_1 {}u\n#define CLP_GROUPS_2 {}u\n{}#line 1\n",
+      groups[0], groups[1], groups[2], embedded_file("entry.clh"));
+}
+
+std::string with_entry(std::string_view text, std::string_view kernel) {
+  std::string entered;
+  std::size_t begin = 0;
+  const auto copy_up_to = [&](std::size_t end) {
+    entered += text.substr(begin, end - begin);
+    begin = end;
+  };
+  for (const KernelPlace& each : find_kernels(text)) {
+    if (each.name != kernel) continue;
+    copy_up_to(each.parameters_end);
+    entered += " CLP_PARAMETERS";
+    copy_up_to(each.body_begin);
+    entered += " CLP_ENTER ";
+  }
+  copy_up_to(text.size());
+  return entered;
+}
+
+NdRange range_of_groups(const NdRange& launch, std::uint64_t groups) {
+  NdRange some = launch;
+  some.global = launch.local;
+  some.global[0] = groups * launch.local[0];
+  return some;
+}
+
+}  // namespace clprobe::prelude
