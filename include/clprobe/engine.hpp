@@ -81,6 +81,9 @@ class Backend {
   /// `point` has the samples that were taken of it so far. The returned Work is valid until the
   /// next call. Throws DeviceError.
   virtual Work prepare(const Probe& probe, const Point& point) = 0;
+  /// The same, for a point that will be prepared again and again: what that takes stays beside what
+  /// `prepare` makes, until the memory is needed or `release` is called.
+  virtual Work prepare_kept(const Probe& probe, const Point& point) { return prepare(probe, point); }
   /// Gives back what the device holds for former points, so that the next ones get other places in
   /// memory, as in another run.
   virtual void release() {}

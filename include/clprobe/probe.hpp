@@ -57,10 +57,18 @@ struct Request {
   friend bool operator==(const Request&, const Request&) = default;
 };
 
+/// A point of a plan as it is measured where it shares no memory with the others.
+struct PointAlone {
+  Point point{};
+  Bytes memory{};  ///< that it takes
+};
+
 /// A point of a plan that the engine measures over and over, to see what disturbs the run.
 struct PlannedReference {
   ReferenceKind kind{ReferenceKind::core};
   std::size_t point{0};  ///< of the plan's
+  /// Where that takes long to prepare: what is kept from one time to the next.
+  std::optional<PointAlone> alone{};
 };
 
 /// What to measure, and findings that are clear without measuring ("image: the device has none").

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "clprobe/device.hpp"
 
@@ -33,8 +36,7 @@ class OpenClBackend final : public Backend {
   [[nodiscard]] const DeviceInfo& device() const override { return session_.info(); }
 
   Work prepare(const Probe& probe, const Point& point) override {
-    const std::string where = place(probe, point);
-    if (probe.open == nullptr) throw Unsupported(fmt::format("{} has no kernel", where));
+    const std::string where = checked_place(probe, point);
     if (!has_memory_of_its_own(session_.info())) close_others(probe);
     Work work;
     try {
@@ -43,17 +45,47 @@ class OpenClBackend final : public Backend {
       throw;
     } catch (const DeviceError&) {
       // It may be that the memory is taken by what other probes hold.
-      if (!close_others(probe)) throw;
+      const bool had_others = close_others(probe);
+      if (kept_.empty() && !had_others) throw;
+      kept_.clear();
       opened_.erase(&probe);
       work = prepare_opened(probe, point, where);
     }
+    return translating(std::move(work), where);
+  }
+
+  Work prepare_kept(const Probe& probe, const Point& point) override {
+    const auto kept = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& each) {
+      return each.probe == &probe && each.point == point;
+    });
+    if (kept != kept_.end()) return kept->work;
+    const std::string where = checked_place(probe, point);
+    Work work = translated(where, [&] { return probe.open(session_)(point); });
+    kept_.push_back({&probe, point, translating(std::move(work), where)});
+    return kept_.back().work;
+  }
+
+ private:
+  /// A prepared point with memory of its own.
+  struct Kept {
+    const Probe* probe;
+    Point point;
+    Work work;
+  };
+
+  static std::string checked_place(const Probe& probe, const Point& point) {
+    std::string where = place(probe, point);
+    if (probe.open == nullptr) throw Unsupported(fmt::format("{} has no kernel", where));
+    return where;
+  }
+
+  static Work translating(Work work, const std::string& where) {
     work.run = [run = std::move(work.run), where](std::uint64_t iterations) {
       return translated(where, [&] { return run(iterations); });
     };
     return work;
   }
 
- private:
   /// Whether what a probe holds takes nothing from the host.
   static bool has_memory_of_its_own(const DeviceInfo& device) {
     return is_gpu(device) && device.reported.integer_or("host_unified_memory", 1) == 0;
@@ -77,6 +109,7 @@ class OpenClBackend final : public Backend {
   /// Probes take turns, and laying out a gigabyte anew takes as long as measuring a hundred points:
   /// what a probe has stays, unless the next one needs the memory.
   std::map<const Probe*, Preparer> opened_{};
+  std::vector<Kept> kept_{};
 };
 
 }  // namespace

@@ -162,7 +162,7 @@ void Measuring::Passes::first_round() {
   std::optional<Plan> given = backend_.plan_of(probe_);
   is_given_ = given.has_value();
   Plan plan = given ? std::move(*given) : probe_.plan(backend_.device(), request_);
-  references_.choose(plan, !is_given_ && !is_simulated(backend_.device()));
+  references_.choose(plan, request_, !is_given_ && !is_simulated(backend_.device()));
   result_.points = std::move(plan.points);
   ended_.known = std::move(plan.findings);
   progress_.resize(result_.points.size());

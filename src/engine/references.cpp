@@ -14,6 +14,8 @@ namespace {
 
 // Of the time, each takes one part of so many at most.
 constexpr int parts = 20;
+// Of the device's memory, those of a probe keep one part of so many at most.
+constexpr std::uint64_t kept_part = 32;
 
 }  // namespace
 
@@ -21,13 +23,20 @@ References::References(const Probe& probe, Backend& backend, const Budget& budge
                        const Observer& observer)
     : probe_(probe), backend_(backend), budget_(budget), observer_(observer) {}
 
-void References::choose(const Plan& plan, bool is_time_real) {
+void References::choose(const Plan& plan, const Request& request, bool is_time_real) {
   constexpr std::size_t worth_following = 8;
   is_time_real_ = is_time_real;
+  // A limit that was asked for is one for all buffers.
+  const bool may_keep = request.max_memory.count == 0;
+  const Bytes room = may_keep ? backend_.device().global_memory / kept_part : Bytes{};
+  Bytes kept{};
   for (const PlannedReference& each : plan.references) {
     const Point& point = plan.points.at(each.point);
     followed_.push_back({.point = each.point, .place = seen_.size()});
     seen_.push_back({each.kind, point.series, point.parameters, {}});
+    if (!each.alone || room < kept + each.alone->memory) continue;
+    kept = kept + each.alone->memory;
+    followed_.back().alone = each.alone->point;
   }
   // It may scatter more than what it would stand for. What the host waits for tells of its
   // scheduler, and not of the device's speed. What is visited once is a moment that does not come
@@ -77,12 +86,14 @@ void References::measure_due(std::span<const Point> points, Steady::duration at_
 }
 
 /// Whether it goes on.
-bool References::measure(const Followed& followed, Point point) {
-  if (!point.failure.empty()) return false;
+bool References::measure(const Followed& followed, const Point& planned) {
+  if (!planned.failure.empty()) return false;
+  Point point = followed.alone.value_or(planned);
   point.samples.clear();
   const Steady::time_point now = Steady::now();
   try {
-    const Work work = backend_.prepare(probe_, point);
+    const Work work = followed.alone ? backend_.prepare_kept(probe_, point)
+                                     : backend_.prepare(probe_, point);
     // More than a visit's: what a moment scatters by is no disturbance of the run.
     const std::uint64_t looks = followed.place ? 3 : 1;
     for (std::uint64_t look = 0; look < looks; ++look) {

@@ -19,8 +19,9 @@ class References {
 
   /// Those of the plan; else the first of 8 points or more tells of the device's speed, and of
   /// nothing else. Where time is not real, in a recorded run or on a simulated machine, what is
-  /// known of the moments is the plan's.
-  void choose(const Plan& plan, bool is_time_real);
+  /// known of the moments is the plan's. Those that would be laid out anew each time are kept, where
+  /// the device has memory enough for it and the request no limit.
+  void choose(const Plan& plan, const Request& request, bool is_time_real);
   /// After a point was visited: measures them again, if 16 points were since; but none so often
   /// that it takes more than a twentieth of the time.
   void follow(std::span<const Point> points);
@@ -37,6 +38,7 @@ class References {
   using Steady = std::chrono::steady_clock;
   struct Followed {
     std::size_t point{0};  ///< of the plan's
+    std::optional<Point> alone{};  ///< with memory of its own, which is kept
     /// In `seen_`; nothing: it only tells of the device's speed.
     std::optional<std::size_t> place{};
     Steady::time_point last{};
@@ -44,7 +46,7 @@ class References {
   };
 
   void measure_due(std::span<const Point> points, Steady::duration at_least);
-  bool measure(const Followed& followed, Point point);
+  bool measure(const Followed& followed, const Point& planned);
 
   const Probe& probe_;
   Backend& backend_;

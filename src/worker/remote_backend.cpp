@@ -91,25 +91,11 @@ class RemoteBackend final : public Backend {
   }
 
   Work prepare(const Probe& probe, const Point& point) override {
-    if (lost_in_a_row_ >= max_lost_in_a_row) {
-      throw DeviceError(fmt::format("given up after {} failures in a row, the last: {}",
-                                    lost_in_a_row_, last_loss_));
-    }
-    return giving_up_child_on_error([&] {
-      leave_samples();
-      if (child_ == nullptr) reopen();
-      Json question{
-          {"do", "prepare"}, {"probe", probe.id}, {"point", json::encode(without_samples(point))}};
-      const std::optional<Sampling> next = next_sampling(point);
-      if (next) question["sampling"] = json::encode(*next);
-      const Json answer = ask(question);
-      under_way_ = next;
-      Work work = reading([&] { return json::decode<Work>(answer.at("work")); });
-      work.sample = [this](const Sampling& sampling, const TakeSample& take) {
-        sample(sampling, take);
-      };
-      return work;
-    });
+    return prepare_in_child(probe, point, false);
+  }
+
+  Work prepare_kept(const Probe& probe, const Point& point) override {
+    return prepare_in_child(probe, point, true);
   }
 
   void release() override { child_.reset(); }
@@ -131,6 +117,29 @@ class RemoteBackend final : public Backend {
   // A driver that fails at every point would else be started anew hundreds of times; but a series
   // that a device refuses (images) must not end the others.
   static constexpr int max_lost_in_a_row = 30;
+
+  Work prepare_in_child(const Probe& probe, const Point& point, bool is_kept) {
+    if (lost_in_a_row_ >= max_lost_in_a_row) {
+      throw DeviceError(fmt::format("given up after {} failures in a row, the last: {}",
+                                    lost_in_a_row_, last_loss_));
+    }
+    return giving_up_child_on_error([&] {
+      leave_samples();
+      if (child_ == nullptr) reopen();
+      Json question{{"do", is_kept ? "prepare-kept" : "prepare"},
+                    {"probe", probe.id},
+                    {"point", json::encode(without_samples(point))}};
+      const std::optional<Sampling> next = next_sampling(point);
+      if (next) question["sampling"] = json::encode(*next);
+      const Json answer = ask(question);
+      under_way_ = next;
+      Work work = reading([&] { return json::decode<Work>(answer.at("work")); });
+      work.sample = [this](const Sampling& sampling, const TakeSample& take) {
+        sample(sampling, take);
+      };
+      return work;
+    });
+  }
 
   static Point without_samples(Point point) {
     point.samples.clear();

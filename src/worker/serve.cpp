@@ -82,6 +82,7 @@ class Server {
         Handler{"calibrate", &Server::calibrate},
         Handler{"build", &Server::build},
         Handler{"prepare", &Server::prepare},
+        Handler{"prepare-kept", &Server::prepare},
         Handler{"core", &Server::use_core},
         Handler{"sample", &Server::sample},
     };
@@ -179,13 +180,15 @@ class Server {
   }
 
   /// {"probe", "point"}: {"work": {...}}, and where the question has a "sampling", too, the lines
-  /// of "sample" behind it.
+  /// of "sample" behind it. "prepare-kept" is for a point that will be prepared again.
   Json prepare(const Json& request) {
     const std::string id = request.at("probe").get<std::string>();
     const Probe* const probe = find_probe(id);
     if (probe == nullptr || backend_ == nullptr) throw DeviceError("cannot prepare " + id);
     work_ = Work{};  // frees the former point's memory before the next one needs its own
-    work_ = backend_->prepare(*probe, json::decode<Point>(request.at("point")));
+    const auto point = json::decode<Point>(request.at("point"));
+    const bool is_kept = request.at("do") == "prepare-kept";
+    work_ = is_kept ? backend_->prepare_kept(*probe, point) : backend_->prepare(*probe, point);
     Json prepared{{"work", json::encode(work_)}};
     if (!request.contains("sampling")) return prepared;
     say(prepared);

@@ -62,6 +62,11 @@ class FakeBackend final : public Backend {
     return work;
   }
 
+  Work prepare_kept(const Probe& probe, const Point& point) override {
+    kept_.push_back(point);
+    return prepare(probe, point);
+  }
+
   void use_core(std::size_t turn) override { cores_.push_back(turn); }
   [[nodiscard]] CoreUse core_use() const override {
     return {launches_ * of_launch_.own_s, launches_ * of_launch_.busy_s,
@@ -77,6 +82,8 @@ class FakeBackend final : public Backend {
   /// The working sets in the order in which they were prepared, those of reference points among
   /// them.
   [[nodiscard]] const std::vector<std::int64_t>& visited() const { return visited_; }
+  /// Those of them that were to be kept.
+  [[nodiscard]] const std::vector<Point>& kept() const { return kept_; }
   [[nodiscard]] int launches() const { return launches_; }
 
  private:
@@ -84,6 +91,7 @@ class FakeBackend final : public Backend {
   DeviceInfo info_;
   std::function<void(const Point&)> on_prepare_{};
   std::vector<std::int64_t> visited_{};
+  std::vector<Point> kept_{};
   std::vector<std::size_t> cores_{};
   int launches_{0};
   CoreUse of_launch_{};

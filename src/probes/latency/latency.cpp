@@ -155,8 +155,19 @@ Finding why_nothing(const SeriesPlan& series) {
 
 constexpr Bytes in_second_level = kibibytes(181);
 
+/// The point by itself: in the plan all rings are cut from one store, and laid out one by one.
+PlannedReference reference_at(ReferenceKind kind, std::span<const Point> points,
+                              std::size_t index) {
+  PointAlone alone{points[index]};
+  auto shape = shape_of<RingShape>(alone.point);
+  shape.buffer_bytes = shape.working_set_bytes;
+  write_shape(shape, alone.point);
+  alone.memory = memory_for({shape.buffer_bytes});
+  return {kind, index, std::move(alone)};
+}
+
 /// The smallest working set of global memory, one that caches hold, and one that no cache holds, as
-/// small as can be: it is laid out anew each time. On CPUs the second lies between the first-level
+/// small as can be. On CPUs the second lies between the first-level
 /// caches (up to 128 KiB) and the second-level ones (from 256 KiB on): at the end of a cache it
 /// would tell of pages that share its sets by chance, and not of the machine.
 std::vector<PlannedReference> choose_references(const DeviceInfo& device,
@@ -180,9 +191,9 @@ std::vector<PlannedReference> choose_references(const DeviceInfo& device,
           ? std::find_if(sizes.begin(), memory,
                          [](const auto& each) { return each.first >= in_second_level.count; })
           : sizes.begin() + (memory - sizes.begin()) / 2;
-  return {{ReferenceKind::core, sizes.front().second},
-          {ReferenceKind::cache, middle->second},
-          {ReferenceKind::memory, memory->second}};
+  return {reference_at(ReferenceKind::core, points, sizes.front().second),
+          reference_at(ReferenceKind::cache, points, middle->second),
+          reference_at(ReferenceKind::memory, points, memory->second)};
 }
 
 Plan plan(const DeviceInfo& device, const Request& request) {

@@ -61,7 +61,7 @@ void Chase::walk(std::uint64_t begin, std::uint64_t end) {
 }
 
 /// Makes the next `hops` nodes those that were touched longest ago, as in a chase that goes on for
-/// ever. For rings much longer than a chase one ageing serves three, at 3 % of the reuse distance.
+/// ever. For rings much longer than a chase one ageing serves several, at 3 % of the reuse distance.
 void Chase::age(std::uint64_t hops) {
   const std::uint64_t nodes = ring_.shape.nodes();
   ring_.chase.setArg(ring_.age_argument + 2, cl_uint{0});
@@ -70,13 +70,13 @@ void Chase::age(std::uint64_t hops) {
     return;
   }
   if (position_ + hops <= aged_until_) return;
-  constexpr std::uint64_t chases = 3;
-  const bool is_long = nodes >= long_ring * chases * hops;
-  aged_until_ = is_long ? chases * hops : hops;
-  // The others were walked by the chases before, or by the layout.
-  const bool is_aged = std::exchange(is_fresh_, false) &&
-                       is_aged_by_layout(session_.info(), ring_.shape, chases * hops);
-  if (!is_aged) walk(aged_until_, nodes);
+  const std::uint64_t visit = 3 * hops;
+  if (std::exchange(is_fresh_, false) && is_aged_by_layout(session_.info(), ring_.shape, visit)) {
+    aged_until_ = visit;
+  } else {
+    aged_until_ = std::max(hops, nodes / long_ring);
+    walk(aged_until_, nodes);
+  }
   position_ = 0;
 }
 

@@ -17,6 +17,12 @@ std::map<ReferenceKind, std::uint64_t> references_of(const DeviceInfo& device) {
     const Point& point = plan.points.at(each.point);
     CHECK(point.series == "global");
     CHECK(sizes.emplace(each.kind, number(point, "working_set_bytes")).second);
+    // By itself it is cut from no larger store.
+    REQUIRE(each.alone);
+    const Point& alone = each.alone->point;
+    CHECK(alone.parameters == point.parameters);
+    CHECK(alone.facts.integer("buffer_bytes") == point.parameters.integer("working_set_bytes"));
+    CHECK(each.alone->memory.count > number(point, "working_set_bytes"));
   }
   REQUIRE(sizes.size() == 3);
   return sizes;

@@ -175,7 +175,12 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       // Of reads, the pattern that all devices stream best.
       const bool is_first_read = shape.stride == 1 && shape.operation == Operation::read &&
                                  result.references.empty() && asked.effort != Effort::quick;
-      if (is_first_read) result.references = {{ReferenceKind::memory, result.points.size()}};
+      if (is_first_read) {
+        Shape alone = shape;
+        alone.shared_buffer_bytes = shape.buffer_bytes();
+        result.references = {{ReferenceKind::memory, result.points.size(),
+                              PointAlone{point_of(measured[i], alone), shape.buffer_bytes()}}};
+      }
       result.points.push_back(point_of(measured[i], shape));
     }
   }

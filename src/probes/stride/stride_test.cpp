@@ -116,6 +116,21 @@ TEST_CASE("every power of two from one element to the grid, in each series") {
   }
 }
 
+TEST_CASE("the first read at stride 1 is the reference, and by itself shares no larger buffer") {
+  const Plan plan = stride_probe().plan(big_gpu(), {});
+  REQUIRE(plan.references.size() == 1);
+  const PlannedReference& reference = plan.references[0];
+  const Point& point = plan.points.at(reference.point);
+  CHECK(point.series == "read int");
+  CHECK(number(point, "stride_elements") == 1);
+  REQUIRE(reference.alone);
+  CHECK(reference.alone->point.parameters == point.parameters);
+  const Shape alone = shape_at(reference.alone->point);
+  CHECK(alone.shared_buffer_bytes == alone.buffer_bytes());
+  CHECK(alone.buffer_bytes() <= shape_at(point).shared_buffer_bytes);
+  CHECK(reference.alone->memory == Bytes{alone.buffer_bytes()});
+}
+
 TEST_CASE("a CPU reads elements of a line in 16 streams") {
   for (const Point& point : stride_probe().plan(cpu(), {}).points) {
     const Shape shape = shape_at(point);

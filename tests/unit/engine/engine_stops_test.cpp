@@ -127,6 +127,51 @@ TEST_CASE("reference points are those of the plan, and what they took is told wi
   }
 }
 
+// Twenty points, of which the last two are references that take long to lay out.
+Plan with_references_alone(const DeviceInfo& device, const Request&) {
+  Plan plan = fake_plan(device, request_of_points(20));
+  const auto alone = [&](std::size_t index) {
+    PointAlone point{plan.points[index], mebibytes(64)};
+    point.point.facts.set("buffer_bytes", std::int64_t{64});
+    return point;
+  };
+  plan.references = {{ReferenceKind::core, 18, alone(18)}, {ReferenceKind::memory, 19, alone(19)}};
+  return plan;
+}
+
+std::vector<std::int64_t> kept_of(Bytes device_memory, Bytes asked_memory) {
+  Probe probe = fake_probe();
+  probe.plan = with_references_alone;
+  DeviceInfo info = fake_info();
+  info.global_memory = device_memory;
+  FakeBackend backend(noisy_points(0, 1.0), info);
+  Request request;
+  request.max_memory = asked_memory;
+  const ProbeResult result = measure(probe, backend, request, ample_budget(), {});
+  REQUIRE(result.references.size() == 2);
+  for (const Reference& each : result.references) {
+    CHECK(each.moments.size() == 2);
+    CHECK(each.parameters.find("buffer_bytes") == nullptr);
+  }
+  std::vector<std::int64_t> sizes;
+  for (const Point& each : backend.kept()) {
+    CHECK(each.facts.integer("buffer_bytes") == 64);
+    CHECK(each.samples.empty());
+    sizes.push_back(id_of(each));
+  }
+  return sizes;
+}
+
+TEST_CASE("references keep what they have where that is a 32nd of the device's memory at most") {
+  using Sizes = std::vector<std::int64_t>;
+  CHECK(kept_of(gibibytes(4), {}) == Sizes{19, 20, 19, 20});
+  CHECK(kept_of(gibibytes(4) - Bytes{32}, {}) == Sizes{19, 19});
+  CHECK(kept_of(gibibytes(2), {}) == Sizes{19, 19});
+  CHECK(kept_of(gibibytes(2) - Bytes{32}, {}).empty());
+  // A limit that was asked for is one for all buffers.
+  CHECK(kept_of(gibibytes(4), gibibytes(1)).empty());
+}
+
 TEST_CASE("a reference that takes long is looked at for no more than a twentieth of the time") {
   Probe probe = fake_probe();
   probe.plan = with_references;
