@@ -53,7 +53,9 @@ struct Choice {
 struct Choices {
   std::span<const std::string_view> words{};
 };
-using ValueSpec = std::variant<Sizes, Size, Number, Numbers, Count, Choice, Choices>;
+/// The path of a trace (docs/trace.md), which is read before the probe is asked for a plan.
+struct TracePath {};
+using ValueSpec = std::variant<Sizes, Size, Number, Numbers, Count, Choice, Choices, TracePath>;
 
 /// One option of one probe. It always takes a value.
 struct Option {
@@ -64,7 +66,7 @@ struct Option {
   ValueSpec value{};
 };
 
-/// Sizes; Size; Number and Count; Numbers; Choice (one word) and Choices.
+/// Sizes; Size; Number and Count; Numbers; Choice and TracePath (one word), and Choices.
 using OptionValue = std::variant<std::vector<SizeRange>, Bytes, std::uint64_t, std::vector<int>,
                                  std::vector<std::string>>;
 
@@ -92,7 +94,7 @@ class OptionValues {
   [[nodiscard]] std::vector<std::string> words(std::string_view name) const {
     return read<std::vector<std::string>>(name).value_or(std::vector<std::string>{});
   }
-  /// Of a Choice.
+  /// Of a Choice or a TracePath.
   [[nodiscard]] std::string word(std::string_view name) const {
     const std::vector<std::string> all = words(name);
     return all.empty() ? std::string() : all.front();

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -26,8 +27,9 @@ namespace clprobe {
 class Session;         // device.hpp; only `open` sees it
 struct SimulatedWork;  // simulated.hpp
 namespace simulator {
-struct Machine;  // machine.hpp
-}
+struct Machine;    // machine.hpp
+struct TraceFile;  // trace_file.hpp
+}  // namespace simulator
 
 /// What earlier probes of this run found out of the device that later ones need.
 struct Known {
@@ -44,6 +46,15 @@ struct AskedLaunch {
   friend bool operator==(const AskedLaunch&, const AskedLaunch&) = default;
 };
 
+/// A trace that an option of the probe names, read.
+struct AskedTrace {
+  std::string path{};
+  std::string sha256{};  ///< of its text
+  std::shared_ptr<const simulator::TraceFile> file{};
+
+  friend bool operator==(const AskedTrace&, const AskedTrace&) = default;
+};
+
 /// What the user allows and asks one probe for; every field that is not set is the probe's choice.
 struct Request {
   Bytes max_memory{};  ///< for all buffers of the probe together; 0: the probe's choice
@@ -53,6 +64,7 @@ struct Request {
   OptionValues own{};
   Known known{};
   std::vector<AskedLaunch> launches{};  ///< for a probe that replays them
+  std::vector<AskedTrace> traces{};     ///< of its options of the kind TracePath
 
   friend bool operator==(const Request&, const Request&) = default;
 };

@@ -6,6 +6,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "clprobe/engine.hpp"
 #include "clprobe/machine.hpp"
@@ -24,6 +26,8 @@ struct SimulatedWork {
   /// A launch of so many iterations. What lies between the first clock read 0 of any warp and the
   /// last clock read 1 is timed; without these, only the launch as a whole is.
   std::function<simulator::Trace(std::uint64_t iterations)> trace{};
+  /// In place of `trace`: the hash of a trace that the backend was given. Empty: none.
+  std::string given{};
   /// What is simulated in place of the device: it with some fields changed. Nothing: the device.
   std::optional<simulator::Machine> machine{};
   /// May be empty: facts of the point about where the cycles of a launch of `iterations` go.
@@ -43,6 +47,8 @@ std::uint64_t instructions_of(const simulator::Trace& trace);
 /// number of warp instructions that were issued, expected is instructions_of(), where the work has
 /// none of its own. A launch is simulated once: it is the same each time. `prepare` throws
 /// Unsupported for probes without a trace. Throws MachineError for a machine that cannot be.
-std::unique_ptr<Backend> simulated_backend(simulator::Machine machine, std::uint64_t seed);
+/// `given`: traces of the person's own.
+std::unique_ptr<Backend> simulated_backend(simulator::Machine machine, std::uint64_t seed,
+                                           std::vector<AskedTrace> given = {});
 
 }  // namespace clprobe

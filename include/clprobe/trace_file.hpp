@@ -37,6 +37,9 @@ bool is_kernel_name(std::string_view name);
 /// that keeps reading and simulating it within the memory and the patience of a person.
 TraceFile read_trace_file(std::string_view text);
 
+/// What the first compute unit of the machine runs of it, with the programs that it needs.
+Trace share_of_unit(const TraceFile& file, const Machine& machine);
+
 /// Reads back as the same. Throws TraceError for what has no text: programs that are chosen while
 /// running, loops that overlap.
 std::string to_text(const TraceFile& file);

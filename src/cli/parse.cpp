@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cxxopts.hpp>
+#include <iterator>
+#include <variant>
 
 #include "cli/flags.hpp"
 #include "cli/resolve.hpp"
@@ -201,6 +203,13 @@ Request request_for(const Probe& probe, const Options& options) {
     request.series = asked->second.series;
     request.own = asked->second.own;
     break;
+  }
+  for (const Option& option : probe.options) {
+    if (!std::holds_alternative<TracePath>(option.value)) continue;
+    std::copy_if(options.traces.begin(), options.traces.end(), std::back_inserter(request.traces),
+                 [path = request.own.word(option.name)](const AskedTrace& each) {
+                   return each.path == path;
+                 });
   }
   return request;
 }

@@ -10,6 +10,7 @@ namespace {
 
 ValueKind kind_of(const ValueSpec& value) {
   if (std::holds_alternative<Choice>(value)) return ValueKind::choice;
+  if (std::holds_alternative<TracePath>(value)) return ValueKind::file;
   return std::holds_alternative<Choices>(value) ? ValueKind::choices : ValueKind::text;
 }
 

@@ -240,6 +240,10 @@ struct Reader {
   OptionValue operator()(const Choice&) const {
     return std::vector<std::string>{std::string(text)};
   }
+  OptionValue operator()(const TracePath&) const {
+    if (text.empty()) refuse("the value is empty: write the name of a file");
+    return std::vector<std::string>{std::string(text)};
+  }
   OptionValue operator()(const Choices&) const {
     std::vector<std::string> words;
     for (const std::string_view word : split_list(text)) {

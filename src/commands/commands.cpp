@@ -18,6 +18,7 @@
 #include "clprobe/worker.hpp"
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
+#include "commands/read_traces.hpp"
 #include "commands/results.hpp"
 #include "commands/shown_part.hpp"
 #include "terminal/output.hpp"
@@ -66,6 +67,12 @@ int show_version() {
   return print(fmt::format("clprobe {} ({}, {})\n", tool.version, tool.commit, tool.compiler));
 }
 
+/// With the files read that probes' options name.
+cli::Options with_traces(cli::Options options) {
+  options.traces = read_traces(options);
+  return options;
+}
+
 /// For the tests: file, options, preamble, separated by tabs.
 int show_builds() {
   std::string text = "facts.cl\t\t\nticks.cl\t\t\n";
@@ -94,7 +101,7 @@ int report(const cli::Options& options) {
 int run(const cli::Options& options, const std::vector<std::string>& arguments) {
   switch (options.command) {
     case cli::Command::measure:
-      return measure(options, cli::without_folders(arguments));
+      return measure(with_traces(options), cli::without_folders(arguments));
     case cli::Command::list:
       return list(options);
     case cli::Command::explain:
@@ -104,7 +111,7 @@ int run(const cli::Options& options, const std::vector<std::string>& arguments) 
     case cli::Command::compare:
       return compare(options);
     case cli::Command::live:
-      return compare_live(options, cli::without_folders(arguments));
+      return compare_live(with_traces(options), cli::without_folders(arguments));
     case cli::Command::import:
       return import(options, cli::without_folders(arguments));
     case cli::Command::profile:

@@ -22,6 +22,7 @@
 #include "commands/fail_on.hpp"
 #include "commands/live_sides.hpp"
 #include "commands/live_turns.hpp"
+#include "commands/read_traces.hpp"
 #include "commands/results.hpp"
 #include "system/interrupt.hpp"
 #include "terminal/complain.hpp"
@@ -57,6 +58,7 @@ class LiveComparison {
     for (const std::string& selector : {options_.device, options_.other_device}) {
       results_.refuse_to_replace(machine_files(selector));
     }
+    results_.refuse_to_replace(trace_files(options_));
     open_sides(options_, arguments_, observer_, sides_);
     results_.check_stdout();
     if (are_alike(options_, sides_)) {

@@ -21,6 +21,7 @@
 #include "commands/plan.hpp"
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
+#include "commands/read_traces.hpp"
 #include "commands/results.hpp"
 #include "commands/run_progress.hpp"
 #include "commands/selection.hpp"
@@ -34,8 +35,6 @@ namespace clprobe::commands {
 namespace {
 
 using system::is_interrupted;
-
-constexpr std::string_view recorded_prefix = "recorded:";
 
 /// The files that --device names.
 std::vector<std::string> device_files(std::string_view selector) {
@@ -79,6 +78,7 @@ class MeasuringAll {
 
   int run() {
     results_.refuse_to_replace(device_files(options_.device));
+    results_.refuse_to_replace(trace_files(options_));
     if (options_.device.starts_with(recorded_prefix)) {
       const auto path = options_.device.substr(recorded_prefix.size());
       std::vector<Run> runs = read_runs(path);
@@ -125,7 +125,7 @@ class MeasuringAll {
       if (is_interrupted()) break;
       --devices_after_;
       if (target.machine) {
-        measure_device(simulated_backend(*target.machine, options_.seed));
+        measure_device(simulated_backend(*target.machine, options_.seed, options_.traces));
       } else {
         open_and_measure(target.info, settings, std::exchange(found->child, nullptr));
       }

@@ -18,6 +18,7 @@ inline constexpr std::array other_pages{
     OtherPage{"compare", "How are runs set beside each other, and what does a verdict rest on?"},
     OtherPage{"formats", "What are its documents and tables, and which others does it read?"},
     OtherPage{"profile", "Which kernels of a program take its time, and how is that known?"},
+    OtherPage{"trace", "How is a kernel of one's own written down for the simulator?"},
     OtherPage{"seeds", "What do the works that it began with state, and what does it find?"},
 };
 

@@ -40,6 +40,9 @@ struct Target {
 std::vector<Target> select_targets(std::string_view selector,
                                    const std::function<const DeviceList&()>& list);
 
+/// --device: a run's file behind this is played back.
+inline constexpr std::string_view recorded_prefix = "recorded:";
+
 /// The files of simulated machines that `selector` names.
 std::vector<std::string> machine_files(std::string_view selector);
 

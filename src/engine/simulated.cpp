@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "clprobe/simulator.hpp"
+#include "engine/given_traces.hpp"
 
 namespace clprobe {
 namespace {
@@ -46,8 +47,11 @@ std::optional<std::uint64_t> timed_cycles(const simulator::Result& result) {
 
 class SimulatedBackend final : public Backend {
  public:
-  SimulatedBackend(Machine machine, std::uint64_t seed)
-      : machine_(std::move(machine)), device_(describe_device(machine_)), seed_(seed) {}
+  SimulatedBackend(Machine machine, std::uint64_t seed, std::vector<AskedTrace> given)
+      : machine_(std::move(machine)),
+        device_(describe_device(machine_)),
+        seed_(seed),
+        given_(std::move(given)) {}
 
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
 
@@ -56,6 +60,9 @@ class SimulatedBackend final : public Backend {
       throw Unsupported(fmt::format("the simulator has no trace of {}", probe.id));
     }
     SimulatedWork simulated = probe.trace(machine_, point);
+    if (!simulated.given.empty()) {
+      run_given(simulated, given_, simulated.machine ? *simulated.machine : machine_);
+    }
     Work work;
     work.accesses_per_iteration = simulated.accesses_per_iteration;
     work.iterations = simulated.iterations;
@@ -128,6 +135,7 @@ class SimulatedBackend final : public Backend {
   Machine machine_;
   DeviceInfo device_;
   std::uint64_t seed_;
+  std::vector<AskedTrace> given_;
   std::map<std::string, std::map<std::uint64_t, Launch>> launches_{};
 };
 
@@ -146,8 +154,9 @@ std::uint64_t instructions_of(const Trace& trace) {
   return sum;
 }
 
-std::unique_ptr<Backend> simulated_backend(Machine machine, std::uint64_t seed) {
-  return std::make_unique<SimulatedBackend>(std::move(machine), seed);
+std::unique_ptr<Backend> simulated_backend(Machine machine, std::uint64_t seed,
+                                           std::vector<AskedTrace> given) {
+  return std::make_unique<SimulatedBackend>(std::move(machine), seed, std::move(given));
 }
 
 }  // namespace clprobe

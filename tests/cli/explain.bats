@@ -59,6 +59,8 @@ on_terminal() {
   [[ $status -eq 0 && $output == 'Method'* ]]
   clprobe explain compare
   [[ $status -eq 0 && $output == 'Comparing runs'* && $(wc -L <<<"$output") -le 80 ]]
+  clprobe explain trace
+  [[ $status -eq 0 && $output == 'Traces'* && $(wc -L <<<"$output") -le 80 ]]
   clprobe explain seeds --full
   fails_with 2 -- --full 'as a whole'
   clprobe explain seds

@@ -22,6 +22,7 @@
 #include "probes/gsi/card.hpp"
 #include "probes/gsi/cases.hpp"
 #include "probes/gsi/findings.hpp"
+#include "probes/gsi/traces.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 
@@ -48,6 +49,13 @@ constexpr Option options[]{
          "queue per compute unit (`utsd`), and a pass over an array by way of local memory "
          "(`implicit`). Default: all that fit the machine.",
      .value = Choices{case_words}},
+    {.name = "trace",
+     .value_name = "FILE",
+     .summary = "trace of a kernel of your own to simulate",
+     .details =
+         "Trace of a kernel to simulate, in the place of the cases where `--case` names none: a "
+         "text with a line per instruction of a sub-group, as docs/trace.md says.",
+     .value = TracePath{}},
 };
 
 constexpr FindingSpec finding_specs[]{
@@ -107,7 +115,7 @@ struct ImplicitShape : Shape {
 
 std::vector<std::string> wanted_cases(const Request& request) {
   std::vector<std::string> asked = request.own.words("case");
-  if (!asked.empty()) return asked;
+  if (!asked.empty() || !request.traces.empty()) return asked;
   return {case_words.begin(), case_words.end()};
 }
 
@@ -205,8 +213,13 @@ std::string why_unsupported(const Machine& machine, std::string_view name) {
 
 std::string check_cases(const DeviceInfo& device, const Request& request) {
   const std::vector<std::string> asked = request.own.words("case");
-  if (!is_simulated(device) || asked.empty()) return {};
+  if (!is_simulated(device)) {
+    if (request.traces.empty()) return {};
+    return "--trace: it is simulated: choose a machine, --device sim:PRESET";
+  }
+  if (asked.empty() && request.traces.empty()) return {};
   const Machine machine = machine_of(device);
+  if (std::string problem = check_traces(machine, request); !problem.empty()) return problem;
   for (const std::string& name : asked) {
     const std::string problem = why_unsupported(machine, name);
     if (!problem.empty()) return fmt::format("--case: {}: {}", name, problem);
@@ -223,6 +236,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     return plan;
   }
   const Machine machine = machine_of(device);
+  plan.points = trace_points(machine, request);
   for (const std::string& name : wanted_cases(request)) {
     if (std::string problem = why_unsupported(machine, name); !problem.empty()) {
       plan.findings.push_back(not_measured(stack_part_name, name, std::move(problem)));
@@ -267,6 +281,7 @@ void witness_search(SimulatedWork& work, const Machine& machine, const TreeSearc
 }
 
 SimulatedWork trace(const Machine& machine, const Point& point) {
+  if (auto own = trace_work(point)) return *std::move(own);
   const Machine changed =
       adapt(machine, shape_of<Shape>(point).coherence,
             static_cast<std::uint64_t>(point.parameters.integer_or("mshr_entries", 0)));
@@ -294,6 +309,7 @@ struct Entries {
 };
 
 std::optional<PointProblem> find_problem_of(const Point& point) {
+  if (auto problem = find_trace_problem(point)) return problem;
   return find_problem<SearchShape, ImplicitShape, Entries>(point);
 }
 

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that come as text: the built-in cases written out and read in have the same stacks to the
+// cycle, and what a trace cannot be asked for is said.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clprobe/engine.hpp"
+#include "clprobe/simulated.hpp"
+#include "clprobe/stacks.hpp"
+#include "clprobe/trace_file.hpp"
+#include "probes/gsi/account.hpp"
+#include "probes/gsi/case_runs.hpp"
+
+namespace clprobe::gsi {
+
+extern const Probe probe;
+
+namespace {
+
+using simulator::Machine;
+using simulator::Program;
+using simulator::StallAccount;
+using simulator::Trace;
+using simulator::TraceFile;
+
+Request request_of(const std::string& text) {
+  Request request;
+  request.own.set("trace", std::vector<std::string>{"some.trace"});
+  request.traces.push_back(
+      {.path = "some.trace",
+       .sha256 = std::string(64, 'a'),
+       .file = std::make_shared<const TraceFile>(simulator::read_trace_file(text))});
+  return request;
+}
+
+ProbeResult measured_trace(const Machine& machine, const Request& request) {
+  const auto backend = simulated_backend(machine, 1, request.traces);
+  Budget budget;
+  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
+  return measure(probe, *backend, request, budget, {});
+}
+
+/// What the command finds of a trace is what the functions count of it.
+void check_same(const Machine& machine, const std::string& text, const StallAccount& expected) {
+  const ProbeResult result = measured_trace(machine, request_of(text));
+  REQUIRE(result.status == Status::ok);
+  REQUIRE(result.points.size() == 1);
+  const auto account = account_in(result.points[0].facts);
+  REQUIRE(account);
+  CHECK(account->result.cycles == expected.result.cycles);
+  CHECK(account->flush_cycles == expected.flush_cycles);
+  for (const StallPart& part : stall_parts()) {
+    CAPTURE(part.label);
+    CHECK(cycles_of(account->gsi, part) == doctest::Approx(cycles_of(expected.gsi, part)));
+    CHECK(cycles_of(account->all_causes, part) ==
+          doctest::Approx(cycles_of(expected.all_causes, part)));
+  }
+}
+
+/// The same search with what each warp was given to run as a program of its own.
+Trace without_choices(const Machine& machine, const TreeSearch& search) {
+  Trace trace = make_tree_search(machine, search);
+  const auto given = std::make_shared<std::map<std::uint32_t, std::vector<std::uint32_t>>>();
+  for (const simulator::WarpWork& warp : trace.groups.at(0).warps) {
+    (*given)[warp.number] = {warp.program};
+  }
+  trace.next_program = [given, next = trace.next_program](std::uint32_t warp, std::uint64_t cycle) {
+    const std::uint32_t program = next(warp, cycle);
+    (*given)[warp].push_back(program);
+    return program;
+  };
+  simulate(machine, trace);
+  std::vector<Program> programs;
+  for (simulator::WarpWork& warp : trace.groups.at(0).warps) {
+    Program all;
+    for (const std::uint32_t each : (*given)[warp.number]) {
+      if (each >= trace.programs.size()) continue;  // the end
+      const auto begin = static_cast<std::uint32_t>(all.size());
+      for (simulator::Instruction instruction : trace.programs[each]) {
+        instruction.target += begin;
+        all.push_back(instruction);
+      }
+    }
+    warp.program = static_cast<std::uint32_t>(programs.size());
+    programs.push_back(std::move(all));
+  }
+  trace.programs = std::move(programs);
+  trace.next_program = {};
+  return trace;
+}
+
+}  // namespace
+
+TEST_CASE("every case of implicit, written out and read in, has the same stack to the cycle") {
+  for (const auto& copy : local_copy_words) {
+    for (const std::uint64_t entries : {thesis_mshrs[0], thesis_mshrs[3]}) {
+      CAPTURE(copy.word);
+      CAPTURE(entries);
+      const Machine machine =
+          adapt(simulator::preset("gsi"), simulator::Coherence::ownership, entries);
+      const Trace trace = make_implicit(machine, {.copy = copy.value});
+      check_same(machine, simulator::to_text({.kernel = "implicit", .trace = trace}),
+                 account_stalls(machine, trace));
+    }
+  }
+}
+
+TEST_CASE("a search whose warps have what they were given has the same stack to the cycle") {
+  for (const TaskQueues queues : {TaskQueues::one, TaskQueues::per_unit}) {
+    CAPTURE(to_word(queues));
+    const Machine machine = adapt(simulator::preset("gsi"), simulator::Coherence::gpu, 32);
+    const TreeSearch search{.queues = queues, .nodes = 60};
+    check_same(machine,
+               simulator::to_text({.kernel = "search", .trace = without_choices(machine, search)}),
+               account_stalls(machine, make_tree_search(machine, search)));
+  }
+}
+
+TEST_CASE("of a whole launch the first unit has its share") {
+  const std::string body =
+      "program 0\nalu r1\nprogram 1\nrepeat 10\nalu r1 needs=r1\nend\n"
+      "group\nwarp program=0 lanes=32 count=3\n"
+      "group\nwarp program=1 lanes=32\n";
+  Machine machine = simulator::preset("gsi");
+  for (const auto& [units, instructions] : {std::pair{1U, 13U}, {2U, 3U}, {15U, 3U}}) {
+    machine.core.compute_units = units;
+    const Request request = request_of("clprobe-trace 1\ngroups launch\n" + body);
+    const ProbeResult result = measured_trace(machine, request);
+    REQUIRE(result.points.size() == 1);
+    CHECK(result.points[0].samples.at(0).witness == instructions);
+    CHECK(result.points[0].parameters.integer("groups") == 2);
+    CHECK(result.points[0].parameters.integer("simulated_groups") == (units == 1 ? 2 : 1));
+  }
+  const ProbeResult result =
+      measured_trace(machine, request_of("clprobe-trace 1\ngroups unit\n" + body));
+  CHECK(result.points.at(0).samples.at(0).witness == 13);
+}
+
+TEST_CASE("warps that have to wait for locks prove that they came to their ends") {
+  const Request request = request_of(
+      "clprobe-trace 1\nlock at=0x1000 held=0-200\nprogram 0\nacquire 0\nalu r1\nrelease 0\n"
+      "group\nwarp program=0 lanes=32 number=5 count=4\n");
+  const ProbeResult result = measured_trace(simulator::preset("gsi"), request);
+  CHECK(result.status == Status::ok);
+  CHECK(result.points.at(0).samples.at(0).witness == 6 + 7 + 8 + 9);
+}
+
+TEST_CASE("a trace that never ends is a failed point with its reason") {
+  const Request request = request_of(
+      "clprobe-trace 1\nlock at=0x1000\nprogram 0\nacquire 0\ngroup\nwarp program=0 lanes=1\n");
+  const ProbeResult result = measured_trace(simulator::preset("gsi"), request);
+  CHECK(result.status == Status::failed);
+  CHECK(result.reason.find("ends with a lock") != std::string::npos);
+}
+
+TEST_CASE("a trace is simulated in the place of the cases, or beside those that are asked for") {
+  const std::string text =
+      "clprobe-trace 1\nkernel mine\nprogram 0\nalu r1\ngroup\nwarp program=0 lanes=32\n";
+  const DeviceInfo device = describe_device(simulator::preset("gsi"));
+  Request request = request_of(text);
+  const Plan alone = probe.plan(device, request);
+  REQUIRE(alone.points.size() == 1);
+  CHECK(alone.points[0].series == "mine");
+  request.own.set("case", std::vector<std::string>{"utsd"});
+  CHECK(probe.plan(device, request).points.size() == 3);
+  CHECK(probe.check(device, request).empty());
+}
+
+TEST_CASE("what a trace asks of a device or a machine that it cannot do") {
+  const Request wide = request_of(
+      "clprobe-trace 1\nkernel wide\nprogram 0\nalu r1\ngroup\nwarp program=0 lanes=64\n");
+  CHECK(probe.check(describe_device(simulator::preset("gsi")), wide) ==
+        "--trace: gsi cannot run wide: groups[0]: expected warps of 1 to 32 lanes, found 64");
+  CHECK(probe.check(DeviceInfo{}, wide) ==
+        "--trace: it is simulated: choose a machine, --device sim:PRESET");
+  CHECK(probe.check(DeviceInfo{}, {}).empty());
+  // Another process's: nothing to run.
+  const Request narrow =
+      request_of("clprobe-trace 1\nprogram 0\nalu r1\ngroup\nwarp program=0 lanes=32\n");
+  const auto backend = simulated_backend(simulator::preset("gsi"), 1);
+  const Plan plan = probe.plan(backend->device(), narrow);
+  CHECK_THROWS_AS(backend->prepare(probe, plan.points.at(0)), DeviceError);
+}
+
+TEST_CASE("a stored point of a trace that cannot be is told from one that can") {
+  const Request request =
+      request_of("clprobe-trace 1\nprogram 0\nalu r1\ngroup\nwarp program=0 lanes=32\n");
+  const DeviceInfo device = describe_device(simulator::preset("gsi"));
+  Point point = probe.plan(device, request).points.at(0);
+  CHECK_FALSE(probe.find_problem(point));
+  point.parameters.set("groups", std::int64_t{0});
+  const auto problem = probe.find_problem(point);
+  REQUIRE(problem);
+  CHECK(problem->name == "groups");
+}
+
+}  // namespace clprobe::gsi
