@@ -45,6 +45,7 @@ test_needs=(
   "jq|program jq|jq"
   "rusticl and Clover|icd rusticl.icd|mesa-opencl-icd"
   "Oclgrind|program oclgrind|oclgrind"
+  "Oclgrind's headers|header oclgrind/Plugin.h|liboclgrind-dev"
   "Intel's offline compiler|program ocloc|intel-opencl-icd"
   "AMD's device libraries|file /usr/lib/*/amdgcn/bitcode/ockl.bc|rocm-device-libs"
   "Clang 14|program clang++-14|clang-14"

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oclgrind/sites.hpp"
+
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Instructions.h>
+
+#include <algorithm>
+
+#include "oclgrind/blocks.hpp"
+
+namespace clprobe::tracer {
+namespace {
+
+using llvm::Instruction;
+
+/// Conversions of bits that a register keeps, parts of vectors, and jumps without a choice.
+bool is_renaming(const Instruction& instruction) {
+  switch (instruction.getOpcode()) {
+    case Instruction::PHI:
+    case Instruction::BitCast:
+    case Instruction::AddrSpaceCast:
+    case Instruction::IntToPtr:
+    case Instruction::PtrToInt:
+    case Instruction::Trunc:
+    case Instruction::ZExt:
+    case Instruction::SExt:
+    case Instruction::ExtractElement:
+    case Instruction::InsertElement:
+    case Instruction::ShuffleVector:
+    case Instruction::ExtractValue:
+    case Instruction::InsertValue:
+    case Instruction::Freeze:
+    case Instruction::Alloca:
+    case Instruction::Ret:
+    case Instruction::Unreachable:
+      return true;
+    case Instruction::GetElementPtr:
+      return llvm::cast<llvm::GetElementPtrInst>(instruction).hasAllConstantIndices();
+    default:
+      return false;
+  }
+}
+
+bool is_division(unsigned opcode) {
+  return opcode == Instruction::SDiv || opcode == Instruction::UDiv ||
+         opcode == Instruction::SRem || opcode == Instruction::URem ||
+         opcode == Instruction::FDiv || opcode == Instruction::FRem;
+}
+
+Kind kind_of(const Instruction& instruction) {
+  if (is_renaming(instruction)) return Kind::renaming;
+  if (const auto* const jump = llvm::dyn_cast<llvm::BranchInst>(&instruction)) {
+    return jump->isConditional() ? Kind::branch : Kind::renaming;
+  }
+  if (llvm::isa<llvm::SwitchInst>(instruction)) return Kind::branch;
+  if (const auto* const call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
+    const llvm::Function* const called = call->getCalledFunction();
+    if (called == nullptr || !called->isDeclaration()) return Kind::renaming;
+    const llvm::StringRef name = called->getName();
+    return kind_of_builtin(builtin_name({name.data(), name.size()}));
+  }
+  return is_division(instruction.getOpcode()) ? Kind::special : Kind::operation;
+}
+
+}  // namespace
+
+Value Sites::value(const llvm::Value* value) {
+  if (value == nullptr || !(llvm::isa<Instruction>(value) || llvm::isa<llvm::Argument>(value))) {
+    return 0;
+  }
+  return values_.try_emplace(value, static_cast<Value>(values_.size() + 1)).first->second;
+}
+
+std::uint32_t Sites::add(Site site) {
+  std::erase(site.operands, Value{0});
+  sites_.push_back(std::move(site));
+  return static_cast<std::uint32_t>(sites_.size() - 1);
+}
+
+Site Sites::make(const Instruction& instruction, bool has_accessed) {
+  Site site{.kind = has_accessed ? Kind::memory : kind_of(instruction)};
+  if (!instruction.getType()->isVoidTy()) site.result = value(&instruction);
+  for (const llvm::Use& operand : instruction.operands()) {
+    site.operands.push_back(value(operand.get()));
+  }
+  if (const auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(instruction.getType())) {
+    site.operations = vector->getNumElements();
+  }
+  return site;
+}
+
+std::uint32_t Sites::find(const Instruction& instruction, bool has_accessed) {
+  auto& known = has_accessed ? accessing_ : plain_;
+  const auto found = known.find(&instruction);
+  if (found != known.end()) return found->second;
+  const std::uint32_t site = add(make(instruction, has_accessed));
+  known.emplace(&instruction, site);
+  return site;
+}
+
+std::uint32_t Sites::find_renaming(const Instruction& at, const llvm::Value& to,
+                                   const llvm::Value* from) {
+  const std::pair key(&at, &to);
+  const auto found = renamings_.find(key);
+  if (found != renamings_.end()) return found->second;
+  const std::uint32_t site =
+      add({.kind = Kind::renaming, .result = value(&to), .operands = {value(from)}});
+  renamings_.emplace(key, site);
+  return site;
+}
+
+std::uint32_t Sites::place(const Instruction& instruction) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): LLVM's analyses ask for it, to read
+  auto& function = const_cast<llvm::Function&>(*instruction.getFunction());
+  auto found = places_.find(&function);
+  if (found == places_.end()) {
+    found = places_.emplace(&function, place_instructions(function)).first;
+  }
+  return found->second.at(&instruction);
+}
+
+}  // namespace clprobe::tracer
