@@ -143,6 +143,23 @@ TEST_CASE("of a whole launch the first unit has its share") {
   CHECK(result.points.at(0).samples.at(0).witness == 13);
 }
 
+TEST_CASE("branches are control, and operations that all warps want are compute structural") {
+  const auto most_of = [](const std::string& body) {
+    const ProbeResult result = measured_trace(
+        simulator::preset("gsi"), request_of("clprobe-trace 1\nprogram 0\nrepeat 100\n" + body +
+                                             "\nend\ngroup\nwarp program=0 lanes=32 count=4\n"));
+    const auto account = account_in(result.points.at(0).facts);
+    REQUIRE(account);
+    const auto& cycles = account->gsi.cycles;
+    return static_cast<simulator::Stall>(std::max_element(cycles.begin(), cycles.end()) -
+                                         cycles.begin());
+  };
+  CHECK(most_of("branch") == simulator::Stall::control);
+  CHECK(most_of("special r1\nspecial r2\nspecial r3\nspecial r4") ==
+        simulator::Stall::compute_structural);
+  CHECK(most_of("alu r1") == simulator::Stall::none);
+}
+
 TEST_CASE("warps that have to wait for locks prove that they came to their ends") {
   const Request request = request_of(
       "clprobe-trace 1\nlock at=0x1000 held=0-200\nprogram 0\nacquire 0\nalu r1\nrelease 0\n"
