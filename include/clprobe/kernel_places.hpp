@@ -7,6 +7,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "clprobe/kernel_causes.hpp"
 
@@ -57,12 +59,30 @@ std::uint64_t groups_of_whole_waves(std::uint64_t groups, std::uint64_t resident
 std::optional<Tail> find_tail(std::uint64_t groups, std::uint64_t resident_groups,
                               const Visits& all_ns, const Visits& whole_ns);
 
+/// Launches with noise of one kind beside the kernel, by what the noise takes by itself; the first
+/// one has groups beside that end at once.
+struct NoiseTimes {
+  std::string_view name{};
+  std::vector<NoisePoint> points{};
+};
+
+/// How much of that noise the kernel does not feel. `state` is `refused` where too little was
+/// measured, or where groups beside it that do nothing change the kernel.
+struct Absorbed {
+  std::string_view name{};
+  PlaceCost free{};  ///< the share of the kernel's time; at least, as noise takes places as well
+};
+
+/// `kernel_ns`: the kernel with an entry and nothing beside it.
+std::vector<Absorbed> find_absorbed(std::span<const NoiseTimes> noise, const Visits& kernel_ns);
+
 struct KernelPlaces {
   std::uint64_t groups{0};  ///< of the launch
   double ratio{1.0};        ///< of the kernel with an entry to the kernel as it is
   std::string doubt{};      ///< why nothing else is believed; one line, without a full stop
   std::optional<Occupancy> occupancy{};
   std::optional<Tail> tail{};
+  std::vector<Absorbed> noise{};
   std::optional<double> app_share{};  ///< of the program's device time
 };
 

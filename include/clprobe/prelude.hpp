@@ -96,20 +96,28 @@ std::string prelude_text(const Switches& switches = {});
 std::uint64_t count_all_groups(const NdRange& launch);
 
 /// What stands in place of `prelude_text` in front of a text with an entry of ours (cl/entry.clh),
-/// for this launch alone. Throws SettingError where its groups are not all of one size.
-std::string entry_text(const NdRange& launch);
+/// for this launch alone. `with_noise`: groups can be launched beside the program's. Throws
+/// SettingError where its groups are not all of one size.
+std::string entry_text(const NdRange& launch, bool with_noise = false);
 
 /// The text with the entry in each kernel of that name: `entry_arguments` more arguments,
 /// and each line where it was. The same text where it has no such kernel.
 std::string with_entry(std::string_view text, std::string_view kernel);
 
-/// What a group does at the entry: go on into the kernel, or help to count how many groups run at
-/// once.
+/// What a group does at the entry: go on into the kernel, help to count how many groups run at
+/// once, or, where it is beside the program's, make noise (`noise_mode`).
 enum class EntryMode : std::uint32_t { none, count };
 
-/// The number of arguments that an entry adds: mode (uint), amount (uint: how often a group looks
-/// in vain before it takes all for counted), room (global uint*, of `entry_room_words`, 0 before
-/// the launch), padding (local).
+/// What a group beside the program's keeps busy. `cache` and `memory` load from the room alike.
+enum class Noise : std::uint32_t { arithmetic, local, cache, memory };
+
+/// The mode of a launch in which every other group makes noise, or, with `is_alone`, each does. Of
+/// loads: from the first 2^exponent words of the room.
+std::uint32_t noise_mode(Noise noise, std::uint32_t exponent, bool is_alone);
+
+/// The number of arguments that an entry adds: mode (uint), amount (uint: of noise, or how often a
+/// group looks in vain before it takes all for counted), room (global uint*, for a count of
+/// `entry_room_words`, 0 before the launch), padding (local, for noise a word for each work-item).
 inline constexpr std::uint32_t entry_arguments = 4;
 inline constexpr std::size_t entry_room_words = 3;
 inline constexpr std::size_t entry_at_once_word = 2;  ///< of the room: how many ran at once

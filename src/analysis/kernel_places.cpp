@@ -105,6 +105,35 @@ PlaceCost cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint64_
   return found;
 }
 
+PlaceCost refused(std::string reason) {
+  return {.state = CauseState::refused, .reason = std::move(reason)};
+}
+
+PlaceCost absorbed_of(const NoiseTimes& noise, const Visits& kernel_ns) {
+  // The amounts come in any order; those beside that do nothing are none.
+  const auto idle = std::find_if(noise.points.begin(), noise.points.end(),
+                                 [](const NoisePoint& each) { return each.injected == 0.0; });
+  if (idle == noise.points.end() || noise.points.size() < 3) {
+    return refused("not all launches for it were measured");
+  }
+  const double ratio = typical_ns(idle->visits_ns) / typical_ns(kernel_ns);
+  if (!(ratio <= max_instrument_ratio && ratio >= 1.0 / max_instrument_ratio)) {
+    return refused(
+        fmt::format("beside groups that end at once the kernel takes {:.2f} of its time", ratio));
+  }
+  const Absorption found = find_absorption(noise.points);
+  PlaceCost free{.state = CauseState::found,
+                 .share = std::min(1.0, found.share),
+                 .share_interval = {std::min(1.0, found.share_interval.low),
+                                    std::min(1.0, found.share_interval.high)}};
+  if (!found.is_found) {
+    free.reason = "all that was made is absorbed";
+  } else if (!found.is_decisive && found.share_interval.high < saturated_share) {
+    free.reason = "too little noise, or a delay of its own: no proof that nothing was free";
+  }
+  return free;
+}
+
 }  // namespace
 
 std::optional<Occupancy> find_occupancy(std::span<const ResidentTime> times) {
@@ -145,6 +174,12 @@ std::optional<Tail> find_tail(std::uint64_t groups, std::uint64_t resident_group
   Tail tail{.whole_waves = groups / resident_groups, .rest_groups = groups % resident_groups};
   tail.last_wave = cost_of_last_wave(groups, tail, resident_groups, all_ns, whole_ns);
   return tail;
+}
+
+std::vector<Absorbed> find_absorbed(std::span<const NoiseTimes> noise, const Visits& kernel_ns) {
+  std::vector<Absorbed> all;
+  for (const NoiseTimes& each : noise) all.push_back({each.name, absorbed_of(each, kernel_ns)});
+  return all;
 }
 
 }  // namespace clprobe

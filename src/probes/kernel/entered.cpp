@@ -43,7 +43,9 @@ std::uint64_t free_local_bytes(const cl::Kernel& kernel, const Session& session,
 }  // namespace
 
 Places Replay::prepare_entered(std::uint64_t padding_eighths) {
-  if (!entered_.kernel && entered_.problem.empty()) entered_.problem = build_entered();
+  if (!entered_.kernel && entered_.problem.empty()) {
+    entered_.problem = build_with_entry(false, entered_);
+  }
   if (!entered_.problem.empty()) throw Unsupported(entered_.problem);
   const std::uint64_t padding = padding_bytes(padding_eighths);
   const auto known = entered_.resident_groups.find(padding);
@@ -54,11 +56,11 @@ Places Replay::prepare_entered(std::uint64_t padding_eighths) {
 }
 
 /// Returns what is wrong with it; empty where nothing is.
-std::string Replay::build_entered() {
+std::string Replay::build_with_entry(bool with_noise, Entered& entered) {
   constexpr std::string_view where = "with an entry of ours";
-  const prelude::NdRange range = range_for_prelude(bundle_.launch.range);
-  const std::string preamble = prelude::entry_text(range);
-  entered_.build = {bundle::sha256_of(preamble + build_.sha256), build_.options};
+  const std::string preamble =
+      prelude::entry_text(range_for_prelude(bundle_.launch.range), with_noise);
+  entered.build = {bundle::sha256_of(preamble + build_.sha256), build_.options};
   cl::Kernel kernel;
   try {
     const cl::Program program = build_program(session_, with_entry(bundle_), preamble);
@@ -67,14 +69,18 @@ std::string Replay::build_entered() {
     return fmt::format("{} {}", where, error.what());
   }
   // Before its arguments have sizes, which some drivers count and some do not.
-  entered_.free_local_bytes = free_local_bytes(kernel, session_, bundle_.launch);
+  entered.free_local_bytes = free_local_bytes(kernel, session_, bundle_.launch);
   set_arguments(kernel);
-  entered_.kernel = kernel;
+  entered.kernel = kernel;
   restore();
-  launch_entered(prelude::count_all_groups(range), min_padding);
+  launch_with_entry(kernel, {.groups = all_groups(), .padding_bytes = min_padding});
   const std::string other = other_object();
   return other.empty() ? other
                        : fmt::format("{} the kernel leaves other bytes in {}", where, other);
+}
+
+std::uint64_t Replay::all_groups() const {
+  return prelude::count_all_groups(range_for_prelude(bundle_.launch.range));
 }
 
 std::uint64_t Replay::padding_bytes(std::uint64_t eighths) const {
@@ -82,20 +88,23 @@ std::uint64_t Replay::padding_bytes(std::uint64_t eighths) const {
   return std::max(min_padding, bytes / min_padding * min_padding);
 }
 
-LaunchTimes Replay::launch_entered(std::uint64_t groups, std::uint64_t padding_bytes) {
-  cl::Kernel& kernel = *entered_.kernel;
+LaunchTimes Replay::launch_with_entry(cl::Kernel& kernel, const EntryLaunch& launch) {
   const auto first = static_cast<cl_uint>(bundle_.launch.arguments.size());
-  kernel.setArg(first, static_cast<cl_uint>(prelude::EntryMode::none));
-  kernel.setArg(first + 1, cl_uint{0});
-  kernel.setArg(first + 2, cl::Buffer());
-  kernel.setArg(first + 3, padding_bytes, nullptr);
+  kernel.setArg(first, cl_uint{launch.mode});
+  kernel.setArg(first + 1, cl_uint{launch.amount});
+  kernel.setArg(first + 2, launch.room);
+  kernel.setArg(first + 3, launch.padding_bytes, nullptr);
   const prelude::NdRange range =
-      prelude::range_of_groups(range_for_prelude(bundle_.launch.range), groups);
+      prelude::range_of_groups(range_for_prelude(bundle_.launch.range), launch.groups);
   const LaunchTimes times = session_.launch(kernel, sizes_of(range.global, range.dimensions),
                                             sizes_of(range.local, range.dimensions),
                                             sizes_of(range.offset, range.dimensions));
   check_guards();
   return times;
+}
+
+LaunchTimes Replay::launch_entered(std::uint64_t groups, std::uint64_t padding_bytes) {
+  return launch_with_entry(*entered_.kernel, {.groups = groups, .padding_bytes = padding_bytes});
 }
 
 /// The most of three counts: none counts a group that is not there, and one may miss some.
@@ -108,23 +117,18 @@ std::uint64_t Replay::count_resident(std::uint64_t padding_bytes) {
   constexpr std::size_t at_once = prelude::entry_at_once_word;
   const auto units =
       static_cast<std::uint64_t>(std::max<std::int64_t>(1, session_.info().compute_units));
-  const prelude::NdRange range =
-      prelude::range_of_groups(range_for_prelude(bundle_.launch.range), units * groups_per_unit);
   std::array<cl_uint, prelude::entry_room_words> words{};
   const cl::Buffer room(session_.context(), CL_MEM_READ_WRITE, sizeof(words));
-  cl::Kernel& kernel = *entered_.kernel;
-  const auto first = static_cast<cl_uint>(bundle_.launch.arguments.size());
-  kernel.setArg(first, static_cast<cl_uint>(prelude::EntryMode::count));
-  kernel.setArg(first + 1, patience);
-  kernel.setArg(first + 2, room);
-  kernel.setArg(first + 3, padding_bytes, nullptr);
+  const EntryLaunch launch{.groups = units * groups_per_unit,
+                           .mode = static_cast<std::uint32_t>(prelude::EntryMode::count),
+                           .amount = patience,
+                           .room = room,
+                           .padding_bytes = padding_bytes};
   cl_uint most = 0;
   for (int turn = 0; turn < 3; ++turn) {
     words = {};
     session_.queue().enqueueWriteBuffer(room, CL_TRUE, 0, sizeof(words), words.data());
-    session_.launch(kernel, sizes_of(range.global, range.dimensions),
-                    sizes_of(range.local, range.dimensions),
-                    sizes_of(range.offset, range.dimensions));
+    launch_with_entry(*entered_.kernel, launch);
     session_.queue().enqueueReadBuffer(room, CL_TRUE, 0, sizeof(words), words.data());
     most = std::max(most, words.at(at_once));
   }

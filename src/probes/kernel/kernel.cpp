@@ -38,6 +38,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "waves", .role = Role::remark, .better = Better::unknown},
     {.name = "occupancy", .unit = "share"},
     {.name = "tail", .unit = "share"},
+    {.name = stack_absorbed_name, .unit = "share"},
     {.name = "app_saving", .role = Role::remark, .better = Better::unknown},
     {.name = stack_part_name, .unit = "share"},
     {.name = "advice", .role = Role::advice},

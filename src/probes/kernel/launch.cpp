@@ -103,11 +103,20 @@ Work prepare(Replays& replays, const Point& point) {
   const std::shared_ptr<Replay> replay = replays.replay(shape.bundle);
   if (shape.text == Text::renamed) replay->prepare_renamed();
   std::optional<Places> places;
-  if (shape.text == Text::entered) places = replay->prepare_entered(shape.padding_eighths);
+  std::optional<NoiseAmount> noise;
+  if (shape.text == Text::entered && shape.beside == Beside::nothing) {
+    places = replay->prepare_entered(shape.padding_eighths);
+  } else if (shape.text == Text::entered) {
+    noise = replay->prepare_noise(shape.beside, shape.noise_percent);
+  }
   Work work;
   work.max_iterations = 1;
-  work.build = replay->build(shape.text);
+  work.build = replay->build(shape);
   set_facts(replays.bundle(shape.bundle).launch, replay->outcome(), work.facts);
+  if (noise) {
+    work.facts.set(noise_amount_fact, std::int64_t{noise->amount});
+    work.facts.set(noise_ns_fact, std::int64_t{std::llround(noise->alone_ns)});
+  }
   if (places) {
     work.facts.set(padding_fact, static_cast<std::int64_t>(places->padding_bytes));
     work.facts.set(resident_fact, static_cast<std::int64_t>(places->resident_groups));

@@ -57,6 +57,15 @@ void add_counted(const KernelPlaces& places, const std::string& series, Findings
   found.findings.push_back(std::move(tail));
 }
 
+/// In the stack of the kernel, as those of `stalls` are.
+void add_noise(const KernelPlaces& places, const std::string& series, Findings& found) {
+  for (const Absorbed& each : places.noise) {
+    Finding absorbed = finding_of_cost(stack_absorbed_name, series, "noise", each.free);
+    absorbed.label = each.name;
+    found.findings.push_back(std::move(absorbed));
+  }
+}
+
 /// What taking away a part of the kernel's time gives the program.
 struct Saving {
   std::string_view title{};
@@ -84,6 +93,7 @@ KernelPlaces add_places(const DeviceInfo& device, std::span<const Point> points,
   const std::optional<KernelPlaces> places = gather_places(device, points, label);
   if (places && places->doubt.empty()) {
     if (places->occupancy) add_counted(*places, series, found);
+    add_noise(*places, label + std::string(folded_suffix), found);
     return *places;
   }
   std::string reason = places ? "not believed: " + places->doubt : std::string();

@@ -49,7 +49,7 @@ class Planned {
   [[nodiscard]] bool is_entered() const {
     return judgement_.entry.possibility == Possibility::usable;
   }
-  /// Whether local memory limits how many groups run at once.
+  /// Whether a compute unit runs several groups at once, which local memory may limit.
   [[nodiscard]] bool is_padded() const { return is_entered() && is_padded_; }
   [[nodiscard]] const std::vector<Setting>& sweep() const { return sweep_; }
   [[nodiscard]] const prelude::NdRange& range() const { return range_; }
@@ -65,6 +65,11 @@ class Planned {
   /// All groups, with so much of the local memory that the kernel leaves.
   [[nodiscard]] Point entered(std::uint64_t padding_eighths) const {
     return point_of({.text = Text::entered, .padding_eighths = padding_eighths}, at_once_suffix);
+  }
+  /// All groups, and as many beside them that make noise.
+  [[nodiscard]] Point beside(Beside what, std::uint64_t percent) const {
+    return point_of({.text = Text::entered, .beside = what, .noise_percent = percent},
+                    std::string(beside_suffix) + std::string(word_in(beside_words, what)));
   }
   /// The first groups alone.
   [[nodiscard]] Point first_groups(std::uint64_t groups) const {
@@ -172,6 +177,22 @@ const Point* find_measured(const Point& wanted, std::span<const Point> points) {
   return point == points.end() || !point->failure.empty() ? nullptr : &*point;
 }
 
+/// Noise of each kind. At three times of the kernel's time all that can hide it has been filled.
+void add_noise(const Planned& kernel, const DeviceInfo& device, std::span<const Point> measured,
+               std::vector<Point>& points) {
+  // With noise beside it a launch takes four times that, and drivers end those of seconds.
+  constexpr double max_ns = 50e6;
+  const Point* const alone = find_measured(kernel.entered(0), measured);
+  const std::optional<Estimate> time = alone == nullptr ? std::nullopt : estimate(*alone, device);
+  if (!kernel.is_padded() || !time || time->ns > max_ns) return;
+  points.push_back(kernel.beside(Beside::idle, 0));
+  for (const std::uint64_t percent : {100U, 300U, 50U}) {
+    for (const Beside what : {Beside::arithmetic, Beside::memory, Beside::cache, Beside::local}) {
+      points.push_back(kernel.beside(what, percent));
+    }
+  }
+}
+
 /// The launch without its last wave, where it has one that is partly filled.
 std::optional<Point> whole_waves(const Planned& kernel, std::span<const Point> points) {
   if (!kernel.is_entered()) return std::nullopt;
@@ -240,7 +261,8 @@ Plan plan(const DeviceInfo& device, const Request& request) {
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
   std::vector<Point> more;
-  for (const Planned& each : planned_of(device, request)) {
+  const std::vector<Planned> kernels = planned_of(device, request);
+  for (const Planned& each : kernels) {
     if (auto point = whole_waves(each, points)) more.push_back(std::move(*point));
     const std::optional<std::size_t> place = fastest(each, device, points);
     if (!place) continue;
@@ -249,6 +271,10 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
     for (const Setting& window : prelude::windows_of(each.range(), folding)) {
       if (window != folding) more.push_back(each.renamed(window, ", other groups"));
     }
+  }
+  for (const Planned& each : kernels) {
+    // A quick look has no time for it.
+    if (request.effort != Effort::quick) add_noise(each, device, points, more);
   }
   return more;
 }

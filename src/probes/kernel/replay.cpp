@@ -172,6 +172,7 @@ LaunchTimes Replay::launch_renamed(const prelude::Setting& setting) {
 LaunchTimes Replay::launch(const Shape& shape) {
   if (shape.text == Text::own) return launch();
   if (shape.text == Text::renamed) return launch_renamed(shape.setting);
+  if (shape.beside != Beside::nothing) return launch_beside(shape.beside, shape.noise_percent);
   return launch_entered(shape.distinct_groups, padding_bytes(shape.padding_eighths));
 }
 
@@ -214,13 +215,16 @@ void Replay::compare_with(const std::vector<std::string>& first) {
   }
 }
 
+void Replay::make_flushed() {
+  if (flushed_() != nullptr) return;
+  flushed_ = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, flush_bytes_);
+  session_.queue().enqueueFillBuffer(flushed_, cl_uint{1}, 0, flush_bytes_);
+}
+
 /// Reads and writes more than the caches hold, by all units.
 void Replay::flush() {
   constexpr std::uint64_t item_bytes = sizeof(cl_uint4);
-  if (flushed_() == nullptr) {
-    flushed_ = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, flush_bytes_);
-    session_.queue().enqueueFillBuffer(flushed_, cl_uint{1}, 0, flush_bytes_);
-  }
+  make_flushed();
   cl::Kernel kernel = session_.kernel("kernel.cl", "kernel_flush", "");
   kernel.setArg(0, flushed_);
   session_.launch(kernel, cl::NDRange(flush_bytes_ / item_bytes), cl::NullRange);

@@ -40,6 +40,21 @@ struct Entered {
   std::map<std::uint64_t, std::uint64_t> resident_groups{};  ///< by bytes of padding
 };
 
+/// What stands behind the kernel's own arguments, and how many groups are launched.
+struct EntryLaunch {
+  std::uint64_t groups{0};
+  std::uint32_t mode{0};
+  std::uint32_t amount{0};
+  cl::Buffer room{};
+  std::uint64_t padding_bytes{0};
+};
+
+/// Noise beside the kernel: how much each group makes, and how long all of it takes by itself.
+struct NoiseAmount {
+  std::uint32_t amount{0};
+  double alone_ns{0.0};
+};
+
 /// What a compute unit has room for, seen by the kernel itself.
 struct Places {
   std::uint64_t padding_bytes{0};
@@ -60,14 +75,19 @@ class Replay {
   /// once. Throws Unsupported, VoidedPoint.
   Places prepare_entered(std::uint64_t padding_eighths);
 
+  /// The same of the text with noise; then, how much noise of the kind takes so many percent of the
+  /// kernel's time. Throws Unsupported, VoidedPoint.
+  NoiseAmount prepare_noise(Beside beside, std::uint64_t percent);
+
   /// Once more, from the same objects.
   LaunchTimes run(const Shape& shape);
 
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
-  /// Of the renamed text: behind `prepare_renamed`.
-  [[nodiscard]] const KernelBuild& build(Text text) const {
-    if (text == Text::own) return build_;
-    return text == Text::renamed ? renamed_build_ : entered_.build;
+  /// Behind what prepares it.
+  [[nodiscard]] const KernelBuild& build(const Shape& shape) const {
+    if (shape.text == Text::own) return build_;
+    if (shape.text == Text::renamed) return renamed_build_;
+    return shape.beside == Beside::nothing ? entered_.build : noisy_.build;
   }
   /// On the device.
   [[nodiscard]] std::uint64_t held_bytes() const;
@@ -79,8 +99,16 @@ class Replay {
   void set_arguments(cl::Kernel& kernel) const;
   LaunchTimes launch();
   LaunchTimes launch_renamed(const prelude::Setting& setting);
-  std::string build_entered();
+  std::string build_with_entry(bool with_noise, Entered& entered);
+  LaunchTimes launch_with_entry(cl::Kernel& kernel, const EntryLaunch& launch);
   LaunchTimes launch_entered(std::uint64_t groups, std::uint64_t padding_bytes);
+  LaunchTimes launch_beside(Beside beside, std::uint64_t percent);
+  /// By itself, in ns for each unit of it and group.
+  double measure_noise(Beside beside);
+  [[nodiscard]] EntryLaunch noise_launch(Beside beside, std::uint32_t amount, bool is_alone);
+  [[nodiscard]] NoiseAmount amount_of(Beside beside, std::uint64_t percent) const;
+  [[nodiscard]] std::uint64_t noise_padding_bytes() const;
+  [[nodiscard]] std::uint64_t all_groups() const;
   std::uint64_t count_resident(std::uint64_t padding_bytes);
   [[nodiscard]] std::uint64_t padding_bytes(std::uint64_t eighths) const;
   /// What of the objects is not as the first launch left it; empty where chance may have it so.
@@ -94,6 +122,7 @@ class Replay {
   void compare_with(const std::vector<std::string>& first);
   void restore();
   void flush();
+  void make_flushed();
   void check_guards() const;
 
   Session& session_;
@@ -106,7 +135,10 @@ class Replay {
   std::optional<cl::Kernel> renamed_{};
   std::string renamed_problem_{};  // why it is not used
   Entered entered_{};
-  std::vector<std::string> hashes_{};  // of the objects behind the first launch
+  Entered noisy_{};
+  std::map<Beside, double> noise_ns_{};  // for each unit
+  double unhindered_ns_{0.0};            // of the kernel with nothing beside it
+  std::vector<std::string> hashes_{};    // of the objects behind the first launch
   cl::Buffer flushed_{};
   std::uint64_t flush_bytes_;
   Outcome outcome_{};

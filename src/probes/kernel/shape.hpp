@@ -24,6 +24,14 @@ enum class Text { own, renamed, entered };
 inline constexpr std::array text_words{Word{Text::own, "own"}, Word{Text::renamed, "renamed"},
                                        Word{Text::entered, "entered"}};
 
+/// What runs beside the kernel's groups, of an entered text: as many groups that end at once, or
+/// that keep one resource busy.
+enum class Beside { nothing, idle, arithmetic, local, cache, memory };
+inline constexpr std::array beside_words{
+    Word{Beside::nothing, "nothing"},       Word{Beside::idle, "idle"},
+    Word{Beside::arithmetic, "arithmetic"}, Word{Beside::local, "local"},
+    Word{Beside::cache, "cache"},           Word{Beside::memory, "memory"}};
+
 struct Shape {
   std::string bundle{};  ///< its id
   Caches caches{Caches::cold};
@@ -33,6 +41,8 @@ struct Shape {
   prelude::Setting setting{};        ///< of a renamed text
   /// Of an entered text: so many eighths of the local memory that a group may have besides its own.
   std::uint64_t padding_eighths{0};
+  Beside beside{Beside::nothing};
+  std::uint64_t noise_percent{0};  ///< of the kernel's time, that the noise takes by itself
   Timer timer{Timer::event};
 
   template <typename Visitor>
@@ -45,7 +55,11 @@ struct Shape {
     f.whole("groups", groups, count);
     f.whole("distinct_groups", distinct_groups, count);
     f.word("timer", timer);
-    if (text == Text::entered) f.whole("padding_eighths", padding_eighths, {.max = 8});
+    if (text == Text::entered) {
+      f.whole("padding_eighths", padding_eighths, {.max = 8});
+      f.word("beside", beside, beside_words);
+      f.whole("noise_percent", noise_percent, {.max = 1000});
+    }
     if (text != Text::renamed) return;
     f.whole("exponent_0", setting.exponents[0], exponent);
     f.whole("exponent_1", setting.exponents[1], exponent);
@@ -77,8 +91,10 @@ inline constexpr std::string_view app_mean_ns_fact = "app_mean_ns";
 inline constexpr std::string_view app_share_fact = "app_share_ppm";  ///< of its device time
 inline constexpr std::string_view app_launches_fact = "app_launches";
 // Of an entered text.
-inline constexpr std::string_view padding_fact = "padding_bytes";     ///< for each group
-inline constexpr std::string_view resident_fact = "resident_groups";  ///< at once, on the device
+inline constexpr std::string_view padding_fact = "padding_bytes";      ///< for each group
+inline constexpr std::string_view resident_fact = "resident_groups";   ///< at once, on the device
+inline constexpr std::string_view noise_amount_fact = "noise_amount";  ///< of each work-item
+inline constexpr std::string_view noise_ns_fact = "noise_ns";          ///< by itself
 // What the plan says of the launch, and of each factor by its name: "memory_absence".
 inline constexpr std::string_view buffer_bytes_fact = "buffer_bytes";  ///< of all buffers
 inline constexpr std::string_view last_cache_fact = "last_cache_bytes";
@@ -100,11 +116,11 @@ struct Seen {
       f.fact(name, number, {.max = 1});
     }
     for (const std::string_view name : {differing_fact, app_share_fact}) f.fact(name, number, part);
-    for (const std::string_view name : {app_ns_fact, app_mean_ns_fact}) {
+    for (const std::string_view name : {app_ns_fact, app_mean_ns_fact, noise_ns_fact}) {
       f.fact(name, number, year_ns);
     }
-    for (const std::string_view name :
-         {app_launches_fact, buffer_bytes_fact, last_cache_fact, padding_fact, resident_fact}) {
+    for (const std::string_view name : {app_launches_fact, buffer_bytes_fact, last_cache_fact,
+                                        padding_fact, resident_fact, noise_amount_fact}) {
       f.fact(name, number, {.max = std::int64_t{1} << 62U});
     }
   }
@@ -123,6 +139,7 @@ inline constexpr std::string_view warm_suffix = ", warm";
 inline constexpr std::string_view folded_suffix = ", folded";
 inline constexpr std::string_view at_once_suffix = ", by groups at once";
 inline constexpr std::string_view whole_waves_suffix = ", whole waves";
+inline constexpr std::string_view beside_suffix = ", beside ";  ///< and the word of Beside
 
 /// The kernel's label in a series' name.
 inline std::string_view label_of(std::string_view series) {

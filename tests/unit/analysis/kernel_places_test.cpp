@@ -148,6 +148,48 @@ TEST_CASE("launches without a part of a wave have no tail") {
   CHECK(groups_of_whole_waves(100, 0) == 0);
 }
 
+namespace {
+
+/// Times of a kernel of 100 us with noise that takes 50 to 300 us alone: it hides what fits in
+/// `free_ns`, and waits for the rest.
+NoiseTimes noise_of(std::string_view name, double free_ns) {
+  NoiseTimes noise{.name = name};
+  for (const double alone_ns : {300e3, 0.0, 50e3, 100e3}) {
+    const double ns = 100e3 + std::max(0.0, alone_ns - free_ns);
+    noise.points.push_back({alone_ns, around(ns, static_cast<std::uint64_t>(alone_ns) + 7)});
+  }
+  return noise;
+}
+
+}  // namespace
+
+TEST_CASE("what a resource has free takes noise in") {
+  const std::vector<NoiseTimes> noise{noise_of("arithmetic", 0.0), noise_of("memory", 80e3),
+                                      noise_of("cache", 1e6)};
+  const auto found = find_absorbed(noise, around(100e3, 1));
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].name == "arithmetic");
+  CHECK(found[0].free.share == doctest::Approx(0.0).epsilon(0.03));
+  CHECK(found[0].free.share_interval.high < saturated_share);
+  CHECK(found[0].free.reason.empty());
+  CHECK(found[1].free.share == doctest::Approx(0.8).epsilon(0.05));
+  CHECK(found[1].free.share_interval.low < 0.8);
+  CHECK(found[2].free.reason == "all that was made is absorbed");
+}
+
+TEST_CASE("noise is refused where groups that do nothing change the kernel, or most is missing") {
+  std::vector<NoiseTimes> noise{noise_of("memory", 80e3)};
+  CHECK(find_absorbed(noise, around(80e3, 1))[0].free.reason ==
+        "beside groups that end at once the kernel takes 1.25 of its time");
+  noise[0].points.resize(2);
+  CHECK(find_absorbed(noise, around(100e3, 1))[0].free.reason ==
+        "not all launches for it were measured");
+  noise[0] = noise_of("memory", 80e3);
+  noise[0].points.erase(noise[0].points.begin() + 1);
+  CHECK(find_absorbed(noise, around(100e3, 1))[0].free.state == CauseState::refused);
+  CHECK(find_absorbed({}, around(100e3, 1)).empty());
+}
+
 TEST_CASE("the sentence is about the largest share") {
   KernelPlaces places = places_of(133, 0.5, 0.49);
   places.app_share = 0.5;
