@@ -21,7 +21,7 @@ from typing import Any
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "pairs"
 MEMORY = ("memory", "main_memory", "last_cache")
-CAUSES = (*MEMORY, "barriers", "atomics")
+CAUSES = (*MEMORY, "barriers", "atomics", "tail")
 
 # What each fix is for; nothing: it is for what lies within a group, which cannot be taken away.
 PAIRS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -36,6 +36,7 @@ PAIRS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "counter": ("counter_shared", "counter_private", ("atomics",)),
     "barriers": ("barriers_many", "barriers_few", ("barriers",)),
     "reduction": ("reduction_barriers", "reduction_registers", ("barriers",)),
+    "tail": ("tail_long", "tail_short", ("tail",)),
     "banks": ("banks_conflicting", "banks_padded", ()),
 }
 
