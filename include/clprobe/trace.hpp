@@ -103,6 +103,7 @@ struct WarpWork {
 /// One work-group.
 struct Group {
   std::vector<WarpWork> warps{};
+  std::uint64_t local_bytes{0};  ///< that it holds while it runs
 };
 
 /// Memory that a cache holds before the first cycle, as if touched in this order: the bytes from

@@ -4,6 +4,7 @@
 #include <oclgrind/Context.h>
 #include <oclgrind/Kernel.h>
 #include <oclgrind/KernelInvocation.h>
+#include <oclgrind/Memory.h>
 #include <oclgrind/Plugin.h>
 #include <oclgrind/WorkGroup.h>
 #include <oclgrind/WorkItem.h>
@@ -82,11 +83,11 @@ class LaunchTrace {
   void begin_group() { group_.emplace(sites_, spots_, global_); }
   GroupRecorder* group() { return group_ ? &*group_ : nullptr; }
 
-  void end_group() {
+  void end_group(std::uint64_t local_bytes) {
     if (!group_) return;
     const std::vector<Steps> items = group_->take_steps();
     group_.reset();
-    simulator::Group group;
+    simulator::Group group{.local_bytes = local_bytes};
     for (std::size_t first = 0; first < items.size(); first += width_) {
       const std::size_t lanes = std::min(width_, items.size() - first);
       group.warps.push_back({.program = add_program({items.data() + first, lanes}),
@@ -158,8 +159,8 @@ class TracePlugin final : public ::oclgrind::Plugin {
   void workGroupBegin(const ::oclgrind::WorkGroup* /*group*/) override {
     if (trace_) trace_->begin_group();
   }
-  void workGroupComplete(const ::oclgrind::WorkGroup* /*group*/) override {
-    if (trace_) trace_->end_group();
+  void workGroupComplete(const ::oclgrind::WorkGroup* group) override {
+    if (trace_) trace_->end_group(group->getLocalMemory()->getTotalAllocated());
   }
 
   void instructionExecuted(const ::oclgrind::WorkItem* item, const llvm::Instruction* instruction,

@@ -115,6 +115,7 @@ class ComputeUnit {
   std::vector<std::uint32_t> by_age_{};
   std::size_t next_group_{0};
   std::uint32_t active_{0};
+  std::uint64_t local_bytes_{0};    ///< that groups hold
   std::uint32_t used_contexts_{0};  // all that ever had a warp come before the others
   std::uint32_t unsettled_{0};      // warps at their end, or about to have a lock
   std::uint32_t last_issued_;

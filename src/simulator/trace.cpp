@@ -100,7 +100,9 @@ std::string problem_of(const Instruction& instruction, std::size_t place, const 
   }
 }
 
-void check_group(const Group& group, std::size_t place, const Trace& trace, const Core& core) {
+void check_group(const Group& group, std::size_t place, const Trace& trace,
+                 const Machine& machine) {
+  const Core& core = machine.core;
   const auto refuse = [&](const std::string& problem) {
     throw TraceError(fmt::format("groups[{}]: {}", place, problem));
   };
@@ -108,6 +110,10 @@ void check_group(const Group& group, std::size_t place, const Trace& trace, cons
   if (group.warps.size() > core.warp_contexts) {
     refuse(
         fmt::format("expected at most {} warps, found {}", core.warp_contexts, group.warps.size()));
+  }
+  if (group.local_bytes > machine.local.bytes) {
+    refuse(fmt::format("expected at most {} bytes of local memory, found {}", machine.local.bytes,
+                       group.local_bytes));
   }
   for (const WarpWork& warp : group.warps) {
     if (warp.program >= trace.programs.size()) {
@@ -191,7 +197,7 @@ void check(const Trace& trace, const Machine& machine) {
     }
   }
   for (std::size_t g = 0; g < trace.groups.size(); ++g) {
-    check_group(trace.groups[g], g, trace, machine.core);
+    check_group(trace.groups[g], g, trace, machine);
   }
   for (std::size_t r = 0; r < trace.resident.size(); ++r) {
     const std::uint32_t table = trace.resident[r].table;

@@ -15,7 +15,6 @@ using trace_words::Operand;
 
 constexpr std::uint64_t any_number = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t max_tables = 1U << 21U;
-constexpr std::uint64_t max_copy_bytes = 1U << 24U;
 
 /// Reads the fields of an address that stand in the line.
 class FieldReader {

@@ -17,6 +17,8 @@ class InstructionReader {
  public:
   /// Addresses in tables and lists together: 128 MiB.
   static constexpr std::uint64_t max_entries = 1U << 24U;
+  /// Far more than local memories have.
+  static constexpr std::uint64_t max_copy_bytes = 1U << 24U;
 
   /// Appends to the tables of `trace`, which must outlive it.
   explicit InstructionReader(Trace& trace) : trace_(trace) {}

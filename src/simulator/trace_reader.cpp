@@ -172,8 +172,9 @@ class TraceReader {
     executed_by_program_ = 0;
   }
 
-  void read_group(TraceLine& /*line*/) {
-    file_.trace.groups.emplace_back();
+  void read_group(TraceLine& line) {
+    file_.trace.groups.emplace_back().local_bytes =
+        line.number_or("local", 0, 0, InstructionReader::max_copy_bytes);
     is_in_group_ = true;
   }
 

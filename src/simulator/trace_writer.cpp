@@ -243,7 +243,11 @@ std::string program_text(const Program& program, std::size_t number, const Table
 }
 
 std::string group_text(const Group& group) {
-  std::string text = "group\n";
+  std::string text = "group";
+  if (group.local_bytes != 0) {
+    FieldWriter(text).add("local", std::to_string(group.local_bytes));
+  }
+  text += '\n';
   for (std::size_t i = 0; i < group.warps.size();) {
     const WarpWork& first = group.warps[i];
     std::size_t count = 1;

@@ -17,6 +17,8 @@ void ComputeUnit::dispatch(std::uint64_t now) {
   while (next_group_ < trace_.groups.size()) {
     const Group& group = trace_.groups[next_group_];
     if (warps_.size() - active_ < group.warps.size()) return;
+    if (machine_.local.bytes - local_bytes_ < group.local_bytes) return;
+    local_bytes_ += group.local_bytes;
     std::uint32_t context = 0;
     for (const WarpWork& work : group.warps) {
       while (warps_[context].is_active) ++context;
@@ -87,6 +89,7 @@ void ComputeUnit::end_warp(std::uint32_t context, std::uint64_t now) {
   GroupState& group = groups_[warp.group];
   --group.live;
   group.contexts.erase(std::find(group.contexts.begin(), group.contexts.end(), context));
+  if (group.live == 0) local_bytes_ -= trace_.groups[warp.group].local_bytes;
   if (group.live > 0 && group.arrived == group.live) open_barrier(group, now);
 }
 

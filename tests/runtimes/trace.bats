@@ -57,7 +57,7 @@ program() { awk -v n="$1" '$1 == "program" { is = $2 == n } $1 == "group" { is =
   [ "$status" -eq 0 ]
   [[ $stderr == 'clprobe_oclgrind: wrote kernel.trace: 2 sub-groups of shifted' ]]
   [ "$(head -3 kernel.trace)" = $'clprobe-trace 1\nkernel shifted\ngroups launch' ]
-  [ "$(grep -c '^group$' kernel.trace)" -eq 2 ]
+  [ "$(grep -c '^group local=128$' kernel.trace)" -eq 2 ]
   program 0 >first
   program 1 >second
   # `from` is used first; the second group begins 16 elements later.

@@ -239,6 +239,28 @@ TEST_CASE("warps are written as one line only where their numbers go on") {
         std::string::npos);
 }
 
+TEST_CASE("groups run at once as far as local memory reaches") {
+  const auto cycles = [](const std::string& local) {
+    const std::string group = "group" + local + "\nwarp program=0 lanes=32\n";
+    const TraceFile file =
+        read_trace_file("clprobe-trace 1\nprogram 0\nload r1 at=0 warp=65536\nalu r2 needs=r1\n" +
+                        group + group + group);
+    CHECK(read_trace_file(to_text(file)).trace.groups.at(2).local_bytes ==
+          file.trace.groups.at(2).local_bytes);
+    return simulate(preset("gsi"), file.trace).cycles;
+  };
+  // Of 16 KiB: three, two and one at once, each of which waits for main memory.
+  const std::uint64_t at_once = cycles("");
+  CHECK(cycles(" local=5461") == at_once);
+  const std::uint64_t two = cycles(" local=8192");
+  const std::uint64_t one = cycles(" local=8193");
+  CHECK(two > at_once + at_once / 2);
+  CHECK(one > two + at_once / 2);
+  CHECK_THROWS_WITH_AS(cycles(" local=16385"),
+                       "groups[0]: expected at most 16384 bytes of local memory, found 16385",
+                       TraceError);
+}
+
 TEST_CASE("what has no text is refused, and not written as something else") {
   TraceFile file{.trace = {.programs = {{alu(1)}}, .groups = {{{{.lanes = 1}}}}}};
   CHECK_FALSE(to_text(file).empty());
