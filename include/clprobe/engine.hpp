@@ -83,7 +83,9 @@ class Backend {
   virtual Work prepare(const Probe& probe, const Point& point) = 0;
   /// The same, for a point that will be prepared again and again: what that takes stays beside what
   /// `prepare` makes, until the memory is needed or `release` is called.
-  virtual Work prepare_kept(const Probe& probe, const Point& point) { return prepare(probe, point); }
+  virtual Work prepare_kept(const Probe& probe, const Point& point) {
+    return prepare(probe, point);
+  }
   /// Gives back what the device holds for former points, so that the next ones get other places in
   /// memory, as in another run.
   virtual void release() {}
@@ -100,6 +102,8 @@ struct Observer {
   std::function<void(const Probe&, double done_share, double seconds_left)> progress{};
   /// The point that is visited now.
   std::function<void(const Probe&, const Point&)> visiting{};
+  /// Called between two points. What that takes is the run's time, and not the probe's.
+  std::function<void()> between_points{};
   std::function<bool()> cancelled{};
   /// Of the run; the moments of its references are told from it.
   std::chrono::steady_clock::time_point began{std::chrono::steady_clock::now()};
@@ -134,6 +138,8 @@ class Measuring {
   /// Measures the reference points once more, if that was so long ago: what disturbs a run is seen
   /// best where it is looked for all along. It takes nothing of the probe's time.
   void look_again(std::chrono::seconds between);
+  /// The same, of those alone that are kept and need not be prepared anew.
+  void look_at_kept(std::chrono::seconds between);
   /// What they took until now.
   [[nodiscard]] const std::vector<Reference>& references() const;
   /// Whether there is nothing left to do, or no time for it.

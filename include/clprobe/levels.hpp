@@ -29,7 +29,8 @@ struct Capacity {
 /// One plateau of the curve, nearest first.
 struct Level {
   double latency{0.0};          ///< median of the plateau, in the curve's unit
-  Interval latency_interval{};  ///< 5 % and 95 % quantile of its points
+  Interval latency_interval{};  ///< 95 %: of its points' median, and of that of each half of them
+  Interval spread{};            ///< 5 % and 95 % quantile of its points
   /// Absent for the last level, unless the curve still rises behind it: then `high` and `bytes`
   /// rest on the last point's latency, which is less than that of the next level.
   std::optional<Capacity> capacity{};

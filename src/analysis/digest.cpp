@@ -206,11 +206,18 @@ std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& devic
   return std::nullopt;
 }
 
-/// What changed while the run lasted, of what a finding depends on.
-double disturbance_of(const Finding& finding, const DeviceInfo& device,
+/// Whether the probe's times are those of chains of loads, each on one core or unit: its references
+/// are such chains.
+bool is_of_chains(const ProbeResult& result) {
+  return result.unit == Unit::seconds && !result.references.empty();
+}
+
+/// What changed while the run lasted, of what a finding depends on: what is no chain's time all
+/// units may have made together, as they make a rate.
+double disturbance_of(const Finding& finding, bool is_chain, const DeviceInfo& device,
                       std::span<const Disturbance> disturbances) {
   if (const std::optional<FoundTime> time = time_in(finding, device)) {
-    return disturbance_at(disturbances, time->seconds, time->is_rate);
+    return disturbance_at(disturbances, time->seconds, time->is_rate || !is_chain);
   }
   if (!finding.value || !is_share(finding)) return 0.0;
   // A part p of a time grows with that part's own change d to p (1 + d) / (1 + p d): by p (1 - p)
@@ -226,9 +233,12 @@ double disturbance_of(const Finding& finding, const DeviceInfo& device,
 }
 
 /// The spread of the samples behind a finding, which its own interval need not hold.
-double margin_of(const Finding& finding, const DeviceInfo& device,
+double margin_of(const Finding& finding, const DeviceInfo& device, bool has_references,
                  std::span<const Spread> spreads) {
-  if (finding.holds_scatter) return 0.0;
+  // The points of a level scatter by what disturbed each of them. What they have in common is seen
+  // by the references; without these, nothing tells of it but how much visits differ.
+  const bool is_told = has_references || !finding.level;
+  if (finding.holds_scatter && is_told) return 0.0;
   if (finding.value && finding.unit == "share") return spread_of_all(spreads);
   if (!finding.value || !(*finding.value > 0.0)) return 0.0;
   if (finding.unit == "seconds") return spread_behind(finding, *finding.value, spreads);
@@ -283,12 +293,12 @@ TimedBy timed_by(const std::vector<TimedPoint>& points, const DeviceInfo& device
 
 ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& device,
                                  const TimedBy& timed, std::span<const Spread> spreads,
-                                 const ComparedCurve* curve,
+                                 const ComparedCurve* curve, bool is_chain,
                                  std::span<const Disturbance> disturbances) {
   ComparedFinding compared{.finding = finding,
-                           .margin = margin_of(finding, device, spreads),
+                           .margin = margin_of(finding, device, !disturbances.empty(), spreads),
                            .step = step_of(finding, curve),
-                           .disturbance = disturbance_of(finding, device, disturbances)};
+                           .disturbance = disturbance_of(finding, is_chain, device, disturbances)};
   const bool is_in_seconds = finding.unit == "seconds" || finding.unit == "bytes_per_second";
   const bool is_in_cycles = finding.unit == "cycles" || finding.unit == "bytes_per_cycle";
   if (is_in_seconds && timed.clock) compared.calibration = calibration_share(device);
@@ -298,14 +308,12 @@ ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& devic
 
 /// What others did to a finding who had the share s of a CPU's cores all along, which no reference
 /// sees: work of all cores takes up to 1 / (1 - s) times as long. A chain of loads runs on one
-/// core, and its least time is that of a load nobody disturbed; the probe whose references are such
-/// chains is made of them.
+/// core, and its least time is that of a load nobody disturbed.
 double disturbed_by_others(const Finding& finding, const ProbeResult& result,
                            const DeviceInfo& device) {
   constexpr double max_share = 0.95;
   const std::optional<FoundTime> time = time_in(finding, device);
-  const bool is_of_chains = result.unit == Unit::seconds && !result.references.empty();
-  if (!time || (is_of_chains && !time->is_rate)) return 0.0;
+  if (!time || (is_of_chains(result) && !time->is_rate)) return 0.0;
   return -std::log1p(-std::min(result.others_share, max_share));
 }
 
@@ -348,7 +356,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
                      [&](const ComparedCurve& each) { return each.series == finding.series; });
     compared.findings.push_back(compared_finding(
         finding, device, own == timed.end() ? all : own->second, spreads[finding.series],
-        curve == compared.curves.end() ? nullptr : &*curve, disturbances));
+        curve == compared.curves.end() ? nullptr : &*curve, is_of_chains(result), disturbances));
     compared.findings.back().whole = whole_of(finding, result.findings);
     double& disturbance = compared.findings.back().disturbance;
     disturbance = std::max(disturbance, disturbed_by_others(finding, result, device));

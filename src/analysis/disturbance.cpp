@@ -23,6 +23,9 @@ constexpr double long_factor = 1.1;
 constexpr double medium_factor = 1.5;
 constexpr double short_factor = 2.25;
 constexpr double factor_of_two = 3.6;
+// The least of many moments of a part varies by less than what was visited twice in all.
+constexpr std::size_t many_moments = 20;
+constexpr double factor_of_many = 1.15;
 
 double factor_of(std::size_t parts, double span_s) {
   constexpr std::size_t enough_parts = 4;
@@ -61,7 +64,8 @@ std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rat
       [](const Moment& a, const Moment& b) { return a.at_seconds < b.at_seconds; });
   const double span = last->at_seconds - first->at_seconds;
   std::vector<double> values = by_parts(usable, first->at_seconds, span, is_rate);
-  const double factor = factor_of(values.size(), span);
+  const double many = usable.size() >= many_moments ? factor_of_many : 1.0;
+  const double factor = many * factor_of(values.size(), span);
   if (values.size() < 2) {  // all at once
     values.clear();
     for (const Moment& each : usable) values.push_back(std::log(each.ns));

@@ -292,12 +292,22 @@ double first_height(const LogCurve& curve, const Plateau& plateau) {
   return median_of_range(curve, member.first, std::min(member.last, member.first + near - 1));
 }
 
+/// By how much another run of the same memory may differ: its points scatter by themselves, and
+/// where they rise with the working set it is chance which of them the level has.
+Interval interval_of(std::span<const double> values) {
+  const std::size_t half = (values.size() + 1) / 2;
+  const Interval sampling = median_interval(values);
+  const auto [low, high] = std::minmax({median(values.first(half)), median(values.last(half))});
+  return {std::min(sampling.low, low), std::max(sampling.high, high)};
+}
+
 Level to_level(const LogCurve& curve, const Plateau& plateau) {
   std::vector<double> values = latencies(curve, plateau);
   for (double& value : values) value = std::exp(value);
   Level level;
   level.latency = median(values);
-  level.latency_interval = {quantile(values, 0.05), quantile(values, 0.95)};
+  level.latency_interval = interval_of(values);
+  level.spread = {quantile(values, 0.05), quantile(values, 0.95)};
   level.is_shelf = plateau.is_shelf;
   return level;
 }
@@ -345,7 +355,7 @@ std::optional<CurvePoint> faster_than_first(std::span<const CurvePoint> points,
                                             std::span<const Level> levels) {
   if (levels.empty()) return std::nullopt;
   const auto [curve, sigma] = clean(points);
-  const double first = std::log(levels.front().latency_interval.low);
+  const double first = std::log(levels.front().spread.low);
   for (std::size_t i = 0; i < curve.x.size(); ++i) {
     if (curve.y[i] >= first - min_ratio - 3.0 * sigma) continue;
     return CurvePoint{std::exp(curve.x[i]), std::exp(curve.y[i])};

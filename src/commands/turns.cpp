@@ -11,11 +11,9 @@ namespace clprobe::commands {
 
 Turns::Turns(const cli::Options& options, Backend& backend, const Observer& observer, Run& run,
              TurnsObserver told)
-    : options_(options),
-      backend_(backend),
-      observer_(observer),
-      run_(run),
-      told_(std::move(told)) {}
+    : options_(options), backend_(backend), observer_(observer), run_(run), told_(std::move(told)) {
+  observer_.between_points = [this] { look_at_kept(); };
+}
 
 std::vector<Program> Turns::programs_of(std::span<const Probe* const> probes) const {
   std::vector<Program> programs;
@@ -69,21 +67,31 @@ void Turns::first_pass(const Probe& probe, std::size_t probe_count) {
 /// A first look has no time for it.
 void Turns::visit_again(std::size_t which) {
   if (options_.effort == Effort::quick) return;
+  current_ = which;
   if (turns_[which].visit_again()) grown_.insert(which);
 }
 
 void Turns::pass(std::size_t which) {
+  current_ = which;
   turns_[which].pass();
-  look_meanwhile(which);
+  look_meanwhile();
   if (turns_[which].is_done() || is_time_to_save()) keep(which);
 }
 
 /// The reference points of the others: a probe whose passes are few and far between would see
 /// little of what disturbs the run.
-void Turns::look_meanwhile(std::size_t which) {
+void Turns::look_meanwhile() {
   constexpr std::chrono::seconds between{3};
   for (std::size_t i = 0; i < turns_.size(); ++i) {
-    if (i != which && !turns_[i].references().empty()) turns_[i].look_again(between);
+    if (i != current_ && !turns_[i].references().empty()) turns_[i].look_again(between);
+  }
+}
+
+/// A pass may take longer than that: those that take little are looked at between its points.
+void Turns::look_at_kept() {
+  constexpr std::chrono::seconds between{1};
+  for (std::size_t i = 0; i < turns_.size(); ++i) {
+    if (i != current_) turns_[i].look_at_kept(between);
   }
 }
 

@@ -43,17 +43,19 @@ class Turns {
   void visit_again(std::size_t which);
   [[nodiscard]] bool is_time_to_save() const;
   void keep(std::size_t which);
-  void look_meanwhile(std::size_t which);
+  void look_meanwhile();
+  void look_at_kept();
   void look_again();
   [[nodiscard]] bool is_cancelled() const { return observer_.cancelled && observer_.cancelled(); }
 
   const cli::Options& options_;
   Backend& backend_;
-  const Observer& observer_;
+  Observer observer_;
   Run& run_;
   TurnsObserver told_;
   Known known_{};
   std::vector<Measuring> turns_{};
+  std::size_t current_{0};         // whose pass it is
   std::set<std::size_t> grown_{};  // those that were visited again since they were concluded
   std::optional<Steady::time_point> saved_{};
   Steady::duration saving_{};  // what it took the last time

@@ -64,6 +64,10 @@ class Measuring::Passes {
     if (!is_given_ && !cancelled()) references_.look_again(result_.points, between);
   }
 
+  void look_at_kept(std::chrono::seconds between) {
+    if (!is_given_ && !cancelled()) references_.look_at_kept(result_.points, between);
+  }
+
   bool visit_again_if_cheap() {
     if (!is_worth_another_visit()) return false;
     begin();
@@ -96,6 +100,7 @@ class Measuring::Passes {
   [[nodiscard]] std::vector<std::size_t> each_series_first(
       const std::vector<std::size_t>& order) const;
   void visit_all(const std::vector<std::size_t>& order);
+  void leave_to_others();
   void add_refined();
   void visit_again();
   [[nodiscard]] bool may_visit_again(std::size_t index) const;
@@ -204,8 +209,16 @@ void Measuring::Passes::visit_all(const std::vector<std::size_t>& order) {
     if (progress_[index].done) continue;
     visit(index);
     references_.follow(result_.points);
+    leave_to_others();
     report_progress();
   }
+}
+
+void Measuring::Passes::leave_to_others() {
+  if (!observer_.between_points) return;
+  const Steady::time_point before = Steady::now();
+  observer_.between_points();
+  *begin_ += Steady::now() - before;
 }
 
 void Measuring::Passes::add_refined() {
@@ -348,6 +361,7 @@ Measuring::~Measuring() = default;
 void Measuring::pass() { passes_->pass(); }
 bool Measuring::visit_again() { return passes_->visit_again_if_cheap(); }
 void Measuring::look_again(std::chrono::seconds between) { passes_->look_again(between); }
+void Measuring::look_at_kept(std::chrono::seconds between) { passes_->look_at_kept(between); }
 const std::vector<Reference>& Measuring::references() const { return passes_->references(); }
 bool Measuring::is_done() const { return passes_->is_done(); }
 ProbeResult Measuring::result() const { return passes_->result(); }

@@ -15,7 +15,8 @@ namespace {
 // Of the time, each takes one part of so many at most.
 constexpr int parts = 20;
 // Of the device's memory, those of a probe keep one part of so many at most.
-constexpr std::uint64_t kept_part = 32;
+constexpr std::uint64_t kept_part = 8;
+constexpr std::chrono::milliseconds dear{10};
 
 }  // namespace
 
@@ -27,7 +28,7 @@ void References::choose(const Plan& plan, const Request& request, bool is_time_r
   constexpr std::size_t worth_following = 8;
   is_time_real_ = is_time_real;
   // A limit that was asked for is one for all buffers.
-  const bool may_keep = request.max_memory.count == 0;
+  const bool may_keep = is_time_real && request.max_memory.count == 0;
   const Bytes room = may_keep ? backend_.device().global_memory / kept_part : Bytes{};
   Bytes kept{};
   for (const PlannedReference& each : plan.references) {
@@ -47,38 +48,43 @@ void References::choose(const Plan& plan, const Request& request, bool is_time_r
     followed_.push_back({.point = 0});
   }
   if (!is_time_real_) seen_ = plan.recorded_references;
-  for (Followed& each : followed_) each.last = Steady::now();
+  for (Followed& each : followed_) each.began = each.last = Steady::now();
 }
 
 void References::follow(std::span<const Point> points) {
   constexpr int points_between = 16;
   if (++points_since_ < points_between) return;
   points_since_ = 0;
-  measure_due(points, {});
+  measure_due(Which::all, points, {});
 }
 
 void References::look_again(std::span<const Point> points, std::chrono::seconds between) {
-  measure_due(points, between);
+  measure_due(Which::all, points, between);
+}
+
+void References::look_at_kept(std::span<const Point> points, std::chrono::seconds between) {
+  measure_due(Which::kept, points, between);
 }
 
 /// Each by itself: a large working set may take longer to lay out than sixteen points to measure,
 /// and the others need not wait for it.
-void References::measure_due(std::span<const Point> points, Steady::duration at_least) {
+bool References::is_due(const Followed& followed, Steady::duration at_least) const {
   constexpr std::chrono::milliseconds hardly_any{2};
+  const Steady::time_point now = Steady::now();
+  if (now - followed.last < at_least) return false;
+  // A simulated run is the same however long it takes.
+  if (!is_time_real_ || followed.spent <= followed.looks * hardly_any) return true;
+  return followed.spent * parts <= now - followed.began;
+}
+
+void References::measure_due(Which which, std::span<const Point> points,
+                             Steady::duration at_least) {
   std::vector<Followed> still;
   for (Followed& each : followed_) {
-    const Steady::time_point begin = Steady::now();
-    // A simulated run is the same however long it takes.
-    const bool is_cheap = !is_time_real_ || each.took < hardly_any;
-    const auto wait = std::max(at_least, is_cheap ? Steady::duration() : each.took * parts);
-    const bool is_due = begin - each.last >= wait;
-    if (is_due && observer_.cancelled && observer_.cancelled()) return;
-    if (is_due && !measure(each, points[each.point])) continue;
-    if (is_due) {
-      each.last = Steady::now();
-      // The least: a host that did something else meanwhile does not make it dear.
-      const Steady::duration took = each.last - begin;
-      each.took = each.took == Steady::duration() ? took : std::min(each.took, took);
+    const bool is_meant = which == Which::all || each.alone.has_value();
+    if (is_meant && is_due(each, at_least)) {
+      if (observer_.cancelled && observer_.cancelled()) return;
+      if (!measure(each, points[each.point])) continue;
     }
     still.push_back(each);
   }
@@ -86,19 +92,27 @@ void References::measure_due(std::span<const Point> points, Steady::duration at_
 }
 
 /// Whether it goes on.
-bool References::measure(const Followed& followed, const Point& planned) {
+bool References::measure(Followed& followed, const Point& planned) {
   if (!planned.failure.empty()) return false;
   Point point = followed.alone.value_or(planned);
   point.samples.clear();
   const Steady::time_point now = Steady::now();
   try {
-    const Work work = followed.alone ? backend_.prepare_kept(probe_, point)
-                                     : backend_.prepare(probe_, point);
-    // More than a visit's: what a moment scatters by is no disturbance of the run.
-    const std::uint64_t looks = followed.place ? 3 : 1;
-    for (std::uint64_t look = 0; look < looks; ++look) {
-      sample_visit(work, backend_.device(), budget_, look, point);
+    const Work work =
+        followed.alone ? backend_.prepare_kept(probe_, point) : backend_.prepare(probe_, point);
+    // What is kept is laid out once.
+    const bool is_once = followed.alone && followed.looks == 0;
+    const Steady::time_point begin = is_once ? Steady::now() : now;
+    // More than a visit's where they take little: what a moment scatters by is no disturbance of
+    // the run. Of dear ones more moments tell more.
+    const std::uint64_t visits = followed.place ? 3 : 1;
+    for (std::uint64_t visit = 0; visit < visits; ++visit) {
+      if (visit > 0 && Steady::now() - begin > dear) break;
+      sample_visit(work, backend_.device(), budget_, visit, point);
     }
+    followed.last = Steady::now();
+    followed.spent += followed.last - begin;
+    ++followed.looks;
   } catch (const DeviceError& error) {
     // The point may have been done before, and would not tell.
     const bool is_interrupt = observer_.cancelled && observer_.cancelled();

@@ -19,14 +19,16 @@ class References {
 
   /// Those of the plan; else the first of 8 points or more tells of the device's speed, and of
   /// nothing else. Where time is not real, in a recorded run or on a simulated machine, what is
-  /// known of the moments is the plan's. Those that would be laid out anew each time are kept, where
-  /// the device has memory enough for it and the request no limit.
+  /// known of the moments is the plan's. Those that would be laid out anew each time are kept,
+  /// where the device has memory enough for it and the request no limit.
   void choose(const Plan& plan, const Request& request, bool is_time_real);
   /// After a point was visited: measures them again, if 16 points were since; but none so often
   /// that it takes more than a twentieth of the time.
   void follow(std::span<const Point> points);
   /// At the end of a pass, of another probe's, or of the run: if that is so long ago.
   void look_again(std::span<const Point> points, std::chrono::seconds between);
+  /// Between two points of another probe.
+  void look_at_kept(std::span<const Point> points, std::chrono::seconds between);
 
   [[nodiscard]] const std::vector<Reference>& seen() const { return seen_; }
   /// What the first of them says of the device's speed, in the order of time.
@@ -37,16 +39,21 @@ class References {
  private:
   using Steady = std::chrono::steady_clock;
   struct Followed {
-    std::size_t point{0};  ///< of the plan's
+    std::size_t point{0};          ///< of the plan's
     std::optional<Point> alone{};  ///< with memory of its own, which is kept
     /// In `seen_`; nothing: it only tells of the device's speed.
     std::optional<std::size_t> place{};
+    Steady::time_point began{};
     Steady::time_point last{};
-    Steady::duration took{};
+    Steady::duration spent{};  ///< on all looks
+    int looks{0};
   };
 
-  void measure_due(std::span<const Point> points, Steady::duration at_least);
-  bool measure(const Followed& followed, const Point& planned);
+  enum class Which { all, kept };
+
+  [[nodiscard]] bool is_due(const Followed& followed, Steady::duration at_least) const;
+  void measure_due(Which which, std::span<const Point> points, Steady::duration at_least);
+  bool measure(Followed& followed, const Point& planned);
 
   const Probe& probe_;
   Backend& backend_;

@@ -32,6 +32,7 @@ void set_rate(Finding& finding, const Level& level, double factor) {
   finding.value = factor * ns_per_second / level.latency;
   finding.low = factor * ns_per_second / level.latency_interval.high;
   finding.high = factor * ns_per_second / level.latency_interval.low;
+  finding.holds_scatter = true;
 }
 
 /// Files of other tools do not say how many there are.

@@ -125,12 +125,14 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
     time.value = level.latency / ns_per_second;
     time.low = level.latency_interval.low / ns_per_second;
     time.high = level.latency_interval.high / ns_per_second;
+    time.holds_scatter = true;
     found.findings.push_back(std::move(time));
     if (counts_core_cycles(device)) {
       Finding cycles = of_level("cycles", series, number, "cycles");
       cycles.value = level.latency * device.clock.ticks_per_ns;
       cycles.low = level.latency_interval.low * device.clock.ticks_per_ns;
       cycles.high = level.latency_interval.high * device.clock.ticks_per_ns;
+      cycles.holds_scatter = true;
       found.findings.push_back(std::move(cycles));
     }
     found.findings.push_back(

@@ -61,7 +61,8 @@ void Chase::walk(std::uint64_t begin, std::uint64_t end) {
 }
 
 /// Makes the next `hops` nodes those that were touched longest ago, as in a chase that goes on for
-/// ever. For rings much longer than a chase one ageing serves several, at 3 % of the reuse distance.
+/// ever. For rings much longer than a chase one ageing serves several, at 3 % of the reuse
+/// distance.
 void Chase::age(std::uint64_t hops) {
   const std::uint64_t nodes = ring_.shape.nodes();
   ring_.chase.setArg(ring_.age_argument + 2, cl_uint{0});

@@ -66,12 +66,20 @@ TEST_CASE("many moments of a part of the run count as their least, of rates as t
     if (each.at_seconds > 16.0 && each.at_seconds != 0.2 * 90) each.ns = 150.0;
   }
   CHECK(half_width_of(moments).value() == doctest::Approx(0.0));
-  CHECK(half_width_of(moments, true).value() == doctest::Approx(medium_factor * std::log(1.5)));
+  constexpr double of_many = 1.15 * medium_factor;  // from 20 moments on
+  CHECK(half_width_of(moments, true).value() == doctest::Approx(of_many * std::log(1.5)));
   for (Moment& each : moments) each.ns = 100.0;
   for (Moment& each : moments) {
     if (each.at_seconds > 15.9) each.ns = 110.0;
   }
-  CHECK(half_width_of(moments).value() == doctest::Approx(medium_factor * std::log(1.1)));
+  CHECK(half_width_of(moments).value() == doctest::Approx(of_many * std::log(1.1)));
+  const auto slow_at_end = [](std::size_t count) {
+    std::vector<double> ns(count, 100.0);
+    std::fill(ns.end() - 4, ns.end(), 110.0);
+    return half_width_of(moments_of(0.2, ns)).value();
+  };
+  CHECK(slow_at_end(19) == doctest::Approx(short_factor * std::log(1.1)));
+  CHECK(slow_at_end(20) == doctest::Approx(1.15 * short_factor * std::log(1.1)));
 }
 
 TEST_CASE("moments all at once are compared one by one") {
@@ -179,6 +187,25 @@ TEST_CASE(
         doctest::Approx(2.0 * long_factor * std::log(1.3)));
   CHECK(half_width(2e9, "watts") == 0.0);
   CHECK(half_width(0.0, "hertz") == 0.0);
+}
+
+TEST_CASE("a time that is no chain's is disturbed as the most disturbed of all") {
+  Run run = run_with({});
+  const auto core = moments_of(8.0, {1.0, 1.0, 1.02, 1.0, 1.0});
+  const auto memory = moments_of(8.0, {100.0, 100.0, 130.0, 100.0, 100.0});
+  run.results[0].references = {{ReferenceKind::core, "global", {}, core},
+                               {ReferenceKind::memory, "global", {}, memory}};
+  Finding finding{.name = "time", .series = "global"};
+  finding.value = 1e-9;
+  finding.unit = "seconds";
+  run.results[0].findings.push_back(finding);
+  run.results.push_back({.probe = "banks"});
+  run.results[1].findings.push_back(finding);
+  const RunDigest found = digest(run, "run");
+  CHECK(found.results.at(0).findings.at(0).disturbance ==
+        doctest::Approx(long_factor * std::log(1.02)));
+  CHECK(found.results.at(1).findings.at(0).disturbance ==
+        doctest::Approx(long_factor * std::log(1.3)));
 }
 
 TEST_CASE("a run warns of others who had more than a tenth of the cores") {
@@ -294,6 +321,9 @@ TEST_CASE("on a shared host 95 % intervals hold the truth in at least 93 % of pa
       CHECK(coverage(trace, span_s, 5) >= 0.93);
       CHECK(coverage(trace, span_s, 9) >= 0.93);
       CHECK(coverage(trace, span_s, 15) >= 0.93);
+      CHECK(coverage(trace, span_s, 20) >= 0.93);
+      CHECK(coverage(trace, span_s, 40) >= 0.93);
+      CHECK(coverage(trace, span_s, 80) >= 0.93);
     }
     CHECK(coverage(trace, 35.0, 1) < 0.1);  // one moment tells nothing
   }

@@ -206,6 +206,43 @@ TEST_CASE("scaling the latency, or the order of the points, changes nothing else
   }
 }
 
+// Twenty sizes of a level, then as many of one ten times as slow.
+std::vector<CurvePoint> two_levels_like(const std::vector<double>& near) {
+  std::vector<CurvePoint> curve;
+  double size = 4096.0;
+  const auto add = [&](double latency) {
+    curve.push_back({size, latency});
+    size *= 1.2;
+  };
+  for (const double each : near) add(each);
+  for (std::size_t i = 0; i < near.size(); ++i) add(100.0);
+  return curve;
+}
+
+TEST_CASE("a level's interval is that of its points' median, and wider where they rise with size") {
+  // 10.00, 10.01, ... 10.19 in an order in which both halves have the same median. The sign test's
+  // 95 % interval of the median of twenty values goes from the sixth to the fifteenth.
+  std::vector<double> flat;
+  for (int i = 0; i < 10; ++i) {
+    flat.push_back(10.0 + 0.01 * i);
+    flat.push_back(10.19 - 0.01 * i);
+  }
+  const std::vector<Level> levels = find_levels(two_levels_like(flat));
+  REQUIRE(levels.size() == 2);
+  CHECK(levels[0].latency == doctest::Approx(10.095));
+  CHECK(levels[0].latency_interval.low == doctest::Approx(10.05));
+  CHECK(levels[0].latency_interval.high == doctest::Approx(10.14));
+  CHECK(levels[0].spread.low == doctest::Approx(10.0095).epsilon(1e-4));
+  CHECK(levels[0].spread.high == doctest::Approx(10.1805).epsilon(1e-4));
+  // The same values, rising: the median of the first ten is 10.045, of the last ten 10.145.
+  std::sort(flat.begin(), flat.end());
+  const std::vector<Level> rising = find_levels(two_levels_like(flat));
+  REQUIRE(rising.size() == 2);
+  CHECK(rising[0].latency == doctest::Approx(10.095));
+  CHECK(rising[0].latency_interval.low == doctest::Approx(10.045));
+  CHECK(rising[0].latency_interval.high == doctest::Approx(10.145));
+}
+
 TEST_CASE("whatever the curve, levels rise and brackets are in order") {
   std::mt19937_64 generator(11);
   const auto unit = [&] { return static_cast<double>(generator() >> 11U) * 0x1.0p-53; };

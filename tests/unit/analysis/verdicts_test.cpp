@@ -308,6 +308,17 @@ TEST_CASE("what an interval holds already is no margin of it") {
   }
 }
 
+TEST_CASE("a level's scatter is all there is where references tell what its points had in common") {
+  Finding level = found(1e-9, "seconds");
+  level.level = 1;
+  level.holds_scatter = true;
+  Run run = run_with({point_of(1, {1000, 1000, 1000, 1200, 1200}, true)}, {level});
+  CHECK(digest_of(run).findings.at(0).margin == doctest::Approx(0.2));
+  run.results.at(0).references = {
+      {ReferenceKind::core, "all", {}, {{0.0, 1.0}, {1.0, 1.0}, {2.0, 1.0}}}};
+  CHECK(digest_of(run).findings.at(0).margin == 0.0);
+}
+
 TEST_CASE("half of the calibration's width counts, where the clock timed it") {
   const std::vector<Finding> findings{found(1e-9, "seconds"), found(1.0, "cycles"),
                                       found(1024.0, "bytes")};
