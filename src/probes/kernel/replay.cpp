@@ -42,14 +42,12 @@ Replay::Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flu
   make_parts();
   set_arguments(kernel_);
   launch();
-  std::vector<std::string> first;
-  for (const ReplayedObject& each : objects_) first.push_back(read(each));
-  for (const std::string& each : first) hashes_.push_back(bundle::sha256_of(each));
+  for (const ReplayedObject& each : objects_) behind_.push_back(read(each));
   compare_with_app();
-  keep_pristine(before, first);
+  keep_pristine(before);
   restore();
   launch();
-  compare_with(first);
+  compare_with_first();
 }
 
 void Replay::compare_with_app() {
@@ -57,7 +55,7 @@ void Replay::compare_with_app() {
     const std::string expected = hash_in_app(bundle_.launch, i);
     if (expected.empty()) continue;
     if (!outcome_.is_equal_to_app) outcome_.is_equal_to_app = true;
-    if (hashes_[i] == expected) continue;
+    if (bundle::sha256_of(behind_[i]) == expected) continue;
     outcome_.is_equal_to_app = false;
     outcome_.other_buffers += (outcome_.other_buffers.empty() ? "" : ", ") + objects_[i].name;
   }
@@ -146,7 +144,7 @@ std::string Replay::build_renamed() {
 std::string Replay::other_object() const {
   // What is left to chance may differ without a reason.
   for (std::size_t i = 0; i < objects_.size() && outcome_.is_deterministic; ++i) {
-    if (bundle::sha256_of(read(objects_[i])) != hashes_[i]) return objects_[i].name;
+    if (read(objects_[i]) != behind_[i]) return objects_[i].name;
   }
   return {};
 }
@@ -183,10 +181,9 @@ std::string Replay::read(const ReplayedObject& object) const {
   return bytes;
 }
 
-void Replay::keep_pristine(const std::vector<std::string>& before,
-                           const std::vector<std::string>& behind) {
+void Replay::keep_pristine(const std::vector<std::string>& before) {
   for (std::size_t i = 0; i < objects_.size(); ++i) {
-    if (before[i] == behind[i]) continue;
+    if (before[i] == behind_[i]) continue;
     cl::Buffer copy(session_.context(), CL_MEM_READ_WRITE, before[i].size());
     session_.queue().enqueueWriteBuffer(copy, CL_TRUE, 0, before[i].size(), before[i].data());
     objects_[i].pristine = copy;
@@ -201,13 +198,13 @@ void Replay::restore() {
   session_.queue().finish();
 }
 
-void Replay::compare_with(const std::vector<std::string>& first) {
+void Replay::compare_with_first() {
   std::uint64_t differing = 0;
   std::uint64_t written = 0;
   for (std::size_t i = 0; i < objects_.size(); ++i) {
     const std::string second = read(objects_[i]);
     if (objects_[i].pristine) written += second.size();
-    if (second != first[i]) differing += count_differing(first[i], second);
+    if (second != behind_[i]) differing += count_differing(behind_[i], second);
   }
   outcome_.is_deterministic = differing == 0;
   if (written > 0) {

@@ -116,10 +116,9 @@ class Replay {
   LaunchTimes launch(const Shape& shape);
   [[nodiscard]] std::string read(const ReplayedObject& object) const;
   /// Of those that differ.
-  void keep_pristine(const std::vector<std::string>& before,
-                     const std::vector<std::string>& behind);
+  void keep_pristine(const std::vector<std::string>& before);
   void compare_with_app();
-  void compare_with(const std::vector<std::string>& first);
+  void compare_with_first();
   void restore();
   void flush();
   void make_flushed();
@@ -138,7 +137,9 @@ class Replay {
   Entered noisy_{};
   std::map<Beside, double> noise_ns_{};  // for each unit
   double unhindered_ns_{0.0};            // of the kernel with nothing beside it
-  std::vector<std::string> hashes_{};    // of the objects behind the first launch
+  // What the objects hold behind the first launch. A hash of each would take less memory, and a
+  // second for 250 MB each time that they are compared.
+  std::vector<std::string> behind_{};
   cl::Buffer flushed_{};
   std::uint64_t flush_bytes_;
   Outcome outcome_{};
