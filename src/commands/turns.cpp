@@ -9,9 +9,13 @@
 
 namespace clprobe::commands {
 
-Turns::Turns(const cli::Options& options, Backend& backend, const Observer& observer, Run& run,
+Turns::Turns(const cli::Options& options, Backend& backend, Observer observer, Run& run,
              TurnsObserver told)
-    : options_(options), backend_(backend), observer_(observer), run_(run), told_(std::move(told)) {
+    : options_(options),
+      backend_(backend),
+      observer_(std::move(observer)),
+      run_(run),
+      told_(std::move(told)) {
   observer_.between_points = [this] { look_at_kept(); };
 }
 

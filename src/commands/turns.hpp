@@ -27,7 +27,7 @@ struct TurnsObserver {
 class Turns {
  public:
   /// All must outlive it. The results go into `run`.
-  Turns(const cli::Options& options, Backend& backend, const Observer& observer, Run& run,
+  Turns(const cli::Options& options, Backend& backend, Observer observer, Run& run,
         TurnsObserver told);
 
   /// Until all probes are done, or the observer cancels.

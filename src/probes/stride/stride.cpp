@@ -178,8 +178,9 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       if (is_first_read) {
         Shape alone = shape;
         alone.shared_buffer_bytes = shape.buffer_bytes();
-        result.references = {{ReferenceKind::memory, result.points.size(),
-                              PointAlone{point_of(measured[i], alone), shape.buffer_bytes()}}};
+        result.references = {
+            {ReferenceKind::memory, result.points.size(),
+             PointAlone{point_of(measured[i], alone), Bytes{shape.buffer_bytes()}}}};
       }
       result.points.push_back(point_of(measured[i], shape));
     }
