@@ -31,9 +31,18 @@ struct Machine;    // machine.hpp
 struct TraceFile;  // trace_file.hpp
 }  // namespace simulator
 
-/// What earlier probes of this run found out of the device that later ones need.
+/// A cache of global memory.
+struct KnownLevel {
+  int level{0};      ///< as `latency` numbers those of global memory, from 1
+  Bytes capacity{};  ///< where the next one begins
+
+  friend bool operator==(const KnownLevel&, const KnownLevel&) = default;
+};
+
+/// What earlier probes of this run, or of a run that the user names, found out of the device.
 struct Known {
-  Bytes last_cache{};  ///< the largest capacity of a cache; 0: not known
+  Bytes last_cache{};                ///< the largest capacity of a cache; 0: not known
+  std::vector<KnownLevel> levels{};  ///< whose capacity is known, the nearest first
 
   friend bool operator==(const Known&, const Known&) = default;
 };

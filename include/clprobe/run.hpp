@@ -146,6 +146,15 @@ struct CardNote {
   CardLine alone{};  ///< stands on a card without such a level
 };
 
+/// A part of a plot's curve along x that has a name: the working sets that a cache holds.
+struct CardMark {
+  std::string series{};
+  double from{0.0};
+  double to{0.0};
+  bool is_open{false};  ///< whether `to` is where the curve ends, and the part does not
+  std::string text{};   ///< "global 1"
+};
+
 /// A chart beside that of the view: the times of some series over a parameter, or over the
 /// bandwidths of another series at the same value of that parameter.
 struct CardPlot {
@@ -155,6 +164,7 @@ struct CardPlot {
   std::string across_title{};         ///< what lies across: "bandwidth of the streams"
   std::string across{};               ///< the other series; empty: the parameter lies across
   double across_bytes{0.0};           ///< that an access of the other series moves
+  std::vector<CardMark> marks{};      ///< of those whose parameter lies across
 };
 
 /// What of a result stands on the card of its device. Its probe makes it of the findings, whenever

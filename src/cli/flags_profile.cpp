@@ -54,6 +54,16 @@ constexpr std::array profile_rows{
          .details = "How the kernel of `--kernel-file` is launched: its name, sizes, arguments and "
                     "what its buffers hold; `clprobe explain profile` shows one.",
          .update = update_launch},
+    Flag{.name = "levels",
+         .value_name = "FILE.json",
+         .kind = ValueKind::file,
+         .category = Category::profiling,
+         .commands = profiling,
+         .summary = "mark the levels of memory that this run of latency found",
+         .details = "A document with a run of `latency` on the same device (`clprobe latency -o "
+                    "FILE.json`): which level a kernel's buffers fall into, and from how many "
+                    "groups down they are in which one, is found and marked in its curve.",
+         .update = update_levels},
 };
 
 }  // namespace

@@ -96,6 +96,8 @@ struct Options {
   std::string keep_folder{};              ///< of `profile`: where bundles are kept; empty: nowhere
   std::string kernel_file{};              ///< of `profile`: the text of a kernel without a program
   std::string launch_file{};              ///< and how it is launched
+  std::string levels_file{};              ///< of `profile`: a document with levels; empty: none
+  std::vector<Run> levels_runs{};         ///< of it, read
   std::vector<bundle::Source> sources{};  ///< of what is replayed: where its process finds them
   std::vector<AskedLaunch> launches{};    ///< the same, read
   std::vector<AskedTrace> traces{};       ///< that probes' options name, read

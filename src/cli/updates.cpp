@@ -157,6 +157,10 @@ void update_launch(Options& options, std::string_view value) {
   options.launch_file = not_empty(value, "the name of a file");
 }
 
+void update_levels(Options& options, std::string_view value) {
+  options.levels_file = not_empty(value, "the name of a file");
+}
+
 void update_b_device(Options& options, std::string_view value) {
   options.other_device = not_empty(value, "a word of `clprobe list`");
 }

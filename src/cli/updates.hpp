@@ -59,6 +59,7 @@ void update_kernel(Options& options, std::string_view value);
 void update_keep(Options& options, std::string_view value);
 void update_kernel_file(Options& options, std::string_view value);
 void update_launch(Options& options, std::string_view value);
+void update_levels(Options& options, std::string_view value);
 void update_b_device(Options& options, std::string_view value);
 void update_a_env(Options& options, std::string_view value);
 void update_b_env(Options& options, std::string_view value);

@@ -18,6 +18,7 @@
 #include "clprobe/worker.hpp"
 #include "commands/analyse_again.hpp"
 #include "commands/commands.hpp"
+#include "commands/known_levels.hpp"
 #include "commands/plan.hpp"
 #include "commands/provenance.hpp"
 #include "commands/read_runs.hpp"
@@ -79,6 +80,9 @@ class MeasuringAll {
   int run() {
     results_.refuse_to_replace(device_files(options_.device));
     results_.refuse_to_replace(trace_files(options_));
+    if (!options_.levels_file.empty()) {
+      results_.refuse_to_replace(std::vector<std::string>{options_.levels_file});
+    }
     if (options_.device.starts_with(recorded_prefix)) {
       const auto path = options_.device.substr(recorded_prefix.size());
       std::vector<Run> runs = read_runs(path);
@@ -118,7 +122,10 @@ class MeasuringAll {
     };
     const std::vector<Target> targets = select_targets(options_.device, list);
     // All of them before the first is measured: a mistake throws away what is measured.
-    for (const Target& target : targets) check_requests(options_, target.info);
+    for (const Target& target : targets) {
+      check_requests(options_, target.info);
+      static_cast<void>(known_levels(options_, target.info));
+    }
     results_.check_stdout();
     devices_after_ = targets.size();
     for (const Target& target : targets) {

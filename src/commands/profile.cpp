@@ -10,6 +10,7 @@
 #include "clprobe/survey_report.hpp"
 #include "commands/capture_app.hpp"
 #include "commands/commands.hpp"
+#include "commands/known_levels.hpp"
 #include "commands/replay_bundles.hpp"
 #include "commands/results.hpp"
 #include "commands/survey_app.hpp"
@@ -111,8 +112,10 @@ int profile_app(const cli::Options& options, const std::vector<std::string>& arg
 
 }  // namespace
 
-int profile(const cli::Options& options, const std::vector<std::string>& arguments) {
+int profile(const cli::Options& typed, const std::vector<std::string>& arguments) {
   system::watch_for_interrupts();
+  cli::Options options = typed;
+  if (!options.levels_file.empty()) options.levels_runs = read_levels(options.levels_file);
   if (options.list_kernels) return list_app(options);
   if (!options.app.empty()) return profile_app(options, arguments);
   if (!options.kernel_file.empty()) {

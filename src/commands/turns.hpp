@@ -12,6 +12,7 @@
 
 #include "cli/options.hpp"
 #include "clprobe/engine.hpp"
+#include "commands/known_levels.hpp"
 
 namespace clprobe::commands {
 
@@ -26,7 +27,7 @@ struct TurnsObserver {
 /// looked at until the end.
 class Turns {
  public:
-  /// All must outlive it. The results go into `run`.
+  /// All must outlive it. The results go into `run`. Throws UsageError as `known_levels`.
   Turns(const cli::Options& options, Backend& backend, Observer observer, Run& run,
         TurnsObserver told);
 
@@ -53,7 +54,7 @@ class Turns {
   Observer observer_;
   Run& run_;
   TurnsObserver told_;
-  Known known_{};
+  Known known_ = known_levels(options_, backend_.device());
   std::vector<Measuring> turns_{};
   std::size_t current_{0};         // whose pass it is
   std::set<std::size_t> grown_{};  // those that were visited again since they were concluded

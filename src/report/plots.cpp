@@ -53,11 +53,48 @@ std::optional<Chart> find_chart(const Run& run, std::string_view probe, const st
   return std::nullopt;
 }
 
-Json curve_json(const Chart& chart, const ChartSeries& series, std::size_t run, Json& places,
-                Range& xs, Range& values) {
+/// The parts of the curves that have names, each where the curve's middle is meanwhile.
+void add_marks(const CardPlot& plot, Chart& chart) {
+  for (const CardMark& mark : plot.marks) {
+    const auto series =
+        std::find_if(chart.series.begin(), chart.series.end(),
+                     [&](const ChartSeries& each) { return each.name == mark.series; });
+    if (series == chart.series.end()) continue;
+    std::vector<double> ys;
+    for (const ChartPoint& each : series->points) {
+      if (each.x >= mark.from && each.x <= mark.to) ys.push_back(each.y);
+    }
+    if (ys.empty()) continue;
+    ChartNote note{mark.from, mark.to, median(ys), mark.text,
+                   static_cast<int>(series - chart.series.begin())};
+    if (!mark.is_open) note.end_low = note.end_high = mark.to;
+    chart.notes.push_back(std::move(note));
+  }
+}
+
+Json marks_json(const Chart& chart, std::size_t series) {
+  Json marks = Json::array();
+  for (const ChartNote& note : chart.notes) {
+    if (note.series != static_cast<int>(series)) continue;
+    Json mark{{"value", rounded(note.y * ns_per_second)},
+              {"from", rounded(note.x_low)},
+              {"to", rounded(note.x_high)},
+              {"text", printable(note.text)}};
+    if (note.end_high > 0.0) {
+      mark["endLow"] = rounded(note.end_low);
+      mark["endHigh"] = rounded(note.end_high);
+    }
+    marks.push_back(std::move(mark));
+  }
+  return marks;
+}
+
+Json curve_json(const Chart& chart, std::size_t number, std::size_t run, Json& places, Range& xs,
+                Range& values) {
+  const ChartSeries& series = chart.series[number];
   Json place{{"values", Json::array()}, {"texts", Json::array()}};
   Json curve{{"device", run},           {"series", printable(series.name)},
-             {"at", places.size()},     {"levels", Json::array()},
+             {"at", places.size()},     {"levels", marks_json(chart, number)},
              {"values", Json::array()}, {"texts", Json::array()}};
   for (const ChartPoint& point : sorted(series)) {
     xs.add(point.x);
@@ -82,8 +119,8 @@ Json data_of(std::span<const Run> runs, std::string_view probe, const std::strin
     const std::optional<Chart> chart = find_chart(runs[run], probe, title);
     if (!chart) continue;
     if (curves.empty()) first = *chart;
-    for (const ChartSeries& series : chart->series) {
-      curves.push_back(curve_json(*chart, series, run, places, xs, values));
+    for (std::size_t i = 0; i < chart->series.size(); ++i) {
+      curves.push_back(curve_json(*chart, i, run, places, xs, values));
     }
   }
   Json across = first.x_unit.empty() ? parameter_axis(first.x_name, xs)
@@ -116,6 +153,7 @@ Chart chart_of_plot(const CardPlot& plot, const ProbeResult& result, const Devic
     }
     if (series.points.size() > 1) chart.series.push_back(std::move(series));
   }
+  if (plot.across.empty()) add_marks(plot, chart);
   return chart;
 }
 

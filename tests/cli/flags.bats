@@ -20,7 +20,7 @@ declare -gA value=(
   [clock]=none [seed]=7 [dry-run]=- [baseline]=b.json [threshold]=50% [fail-on]=changed
   [device-name]=Mine [series]=local [size-unit]=MiB [time-unit]=us
   [clock-rate]=1.98GHz [output]=out.json [format]=json
-  [kernel]=add:2 [keep]=kept [kernel-file]=k.cl [launch]=k.json
+  [kernel]=add:2 [keep]=kept [kernel-file]=k.cl [launch]=k.json [levels]=b.json
   [live]=- [b-device]=sim:gsi [a-env]=A=1 [b-env]=B=2 [runs]=both.json
   [json]=- [color]=always [verbose]=- [quiet]=- [generate]=man [full]=- [list]=- [version]=- [help]=-
 )

@@ -116,6 +116,32 @@ end
     ["not believed: the replay left other bytes in b0 than the program"]'
 }
 
+@test "levels of a run of latency are marked: which one the buffers fall into, and folded" {
+  clprobe latency --quick --series global --sizes 4KiB-1MiB -o levels.json
+  jq '(.results[0].points[] | select(.parameters.working_set_bytes > 65536).samples[]) |=
+    (.host_ns *= 20 | if .event_ns then .event_ns *= 20 else . end | if .ticks then .ticks *= 20 else . end)' \
+    levels.json >found.json
+  described 'kernel void k(global int* a, int n) { a[get_global_id(0)] += n; }'
+  jq '.global = [65536] | .objects[0].count = 65536' k.json >large.json
+  clprobe profile --quick -o a.json --levels found.json --kernel-file k.cl --launch large.json
+  [ "$status" -eq 0 ]
+  [[ $(finding levels 'k, folded') == 'Its 256 KiB lie beyond global '*'; folded to '*' distinct groups they are in global '* ]]
+  json_says '[.results[0].points[].facts.level_1_bytes] | length > 9 and all(. > 0)' a.json
+  # From the document alone.
+  clprobe report a.json
+  [[ $(tr -s ' \n' '  ' <<<"$output") == *'Its 256 KiB lie beyond global '* ]]
+  clprobe report a.json -o a.html
+  grep --quiet 'beyond global' a.html
+  # What is of another device, has no levels, or would be written to.
+  jq '.device.name = "Mine"' found.json >other.json
+  clprobe profile --quick --levels other.json --kernel-file k.cl --launch large.json
+  fails_with 2 "--levels: 'other.json' is of 'Mine', and not of "
+  clprobe profile --quick --levels a.json --kernel-file k.cl --launch large.json
+  fails_with 2 "--levels: 'a.json' has no level whose capacity is known"
+  clprobe profile --quick --levels found.json -o found.json --kernel-file k.cl --launch large.json
+  fails_with 2 'found.json'
+}
+
 # described TEXT: the kernel k of one buffer of 1024 words, and 7.
 described() {
   printf '%s\n' "$1" >k.cl

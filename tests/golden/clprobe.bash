@@ -114,6 +114,10 @@ _clprobe_reply() {
     _clprobe_files "$word"
     return
     ;;
+  --levels)
+    _clprobe_files "$word"
+    return
+    ;;
   --baseline)
     _clprobe_files "$word"
     return
@@ -162,7 +166,7 @@ _clprobe_reply() {
   'compare') own+=' --live --baseline --threshold --fail-on --output -o --format -f --json --color --verbose -v --version --help -h' ;;
   'compare --live') own+=' --device -d --max-memory --time-budget --quick --thorough --timeout --clock --seed --live --b-device --a-env --b-env --runs --threshold --fail-on --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
   'import') own+=' --device-name --series --size-unit --time-unit --clock-rate --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
-  'profile') own+=' --device -d --time-budget --quick --thorough --timeout --clock --seed --list --kernel --keep --kernel-file --launch --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
+  'profile') own+=' --device -d --time-budget --quick --thorough --timeout --clock --seed --list --kernel --keep --kernel-file --launch --levels --output -o --format -f --json --color --verbose -v --quiet -q --version --help -h' ;;
   'help') own+='' ;;
   'version') own+='' ;;
   esac

@@ -84,6 +84,7 @@ complete -c clprobe -n '__clprobe_of profile' -l kernel -x -d 'capture this kern
 complete -c clprobe -n '__clprobe_of profile' -l keep -r -F -d 'keep what was captured, to replay it later or elsewhere'
 complete -c clprobe -n '__clprobe_of profile' -l kernel-file -r -F -d 'the text of a kernel, without a program that launches it'
 complete -c clprobe -n '__clprobe_of profile' -l launch -r -F -d 'how the kernel of --kernel-file is launched'
+complete -c clprobe -n '__clprobe_of profile' -l levels -r -F -d 'mark the levels of memory that this run of latency found'
 complete -c clprobe -n '__clprobe_of compare' -l baseline -r -F -d 'run to compare against (default: the first)'
 complete -c clprobe -n '__clprobe_of compare live' -l threshold -x -d 'ignore changes up to this share (default 3%)'
 complete -c clprobe -n '__clprobe_of compare live' -l fail-on -x -a 'never worse changed' -d 'exit with 4 if a finding got worse, or changed, by Holm\'s procedure over all of them at 5 % (default never)'

@@ -171,6 +171,7 @@ _clprobe() {
       '--keep=[keep what was captured, to replay it later or elsewhere]:FOLDER:_files'
       '--kernel-file=[the text of a kernel, without a program that launches it]:FILE.cl:_files'
       '--launch=[how the kernel of --kernel-file is launched]:FILE.json:_files'
+      '--levels=[mark the levels of memory that this run of latency found]:FILE.json:_files'
       '*--output=[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
       '*-o[also write FILE\: .json .csv .md .txt .html .svg; - is stdout]:FILE:_files'
       '--format=[format of stdout]:FORMAT:(table json csv findings markdown html svg)'

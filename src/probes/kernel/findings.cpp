@@ -10,6 +10,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "probes/kernel/causes.hpp"
+#include "probes/kernel/levels.hpp"
 #include "probes/kernel/places.hpp"
 #include "probes/kernel/shape.hpp"
 #include "probes/shared/finding.hpp"
@@ -132,6 +133,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   for (const Replayed& each : replayed_in(device, points)) {
     add_kernel(each, found);
     if (!doubt_of(*each.any).empty()) continue;
+    add_working_set(points, each.label, found);
     const KernelCauses causes = add_causes(device, points, each.label, found);
     const KernelPlaces places = add_places(device, points, each.label, found);
     add_conclusions(causes, places, share_in(each.any->facts, app_share_fact), each.label, found);

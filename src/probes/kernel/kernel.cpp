@@ -9,6 +9,7 @@
 #include "clprobe/stacks.hpp"
 #include "probes/kernel/findings.hpp"
 #include "probes/kernel/launch.hpp"
+#include "probes/kernel/levels.hpp"
 #include "probes/kernel/plan.hpp"
 #include "probes/kernel/shape.hpp"
 #include "probes/shared/card_parts.hpp"
@@ -29,6 +30,9 @@ constexpr FindingSpec finding_specs[]{
     {.name = "equal_to_app"},
     {.name = "instrument_ratio", .role = Role::remark, .better = Better::unknown},
     {.name = "least_groups", .role = Role::remark, .better = Better::unknown},
+    {.name = working_set_name, .unit = "bytes", .better = Better::unknown},
+    {.name = levels_name, .role = Role::advice},
+    {.name = level_groups_name, .role = Role::remark, .better = Better::unknown},
     {.name = "memory", .unit = "share"},
     {.name = "main_memory", .unit = "share"},
     {.name = "last_cache", .unit = "share"},
@@ -70,7 +74,9 @@ CardPlot plot_of(const ProbeResult& result, std::string_view suffix, CardPlot pl
 /// The working-set curves, which a page has beside the bars, and those by groups at once.
 std::vector<CardPlot> plots_of(const ProbeResult& result) {
   std::vector<CardPlot> plots{
-      plot_of(result, folded_suffix, {.title = "time by distinct groups", .by = "distinct_groups"}),
+      plot_of(
+          result, folded_suffix,
+          {.title = "time by distinct groups", .by = "distinct_groups", .marks = marks_of(result)}),
       plot_of(result, at_once_suffix,
               {.title = "time by groups at once", .by = std::string(resident_fact)})};
   std::erase_if(plots, [](const CardPlot& each) { return each.series.empty(); });

@@ -25,6 +25,7 @@ class Planned {
         is_padded_(!runs_items_in_turn(device)),
         timer_(device.launch_timer == Timer::event ? Timer::event : Timer::wait),
         last_cache_(std::max(reported_cache(device), request.known.last_cache)),
+        levels_(request.known.levels),
         range_(range_for_prelude(launch.bundle.launch.range)),
         judgement_(judge_kernel(launch.bundle)) {
     check_entry();
@@ -118,6 +119,13 @@ class Planned {
     if (last_cache_.count > 0) {
       point.facts.set(last_cache_fact, static_cast<std::int64_t>(last_cache_.count));
     }
+    for (const KnownLevel& each : levels_) {
+      const auto place = static_cast<std::size_t>(each.level) - 1;
+      const bool is_numbered = each.level > 0 && place < level_facts.size();
+      if (!is_numbered || each.capacity.count == 0) continue;
+      point.facts.set(std::string(level_facts.at(place)),
+                      static_cast<std::int64_t>(each.capacity.count));
+    }
     const auto verdict_of = [this](const prelude::Verdict& own) -> const prelude::Verdict& {
       return is_renamed() ? own : judgement_.renaming;
     };
@@ -148,6 +156,7 @@ class Planned {
   bool is_padded_;
   Timer timer_;
   Bytes last_cache_;
+  std::vector<KnownLevel> levels_;
   prelude::NdRange range_;
   prelude::Judgement judgement_;
   std::vector<Setting> sweep_{};

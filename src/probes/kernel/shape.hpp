@@ -98,6 +98,10 @@ inline constexpr std::string_view noise_ns_fact = "noise_ns";          ///< by i
 // What the plan says of the launch, and of each factor by its name: "memory_absence".
 inline constexpr std::string_view buffer_bytes_fact = "buffer_bytes";  ///< of all buffers
 inline constexpr std::string_view last_cache_fact = "last_cache_bytes";
+/// Capacities of caches of global memory, by the number that `latency` gives them, from 1.
+inline constexpr std::array<std::string_view, 8> level_facts{
+    "level_1_bytes", "level_2_bytes", "level_3_bytes", "level_4_bytes",
+    "level_5_bytes", "level_6_bytes", "level_7_bytes", "level_8_bytes"};
 inline constexpr std::string_view absence_suffix = "_absence";  ///< `not_present`, or why refused
 inline constexpr std::string_view not_present = "not present";
 inline constexpr std::string_view entry_factor = "entry";  ///< of `absence_suffix`
@@ -122,6 +126,9 @@ struct Seen {
     for (const std::string_view name : {app_launches_fact, buffer_bytes_fact, last_cache_fact,
                                         padding_fact, resident_fact, noise_amount_fact}) {
       f.fact(name, number, {.max = std::int64_t{1} << 62U});
+    }
+    for (const std::string_view name : level_facts) {
+      f.fact(name, number, {.min = 1, .max = std::int64_t{1} << 62U});
     }
   }
 };

@@ -201,6 +201,28 @@ TEST_CASE("a curve of three levels gives three of each finding") {
   CHECK(steps[1].label == "cache");
 }
 
+TEST_CASE("later probes know the capacities of levels, but not those of translations") {
+  ProbeResult result{.probe = "latency"};
+  for (const int level : {2, 1, 3, 4}) {
+    Finding capacity;
+    capacity.name = "capacity";
+    capacity.series = "global";
+    capacity.level = level;
+    if (level < 4) capacity.value = 1e5 * level;
+    result.findings.push_back(capacity);
+  }
+  Finding step;
+  step.name = "step";
+  step.series = "global";
+  step.level = 3;
+  step.label = "translation";
+  result.findings.push_back(step);
+  Known known{.levels = {{7, Bytes{7}}}};
+  probe.learn(result, known);
+  CHECK(known.last_cache.count == 200'000);
+  CHECK(known.levels == std::vector<KnownLevel>{{1, Bytes{100'000}}, {2, Bytes{200'000}}});
+}
+
 TEST_CASE("a cache whose next level ends at twice its size is not said to be one for sure") {
   std::vector<Point> points = plan_of(big_gpu()).points;
   const auto halves =

@@ -276,8 +276,9 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   return more;
 }
 
-/// The largest capacity that is not a translation's.
+/// The capacities that are not a translation's.
 void learn(const ProbeResult& result, Known& known) {
+  known.levels.clear();
   for (const Finding& each : result.findings) {
     if (each.name != "capacity" || each.series != global_series || !each.value) continue;
     const bool is_translation =
@@ -286,8 +287,12 @@ void learn(const ProbeResult& result, Known& known) {
                  other.level == each.level && other.label == "translation";
         });
     if (is_translation) continue;
-    known.last_cache = std::max(known.last_cache, Bytes{static_cast<std::uint64_t>(*each.value)});
+    const Bytes capacity{static_cast<std::uint64_t>(*each.value)};
+    known.last_cache = std::max(known.last_cache, capacity);
+    if (each.level) known.levels.push_back({*each.level, capacity});
   }
+  std::sort(known.levels.begin(), known.levels.end(),
+            [](const KnownLevel& a, const KnownLevel& b) { return a.level < b.level; });
 }
 
 }  // namespace

@@ -192,7 +192,7 @@ TEST_CASE("bash offers what fits") {
   CHECK(offered_by_bash("help l") == "latency list ");
   CHECK(offered_by_bash("version ''") == " ");
   CHECK(offered_by_bash("explain --f") == "--full ");
-  CHECK(offered_by_bash("profile --l") == "--launch --list ");
+  CHECK(offered_by_bash("profile --l") == "--launch --levels --list ");
   CHECK(offered_by_bash("profile /et") == "/etc ");
   // Behind -- are the program and its own words.
   CHECK(offered_by_bash("profile -- --l") == " ");

@@ -530,6 +530,8 @@ TEST_CASE("profile has a program, whose words are its own") {
        "--output: profile --list writes table, json, csv and markdown, and not findings"},
       {{"profile", "--list", "--device", "0", "--", "app"},
        "--device has no meaning with profile --list: leave one of them out"},
+      {{"profile", "--list", "--levels", "l.json", "--", "app"},
+       "--levels has no meaning with profile --list: leave one of them out"},
       {{"profile", "--max-memory", "1G", "--", "app"},
        "--max-memory belongs to measuring or compare --live, not to profile: leave it out"},
       {{"profile", "--sizes", "4K", "--", "app"},
@@ -548,6 +550,7 @@ TEST_CASE("profile has bundles, or a kernel without a program, in their place") 
   const Options kernel = parsed({"profile", "--kernel-file", "k.cl", "--launch", "k.json"});
   CHECK(kernel.kernel_file == "k.cl");
   CHECK(kernel.launch_file == "k.json");
+  CHECK(parsed({"profile", "--levels", "l.json", "a"}).levels_file == "l.json");
   const Options named =
       parsed({"profile", "--kernel", "sum:7", "--keep", "here", "-d", "0", "-q", "--", "app"});
   CHECK(named.kernel == "sum");

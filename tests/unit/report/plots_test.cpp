@@ -66,6 +66,29 @@ TEST_CASE("a series is drawn over a parameter, or over the bandwidth of another 
   CHECK(report::chart_of_plot(result.card.plots[2], result, run.device).series.empty());
 }
 
+TEST_CASE("parts of a curve that have names are marked where the curve is") {
+  Run run = loaded_run();
+  ProbeResult& result = run.results[0];
+  result.card.plots[0].marks = {{"slow", 1, 2, false, "near <1>"},
+                                {"slow", 2, 3, true, "far"},
+                                {"slow", 3.5, 9, true, "behind"},
+                                {"nobody", 1, 2, true, "nothing"}};
+  const report::Chart chart = report::chart_of_plot(result.card.plots[0], result, run.device);
+  REQUIRE(chart.notes.size() == 2);
+  CHECK(chart.notes[0].text == "near <1>");
+  CHECK(chart.notes[0].end_high == 2.0);
+  CHECK(1e9 * chart.notes[0].y == doctest::Approx(150.0));  // between 200 and 100
+  CHECK(chart.notes[1].end_high == 0.0);
+  const auto plots = report::page_plots(std::vector<Run>{run}, result.probe);
+  const Json levels = Json::parse(plots.at(0).data)["curves"][0]["levels"];
+  REQUIRE(levels.size() == 2);
+  CHECK(levels[0]["text"] == "near <1>");
+  CHECK(levels[0]["from"] == 1.0);
+  CHECK(levels[0]["endHigh"] == 2.0);
+  CHECK_FALSE(levels[1].contains("endHigh"));
+  CHECK(plots.at(0).picture.find(">near &lt;1&gt;</text>") != std::string::npos);
+}
+
 TEST_CASE("a page has the plots of all runs, by title, and none without points") {
   const std::vector<Run> runs{loaded_run(), loaded_run()};
   const auto plots = report::page_plots(runs, runs[0].results[0].probe);
