@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whether `clprobe profile` says of a kernel what `clprobe stalls` knows of it.
+
+    bench/known.py build/release/clprobe [CASE...] [-- OPTION...]
+    bench/known.py --write
+
+Each case of `stalls` is a kernel that was built to wait for one thing, and whose causes its own
+arguments take away. Here it is a user's kernel: bench/known/mixed.cl, launched by bench/known/CASE.json
+with the groups, arrays and iterations that `stalls` had on the device, which is run first. The table has
+the first cause of both, and whether they agree: the same one, and shares that differ by at most ten
+points. What `profile` has no factor for it can only leave unattributed. Options go to both.
+`--write` makes mixed.cl anew of cl/, and the launches' numbers of this file.
+"""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "bench" / "known"
+TEXT = FOLDER / "mixed.cl"
+MAX_APART = 0.10
+UNATTRIBUTED = "unattributed"
+# The words of GSI that a factor of `profile` may have.
+FACTORS = ("memory data", "synchronization: barrier", "memory structural: serial requests", "idle: tail")
+
+WORD_BYTES = 4
+LINE_WORDS = 32
+TURNS_OF_LANES = 8
+# Of twin.hpp.
+STEP_MULTIPLIER = 747796405
+STEP_ADDEND = 0x9E3779B9
+# Every word of the array: lanes that follow what they load stay together, as in `stalls`.
+FILL = 2654435769
+
+# Of wait_for_one.hpp: what one iteration does, groups per compute unit, work-items of a group.
+CASES: dict[str, dict[str, int]] = {
+    "memory-bound": {"groups_per_unit": 2, "work_items": 256, "far_loads": 1},
+    "latency-bound": {"far_loads": 1, "is_chase": 1},
+    "bank-conflicts": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "tile_loads": 4,
+                       "tile_stride": 32, "has_barrier": 1},
+    "barrier": {"work_items": 256, "near_loads": 1, "turn_steps": 128, "has_barrier": 1},
+    "dependency-chain": {"near_loads": 1, "chain_steps": 64, "has_barrier": 1},
+    "divergence": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "turn_steps": 64,
+                   "is_divergent": 1},
+}
+DEFAULTS = {"groups_per_unit": 1, "work_items": 32, "far_loads": 0, "is_chase": 0, "near_loads": 0,
+            "tile_loads": 1, "tile_stride": 2, "chain_steps": 1, "turn_steps": 0, "has_barrier": 0,
+            "is_divergent": 0}
+
+
+@dataclasses.dataclass
+class Sizes:
+    """What a launch has of the device."""
+
+    groups: int
+    work_items: int
+    lanes: int
+    far_bytes: int
+    near_bytes: int
+    iterations: int
+
+
+def mask_of(size: int) -> int:
+    """Of the lines of an array."""
+    return size // (LINE_WORDS * WORD_BYTES) - 1
+
+
+def launch_of(case: str, sizes: Sizes) -> dict[str, Any]:
+    """The launch of a case with nothing taken away, as `stalls` makes it."""
+    mix = {**DEFAULTS, **CASES[case]}
+    rows = max(sizes.work_items // sizes.lanes, 1)
+    numbers = {
+        "launch": 1, "iterations": sizes.iterations, "workers": sizes.work_items,
+        "far_loads": mix["far_loads"], "far_mask": mask_of(sizes.far_bytes), "is_chase": mix["is_chase"],
+        "near_loads": mix["near_loads"], "near_mask": mask_of(sizes.near_bytes),
+        "tile_loads": mix["tile_loads"], "tile_stride": mix["tile_stride"],
+        "chain_steps": mix["chain_steps"], "is_chain": 1, "turn_steps": mix["turn_steps"],
+        "turn_shift": 0 if mix["is_divergent"] else sizes.lanes.bit_length() - 1,
+        "turn_mask": TURNS_OF_LANES - 1 if mix["is_divergent"] else (1 << (rows.bit_length() - 1)) - 1,
+        "has_barrier": mix["has_barrier"], "noise_kind": 0, "noise": 0, "noise_mask": 63,
+        "multiplier": STEP_MULTIPLIER, "addend": STEP_ADDEND}
+    items = sizes.groups * sizes.work_items
+    arguments = [{"type": "uint", "value": number} for number in numbers.values()]
+    return {"schema": "clprobe-launch", "schema_version": 1, "kernel": "stalls_mixed",
+            "global": [items], "local": [sizes.work_items],
+            "arguments": [{"buffer": "data"}, *arguments, {"buffer": "out"}],
+            "objects": [{"buffer": "data", "type": "uint", "count": sizes.far_bytes // WORD_BYTES,
+                         "fill": "value", "value": FILL},
+                        {"buffer": "out", "type": "uint", "count": items, "fill": "zero"}]}
+
+
+def usual_launch(case: str) -> dict[str, Any]:
+    """That of a GPU with 132 compute units."""
+    mix = {**DEFAULTS, **CASES[case]}
+    return launch_of(case, Sizes(groups=132 * mix["groups_per_unit"], work_items=mix["work_items"], lanes=32,
+                                 far_bytes=2**29, near_bytes=2**21, iterations=256))
+
+
+def text_of_kernel() -> str:
+    """The kernel of `stalls` in one text, without its clocks."""
+    def included(name: str) -> str:
+        text = (ROOT / "cl" / name).read_text(encoding="utf-8")
+        return text.removeprefix("// SPDX-License-Identifier: Apache-2.0\n").strip("\n")
+    names = "LINE_WORDS|TILE_WORDS|NEXT|LINE_OF|STEP"
+    macros = "".join(re.findall(rf"^#define (?:{names})\b.*\n", included("stalls.cl"), re.M))
+    clocks = r"^#if STAMPS.*\n(?:(?!#endif|#else).*\n)*(?:#else\n((?:(?!#endif).*\n)*))?#endif\n"
+    mixed = re.sub(clocks, lambda found: found.group(1) or "", included("stalls_mixed.clh"), flags=re.M)
+    head = ("// SPDX-License-Identifier: Apache-2.0\n"
+            "// The kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.\n")
+    mixed = re.sub(r"// stamps: (?:.*\n)+?(?=kernel )", "", mixed.replace("\n) {", ") {"))
+    parts = [included("mixed.clh"), macros.rstrip("\n"), included("stalls_noise.clh"), mixed]
+    return head + "\n".join(parts) + "\n"
+
+
+def write_files() -> None:
+    """What is in bench/known of `stalls`."""
+    TEXT.write_text(text_of_kernel(), encoding="utf-8")
+    for case in CASES:
+        write_launch(FOLDER / f"{case}.json", usual_launch(case))
+
+
+def write_launch(path: pathlib.Path, launch: dict[str, Any]) -> None:
+    """A field a line."""
+    fields = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in launch.items()]
+    path.write_text("{\n" + ",\n".join(fields) + "\n}\n", encoding="utf-8")
+
+
+def document_of(words: list[str]) -> dict[str, Any]:
+    """The result that clprobe writes; raises CalledProcessError where it fails."""
+    document = json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)
+    result: dict[str, Any] = document["results"][0]
+    return result
+
+
+def sizes_of(result: dict[str, Any], case: str) -> Sizes:
+    """Of the launches of a case with nothing taken away and no noise."""
+    point = next(each for each in result["points"] if each["series"] == case and
+                 each["parameters"].get("idealised") == 0 and each.get("samples") and
+                 not {"phase", "noise"} & each["parameters"].keys())
+    known = point["parameters"]
+    iterations = max(each["accesses"] for each in point["samples"])
+    return Sizes(known["groups"], known["work_items"], known["lanes"], known["far_bytes"],
+                 known["near_bytes"], iterations)
+
+
+def stack_of(result: dict[str, Any], series: str) -> tuple[dict[str, float], str]:
+    """Shares by cause, and why there are none."""
+    parts = [each for each in result["findings"]
+             if each["name"] == "stall" and each["series"] == series and each["method"] == "shapley"]
+    shares = {each["label"]: each["value"] for each in parts
+              if each.get("value") is not None and "reason" not in each}
+    return shares, next((each["reason"] for each in parts if "label" not in each), "")
+
+
+def first_of(shares: dict[str, float]) -> str:
+    """The largest cause; empty where there is none."""
+    causes = {name: share for name, share in shares.items() if name != UNATTRIBUTED and share > 0}
+    return max(causes, key=lambda each: causes[each], default="")
+
+
+def share_text(shares: dict[str, float], name: str) -> str:
+    """As in a report."""
+    return f"{name} {100 * shares[name]:.1f} %" if name else "none"
+
+
+def verdict_of(known: dict[str, float], found: dict[str, float], doubt: str) -> str:
+    """Whether both say the same."""
+    truth, first = first_of(known), first_of(found)
+    if doubt:
+        return doubt
+    if not truth:
+        return "nothing to agree with"
+    if not truth.startswith(FACTORS):
+        return "no factor of profile" + (f", and {first} instead" if first else "")
+    # `profile` may not be able to tell main memory and last cache apart.
+    if not first or not (truth.startswith(first) or first.startswith(truth)):
+        return "other cause" if first else "not found"
+    # All parts of it, where `profile` has them in one.
+    apart = abs(sum(known[each] for each in known if each == truth or each.startswith(first)) - found[first])
+    return "yes" if apart <= MAX_APART else f"{100 * apart:.0f} points apart"
+
+
+def row_of(case: str, built_in: dict[str, Any], clprobe: str, options: list[str]) -> str:
+    """One line of the table."""
+    with tempfile.TemporaryDirectory() as folder:
+        launch = pathlib.Path(folder) / "launch.json"
+        write_launch(launch, launch_of(case, sizes_of(built_in, case)))
+        files = ["--kernel-file", str(TEXT), "--launch", str(launch)]
+        result = document_of([clprobe, "profile", *files, "--json", *options])
+    known, _ = stack_of(built_in, case)
+    found, doubt = stack_of(result, "stalls_mixed, folded")
+    first = "" if doubt else first_of(found)
+    cells = [share_text(known, first_of(known)), share_text(found, first), verdict_of(known, found, doubt)]
+    return f"| {case} | {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Prints the table."""
+    own, _, options = " ".join(sys.argv[1:]).partition(" -- ")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("clprobe", nargs="?")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)}; default: all")
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args(own.split())
+    if given.write:
+        write_files()
+        return
+    unknown = [each for each in given.cases if each not in CASES]
+    if unknown or given.clprobe is None:
+        others = f"no case {unknown[0]}: there are {', '.join(CASES)}" if unknown else ""
+        parser.error(others or "name the clprobe to run")
+    cases = given.cases or list(CASES)
+    built_in = document_of([given.clprobe, "stalls", "--case", ",".join(cases), "--json", *options.split()])
+    print("| case | stalls | profile | agree |\n|---|---|---|---|")
+    for case in cases:
+        print(row_of(case, built_in, given.clprobe, options.split()), flush=True)
+
+
+if __name__ == "__main__":
+    main()

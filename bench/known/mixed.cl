@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.
+// A word whose every bit depends on all bits of another one; of no word but 0 it is 0. The host has
+// the same in src/probes/mixed.hpp. Source: lowbias32 of C. Wellons, Prospecting for hash
+// functions, 2018.
+inline uint mixed(uint x) {
+  x = (x ^ (x >> 16)) * 0x7feb352du;
+  x = (x ^ (x >> 15)) * 0x846ca68bu;
+  return x ^ (x >> 16);
+}
+#define LINE_WORDS 32u
+#define TILE_WORDS 1024u
+#define NEXT(state) ((state)*1664525u + 1013904223u)
+#define LINE_OF(state, mask) (((state) >> 8) & (mask))
+#define STEP(x) x = ((x)*multiplier) ^ addend;
+// Work that keeps one resource busy and that nothing waits for (a part of stalls.cl).
+
+// Four loads that do not wait for each other, of lines that only the generator knows.
+#define LOAD_4(state, mask, sum)                        \
+  {                                                     \
+    const uint line0 = LINE_OF(state, mask);            \
+    state = NEXT(state);                                \
+    const uint line1 = LINE_OF(state, mask);            \
+    state = NEXT(state);                                \
+    const uint line2 = LINE_OF(state, mask);            \
+    state = NEXT(state);                                \
+    const uint line3 = LINE_OF(state, mask);            \
+    state = NEXT(state);                                \
+    const uint word0 = data[line0 * LINE_WORDS + lane]; \
+    const uint word1 = data[line1 * LINE_WORDS + lane]; \
+    const uint word2 = data[line2 * LINE_WORDS + lane]; \
+    const uint word3 = data[line3 * LINE_WORDS + lane]; \
+    sum += (word0 + word1) + (word2 + word3);           \
+  }
+#define TILE_4(place, at, sum)                                                                  \
+  sum += tile[(place + at) & (TILE_WORDS - 1)] + tile[(place + at + 1) & (TILE_WORDS - 1)] +    \
+         tile[(place + at + 2) & (TILE_WORDS - 1)] + tile[(place + at + 3) & (TILE_WORDS - 1)]; \
+  at += 4;
+
+// 4 * noise operations, loads from local memory, or loads of lines of noise_mask, by a work-item
+// that does nothing else. The host does the same in src/probes/stalls_noise.cpp.
+#define MAKE_NOISE                                                 \
+  if (noise_kind == 0) {                                           \
+    for (uint k = 0; k < noise; ++k) {                             \
+      STEP(y0) STEP(y1) STEP(y2) STEP(y3)                          \
+    }                                                              \
+  } else if (noise_kind == 1) {                                    \
+    for (uint k = 0; k < noise; ++k) {                             \
+      TILE_4(lane, turned, sum)                                    \
+    }                                                              \
+  } else {                                                         \
+    for (uint k = 0; k < noise; ++k) LOAD_4(near, noise_mask, sum) \
+  }
+// Kernels that wait for one thing (a part of stalls.cl).
+
+// One store of each work-item. All words of a line are the same, so that the lanes of a sub-group
+// that follow what they load stay together.
+kernel void stalls_fill(global uint* data) {
+  const uint at = (uint)get_global_id(0);
+  data[at] = mixed(at / LINE_WORDS);
+}
+
+// Eight: what is loaded is not waited for before the last is on its way.
+#define PLACE(j)                                                    \
+  const uint place##j = LINE_OF(far, far_mask) * LINE_WORDS + lane; \
+  far = NEXT(far);
+#define WORD(j) const uint word##j = data[place##j];
+// clang-format off
+#define LOAD_FAR_8                                                                      \
+  {                                                                                     \
+    PLACE(0) PLACE(1) PLACE(2) PLACE(3) PLACE(4) PLACE(5) PLACE(6) PLACE(7)             \
+    WORD(0) WORD(1) WORD(2) WORD(3) WORD(4) WORD(5) WORD(6) WORD(7)                     \
+    sum += ((word0 + word1) + (word2 + word3)) + ((word4 + word5) + (word6 + word7));   \
+  }
+// clang-format on
+
+// One iteration of a work-item: 8 * far_loads independent loads of one stream (or far_loads, each
+// of which waits for the one before), 4 * near_loads of another, 4 * tile_loads of local memory,
+// 4 * chain_steps operations, 4 * turn_steps more of those whose turn it is, a barrier. Work-items
+// from `workers` on only make noise: 4 * noise operations or loads, which nothing waits for.
+kernel void stalls_mixed(global const uint* restrict data, uint launch, uint iterations,
+                         uint workers, uint far_loads, uint far_mask, uint is_chase,
+                         uint near_loads, uint near_mask, uint tile_loads, uint tile_stride,
+                         uint chain_steps, uint is_chain, uint turn_steps, uint turn_shift,
+                         uint turn_mask, uint has_barrier, uint noise_kind, uint noise,
+                         uint noise_mask, uint multiplier, uint addend, global uint* restrict out) {
+  local uint tile[TILE_WORDS];
+  const uint item = (uint)get_local_id(0);
+  for (uint at = item; at < TILE_WORDS; at += (uint)get_local_size(0)) tile[at] = mixed(~at);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint lane = item % LINE_WORDS;
+  // The same in all lanes that load a line together.
+  const uint row = (uint)get_global_id(0) / LINE_WORDS;
+  uint far = mixed(row ^ mixed(launch));
+  uint near = mixed(far);
+  uint turned = 0;
+  uint x0 = item, x1 = item + 1, x2 = item + 2, x3 = item + 3;
+  uint y0 = x0, y1 = x1, y2 = x2, y3 = x3;
+  uint sum = 0;
+  const uint place = lane * tile_stride;
+  for (uint i = 0; i < iterations; ++i) {
+    if (item < workers) {
+      if (is_chase != 0) {
+        for (uint k = 0; k < far_loads; ++k) {
+          far = NEXT(far + data[LINE_OF(far, far_mask) * LINE_WORDS + lane]);
+        }
+      } else {
+        for (uint k = 0; k < far_loads; ++k) LOAD_FAR_8
+      }
+      for (uint k = 0; k < near_loads; ++k) LOAD_4(near, near_mask, sum)
+      for (uint k = 0; k < tile_loads; ++k) {
+        TILE_4(place, turned, sum)
+      }
+      if (is_chain != 0) {
+        for (uint k = 0; k < chain_steps; ++k) {
+          STEP(x0) STEP(x0) STEP(x0) STEP(x0)
+        }
+      } else {
+        for (uint k = 0; k < chain_steps; ++k) {
+          STEP(x0) STEP(x1) STEP(x2) STEP(x3)
+        }
+      }
+      if (((item >> turn_shift) & turn_mask) == (i & turn_mask)) {
+        for (uint k = 0; k < turn_steps; ++k) {
+          STEP(y0) STEP(y1) STEP(y2) STEP(y3)
+        }
+      }
+    } else {
+      MAKE_NOISE
+    }
+    if (has_barrier != 0) barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  out[get_global_id(0)] = mixed(far) + mixed(sum) + mixed(x0 ^ mixed(x1)) + mixed(x2 ^ mixed(x3)) +
+                          mixed(y0 ^ mixed(y1)) + mixed(y2 ^ mixed(y3));
+}
