@@ -4,6 +4,7 @@
 vendors whose hardware is not here.
 
     compile_kernels.py --program build/test/clprobe --target amdgcn-15
+    compile_kernels.py --instrumented build/test/tests/kernels/instrumented --target intel  # users' kernels
 
 What is compiled comes from `PROGRAM --builds` (or --manifest FILE), one program a line:
 
@@ -20,7 +21,6 @@ failure when CLPROBE_REQUIRE_ALL is set.
 import argparse
 import dataclasses
 import functools
-import glob
 import os
 import pathlib
 import re
@@ -33,6 +33,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import amd_assembly
 import ptx_assembly
+from amd_libraries import AMD_DEVICES, amd_libraries
+from users_kernels import users_kernels
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -56,6 +58,7 @@ class Kernel:
     file: str
     options: tuple[str, ...]
     preamble: str
+    is_users: bool = False  # the preamble is all of it
 
     def option(self, name: str, default: str) -> str:
         prefix = f"-D{name}="
@@ -67,12 +70,12 @@ class Failure(Exception):
     """What a compiler said, or what is wrong with what it made."""
 
 
-def parse_manifest(text: str) -> list[Kernel]:
+def parse_manifest(text: str, is_users: bool = False) -> list[Kernel]:
     kernels = []
     for line in text.splitlines():
         file, options, *rest = line.split("\t") + [""]
         preamble = rest[0].encode().decode("unicode_escape")
-        kernels.append(Kernel(file, tuple(options.split()), preamble))
+        kernels.append(Kernel(file, tuple(options.split()), preamble, is_users))
     if not kernels:
         raise SystemExit("the manifest is empty")
     return kernels
@@ -86,6 +89,8 @@ def with_headers(text: str) -> str:
 
 def source_of(kernel: Kernel) -> str:
     """What the driver gets, with marks so that messages name our files and lines."""
+    if kernel.is_users:
+        return kernel.preamble
     parts = [("clock.clh", (ROOT / "cl/clock.clh").read_text()), ("preamble", kernel.preamble),
              (kernel.file, with_headers((ROOT / "cl" / kernel.file).read_text()))]
     return "".join(f'#line 1 "{name}"\n{text}\n' for name, text in parts if text)
@@ -114,8 +119,15 @@ class Variant:
     refuses: Callable[[Kernel], bool] = lambda kernel: False
 
 
-# Unused parameters: a kernel takes the same arguments in every series, needed or not.
+# A kernel takes the same arguments in every series, needed or not; a user's needs few functions of those
+# that are put before it.
 WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter"]
+
+
+def warnings(kernel: Kernel) -> list[str]:
+    return [*WARNINGS, "-Wno-unused-function"] if kernel.is_users else WARNINGS
+
+
 # The declarations of OpenCL C's functions, which clang does not read for foreign targets by itself.
 DECLARATIONS = ["-Xclang", "-finclude-default-header"]
 
@@ -129,7 +141,7 @@ KHR_CLOCK = ["-Dcl_khr_kernel_clock", "-D__opencl_c_kernel_clock_scope_device",
 def lint(clang: str, standard: str, clock: int, *more: str) -> Variant:
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
         run([clang, "-x", "cl", f"-cl-std={standard}", "-target", "spir64", *DECLARATIONS,
-             *WARNINGS, *more, f"-DCLOCK={clock}", *kernel.options, "-emit-llvm", "-c", "-O1",
+             *warnings(kernel), *more, f"-DCLOCK={clock}", *kernel.options, "-emit-llvm", "-c", "-O1",
              "-o", os.devnull, "kernel.cl"], folder)
 
     whole = clang == "clang-14" and (standard, clock) in (("CL1.2", NONE), ("CL3.0", INTEL))
@@ -145,13 +157,17 @@ def lint_variants(clang: str) -> list[Variant]:
     return variants
 
 
+# What PoCL has, and clang gives no CPU by itself.
+CPU_EXTENSIONS = "+cl_khr_fp64,+cl_khr_global_int32_base_atomics,+cl_khr_local_int32_base_atomics"
+
+
 def native(clang: str, triple: str) -> Variant:
     """CPUs, whose CL3.0 has no images in clang. To LLVM's code only: kernels as such have no
     calling convention on every CPU."""
 
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
-        run([clang, "-x", "cl", "-cl-std=CL1.2", "-target", triple, *DECLARATIONS, *WARNINGS,
-             "-Xclang", "-cl-ext=+cl_khr_fp64", f"-DCLOCK={CPU}", *kernel.options, "-emit-llvm",
+        run([clang, "-x", "cl", "-cl-std=CL1.2", "-target", triple, *DECLARATIONS, *warnings(kernel),
+             "-Xclang", f"-cl-ext={CPU_EXTENSIONS}", f"-DCLOCK={CPU}", *kernel.options, "-emit-llvm",
              "-c", "-O2", "-o", os.devnull, "kernel.cl"], folder)
 
     return Variant(f"{triple} by {clang}", CPU, compile_one, whole=True)
@@ -163,7 +179,7 @@ def nvptx(clang: str, clock: int) -> Variant:
 
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
         run([clang, "-x", "cl", "-cl-std=CL1.2", "-target", "nvptx64-nvidia-nvcl", "-Xclang",
-             "-target-cpu", "-Xclang", "sm_70", *DECLARATIONS, *WARNINGS, "-Dasm=__asm__",
+             "-target-cpu", "-Xclang", "sm_70", *DECLARATIONS, *warnings(kernel), "-Dasm=__asm__",
              "-D__NV_CL_C_VERSION=120", f"-DCLOCK={clock}", *kernel.options, "-S", "-O3", "-o",
              "kernel.ptx", "kernel.cl"], folder)
         if clock == NVIDIA and b"%clock64" not in (folder / "kernel.ptx").read_bytes():
@@ -179,36 +195,12 @@ def nvptx(clang: str, clock: int) -> Variant:
     return Variant(f"nvptx64 sm_70 by {clang}", clock, compile_one, whole=clock == NVIDIA)
 
 
-# Debian's device libraries are older than some of the devices: such a device borrows the
-# description of the nearest one that is there. (Only its number and wave size matter to us.)
-AMD_DEVICES = {
-    # device: (isa library, 64-wide waves)
-    "gfx906": ("906", True),
-    "gfx90a": ("90a", True),
-    "gfx942": ("940", True),
-    "gfx1030": ("1030", False),
-    "gfx1100": ("1036", False),
-    "gfx1201": ("1036", False),
-}
-
-
-def amd_libraries(device: str) -> list[str]:
-    folder = next(iter(sorted(glob.glob("/usr/lib/*/amdgcn/bitcode"))), "")
-    isa, wide = AMD_DEVICES[device]
-    names = ["opencl", "ocml", "ockl", "oclc_daz_opt_off", "oclc_unsafe_math_off",
-             "oclc_finite_only_off", "oclc_correctly_rounded_sqrt_on",
-             f"oclc_wavefrontsize64_{'on' if wide else 'off'}", f"oclc_isa_version_{isa}",
-             "oclc_abi_version_400"]
-    return [word for name in names
-            for word in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", f"{folder}/{name}.bc")]
-
-
 def amdgcn(clang: str, device: str, clock: int) -> Variant:
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
         # -nogpulib and the libraries by hand: clang refuses devices that the libraries do not name.
         run([clang, "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", f"-mcpu={device}",
              "-mcode-object-version=4", "-nogpulib", *DECLARATIONS, *amd_libraries(device),
-             *WARNINGS, f"-DCLOCK={clock}", *kernel.options, "-O3", "-S", "-o", "kernel.s",
+             *warnings(kernel), f"-DCLOCK={clock}", *kernel.options, "-O3", "-S", "-o", "kernel.s",
              "kernel.cl"], folder)
         if clock == AMD and is_of_accesses(kernel):
             check_bank_code(kernel, (folder / "kernel.s").read_text())
@@ -285,7 +277,8 @@ DOUBLE = "2"  # -DTYPE in cl/stride.cl
 def intel(device: str, clock: int) -> Variant:
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
         # ocloc ends with 0 after some errors, so the binary itself is looked for.
-        options = " ".join(["-cl-std=CL1.2", f"-DCLOCK={clock}", *kernel.options])
+        standard = [] if "-cl-std=" in " ".join(kernel.options) else ["-cl-std=CL1.2"]
+        options = " ".join([*standard, f"-DCLOCK={clock}", *kernel.options])
         said = run(["ocloc", "compile", "-file", "kernel.cl", "-device", device, "-options",
                     options, "-out_dir", "out", "-output", "kernel", "-output_no_suffix"], folder)
         made = [path for path in (folder / "out").glob("*") if path.stat().st_size > 0]
@@ -293,7 +286,9 @@ def intel(device: str, clock: int) -> Variant:
             raise Failure(f"ocloc {device} {options}\n{said}")
 
     def refuses(kernel: Kernel) -> bool:
-        return device in INTEL_WITHOUT_DOUBLE and kernel.option("TYPE", "") == DOUBLE
+        # Debian's ocloc compiles nothing for CL1.1 there.
+        is_old = device == "skl" and "-cl-std=CL1.1" in kernel.options
+        return is_old or (device in INTEL_WITHOUT_DOUBLE and kernel.option("TYPE", "") == DOUBLE)
 
     return Variant(f"{device} by ocloc", clock, compile_one,
                    whole=(device, clock) == ("dg2", INTEL), refuses=refuses)
@@ -339,6 +334,12 @@ def taken(kernels: list[Kernel], number: int, variant: Variant,
             yield sets[number % len(sets)]
 
 
+def without_clocks(variants: list[Variant]) -> list[Variant]:
+    """Each compiler and device once: users' kernels read none of our clocks."""
+    chosen = {variant.name: variant for variant in variants if variant.whole}
+    return list(({variant.name: variant for variant in variants} | chosen).values())
+
+
 def whole_files_asked_for() -> set[str] | None:
     """Those that are not sampled; None: all."""
     names = os.environ.get("CLPROBE_WHOLE_KERNELS")
@@ -363,6 +364,7 @@ def arguments() -> argparse.Namespace:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--program", help="clprobe, asked with --builds")
     source.add_argument("--manifest", type=pathlib.Path)
+    source.add_argument("--instrumented", help="what makes the programs of users' kernels")
     parser.add_argument("--target", choices=TARGETS, required=True)
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     return parser.parse_args()
@@ -376,9 +378,12 @@ def main() -> int:
         return 1 if os.environ.get("CLPROBE_REQUIRE_ALL") else 77
     if options.manifest:
         text = options.manifest.read_text()
+    elif options.instrumented:
+        text = run([options.instrumented, *users_kernels()], ROOT)
+        variants = without_clocks(variants)
     else:
         text = run([options.program, "--builds"], pathlib.Path.cwd())
-    kernels = parse_manifest(text)
+    kernels = parse_manifest(text, bool(options.instrumented))
     everything = [variant for _, others in TARGETS.values() for variant in others]
     work = [(kernel, variant) for variant in variants
             for kernel in taken(kernels, everything.index(variant), variant, whole_files_asked_for())]
