@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whether `clprobe profile` captures and replays the kernels of other people's programs.
+
+    bench/apps.py build/release/clprobe [APP...] [-- OPTION...]
+
+The programs are Debian 12's; those that are not installed are left out, with the package that has them.
+Of each it prints how many kernels were to be captured (those that make 80 % of its time, three at most),
+how many were, how many of these are deterministic, how many of the deterministic ones left in a replay
+every byte that the program's launch left, and how many leave the same bytes behind the text that renames
+work-items, which renames none. Behind it stands why the others are not among them. Options go to clprobe:
+--device, --quick, --time-budget.
+"""
+
+import argparse
+import dataclasses
+import json
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+from typing import Any
+
+PYOPENCL = """
+import numpy, pyopencl, pyopencl.array
+context = pyopencl.create_some_context(interactive=False)
+queue = pyopencl.CommandQueue(context)
+x, y = (pyopencl.array.to_device(queue, numpy.random.rand(1 << 20).astype(numpy.float32)) for _ in range(2))
+for _ in range(20):
+    z = 2 * x + 3 * y
+queue.finish()
+"""
+
+IMAGE = "IMAGE"  # in a command: a picture that is made for it
+# The package, and the command without what it writes.
+APPS: dict[str, tuple[str, list[str]]] = {
+    "clpeak": ("clpeak", ["clpeak", "--global-bandwidth", "--compute-sp"]),
+    "clpeak-latency": ("clpeak", ["clpeak", "--kernel-latency"]),
+    "clblast-xaxpy": ("clblast-utils", ["clblast_tuner_xaxpy", "-n", "1048576"]),
+    "clblast-xdot": ("clblast-utils", ["clblast_tuner_xdot", "-n", "1048576"]),
+    "clblast-xgemv": ("clblast-utils", ["clblast_tuner_xgemv", "-m", "512", "-n", "512"]),
+    "clblast-copy": ("clblast-utils", ["clblast_tuner_copy_fast", "-m", "512", "-n", "512"]),
+    "clblast-transpose": ("clblast-utils", ["clblast_tuner_transpose_fast", "-m", "512", "-n", "512"]),
+    "clfft": ("clfft-client", ["clFFT-client", "-x", "1024", "-y", "256"]),
+    "pyopencl": ("python3-pyopencl", ["/usr/bin/python3", "-c", PYOPENCL]),
+    "hashcat": ("hashcat", ["hashcat", "-b", "-m", "0", "--force", "--runtime", "5"]),
+    "darktable": ("darktable", ["darktable-cli", IMAGE, "out.png", "--core", "--library", ":memory:",
+                                "--configdir", "config", "--conf", "opencl=TRUE"]),
+}
+NO_FOLDING = 31
+
+
+@dataclasses.dataclass
+class Count:
+    """Of the kernels of a program."""
+
+    wanted: int = 0
+    captured: int = 0
+    deterministic: int = 0
+    equal: int = 0
+    same: int = 0
+    why: list[str] = dataclasses.field(default_factory=list)
+
+
+def write_image(path: pathlib.Path, width: int = 256) -> None:
+    """A PNG in which every pixel is another."""
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = b"".join(b"\0" + bytes((x * y * channel) & 255 for x in range(width) for channel in (1, 3, 5))
+                    for y in range(width))
+    header = struct.pack(">IIBBBBB", width, width, 8, 2, 0, 0, 0)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) +
+                     chunk(b"IEND", b""))
+
+
+def let_darktable_use_cpus(words: list[str], folder: pathlib.Path) -> None:
+    """It writes down that it disables them, at its first start."""
+    subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=False)
+    (folder / "out.png").unlink(missing_ok=True)
+    settings = folder / "config" / "darktablerc"
+    text = settings.read_text(encoding="utf-8")
+    settings.write_text(re.sub(r"^(cldevice_v4_\w+=(?:\S+ ){7})1 ", r"\g<1>0 ", text, flags=re.M),
+                        encoding="utf-8")
+
+
+def is_identity(point: dict[str, Any]) -> bool:
+    """Whether it renames no group and leaves nothing out."""
+    known = point["parameters"]
+    exponents = [known.get(f"exponent_{dimension}") for dimension in range(3)]
+    return (known.get("text") == "renamed" and exponents == [NO_FOLDING] * 3 and
+            not known["without_barriers"] and not known["plain_atomics"])
+
+
+def add_kernels(result: dict[str, Any], count: Count) -> None:
+    """What a document says of them."""
+    points: list[dict[str, Any]] = result["points"]
+    plain = [each for each in points
+             if each["parameters"]["text"] == "own" and each["parameters"]["caches"] == "cold"]
+    for each in plain:
+        name, facts = each["series"], each["facts"]
+        count.captured += 1
+        if not facts.get("deterministic"):
+            count.why.append(f"{name}: " + (each.get("failure") or "not deterministic"))
+            continue
+        count.deterministic += 1
+        count.equal += facts.get("equal_to_app", 0)
+        if not facts.get("equal_to_app"):
+            count.why.append(f"{name}: other bytes in {facts.get('other_buffers', 'a buffer')}")
+        identity = next((point for point in points
+                         if point["series"] == f"{name}, folded" and is_identity(point)), None)
+        if identity is not None and identity.get("samples"):
+            count.same += 1
+            continue
+        absence = facts.get("memory_absence", "not renamed")
+        reason = absence if identity is None else identity.get("failure")
+        count.why.append(f"{name}: {reason or 'not measured'}")
+
+
+def count_kernels(clprobe: str, command: list[str], options: list[str]) -> Count:
+    """Captures and replays; what the program itself says is kept aside."""
+    count = Count()
+    with tempfile.TemporaryDirectory() as folder:
+        image = pathlib.Path(folder) / "in.png"
+        write_image(image)
+        document = pathlib.Path(folder) / "found.json"
+        words = [str(image) if word == IMAGE else word for word in command]
+        if command[0] == "darktable-cli":
+            let_darktable_use_cpus(words, pathlib.Path(folder))
+        words = [clprobe, "profile", *options, "-o", str(document), "--", *words]
+        done = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, check=False)
+        said = done.stderr.decode(errors="replace")
+        for line in said.splitlines():
+            if not line.startswith("clprobe: "):
+                continue
+            refused = re.match(r"clprobe: '(.*)' is not captured: (.*)", line)
+            count.wanted += refused is not None
+            count.why.append(": ".join(refused.groups()) if refused else line.removeprefix("clprobe: "))
+        if document.exists():
+            add_kernels(json.loads(document.read_text(encoding="utf-8"))["results"][0], count)
+    count.wanted += count.captured
+    return count
+
+
+def row_of(cells: list[str]) -> str:
+    """Of a Markdown table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Prints the table."""
+    own, _, options = " ".join(sys.argv[1:]).partition(" -- ")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("clprobe")
+    parser.add_argument("apps", nargs="*", metavar="APP", help=f"of {', '.join(APPS)}; default: all")
+    given = parser.parse_args(own.split())
+    unknown = [each for each in given.apps if each not in APPS]
+    if unknown:
+        parser.error(f"no app {unknown[0]}: there are {', '.join(APPS)}")
+    clprobe = str(pathlib.Path(given.clprobe).resolve())
+    head = ["program", "wanted", "captured", "deterministic", "equal to it", "equal renamed", "why not"]
+    print(f"{row_of(head)}\n|{'---|' * len(head)}")
+    sums = Count()
+    for name in given.apps or APPS:
+        package, command = APPS[name]
+        if shutil.which(command[0]) is None:
+            print(row_of([name, "", "", "", "", "", f"not installed: package {package}"]), flush=True)
+            continue
+        found = count_kernels(clprobe, command, options.split())
+        numbers = [found.wanted, found.captured, found.deterministic, found.equal, found.same]
+        print(row_of([name, *map(str, numbers), "; ".join(found.why)]), flush=True)
+        for field in ("wanted", "captured", "deterministic", "equal", "same"):
+            setattr(sums, field, getattr(sums, field) + getattr(found, field))
+    numbers = [sums.wanted, sums.captured, sums.deterministic, sums.equal, sums.same]
+    print(row_of(["all", *map(str, numbers), ""]))
+
+
+if __name__ == "__main__":
+    main()
