@@ -112,19 +112,19 @@ int profile_app(const cli::Options& options, const std::vector<std::string>& arg
 
 }  // namespace
 
-int profile(const cli::Options& typed, const std::vector<std::string>& arguments) {
+int profile(const cli::Options& options, const std::vector<std::string>& arguments) {
   system::watch_for_interrupts();
-  cli::Options options = typed;
-  if (!options.levels_file.empty()) options.levels_runs = read_levels(options.levels_file);
   if (options.list_kernels) return list_app(options);
-  if (!options.app.empty()) return profile_app(options, arguments);
-  if (!options.kernel_file.empty()) {
-    return replay_bundles(
-        options, {{.launch = options.launch_file, .kernel_file = options.kernel_file}}, arguments);
+  cli::Options asked = options;
+  if (!asked.levels_file.empty()) asked.levels_runs = read_levels(asked.levels_file);
+  if (!asked.app.empty()) return profile_app(asked, arguments);
+  if (!asked.kernel_file.empty()) {
+    return replay_bundles(asked, {{.launch = asked.launch_file, .kernel_file = asked.kernel_file}},
+                          arguments);
   }
   std::vector<bundle::Source> sources;
-  for (const std::string& word : options.words) sources.push_back({.launch = word});
-  return replay_bundles(options, sources, arguments);
+  for (const std::string& word : asked.words) sources.push_back({.launch = word});
+  return replay_bundles(asked, sources, arguments);
 }
 
 }  // namespace clprobe::commands
