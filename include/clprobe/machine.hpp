@@ -146,6 +146,14 @@ struct SecondLevel {
   friend bool operator==(const SecondLevel&, const SecondLevel&) = default;
 };
 
+/// Banks of the second level, by line: each takes a request a cycle of all compute units that are
+/// simulated together. One unit alone sends no more.
+struct SecondLevelBanks {
+  std::uint64_t count{0};  ///< 0: any number of requests at once
+
+  friend bool operator==(const SecondLevelBanks&, const SecondLevelBanks&) = default;
+};
+
 struct MainMemory {
   std::uint64_t bytes{std::uint64_t{1} << 30U};
   Latency latency_cycles{500, 500};  ///< the whole way from the core
@@ -194,6 +202,7 @@ struct Machine {
   StoreBuffer store_buffer{};
   Translation translation{};
   SecondLevel l2{};
+  SecondLevelBanks l2_banks{};
   MainMemory memory{};
   CopyEngine copy{};
   Sharing sharing{};

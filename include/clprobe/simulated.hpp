@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated compute unit as a device: the probes' own plans and analyses, on their traces.
+// Simulated compute units as a device: the probes' own plans and analyses, on their traces.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,12 @@ struct SimulatedWork {
   std::string given{};
   /// What is simulated in place of the device: it with some fields changed. Nothing: the device.
   std::optional<simulator::Machine> machine{};
-  /// May be empty: facts of the point about where the cycles of a launch of `iterations` go.
-  std::function<Parameters(const simulator::StallAccount&)> account{};
+  /// How many compute units are simulated together.
+  std::uint64_t units{1};
+  /// May be empty: facts of the point about where the cycles of a launch of `iterations` go, by
+  /// these priorities.
+  std::function<Parameters(const simulator::GridAccount&)> account{};
+  simulator::Priorities priorities{};
   /// May be empty. For traces whose instructions cannot be counted beforehand: what the trace that
   /// was made last has computed, asked when it has run; it must be `expected_witness`.
   std::function<std::uint64_t()> witness{};

@@ -3,8 +3,9 @@
 // skipped. Pure and deterministic: machine, trace and seed decide the result on every platform.
 //
 // What is left out: instruction fetch, register banks, banks of the first-level cache, the way back
-// from the caches as a bottleneck, address translation. Latencies are drawn from ranges by place,
-// bandwidths are single ports, and the second level sees one compute unit.
+// from the caches as a bottleneck, the network between the units and the second level: a latency is
+// drawn from a range by unit and place, each unit has a port, and a bank of the second level takes
+// one request a cycle.
 #pragma once
 
 #include <array>
@@ -71,8 +72,8 @@ struct CycleState {
   std::uint64_t first{0};
   std::uint64_t cycles{1};
   std::uint32_t issued{0};
-  bool is_last_flush{false};  ///< all warps have ended, stores are still on their way
-  std::span<const WarpState> warps{};
+  bool is_last_flush{false};           ///< all warps have ended, stores are still on their way
+  std::span<const WarpState> warps{};  ///< of all contexts that had a warp so far
 };
 
 /// What is told about every cycle, in order and without gaps. Costs nothing where it is not given.
@@ -92,7 +93,7 @@ struct ClockRead {
 };
 
 struct Result {
-  std::uint64_t cycles{0};             ///< until the last store has arrived
+  std::uint64_t cycles{0};             ///< until the last store has arrived, of all units
   std::uint64_t flush_cycles{0};       ///< of these, after the last warp has ended
   std::uint64_t warp_instructions{0};  ///< issued; a lock tried again counts again
   std::uint64_t full_table_cycles{0};  ///< in which the load/store unit waited for an entry
@@ -120,5 +121,20 @@ class Deadlock : public std::runtime_error {
 /// Throws MachineError and TraceError for what cannot be simulated, and Deadlock.
 Result simulate(const Machine& machine, const Trace& trace, const Options& options = {},
                 const Observer* observer = nullptr);
+
+/// The same on several compute units (at least one) in one clock. They share the second level, of
+/// which each line's bank takes one request a cycle, and the locks; a line that one unit owns comes
+/// to others from it. Bandwidths are those that each unit gets. The trace's groups go to units in
+/// turn while there is room, then to whichever has room first. A unit that finds the others empty
+/// does what it does alone. `observers`: one per unit, each may be null, or none at all.
+///
+/// The results are by unit, and have the cycles of the whole in common. A unit without warps is
+/// told as idle until the last warp of any unit ends.
+std::vector<Result> simulate_units(const Machine& machine, const Trace& trace, std::uint64_t units,
+                                   const Options& options = {},
+                                   std::span<const Observer* const> observers = {});
+
+/// The results of units together: what is counted of all of them, clock reads in the order of time.
+Result sum_of(std::vector<Result> units);
 
 }  // namespace clprobe::simulator

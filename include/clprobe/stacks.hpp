@@ -39,6 +39,12 @@ inline constexpr std::string_view stack_interaction_name = "interaction";
 inline constexpr std::string_view stack_absorbed_name = "absorbed";
 inline constexpr std::string_view stack_first_name = "first_cause";
 
+/// Shares of the time of one compute unit, where a bar is the mean of several that were simulated
+/// together: of the unit that has least of it, of the median one, of the one that has most.
+inline constexpr std::string_view stack_unit_least_name = "least_unit";
+inline constexpr std::string_view stack_unit_median_name = "median_unit";
+inline constexpr std::string_view stack_unit_most_name = "most_unit";
+
 /// The ratio of two bars, here and as the thesis of GSI's author has it.
 inline constexpr std::string_view stack_ratio_name = "here";
 inline constexpr std::string_view stack_thesis_name = "thesis";

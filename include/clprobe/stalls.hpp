@@ -55,13 +55,40 @@ constexpr StallSet bit_of(Stall stall) {
   return static_cast<StallSet>(1U << static_cast<unsigned>(stall));
 }
 
+/// Which type wins where several hold: the first in these orders. "No stall" is in neither: it is
+/// an instruction for which none holds, and it wins every cycle (Alsop, section 4.2: the priorities
+/// may be tailored to what a profile is for). The defaults are the thesis's.
+struct Priorities {
+  static constexpr std::size_t count = stall_count - 1;
+
+  /// Algorithm 1: the types of one instruction, the strongest first.
+  std::array<Stall, count> instruction{Stall::idle,
+                                       Stall::control,
+                                       Stall::synchronization,
+                                       Stall::memory_data,
+                                       Stall::memory_structural,
+                                       Stall::compute_data,
+                                       Stall::compute_structural};
+  /// Algorithm 2: the types of a cycle's instructions, the weakest first. No inversion of
+  /// Algorithm 1: memory and synchronization come before computing in both.
+  std::array<Stall, count> cycle{Stall::memory_structural,
+                                 Stall::memory_data,
+                                 Stall::synchronization,
+                                 Stall::compute_structural,
+                                 Stall::compute_data,
+                                 Stall::control,
+                                 Stall::idle};
+
+  friend bool operator==(const Priorities&, const Priorities&) = default;
+};
+
 /// The conditions of Algorithm 1 that hold for an instruction with these causes.
 StallSet conditions_of(Causes causes);
-/// Algorithm 1: the strongest of the conditions that hold; `none` when none does.
-Stall classify_instruction(StallSet conditions);
-/// Algorithm 2: the weakest of the types that the instructions of a cycle were given. Without any
+/// Algorithm 1: the first of the conditions that hold; `none` when none does.
+Stall classify_instruction(StallSet conditions, const Priorities& priorities = {});
+/// Algorithm 2: the first of the types that the instructions of a cycle were given. Without any
 /// instruction there is no active warp, which is idle.
-Stall classify_cycle(StallSet found);
+Stall classify_cycle(StallSet found, const Priorities& priorities = {});
 /// The first one that holds; `causes` has at least one of `cause::memory_structural`.
 StructuralStall classify_structural(Causes causes);
 
@@ -114,7 +141,7 @@ struct StallAccount {
 /// it is.
 class StallAccountant {
  public:
-  explicit StallAccountant(const Machine& machine);
+  explicit StallAccountant(const Machine& machine, const Priorities& priorities = {});
   ~StallAccountant();
   StallAccountant(const StallAccountant&) = delete;
   StallAccountant(StallAccountant&&) = delete;
@@ -134,5 +161,17 @@ class StallAccountant {
 /// Simulates and accounts. Throws what `simulate` throws.
 StallAccount account_stalls(const Machine& machine, const Trace& trace,
                             const Options& options = {});
+
+/// What compute units did that were simulated together.
+struct GridAccount {
+  std::vector<StallAccount> units{};  ///< by unit; each is the whole time of the launch
+  /// One unit as the mean of all: its views, and the warps of all. Of the result, what is counted
+  /// is that of all units, and the clock reads are in the order of time.
+  StallAccount mean{};
+};
+
+/// The same on several compute units, see `simulate_units`.
+GridAccount account_units(const Machine& machine, const Trace& trace, std::uint64_t units,
+                          const Options& options = {}, const Priorities& priorities = {});
 
 }  // namespace clprobe::simulator

@@ -118,10 +118,11 @@ struct Resident {
   std::uint64_t count{0};
 };
 
-/// A lock. Other compute units that want it hold it for so long after each release of ours.
+/// A lock. Compute units that want it and are not simulated hold it for so long after each release.
 struct Lock {
   std::uint64_t address{0};
   Latency held_elsewhere{};
+  bool is_shared{false};  ///< compute units that are simulated together want it
 };
 
 struct Trace {

@@ -39,8 +39,9 @@ bool is_stack_part(const Finding& finding) {
 }
 
 bool is_share_of_bar(const Finding& finding) {
-  constexpr std::array names{stack_part_name, stack_interaction_name, stack_absorbed_name,
-                             stack_first_name};
+  constexpr std::array names{stack_part_name,     stack_interaction_name, stack_absorbed_name,
+                             stack_first_name,    stack_unit_least_name,  stack_unit_median_name,
+                             stack_unit_most_name};
   return !finding.label.empty() &&
          std::find(names.begin(), names.end(), finding.name) != names.end();
 }

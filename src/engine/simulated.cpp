@@ -112,11 +112,12 @@ class SimulatedBackend final : public Backend {
       const Trace trace = work.trace(iterations);
       simulator::Result result;
       if (work.account) {
-        const simulator::StallAccount account = account_stalls(machine, trace, {.seed = seed_});
+        const simulator::GridAccount account =
+            account_units(machine, trace, work.units, {.seed = seed_}, work.priorities);
         launch.account = work.account(account);
-        result = account.result;
+        result = account.mean.result;
       } else {
-        result = simulate(machine, trace, {.seed = seed_});
+        result = sum_of(simulate_units(machine, trace, work.units, {.seed = seed_}));
       }
       measurement.sample.accesses = iterations * work.accesses_per_iteration;
       measurement.sample.ticks = timed_cycles(result);

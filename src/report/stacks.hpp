@@ -34,6 +34,9 @@ inline constexpr std::array shares_beside{
     Beside{stack_interaction_name,
            "two causes together: above 0 they overlap, below 0 one does what the other does; % of "
            "the time"},
+    Beside{stack_unit_least_name, "the compute unit that has least of it; % of the time"},
+    Beside{stack_unit_median_name, "the median compute unit; % of the time"},
+    Beside{stack_unit_most_name, "the compute unit that has most of it; % of the time"},
 };
 
 /// The causes that GSI has names for, in the order in which they are stacked.

@@ -67,6 +67,18 @@ class Cache {
     return &chunk.lines[place];
   }
 
+  /// Forgets a line, whoever owns it.
+  void drop(std::uint64_t line) {
+    if (sets_ == 0) return;
+    const std::uint64_t set = line % sets_;
+    Chunk& chunk = chunks_[set / chunk_sets];
+    if (chunk.ways.empty()) return;
+    const std::uint64_t first = set % chunk_sets * ways_;
+    for (std::uint64_t i = first; i < first + ways_; ++i) {
+      if (chunk.ways[i].tag == line + 1) chunk.ways[i] = {};
+    }
+  }
+
   /// Forgets all lines but the owned ones.
   void invalidate() { ++epoch_; }
 

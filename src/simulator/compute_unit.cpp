@@ -10,12 +10,13 @@
 namespace clprobe::simulator {
 
 ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Options& options,
-                         const Observer* observer)
+                         Shared& shared, std::size_t unit, const Observer* observer)
     : machine_(machine),
       trace_(trace),
       options_(options),
+      shared_(shared),
       observer_(observer),
-      memory_(machine, trace, options.seed),
+      memory_(machine, trace, shared, unit, options.seed),
       warps_(machine.core.warp_contexts),
       wake_(machine.core.warp_contexts, never),
       groups_(trace.groups.size()),
@@ -24,39 +25,35 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       special_free_(machine.special.count),
       states_(observer == nullptr ? 0 : machine.core.warp_contexts) {}
 
-Result ComputeUnit::run() {
-  std::uint64_t now = 0;
-  for (;;) {
-    memory_.process(now);
-    take_news(now);
-    settle(now);
-    if (active_ == 0 && next_group_ == trace_.groups.size()) return finish(now);
-    std::uint64_t wake = never;
-    const std::uint32_t issued = issue(now, wake);
-    std::uint64_t next = now + 1;
-    if (observer_ != nullptr) {
-      const std::uint64_t change = observe(now, issued);
-      if (issued == 0 && options_.skips_idle) next = change;
-      tell(now, next == never ? 1 : next - now, issued, false);
-    } else if (issued == 0 && options_.skips_idle) {
-      next = pass_idle_cycles(now, wake);
-    }
-    if (next == never) report_deadlock(now);
-    // Step by step, too, nothing may stand still for ever.
-    if (next > options_.max_cycles) report_deadlock(options_.max_cycles);
-    now = next;
+std::uint64_t ComputeUnit::step(std::uint64_t now) {
+  if (phase_ == Phase::ended) return never;
+  tell_until(now);
+  memory_.process(now);
+  if (phase_ == Phase::drains) return drain(now);
+  const bool is_watched = observer_ != nullptr;
+  const bool sleeps = !is_watched && options_.skips_idle && now < wake_at_;
+  if (sleeps && !memory_.has_news()) return std::min(wake_at_, memory_.next_event());
+  take_news(now);
+  settle(now);
+  if (active_ == 0 && shared_.next_group == trace_.groups.size()) {
+    last_warp_end_ = now;
+    phase_ = Phase::drains;
+    return drain(now);
   }
+  wake_at_ = never;
+  issued_ = issue(now, wake_at_);
+  const std::uint64_t change = is_watched ? observe(now, issued_) : wake_at_;
+  if (issued_ > 0 || !options_.skips_idle) wake_at_ = now + 1;
+  if (wake_at_ == now + 1 || memory_.has_news()) return now + 1;
+  return is_watched ? change : std::min(wake_at_, memory_.next_event());
 }
 
-/// While no warp can issue, lets the memory act until it wakes one.
-std::uint64_t ComputeUnit::pass_idle_cycles(std::uint64_t now, std::uint64_t wake) {
-  if (memory_.has_news()) return std::min(wake, now + 1);
-  for (std::uint64_t next = memory_.next_event(); next < wake; next = memory_.next_event()) {
-    if (next > options_.max_cycles) return next;
-    memory_.process(next);
-    if (memory_.has_news()) return next;
-  }
-  return wake;
+/// All warps have ended, but the copy engine may still be at work, and stores are on their way.
+std::uint64_t ComputeUnit::drain(std::uint64_t now) {
+  if (memory_.next_event() != never) return memory_.next_event();
+  end_ = std::max(memory_.flush(now), memory_.copies().last_done());
+  phase_ = Phase::ended;
+  return never;
 }
 
 void ComputeUnit::take_news(std::uint64_t now) {
@@ -72,7 +69,10 @@ void ComputeUnit::complete(const Completion& completion, std::uint64_t now) {
     warp.held_until = completion.ready;
     warp.has_lock_now = completion.has_lock;
     if (completion.has_lock) ++unsettled_;
-    wake_[completion.context] = std::max(now, completion.ready);
+    if (completion.operation == Operation::acquire && !completion.has_lock) {
+      warp.held_until += trace_.programs[warp.program][warp.at].count;
+    }
+    wake_[completion.context] = std::max(now, warp.held_until);
     return;
   }
   if (completion.load != 0 && observer_ != nullptr && observer_->served) {
@@ -94,7 +94,7 @@ void ComputeUnit::wake_all(Waiting waiting, std::uint64_t now) {
 
 std::uint64_t ComputeUnit::observe(std::uint64_t now, std::uint32_t issued) {
   std::uint64_t change = memory_.has_news() ? now + 1 : memory_.next_event();
-  for (std::size_t context = 0; context < warps_.size(); ++context) {
+  for (std::size_t context = 0; context < used_contexts_; ++context) {
     WarpState& state = states_[context];
     if (issued > 0 && state.has_issued) continue;
     Warp& warp = warps_[context];
@@ -115,42 +115,44 @@ std::uint64_t ComputeUnit::observe(std::uint64_t now, std::uint32_t issued) {
   return change;
 }
 
-void ComputeUnit::tell(std::uint64_t now, std::uint64_t cycles, std::uint32_t issued,
+void ComputeUnit::tell(std::uint64_t first, std::uint64_t cycles, std::uint32_t issued,
                        bool is_last_flush) {
   if (observer_->cycles) {
-    observer_->cycles({.first = now,
+    observer_->cycles({.first = first,
                        .cycles = cycles,
                        .issued = issued,
                        .is_last_flush = is_last_flush,
-                       .warps = states_});
+                       .warps = std::span(states_).first(used_contexts_)});
   }
   for (WarpState& each : states_) each.has_issued = false;
 }
 
-void ComputeUnit::report_deadlock(std::uint64_t now) {
-  std::string where;
-  for (const Warp& warp : warps_) {
-    if (!warp.is_active || !where.empty()) continue;
-    where = fmt::format(": warp {} stands at instruction {} of program {}", warp.number, warp.at,
-                        warp.program);
-  }
-  throw Deadlock(fmt::format("no progress after cycle {}{}", now, where));
+void ComputeUnit::tell_until(std::uint64_t now) {
+  if (observer_ == nullptr || phase_ != Phase::runs || now == told_until_) return;
+  tell(told_until_, now - told_until_, issued_, false);
+  told_until_ = now;
 }
 
-Result ComputeUnit::finish(std::uint64_t now) {
-  std::uint64_t end = now;
-  // The copy engine may still be at work.
-  while (memory_.next_event() != never) {
-    end = std::max(end, memory_.next_event());
-    memory_.process(end);
-  }
-  end = std::max(memory_.flush(end), memory_.copies().last_done());
-  if (observer_ != nullptr && end > now) {
-    for (WarpState& each : states_) each = {.causes = cause::idle};
-    tell(now, end - now, 0, true);
-  }
+void ComputeUnit::tell_idle(std::uint64_t until, bool is_last_flush) {
+  if (observer_ == nullptr || until == told_until_) return;
+  for (WarpState& each : states_) each = {.causes = cause::idle};
+  tell(told_until_, until - told_until_, 0, is_last_flush);
+  told_until_ = until;
+}
+
+std::string ComputeUnit::find_standstill() const {
+  const auto first =
+      std::find_if(warps_.begin(), warps_.end(), [](const Warp& warp) { return warp.is_active; });
+  if (first == warps_.end()) return {};
+  return fmt::format(": warp {} stands at instruction {} of program {}", first->number, first->at,
+                     first->program);
+}
+
+Result ComputeUnit::finish(std::uint64_t last_warp_end, std::uint64_t end) {
+  tell_idle(last_warp_end, false);
+  tell_idle(end, true);
   result_.cycles = end;
-  result_.flush_cycles = end - now;
+  result_.flush_cycles = end - last_warp_end;
   memory_.report(result_);
   return std::move(result_);
 }

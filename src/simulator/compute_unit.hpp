@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warps and what issues their instructions.
+// Warps and what issues their instructions. A grid steps it through those cycles in which something
+// of it may change.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "clprobe/machine.hpp"
@@ -15,12 +17,32 @@ namespace clprobe::simulator {
 
 class ComputeUnit {
  public:
-  ComputeUnit(const Machine& machine, const Trace& trace, const Options& options,
-              const Observer* observer);
+  /// `unit`: its place among those that share. Keeps references to all.
+  ComputeUnit(const Machine& machine, const Trace& trace, const Options& options, Shared& shared,
+              std::size_t unit, const Observer* observer);
 
-  Result run();
+  /// Takes the next work-group of the trace if it has room for it, and says whether it did.
+  bool dispatch_one(std::uint64_t now);
+  /// Does what is due at `now`. Returns the next cycle in which it has to be called; `never` when
+  /// only an answer to its lock requests can go on with it, or when it has ended.
+  std::uint64_t step(std::uint64_t now);
+  void deliver(const LockRequest& request, std::uint64_t ready, bool has_lock) {
+    memory_.deliver(request, ready, has_lock);
+  }
+  [[nodiscard]] bool has_ended() const { return phase_ == Phase::ended; }
+  /// When its last warp had ended.
+  [[nodiscard]] std::uint64_t last_warp_end() const { return last_warp_end_; }
+  /// When its last store had arrived.
+  [[nodiscard]] std::uint64_t end() const { return end_; }
+  /// Where its first active warp stands, for a message; empty without one.
+  [[nodiscard]] std::string find_standstill() const;
+  /// To be called once, when all units have ended: it is idle until the last warp of any, and waits
+  /// from then on for the last store of any.
+  Result finish(std::uint64_t last_warp_end, std::uint64_t end);
 
  private:
+  enum class Phase : std::uint8_t { runs, drains, ended };
+
   /// What a warp waits for whose end nobody knows yet; an event there wakes it.
   enum class Waiting : std::uint8_t { nothing, room, copies };
 
@@ -67,7 +89,6 @@ class ComputeUnit {
   void take_news(std::uint64_t now);
   void complete(const Completion& completion, std::uint64_t now);
   void wake_all(Waiting waiting, std::uint64_t now);
-  void dispatch(std::uint64_t now);
   void start(std::uint32_t context, const WarpWork& work, std::size_t group, std::uint64_t now);
   void settle(std::uint64_t now);
   void end_warp(std::uint32_t context, std::uint64_t now);
@@ -99,21 +120,22 @@ class ComputeUnit {
 
   /// Returns the first cycle after `now` in which any of it may be different.
   std::uint64_t observe(std::uint64_t now, std::uint32_t issued);
-  void tell(std::uint64_t now, std::uint64_t cycles, std::uint32_t issued, bool is_last_flush);
-  [[noreturn]] void report_deadlock(std::uint64_t now);
-  std::uint64_t pass_idle_cycles(std::uint64_t now, std::uint64_t wake);
-  Result finish(std::uint64_t now);
+  void tell(std::uint64_t first, std::uint64_t cycles, std::uint32_t issued, bool is_last_flush);
+  /// Tells of the cycles since it was stepped last, of which nobody knew how many they would be.
+  void tell_until(std::uint64_t now);
+  void tell_idle(std::uint64_t until, bool is_last_flush);
+  std::uint64_t drain(std::uint64_t now);
 
   const Machine& machine_;
   const Trace& trace_;
   Options options_;
+  Shared& shared_;
   const Observer* observer_;
   MemorySystem memory_;
   std::vector<Warp> warps_;
   std::vector<std::uint64_t> wake_;  // by context; apart, since every cycle looks at all of them
   std::vector<GroupState> groups_;
   std::vector<std::uint32_t> by_age_{};
-  std::size_t next_group_{0};
   std::uint32_t active_{0};
   std::uint64_t local_bytes_{0};    ///< that groups hold
   std::uint32_t used_contexts_{0};  // all that ever had a warp come before the others
@@ -124,7 +146,13 @@ class ComputeUnit {
   std::vector<std::uint64_t> alu_free_;
   std::vector<std::uint64_t> special_free_;
   std::vector<WarpState> states_;
-  bool has_ended_{true};  // a warp, since the last dispatch
+  bool has_room_{false};  // for another group, since a warp has ended
+  Phase phase_{Phase::runs};
+  std::uint64_t wake_at_{0};  // before it no warp can issue unless the memory has news
+  std::uint64_t told_until_{0};
+  std::uint32_t issued_{0};  // in the cycle `told_until_`
+  std::uint64_t last_warp_end_{0};
+  std::uint64_t end_{0};
   Result result_{};
 };
 

@@ -22,7 +22,7 @@ struct CopyOwner {
 class Copies {
  public:
   /// Shares the pending table and far memory with the load/store unit; keeps references to all.
-  Copies(const Machine& machine, PendingTable& table, FarMemory& far)
+  Copies(const Machine& machine, PendingTable& table, FarLink& far)
       : machine_(machine), table_(table), far_(far) {}
 
   /// `first`: the first byte in far memory.
@@ -70,7 +70,7 @@ class Copies {
 
   const Machine& machine_;
   PendingTable& table_;
-  FarMemory& far_;
+  FarLink& far_;
   std::vector<Copy> copies_{};
   std::uint64_t next_action_{never};
   bool is_stuck_{false};

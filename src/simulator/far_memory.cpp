@@ -22,9 +22,11 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 31U);
 }
 
-// So that a line's latencies at different levels have nothing to do with each other.
+// So that a line's latencies at different levels have nothing to do with each other, nor with those
+// that other compute units have to it.
 constexpr std::uint64_t memory_salt = 0x6d656d6f7279U;
 constexpr std::uint64_t remote_salt = 0x72656d6f7465U;
+constexpr std::uint64_t unit_salt = 0x9e3779b97f4a7c15U;
 
 }  // namespace
 
@@ -33,53 +35,39 @@ std::uint64_t draw(const Latency& range, std::uint64_t place, std::uint64_t seed
   return range.low + mix(place + mix(seed)) % (range.high - range.low + 1);
 }
 
-std::uint64_t FarMemory::Port::pass(std::uint64_t now, std::uint64_t sectors) {
+std::uint64_t Port::pass(std::uint64_t now, std::uint64_t sectors) {
   const std::uint64_t start = std::max(free, now * fraction);
   free = start + sectors * sector_cost;
   // The last sector begins one cost before the port is free again.
   return (free - sector_cost) / fraction;
 }
 
-FarMemory::FarMemory(const Machine& machine, std::uint64_t seed)
-    : l2_latency_(machine.l2.latency_cycles),
-      memory_latency_(machine.memory.latency_cycles),
-      remote_latency_(machine.sharing.remote_latency_cycles),
-      atomic_cycles_(machine.l2.atomic_cycles),
-      seed_(seed),
-      page_lines_(
-          std::max<std::uint64_t>(1, machine.translation.page_bytes / machine.l1.line_bytes)),
-      walk_cycles_(machine.translation.miss_cycles),
-      pages_(machine.translation.entries, 1,
-             std::max<std::uint64_t>(1, machine.translation.entries)),
+FarMemory::FarMemory(const Machine& machine, std::uint64_t units)
+    : atomic_cycles_(machine.l2.atomic_cycles),
+      is_shared_(units > 1),
       l2_(machine.l2.bytes, machine.l1.line_bytes, machine.l2.ways),
-      l2_port_{.sector_cost = cost_of(machine.l1.sector_bytes, machine.l2.bytes_per_cycle)},
-      memory_port_{.sector_cost =
-                       cost_of(machine.l1.sector_bytes, machine.memory.bytes_per_cycle)} {}
+      banks_(is_shared_ ? machine.l2_banks.count : 0) {}
 
-CacheLine* FarMemory::allocate(std::uint64_t now, std::uint64_t line) {
+std::uint64_t FarMemory::enter_bank(std::uint64_t now, std::uint64_t line) {
+  if (banks_.empty()) return now;
+  std::uint64_t& free = banks_[line % banks_.size()];
+  const std::uint64_t start = std::max(free, now);
+  free = start + 1;
+  return start;
+}
+
+CacheLine* FarMemory::allocate(std::uint64_t now, std::uint64_t line, Port& memory_port) {
   CacheLine evicted;
   CacheLine* const place = l2_.insert(line, evicted);
   if (evicted.is_dirty) {
-    memory_port_.pass(now, static_cast<std::uint64_t>(std::popcount(evicted.sectors)));
+    memory_port.pass(now, static_cast<std::uint64_t>(std::popcount(evicted.sectors)));
   }
   return place;
 }
 
-std::uint64_t FarMemory::translate(std::uint64_t line) {
-  if (!pages_.exists() || pages_.find(line / page_lines_) != nullptr) return 0;
-  CacheLine evicted;
-  pages_.insert(line / page_lines_, evicted);
-  return walk_cycles_;
-}
-
-Service FarMemory::read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors,
-                        bool is_remote) {
-  const auto count = static_cast<std::uint64_t>(std::popcount(sectors));
-  const std::uint64_t start = l2_port_.pass(now, count) + translate(line);
-  if (is_remote) {
-    return {start + draw(remote_latency_, line, seed_ ^ remote_salt), Level::remote_l1};
-  }
-  const std::uint64_t l2_ready = start + draw(l2_latency_, line, seed_);
+Service FarMemory::read(std::uint64_t start, std::uint64_t line, std::uint32_t sectors,
+                        const Route& route) {
+  const std::uint64_t l2_ready = start + route.l2_cycles;
   CacheLine* found = l2_.find(line);
   const std::uint32_t missing = found == nullptr ? sectors : sectors & ~found->sectors;
   if (found != nullptr && missing == 0) {
@@ -87,9 +75,9 @@ Service FarMemory::read(std::uint64_t now, std::uint64_t line, std::uint32_t sec
     return {std::max(l2_ready, found->ready), is_on_its_way ? Level::memory : Level::l2};
   }
   const std::uint64_t sent =
-      memory_port_.pass(start, static_cast<std::uint64_t>(std::popcount(missing)));
-  const std::uint64_t ready = sent + draw(memory_latency_, line, seed_ ^ memory_salt);
-  if (found == nullptr) found = allocate(start, line);
+      route.memory_port.pass(start, static_cast<std::uint64_t>(std::popcount(missing)));
+  const std::uint64_t ready = sent + route.memory_cycles;
+  if (found == nullptr) found = allocate(start, line, route.memory_port);
   if (found != nullptr) {
     found->sectors |= missing;
     found->ready = std::max(found->ready, ready);
@@ -97,47 +85,125 @@ Service FarMemory::read(std::uint64_t now, std::uint64_t line, std::uint32_t sec
   return {ready, Level::memory};
 }
 
-std::uint64_t FarMemory::write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {
-  const auto count = static_cast<std::uint64_t>(std::popcount(sectors));
-  const std::uint64_t start = l2_port_.pass(now, count) + translate(line);
+std::uint64_t FarMemory::write(std::uint64_t start, std::uint64_t line, std::uint32_t sectors,
+                               const Route& route) {
   CacheLine* found = l2_.find(line);
-  if (found == nullptr) found = allocate(start, line);
+  if (found == nullptr) found = allocate(start, line, route.memory_port);
   if (found != nullptr) {
     found->sectors |= sectors;
     found->is_dirty = true;
-    return start + draw(l2_latency_, line, seed_);
+    return start + route.l2_cycles;
   }
-  return memory_port_.pass(start, count) + draw(memory_latency_, line, seed_ ^ memory_salt);
+  const auto count = static_cast<std::uint64_t>(std::popcount(sectors));
+  return route.memory_port.pass(start, count) + route.memory_cycles;
 }
 
-std::uint64_t FarMemory::take_ownership(std::uint64_t now, std::uint64_t line, bool is_remote) {
-  const std::uint64_t start = l2_port_.pass(now, 1);
-  if (is_remote) return start + draw(remote_latency_, line, seed_ ^ remote_salt);
-  return start + draw(l2_latency_, line, seed_);
-}
-
-AtomicService FarMemory::atomic(std::uint64_t now, std::uint64_t line) {
-  const std::uint64_t latency = draw(l2_latency_, line, seed_);
-  const std::uint64_t arrival = l2_port_.pass(now, 1) + latency / 2;
+std::uint64_t FarMemory::perform_atomic(std::uint64_t arrival, std::uint64_t line) {
   std::uint64_t& next = atomics_[line];
   const std::uint64_t performed = std::max(arrival, next);
   next = performed + atomic_cycles_;
-  return {performed, performed + (latency - latency / 2)};
+  return performed;
 }
 
-AtomicService FarMemory::atomic_after(std::uint64_t now, std::uint64_t earliest,
-                                      std::uint64_t line) {
-  const std::uint64_t latency = draw(l2_latency_, line, seed_);
-  const std::uint64_t sent = std::max(l2_port_.pass(now, 1), earliest);
-  // Those that others send before it are performed before it: it holds nobody up.
-  return {sent + latency / 2, sent + latency};
-}
-
-void FarMemory::make_resident(std::uint64_t line, std::uint32_t sectors) {
-  translate(line);
+void FarMemory::make_resident(std::uint64_t line, std::uint32_t sectors, Port& memory_port) {
   CacheLine* found = l2_.find(line);
-  if (found == nullptr) found = allocate(0, line);
+  if (found == nullptr) found = allocate(0, line, memory_port);
   if (found != nullptr) found->sectors |= sectors;
+}
+
+bool FarMemory::is_owned_elsewhere(std::size_t unit, std::uint64_t line) const {
+  const auto owner = owners_.find(line);
+  return owner != owners_.end() && owner->second != unit;
+}
+
+bool FarMemory::take_ownership(std::size_t unit, std::uint64_t line) {
+  if (!is_shared_) return false;
+  const auto [owner, is_new] = owners_.try_emplace(line, unit);
+  if (is_new || owner->second == unit) return false;
+  l1s_[owner->second]->drop(line);
+  owner->second = unit;
+  return true;
+}
+
+void FarMemory::end_ownership(std::size_t unit, std::uint64_t line) {
+  const auto owner = owners_.find(line);
+  if (owner != owners_.end() && owner->second == unit) owners_.erase(owner);
+}
+
+FarLink::FarLink(const Machine& machine, FarMemory& far, std::size_t unit, std::uint64_t seed)
+    : far_(far),
+      unit_(unit),
+      l2_latency_(machine.l2.latency_cycles),
+      memory_latency_(machine.memory.latency_cycles),
+      remote_latency_(machine.sharing.remote_latency_cycles),
+      seed_(seed + unit * unit_salt),
+      page_lines_(
+          std::max<std::uint64_t>(1, machine.translation.page_bytes / machine.l1.line_bytes)),
+      walk_cycles_(machine.translation.miss_cycles),
+      pages_(machine.translation.entries, 1,
+             std::max<std::uint64_t>(1, machine.translation.entries)),
+      port_{.sector_cost = cost_of(machine.l1.sector_bytes, machine.l2.bytes_per_cycle)},
+      memory_port_{.sector_cost =
+                       cost_of(machine.l1.sector_bytes, machine.memory.bytes_per_cycle)} {}
+
+Route FarLink::route_to(std::uint64_t line) {
+  return {.l2_cycles = draw(l2_latency_, line, seed_),
+          .memory_cycles = draw(memory_latency_, line, seed_ ^ memory_salt),
+          .memory_port = memory_port_};
+}
+
+std::uint64_t FarLink::remote_cycles_to(std::uint64_t line) const {
+  return draw(remote_latency_, line, seed_ ^ remote_salt);
+}
+
+std::uint64_t FarLink::translate(std::uint64_t line) {
+  if (!pages_.exists() || pages_.find(line / page_lines_) != nullptr) return 0;
+  CacheLine evicted;
+  pages_.insert(line / page_lines_, evicted);
+  return walk_cycles_;
+}
+
+Service FarLink::read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors,
+                      bool is_remote) {
+  const auto count = static_cast<std::uint64_t>(std::popcount(sectors));
+  const std::uint64_t start = far_.enter_bank(port_.pass(now, count) + translate(line), line);
+  if (is_remote || far_.is_owned_elsewhere(unit_, line)) {
+    return {start + remote_cycles_to(line), Level::remote_l1};
+  }
+  return far_.read(start, line, sectors, route_to(line));
+}
+
+std::uint64_t FarLink::write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {
+  const auto count = static_cast<std::uint64_t>(std::popcount(sectors));
+  const std::uint64_t start = far_.enter_bank(port_.pass(now, count) + translate(line), line);
+  return far_.write(start, line, sectors, route_to(line));
+}
+
+std::uint64_t FarLink::write_back(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {
+  far_.end_ownership(unit_, line);
+  return write(now, line, sectors);
+}
+
+std::uint64_t FarLink::take_ownership(std::uint64_t now, std::uint64_t line, bool is_remote) {
+  const std::uint64_t start = far_.enter_bank(port_.pass(now, 1), line);
+  const bool was_owned = far_.take_ownership(unit_, line);
+  return start + (is_remote || was_owned ? remote_cycles_to(line) : route_to(line).l2_cycles);
+}
+
+std::uint64_t FarLink::atomic(std::uint64_t now, std::uint64_t line) {
+  const AtomicWay way = send_atomic(now, now, line);
+  return far_.perform_atomic(way.arrival, line) + way.back_cycles;
+}
+
+AtomicWay FarLink::send_atomic(std::uint64_t now, std::uint64_t earliest, std::uint64_t line) {
+  const std::uint64_t latency = draw(l2_latency_, line, seed_);
+  const std::uint64_t sent = std::max(port_.pass(now, 1), earliest);
+  return {.arrival = sent + latency / 2, .back_cycles = latency - latency / 2};
+}
+
+void FarLink::make_resident(std::uint64_t line, std::uint32_t sectors) {
+  translate(line);
+  far_.make_resident(line, sectors, memory_port_);
 }
 
 }  // namespace clprobe::simulator

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies behind the first level: a second-level cache and main memory, each a port of limited
-// bandwidth and a latency that depends on the place of the line. Requests come in the order of
-// time, so that their answers' times are known at once.
+// What lies behind the first levels: a second-level cache and main memory that all compute units
+// share, and each unit's way there. Banks and ports have a limited bandwidth, and a latency depends
+// on the place of the line. Requests come in the order of time, so that their answers' times are
+// known at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "clprobe/machine.hpp"
 #include "clprobe/simulator.hpp"
@@ -22,51 +25,101 @@ struct Service {
   Level level{Level::l2};
 };
 
-/// When an atomic is done in the second level, and when the core knows.
-struct AtomicService {
-  std::uint64_t performed{0};
-  std::uint64_t ready{0};
+/// When an atomic reaches the second level, and how long its answer is under way.
+struct AtomicWay {
+  std::uint64_t arrival{0};
+  std::uint64_t back_cycles{0};
+};
+
+/// Passes bytes at a rate; times within it are in 1/1024 of a cycle.
+struct Port {
+  std::uint64_t sector_cost{0};
+  std::uint64_t free{0};
+
+  std::uint64_t pass(std::uint64_t now, std::uint64_t sectors);
+};
+
+/// The latencies of a line, as one compute unit sees it, and its share of main memory's bandwidth.
+struct Route {
+  std::uint64_t l2_cycles{0};
+  std::uint64_t memory_cycles{0};
+  Port& memory_port;
 };
 
 class FarMemory {
  public:
-  FarMemory(const Machine& machine, std::uint64_t seed);
+  /// `units`: how many share it.
+  FarMemory(const Machine& machine, std::uint64_t units);
 
-  /// `is_remote`: another compute unit owns the line.
+  /// The first level of the next compute unit, from which others take what they come to own.
+  void add_unit(Cache& l1) { l1s_.push_back(&l1); }
+  [[nodiscard]] bool is_shared() const { return is_shared_; }
+
+  /// When the line's bank takes a request.
+  std::uint64_t enter_bank(std::uint64_t now, std::uint64_t line);
+  Service read(std::uint64_t start, std::uint64_t line, std::uint32_t sectors, const Route& route);
+  std::uint64_t write(std::uint64_t start, std::uint64_t line, std::uint32_t sectors,
+                      const Route& route);
+  /// When an atomic that arrives then is performed: those on one line go one after another.
+  std::uint64_t perform_atomic(std::uint64_t arrival, std::uint64_t line);
+  void make_resident(std::uint64_t line, std::uint32_t sectors, Port& memory_port);
+
+  /// Whether another unit than this one owns the line.
+  [[nodiscard]] bool is_owned_elsewhere(std::size_t unit, std::uint64_t line) const;
+  /// Makes `unit` the owner. Returns whether another one was it, whose first level loses the line.
+  bool take_ownership(std::size_t unit, std::uint64_t line);
+  void end_ownership(std::size_t unit, std::uint64_t line);
+
+ private:
+  /// What has to go for it passes the port of who needs the place.
+  CacheLine* allocate(std::uint64_t now, std::uint64_t line, Port& memory_port);
+
+  std::uint64_t atomic_cycles_;
+  bool is_shared_;
+  Cache l2_;
+  std::vector<std::uint64_t> banks_;  // when each takes the next request; empty: all at once
+  std::vector<Cache*> l1s_{};
+  std::unordered_map<std::uint64_t, std::uint64_t> atomics_{};  // line: when the next may be done
+  std::unordered_map<std::uint64_t, std::size_t> owners_{};     // line: unit
+};
+
+/// One compute unit's way to far memory: its port, its translations, and how far it has to where.
+class FarLink {
+ public:
+  /// Keeps a reference. `unit`: its place among those that share the memory.
+  FarLink(const Machine& machine, FarMemory& far, std::size_t unit, std::uint64_t seed);
+
+  /// `is_remote`: another compute unit owns the line, one that is not simulated.
   Service read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors, bool is_remote);
   /// Returns when the core knows that the write has arrived.
   std::uint64_t write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
+  /// The same for a line of its own, which it keeps no longer.
+  std::uint64_t write_back(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
   /// Registers a line as this unit's own, which moves no data.
   std::uint64_t take_ownership(std::uint64_t now, std::uint64_t line, bool is_remote);
-  AtomicService atomic(std::uint64_t now, std::uint64_t line);
+  /// Returns when the core has the answer.
+  std::uint64_t atomic(std::uint64_t now, std::uint64_t line);
   /// One that is known now and sent at `earliest` or later.
-  AtomicService atomic_after(std::uint64_t now, std::uint64_t earliest, std::uint64_t line);
+  AtomicWay send_atomic(std::uint64_t now, std::uint64_t earliest, std::uint64_t line);
   void make_resident(std::uint64_t line, std::uint32_t sectors);
 
  private:
-  /// A port passes bytes at its rate; times within it are in 1/1024 of a cycle.
-  struct Port {
-    std::uint64_t sector_cost{0};
-    std::uint64_t free{0};
-
-    std::uint64_t pass(std::uint64_t now, std::uint64_t sectors);
-  };
-  CacheLine* allocate(std::uint64_t now, std::uint64_t line);
+  [[nodiscard]] Route route_to(std::uint64_t line);
+  [[nodiscard]] std::uint64_t remote_cycles_to(std::uint64_t line) const;
   /// Cycles until the line's page is translated, which it is from then on.
   std::uint64_t translate(std::uint64_t line);
 
+  FarMemory& far_;
+  std::size_t unit_;
   Latency l2_latency_;
   Latency memory_latency_;
   Latency remote_latency_;
-  std::uint64_t atomic_cycles_;
   std::uint64_t seed_;
   std::uint64_t page_lines_;
   std::uint64_t walk_cycles_;
   Cache pages_;
-  Cache l2_;
-  Port l2_port_;
+  Port port_;
   Port memory_port_;
-  std::unordered_map<std::uint64_t, std::uint64_t> atomics_{};  // line: when the next may be done
 };
 
 }  // namespace clprobe::simulator

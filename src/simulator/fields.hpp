@@ -130,6 +130,10 @@ void visit_far_memory(Visitor& fields, MachineField& machine) {
     each.real("bytes_per_cycle", machine.l2.bytes_per_cycle, 0.01, 1e6);
     each.natural("atomic_cycles", machine.l2.atomic_cycles, some_cycles);
   });
+  // Machines were written when one unit alone was simulated.
+  fields.optional_section("l2_banks", machine.l2_banks.count > 0, [&](auto& each) {
+    each.natural("count", machine.l2_banks.count, Bounds{0, 1024});
+  });
   fields.section("memory", [&](auto& each) {
     each.natural("bytes", machine.memory.bytes, any_bytes);
     visit_latency(each, "latency_cycles", machine.memory.latency_cycles);

@@ -5,20 +5,22 @@
 
 namespace clprobe::simulator {
 
-MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, std::uint64_t seed)
+MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, Shared& shared,
+                           std::size_t unit, std::uint64_t seed)
     : machine_(machine),
       tables_(trace.tables),
       locks_(trace.locks),
-      seed_(seed),
+      unit_(unit),
       l1_(machine.l1.bytes, machine.l1.line_bytes, machine.l1.ways),
       table_(machine.pending),
-      far_(machine, seed),
+      far_(machine, shared.far, unit, seed),
+      lock_states_(shared.locks),
       banks_(machine.local),
       keeps_loads_(machine.l1.keeps_loads && l1_.exists()),
       stores_(machine_, l1_, far_),
       copies_(machine_, table_, far_),
-      units_(machine.load_store.units),
-      lock_states_(trace.locks.size()) {
+      units_(machine.load_store.units) {
+  shared.far.add_unit(l1_);
   for (Unit& unit : units_) unit.queue.resize(machine.load_store.queue_instructions);
   make_resident(trace);
 }
@@ -219,7 +221,7 @@ bool MemorySystem::send(std::uint64_t now, Unit& unit, const LineRequest& reques
     case Operation::store:
       return send_store(now, unit, request);
     case Operation::atomic:
-      note(access, far_.atomic(now, request.line).ready, Level::l2);
+      note(access, far_.atomic(now, request.line), Level::l2);
       return true;
     case Operation::acquire:
       do_acquire(now, access);
@@ -295,42 +297,53 @@ bool MemorySystem::send_store(std::uint64_t now, Unit& unit, const LineRequest& 
 }
 
 bool MemorySystem::owns(const Lock& lock) const {
-  return machine_.synchronization.owns_atomics && lock.held_elsewhere == Latency{};
+  return machine_.synchronization.owns_atomics && !lock.is_shared &&
+         lock.held_elsewhere == Latency{};
 }
 
-void MemorySystem::do_acquire(std::uint64_t now, Access& access) {
-  const std::uint32_t lock = access.instruction->id;
-  const std::uint64_t near = now + machine_.l1.latency_cycles;
-  const AtomicService service = owns(locks_[lock]) ? AtomicService{near, near}
-                                                   : far_.atomic(now, access.requests.front().line);
-  LockState& state = lock_states_[lock];
-  const bool is_free = !state.is_held && service.performed >= state.free_from;
-  if (is_free) state.is_held = true;
-  completions_.push_back({.operation = Operation::acquire,
-                          .context = access.context,
-                          .ready = service.ready,
-                          .level = Level::l2,
-                          .has_lock = is_free});
+LockRequest MemorySystem::request_of(const Access& access) const {
+  return {.unit = unit_,
+          .context = access.context,
+          .lock = access.instruction->id,
+          .is_release = access.instruction->operation == Operation::release,
+          .line = access.requests.front().line};
 }
 
-void MemorySystem::do_release(std::uint64_t now, Access& access) {
-  const std::uint32_t lock = access.instruction->id;
+void MemorySystem::do_acquire(std::uint64_t now, const Access& access) {
+  LockRequest request = request_of(access);
+  if (owns(locks_[request.lock])) {
+    const std::uint64_t near = now + machine_.l1.latency_cycles;
+    const bool has_lock = lock_states_.take(request.lock, near);
+    deliver(request, has_lock ? near : near + lock_states_.next_delay(), has_lock);
+    return;
+  }
+  request.way = far_.send_atomic(now, now, request.line);
+  lock_states_.send(request);
+}
+
+void MemorySystem::do_release(std::uint64_t now, const Access& access) {
   const std::uint64_t flushed = stores_.flush(now);
   if (!machine_.synchronization.stores_pass_releases) {
     stores_held_until_ = std::max(stores_held_until_, flushed);
   }
-  const std::uint64_t near = std::max(now, flushed) + machine_.l1.latency_cycles;
-  const AtomicService service = owns(locks_[lock])
-                                    ? AtomicService{near, near}
-                                    : far_.atomic_after(now, flushed, access.requests.front().line);
-  LockState& state = lock_states_[lock];
-  state.is_held = false;
-  const std::uint64_t others = draw(locks_[lock].held_elsewhere, ++state.releases, seed_ + lock);
-  state.free_from = service.performed + others;
-  completions_.push_back({.operation = Operation::release,
-                          .context = access.context,
-                          .ready = service.ready,
-                          .level = Level::l2});
+  LockRequest request = request_of(access);
+  if (owns(locks_[request.lock])) {
+    const std::uint64_t near = std::max(now, flushed) + machine_.l1.latency_cycles;
+    lock_states_.free(request.lock, near);
+    deliver(request, near, false);
+    return;
+  }
+  request.way = far_.send_atomic(now, flushed, request.line);
+  lock_states_.send(request);
+}
+
+void MemorySystem::deliver(const LockRequest& request, std::uint64_t ready, bool has_lock) {
+  const auto operation = request.is_release ? Operation::release : Operation::acquire;
+  completions_.push_back({.operation = operation,
+                          .context = request.context,
+                          .ready = ready,
+                          .level = Level::l2,
+                          .has_lock = has_lock});
 }
 
 void MemorySystem::start_copy(std::uint64_t now, const Instruction& instruction,

@@ -17,6 +17,7 @@
 #include "simulator/cache.hpp"
 #include "simulator/copies.hpp"
 #include "simulator/far_memory.hpp"
+#include "simulator/locks.hpp"
 #include "simulator/pending_table.hpp"
 #include "simulator/stores.hpp"
 
@@ -33,9 +34,21 @@ struct Completion {
   bool has_lock{false};  ///< acquire: whether it got it
 };
 
+/// What the compute units that are simulated together share.
+struct Shared {
+  FarMemory far;
+  Locks locks;
+  std::size_t next_group{0};  ///< of the trace, that no unit has begun with
+
+  Shared(const Machine& machine, const Trace& trace, std::uint64_t units, std::uint64_t seed)
+      : far(machine, units), locks(trace.locks, far, seed) {}
+};
+
 class MemorySystem {
  public:
-  MemorySystem(const Machine& machine, const Trace& trace, std::uint64_t seed);
+  /// `unit`: its place among those that share. Keeps references to all.
+  MemorySystem(const Machine& machine, const Trace& trace, Shared& shared, std::size_t unit,
+               std::uint64_t seed);
   // Its parts refer to each other.
   MemorySystem(const MemorySystem&) = delete;
   MemorySystem& operator=(const MemorySystem&) = delete;
@@ -65,6 +78,9 @@ class MemorySystem {
   void invalidate_l1() { l1_.invalidate(); }
   /// Writes out what is left. Returns when all of it, and of earlier writes, has arrived.
   std::uint64_t flush(std::uint64_t now) { return stores_.flush(now); }
+
+  /// The answer to an acquire or a release that was sent.
+  void deliver(const LockRequest& request, std::uint64_t ready, bool has_lock);
 
   /// News since they were last taken.
   [[nodiscard]] bool has_news() const {
@@ -102,11 +118,6 @@ class MemorySystem {
     [[nodiscard]] bool has_room() const { return used < queue.size(); }
     [[nodiscard]] Access& first() { return queue[head]; }
   };
-  struct LockState {
-    bool is_held{false};
-    std::uint64_t free_from{0};
-    std::uint64_t releases{0};
-  };
 
   [[nodiscard]] std::uint64_t next_action_of(const Unit& unit) const;
   [[nodiscard]] std::uint64_t next_unit_action() const;
@@ -128,16 +139,18 @@ class MemorySystem {
              bool is_remote, bool fills_l1);
   void note(Access& access, std::uint64_t ready, Level level);
   [[nodiscard]] bool owns(const Lock& lock) const;
-  void do_acquire(std::uint64_t now, Access& access);
-  void do_release(std::uint64_t now, Access& access);
+  void do_acquire(std::uint64_t now, const Access& access);
+  void do_release(std::uint64_t now, const Access& access);
+  [[nodiscard]] LockRequest request_of(const Access& access) const;
 
   Machine machine_;
   std::span<const std::vector<std::uint64_t>> tables_;
   std::span<const Lock> locks_;
-  std::uint64_t seed_;
+  std::size_t unit_;
   Cache l1_;
   PendingTable table_;
-  FarMemory far_;
+  FarLink far_;
+  Locks& lock_states_;
   LocalBanks banks_;
   bool keeps_loads_;
   Stores stores_;
@@ -147,7 +160,6 @@ class MemorySystem {
   std::vector<std::uint64_t> addresses_{};
 
   std::uint64_t stores_held_until_{0};
-  std::vector<LockState> lock_states_;
 
   std::vector<Completion> completions_{};
   bool has_room_again_{false};

@@ -165,6 +165,7 @@ Machine gsi() {
                 .latency_cycles = {29, 61},
                 .bytes_per_cycle = 64.0,
                 .atomic_cycles = 1};
+  machine.l2_banks = {.count = 16};
   machine.memory = {.bytes = 4 * gib, .latency_cycles = {197, 261}, .bytes_per_cycle = 64.0};
   machine.copy = {.requests_per_cycle = 1, .granularity = CopyGranularity::core};
   machine.sharing = {.coherence = Coherence::gpu, .remote_latency_cycles = {35, 83}};

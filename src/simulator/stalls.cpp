@@ -9,19 +9,6 @@
 namespace clprobe::simulator {
 namespace {
 
-/// Algorithm 2's order, behind "at least one instruction was able to issue". No inversion of
-/// Algorithm 1: memory and synchronization come before computing in both.
-constexpr std::array weakest_first{
-    Stall::none,
-    Stall::memory_structural,
-    Stall::memory_data,
-    Stall::synchronization,
-    Stall::compute_structural,
-    Stall::compute_data,
-    Stall::control,
-    Stall::idle,
-};
-
 constexpr std::array<std::pair<Causes, Stall>, 7> causes_of_stalls{{
     {cause::idle, Stall::idle},
     {cause::control, Stall::control},
@@ -114,15 +101,19 @@ StallSet conditions_of(Causes causes) {
   return conditions;
 }
 
-Stall classify_instruction(StallSet conditions) {
-  if (conditions == 0) return Stall::none;
-  return static_cast<Stall>(std::countr_zero(conditions));
+Stall classify_instruction(StallSet conditions, const Priorities& priorities) {
+  for (const Stall each : priorities.instruction) {
+    if ((conditions & bit_of(each)) != 0) return each;
+  }
+  return Stall::none;
 }
 
-Stall classify_cycle(StallSet found) {
-  const auto* const first = std::find_if(weakest_first.begin(), weakest_first.end(),
-                                         [&](Stall each) { return (found & bit_of(each)) != 0; });
-  return first == weakest_first.end() ? Stall::idle : *first;
+Stall classify_cycle(StallSet found, const Priorities& priorities) {
+  if ((found & bit_of(Stall::none)) != 0) return Stall::none;
+  for (const Stall each : priorities.cycle) {
+    if ((found & bit_of(each)) != 0) return each;
+  }
+  return Stall::idle;
 }
 
 StructuralStall classify_structural(Causes causes) {
@@ -138,20 +129,36 @@ struct StallAccountant::Sums {
     std::uint32_t number{0};
     Level level{Level::l1};
   };
+  /// A context, and its warp's sums, which stay where they are.
+  struct Seat {
+    std::uint32_t number{0};
+    Breakdown* sums{nullptr};
+    Stall stall{Stall::none};  ///< in this cycle
+  };
 
   Breakdown gsi{};
   Breakdown all_causes{};
   std::map<std::uint32_t, Breakdown> warps{};
+  std::vector<Seat> seats{};    // by context
   std::vector<Waited> loads{};  // by the load's number
   std::uint64_t flush_cycles{0};
   std::uint64_t issue_width{1};
+  Priorities priorities{};
+  std::vector<Stall> stall_of{};  // by causes: Algorithm 1 for every set, since every cycle asks
+
+  Sums(std::uint64_t width, const Priorities& order) : issue_width(width), priorities(order) {
+    stall_of.resize(std::size_t{cause::compute_structural} << 1U);
+    for (Causes causes = 0; causes < stall_of.size(); ++causes) {
+      stall_of[causes] = classify_instruction(conditions_of(causes), priorities);
+    }
+  }
 
   Waited& waited_for(std::uint64_t load) {
     if (loads.size() <= load) loads.resize(std::max<std::size_t>(load + 1, 2 * loads.size()));
     return loads[load];
   }
   void see(const CycleState& state);
-  void see_warp(const WarpState& warp, double cycles);
+  void see_warp(const WarpState& warp, Seat& seat, double cycles);
   void see_slots(const CycleState& state, std::uint64_t blocked);
   void see_stall(const CycleState& state);
   void share_all_causes(const WarpState& warp, double share);
@@ -162,9 +169,11 @@ void StallAccountant::Sums::see(const CycleState& state) {
     flush_cycles += state.cycles;
     return;
   }
+  if (seats.size() < state.warps.size()) seats.resize(state.warps.size());
   std::uint64_t blocked = 0;
-  for (const WarpState& warp : state.warps) {
-    see_warp(warp, static_cast<double>(state.cycles));
+  for (std::size_t context = 0; context < state.warps.size(); ++context) {
+    const WarpState& warp = state.warps[context];
+    see_warp(warp, seats[context], static_cast<double>(state.cycles));
     if (is_blocked(warp)) ++blocked;
   }
   see_slots(state, blocked);
@@ -192,11 +201,15 @@ void StallAccountant::Sums::see_slots(const CycleState& state, std::uint64_t blo
   }
 }
 
-void StallAccountant::Sums::see_warp(const WarpState& warp, double cycles) {
+void StallAccountant::Sums::see_warp(const WarpState& warp, Seat& seat, double cycles) {
   if (warp.causes == cause::idle) return;
-  const Stall stall = classify_instruction(conditions_of(warp.causes));
-  add_with_part(warps[warp.number], stall, warp.causes, cycles);
-  if (stall != Stall::memory_data) return;
+  if (seat.sums == nullptr || seat.number != warp.number) {
+    seat.number = warp.number;
+    seat.sums = &warps[warp.number];
+  }
+  seat.stall = stall_of[warp.causes];
+  add_with_part(*seat.sums, seat.stall, warp.causes, cycles);
+  if (seat.stall != Stall::memory_data) return;
   Waited& waited = waited_for(warp.load);
   waited.warp += cycles;
   waited.number = warp.number;
@@ -205,22 +218,26 @@ void StallAccountant::Sums::see_warp(const WarpState& warp, double cycles) {
 void StallAccountant::Sums::see_stall(const CycleState& state) {
   const auto cycles = static_cast<double>(state.cycles);
   StallSet found = 0;
-  for (const WarpState& warp : state.warps) {
-    if (!is_blocked(warp)) continue;
-    found = static_cast<StallSet>(found | bit_of(classify_instruction(conditions_of(warp.causes))));
+  for (std::size_t context = 0; context < state.warps.size(); ++context) {
+    if (!is_blocked(state.warps[context])) continue;
+    found = static_cast<StallSet>(found | bit_of(seats[context].stall));
   }
-  const Stall stall = classify_cycle(found);
-  if (stall == Stall::idle) {
+  const Stall stall = classify_cycle(found, priorities);
+  if (found == 0) {
     add(gsi.cycles, stall, cycles);
     return;
   }
-  const auto is_to_blame = [&](const WarpState& warp) {
-    return is_blocked(warp) && classify_instruction(conditions_of(warp.causes)) == stall;
+  const auto is_to_blame = [&](std::size_t context) {
+    return is_blocked(state.warps[context]) && seats[context].stall == stall;
   };
-  const auto to_blame = std::count_if(state.warps.begin(), state.warps.end(), is_to_blame);
-  for (const WarpState& warp : state.warps) {
-    if (!is_to_blame(warp)) continue;
-    const double share = cycles / static_cast<double>(to_blame);
+  std::uint64_t to_blame = 0;
+  for (std::size_t context = 0; context < state.warps.size(); ++context) {
+    if (is_to_blame(context)) ++to_blame;
+  }
+  const double share = cycles / static_cast<double>(to_blame);
+  for (std::size_t context = 0; context < state.warps.size(); ++context) {
+    if (!is_to_blame(context)) continue;
+    const WarpState& warp = state.warps[context];
     add_with_part(gsi, stall, warp.causes, share);
     if (stall == Stall::memory_data) waited_for(warp.load).gsi += share;
   }
@@ -230,14 +247,14 @@ void StallAccountant::Sums::share_all_causes(const WarpState& warp, double share
   const double each = share / static_cast<double>(std::popcount(warp.causes));
   for (Causes left = warp.causes; left != 0; left &= left - 1) {
     const Causes bit = left & (~left + 1);
-    const Stall stall = classify_instruction(conditions_of(bit));
+    const Stall stall = stall_of[bit];
     add_with_part(all_causes, stall, bit, each);
     if (stall == Stall::memory_data) waited_for(warp.load).all_causes += each;
   }
 }
 
-StallAccountant::StallAccountant(const Machine& machine) : sums_(std::make_unique<Sums>()) {
-  sums_->issue_width = machine.core.issue_width;
+StallAccountant::StallAccountant(const Machine& machine, const Priorities& priorities)
+    : sums_(std::make_unique<Sums>(machine.core.issue_width, priorities)) {
   observer_.cycles = [sums = sums_.get()](const CycleState& state) { sums->see(state); };
   observer_.served = [sums = sums_.get()](std::uint64_t load, Level level) {
     sums->waited_for(load).level = level;
@@ -267,6 +284,54 @@ StallAccount StallAccountant::account(Result result) const {
 StallAccount account_stalls(const Machine& machine, const Trace& trace, const Options& options) {
   const StallAccountant accountant(machine);
   return accountant.account(simulate(machine, trace, options, &accountant.observer()));
+}
+
+namespace {
+
+void add(Breakdown& sum, const Breakdown& each, double share) {
+  const auto add_all = [share](auto& to, const auto& from) {
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] += share * from[i];
+  };
+  add_all(sum.cycles, each.cycles);
+  add_all(sum.memory_data, each.memory_data);
+  add_all(sum.memory_structural, each.memory_structural);
+  add_all(sum.synchronization, each.synchronization);
+}
+
+StallAccount mean_of(const std::vector<StallAccount>& units) {
+  StallAccount mean;
+  const double share = 1.0 / static_cast<double>(units.size());
+  std::vector<Result> results;
+  for (const StallAccount& each : units) {
+    add(mean.gsi, each.gsi, share);
+    add(mean.all_causes, each.all_causes, share);
+    mean.warps.insert(mean.warps.end(), each.warps.begin(), each.warps.end());
+    results.push_back(each.result);
+  }
+  std::sort(mean.warps.begin(), mean.warps.end(),
+            [](const WarpStalls& a, const WarpStalls& b) { return a.number < b.number; });
+  mean.result = sum_of(std::move(results));
+  mean.flush_cycles = mean.result.flush_cycles;
+  return mean;
+}
+
+}  // namespace
+
+GridAccount account_units(const Machine& machine, const Trace& trace, std::uint64_t units,
+                          const Options& options, const Priorities& priorities) {
+  std::vector<std::unique_ptr<StallAccountant>> accountants;
+  std::vector<const Observer*> observers;
+  for (std::uint64_t unit = 0; unit < units; ++unit) {
+    accountants.push_back(std::make_unique<StallAccountant>(machine, priorities));
+    observers.push_back(&accountants.back()->observer());
+  }
+  std::vector<Result> results = simulate_units(machine, trace, units, options, observers);
+  GridAccount account;
+  for (std::size_t unit = 0; unit < results.size(); ++unit) {
+    account.units.push_back(accountants[unit]->account(std::move(results[unit])));
+  }
+  account.mean = mean_of(account.units);
+  return account;
 }
 
 }  // namespace clprobe::simulator

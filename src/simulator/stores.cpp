@@ -49,7 +49,7 @@ std::uint64_t Stores::flush(std::uint64_t now) {
 
 void Stores::write_back(std::uint64_t now, const CacheLine& evicted) {
   if (!evicted.is_owned) return;
-  last_write_ = std::max(last_write_, far_.write(now, evicted.line, evicted.sectors));
+  last_write_ = std::max(last_write_, far_.write_back(now, evicted.line, evicted.sectors));
 }
 
 void Stores::keep_owned(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {

@@ -17,7 +17,7 @@ namespace clprobe::simulator {
 class Stores {
  public:
   /// Keeps references to both memories.
-  Stores(const Machine& machine, Cache& l1, FarMemory& far)
+  Stores(const Machine& machine, Cache& l1, FarLink& far)
       : entries_(machine.store_buffer.entries),
         owns_lines_(machine.sharing.coherence == Coherence::ownership && l1.exists()),
         l1_(l1),
@@ -47,7 +47,7 @@ class Stores {
   std::uint64_t entries_;  // 0: without a limit
   bool owns_lines_;
   Cache& l1_;
-  FarMemory& far_;
+  FarLink& far_;
   std::vector<Written> written_{};             // not yet under way
   std::vector<std::uint64_t> acknowledged_{};  // when those under way arrive, rising by position
   std::uint64_t last_write_{0};

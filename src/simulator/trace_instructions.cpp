@@ -13,7 +13,6 @@ namespace {
 using trace_words::Form;
 using trace_words::Operand;
 
-constexpr std::uint64_t any_number = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t max_tables = 1U << 21U;
 
 /// Reads the fields of an address that stand in the line.

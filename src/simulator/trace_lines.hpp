@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@
 #include "clprobe/trace_file.hpp"
 
 namespace clprobe::simulator {
+
+/// An upper end that is none.
+inline constexpr std::uint64_t any_number = std::numeric_limits<std::uint64_t>::max();
 
 /// A word of the file in a message: in ASCII, cut where it is long.
 std::string shown(std::string_view word);

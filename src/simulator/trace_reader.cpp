@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,8 +16,6 @@ namespace clprobe::simulator {
 namespace {
 
 using trace_words::Form;
-
-constexpr std::uint64_t any_number = std::numeric_limits<std::uint64_t>::max();
 
 // What a kernel of moderate size needs many times over, and a person can still wait for: a hundred
 // million warp instructions take minutes, two million in programs some 300 MB.

@@ -13,19 +13,19 @@ constexpr std::uint32_t none = ~std::uint32_t{0};
 
 }  // namespace
 
-void ComputeUnit::dispatch(std::uint64_t now) {
-  while (next_group_ < trace_.groups.size()) {
-    const Group& group = trace_.groups[next_group_];
-    if (warps_.size() - active_ < group.warps.size()) return;
-    if (machine_.local.bytes - local_bytes_ < group.local_bytes) return;
-    local_bytes_ += group.local_bytes;
-    std::uint32_t context = 0;
-    for (const WarpWork& work : group.warps) {
-      while (warps_[context].is_active) ++context;
-      start(context, work, next_group_, now);
-    }
-    ++next_group_;
+bool ComputeUnit::dispatch_one(std::uint64_t now) {
+  if (shared_.next_group == trace_.groups.size()) return false;
+  const Group& group = trace_.groups[shared_.next_group];
+  if (warps_.size() - active_ < group.warps.size()) return false;
+  if (machine_.local.bytes - local_bytes_ < group.local_bytes) return false;
+  local_bytes_ += group.local_bytes;
+  std::uint32_t context = 0;
+  for (const WarpWork& work : group.warps) {
+    while (warps_[context].is_active) ++context;
+    start(context, work, shared_.next_group, now);
   }
+  ++shared_.next_group;
+  return true;
 }
 
 void ComputeUnit::start(std::uint32_t context, const WarpWork& work, std::size_t group,
@@ -69,9 +69,10 @@ void ComputeUnit::settle(std::uint64_t now) {
     }
     if (is_at_end(warp) && find_blockage<false>(warp, now).causes == 0) end_warp(context, now);
   }
-  if (!has_ended_) return;
-  has_ended_ = false;
-  dispatch(now);
+  if (!has_room_) return;
+  has_room_ = false;
+  while (dispatch_one(now)) {
+  }
 }
 
 void ComputeUnit::end_warp(std::uint32_t context, std::uint64_t now) {
@@ -85,7 +86,7 @@ void ComputeUnit::end_warp(std::uint32_t context, std::uint64_t now) {
   --unsettled_;
   by_age_.erase(std::find(by_age_.begin(), by_age_.end(), context));
   --active_;
-  has_ended_ = true;
+  has_room_ = true;
   GroupState& group = groups_[warp.group];
   --group.live;
   group.contexts.erase(std::find(group.contexts.begin(), group.contexts.end(), context));

@@ -99,6 +99,23 @@ setup() {
     | length == 1 and (.[0] | test("no sweep of MSHRs: kepler-k20-prt has none"))'
 }
 
+@test "a search by several compute units: options, priorities, and what single units have" {
+  clprobe --device sim:gsi gsi --case utsd --nodes 60 --units 2 --poll group --back-off 50 \
+    --priority control,idle -o run.json
+  [ "$status" -eq 0 ]
+  jq -e '.results[0].points | length == 2 and all(.parameters.units == 2 and
+    .parameters.poll == "group" and .parameters.cycle_priority == "control,idle")' run.json
+  jq -e '[.results[0].findings[] | select(.name == "most_unit" and .label == "no stall")]
+    | length == 2' run.json
+  clprobe report run.json -v
+  [ "$status" -eq 0 ]
+  [[ "$output" == *"the compute unit that has most of it"* ]]
+  clprobe --device sim:gsi gsi --case implicit --nodes 60
+  fails_with 2 '--nodes: only uts and utsd have it'
+  clprobe --device sim:gsi gsi --case uts --priority luck
+  fails_with 2 --priority
+}
+
 @test "gsi simulates, stalls measures, and each says so of the other's devices" {
   clprobe gsi --json
   [ "$status" -eq 0 ]

@@ -13,6 +13,7 @@ namespace clprobe::gsi {
 namespace {
 
 using simulator::Breakdown;
+using simulator::GridAccount;
 using simulator::Stall;
 using simulator::StallAccount;
 
@@ -77,8 +78,17 @@ auto& place_of(Of& breakdown, const StallPart& part) {
   return breakdown.cycles.at(static_cast<std::size_t>(part.stall));
 }
 
-std::string fact_name(const View& view, const StallPart& part) {
-  return fmt::format("{}_{}_cycles", view.fact, part.fact);
+std::string fact_name(std::string_view view, const StallPart& part) {
+  return fmt::format("{}_{}_cycles", view, part.fact);
+}
+
+std::string unit_view(std::size_t unit) { return fmt::format("unit_{}_gsi", unit); }
+
+void add_facts(std::string_view view, const Breakdown& breakdown, Parameters& facts) {
+  for (const StallPart& part : stall_parts()) {
+    const double cycles = cycles_of(breakdown, part);
+    if (cycles != 0.0) facts.set(fact_name(view, part), cycles);
+  }
 }
 
 std::optional<std::uint64_t> count_in(const Parameters& facts, std::string_view name) {
@@ -109,18 +119,37 @@ double cycles_of(const Breakdown& breakdown, const StallPart& part) {
   return place_of(breakdown, part);
 }
 
-Parameters facts_of(const StallAccount& account) {
+Parameters facts_of(const GridAccount& account) {
+  const StallAccount& mean = account.mean;
   Parameters facts;
-  facts.set("cycles", static_cast<std::int64_t>(account.result.cycles));
-  facts.set("flush_cycles", static_cast<std::int64_t>(account.flush_cycles));
-  for (const View& view : views) {
-    for (const StallPart& part : stall_parts()) {
-      const double cycles = cycles_of(account.*view.breakdown, part);
-      if (cycles != 0.0) facts.set(fact_name(view, part), cycles);
-    }
+  facts.set("cycles", static_cast<std::int64_t>(mean.result.cycles));
+  facts.set("flush_cycles", static_cast<std::int64_t>(mean.flush_cycles));
+  for (const View& view : views) add_facts(view.fact, mean.*view.breakdown, facts);
+  if (account.units.size() == 1) return facts;
+  for (std::size_t unit = 0; unit < account.units.size(); ++unit) {
+    add_facts(unit_view(unit), account.units[unit].gsi, facts);
   }
   return facts;
 }
+
+namespace {
+
+/// Nothing where it does not add up to so many cycles.
+std::optional<Breakdown> breakdown_in(const Parameters& facts, std::string_view view,
+                                      std::uint64_t cycles) {
+  Breakdown breakdown;
+  for (const StallPart& part : stall_parts()) {
+    const double of_part = number_in(facts, fact_name(view, part));
+    place_of(breakdown, part) = of_part;
+    if (part.place) breakdown.cycles.at(static_cast<std::size_t>(part.stall)) += of_part;
+  }
+  constexpr double rounding = 1e-6;
+  const auto all = static_cast<double>(cycles);
+  if (!(std::fabs(breakdown.total() - all) <= rounding * std::max(1.0, all))) return std::nullopt;
+  return breakdown;
+}
+
+}  // namespace
 
 std::optional<StallAccount> account_in(const Parameters& facts) {
   const auto cycles = count_in(facts, "cycles");
@@ -130,17 +159,24 @@ std::optional<StallAccount> account_in(const Parameters& facts) {
   account.result.cycles = *cycles;
   account.flush_cycles = *flush;
   for (const View& view : views) {
-    Breakdown& breakdown = account.*view.breakdown;
-    for (const StallPart& part : stall_parts()) {
-      const double of_part = number_in(facts, fact_name(view, part));
-      place_of(breakdown, part) = of_part;
-      if (part.place) breakdown.cycles.at(static_cast<std::size_t>(part.stall)) += of_part;
-    }
-    constexpr double rounding = 1e-6;
-    const auto all = static_cast<double>(*cycles - *flush);
-    if (!(std::fabs(breakdown.total() - all) <= rounding * std::max(1.0, all))) return std::nullopt;
+    const auto breakdown = breakdown_in(facts, view.fact, *cycles - *flush);
+    if (!breakdown) return std::nullopt;
+    account.*view.breakdown = *breakdown;
   }
   return account;
+}
+
+std::vector<Breakdown> units_in(const Parameters& facts, std::size_t units) {
+  const auto cycles = count_in(facts, "cycles");
+  const auto flush = count_in(facts, "flush_cycles");
+  if (!cycles || !flush || *flush > *cycles || units < 2) return {};
+  std::vector<Breakdown> found;
+  for (std::size_t unit = 0; unit < units; ++unit) {
+    const auto breakdown = breakdown_in(facts, unit_view(unit), *cycles - *flush);
+    if (!breakdown) return {};
+    found.push_back(*breakdown);
+  }
+  return found;
 }
 
 }  // namespace clprobe::gsi

@@ -25,12 +25,17 @@ const std::vector<StallPart>& stall_parts();
 /// The cycles of a part.
 double cycles_of(const simulator::Breakdown& breakdown, const StallPart& part);
 
-/// "cycles", "flush_cycles", and for what is not 0 "gsi_memory_data_l2_cycles" and
-/// "all_causes_memory_data_l2_cycles".
-Parameters facts_of(const simulator::StallAccount& account);
+/// Of the mean of the compute units: "cycles", "flush_cycles", and for what is not 0
+/// "gsi_memory_data_l2_cycles" and "all_causes_memory_data_l2_cycles". Where there are several
+/// units, of each GSI's view: "unit_0_gsi_memory_data_l2_cycles".
+Parameters facts_of(const simulator::GridAccount& account);
 
 /// What facts_of() kept of an account. Nothing where there is none, or where a view does not add
 /// up to its cycles: a damaged or edited document.
 std::optional<simulator::StallAccount> account_in(const Parameters& facts);
+
+/// What facts_of() kept of several compute units: GSI's view of each. Nothing where there is one,
+/// or where a unit's does not add up to the cycles.
+std::vector<simulator::Breakdown> units_in(const Parameters& facts, std::size_t units);
 
 }  // namespace clprobe::gsi

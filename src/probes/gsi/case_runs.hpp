@@ -19,8 +19,10 @@ inline std::vector<CaseRun> run_tree_searches(TreeSearch search = {}) {
     for (const auto coherence : {simulator::Coherence::gpu, simulator::Coherence::ownership}) {
       const simulator::Machine machine = adapt(simulator::preset("gsi"), coherence, 32);
       search.queues = queues;
-      runs.push_back({bar_name(queues, coherence),
-                      account_stalls(machine, make_tree_search(machine, search))});
+      const simulator::GridAccount account =
+          account_units(machine, make_tree_search(machine, search), search.units);
+      runs.push_back({bar_name(queues, coherence), account.mean});
+      for (const auto& unit : account.units) runs.back().units.push_back(unit.gsi);
     }
   }
   return runs;

@@ -121,9 +121,11 @@ simulator::Machine adapt(simulator::Machine machine, Coherence coherence,
   return machine;
 }
 
-std::string bar_name(TaskQueues queues, Coherence coherence) {
-  return fmt::format("{}, {}", to_word(queues),
-                     coherence == Coherence::gpu ? "GPU coherence" : "ownership");
+std::string bar_name(TaskQueues queues, Coherence coherence, std::uint64_t mshr_entries) {
+  std::string name = fmt::format("{}, {}", to_word(queues),
+                                 coherence == Coherence::gpu ? "GPU coherence" : "ownership");
+  if (mshr_entries != 0) name += fmt::format(", {} MSHRs", mshr_entries);
+  return name;
 }
 
 std::string bar_name(LocalCopy copy, std::uint64_t mshr_entries) {

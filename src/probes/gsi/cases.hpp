@@ -33,17 +33,26 @@ inline constexpr Word<LocalCopy> local_copy_words[]{
     {LocalCopy::stash, "stash"}};
 inline std::string_view to_word(LocalCopy copy) { return word_in(local_copy_words, copy); }
 
+/// Who goes to the queues: each warp for itself, or one of a work-group for all its warps.
+enum class Polls { warp, group };
+inline constexpr Word<Polls> polls_words[]{{Polls::warp, "warp"}, {Polls::group, "group"}};
+
 struct TreeSearch {
   TaskQueues queues{TaskQueues::one};
-  std::uint64_t nodes{546};  ///< that the compute unit processes: its share of 8192
-  std::uint64_t warps{4};
+  std::uint64_t nodes{8192};  ///< that all compute units process together
+  std::uint64_t units{15};
+  std::uint64_t warps{4};       ///< of a unit, a work-group
   std::uint64_t steps{12};      ///< of the work on a node, each reads and writes its warp's state
   std::uint64_t operations{8};  ///< of a step, one after the other
-  std::uint64_t seed{1};        ///< of the tree
+  std::uint64_t local_capacity{32};  ///< tasks of a unit's own queue; half of it is pulled at once
+  std::uint64_t backoff_cycles{0};   ///< from an attempt in vain to take a lock to the next one
+  Polls polls_by{Polls::warp};
+  std::uint64_t inner_percent{50};  ///< of the nodes that have children, one to four
+  std::uint64_t seed{1};            ///< of the tree
 };
 
-/// The share of one compute unit in a search by all of them. The trace keeps the state of its
-/// queues: it is good for one simulation.
+/// A search by `units` compute units that are simulated together, a work-group each. The trace
+/// keeps the state of its queues: it is good for one simulation.
 simulator::Trace make_tree_search(const simulator::Machine& machine, const TreeSearch& search);
 
 /// The node that a program of the trace works on: 0 to nodes - 1, each at some time. Nothing for
@@ -71,14 +80,20 @@ inline constexpr std::uint64_t thesis_mshrs[]{32, 64, 128, 256};
 simulator::Machine adapt(simulator::Machine machine, simulator::Coherence coherence,
                          std::uint64_t mshr_entries = 0);
 
+/// How many compute units of a machine are simulated together in a search if nobody says: all, but
+/// at most 16, since one lock for hundreds takes minutes to simulate.
+inline constexpr std::uint64_t max_default_units = 16;
+
 /// A bar's name: "utsd, ownership"; "implicit, stash, 256 MSHRs", without MSHRs "implicit, stash".
-std::string bar_name(TaskQueues queues, simulator::Coherence coherence);
+std::string bar_name(TaskQueues queues, simulator::Coherence coherence,
+                     std::uint64_t mshr_entries = 0);
 std::string bar_name(LocalCopy copy, std::uint64_t mshr_entries = 0);
 
 /// What was accounted of one bar.
 struct CaseRun {
   std::string name{};
-  simulator::StallAccount account{};
+  simulator::StallAccount account{};          ///< the mean of its compute units
+  std::vector<simulator::Breakdown> units{};  ///< GSI's view of each; empty where there is one
 };
 
 /// A change that the thesis states, and the same one here.

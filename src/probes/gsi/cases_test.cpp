@@ -3,6 +3,7 @@
 // they should. What does not come out again stands in tests/seeds/2-gsi.toml.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
@@ -19,14 +20,14 @@ using simulator::Coherence;
 using simulator::Level;
 using simulator::Machine;
 using simulator::Operation;
-using simulator::Result;
 using simulator::Stall;
 using simulator::StructuralStall;
 using simulator::SynchronizationStall;
 using simulator::Trace;
 
-// Smaller than the default, for the tests' time.
-constexpr TreeSearch small_search{.nodes = 150};
+// Smaller than the default, for the tests' time: what begins and ends a search is more of it. The
+// default's sizes are those of docs/seeds.md.
+constexpr TreeSearch small_search{.nodes = 3000};
 
 const std::vector<CaseRun>& searches() {
   static const std::vector<CaseRun> runs = run_tree_searches(small_search);
@@ -54,21 +55,25 @@ TEST_CASE("one queue for all: synchronization is most of the time, and coherence
   for (const CaseRun* run : {&plain, &owning}) {
     CHECK(gsi(*run).of(Stall::synchronization) > 0.5 * time_of(*run));
   }
-  CHECK(std::abs(time_of(owning) / time_of(plain) - 1.0) < 0.25);
+  CHECK(std::abs(time_of(owning) / time_of(plain) - 1.0) < 0.2);
   // What others wrote last comes from them.
   CHECK(gsi(plain).of(Level::remote_l1) == 0.0);
   CHECK(gsi(owning).of(Level::remote_l1) > 0.0);
   // And to own what they own takes longer, of which releases are longer.
   CHECK(gsi(owning).of(SynchronizationStall::release) >
         gsi(plain).of(SynchronizationStall::release));
+  CHECK(gsi(owning).of(StructuralStall::pending_release) >
+        gsi(plain).of(StructuralStall::pending_release));
 }
 
-TEST_CASE("a queue for each compute unit is a tenth of the time, less waiting and less spinning") {
+TEST_CASE("a queue for each compute unit takes less time, less waiting and less spinning") {
   for (const std::size_t coherence : {0U, 1U}) {
     const CaseRun& one = searches()[coherence];
     const CaseRun& each = searches()[coherence + 2];
     CAPTURE(each.name);
-    CHECK(time_of(each) < 0.2 * time_of(one));
+    CHECK(time_of(each) < 0.3 * time_of(one));
+    // What remains is still significant.
+    CHECK(gsi(each).of(Stall::synchronization) > 0.2 * time_of(each));
     CHECK(gsi(each).of(Stall::synchronization) < gsi(one).of(Stall::synchronization));
     CHECK(gsi(each).of(Stall::none) < gsi(one).of(Stall::none));
     const auto memory_share = [](const CaseRun& run) {
@@ -103,8 +108,7 @@ TEST_CASE("what if: an S-FIFO ends pending releases, and owned atomics make own 
   const auto run = [](simulator::Coherence coherence, simulator::Synchronization what_if) {
     Machine machine = adapt(simulator::preset("gsi"), coherence, 32);
     machine.synchronization = what_if;
-    TreeSearch search = small_search;
-    search.queues = TaskQueues::per_unit;
+    TreeSearch search{.queues = TaskQueues::per_unit, .nodes = 546, .units = 1};
     return CaseRun{"utsd", account_stalls(machine, make_tree_search(machine, search))};
   };
   for (const auto coherence : {Coherence::gpu, Coherence::ownership}) {
@@ -113,39 +117,87 @@ TEST_CASE("what if: an S-FIFO ends pending releases, and owned atomics make own 
     const CaseRun owned = run(coherence, {.owns_atomics = true});
     CHECK(gsi(plain).of(StructuralStall::pending_release) > 0.0);
     CHECK(gsi(fifo).of(StructuralStall::pending_release) == 0.0);
-    CHECK(time_of(fifo) < time_of(plain));
+    // Who has which lock when comes out otherwise, and may take back what is saved.
+    CHECK(time_of(fifo) < 1.02 * time_of(plain));
     CHECK(time_of(owned) < time_of(plain));
     CHECK(gsi(owned).of(Stall::synchronization) < gsi(plain).of(Stall::synchronization));
   }
 }
 
-TEST_CASE("a search visits every node once, on any machine, and anew each time") {
+TEST_CASE("a search visits every node once, by however many, and anew each time") {
+  struct Shape {
+    std::uint64_t units, warps, nodes;
+    Polls polls_by;
+  };
+  const Machine machine = adapt(simulator::preset("gsi"), Coherence::ownership, 32);
   for (const TaskQueues queues : {TaskQueues::one, TaskQueues::per_unit}) {
-    for (const std::uint64_t warps : {1U, 3U, 8U}) {
-      for (const std::uint64_t nodes : {1U, 2U, 60U}) {
-        CAPTURE(warps);
-        CAPTURE(nodes);
-        const Machine machine = adapt(simulator::preset("gsi"), Coherence::gpu, 32);
-        const TreeSearch search{.queues = queues, .nodes = nodes, .warps = warps};
-        Trace trace = make_tree_search(machine, search);
+    for (const Shape& shape : {Shape{1, 1, 1, Polls::warp}, Shape{1, 3, 60, Polls::warp},
+                               Shape{3, 1, 2, Polls::warp}, Shape{3, 3, 200, Polls::warp},
+                               Shape{16, 4, 600, Polls::warp}, Shape{1, 1, 20, Polls::group},
+                               Shape{2, 4, 200, Polls::group}, Shape{3, 16, 300, Polls::group}}) {
+      CAPTURE(to_word(queues));
+      CAPTURE(shape.units);
+      CAPTURE(shape.nodes);
+      const TreeSearch search{.queues = queues,
+                              .nodes = shape.nodes,
+                              .units = shape.units,
+                              .warps = shape.warps,
+                              .polls_by = shape.polls_by};
+      Trace trace = make_tree_search(machine, search);
+      std::multiset<std::uint64_t> visited;
+      trace.next_program = [&, inner = trace.next_program](std::uint32_t warp,
+                                                           std::uint64_t cycle) {
+        const std::uint32_t next = inner(warp, cycle);
         // Every program that loads from the tree is the work on one node.
-        std::multiset<std::uint32_t> visited;
-        trace.next_program = [&, inner = trace.next_program](std::uint32_t warp,
-                                                             std::uint64_t cycle) {
-          const std::uint32_t next = inner(warp, cycle);
-          const bool is_work = next < trace.programs.size() &&
-                               trace.programs[next][0].operation == Operation::load &&
-                               trace.programs[next].size() > 4;
-          if (is_work) visited.insert(next);
-          return next;
-        };
-        const Result first = simulate(machine, trace);
-        CHECK(visited.size() == nodes);
-        CHECK(std::set<std::uint32_t>(visited.begin(), visited.end()).size() == nodes);
-        CHECK(simulate(machine, make_tree_search(machine, search)) == first);
-      }
+        const bool is_work = next < trace.programs.size() &&
+                             trace.programs[next][0].operation == Operation::load &&
+                             trace.programs[next].size() > 4;
+        CHECK(node_of(search, next).has_value() == is_work);
+        if (is_work) visited.insert(*node_of(search, next));
+        return next;
+      };
+      const auto first = simulate_units(machine, trace, search.units);
+      CHECK(visited.size() == search.nodes);
+      CHECK(std::set<std::uint64_t>(visited.begin(), visited.end()).size() == search.nodes);
+      CHECK(simulate_units(machine, make_tree_search(machine, search), search.units) == first);
     }
   }
+}
+
+TEST_CASE("units are not equal: who has the lock's line near has it more often") {
+  for (const CaseRun& run : searches()) {
+    CAPTURE(run.name);
+    REQUIRE(run.units.size() == 15);
+    double least = 1e9;
+    double most = 0.0;
+    double sum = 0.0;
+    for (const Breakdown& unit : run.units) {
+      const auto all = static_cast<double>(run.account.result.cycles - run.account.flush_cycles);
+      CHECK(unit.total() == doctest::Approx(all));
+      least = std::min(least, unit.of(Stall::none));
+      most = std::max(most, unit.of(Stall::none));
+      sum += unit.of(Stall::none);
+    }
+    CHECK(most > 1.2 * least);
+    CHECK(sum / 15.0 == doctest::Approx(gsi(run).of(Stall::none)));
+    CHECK(gsi(run).of(Stall::idle) > 0.0);
+  }
+}
+
+TEST_CASE("what if: back-off, and a group that polls in place of its warps, spin less") {
+  const auto run = [](TreeSearch search) {
+    search.nodes = 1000;
+    const Machine machine = adapt(simulator::preset("gsi"), Coherence::gpu, 32);
+    return account_units(machine, make_tree_search(machine, search), search.units).mean;
+  };
+  const auto plain = run({});
+  const auto backing = run({.backoff_cycles = 1000});
+  const auto grouped = run({.polls_by = Polls::group});
+  CHECK(backing.result.warp_instructions < plain.result.warp_instructions);
+  CHECK(grouped.result.warp_instructions < plain.result.warp_instructions);
+  CHECK(grouped.result.cycles < plain.result.cycles);
+  CHECK(grouped.gsi.of(SynchronizationStall::barrier) > 0.0);
+  CHECK(plain.gsi.of(SynchronizationStall::barrier) == 0.0);
 }
 
 TEST_CASE("implicit: both kinds of copy save instructions and time, and stall more for structure") {

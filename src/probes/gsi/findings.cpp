@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/gsi/findings.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -33,6 +34,22 @@ void add_view(const CaseRun& run, const simulator::Breakdown& breakdown, std::st
   add(flush_label, static_cast<double>(run.account.flush_cycles));
 }
 
+/// What single units have of a part that any of them has.
+void add_units(const CaseRun& run, const StallPart& part, std::vector<Finding>& findings) {
+  const auto all = static_cast<double>(run.account.result.cycles);
+  std::vector<double> shares;
+  for (const simulator::Breakdown& unit : run.units) shares.push_back(cycles_of(unit, part) / all);
+  std::sort(shares.begin(), shares.end());
+  if (shares.empty() || shares.back() == 0.0) return;
+  const auto add = [&](std::string_view name, double share) {
+    findings.push_back(exactly(finding_of(name, run.name, "share", stack_view_gsi), share));
+    findings.back().label = part.label;
+  };
+  add(stack_unit_least_name, shares.front());
+  add(stack_unit_median_name, shares[(shares.size() - 1) / 2]);
+  add(stack_unit_most_name, shares.back());
+}
+
 void add_stacks(const CaseRun& run, std::vector<Finding>& findings) {
   if (run.account.result.cycles == 0) return;
   findings.push_back(exactly(finding_of(stack_time_name, run.name, "cycles", "simulation"),
@@ -40,6 +57,7 @@ void add_stacks(const CaseRun& run, std::vector<Finding>& findings) {
   findings.back().source = Source::measured;
   add_view(run, run.account.gsi, stack_view_gsi, findings);
   add_view(run, run.account.all_causes, stack_view_all_causes, findings);
+  for (const StallPart& part : stall_parts()) add_units(run, part, findings);
 }
 
 void add_change(const CaseChange& change, std::vector<Finding>& findings) {
@@ -65,7 +83,8 @@ Findings analyse(std::span<const Point> points) {
   for (const Point& point : points) {
     if (point.samples.empty()) continue;
     if (const auto account = account_in(point.facts)) {
-      runs.push_back({point.series, *account});
+      const auto units = static_cast<std::size_t>(point.parameters.integer_or("units", 1));
+      runs.push_back({point.series, *account, units_in(point.facts, units)});
       add_stacks(runs.back(), found.findings);
     } else {
       found.findings.push_back(

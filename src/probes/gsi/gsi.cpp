@@ -20,6 +20,8 @@
 #include "clprobe/stacks.hpp"
 #include "probes/gsi/account.hpp"
 #include "probes/gsi/card.hpp"
+#include "probes/gsi/case_options.hpp"
+#include "probes/gsi/case_points.hpp"
 #include "probes/gsi/cases.hpp"
 #include "probes/gsi/findings.hpp"
 #include "probes/gsi/traces.hpp"
@@ -37,30 +39,12 @@ using simulator::Machine;
 using simulator::PendingKind;
 using simulator::Trace;
 
-constexpr std::string_view implicit_case = "implicit";
-constexpr std::array<std::string_view, 3> case_words{"uts", "utsd", implicit_case};
-
-constexpr Option options[]{
-    {.name = "case",
-     .value_name = "LIST",
-     .summary = "kernels to simulate",
-     .details =
-         "Kernels to simulate, as a comma list: a tree search with one queue (`uts`), with a "
-         "queue per compute unit (`utsd`), and a pass over an array by way of local memory "
-         "(`implicit`). Default: all that fit the machine.",
-     .value = Choices{case_words}},
-    {.name = "trace",
-     .value_name = "FILE",
-     .summary = "trace of a kernel of your own to simulate",
-     .details =
-         "Trace of a kernel to simulate, in the place of the cases where `--case` names none: a "
-         "text with a line per instruction of a sub-group, as docs/trace.md says.",
-     .value = TracePath{}},
-};
-
 constexpr FindingSpec finding_specs[]{
     {.name = stack_time_name, .unit = "cycles"},
     {.name = stack_part_name, .unit = "share", .role = Role::headline},
+    {.name = stack_unit_least_name, .unit = "share"},
+    {.name = stack_unit_median_name, .unit = "share"},
+    {.name = stack_unit_most_name, .unit = "share"},
     {.name = stack_thesis_name},
     {.name = stack_ratio_name},
 };
@@ -71,126 +55,19 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(20), .max
                           .normal = {.probe_time = std::chrono::seconds(60), .max_visits = 3},
                           .thorough = {.probe_time = std::chrono::seconds(180), .max_visits = 6}};
 
-constexpr std::array coherences{Coherence::gpu, Coherence::ownership};
-// Of the tree, of which a compute unit works on its share; so the program of the thesis's authors.
-constexpr std::uint64_t all_nodes = 8192;
-
-/// What every point says.
-struct Shape {
-  std::string name{};  ///< of the case
-  Coherence coherence{Coherence::gpu};
-  std::string timer{to_word(Timer::event)};  ///< a launch is one access
-
-  template <class Visitor>
-  void visit(Visitor& fields) {
-    std::string word(simulator::to_word(coherence));
-    fields.text("case", name);
-    fields.text("coherence", word);
-    fields.text("timer", timer);
-    for (const Coherence each : coherences) {
-      if (simulator::to_word(each) == word) coherence = each;
-    }
-  }
-};
-
-struct SearchShape : Shape {
-  std::uint64_t nodes{1};
-
-  template <class Visitor>
-  void visit(Visitor& fields) {
-    Shape::visit(fields);
-    fields.whole("nodes", nodes, count_from_1);
-  }
-};
-
-struct ImplicitShape : Shape {
-  LocalCopy copy{LocalCopy::scratchpad};
-
-  template <class Visitor>
-  void visit(Visitor& fields) {
-    Shape::visit(fields);
-    fields.word("copy", copy, local_copy_words);
-  }
-};
-
-std::vector<std::string> wanted_cases(const Request& request) {
-  std::vector<std::string> asked = request.own.words("case");
-  if (!asked.empty() || !request.traces.empty()) return asked;
-  return {case_words.begin(), case_words.end()};
-}
-
 /// Throws std::runtime_error where the device's description has none, or a damaged one.
 Machine machine_of(const DeviceInfo& device) {
   return simulator::machine_from_json(device.reported.text_or("machine", ""));
 }
 
-std::vector<Point> search_points(const Machine& machine, TaskQueues queues) {
-  const std::uint64_t nodes = std::max<std::uint64_t>(1, all_nodes / machine.core.compute_units);
-  std::vector<Point> points;
-  for (const Coherence coherence : coherences) {
-    Point point;
-    point.series = bar_name(queues, coherence);
-    SearchShape shape;
-    shape.name = to_word(queues);
-    shape.coherence = coherence;
-    shape.nodes = nodes;
-    write_shape(shape, point);
-    points.push_back(std::move(point));
-  }
-  return points;
-}
-
-/// As in the thesis, and with what the machine has itself. 0: it has none.
-std::vector<std::uint64_t> mshr_sizes(const Machine& machine) {
-  if (machine.pending.kind != PendingKind::mshr) return {0};
-  std::vector<std::uint64_t> sizes(std::begin(thesis_mshrs), std::end(thesis_mshrs));
-  const std::uint64_t own = machine.pending.entries;
-  if (own != 0 && std::find(sizes.begin(), sizes.end(), own) == sizes.end()) sizes.push_back(own);
-  std::sort(sizes.begin(), sizes.end());
-  return sizes;
-}
-
-std::vector<Point> implicit_points(const Machine& machine) {
-  std::vector<Point> points;
-  for (const auto& copy : local_copy_words) {
-    for (const std::uint64_t entries : mshr_sizes(machine)) {
-      Point point;
-      point.series = bar_name(copy.value, entries);
-      ImplicitShape shape;
-      shape.name = implicit_case;
-      shape.coherence = Coherence::ownership;
-      shape.copy = copy.value;
-      write_shape(shape, point);
-      if (entries != 0) {
-        point.parameters.set("mshr_entries", static_cast<std::int64_t>(entries));
-      }
-      points.push_back(std::move(point));
-    }
-  }
-  return points;
-}
-
-std::vector<Point> points_of(const Machine& machine, std::string_view name) {
-  const auto queues = value_in(task_queues_words, name);
-  return queues ? search_points(machine, *queues) : implicit_points(machine);
-}
-
-/// Nothing where the point is of another case.
-std::optional<TreeSearch> search_of(const Point& point) {
-  const auto queues = value_in(task_queues_words, point.parameters.text_or("case", ""));
-  if (!queues) return std::nullopt;
-  return TreeSearch{.queues = *queues, .nodes = shape_of<SearchShape>(point).nodes};
-}
-
-Implicit implicit_of(const Point& point) { return {.copy = shape_of<ImplicitShape>(point).copy}; }
-
 /// Why the machine cannot run a case; empty when it can.
-std::string why_unsupported(const Machine& machine, std::string_view name) {
+std::string why_unsupported(const Machine& machine, std::string_view name,
+                            const CaseOptions& options) {
   if (std::find(case_words.begin(), case_words.end(), name) == case_words.end()) {
     return fmt::format("simulated machines do not have it: choose among {}",
                        fmt::join(case_words, ", "));
   }
-  const Point point = points_of(machine, name).front();
+  const Point point = case_points(machine, name, options).front();
   try {
     if (const auto search = search_of(point)) {
       check(make_tree_search(machine, *search), machine);
@@ -212,16 +89,20 @@ std::string why_unsupported(const Machine& machine, std::string_view name) {
 }
 
 std::string check_cases(const DeviceInfo& device, const Request& request) {
-  const std::vector<std::string> asked = request.own.words("case");
   if (!is_simulated(device)) {
     if (request.traces.empty()) return {};
     return "--trace: it is simulated: choose a machine, --device sim:PRESET";
   }
-  if (asked.empty() && request.traces.empty()) return {};
+  const CaseOptions options = read_options(request);
+  if (std::string problem = find_idle_option(options); !problem.empty()) return problem;
   const Machine machine = machine_of(device);
+  if (!options.mshrs.empty() && machine.pending.kind != PendingKind::mshr) {
+    return fmt::format("--mshrs: {} has none, its loads wait in a {}", machine.name,
+                       simulator::to_word(machine.pending.kind));
+  }
   if (std::string problem = check_traces(machine, request); !problem.empty()) return problem;
-  for (const std::string& name : asked) {
-    const std::string problem = why_unsupported(machine, name);
+  for (const std::string& name : request.own.words("case")) {
+    const std::string problem = why_unsupported(machine, name, options);
     if (!problem.empty()) return fmt::format("--case: {}: {}", name, problem);
   }
   return {};
@@ -236,13 +117,17 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     return plan;
   }
   const Machine machine = machine_of(device);
+  const CaseOptions options = read_options(request);
   plan.points = trace_points(machine, request);
-  for (const std::string& name : wanted_cases(request)) {
-    if (std::string problem = why_unsupported(machine, name); !problem.empty()) {
+  for (Point& point : plan.points) write_priorities(options, point);
+  for (const std::string& name : options.cases) {
+    if (std::string problem = why_unsupported(machine, name, options); !problem.empty()) {
       plan.findings.push_back(not_measured(stack_part_name, name, std::move(problem)));
       continue;
     }
-    for (Point& point : points_of(machine, name)) plan.points.push_back(std::move(point));
+    for (Point& point : case_points(machine, name, options)) {
+      plan.points.push_back(std::move(point));
+    }
     if (name == implicit_case && machine.pending.kind != PendingKind::mshr) {
       plan.findings.push_back(
           not_measured(stack_part_name, name,
@@ -281,13 +166,15 @@ void witness_search(SimulatedWork& work, const Machine& machine, const TreeSearc
 }
 
 SimulatedWork trace(const Machine& machine, const Point& point) {
-  if (auto own = trace_work(point)) return *std::move(own);
-  const Machine changed =
-      adapt(machine, shape_of<Shape>(point).coherence,
-            static_cast<std::uint64_t>(point.parameters.integer_or("mshr_entries", 0)));
+  if (auto own = trace_work(point)) {
+    own->priorities = priorities_of(point);
+    return *std::move(own);
+  }
+  const Machine changed = machine_for(machine, point);
   SimulatedWork work;
   work.max_iterations = 1;
   if (const auto search = search_of(point)) {
+    work.units = search->units;
     witness_search(work, changed, *search);
   } else {
     work.trace = [changed, implicit = implicit_of(point)](std::uint64_t) {
@@ -296,21 +183,13 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
   }
   work.machine = changed;
   work.account = facts_of;
+  work.priorities = priorities_of(point);
   return work;
 }
 
-struct Entries {
-  std::optional<std::uint64_t> mshr_entries{};
-
-  template <class Visitor>
-  void visit(Visitor& fields) {
-    fields.whole("mshr_entries", mshr_entries, count_from_0);
-  }
-};
-
 std::optional<PointProblem> find_problem_of(const Point& point) {
   if (auto problem = find_trace_problem(point)) return problem;
-  return find_problem<SearchShape, ImplicitShape, Entries>(point);
+  return find_case_problem(point);
 }
 
 }  // namespace
@@ -320,7 +199,7 @@ const Probe probe{
     .title = "Simulated stalls",
     .question = "Where do the cycles of the GSI case studies go on a simulated machine?",
     .former_id_simulated = "stalls",
-    .options = options,
+    .options = case_options,
     .findings = finding_specs,
     .view = {.kind = ViewKind::stacks},
     .budgets = budgets,

@@ -16,6 +16,7 @@
 #include "clprobe/simulator.hpp"
 #include "clprobe/stacks.hpp"
 #include "probes/gsi/account.hpp"
+#include "probes/gsi/case_points.hpp"
 #include "probes/gsi/case_runs.hpp"
 
 namespace clprobe::gsi {
@@ -61,10 +62,11 @@ const Finding* find(const ProbeResult& result, std::string_view name, std::strin
 Point small_search(std::string_view queues, std::string_view coherence) {
   Point point;
   point.series = queues;
-  point.parameters = {{"case", std::string(queues)},
-                      {"coherence", std::string(coherence)},
-                      {"timer", std::string("event")},
-                      {"nodes", std::int64_t{20}}};
+  point.parameters = {{"case", std::string(queues)},    {"coherence", std::string(coherence)},
+                      {"timer", std::string("event")},  {"nodes", std::int64_t{60}},
+                      {"units", std::int64_t{3}},       {"warps", std::int64_t{4}},
+                      {"local_queue", std::int64_t{8}}, {"backoff_cycles", std::int64_t{0}},
+                      {"poll", std::string("warp")}};
   return point;
 }
 
@@ -181,9 +183,10 @@ TEST_CASE("the witness of a search is another one with a node less or more") {
   const SimulatedWork work = probe.trace(machine, small_search("utsd", "gpu"));
   const simulator::Trace trace = work.trace(1);
   CHECK(work.witness() == 0);  // before anything has run
-  CHECK(simulate(machine, trace).cycles > 0);
+  CHECK(work.units == 3);
+  CHECK(simulate_units(machine, trace, work.units).front().cycles > 0);
   CHECK(work.witness() == work.expected_witness);
-  for (const std::int64_t nodes : {19, 21}) {
+  for (const std::int64_t nodes : {59, 61}) {
     Point point = small_search("utsd", "gpu");
     point.parameters.set("nodes", nodes);
     CHECK(probe.trace(machine, point).expected_witness != work.expected_witness);
@@ -243,14 +246,105 @@ TEST_CASE("a case of other devices is none of simulated machines") {
   CHECK(probe.plan(device, request).findings.size() == 1);
 }
 
-TEST_CASE("a compute unit searches its share of the nodes") {
-  for (const auto& [name, nodes] : {std::pair("gsi", 546), {"hopper-like", 62}}) {
+TEST_CASE("a search is by all compute units of a machine, but at most 16") {
+  for (const auto& [name, units] : {std::pair("gsi", 15), {"hopper-like", 16}}) {
     const Machine machine = simulator::preset(name);
     const Plan plan = probe.plan(describe_device(machine), request_for({"uts"}));
-    CHECK(plan.points.size() == 2);
-    CHECK(plan.points.front().parameters.integer("nodes") == nodes);
+    REQUIRE(plan.points.size() == 2);
+    CHECK(plan.points.front().parameters.integer("nodes") == 8192);
+    CHECK(plan.points.front().parameters.integer("units") == units);
   }
-  CHECK(TreeSearch{}.nodes == 546);
+}
+
+TEST_CASE("what was typed is what is simulated") {
+  const Machine machine = simulator::preset("gsi");
+  Request request = request_for({"utsd", "implicit"});
+  request.own.set("units", std::uint64_t{2});
+  request.own.set("nodes", std::uint64_t{40});
+  request.own.set("warps", std::uint64_t{3});
+  request.own.set("local-queue", std::uint64_t{4});
+  request.own.set("back-off", std::uint64_t{100});
+  request.own.set("poll", std::vector<std::string>{"group"});
+  request.own.set("mshrs", std::vector<int>{16, 48});
+  request.own.set("store-buffer", std::uint64_t{8});
+  request.own.set("priority", std::vector<std::string>{"control", "idle"});
+  const DeviceInfo device = describe_device(machine);
+  CHECK(probe.check(device, request).empty());
+  const Plan plan = probe.plan(device, request);
+  REQUIRE(plan.points.size() == 2 * 2 + 3 * 2);
+  CHECK(plan.points[2].series == "utsd, GPU coherence, 48 MSHRs");
+  const auto search = search_of(plan.points[2]);
+  REQUIRE(search);
+  CHECK(search->units == 2);
+  CHECK(search->nodes == 40);
+  CHECK(search->warps == 3);
+  CHECK(search->local_capacity == 4);
+  CHECK(search->backoff_cycles == 100);
+  CHECK(search->polls_by == Polls::group);
+  const Machine changed = machine_for(machine, plan.points[2]);
+  CHECK(changed.pending.entries == 48);
+  CHECK(changed.store_buffer.entries == 8);
+  CHECK(plan.points.back().series == "implicit, stash, 48 MSHRs");
+  const SimulatedWork work = probe.trace(machine, plan.points.back());
+  CHECK(work.priorities.cycle[0] == simulator::Stall::control);
+  CHECK(work.priorities.cycle[1] == simulator::Stall::idle);
+  CHECK(work.priorities.cycle[2] == simulator::Stall::memory_structural);
+  CHECK(work.priorities.instruction == simulator::Priorities{}.instruction);
+  CHECK_FALSE(probe.find_problem(plan.points[2]));
+  Point point = plan.points[2];
+  point.parameters.set("units", std::int64_t{65});
+  REQUIRE(probe.find_problem(point));
+  CHECK(probe.find_problem(point)->name == "units");
+}
+
+TEST_CASE("what was typed and has no effect is an error") {
+  const DeviceInfo device = describe_device(simulator::preset("gsi"));
+  const auto problem = [&](std::string_view name, OptionValue value,
+                           std::vector<std::string> cases) {
+    Request request = request_for(std::move(cases));
+    request.own.set(name, std::move(value));
+    return probe.check(device, request);
+  };
+  for (const auto* const name : {"units", "nodes", "warps", "back-off"}) {
+    CHECK(problem(name, std::uint64_t{2}, {"implicit"}) ==
+          "--" + std::string(name) + ": only uts and utsd have it");
+    CHECK(problem(name, std::uint64_t{2}, {"implicit", "uts"}).empty());
+  }
+  CHECK(problem("local-queue", std::uint64_t{4}, {"uts"}) == "--local-queue: only utsd has it");
+  Request request = request_for({"uts"});
+  request.own.set("mshrs", std::vector<int>{32});
+  CHECK(probe.check(describe_device(simulator::preset("kepler-k20-prt")), request) ==
+        "--mshrs: kepler-k20-prt has none, its loads wait in a prt");
+}
+
+TEST_CASE(
+    "single units of a bar: the one with least of a part, the median one, the one with most") {
+  const auto backend = simulated_backend(simulator::preset("gsi"), 1);
+  Point point = small_search("utsd", "gpu");
+  const Work work = backend->prepare(probe, point);
+  point.facts = work.facts;
+  point.samples.push_back(work.run(1).sample);
+  const std::vector<simulator::Breakdown> units = units_in(point.facts, 3);
+  REQUIRE(units.size() == 3);
+  const auto result = probe.analyse(backend->device(), {&point, 1});
+  const auto cycles = static_cast<double>(point.facts.integer("cycles"));
+  std::vector<double> shares;
+  for (const simulator::Breakdown& unit : units) {
+    shares.push_back(unit.of(simulator::Stall::none) / cycles);
+  }
+  std::sort(shares.begin(), shares.end());
+  REQUIRE(shares.front() < shares.back());
+  std::size_t place = 0;
+  for (const auto name : {stack_unit_least_name, stack_unit_median_name, stack_unit_most_name}) {
+    const auto found = std::find_if(
+        result.findings.begin(), result.findings.end(),
+        [&](const Finding& each) { return each.name == name && each.label == "no stall"; });
+    REQUIRE(found != result.findings.end());
+    CHECK(*found->value == doctest::Approx(shares[place++]));
+  }
+  // A unit that does not add up is none.
+  point.facts.set("unit_1_gsi_no_stall_cycles", 1e9);
+  CHECK(units_in(point.facts, 3).empty());
 }
 
 TEST_CASE("every preset has the cases, and a sweep where it has MSHRs") {

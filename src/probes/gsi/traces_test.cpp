@@ -116,7 +116,7 @@ TEST_CASE("a search whose warps have what they were given has the same stack to 
   for (const TaskQueues queues : {TaskQueues::one, TaskQueues::per_unit}) {
     CAPTURE(to_word(queues));
     const Machine machine = adapt(simulator::preset("gsi"), simulator::Coherence::gpu, 32);
-    const TreeSearch search{.queues = queues, .nodes = 60};
+    const TreeSearch search{.queues = queues, .nodes = 60, .units = 1};
     check_same(machine,
                simulator::to_text({.kernel = "search", .trace = without_choices(machine, search)}),
                account_stalls(machine, make_tree_search(machine, search)));

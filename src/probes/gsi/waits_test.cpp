@@ -34,7 +34,7 @@ Trace with_clocks(const Machine& machine, const TreeSearch& search) {
     if (program.front().operation == Operation::acquire) {
       program.insert(program.begin() + 1, read_clock(behind_lock));
       program.insert(program.begin(), read_clock(before_lock));
-    } else if (program.back().operation == Operation::release && program.size() > 1) {
+    } else if (program.back().operation == Operation::store) {
       program.insert(program.begin(), read_clock(has_work));
     }
   }
@@ -75,8 +75,9 @@ TEST_CASE("a clock around every acquire finds the synchronization that the simul
     CAPTURE(to_word(queues));
     const Machine machine =
         adapt(simulator::preset("gsi"), simulator::Coherence::gpu, thesis_mshrs[0]);
+    const TreeSearch search{.queues = queues, .nodes = 150, .units = 3};
     const StallAccount account =
-        account_stalls(machine, with_clocks(machine, {.queues = queues, .nodes = 150}));
+        account_units(machine, with_clocks(machine, search), search.units).mean;
     const auto waits = waits_by_warp(account.result.clock_reads);
     REQUIRE(waits.size() == account.warps.size());
     double in_vain = 0.0;

@@ -127,6 +127,49 @@ TEST_CASE("algorithm 2 gives every set of stalls its weakest") {
   }
 }
 
+TEST_CASE("priorities that were asked for win, in both algorithms") {
+  Priorities asked;
+  asked.instruction = {Stall::compute_data,      Stall::idle,        Stall::control,
+                       Stall::synchronization,   Stall::memory_data, Stall::memory_structural,
+                       Stall::compute_structural};
+  asked.cycle = {Stall::control,
+                 Stall::memory_structural,
+                 Stall::memory_data,
+                 Stall::synchronization,
+                 Stall::compute_structural,
+                 Stall::compute_data,
+                 Stall::idle};
+  const auto set = [](Stall a, Stall b) { return static_cast<StallSet>(bit_of(a) | bit_of(b)); };
+  const StallSet data = set(Stall::memory_data, Stall::compute_data);
+  CHECK(classify_instruction(data) == Stall::memory_data);
+  CHECK(classify_instruction(data, asked) == Stall::compute_data);
+  const StallSet control = set(Stall::control, Stall::memory_data);
+  CHECK(classify_cycle(control) == Stall::memory_data);
+  CHECK(classify_cycle(control, asked) == Stall::control);
+  // What issues is no stall, whatever is looked for.
+  CHECK(classify_cycle(set(Stall::none, Stall::control), asked) == Stall::none);
+  CHECK(classify_instruction(0, asked) == Stall::none);
+}
+
+TEST_CASE("priorities move cycles from one type to another, and none away") {
+  const Machine machine = preset("gsi");
+  // A warp that waits for memory beside one that waits for its own arithmetic.
+  Trace trace;
+  trace.programs = {{load(1, {.turn_step = 64}, {1}), repeat(0, 50)},
+                    {alu(1, {1}), repeat(0, 500)}};
+  trace.groups = {make_group(machine, 2 * machine.core.warp_width)};
+  trace.groups[0].warps[1].program = 1;
+  Priorities asked;
+  std::reverse(asked.cycle.begin(), asked.cycle.end());
+  const Breakdown usual = account_units(machine, trace, 1).mean.gsi;
+  const Breakdown other = account_units(machine, trace, 1, {}, asked).mean.gsi;
+  CHECK(usual.of(Stall::compute_data) == 0.0);
+  CHECK(other.of(Stall::compute_data) > 100.0);
+  CHECK(other.of(Stall::none) == usual.of(Stall::none));
+  CHECK(other.of(Stall::compute_data) + other.of(Stall::memory_data) ==
+        usual.of(Stall::memory_data));
+}
+
 TEST_CASE("every cause belongs to one type, and a full MSHR comes before a pending copy") {
   for (Causes bit = 1; bit <= cause::compute_structural; bit <<= 1U) {
     CAPTURE(bit);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/gsi/case_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace clprobe::gsi {
+namespace {
+
+using simulator::Priorities;
+using simulator::Stall;
+
+/// Stall types as words of the command line; the rest of the order follows in the thesis's.
+struct StallWord {
+  std::string_view word;
+  Stall stall;
+};
+constexpr std::array<StallWord, Priorities::count> stalls{
+    {{"idle", Stall::idle},
+     {"control", Stall::control},
+     {"synchronization", Stall::synchronization},
+     {"memory-data", Stall::memory_data},
+     {"memory-structural", Stall::memory_structural},
+     {"compute-data", Stall::compute_data},
+     {"compute-structural", Stall::compute_structural}}};
+std::optional<std::string> joined(const std::vector<std::string>& words) {
+  if (words.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(words, ","));
+}
+
+/// The stalls of these words first, then those of `order` that are none of them.
+std::array<Stall, Priorities::count> put_first(std::string_view words,
+                                               const std::array<Stall, Priorities::count>& order) {
+  std::vector<Stall> wanted;
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find(','), words.size());
+    const auto found = std::find_if(stalls.begin(), stalls.end(), [&](const StallWord& each) {
+      return each.word == words.substr(0, end);
+    });
+    if (found != stalls.end()) wanted.push_back(found->stall);
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  const auto place_of = [&](Stall stall) {
+    return std::find(wanted.begin(), wanted.end(), stall) - wanted.begin();
+  };
+  std::array<Stall, Priorities::count> result = order;
+  std::stable_sort(result.begin(), result.end(),
+                   [&](Stall a, Stall b) { return place_of(a) < place_of(b); });
+  return result;
+}
+
+}  // namespace
+
+CaseOptions read_options(const Request& request) {
+  const OptionValues& own = request.own;
+  CaseOptions read;
+  read.cases = own.words("case");
+  if (read.cases.empty() && request.traces.empty()) {
+    read.cases = {case_words.begin(), case_words.end()};
+  }
+  read.nodes = own.number("nodes");
+  read.units = own.number("units");
+  read.warps = own.number("warps");
+  read.local_capacity = own.number("local-queue");
+  read.backoff_cycles = own.number("back-off");
+  if (own.has("poll")) read.polls_by = own.word("poll");
+  for (const int each : own.numbers("mshrs")) {
+    read.mshrs.push_back(static_cast<std::uint64_t>(each));
+  }
+  read.store_entries = own.number("store-buffer");
+  read.cycle_priority = joined(own.words("priority"));
+  read.instruction_priority = joined(own.words("instruction-priority"));
+  return read;
+}
+
+std::string find_idle_option(const CaseOptions& read) {
+  const auto has = [&](std::string_view name) {
+    return std::find(read.cases.begin(), read.cases.end(), name) != read.cases.end();
+  };
+  const bool searches = has("uts") || has("utsd");
+  const std::array of_searches{std::pair("units", read.units.has_value()),
+                               std::pair("nodes", read.nodes.has_value()),
+                               std::pair("warps", read.warps.has_value()),
+                               std::pair("back-off", read.backoff_cycles.has_value()),
+                               std::pair("poll", read.polls_by.has_value())};
+  for (const auto& [name, is_typed] : of_searches) {
+    if (is_typed && !searches) return fmt::format("--{}: only uts and utsd have it", name);
+  }
+  if (read.local_capacity && !has("utsd")) return "--local-queue: only utsd has it";
+  if (!read.mshrs.empty() && read.cases.empty()) return "--mshrs: a trace has the machine's own";
+  if (read.store_entries && read.cases.empty()) {
+    return "--store-buffer: a trace has the machine's own";
+  }
+  return {};
+}
+
+Priorities priorities_of(std::string_view cycle, std::string_view instruction) {
+  const Priorities published;
+  return {.instruction = put_first(instruction, published.instruction),
+          .cycle = put_first(cycle, published.cycle)};
+}
+
+}  // namespace clprobe::gsi

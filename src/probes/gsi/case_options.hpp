@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of the cases can be chosen on the command line. Pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/machine.hpp"
+#include "clprobe/probe.hpp"
+#include "clprobe/stalls.hpp"
+#include "probes/gsi/cases.hpp"
+
+namespace clprobe::gsi {
+
+inline constexpr std::string_view implicit_case = "implicit";
+inline constexpr std::array<std::string_view, 3> case_words{"uts", "utsd", implicit_case};
+inline constexpr std::array<std::string_view, 2> poll_words{"warp", "group"};
+inline constexpr std::array<std::string_view, simulator::Priorities::count> stall_words{
+    "idle",         "control",           "synchronization", "memory-data", "memory-structural",
+    "compute-data", "compute-structural"};
+
+/// The probe's options, that of traces included.
+inline constexpr Option case_options[]{
+    {.name = "case",
+     .value_name = "LIST",
+     .summary = "kernels to simulate",
+     .details =
+         "Kernels to simulate, as a comma list: a tree search with one queue (`uts`), with a "
+         "queue per compute unit (`utsd`), and a pass over an array by way of local memory "
+         "(`implicit`). Default: all that fit the machine.",
+     .value = Choices{case_words}},
+    {.name = "units",
+     .value_name = "N",
+     .summary = "compute units of a search",
+     .details = "Compute units that are simulated together in `uts` and `utsd`, 1 to 64. Default: "
+                "the machine's, but at most 16.",
+     .value = Number{1, 64}},
+    {.name = "nodes",
+     .value_name = "N",
+     .summary = "nodes of the tree",
+     .details = "Nodes of the tree of `uts` and `utsd`, which all compute units search together, 1 "
+                "to 65536. Default: 8192.",
+     .value = Number{1, 65536}},
+    {.name = "warps",
+     .value_name = "N",
+     .summary = "sub-groups per compute unit in a search",
+     .details = "Sub-groups of the one work-group of each compute unit in `uts` and `utsd`, 1 to "
+                "16. Default: 4.",
+     .value = Number{1, 16}},
+    {.name = "local-queue",
+     .value_name = "N",
+     .summary = "tasks of a compute unit's own queue",
+     .details = "Tasks that the queue of each compute unit takes in `utsd` before they go to the "
+                "common one, 2 to 32; half as many are fetched from there at once. Default: 32.",
+     .value = Number{2, 32}},
+    {.name = "back-off",
+     .value_name = "CYCLES",
+     .summary = "wait between two attempts to take a lock",
+     .details =
+         "Cycles that a sub-group of `uts` and `utsd` waits after an attempt in vain to take "
+         "a lock, 0 to 100000. Default: 0.",
+     .value = Number{0, 100000}},
+    {.name = "poll",
+     .value_name = "WHO",
+     .summary = "who goes to the queues of a search",
+     .details = "Who takes the locks of `uts` and `utsd`: each sub-group (`warp`) or one of a "
+                "work-group for all of it (`group`). Default: warp.",
+     .value = Choice{poll_words}},
+    {.name = "mshrs",
+     .value_name = "LIST",
+     .summary = "MSHRs, a bar each",
+     .details =
+         "Numbers of MSHRs, and of entries in the store buffer, as a comma list: a bar each "
+         "of every case. Default: 32, 64, 128, 256 and the machine's own for `implicit`, the "
+         "machine's own for the searches. Of machines that have MSHRs.",
+     .value = Numbers{1, 4096}},
+    {.name = "store-buffer",
+     .value_name = "N",
+     .summary = "entries of the store buffer",
+     .details = "Entries of the store buffer in every case, 1 to 4096. Default: as many as there "
+                "are MSHRs, where these were changed, else the machine's own.",
+     .value = Number{1, 4096}},
+    {.name = "priority",
+     .value_name = "LIST",
+     .summary = "stall types that a cycle is given first",
+     .details =
+         "Stall types, as a comma list: a cycle without an instruction is given the first of "
+         "them that one of its instructions has (Algorithm 2). Those that are left out follow "
+         "in the thesis's order: memory-structural, memory-data, synchronization, "
+         "compute-structural, compute-data, control, idle.",
+     .value = Choices{stall_words}},
+    {.name = "instruction-priority",
+     .value_name = "LIST",
+     .summary = "stall types that an instruction is given first",
+     .details = "The same for an instruction for which several hold (Algorithm 1). Those that are "
+                "left out follow in the thesis's order: idle, control, synchronization, "
+                "memory-data, memory-structural, compute-data, compute-structural.",
+     .value = Choices{stall_words}},
+    {.name = "trace",
+     .value_name = "FILE",
+     .summary = "trace of a kernel of your own to simulate",
+     .details =
+         "Trace of a kernel to simulate, in the place of the cases where `--case` names none: a "
+         "text with a line per instruction of a sub-group, as docs/trace.md says.",
+     .value = TracePath{}},
+};
+
+/// What was typed. What was not is nothing, and then the machine's or the case's own.
+struct CaseOptions {
+  std::vector<std::string> cases{};  ///< all where none was typed, and no trace
+  std::optional<std::uint64_t> nodes{};
+  std::optional<std::uint64_t> units{};
+  std::optional<std::uint64_t> warps{};
+  std::optional<std::uint64_t> local_capacity{};
+  std::optional<std::uint64_t> backoff_cycles{};
+  std::optional<std::string> polls_by{};
+  std::vector<std::uint64_t> mshrs{};
+  std::optional<std::uint64_t> store_entries{};
+  std::optional<std::string> cycle_priority{};        ///< words, with commas between
+  std::optional<std::string> instruction_priority{};  ///< the same
+};
+CaseOptions read_options(const Request& request);
+
+/// What was typed and has no effect on what is simulated: "--nodes: ..."; empty when there is none.
+std::string find_idle_option(const CaseOptions& options);
+
+/// The thesis's priorities, but these words first. A word that is none is passed over.
+simulator::Priorities priorities_of(std::string_view cycle, std::string_view instruction);
+
+}  // namespace clprobe::gsi

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/gsi/case_points.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "probes/shared/fields.hpp"
+
+namespace clprobe::gsi {
+namespace {
+
+using simulator::Coherence;
+using simulator::Machine;
+using simulator::PendingKind;
+
+constexpr std::array coherences{Coherence::gpu, Coherence::ownership};
+constexpr Bounds some_units{.min = 1, .max = 64};
+
+/// What every point says.
+struct Shape {
+  std::string name{};  ///< of the case
+  Coherence coherence{Coherence::gpu};
+  std::string timer{to_word(Timer::event)};  ///< a launch is one access
+  std::optional<std::uint64_t> store_entries{};
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    std::string word(simulator::to_word(coherence));
+    fields.text("case", name);
+    fields.text("coherence", word);
+    fields.text("timer", timer);
+    fields.whole("store_entries", store_entries, count_from_1);
+    for (const Coherence each : coherences) {
+      if (simulator::to_word(each) == word) coherence = each;
+    }
+  }
+};
+
+struct SearchShape : Shape {
+  std::uint64_t nodes{1};
+  std::uint64_t units{1};
+  std::uint64_t warps{1};
+  std::uint64_t local_capacity{2};
+  std::uint64_t backoff_cycles{0};
+  Polls polls_by{Polls::warp};
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    Shape::visit(fields);
+    fields.whole("nodes", nodes, count_from_1);
+    fields.whole("units", units, some_units);
+    fields.whole("warps", warps, Bounds{.min = 1, .max = 16});
+    fields.whole("local_queue", local_capacity, Bounds{.min = 2, .max = 32});
+    fields.whole("backoff_cycles", backoff_cycles, count_from_0);
+    fields.word("poll", polls_by, polls_words);
+  }
+};
+
+struct ImplicitShape : Shape {
+  LocalCopy copy{LocalCopy::scratchpad};
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    Shape::visit(fields);
+    fields.word("copy", copy, local_copy_words);
+  }
+};
+
+struct Entries {
+  std::optional<std::uint64_t> mshr_entries{};
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    fields.whole("mshr_entries", mshr_entries, count_from_0);
+  }
+};
+
+constexpr std::string_view cycle_priority = "cycle_priority";
+constexpr std::string_view instruction_priority = "instruction_priority";
+
+/// As in the thesis, and with what the machine has itself, or what was asked for. 0: it has none.
+std::vector<std::uint64_t> mshr_sizes(const Machine& machine, const CaseOptions& options) {
+  if (machine.pending.kind != PendingKind::mshr) return {0};
+  if (!options.mshrs.empty()) return options.mshrs;
+  std::vector<std::uint64_t> sizes(std::begin(thesis_mshrs), std::end(thesis_mshrs));
+  const std::uint64_t own = machine.pending.entries;
+  if (own != 0 && std::find(sizes.begin(), sizes.end(), own) == sizes.end()) sizes.push_back(own);
+  std::sort(sizes.begin(), sizes.end());
+  return sizes;
+}
+
+Point finish(Point point, std::uint64_t mshr_entries, const CaseOptions& options) {
+  if (mshr_entries != 0) {
+    point.parameters.set("mshr_entries", static_cast<std::int64_t>(mshr_entries));
+  }
+  write_priorities(options, point);
+  return point;
+}
+
+SearchShape search_shape(const Machine& machine, TaskQueues queues, const CaseOptions& options) {
+  const TreeSearch usual;
+  SearchShape shape;
+  shape.name = to_word(queues);
+  shape.store_entries = options.store_entries;
+  shape.nodes = options.nodes.value_or(usual.nodes);
+  shape.units = options.units.value_or(std::min(machine.core.compute_units, max_default_units));
+  shape.warps = options.warps.value_or(usual.warps);
+  shape.local_capacity = options.local_capacity.value_or(usual.local_capacity);
+  shape.backoff_cycles = options.backoff_cycles.value_or(usual.backoff_cycles);
+  shape.polls_by = value_in(polls_words, options.polls_by.value_or("")).value_or(usual.polls_by);
+  return shape;
+}
+
+std::vector<Point> search_points(const Machine& machine, TaskQueues queues,
+                                 const CaseOptions& options) {
+  const std::vector<std::uint64_t> own{0};
+  std::vector<Point> points;
+  for (const std::uint64_t entries : options.mshrs.empty() ? own : options.mshrs) {
+    for (const Coherence coherence : coherences) {
+      Point point;
+      point.series = bar_name(queues, coherence, entries);
+      SearchShape shape = search_shape(machine, queues, options);
+      shape.coherence = coherence;
+      write_shape(shape, point);
+      points.push_back(finish(std::move(point), entries, options));
+    }
+  }
+  return points;
+}
+
+std::vector<Point> implicit_points(const Machine& machine, const CaseOptions& options) {
+  std::vector<Point> points;
+  for (const auto& copy : local_copy_words) {
+    for (const std::uint64_t entries : mshr_sizes(machine, options)) {
+      Point point;
+      point.series = bar_name(copy.value, entries);
+      ImplicitShape shape;
+      shape.name = implicit_case;
+      shape.store_entries = options.store_entries;
+      shape.coherence = Coherence::ownership;
+      shape.copy = copy.value;
+      write_shape(shape, point);
+      points.push_back(finish(std::move(point), entries, options));
+    }
+  }
+  return points;
+}
+
+}  // namespace
+
+std::vector<Point> case_points(const Machine& machine, std::string_view name,
+                               const CaseOptions& options) {
+  const auto queues = value_in(task_queues_words, name);
+  return queues ? search_points(machine, *queues, options) : implicit_points(machine, options);
+}
+
+std::optional<TreeSearch> search_of(const Point& point) {
+  const auto queues = value_in(task_queues_words, point.parameters.text_or("case", ""));
+  if (!queues) return std::nullopt;
+  const auto shape = shape_of<SearchShape>(point);
+  TreeSearch search;
+  search.queues = *queues;
+  search.nodes = shape.nodes;
+  search.units = shape.units;
+  search.warps = shape.warps;
+  search.local_capacity = shape.local_capacity;
+  search.backoff_cycles = shape.backoff_cycles;
+  search.polls_by = shape.polls_by;
+  return search;
+}
+
+Implicit implicit_of(const Point& point) { return {.copy = shape_of<ImplicitShape>(point).copy}; }
+
+Machine machine_for(const Machine& machine, const Point& point) {
+  const auto shape = shape_of<Shape>(point);
+  Machine changed =
+      adapt(machine, shape.coherence,
+            static_cast<std::uint64_t>(point.parameters.integer_or("mshr_entries", 0)));
+  if (shape.store_entries) changed.store_buffer.entries = *shape.store_entries;
+  return changed;
+}
+
+simulator::Priorities priorities_of(const Point& point) {
+  return priorities_of(point.parameters.text_or(cycle_priority, ""),
+                       point.parameters.text_or(instruction_priority, ""));
+}
+
+void write_priorities(const CaseOptions& options, Point& point) {
+  if (options.cycle_priority) {
+    point.parameters.set(std::string(cycle_priority), *options.cycle_priority);
+  }
+  if (options.instruction_priority) {
+    point.parameters.set(std::string(instruction_priority), *options.instruction_priority);
+  }
+}
+
+std::optional<PointProblem> find_case_problem(const Point& point) {
+  return find_problem<SearchShape, ImplicitShape, Entries>(point);
+}
+
+}  // namespace clprobe::gsi

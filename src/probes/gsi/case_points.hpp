@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cases as points: what their parameters say, and back. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/machine.hpp"
+#include "clprobe/probe.hpp"
+#include "clprobe/stalls.hpp"
+#include "probes/gsi/case_options.hpp"
+#include "probes/gsi/cases.hpp"
+
+namespace clprobe::gsi {
+
+/// The bars of a case.
+std::vector<Point> case_points(const simulator::Machine& machine, std::string_view name,
+                               const CaseOptions& options);
+
+/// Nothing where the point is of another case. These throw PointError for what no plan made.
+std::optional<TreeSearch> search_of(const Point& point);
+Implicit implicit_of(const Point& point);
+/// `machine` as the point has it.
+simulator::Machine machine_for(const simulator::Machine& machine, const Point& point);
+
+/// By which its cycles are accounted: those of the thesis where the point says nothing.
+simulator::Priorities priorities_of(const Point& point);
+/// Lets a point say it, of a case or a trace.
+void write_priorities(const CaseOptions& options, Point& point);
+
+/// The first number or word that no point of a case can have.
+std::optional<PointProblem> find_case_problem(const Point& point);
+
+}  // namespace clprobe::gsi
