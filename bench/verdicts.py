@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `compare` says of runs of one machine, where every change is false.
 
-Usage: verdicts.py CLPROBE FOLDER [--side K] [--draws N] [--threshold SHARE]
+Usage: verdicts.py CLPROBE FOLDER [--side K] [--draws N] [--threshold SHARE] [--findings N]
 
 All ordered pairs of the folder's run documents are compared, or with --side K pairs of sides of K runs, drawn
 N times (40) with a fixed seed. The table says how often --fail-on worse ended with which exit status, which
 share of the verdicts was which, of all probes and of each, and the resolution: the largest change that could
-have been missed.
+have been missed. --findings N: the N findings that were most often not `same`.
 """
 import argparse
 import collections
@@ -40,6 +40,20 @@ def compare(words: list[str], sides: tuple[list[str], list[str]]) -> tuple[int, 
     return done.returncode, document, done.stderr.decode(errors="replace")
 
 
+def name_of(row: Any) -> str:
+    """Of a finding of a comparison."""
+    words = [row["probe"], row["series"], row.get("level"), row["name"], row.get("part")]
+    return " ".join(str(word) for word in words if word not in (None, ""))
+
+
+def print_findings(rows: dict[str, collections.Counter[str]], most: int) -> None:
+    """Those that were most often not `same`, of how many pairs each."""
+    others = {name: sum(counts.values()) - counts["same"] for name, counts in rows.items()}
+    for name in sorted(rows, key=lambda each: -others[each])[:most]:
+        said = "   ".join(f"{each} {rows[name][each]}" for each in VERDICTS if rows[name][each])
+        print(f"  {name:<60}{said}")
+
+
 def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -48,6 +62,7 @@ def main() -> None:
     parser.add_argument("--side", type=int, default=1, metavar="K")
     parser.add_argument("--draws", type=int, default=40, metavar="N")
     parser.add_argument("--threshold", default="3%", metavar="SHARE")
+    parser.add_argument("--findings", type=int, default=0, metavar="N")
     given = parser.parse_args()
     files = sorted(str(path) for path in given.folder.rglob("*.json"))
     if given.side < 1 or len(files) < 2 * given.side:
@@ -58,6 +73,7 @@ def main() -> None:
         results = list(pool.map(lambda sides: compare(words, sides), pairs))
     exits = collections.Counter(status for status, _, _ in results)
     counts: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    rows: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     failed: collections.Counter[str] = collections.Counter()
     resolutions = []
     for status, document, said in results:
@@ -67,7 +83,9 @@ def main() -> None:
             continue
         counts["verdicts"].update(document["runs"][1]["verdicts"])
         for row in document["findings"]:
-            counts[row["probe"]].update(cell["verdict"] for cell in row["runs"] if "verdict" in cell)
+            verdicts = [cell["verdict"] for cell in row["runs"] if "verdict" in cell]
+            counts[row["probe"]].update(verdicts)
+            rows[name_of(row)].update(verdicts)
             resolutions += [cell["resolution_share"] for cell in row["runs"] if "resolution_share" in cell]
     print(f"{len(files)} runs, {len(pairs)} pairs of {given.side} a side, threshold {given.threshold}")
     print("exit     " + "   ".join(f"{status}: {count}" for status, count in sorted(exits.items())))
@@ -79,6 +97,7 @@ def main() -> None:
         print(f"resolution  median {100 * middle:.2g} %   95 of 100 within {100 * most:.3g} %")
     for what, count in failed.most_common(10):
         print(f"{count:5} times {what}")
+    print_findings(rows, given.findings)
 
 
 if __name__ == "__main__":

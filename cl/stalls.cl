@@ -4,7 +4,8 @@
 // file. Parameters:
 //   PART  0: stalls_fill and stalls_mixed, 1: stalls_copy, 2: stalls_search
 //   WAY     of stalls_copy, 0: loads and stores, 1: async_work_group_copy, 2: no copy
-//   STAMPS  of stalls_mixed, 1: it reads clocks when sub-groups begin, end, and meet
+//   STAMPS  of stalls_mixed, 1: it reads clocks when sub-groups begin, end, and meet; 2: when they
+//           begin and end
 //
 // What every kernel computes the host computes again for some work-items (src/probes/stalls_*.cpp).
 

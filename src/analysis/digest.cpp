@@ -114,18 +114,33 @@ std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& devic
   return std::nullopt;
 }
 
-/// Whether the probe's times are those of chains of loads, each on one core or unit: its references
-/// are such chains.
-bool is_of_chains(const ProbeResult& result) {
+/// What timed the points behind a finding: the clock in the kernel, whole launches, or both.
+struct TimedBy {
+  bool clock{false};
+  bool launches{false};
+};
+
+TimedBy timed_by(const std::vector<TimedPoint>& points, const DeviceInfo& device) {
+  TimedBy timed;
+  for (const TimedPoint& each : points) {
+    (timer_of(*each.point, device) == Timer::clock ? timed.clock : timed.launches) = true;
+  }
+  return timed;
+}
+
+/// Whether times are those of one core or unit each, whatever all of them do: a clock in the kernel
+/// told them alone, or, where a device has none, the probe's references are chains of loads.
+bool is_of_one_core(const ProbeResult& result, const TimedBy& timed) {
+  if (timed.clock && !timed.launches) return true;
   return result.unit == Unit::seconds && !result.references.empty();
 }
 
-/// What changed while the run lasted, of what a finding depends on: what is no chain's time all
+/// What changed while the run lasted, of what a finding depends on: what is no core's time all
 /// units may have made together, as they make a rate.
-double disturbance_of(const Finding& finding, bool is_chain, const DeviceInfo& device,
+double disturbance_of(const Finding& finding, bool is_of_core, const DeviceInfo& device,
                       std::span<const Disturbance> disturbances) {
   if (const std::optional<FoundTime> time = time_in(finding, device)) {
-    return disturbance_at(disturbances, time->seconds, time->is_rate || !is_chain);
+    return disturbance_at(disturbances, time->seconds, time->is_rate || !is_of_core);
   }
   if (!finding.value || !is_share(finding)) return 0.0;
   // A part p of a time grows with that part's own change d to p (1 + d) / (1 + p d): by p (1 - p)
@@ -185,28 +200,15 @@ double step_of(const Finding& finding, const ComparedCurve* curve) {
   return is_in_bytes ? widest : median(steps);
 }
 
-/// What timed the points behind a finding: the clock in the kernel, whole launches, or both.
-struct TimedBy {
-  bool clock{false};
-  bool launches{false};
-};
-
-TimedBy timed_by(const std::vector<TimedPoint>& points, const DeviceInfo& device) {
-  TimedBy timed;
-  for (const TimedPoint& each : points) {
-    (timer_of(*each.point, device) == Timer::clock ? timed.clock : timed.launches) = true;
-  }
-  return timed;
-}
-
 ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& device,
                                  const TimedBy& timed, std::span<const Spread> spreads,
-                                 const ComparedCurve* curve, bool is_chain,
+                                 const ComparedCurve* curve, bool is_of_core,
                                  std::span<const Disturbance> disturbances) {
-  ComparedFinding compared{.finding = finding,
-                           .margin = margin_of(finding, device, !disturbances.empty(), spreads),
-                           .step = step_of(finding, curve),
-                           .disturbance = disturbance_of(finding, is_chain, device, disturbances)};
+  ComparedFinding compared{
+      .finding = finding,
+      .margin = margin_of(finding, device, !disturbances.empty(), spreads),
+      .step = step_of(finding, curve),
+      .disturbance = disturbance_of(finding, is_of_core, device, disturbances)};
   const bool is_in_seconds = finding.unit == "seconds" || finding.unit == "bytes_per_second";
   const bool is_in_cycles = finding.unit == "cycles" || finding.unit == "bytes_per_cycle";
   if (is_in_seconds && timed.clock) compared.calibration = calibration_share(device);
@@ -215,13 +217,13 @@ ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& devic
 }
 
 /// What others did to a finding who had the share s of a CPU's cores all along, which no reference
-/// sees: work of all cores takes up to 1 / (1 - s) times as long. A chain of loads runs on one
-/// core, and its least time is that of a load nobody disturbed.
-double disturbed_by_others(const Finding& finding, const ProbeResult& result,
+/// sees: work of all cores takes up to 1 / (1 - s) times as long. What one core took is that of a
+/// core which nobody disturbed.
+double disturbed_by_others(const Finding& finding, bool is_of_core, const ProbeResult& result,
                            const DeviceInfo& device) {
   constexpr double max_share = 0.95;
   const std::optional<FoundTime> time = time_in(finding, device);
-  if (!time || (is_of_chains(result) && !time->is_rate)) return 0.0;
+  if (!time || (is_of_core && !time->is_rate)) return 0.0;
   return -std::log1p(-std::min(result.others_share, max_share));
 }
 
@@ -259,15 +261,17 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
   for (const Finding& finding : result.findings) {
     if (finding.role == Role::remark || finding.role == Role::advice) continue;
     const auto own = timed.find(finding.series);
+    const TimedBy& by = own == timed.end() ? all : own->second;
+    const bool is_of_core = is_of_one_core(result, by);
     const auto curve =
         std::find_if(compared.curves.begin(), compared.curves.end(),
                      [&](const ComparedCurve& each) { return each.series == finding.series; });
-    compared.findings.push_back(compared_finding(
-        finding, device, own == timed.end() ? all : own->second, spreads[finding.series],
-        curve == compared.curves.end() ? nullptr : &*curve, is_of_chains(result), disturbances));
+    compared.findings.push_back(compared_finding(finding, device, by, spreads[finding.series],
+                                                 curve == compared.curves.end() ? nullptr : &*curve,
+                                                 is_of_core, disturbances));
     compared.findings.back().whole = whole_of(finding, result.findings);
     double& disturbance = compared.findings.back().disturbance;
-    disturbance = std::max(disturbance, disturbed_by_others(finding, result, device));
+    disturbance = std::max(disturbance, disturbed_by_others(finding, is_of_core, result, device));
   }
   return compared;
 }

@@ -39,11 +39,7 @@ void Turns::measure(std::span<const Probe* const> probes) {
   const auto is_done = [](const Measuring& each) { return each.is_done(); };
   while (!is_cancelled() && !std::all_of(turns_.begin(), turns_.end(), is_done)) {
     for (std::size_t i = 0; i < turns_.size(); ++i) {
-      if (turns_[i].is_done()) {
-        visit_again(i);
-      } else {
-        pass(i);
-      }
+      if (!turns_[i].is_done()) pass(i);
     }
   }
   if (!is_cancelled()) return look_again();
@@ -80,6 +76,8 @@ void Turns::pass(std::size_t which) {
   turns_[which].pass();
   look_meanwhile();
   if (turns_[which].is_done() || is_time_to_save()) keep(which);
+  for (std::size_t i = 0; i < which; ++i) visit_again(i);
+  for (std::size_t i = which + 1; i < turns_.size(); ++i) visit_again(i);
 }
 
 /// The reference points of the others: a probe whose passes are few and far between would see

@@ -58,14 +58,16 @@ constexpr SharedQuantity quantities[]{
 };
 
 // A launch moves enough to be its own mean, so that few are enough where they agree.
-constexpr Budgets budgets{
-    .quick = {.probe_time = std::chrono::seconds(1),
-              .first_visit_time = std::chrono::seconds(1),
-              .relative_interval = 0.05,
-              .min_visits = 1,
-              .max_visits = 2},
-    .normal = {.probe_time = std::chrono::seconds(6), .relative_interval = 0.02, .max_visits = 4},
-    .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
+constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
+                                    .first_visit_time = std::chrono::seconds(1),
+                                    .relative_interval = 0.05,
+                                    .min_visits = 1,
+                                    .max_visits = 2},
+                          .normal = {.probe_time = std::chrono::milliseconds(4600),
+                                     .relative_interval = 0.02,
+                                     .max_visits = 4,
+                                     .samples_per_visit = 2},
+                          .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
 /// How many buffers there are: what is read, and what is written.
 std::uint64_t count_buffers(const Request& request) {

@@ -28,6 +28,9 @@ constexpr std::uint64_t unroll_of(std::uint64_t vector_words) { return vector_wo
 inline constexpr std::uint64_t texel_words = 4;
 inline constexpr std::uint64_t texel_bytes = texel_words * sizeof(std::uint32_t);
 
+/// Sets of so many bytes and more are in no cache of a GPU's unit.
+inline constexpr Bytes far_from_units = mebibytes(4);
+
 /// Walks over regions of blocks. All regions together are one buffer's beginning.
 struct Shape {
   std::uint64_t working_set_bytes{0};  ///< of the device; where each unit has its own, of a unit
@@ -71,6 +74,10 @@ struct Shape {
   /// That all walks move in one iteration.
   [[nodiscard]] std::uint64_t bytes_per_iteration() const;
 };
+
+/// Whether all units of a GPU read one set of which the cache that they share holds a large part, and
+/// none of their own.
+bool reads_shared_cache(const Shape& shape, const DeviceInfo& device);
 
 /// A walk: the first block of its region, and its first block in there.
 struct Place {

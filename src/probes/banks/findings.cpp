@@ -28,11 +28,6 @@ struct SeriesCurve {
   std::vector<std::vector<double>> visits{};  ///< what each visit said of them
 };
 
-Interval hull_of(Interval hull, std::span<const double> more) {
-  for (const double each : more) hull = {std::min(hull.low, each), std::max(hull.high, each)};
-  return hull;
-}
-
 std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const Point> points) {
   std::vector<SeriesCurve> curves;
   for (const AccessKind& kind : all_kinds()) {
@@ -50,7 +45,7 @@ std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const P
         added.curve.times.push_back(in_unit(time->ns, device));
         std::vector<double> visits = visit_estimates_ns(point, device);
         for (double& each : visits) each = in_unit(each, device);
-        added.intervals.push_back(hull_of(in_unit(time->ns_interval, device), visits));
+        added.intervals.push_back(with_visits(in_unit(time->ns_interval, device), visits));
         added.visits.push_back(std::move(visits));
       }
       if (!added.curve.times.empty()) curves.push_back(std::move(added));
@@ -193,7 +188,7 @@ Wavefronts wavefronts_for_cost(const SeriesCurve& each, const Verdict& verdict) 
 }
 
 /// The median of patterns. All were visited in the same few passes, and what disturbed a pass
-/// disturbed all of them: the interval holds what each of these says by itself.
+/// disturbed all of them: the interval holds that of what these say by themselves.
 Finding median_of_patterns(const SeriesCurve& each, std::span<const std::size_t> places,
                            Finding finding) {
   std::vector<double> times;
@@ -207,7 +202,7 @@ Finding median_of_patterns(const SeriesCurve& each, std::span<const std::size_t>
   std::vector<double> medians;
   medians.reserve(by_pass.size());
   for (const std::vector<double>& pass : by_pass) medians.push_back(median(pass));
-  const Interval interval = hull_of(median_interval(times), medians);
+  const Interval interval = with_visits(median_interval(times), medians);
   finding.value = median(times);
   finding.low = interval.low;
   finding.high = interval.high;

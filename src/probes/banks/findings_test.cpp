@@ -59,6 +59,21 @@ TEST_CASE("what visits say by themselves is in the intervals of a bandwidth and 
   CHECK(free->holds_scatter);
 }
 
+TEST_CASE("of a dozen passes one that was slow is no end of what is usual") {
+  std::vector<Point> points = measured(gpu(), {}, {32, 4, 32});
+  for (Point& point : points) {
+    for (std::uint64_t visit = 1; visit < 12; ++visit) {
+      Sample later = point.samples.front();
+      later.visit = visit;
+      if (visit == 7) *later.ticks *= 2;
+      point.samples.push_back(later);
+    }
+  }
+  const Findings found = banks_probe().analyse(gpu(), points);
+  CHECK(*find(found, "conflict_free", "load-latency 4 B")->high == doctest::Approx(25.0));
+  CHECK(*find(found, "bytes_per_cycle", "load-throughput 4 B")->low == doctest::Approx(128 / 1.1));
+}
+
 TEST_CASE("other memories are found from what is measured on their devices") {
   for (const Model& model : {Model{64, 4, 64}, {32, 8, 32}}) {
     const Findings found = banks_probe().analyse(wave64(), measured(wave64(), {}, model));

@@ -2,8 +2,11 @@
 // The unit of the probe's times: cycles where the clock counts those, else seconds. Pure.
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <string_view>
 
+#include "clprobe/estimate.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/statistics.hpp"
 #include "clprobe/units.hpp"
@@ -25,6 +28,14 @@ inline double in_unit(double ns, const DeviceInfo& device) {
 
 inline Interval in_unit(const Interval& ns, const DeviceInfo& device) {
   return {in_unit(ns.low, device), in_unit(ns.high, device)};
+}
+
+/// As wide as that of an estimate and that of the median of what visits or passes say by
+/// themselves.
+inline Interval with_visits(const Interval& estimated, std::span<const double> visits) {
+  if (visits.empty()) return estimated;
+  const Interval usual = median_interval(visits);
+  return {std::min(estimated.low, usual.low), std::max(estimated.high, usual.high)};
 }
 
 }  // namespace clprobe::banks

@@ -55,7 +55,9 @@ std::vector<TileTime> read_times(const DeviceInfo& device, std::span<const Point
     const std::optional<Tile> tile = find_shape<Tile>(point);
     const std::optional<Estimate> time = estimate(point, device);
     if (!tile || !time || !(time->ns > 0.0)) continue;
-    times.push_back({*tile, in_unit(time->ns, device), in_unit(time->ns_interval, device)});
+    const std::vector<double> visits = visit_estimates_ns(point, device);
+    times.push_back({*tile, in_unit(time->ns, device),
+                     in_unit(with_visits(time->ns_interval, visits), device)});
   }
   return times;
 }

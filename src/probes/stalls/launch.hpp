@@ -18,8 +18,10 @@ namespace clprobe::stalls {
 
 inline constexpr std::string_view kernel_file = "stalls.cl";
 
-/// The build option of stalls_mixed with clocks.
+/// The build options of stalls_mixed with clocks where sub-groups begin, end and meet, and of that
+/// without those where they meet: a CPU's core would read them for one work-item after another.
 inline constexpr std::string_view with_stamps = " -DSTAMPS=1";
+inline constexpr std::string_view with_ends = " -DSTAMPS=2";
 
 /// A buffer that is used again from point to point, since drivers take long to make one, and made
 /// anew when a point needs a larger one.

@@ -187,6 +187,39 @@ TEST_CASE("a tail is the mean wait for the last end, by the clock that its parts
   CHECK(one.waited == 10);
 }
 
+TEST_CASE("a kernel on a CPU takes as long as the middle one of its groups") {
+  DeviceInfo device = gpu();
+  CHECK(timer_of_kernels(device) == device.launch_timer);
+  device.type = DeviceType::cpu;
+  device.timer = Timer::clock;
+  device.launch_timer = Timer::event;
+  device.clock.kind = ClockKind::cpu;
+  CHECK(timer_of_kernels(device) == Timer::clock);
+  for (const Point& point : plan_of({"barrier", "implicit"}, device).points) {
+    const bool is_noise_of_others = point.parameters.integer_or("noise_groups", 0) > 0;
+    const bool is_phase = !point.parameters.text_or("phase", "").empty();
+    CHECK(is_by_groups(point) == (!is_noise_of_others && !is_phase));
+    if (point.parameters.text("case") != "barrier") continue;
+    CHECK(wait_for_one::options_of(device, point).ends_with("-DSTAMPS=2"));
+    CHECK(wait_for_one::memory_of(point).stamps > 0);
+  }
+  // Without a clock that is read by groups, launches are what is left.
+  device.clock.kind = ClockKind::khr_sub_group;
+  CHECK(timer_of_kernels(device) == Timer::event);
+  device.clock.kind = ClockKind::cpu;
+  device.timer = Timer::host;
+  CHECK(timer_of_kernels(device) == Timer::event);
+
+  // One of five groups shared its core, one ran no work of others at all.
+  const std::vector<Stamp> groups{{.shared_began = 10, .shared_ended = 110},
+                                  {.shared_began = 10, .shared_ended = 109},
+                                  {.shared_began = 12, .shared_ended = 300},
+                                  {.shared_began = 50, .shared_ended = 151},
+                                  {.shared_began = 9, .shared_ended = 99}};
+  CHECK(ticks_of_middle(groups) == 100.0);
+  CHECK(ticks_of_middle({}) == 0.0);
+}
+
 TEST_CASE("copies have noise of every kind, made by as many groups again") {
   std::map<std::string, std::set<std::int64_t>> amounts;
   std::set<std::uint32_t> results;

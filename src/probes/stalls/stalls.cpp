@@ -195,7 +195,8 @@ std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
 std::vector<KernelVariant> variants() {
   std::vector<KernelVariant> all{{"-DPART=0", ""}};
   for (const std::string_view clock : {std::string_view(), clock_without_asm}) {
-    all.push_back({fmt::format("-DPART=0{}{}", clock, with_stamps), ""});
+    const std::string_view stamps = clock.empty() ? with_stamps : with_ends;
+    all.push_back({fmt::format("-DPART=0{}{}", clock, stamps), ""});
     for (std::uint32_t way = 0; way < std::size(copy::all_ways); ++way) {
       all.push_back({fmt::format("-DPART=1{}{}", clock, copy::way_option(way)), ""});
     }

@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
+
+#include "clprobe/estimate.hpp"
+#include "clprobe/statistics.hpp"
+#include "probes/stalls/bars.hpp"
 
 namespace clprobe::stalls {
 namespace {
@@ -37,6 +42,24 @@ bool has_shared_clock(const DeviceInfo& device) {
 
 double ticks_of_shared(const DeviceInfo& device) {
   return device.clock.kind == ClockKind::nvidia ? device.clock.ticks_per_ns : 1.0;
+}
+
+Timer timer_of_kernels(const DeviceInfo& device) {
+  const bool has_clock = device.timer == Timer::clock && has_shared_clock(device);
+  return runs_items_in_turn(device) && has_clock ? Timer::clock : device.launch_timer;
+}
+
+bool is_by_groups(const Point& point) {
+  return phase_of(point).empty() && point.parameters.text_or("timer", "") == to_word(Timer::clock);
+}
+
+double ticks_of_middle(std::span<const Stamp> groups) {
+  std::vector<double> ticks;
+  ticks.reserve(groups.size());
+  for (const Stamp& each : groups) {
+    ticks.push_back(difference(each.shared_ended, each.shared_began));
+  }
+  return ticks.empty() ? 0.0 : median(ticks);
 }
 
 Point with_phase(const Point& usual, std::string_view phase) {

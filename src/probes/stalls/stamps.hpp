@@ -21,6 +21,16 @@ inline constexpr std::string_view phase_all = "all";
 inline constexpr std::string_view phase_tail = "tail";
 inline constexpr std::string_view phase_span = "span";
 
+/// What times a kernel of which causes are taken away. Of a launch on a GPU, how long it took. A
+/// CPU has a group on each core, and what else wants one of them delays that group alone, and with
+/// it the launch: on a virtual machine with 16 cores, two of which the host ran on one now and
+/// then, launches took twice as long for seconds, and most groups did not. So where groups have a
+/// clock there, it times each of them, and the middle one counts.
+Timer timer_of_kernels(const DeviceInfo& device);
+
+/// Whether a point's samples are what the middle one of its groups took.
+bool is_by_groups(const Point& point);
+
 /// The same work with the clock of one phase.
 Point with_phase(const Point& usual, std::string_view phase);
 
@@ -49,6 +59,9 @@ double ticks_of_shared(const DeviceInfo& device);
 /// where a clock ran backwards.
 double phase_ticks(std::string_view phase, std::span<const Stamp> stamps,
                    std::size_t parts_of_group, bool is_shared);
+
+/// From the beginning of a group to its end, in the median over groups. `groups`: a stamp each.
+double ticks_of_middle(std::span<const Stamp> groups);
 
 /// A group of one part or more as one: from the first beginning to the last end. For devices that
 /// run its work-items one after another.

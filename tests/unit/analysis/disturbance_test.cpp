@@ -189,6 +189,36 @@ TEST_CASE(
   CHECK(half_width(0.0, "hertz") == 0.0);
 }
 
+TEST_CASE("what a clock in the kernel told of a core is disturbed as the reference next to it") {
+  Run run = run_with({});
+  const auto core = moments_of(8.0, {1.0, 1.0, 1.02, 1.0, 1.0});
+  const auto memory = moments_of(8.0, {100.0, 100.0, 130.0, 100.0, 100.0});
+  run.results[0].references = {{ReferenceKind::core, "global", {}, core},
+                               {ReferenceKind::memory, "global", {}, memory}};
+  run.device.timer = Timer::clock;
+  run.device.clock.ticks_per_ns = 1.0;
+  ProbeResult& banks = run.results.emplace_back(ProbeResult{.probe = "banks", .others_share = 0.5});
+  Finding finding{.name = "time", .series = "loads"};
+  finding.value = 1e-9;
+  finding.unit = "seconds";
+  banks.findings = {finding};
+  Point point{.series = "loads"};
+  point.samples.push_back({.accesses = 10, .ticks = 10});
+  banks.points = {point};
+  const auto disturbed = [&] {
+    return digest(run, "run").results.at(1).findings.at(0).disturbance;
+  };
+  CHECK(disturbed() == doctest::Approx(long_factor * std::log(1.02)));
+  // Launches are what all cores do, and a rate is.
+  banks.findings[0].unit = "bytes_per_second";
+  CHECK(disturbed() == doctest::Approx(std::log(2.0)));
+  banks.findings[0].unit = "seconds";
+  point.parameters.set("timer", std::string("event"));
+  point.samples[0].event_ns = 10;
+  banks.points.push_back(point);
+  CHECK(disturbed() == doctest::Approx(std::log(2.0)));
+}
+
 TEST_CASE("a time that is no chain's is disturbed as the most disturbed of all") {
   Run run = run_with({});
   const auto core = moments_of(8.0, {1.0, 1.0, 1.02, 1.0, 1.0});

@@ -182,6 +182,25 @@ TEST_CASE("a probe that took little of the run's time is visited again, as often
   CHECK(backend.visited().size() == 6);
 }
 
+TEST_CASE("points whose intervals stay wide are visited a dozen times, where that takes little") {
+  FakeBackend backend([](const Point& point, std::uint64_t iterations) {
+    static std::uint64_t launches = 0;
+    const bool is_wide = point.parameters.integer("working_set_bytes") == 2;
+    return launch_of(iterations, is_wide && ++launches % 2 == 0 ? 2.0 : 1.0);
+  });
+  const Probe fake = fake_probe();
+  Observer observer;
+  observer.began -= std::chrono::hours(1);
+  Measuring measuring(fake, backend, request_of_points(2), three_visits(), observer);
+  while (!measuring.is_done()) measuring.pass();
+  int more = 0;
+  while (measuring.visit_again()) ++more;
+  CHECK(more == 12 - 3);
+  const ProbeResult result = measuring.result();
+  CHECK(result.points[1].samples.back().visit == 11);
+  CHECK(result.points[0].samples.back().visit < 3);
+}
+
 TEST_CASE("a probe that took most of the run's time is not visited again") {
   FakeBackend backend([](const Point&, std::uint64_t iterations) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));

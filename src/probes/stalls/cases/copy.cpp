@@ -38,7 +38,7 @@ Point usual_point(std::uint32_t way, const DeviceInfo& device, const Asked& aske
       sets.is_lumped ? std::vector{Cause::beyond_first, Cause::chain}
                      : std::vector{Cause::main_memory, Cause::second_cache, Cause::chain};
   Shape shape;
-  shape.timer = to_word(device.launch_timer);
+  shape.timer = to_word(timer_of_kernels(device));
   shape.ablated.factors = joined(causes);
   shape.way = way;
   shape.groups = static_cast<std::uint32_t>(std::max<std::int64_t>(device.compute_units, 1)) *
@@ -138,6 +138,8 @@ std::vector<Point> points(const DeviceInfo& device, const Asked& asked) {
     append(with_all_sets(usual));
     Point noisy = usual;
     noisy.parameters.set("noise_groups", usual.parameters.integer("groups"));
+    // What groups of their own take from the others shows where all have ended.
+    noisy.parameters.set("timer", std::string(to_word(device.launch_timer)));
     append(noise_points(noisy, asked.effort));
     if (device.timer != Timer::clock) continue;
     for (std::size_t phase = 0; phase < std::size(all_phases); ++phase) {

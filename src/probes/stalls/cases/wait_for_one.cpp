@@ -57,7 +57,7 @@ Shape usual_shape(const Mix& mix, const DeviceInfo& device, const Asked& asked) 
   const bool is_lump = sets.is_lumped && mix.built_for == Cause::main_memory;
   Shape shape;
   shape.name = mix.name;
-  shape.timer = to_word(device.launch_timer);
+  shape.timer = to_word(timer_of_kernels(device));
   shape.built_for = label_of(is_lump ? Cause::beyond_first : mix.built_for);
   shape.ablated.factors = joined(causes_of(mix, sets.is_lumped));
   shape.lanes = lanes_of(device);
@@ -221,7 +221,7 @@ Memory memory_of(const Point& point) {
   Memory memory;
   memory.data = shape.far_bytes;
   memory.results = std::uint64_t{shape.groups} * shape.work_items * word_bytes;
-  if (!phase_of(point).empty()) {
+  if (!phase_of(point).empty() || is_by_groups(point)) {
     memory.stamps = std::uint64_t{shape.groups} * shape.parts_of_group() * sizeof(Stamp);
   }
   return memory;
