@@ -237,7 +237,7 @@ double enough_ns(const Shape& shape, const DeviceInfo& device) {
   constexpr double far_gpu_ns = 2e6;
   constexpr double cpu_ns = 3e6;
   if (runs_items_in_turn(device)) return cpu_ns;
-  return reads_shared_cache(shape, device) ? far_gpu_ns : usual_gpu_ns;
+  return reads_shared_cache(shape) ? far_gpu_ns : usual_gpu_ns;
 }
 
 std::uint64_t enough_iterations(Walks& walks, const DeviceInfo& device) {

@@ -75,9 +75,10 @@ struct Shape {
   [[nodiscard]] std::uint64_t bytes_per_iteration() const;
 };
 
-/// Whether all units of a GPU read one set of which the cache that they share holds a large part, and
-/// none of their own.
-bool reads_shared_cache(const Shape& shape, const DeviceInfo& device);
+/// Whether all units of a GPU read one set of which the cache that they share may hold a large
+/// part, and none of their own. How large that cache is drivers do not say: NVIDIA's tells of the
+/// units'.
+bool reads_shared_cache(const Shape& shape);
 
 /// A walk: the first block of its region, and its first block in there.
 struct Place {
