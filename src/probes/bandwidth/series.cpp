@@ -17,6 +17,7 @@ constexpr std::uint64_t largest_group = 1024;
 constexpr std::uint64_t local_lanes = 128;
 // Near the units half as many keep enough loads in flight, and their blocks are half as large.
 constexpr std::uint64_t group_near = 512;
+constexpr Bytes far_from_units = mebibytes(4);
 // As many work-items as a GPU's compute unit holds at once.
 constexpr std::uint64_t items_of_unit = 2048;
 // A line of a CPU, so that each vector is one.

@@ -26,13 +26,6 @@ bool writes(Operation operation) {
          operation == Operation::update;
 }
 
-bool reads_shared_cache(const Shape& shape) {
-  constexpr Bytes mostly_beyond = mebibytes(128);
-  if (shape.operation != Operation::read || shape.regions != 1 || shape.walks == 1) return false;
-  const Bytes set{shape.touched_bytes()};
-  return set >= far_from_units && set <= mostly_beyond;
-}
-
 std::uint64_t Shape::bytes_per_iteration() const {
   const std::uint64_t directions =
       operation == Operation::copy || operation == Operation::update ? 2 : 1;

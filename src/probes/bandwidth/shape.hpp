@@ -28,9 +28,6 @@ constexpr std::uint64_t unroll_of(std::uint64_t vector_words) { return vector_wo
 inline constexpr std::uint64_t texel_words = 4;
 inline constexpr std::uint64_t texel_bytes = texel_words * sizeof(std::uint32_t);
 
-/// Sets of so many bytes and more are in no cache of a GPU's unit.
-inline constexpr Bytes far_from_units = mebibytes(4);
-
 /// Walks over regions of blocks. All regions together are one buffer's beginning.
 struct Shape {
   std::uint64_t working_set_bytes{0};  ///< of the device; where each unit has its own, of a unit
@@ -74,11 +71,6 @@ struct Shape {
   /// That all walks move in one iteration.
   [[nodiscard]] std::uint64_t bytes_per_iteration() const;
 };
-
-/// Whether all units of a GPU read one set of which the cache that they share may hold a large
-/// part, and none of their own. How large that cache is drivers do not say: NVIDIA's tells of the
-/// units'.
-bool reads_shared_cache(const Shape& shape);
 
 /// A walk: the first block of its region, and its first block in there.
 struct Place {

@@ -110,25 +110,6 @@ TEST_CASE("walks start evenly spread, and neighbours far apart") {
   }
 }
 
-TEST_CASE("a set that all units read from the cache that they share is no unit's, nor memory's") {
-  Shape shape{.lanes = 1024, .walks = 132};
-  const auto is_read = [&](std::uint64_t mebibytes_of_set) {
-    shape.blocks = (mebibytes_of_set << 20) / shape.block_bytes();
-    return reads_shared_cache(shape);
-  };
-  CHECK_FALSE(is_read(3));
-  CHECK(is_read(4));
-  CHECK(is_read(128));
-  CHECK_FALSE(is_read(129));
-  shape.walks = 1;
-  CHECK_FALSE(is_read(32));
-  shape.walks = shape.regions = 132;
-  CHECK_FALSE(is_read(1));
-  shape.regions = 1;
-  shape.operation = Operation::write;
-  CHECK_FALSE(is_read(32));
-}
-
 TEST_CASE("regions lie one behind another, and each has as many walks") {
   const Shape shape{.walks = 6, .regions = 3, .blocks = 5};
   const std::vector<Place> places = places_of(shape);
