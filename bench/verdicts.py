@@ -83,9 +83,9 @@ def main() -> None:
             continue
         counts["verdicts"].update(document["runs"][1]["verdicts"])
         for row in document["findings"]:
-            verdicts = [cell["verdict"] for cell in row["runs"] if "verdict" in cell]
-            counts[row["probe"]].update(verdicts)
-            rows[name_of(row)].update(verdicts)
+            said_of_row = [cell["verdict"] for cell in row["runs"] if "verdict" in cell]
+            counts[row["probe"]].update(said_of_row)
+            rows[name_of(row)].update(said_of_row)
             resolutions += [cell["resolution_share"] for cell in row["runs"] if "resolution_share" in cell]
     print(f"{len(files)} runs, {len(pairs)} pairs of {given.side} a side, threshold {given.threshold}")
     print("exit     " + "   ".join(f"{status}: {count}" for status, count in sorted(exits.items())))
