@@ -37,9 +37,9 @@ std::array<Stall, Priorities::count> put_first(std::string_view words,
   std::vector<Stall> wanted;
   while (!words.empty()) {
     const std::size_t end = std::min(words.find(','), words.size());
-    const auto found = std::find_if(stalls.begin(), stalls.end(), [&](const StallWord& each) {
-      return each.word == words.substr(0, end);
-    });
+    const auto* const found =
+        std::find_if(stalls.begin(), stalls.end(),
+                     [&](const StallWord& each) { return each.word == words.substr(0, end); });
     if (found != stalls.end()) wanted.push_back(found->stall);
     words.remove_prefix(std::min(end + 1, words.size()));
   }

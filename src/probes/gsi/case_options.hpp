@@ -126,7 +126,7 @@ struct CaseOptions {
 CaseOptions read_options(const Request& request);
 
 /// What was typed and has no effect on what is simulated: "--nodes: ..."; empty when there is none.
-std::string find_idle_option(const CaseOptions& options);
+std::string find_idle_option(const CaseOptions& read);
 
 /// The thesis's priorities, but these words first. A word that is none is passed over.
 simulator::Priorities priorities_of(std::string_view cycle, std::string_view instruction);

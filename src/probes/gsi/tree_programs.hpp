@@ -28,7 +28,7 @@ class TreePrograms {
   explicit TreePrograms(const TreeSearch& search) : search_(search) {}
 
   /// Takes the queue's lock, and looks what is in it.
-  [[nodiscard]] std::uint32_t lock(Queue queue) const { return queue; }
+  static std::uint32_t lock(Queue queue) { return queue; }
   /// Gives the lock back.
   [[nodiscard]] std::uint32_t leave(Queue queue) const {
     return static_cast<std::uint32_t>(queues()) + queue;

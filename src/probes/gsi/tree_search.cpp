@@ -77,7 +77,7 @@ class Search {
 
   /// What a warp begins with.
   [[nodiscard]] std::uint32_t first_program(std::size_t number) const {
-    return is_worker(number) ? programs_.lock(first_queue(number)) : programs_.meet();
+    return is_worker(number) ? TreePrograms::lock(first_queue(number)) : programs_.meet();
   }
 
   std::uint32_t next(std::uint32_t number) {
@@ -152,10 +152,10 @@ class Search {
     return search_.queues == TaskQueues::one ? shared_queue : queue_of(unit_of(number));
   }
 
-  std::uint32_t lock(Warp& warp, Queue queue, Step then) const {
+  static std::uint32_t lock(Warp& warp, Queue queue, Step then) {
     warp.queue = queue;
     warp.step = then;
-    return programs_.lock(queue);
+    return TreePrograms::lock(queue);
   }
   std::uint32_t leave(Warp& warp, Step then) const {
     warp.step = then;
