@@ -21,7 +21,7 @@ MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, Shared& s
       copies_(machine_, table_, far_),
       units_(machine.load_store.units) {
   shared.far.add_unit(l1_);
-  for (Unit& unit : units_) unit.queue.resize(machine.load_store.queue_instructions);
+  for (Unit& each : units_) each.queue.resize(machine.load_store.queue_instructions);
   make_resident(trace);
 }
 
