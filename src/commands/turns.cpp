@@ -76,8 +76,9 @@ void Turns::pass(std::size_t which) {
   turns_[which].pass();
   look_meanwhile();
   if (turns_[which].is_done() || is_time_to_save()) keep(which);
-  for (std::size_t i = 0; i < which; ++i) visit_again(i);
-  for (std::size_t i = which + 1; i < turns_.size(); ++i) visit_again(i);
+  for (std::size_t i = 0; i < turns_.size(); ++i) {
+    if (i != which) visit_again(i);
+  }
 }
 
 /// The reference points of the others: a probe whose passes are few and far between would see

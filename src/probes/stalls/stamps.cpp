@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/estimate.hpp"
 #include "clprobe/statistics.hpp"
-#include "probes/stalls/bars.hpp"
 
 namespace clprobe::stalls {
 namespace {
@@ -49,8 +47,8 @@ Timer timer_of_kernels(const DeviceInfo& device) {
   return runs_items_in_turn(device) && has_clock ? Timer::clock : device.launch_timer;
 }
 
-bool is_by_groups(const Point& point) {
-  return phase_of(point).empty() && point.parameters.text_or("timer", "") == to_word(Timer::clock);
+bool has_stamps(const Point& point) {
+  return point.parameters.text_or("timer", "") == to_word(Timer::clock);
 }
 
 double ticks_of_middle(std::span<const Stamp> groups) {

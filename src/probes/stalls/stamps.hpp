@@ -28,8 +28,8 @@ inline constexpr std::string_view phase_span = "span";
 /// clock there, it times each of them, and the middle one counts.
 Timer timer_of_kernels(const DeviceInfo& device);
 
-/// Whether a point's samples are what the middle one of its groups took.
-bool is_by_groups(const Point& point);
+/// Whether a clock in the kernel times a point: its phase, or, where it has none, its middle group.
+bool has_stamps(const Point& point);
 
 /// The same work with the clock of one phase.
 Point with_phase(const Point& usual, std::string_view phase);

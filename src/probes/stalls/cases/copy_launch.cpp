@@ -29,7 +29,7 @@ class Copies {
       : shared_(shared),
         arguments_(Arguments::of(point)),
         phase_(phase_of(point)),
-        is_by_groups_(is_by_groups(point)),
+        has_stamps_(has_stamps(point)),
         kernel_(shared.session.kernel(kernel_file, "stalls_copy",
                                       options_of(shared.session.info(), point))) {
     require_group(shared.session, kernel_, arguments_.work_items);
@@ -55,7 +55,7 @@ class Copies {
   Shared& shared_;
   Arguments arguments_;
   std::string phase_;
-  bool is_by_groups_;
+  bool has_stamps_;
   cl::Kernel kernel_;
   cl::Buffer from_{};
   cl::Buffer to_{};
@@ -134,8 +134,8 @@ std::uint64_t Copies::ticks() const {
                       .shared_ended = own[std::size(all_phases) + 1]});
   }
   if (place) return sum / std::max<std::uint64_t>(arguments_.groups, 1);
-  const double ticks = is_by_groups_ ? ticks_of_middle(stamps)
-                                     : phase_ticks(phase_, stamps, 1, has_shared_clock(device()));
+  const double ticks = phase_.empty() ? ticks_of_middle(stamps)
+                                      : phase_ticks(phase_, stamps, 1, has_shared_clock(device()));
   return static_cast<std::uint64_t>(std::llround(ticks_of_shared(device()) * ticks));
 }
 
@@ -157,7 +157,7 @@ Measurement Copies::run(std::uint64_t iterations) {
   measurement.sample.accesses = iterations;
   measurement.sample.event_ns = times.event_ns;
   measurement.sample.host_ns = times.host_ns;
-  if (!phase_.empty() || is_by_groups_) measurement.sample.ticks = ticks();
+  if (has_stamps_) measurement.sample.ticks = ticks();
   prove(first, count, addend, measurement);
   prove_noise(count, addend, measurement);
   return measurement;

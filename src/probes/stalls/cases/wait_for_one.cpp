@@ -221,7 +221,7 @@ Memory memory_of(const Point& point) {
   Memory memory;
   memory.data = shape.far_bytes;
   memory.results = std::uint64_t{shape.groups} * shape.work_items * word_bytes;
-  if (!phase_of(point).empty() || is_by_groups(point)) {
+  if (has_stamps(point)) {
     memory.stamps = std::uint64_t{shape.groups} * shape.parts_of_group() * sizeof(Stamp);
   }
   return memory;

@@ -31,14 +31,14 @@ class Mixed {
         arguments_(Arguments::of(mix, point)),
         parts_of_group_(shape_of<Shape>(point).parts_of_group()),
         phase_(phase_of(point)),
-        is_by_groups_(is_by_groups(point)),
+        has_stamps_(has_stamps(point)),
         kernel_(shared.session.kernel(kernel_file, "stalls_mixed",
                                       options_of(shared.session.info(), point))) {
     require_group(shared.session, kernel_, arguments_.work_items);
     const Memory memory = memory_of(point);
     data_ = shared.filled_data(memory.data);
     out_ = shared.held(&Shared::results, memory.results);
-    if (has_stamps()) stamps_ = shared.held(&Shared::stamps, memory.stamps);
+    if (has_stamps_) stamps_ = shared.held(&Shared::stamps, memory.stamps);
     set_arguments();
   }
 
@@ -49,7 +49,6 @@ class Mixed {
     return std::uint64_t{arguments_.groups} * arguments_.work_items;
   }
   [[nodiscard]] const DeviceInfo& device() const { return shared_.session.info(); }
-  [[nodiscard]] bool has_stamps() const { return !phase_.empty() || is_by_groups_; }
   [[nodiscard]] std::uint64_t ticks() const;
   void set_arguments();
   void prove(cl_uint launch, cl_uint count, Measurement& measurement) const;
@@ -58,7 +57,7 @@ class Mixed {
   Arguments arguments_;
   std::size_t parts_of_group_;
   std::string phase_;
-  bool is_by_groups_;
+  bool has_stamps_;
   cl::Kernel kernel_;
   cl::Buffer data_{};
   cl::Buffer out_{};
@@ -79,7 +78,7 @@ void Mixed::set_arguments() {
     kernel_.setArg(index++, value);
   }
   kernel_.setArg(index++, out_);
-  if (!has_stamps()) return;
+  if (!has_stamps_) return;
   kernel_.setArg(index++, never);
   kernel_.setArg(index, stamps_);
 }
@@ -98,7 +97,7 @@ std::uint64_t Mixed::ticks() const {
     stamps.resize(arguments_.groups);
     of_group = 1;
   }
-  if (is_by_groups_) return static_cast<std::uint64_t>(std::llround(ticks_of_middle(stamps)));
+  if (phase_.empty()) return static_cast<std::uint64_t>(std::llround(ticks_of_middle(stamps)));
   const bool is_shared = has_shared_clock(device());
   const bool is_by_shared = phase_ == phase_tail || phase_ == phase_span;
   const double scale = is_by_shared ? ticks_of_shared(device()) : 1.0;
@@ -132,7 +131,7 @@ Measurement Mixed::run(std::uint64_t iterations) {
   measurement.sample.accesses = iterations;
   measurement.sample.event_ns = times.event_ns;
   measurement.sample.host_ns = times.host_ns;
-  if (has_stamps()) measurement.sample.ticks = ticks();
+  if (has_stamps_) measurement.sample.ticks = ticks();
   prove(launch, count, measurement);
   return measurement;
 }
@@ -140,7 +139,7 @@ Measurement Mixed::run(std::uint64_t iterations) {
 }  // namespace
 
 std::string options_of(const DeviceInfo& device, const Point& point) {
-  if (phase_of(point).empty() && !is_by_groups(point)) return part_options(0, false, device);
+  if (!has_stamps(point)) return part_options(0, false, device);
   const std::string_view stamps = runs_items_in_turn(device) ? with_ends : with_stamps;
   return part_options(0, true, device) + std::string(stamps);
 }
