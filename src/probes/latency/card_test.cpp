@@ -125,6 +125,22 @@ TEST_CASE("levels of global and local memory stand on the card, the others in ro
   CHECK(found.unseen == std::vector<std::string>{"image"});
 }
 
+TEST_CASE("a row says how far the nearest level is from that of global memory") {
+  const auto row = [](double ratio, double low, double high, std::string_view label) {
+    ProbeResult result;
+    add_level(result, "image", 1, 10.0, 1024.0, 0.0, nullptr);
+    result.findings.push_back(finding_of("beside_global", "image", {}, "", ratio, low, high));
+    result.findings.back().label = label;
+    return card(result).rows.at(0).text;
+  };
+  CHECK(row(0.88, 0.87, 0.89, "") == "10.0 ns to 1 KiB; 12 % below global 1");
+  CHECK(row(1.5, 1.4, 1.6, "") == "10.0 ns to 1 KiB; 50 % above global 1");
+  CHECK(row(2.0, 1.9, 2.1, "") == "10.0 ns to 1 KiB; 2 times global 1");
+  CHECK(row(1.05, 1.0, 1.1, "") == "10.0 ns to 1 KiB; like global 1");
+  CHECK(row(0.95, 0.9, 1.0, "") == "10.0 ns to 1 KiB; like global 1");
+  CHECK(row(1.05, 1.04, 1.1, "as global") == "10.0 ns to 1 KiB; as global");
+}
+
 TEST_CASE("of more than three levels a row has the first and the last") {
   ProbeResult result;
   for (int level = 1; level <= 3; ++level) {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 #include "clprobe/estimate.hpp"
@@ -187,6 +189,16 @@ bool is_measured_near(std::span<const CurvePoint> curve, double working_set_byte
   });
 }
 
+/// The latencies of a series' levels, the nearest first.
+std::vector<Finding> times_of_levels(const Findings& found, std::string_view series) {
+  std::vector<Finding> times;
+  std::copy_if(found.findings.begin(), found.findings.end(), std::back_inserter(times),
+               [&](const Finding& each) {
+                 return each.name == "latency" && each.series == series && each.value;
+               });
+  return times;
+}
+
 /// Whether the driver keeps on the device what it made for the host: loads from there then take as
 /// long as those of as much global memory.
 void add_host_memory(Findings& found, std::span<const CurvePoint> host,
@@ -217,6 +229,52 @@ void add_in_order(Findings& found, std::span<const CurvePoint> ordered,
     finding.reason = "as much in random order was not measured";
   }
   found.findings.push_back(std::move(finding));
+}
+
+/// What each level takes more than the one before it.
+void add_steps_up(Findings& found, std::string_view series) {
+  const std::vector<Finding> times = times_of_levels(found, series);
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    const Finding& nearer = times[i - 1];
+    const Finding& level = times[i];
+    Finding added = of_level("added", series, *level.level, "seconds");
+    added.method = "beside the level before";
+    added.value = *level.value - *nearer.value;
+    added.low = *level.low - *nearer.high;
+    added.high = *level.high - *nearer.low;
+    found.findings.push_back(std::move(added));
+  }
+}
+
+/// Whether loads of another memory take what those of global memory take, whatever the working set.
+bool is_alike(std::span<const CurvePoint> curve, std::span<const CurvePoint> global) {
+  constexpr double within = 1.1;
+  constexpr std::ptrdiff_t min_sizes = 5;
+  constexpr double nearly_all = 0.9;
+  std::ptrdiff_t sizes = 0;
+  std::ptrdiff_t alike = 0;
+  for (const CurvePoint& each : curve) {
+    if (!is_measured_near(global, each.working_set_bytes)) continue;
+    ++sizes;
+    const double ratio = each.latency / nearest_latency(global, each.working_set_bytes);
+    if (ratio <= within && ratio >= 1.0 / within) ++alike;
+  }
+  return sizes >= min_sizes &&
+         static_cast<double>(alike) >= nearly_all * static_cast<double>(sizes);
+}
+
+/// What the nearest level of another memory takes, as a ratio to that of global memory.
+void add_beside_global(Findings& found, std::string_view series, std::span<const CurvePoint> curve,
+                       std::span<const CurvePoint> global) {
+  const std::vector<Finding> own = times_of_levels(found, series);
+  const std::vector<Finding> other = times_of_levels(found, global_series);
+  if (own.empty() || other.empty()) return;
+  if (own.front().level != 1 || other.front().level != 1) return;
+  Finding ratio = finding_of(
+      "beside_global", series, {}, "nearest levels", *own.front().value / *other.front().value,
+      *own.front().low / *other.front().high, *own.front().high / *other.front().low);
+  if (is_alike(curve, global)) ratio.label = alike_global;
+  found.findings.push_back(std::move(ratio));
 }
 
 /// What one node per page costs beyond as many nodes that lie side by side: translation. The chase
@@ -253,7 +311,10 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   for (const SeriesSpec& series : all_series()) {
     if (!series.is_shown) continue;
     const auto curve = latency_curve(points, series.name, device);
-    if (!curve.empty()) add_levels(found, series, device, curve, pages);
+    if (curve.empty()) continue;
+    add_levels(found, series, device, curve, pages);
+    add_steps_up(found, series.name);
+    if (series.name != global_series) add_beside_global(found, series.name, curve, global);
   }
   add_in_order(found, latency_curve(points, in_order_series, device), global);
   add_host_memory(found, latency_curve(points, host_series, device), global);

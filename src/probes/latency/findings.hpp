@@ -13,6 +13,9 @@ namespace clprobe::latency {
 inline constexpr std::string_view kept_on_host = "host";
 inline constexpr std::string_view kept_on_device = "device";
 
+/// Label of the finding `beside_global` where the whole curve is that of global memory.
+inline constexpr std::string_view alike_global = "as global";
+
 /// What a stored point has that no point of this probe can have.
 std::optional<PointProblem> find_problem_of(const Point& point);
 

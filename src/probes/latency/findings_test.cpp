@@ -358,6 +358,48 @@ TEST_CASE("what an order of addresses saves is its latency beside that of a rand
           .empty());
 }
 
+TEST_CASE("each level says what it adds to the one before") {
+  const Findings found = probe.analyse(big_gpu(), measured(big_gpu(), {}));
+  const auto added = findings_of(found, "global", "added");
+  const auto times = findings_of(found, "global", "latency");
+  REQUIRE(times.size() == 3);
+  REQUIRE(added.size() == 2);
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    CHECK(added[i].level == times[i + 1].level);
+    CHECK(*added[i].value == *times[i + 1].value - *times[i].value);
+    CHECK(*added[i].low == *times[i + 1].low - *times[i].high);
+    CHECK(*added[i].high == *times[i + 1].high - *times[i].low);
+  }
+}
+
+TEST_CASE("a memory's nearest level is set beside that of global memory, and its curve") {
+  const auto beside = [](std::string_view series, const std::function<double(double)>& time_of,
+                         bool has_global = true) {
+    Plan plan = plan_of(big_gpu());
+    if (has_global) take_samples(plan.points, "global", three_levels());
+    take_samples(plan.points, series, time_of);
+    return findings_of(probe.analyse(big_gpu(), plan.points), series, "beside_global");
+  };
+  const auto global_time = [](double size) { return time_at(three_levels(), size); };
+  const auto faster = beside("local", [](double) { return 12.0; });
+  REQUIRE(faster.size() == 1);
+  CHECK(*faster[0].value == doctest::Approx(0.75).epsilon(0.01));
+  CHECK(*faster[0].low <= *faster[0].value);
+  CHECK(*faster[0].high >= *faster[0].value);
+  CHECK(faster[0].label.empty());
+  CHECK(beside("image", global_time).at(0).label == "as global");
+  CHECK(beside("image", [&](double size) { return 1.07 * global_time(size); }).at(0).label ==
+        "as global");
+  CHECK(beside("image", [&](double size) { return 1.2 * global_time(size); }).at(0).label.empty());
+  CHECK(beside("image", [&](double size) { return 0.85 * global_time(size); }).at(0).label.empty());
+  // Alike up to the first cache's end is not alike.
+  CHECK(beside("image", [](double) { return 16.0; }).at(0).label.empty());
+  CHECK(beside(
+            "local", [](double) { return 12.0; }, false)
+            .empty());
+  CHECK(beside("global", global_time).empty());
+}
+
 TEST_CASE("too few points for a level are said to be too few") {
   Request request;
   set_sizes(request, {{kibibytes(4), kibibytes(8), 2.0}});

@@ -70,7 +70,9 @@ constexpr FindingSpec finding_specs[]{
     {.name = "cycles", .unit = "cycles", .role = Role::headline},
     {.name = "capacity", .unit = "bytes", .role = Role::headline, .better = Better::more},
     {.name = "step", .role = Role::headline},
+    {.name = "added", .unit = "seconds", .role = Role::remark},
     {.name = "beyond", .unit = "seconds", .role = Role::remark},
+    {.name = "beside_global", .role = Role::remark},
     {.name = "in_order", .unit = "share", .role = Role::remark},
     {.name = "host_memory"},
 };
