@@ -42,13 +42,13 @@ FILL = 2654435769
 
 # Of wait_for_one.hpp: what one iteration does, groups per compute unit, work-items of a group.
 CASES: dict[str, dict[str, int]] = {
-    "memory-bound": {"groups_per_unit": 2, "work_items": 256, "far_loads": 1},
-    "latency-bound": {"far_loads": 1, "is_chase": 1},
+    "memory-bound": {"groups_per_unit": 2, "work_items": 256, "far_loads": 4},
+    "latency-bound": {"far_loads": 4, "is_chase": 1},
     "bank-conflicts": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "tile_loads": 4,
                        "tile_stride": 32, "has_barrier": 1},
-    "barrier": {"work_items": 256, "near_loads": 1, "turn_steps": 128, "has_barrier": 1},
-    "dependency-chain": {"near_loads": 1, "chain_steps": 64, "has_barrier": 1},
-    "divergence": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "turn_steps": 64,
+    "barrier": {"work_items": 256, "near_loads": 1, "turn_steps": 512, "has_barrier": 1},
+    "dependency-chain": {"groups_per_unit": 4, "near_loads": 1, "chain_steps": 256, "has_barrier": 1},
+    "divergence": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "turn_steps": 256,
                    "is_divergent": 1},
 }
 DEFAULTS = {"groups_per_unit": 1, "work_items": 32, "far_loads": 0, "is_chase": 0, "near_loads": 0,

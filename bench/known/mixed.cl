@@ -73,11 +73,13 @@ kernel void stalls_fill(global uint* data) {
     sum += ((word0 + word1) + (word2 + word3)) + ((word4 + word5) + (word6 + word7));   \
   }
 // clang-format on
+#define FOLLOW far = NEXT(far + data[LINE_OF(far, far_mask) * LINE_WORDS + lane]);
 
-// One iteration of a work-item: 8 * far_loads independent loads of one stream (or far_loads, each
-// of which waits for the one before), 4 * near_loads of another, 4 * tile_loads of local memory,
-// 4 * chain_steps operations, 4 * turn_steps more of those whose turn it is, a barrier. Work-items
-// from `workers` on only make noise: 4 * noise operations or loads, which nothing waits for.
+// One iteration of a work-item: 8 * far_loads independent loads of one stream (or 4 * far_loads,
+// each of which waits for the one before), 4 * near_loads of another, 4 * tile_loads of local
+// memory, 4 * chain_steps operations, 4 * turn_steps more of those whose turn it is, a barrier.
+// Work-items from `workers` on only make noise: 4 * noise operations or loads, for none of which
+// anything waits.
 kernel void stalls_mixed(global const uint* restrict data, uint launch, uint iterations,
                          uint workers, uint far_loads, uint far_mask, uint is_chase,
                          uint near_loads, uint near_mask, uint tile_loads, uint tile_stride,
@@ -102,7 +104,7 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
     if (item < workers) {
       if (is_chase != 0) {
         for (uint k = 0; k < far_loads; ++k) {
-          far = NEXT(far + data[LINE_OF(far, far_mask) * LINE_WORDS + lane]);
+          FOLLOW FOLLOW FOLLOW FOLLOW
         }
       } else {
         for (uint k = 0; k < far_loads; ++k) LOAD_FAR_8

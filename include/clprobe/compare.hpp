@@ -48,6 +48,9 @@ struct ComparedFinding {
   /// Half the width of an interval of what changed while the run lasted, as its reference points
   /// saw it: on the line on which findings are compared (logarithms; of shares themselves).
   double disturbance{0.0};
+  /// Whether others may have had a part of the processor, and its memory, for as long as the run:
+  /// of the CPU of a virtual machine. No interval of one run holds that.
+  bool is_of_virtual_cpu{false};
   /// Of what is judged as a part of another finding: the value of that one, in the same unit; else
   /// 0, also where it is not known.
   double whole{0.0};

@@ -272,6 +272,7 @@ struct HostInfo {
   std::string os{};
   std::string kernel{};
   std::int64_t logical_cpus{0};
+  bool is_virtual{false};  ///< a virtual machine, whose host others may use as well
 
   friend bool operator==(const HostInfo&, const HostInfo&) = default;
 };

@@ -29,6 +29,10 @@ std::vector<const Visits*> visits_by_set(std::span<const AblationBuild> builds, 
     visits[each.idealised] = &each.visits_ns;
   }
   for (std::size_t set = 0; set < sets; ++set) {
+    if (!is_reachable(static_cast<std::uint32_t>(set), options.needs)) {
+      visits[set] = nullptr;
+      continue;
+    }
     if (visits[set] == nullptr) {
       throw AblationError(fmt::format("build {} of {} is missing", set, sets));
     }
@@ -43,21 +47,31 @@ std::vector<const Visits*> visits_by_set(std::span<const AblationBuild> builds, 
   return visits;
 }
 
+/// What has to be gone before factor i can be.
+std::size_t needed_by(std::size_t i, std::span<const std::uint32_t> needs) {
+  return needs.empty() ? 0 : needs[i];
+}
+
+/// cost(ij) - cost(i) - cost(j), in which one T is left, without what the two need.
+double interaction_of(std::span<const double> times, std::span<const std::uint32_t> needs,
+                      std::size_t i, std::size_t j) {
+  const std::size_t a = std::size_t{1} << i;
+  const std::size_t b = std::size_t{1} << j;
+  const std::size_t gone = needed_by(i, needs) | needed_by(j, needs);
+  if (i == j || (gone & (a | b)) != 0) return 0.0;
+  return times[gone | a] + times[gone | b] - times[gone | a | b] - times[gone];
+}
+
 /// All that is computed from one set of times, in one row so that a bootstrap has one loop:
-/// T(none), T(all), Shapley values, costs alone, interactions of all pairs.
-std::vector<double> quantities_of(std::span<const double> times) {
+/// T(none), T(all), Shapley values, interactions of all pairs.
+std::vector<double> quantities_of(std::span<const double> times,
+                                  std::span<const std::uint32_t> needs) {
   const auto factors = static_cast<std::size_t>(std::countr_zero(times.size()));
   std::vector<double> row{times.front(), times.back()};
-  const std::vector<double> shapley = shapley_values(times);
+  const std::vector<double> shapley = shapley_values(times, needs);
   row.insert(row.end(), shapley.begin(), shapley.end());
-  for (std::size_t i = 0; i < factors; ++i) row.push_back(times[0] - times[std::size_t{1} << i]);
   for (std::size_t i = 0; i < factors; ++i) {
-    for (std::size_t j = 0; j < factors; ++j) {
-      const std::size_t a = std::size_t{1} << i;
-      const std::size_t b = std::size_t{1} << j;
-      // cost(ab) - cost(a) - cost(b), in which one T(none) is left.
-      row.push_back(i == j ? 0.0 : times[a] + times[b] - times[a | b] - times[0]);
-    }
+    for (std::size_t j = 0; j < factors; ++j) row.push_back(interaction_of(times, needs, i, j));
   }
   return row;
 }
@@ -71,6 +85,7 @@ void bootstrap(std::span<const Visits* const> visits, std::span<const double> ty
   for (int i = 0; i < options.resamples; ++i) {
     const std::mt19937_64 round = generator;
     for (std::size_t set = 0; set < visits.size(); ++set) {
+      if (visits[set] == nullptr) continue;
       if (options.are_rounds) generator = round;
       times[set] = resampled_ns(*visits[set], typical[set], generator);
     }
@@ -97,22 +112,44 @@ Cost cost_of(double ns, std::span<const double> resampled, double confidence) {
 
 }  // namespace
 
-std::vector<double> shapley_values(std::span<const double> times) {
-  const auto factors = static_cast<std::size_t>(std::countr_zero(times.size()));
-  // Of the k! orders, those in which the sets before and after a factor are given.
-  std::vector<double> factorial{1.0};
-  for (std::size_t n = 1; n <= factors; ++n) {
-    factorial.push_back(factorial.back() * static_cast<double>(n));
+bool is_reachable(std::uint32_t set, std::span<const std::uint32_t> needs) {
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    if (((set >> i) & 1U) != 0 && (needs[i] & ~set) != 0) return false;
+  }
+  return true;
+}
+
+std::vector<double> shapley_values(std::span<const double> times,
+                                   std::span<const std::uint32_t> needs) {
+  const std::size_t sets = times.size();
+  if (sets == 0) return {};
+  const auto factors = static_cast<std::size_t>(std::countr_zero(sets));
+  const auto can_go_from = [&](std::size_t set, std::size_t i) {
+    const std::size_t bit = std::size_t{1} << i;
+    return (set & bit) == 0 && is_reachable(static_cast<std::uint32_t>(set | bit), needs);
+  };
+  // In how many orders the factors of a set can go before the others, and the others after them.
+  std::vector<double> before(sets, 0.0);
+  std::vector<double> after(sets, 0.0);
+  before.front() = 1.0;
+  after.back() = 1.0;
+  for (std::size_t set = 0; set < sets; ++set) {
+    for (std::size_t i = 0; i < factors; ++i) {
+      if (can_go_from(set, i)) before[set | (std::size_t{1} << i)] += before[set];
+    }
+  }
+  for (std::size_t set = sets; set-- > 0;) {
+    for (std::size_t i = 0; i < factors; ++i) {
+      if (can_go_from(set, i)) after[set] += after[set | (std::size_t{1} << i)];
+    }
   }
   std::vector<double> values(factors, 0.0);
-  for (std::size_t set = 0; set < times.size(); ++set) {
-    const auto before = static_cast<std::size_t>(std::popcount(set));
+  for (std::size_t set = 0; set < sets; ++set) {
+    if (before[set] == 0.0) continue;
     for (std::size_t i = 0; i < factors; ++i) {
-      const std::size_t bit = std::size_t{1} << i;
-      if ((set & bit) != 0) continue;
-      const double weight =
-          factorial[before] * factorial[factors - before - 1] / factorial[factors];
-      values[i] += weight * (times[set] - times[set | bit]);
+      if (!can_go_from(set, i)) continue;
+      const std::size_t without = set | (std::size_t{1} << i);
+      values[i] += before[set] * after[without] / after.front() * (times[set] - times[without]);
     }
   }
   return values;
@@ -123,11 +160,13 @@ Ablation attribute_time(std::span<const AblationBuild> builds, std::size_t facto
   const std::vector<const Visits*> visits = visits_by_set(builds, factors, options);
   std::vector<double> typical;
   typical.reserve(visits.size());
-  for (const Visits* const each : visits) typical.push_back(typical_ns(*each));
-  const std::vector<double> row = quantities_of(typical);
+  for (const Visits* const each : visits) {
+    typical.push_back(each == nullptr ? 0.0 : typical_ns(*each));
+  }
+  const std::vector<double> row = quantities_of(typical, options.needs);
   std::vector<std::vector<double>> resampled(row.size());
   bootstrap(visits, typical, options, [&](std::span<const double> times) {
-    const std::vector<double> each = quantities_of(times);
+    const std::vector<double> each = quantities_of(times, options.needs);
     for (std::size_t i = 0; i < each.size(); ++i) resampled[i].push_back(each[i]);
   });
   std::size_t at = 0;
@@ -140,7 +179,6 @@ Ablation attribute_time(std::span<const AblationBuild> builds, std::size_t facto
   ablation.none = next();
   ablation.all = next();
   for (std::size_t i = 0; i < factors; ++i) ablation.factors.push_back(next());
-  for (std::size_t i = 0; i < factors; ++i) ablation.alone.push_back(next());
   for (std::size_t i = 0; i < factors; ++i) {
     ablation.interactions.emplace_back();
     for (std::size_t j = 0; j < factors; ++j) ablation.interactions[i].push_back(next());

@@ -313,6 +313,9 @@ RunDigest digest(const Run& run, std::string_view file) {
   const std::vector<Disturbance> disturbances = find_disturbances(run);
   for (const ProbeResult& each : run.results) {
     result.results.push_back(digest_result(each, run.device, disturbances));
+    for (ComparedFinding& finding : result.results.back().findings) {
+      finding.is_of_virtual_cpu = run.host.is_virtual && run.device.type == DeviceType::cpu;
+    }
   }
   return result;
 }

@@ -140,6 +140,8 @@ ComparedFinding pool_finding(const Matches& matches, std::size_t runs,
     return pooled;
   }
   pooled.finding.reason.clear();
+  // What others did to one run is in the distance between the runs.
+  if (with_value.size() > 1) pooled.is_of_virtual_cpu = false;
   if (is_bracket(pooled.finding)) {
     pool_brackets(with_value, pooled);
   } else if (with_value.size() > 1 && are_parts) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
 
@@ -30,6 +31,14 @@ std::string value_in_file(const char* path, std::string_view key, char separator
   return "";
 }
 
+/// x86 processors say so by a flag that hypervisors set, others' by what the kernel has found.
+bool is_virtual_machine() {
+  const std::string flags = " " + value_in_file("/proc/cpuinfo", "flags", ':') + " ";
+  return flags.find(" hypervisor ") != std::string::npos ||
+         std::filesystem::exists("/sys/hypervisor/type") ||
+         std::filesystem::exists("/proc/device-tree/hypervisor");
+}
+
 }  // namespace
 
 ToolInfo tool_info() {
@@ -48,6 +57,7 @@ HostInfo host_info() {
   utsname system{};
   if (uname(&system) == 0) host.kernel = fmt::format("{} {}", system.sysname, system.release);
   host.logical_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+  host.is_virtual = is_virtual_machine();
   return host;
 }
 

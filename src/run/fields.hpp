@@ -151,7 +151,9 @@ struct Fields<HostInfo> {
   static constexpr std::string_view name = "host";
   static constexpr auto list = std::tuple(
       always("cpu", &HostInfo::cpu), always("os", &HostInfo::os),
-      always("kernel", &HostInfo::kernel), always("logical_cpus", &HostInfo::logical_cpus));
+      always("kernel", &HostInfo::kernel), always("logical_cpus", &HostInfo::logical_cpus),
+      if_any("is_virtual", &HostInfo::is_virtual,
+             "a virtual machine, whose host others may use as well"));
 };
 
 template <>

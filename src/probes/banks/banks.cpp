@@ -32,7 +32,8 @@ constexpr Option options[]{
      .value_name = "LIST",
      .summary = "bytes per access to local memory",
      .details = "Bytes per access to local memory, as a comma list. Default: all of them. The "
-                "model of conflicts and the transposition have the first.",
+                "model of conflicts and the transposition have the first; by default the model "
+                "has words as wide as a bank.",
      .value = Choices{word_choices}},
     {.name = "strides",
      .value_name = "LIST",
@@ -296,6 +297,14 @@ std::vector<int> thinned_for(Effort effort, std::vector<int> numbers) {
   return some;
 }
 
+/// A word as wide as a bank is served whole in one pass: what is wider takes several, and of what
+/// is narrower two words share a place.
+int word_of_model(const Asked& asked, const Model& model) {
+  const bool is_a_word =
+      std::find(all_words.begin(), all_words.end(), model.width_bytes) != all_words.end();
+  return asked.words.empty() && is_a_word ? model.width_bytes : words_of(asked).front();
+}
+
 /// Exactly k lanes on k rows of one bank, now that it is known which places share a bank.
 std::vector<Point> refine(const DeviceInfo& device, const Request& request,
                           std::span<const Point> points) {
@@ -306,7 +315,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   // Where none are visible, and congestion was asked for: rows that any candidate has in one bank.
   if (!verdict->is_visible && asked.ways.empty()) return more;
   const Model model = verdict->is_visible ? verdict->ranking.front().model : Model{128, 8, 1};
-  const int word = words_of(asked).front();
+  const int word = word_of_model(asked, model);
   const std::int64_t lanes = lanes_of(device);
   const auto thinned_powers = [&](std::int64_t last) {
     return thinned_for(asked.effort, powers_of_two(last));

@@ -136,6 +136,21 @@ TEST_CASE("words, sub-groups, instructions and series are those that were asked 
   CHECK(banks_probe().plan(gpu(), asking({}, {"global"})).points.empty());
 }
 
+TEST_CASE("words of the model are as wide as the banks, where none are asked for") {
+  const auto words = [](int width_bytes, const Request& request) {
+    std::vector<Point> points = accesses_for(gpu(), request);
+    take_samples(points, {32, width_bytes, 32});
+    std::set<std::int64_t> found;
+    for (const Point& point : banks_probe().refine(gpu(), request, points)) {
+      found.insert(point.parameters.integer("word_bytes"));
+    }
+    return found;
+  };
+  CHECK(words(4, {}) == std::set<std::int64_t>{4});
+  CHECK(words(8, {}) == std::set<std::int64_t>{8});
+  CHECK(words(8, asking({{"words", Words{"4"}}})) == std::set<std::int64_t>{4});
+}
+
 TEST_CASE("points name their parameters in this order, and are read back as they were") {
   std::vector<Point> points = accesses_for(gpu());
   take_samples(points, {32, 4, 32});

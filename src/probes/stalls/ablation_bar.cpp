@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -18,6 +20,7 @@
 namespace clprobe::stalls {
 namespace {
 
+constexpr std::string_view issue_label = "no stall: issue";
 constexpr std::string_view not_resolved = "not resolved: within two sigma of nothing";
 static_assert(not_resolved.starts_with(stack_not_resolved));
 
@@ -73,13 +76,39 @@ Visits visits_of(const Point& point, const DeviceInfo& device) {
   return point.failure.empty() ? access_times_by_visit_ns(point, device) : Visits{};
 }
 
+double crowd_of(const Point& point) {
+  return static_cast<double>(point.parameters.integer_or(crowd_name, 0));
+}
+
 std::vector<AblationBuild> builds_in(const Points& points, const DeviceInfo& device) {
   std::vector<AblationBuild> builds;
   for (const Point* const point : points) {
-    if (noise_of(*point) || !phase_of(*point).empty()) continue;
+    if (noise_of(*point) || !phase_of(*point).empty() || crowd_of(*point) > 0.0) continue;
     builds.push_back({shape_of<Ablated>(*point).idealised, visits_of(*point, device)});
   }
   return builds;
+}
+
+/// The build of which most has been taken away.
+const AblationBuild& without_causes(const std::vector<AblationBuild>& builds) {
+  return *std::max_element(
+      builds.begin(), builds.end(),
+      [](const AblationBuild& a, const AblationBuild& b) { return a.idealised < b.idealised; });
+}
+
+/// What is left without all causes, `all`, in two: `all` of the result is what a group takes where
+/// others fill its gaps, and its only factor what those took. Nothing where that was not measured.
+std::optional<Ablation> split_rest(const AblationBuild& all, const Points& points,
+                                   const DeviceInfo& device) {
+  const auto point = std::find_if(points.begin(), points.end(),
+                                  [](const Point* each) { return crowd_of(*each) > 0.0; });
+  if (point == points.end()) return std::nullopt;
+  Visits visits = visits_of(**point, device);
+  if (visits.empty()) return std::nullopt;
+  for (std::vector<double>& visit : visits) {
+    for (double& ns : visit) ns /= crowd_of(**point);
+  }
+  return attribute_time(std::array{AblationBuild{0, all.visits_ns}, AblationBuild{1, visits}}, 1);
 }
 
 /// The kinds of noise of which enough was measured.
@@ -139,8 +168,11 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
 
 void add_interactions(std::string_view bar, const Ablation& ablation, std::span<const Cause> causes,
                       std::vector<Finding>& findings) {
+  const std::vector<std::uint32_t> needs = needs_of(causes);
   for (std::size_t i = 0; i < causes.size(); ++i) {
     for (std::size_t j = i + 1; j < causes.size(); ++j) {
+      // What lies behind the other is not there with it.
+      if ((needs[i] >> j & 1U) != 0 || (needs[j] >> i & 1U) != 0) continue;
       // A difference of shares, which may be less than nothing.
       Finding both = with_interval(finding_of(stack_part_name, bar, "share", stack_view_shapley),
                                    fmt::format("{} + {}", label_of(causes[i]), label_of(causes[j])),
@@ -191,6 +223,14 @@ void add_first(std::string_view bar, const Ablation& ablation, std::span<const C
   findings.push_back(std::move(first));
 }
 
+/// What no cause accounts for: issue, where that is known, and what is unattributed.
+void add_rest(std::string_view bar, const Ablation& ablation, const std::optional<Ablation>& rest,
+              std::vector<Finding>& findings) {
+  if (rest) findings.push_back(share_of(bar, issue_label, rest->all, ablation.none.ns));
+  const Cost& unattributed = rest ? rest->factors.front() : ablation.all;
+  findings.push_back(share_of(bar, stack_remainder, unattributed, ablation.none.ns));
+}
+
 Finding without_share(std::string_view bar, std::string_view reason) {
   return without_value(stack_part_name, bar, stack_view_shapley, reason, "share");
 }
@@ -202,14 +242,15 @@ void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& 
   const std::size_t first = findings.size();
   try {
     const std::vector<Cause> causes = causes_in(shape_of<Ablated>(*points.front()).factors);
-    const Ablation ablation = attribute_time(builds_in(points, device), causes.size());
+    const std::vector<AblationBuild> builds = builds_in(points, device);
+    const Ablation ablation = attribute_time(builds, causes.size(), {.needs = needs_of(causes)});
     if (!(ablation.none.ns > 0.0)) throw AblationError("the kernel takes no time");
     findings.push_back(
         time_finding(bar, ablation.none.ns, ablation.none.interval, "median of the faster half"));
     for (std::size_t i = 0; i < causes.size(); ++i) {
       findings.push_back(share_of(bar, label_of(causes[i]), ablation.factors[i], ablation.none.ns));
     }
-    findings.push_back(share_of(bar, stack_remainder, ablation.all, ablation.none.ns));
+    add_rest(bar, ablation, split_rest(without_causes(builds), points, device), findings);
     add_first(bar, ablation, causes, findings);
     add_interactions(bar, ablation, causes, findings);
     add_noise(bar, points, device, ablation, causes, findings);

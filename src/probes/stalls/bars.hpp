@@ -17,6 +17,10 @@ namespace clprobe::stalls {
 /// The phase whose clock a point's samples read: its parameter. Empty: they are whole launches.
 std::string phase_of(const Point& point);
 
+/// The parameter of a point without causes whose launch has more groups than the kernel: how many
+/// for each.
+inline constexpr std::string_view crowd_name = "crowd";
+
 /// Whether noise speaks against the first cause: its label.
 inline constexpr std::string_view noise_verdict_name = "noise";
 

@@ -73,13 +73,28 @@ bool Ablated::has_taken(Cause cause) const {
   return found != causes.end() && ((idealised >> (found - causes.begin())) & 1U) != 0;
 }
 
+std::vector<std::uint32_t> needs_of(std::span<const Cause> causes) {
+  std::vector<std::uint32_t> needs(causes.size(), 0);
+  const auto place_of = [&](Cause cause) {
+    return static_cast<std::size_t>(std::find(causes.begin(), causes.end(), cause) -
+                                    causes.begin());
+  };
+  const std::size_t far = place_of(Cause::main_memory);
+  const std::size_t near = place_of(Cause::second_cache);
+  if (far < causes.size() && near < causes.size()) needs[near] = 1U << far;
+  return needs;
+}
+
 std::vector<Point> with_all_sets(const Point& usual) {
   auto ablated = shape_of<Ablated>(usual);
-  const std::size_t factors = causes_in(ablated.factors).size();
-  std::vector<Point> points(std::size_t{1} << factors, usual);
-  for (Point& point : points) {
-    write_shape(ablated, point);
-    ++ablated.idealised;
+  const std::vector<Cause> causes = causes_in(ablated.factors);
+  const std::vector<std::uint32_t> needs = needs_of(causes);
+  std::vector<Point> points;
+  for (std::uint32_t set = 0; set < (1U << causes.size()); ++set) {
+    if (!is_reachable(set, needs)) continue;
+    ablated.idealised = set;
+    points.push_back(usual);
+    write_shape(ablated, points.back());
   }
   return points;
 }

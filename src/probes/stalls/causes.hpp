@@ -38,6 +38,10 @@ std::vector<Cause> causes_in(std::string_view words);
 /// "main-memory,chain", as `causes_in` reads it.
 std::string joined(std::span<const Cause> causes);
 
+/// What must be gone before each of them can be, as AblationOptions has it: the loads that no
+/// longer come from main memory come from the second-level cache.
+std::vector<std::uint32_t> needs_of(std::span<const Cause> causes);
+
 /// Which causes of a kernel a point has taken away.
 struct Ablated {
   std::string factors{};       ///< as `joined` writes them
@@ -53,8 +57,8 @@ struct Ablated {
   [[nodiscard]] bool has_taken(Cause cause) const;
 };
 
-/// The same point with each set of its causes taken away. Throws std::out_of_range for a point
-/// without them.
+/// The same point with each set of its causes taken away that can be. Throws std::out_of_range for
+/// a point without them.
 std::vector<Point> with_all_sets(const Point& usual);
 
 }  // namespace clprobe::stalls

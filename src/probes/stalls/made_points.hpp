@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/causes.hpp"
 #include "probes/stalls/planned.hpp"
@@ -62,9 +63,12 @@ inline double value_of(const Findings& found, std::string_view name, std::string
   return *finding->value;
 }
 
-/// Each cause costs what `costs` says, independent of the others; `base` remains.
+/// Each cause costs what `costs` says, independent of the others; `base` remains. What of that is
+/// issue was not measured.
 inline void measure(std::vector<Point>& points, const std::map<std::string, double>& costs,
                     double base, const std::map<std::string, double>& noise_costs = {}) {
+  std::erase_if(points,
+                [](const Point& each) { return each.parameters.find(crowd_name) != nullptr; });
   for (Point& point : points) {
     const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
     const auto set = static_cast<std::uint64_t>(point.parameters.integer("idealised"));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "clprobe/registry.hpp"
+#include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/cases/copy.hpp"
 #include "probes/stalls/cases/search.hpp"
@@ -43,6 +44,7 @@ TEST_CASE("every case has all sets of its causes once, and noise that begins wit
       CHECK(std::find(causes.begin(), causes.end(), mix->built_for) != causes.end());
       const std::string kind = point.parameters.text_or("noise", "");
       if (!point.parameters.text_or("phase", "").empty()) continue;
+      if (point.parameters.find(crowd_name) != nullptr) continue;
       if (kind.empty()) {
         CHECK(sets.insert(point.parameters.integer("idealised")).second);
       } else {
@@ -50,7 +52,9 @@ TEST_CASE("every case has all sets of its causes once, and noise that begins wit
       }
     }
     CHECK(factors <= max_factors);
-    CHECK(sets.size() == std::size_t{1} << factors);
+    // Of four sets of main memory and the cache before it three: it has to be gone first.
+    const bool is_nested = mix->far_loads != 0;
+    CHECK(sets.size() == (std::size_t{1} << factors) * (is_nested ? 3 : 4) / 4);
     CHECK(*sets.rbegin() + 1 == std::int64_t{1} << factors);
     CHECK(noise.size() == std::size(all_noise));
     for (const auto& [kind, amounts] : noise) {
@@ -68,7 +72,8 @@ TEST_CASE("taking a cause away changes its arguments alone, and never how much i
     for (const Point& point : points) {
       if (!point.parameters.text_or("noise", "").empty()) continue;
       const auto shape = arguments_of(*mix, point);
-      CHECK(shape.groups == usual.groups);
+      const auto crowd = static_cast<std::uint32_t>(point.parameters.integer_or(crowd_name, 1));
+      CHECK(shape.groups == usual.groups * crowd);
       CHECK(shape.work_items == usual.work_items);
       CHECK(shape.far_loads == usual.far_loads);
       CHECK(shape.near_loads == usual.near_loads);
@@ -82,6 +87,27 @@ TEST_CASE("taking a cause away changes its arguments alone, and never how much i
              shape.tile_stride == usual.tile_stride && shape.is_chain == usual.is_chain &&
              shape.turn_shift == usual.turn_shift && shape.has_barrier == usual.has_barrier));
     }
+  }
+}
+
+TEST_CASE(
+    "a GPU's units are filled with groups that have nothing left to wait for; a CPU's cores not") {
+  for (const auto* const mix : mixes) {
+    CAPTURE(mix->name);
+    const auto crowds = [&](const DeviceInfo& device) {
+      const std::vector<Point> points = plan_of({std::string(mix->name)}, device).points;
+      return std::count_if(points.begin(), points.end(), [](const Point& each) {
+        return each.parameters.find(crowd_name) != nullptr;
+      });
+    };
+    CHECK(crowds(gpu()) == 1);
+    DeviceInfo cpu = gpu();
+    cpu.type = DeviceType::cpu;
+    CHECK(crowds(cpu) == 0);
+    // Four sub-groups for each of four schedulers at least, and all of them at once.
+    const std::uint32_t items = mix->groups_per_unit * mix->crowd * mix->work_items;
+    CHECK(items >= 512);
+    CHECK(items <= 1024);
   }
 }
 

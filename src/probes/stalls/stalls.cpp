@@ -46,7 +46,7 @@ constexpr Case cases[]{
     wait_for_one::case_of<wait_for_one::barrier>(
         "", "one sub-group after another works, the others wait for it"),
     wait_for_one::case_of<wait_for_one::dependency_chain>(
-        "chain", "one sub-group per compute unit, of operations that wait for each other"),
+        "chain", "four sub-groups per compute unit, of operations that wait for each other"),
     wait_for_one::case_of<wait_for_one::divergence>(
         "", "lanes of a sub-group take turns, one in eight"),
     {.name = "implicit",

@@ -70,7 +70,6 @@ TEST_CASE("costs that add up are each their own, and do not interact") {
   CHECK(found.all.ns == 500.0);
   for (std::size_t i = 0; i < 5; ++i) {
     CHECK(found.factors[i].ns == doctest::Approx(cost[i]));
-    CHECK(found.alone[i].ns == doctest::Approx(cost[i]));
     for (std::size_t j = 0; j < 5; ++j) CHECK(found.interactions[i][j].ns == doctest::Approx(0.0));
   }
 }
@@ -81,7 +80,6 @@ TEST_CASE("of costs that overlap either is worth nothing alone, and both share")
     return 100.0 + std::max(has(set, 0) ? 0.0 : 400.0, has(set, 1) ? 0.0 : 400.0);
   };
   const Ablation found = attribute_time(builds_of(2, time), 2);
-  CHECK(found.alone[0].ns == 0.0);
   CHECK(found.factors[0].ns == 200.0);
   CHECK(found.factors[1].ns == 200.0);
   CHECK(found.interactions[0][1].ns == 400.0);
@@ -99,7 +97,6 @@ TEST_CASE("of costs that overlap either is worth nothing alone, and both share")
 TEST_CASE("of costs in series, either of which takes both away, the interaction is below 0") {
   const auto time = [](std::uint32_t set) { return set == 0 ? 500.0 : 200.0; };
   const Ablation found = attribute_time(builds_of(2, time), 2);
-  CHECK(found.alone[0].ns == 300.0);
   CHECK(found.factors[0].ns == 150.0);
   CHECK(found.factors[1].ns == 150.0);
   CHECK(found.interactions[0][1].ns == -300.0);
@@ -122,6 +119,60 @@ TEST_CASE("a product of savings is shared as its closed form says") {
         1000.0 * (1.0 - keep[i]) * (1.0 / 3.0 + b / 6.0 + c / 6.0 + b * c / 3.0);
     CHECK(found.factors[i].ns == doctest::Approx(expected));
   }
+}
+
+TEST_CASE("of causes that lie behind one another each is what it saves once the nearer ones can") {
+  // Loads from main memory: 300 ns to the second cache, 100 from there to the first; others from
+  // the second cache to the first 50; and a chain that overlaps with nothing.
+  const auto time = [](std::uint32_t set) {
+    const double far = has(set, 0) ? (has(set, 1) ? 20.0 : 120.0) : 420.0;
+    const double near = has(set, 1) ? 10.0 : 60.0;
+    return far + near + (has(set, 2) ? 0.0 : 70.0);
+  };
+  AblationOptions options;
+  options.needs = {0, 1, 0};
+  const Ablation found = attribute_time(builds_of(3, time), 3, options);
+  CHECK(found.factors[0].ns == doctest::Approx(300.0));
+  CHECK(found.factors[1].ns == doctest::Approx(150.0));
+  CHECK(found.factors[2].ns == doctest::Approx(70.0));
+  CHECK(found.interactions[0][1].ns == 0.0);
+  // With main memory gone: the second cache and the chain do not interact.
+  CHECK(found.interactions[1][2].ns == doctest::Approx(0.0));
+  // What no order meets is neither needed nor looked at.
+  std::vector<AblationBuild> builds = builds_of(3, time);
+  for (AblationBuild& each : builds) {
+    if (has(each.idealised, 1) && !has(each.idealised, 0)) each.visits_ns = {{1e9}};
+  }
+  CHECK(attribute_time(builds, 3, options).factors[1].ns == doctest::Approx(150.0));
+  std::erase_if(builds, [](const AblationBuild& each) {
+    return has(each.idealised, 1) && !has(each.idealised, 0);
+  });
+  REQUIRE(builds.size() == 6);
+  CHECK(attribute_time(builds, 3, options).factors[1].ns == doctest::Approx(150.0));
+  std::erase_if(builds, [](const AblationBuild& each) { return each.idealised == 3; });
+  CHECK_THROWS_WITH(attribute_time(builds, 3, options), "build 3 of 8 is missing");
+}
+
+TEST_CASE("the orders that keep to what is needed count, each as much") {
+  // c needs a, and d both b and c: a b c d, b a c d and a c b d are all that there are.
+  const std::vector<std::uint32_t> needs{0, 0, 0b0001, 0b0110};
+  std::vector<double> times(16);
+  std::mt19937_64 generator(5);
+  for (double& each : times) each = static_cast<double>(generator() % 1000);
+  std::vector<double> expected(4, 0.0);
+  for (const std::vector<unsigned>& order :
+       {std::vector<unsigned>{0, 1, 2, 3}, {1, 0, 2, 3}, {0, 2, 1, 3}}) {
+    std::uint32_t set = 0;
+    for (const unsigned each : order) {
+      expected[each] += (times[set] - times[set | (1U << each)]) / 3.0;
+      set |= 1U << each;
+    }
+  }
+  const std::vector<double> found = shapley_values(times, needs);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(found[i] == doctest::Approx(expected[i]));
+  CHECK(is_reachable(0b0101, needs));
+  CHECK_FALSE(is_reachable(0b0100, needs));
+  CHECK_FALSE(is_reachable(0b1101, needs));
 }
 
 TEST_CASE("values always add up to what all factors save; one that does nothing is worth nothing") {

@@ -143,6 +143,26 @@ TEST_CASE("what differs from run to run is in the interval, so that noise is no 
   CHECK(found >= rounds * 9 / 10);
 }
 
+TEST_CASE(
+    "several runs of a virtual machine's CPU tell what one of them does not, sizes among them") {
+  for (const std::string_view unit : {"seconds", "bytes"}) {
+    CAPTURE(unit);
+    const auto runs = [&](double value, std::size_t count) {
+      ComparedFinding found = finding_of("latency", value, unit, 0.001);
+      found.finding.better = Better::less;
+      found.is_of_virtual_cpu = true;
+      return pool(std::vector<RunDigest>(count, run_of({found})));
+    };
+    const auto is_worse = [&](std::size_t count) {
+      return compare(std::array{runs(100.0, count), runs(250.0, count)}, 0, threshold)
+                 .counts[1]
+                 .worse == 1;
+    };
+    CHECK_FALSE(is_worse(1));
+    CHECK(is_worse(5));
+  }
+}
+
 TEST_CASE("parts are pooled as shares of what they are parts of, those below 0 too") {
   std::vector<RunDigest> runs;
   for (const double share : {-0.02, 0.0, 0.05}) {

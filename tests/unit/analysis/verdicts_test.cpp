@@ -180,6 +180,27 @@ TEST_CASE("of what passes with a run only several runs a side tell a change") {
         Verdict::worse);
 }
 
+TEST_CASE("on the CPU of a virtual machine one run a side tells no change that others can make") {
+  const auto judged = [](double value, bool is_virtual, bool is_other_virtual,
+                         std::size_t degrees = normal_degrees) {
+    ComparedFinding before = finding_of(1e-6, "seconds");
+    ComparedFinding after = finding_of(value, "seconds");
+    before.is_of_virtual_cpu = is_virtual;
+    after.is_of_virtual_cpu = is_other_virtual;
+    before.degrees = after.degrees = degrees;
+    return of_one_device(before, after);
+  };
+  CHECK(judged(2.9e-6, true, true).verdict == Verdict::unclear);
+  CHECK(judged(2.9e-6, true, true).reason.ends_with("compare several a side"));
+  CHECK(judged(0.35e-6, true, true).verdict == Verdict::unclear);
+  CHECK(judged(3.1e-6, true, true).verdict == Verdict::worse);
+  CHECK(judged(0.32e-6, true, true).verdict == Verdict::better);
+  CHECK(judged(2.9e-6, true, true, 1000).verdict == Verdict::worse);
+  CHECK(judged(2.9e-6, false, true).verdict == Verdict::worse);
+  CHECK(judged(2.9e-6, true, false).verdict == Verdict::worse);
+  CHECK(judged(1.01e-6, true, true).verdict == Verdict::same);
+}
+
 TEST_CASE("of lower bounds no change is told, and not how far what they bound may be") {
   const auto bound = [](double value) {
     ComparedFinding compared = finding_of(value, "count");

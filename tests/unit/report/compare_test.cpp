@@ -422,6 +422,16 @@ TEST_CASE("curves are matched by the parameters that vary, whatever the order of
   CHECK(global->note == "step_bytes 64, in the baseline 128");
 }
 
+TEST_CASE("a CPU is known to be a virtual machine's, and a GPU is nobody else's") {
+  const auto is_virtual = [](Run run) {
+    run.host.is_virtual = true;
+    return digest(run, "a.json").results.back().findings.at(0).is_of_virtual_cpu;
+  };
+  CHECK(is_virtual(example_cpu_run()));
+  CHECK_FALSE(is_virtual(example_gpu_run()));
+  CHECK_FALSE(digest(example_cpu_run(), "a.json").results.back().findings.at(0).is_of_virtual_cpu);
+}
+
 TEST_CASE("the spread of the samples and the calibration widen what is compared") {
   Run run = example_gpu_run();
   const auto finding = [&](std::size_t number) {

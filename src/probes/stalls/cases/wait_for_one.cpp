@@ -78,6 +78,17 @@ Point point_of(const Mix& mix, const Shape& shape) {
   return point;
 }
 
+/// With nothing left to wait for, and enough groups to fill what gaps there still are: what each of
+/// them takes then is the time in which its instructions are issued. A CPU's core runs one group
+/// after another.
+void add_crowd(std::vector<Point>& points, const Mix& mix, Shape shape, const DeviceInfo& device) {
+  if (!is_gpu(device)) return;
+  shape.ablated.idealised = (1U << causes_in(shape.ablated.factors).size()) - 1;
+  shape.crowd = mix.crowd;
+  shape.groups *= mix.crowd;
+  points.push_back(point_of(mix, shape));
+}
+
 /// Clocks where groups end, and of a GPU's sub-groups where they meet: a CPU's core runs the
 /// work-items of a group one after another, and nobody waits.
 void add_phases(std::vector<Point>& points, const Point& usual, const Mix& mix,
@@ -122,8 +133,10 @@ void work(const Arguments& arguments, std::uint32_t number, std::uint32_t i, Ite
   const std::uint32_t lane = number % line_words;
   for (std::uint32_t k = 0; k < arguments.far_loads; ++k) {
     if (arguments.is_chase) {
-      item.far += mixed((item.far >> 8U) & arguments.far_mask);
-      item.far = next_state(item.far);
+      for (int load = 0; load < 4; ++load) {
+        item.far += mixed((item.far >> 8U) & arguments.far_mask);
+        item.far = next_state(item.far);
+      }
     } else {
       item.sum += load_lines(item.far, arguments.far_mask, 8);
     }
@@ -209,6 +222,7 @@ std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Ask
   const Shape shape = usual_shape(mix, device, asked);
   const Point usual = point_of(mix, shape);
   std::vector<Point> points = with_all_sets(usual);
+  add_crowd(points, mix, shape, device);
   add_phases(points, usual, mix, device);
   std::vector<Point> noise = noisy_points(mix, shape, device, asked);
   points.insert(points.end(), std::make_move_iterator(noise.begin()),

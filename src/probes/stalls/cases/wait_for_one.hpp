@@ -5,11 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "probes/shared/bounds.hpp"
+#include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/causes.hpp"
 #include "probes/stalls/noise.hpp"
@@ -24,8 +26,9 @@ struct Mix {
   Cause built_for{Cause::main_memory};
   std::uint32_t groups_per_unit{1};        ///< of a GPU; no more than it holds at once
   std::uint32_t noisy_groups_per_unit{1};  ///< where half of a group's work-items make noise
-  std::uint32_t work_items{32};            ///< of a group, at most
-  std::uint32_t far_loads{0};              ///< of eight, or single ones where it is a chase
+  std::uint32_t crowd{2};        ///< times as many groups leave no unit idle, and are there at once
+  std::uint32_t work_items{32};  ///< of a group, at most
+  std::uint32_t far_loads{0};    ///< of eight, or of four where it is a chase
   bool is_chase{false};
   std::uint32_t near_loads{0};
   std::uint32_t tile_loads{1};
@@ -46,15 +49,16 @@ inline constexpr Mix memory_bound{
     .groups_per_unit = 2,
     .noisy_groups_per_unit = 4,
     .work_items = 256,
-    .far_loads = 1,
-    .noise_units = {.arithmetic = 16, .local_memory = 8, .cache = 8, .memory = 1}};
+    .far_loads = 4,
+    .noise_units = {.arithmetic = 64, .local_memory = 32, .cache = 32, .memory = 4}};
 
 inline constexpr Mix latency_bound{
     .name = "latency-bound",
     .built_for = Cause::main_memory,
-    .far_loads = 1,
+    .crowd = 16,
+    .far_loads = 4,
     .is_chase = true,
-    .noise_units = {.arithmetic = 16, .local_memory = 4, .cache = 4, .memory = 1}};
+    .noise_units = {.arithmetic = 128, .local_memory = 32, .cache = 32, .memory = 8}};
 
 inline constexpr Mix bank_conflicts{
     .name = "bank-conflicts",
@@ -72,19 +76,23 @@ inline constexpr Mix barrier{
     .name = "barrier",
     .built_for = Cause::barrier,
     .noisy_groups_per_unit = 2,
+    .crowd = 4,
     .work_items = 256,
     .near_loads = 1,
-    .turn_steps = 128,
+    .turn_steps = 512,
     .has_barrier = true,
-    .noise_units = {.arithmetic = 32, .local_memory = 8, .cache = 8, .memory = 1}};
+    .noise_units = {.arithmetic = 96, .local_memory = 24, .cache = 24, .memory = 3}};
 
 inline constexpr Mix dependency_chain{
     .name = "dependency-chain",
     .built_for = Cause::chain,
+    .groups_per_unit = 4,
+    .noisy_groups_per_unit = 4,
+    .crowd = 4,
     .near_loads = 1,
-    .chain_steps = 64,
+    .chain_steps = 256,
     .has_barrier = true,
-    .noise_units = {.arithmetic = 32, .local_memory = 8, .cache = 8, .memory = 1}};
+    .noise_units = {.arithmetic = 128, .local_memory = 32, .cache = 32, .memory = 4}};
 
 inline constexpr Mix divergence{
     .name = "divergence",
@@ -93,9 +101,9 @@ inline constexpr Mix divergence{
     .noisy_groups_per_unit = 4,
     .work_items = 256,
     .near_loads = 1,
-    .turn_steps = 64,
+    .turn_steps = 256,
     .is_divergent = true,
-    .noise_units = {.arithmetic = 16, .local_memory = 8, .cache = 8, .memory = 1}};
+    .noise_units = {.arithmetic = 64, .local_memory = 32, .cache = 32, .memory = 4}};
 
 /// What a point says.
 struct Shape {
@@ -107,6 +115,7 @@ struct Shape {
   std::uint32_t groups{1};
   std::uint32_t work_items{1};  ///< of a group, those that only make noise among them
   std::uint32_t workers{1};
+  std::optional<std::uint32_t> crowd{};  ///< of groups, so many for each that the kernel has
   std::uint64_t far_bytes{0};
   std::uint64_t near_bytes{0};
   std::uint64_t first_bytes{0};
@@ -121,6 +130,7 @@ struct Shape {
     fields.whole("groups", groups, count_from_1);
     fields.whole("work_items", work_items, count_from_1);
     fields.whole("workers", workers, count_from_1);
+    fields.whole(crowd_name, crowd, count_from_1);
     fields.whole("far_bytes", far_bytes);
     fields.whole("near_bytes", near_bytes);
     fields.whole("first_bytes", first_bytes);
@@ -154,7 +164,7 @@ struct Arguments {
   static Arguments of(const Mix& mix, const Point& point);
 };
 
-/// All sets of causes, phases by clocks, then noise of each kind.
+/// All sets of causes, the crowd, phases by clocks, then noise of each kind.
 std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Asked& asked);
 Memory memory_of(const Point& point);
 /// What a work-item stores.
