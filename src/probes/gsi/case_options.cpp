@@ -67,6 +67,9 @@ CaseOptions read_options(const Request& request) {
   read.local_capacity = own.number("local-queue");
   read.backoff_cycles = own.number("back-off");
   if (own.has("poll")) read.polls_by = own.word("poll");
+  read.steps = own.number("steps");
+  read.operations = own.number("operations");
+  if (own.has("object-bytes")) read.object_bytes = std::stoull(own.word("object-bytes"));
   for (const int each : own.numbers("mshrs")) {
     read.mshrs.push_back(static_cast<std::uint64_t>(each));
   }
@@ -85,10 +88,13 @@ std::string find_idle_option(const CaseOptions& read) {
                                std::pair("nodes", read.nodes.has_value()),
                                std::pair("warps", read.warps.has_value()),
                                std::pair("back-off", read.backoff_cycles.has_value()),
-                               std::pair("poll", read.polls_by.has_value())};
+                               std::pair("poll", read.polls_by.has_value()),
+                               std::pair("steps", read.steps.has_value())};
   for (const auto& [name, is_typed] : of_searches) {
     if (is_typed && !searches) return fmt::format("--{}: only uts and utsd have it", name);
   }
+  if (read.operations && !has(implicit_case)) return "--operations: only implicit has it";
+  if (read.object_bytes && !has(implicit_case)) return "--object-bytes: only implicit has it";
   if (read.local_capacity && !has("utsd")) return "--local-queue: only utsd has it";
   if (!read.mshrs.empty() && read.cases.empty()) return "--mshrs: a trace has the machine's own";
   if (read.store_entries && read.cases.empty()) {

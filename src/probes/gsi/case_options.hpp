@@ -19,6 +19,7 @@ namespace clprobe::gsi {
 inline constexpr std::string_view implicit_case = "implicit";
 inline constexpr std::array<std::string_view, 3> case_words{"uts", "utsd", implicit_case};
 inline constexpr std::array<std::string_view, 2> poll_words{"warp", "group"};
+inline constexpr std::array<std::string_view, 5> object_words{"4", "8", "16", "32", "64"};
 inline constexpr std::array<std::string_view, simulator::Priorities::count> stall_words{
     "idle",         "control",           "synchronization", "memory-data", "memory-structural",
     "compute-data", "compute-structural"};
@@ -70,6 +71,24 @@ inline constexpr Option case_options[]{
      .details = "Who takes the locks of `uts` and `utsd`: each sub-group (`warp`) or one of a "
                 "work-group for all of it (`group`). Default: warp.",
      .value = Choice{poll_words}},
+    {.name = "steps",
+     .value_name = "N",
+     .summary = "steps of the work on a node",
+     .details = "Steps of the work on a node of `uts` and `utsd`, each of which reads and writes "
+                "what its sub-group keeps in memory, 1 to 1000. Default: 12.",
+     .value = Number{1, 1000}},
+    {.name = "operations",
+     .value_name = "N",
+     .summary = "operations on each word of the array",
+     .details = "Operations of `implicit` on each word between its load and its store, one after "
+                "the other, 0 to 1000. Default: 2.",
+     .value = Number{0, 1000}},
+    {.name = "object-bytes",
+     .value_name = "N",
+     .summary = "bytes of an object of the array",
+     .details = "Bytes from a word that `implicit` works on to the next one, of objects of which "
+                "the rest is not wanted: 4, 8, 16, 32 or 64. Default: 4.",
+     .value = Choice{object_words}},
     {.name = "mshrs",
      .value_name = "LIST",
      .summary = "MSHRs, a bar each",
@@ -118,6 +137,9 @@ struct CaseOptions {
   std::optional<std::uint64_t> local_capacity{};
   std::optional<std::uint64_t> backoff_cycles{};
   std::optional<std::string> polls_by{};
+  std::optional<std::uint64_t> steps{};
+  std::optional<std::uint64_t> operations{};
+  std::optional<std::uint64_t> object_bytes{};
   std::vector<std::uint64_t> mshrs{};
   std::optional<std::uint64_t> store_entries{};
   std::optional<std::string> cycle_priority{};        ///< words, with commas between

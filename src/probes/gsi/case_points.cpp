@@ -46,6 +46,7 @@ struct SearchShape : Shape {
   std::uint64_t local_capacity{2};
   std::uint64_t backoff_cycles{0};
   Polls polls_by{Polls::warp};
+  std::optional<std::uint64_t> steps{};  ///< nothing: as many as usual
 
   template <class Visitor>
   void visit(Visitor& fields) {
@@ -56,16 +57,21 @@ struct SearchShape : Shape {
     fields.whole("local_queue", local_capacity, Bounds{.min = 2, .max = 32});
     fields.whole("backoff_cycles", backoff_cycles, count_from_0);
     fields.word("poll", polls_by, polls_words);
+    fields.whole("steps", steps, count_from_1);
   }
 };
 
 struct ImplicitShape : Shape {
   LocalCopy copy{LocalCopy::scratchpad};
+  std::optional<std::uint64_t> operations{};  ///< nothing: as many as usual
+  std::optional<std::uint64_t> object_bytes{};
 
   template <class Visitor>
   void visit(Visitor& fields) {
     Shape::visit(fields);
     fields.word("copy", copy, local_copy_words);
+    fields.whole("operations", operations, Bounds{.min = 0, .max = 1000});
+    fields.whole("object_bytes", object_bytes, Bounds{.min = 4, .max = 64});
   }
 };
 
@@ -110,6 +116,7 @@ SearchShape search_shape(const Machine& machine, TaskQueues queues, const CaseOp
   shape.warps = options.warps.value_or(usual.warps);
   shape.local_capacity = options.local_capacity.value_or(usual.local_capacity);
   shape.backoff_cycles = options.backoff_cycles.value_or(usual.backoff_cycles);
+  shape.steps = options.steps;
   shape.polls_by = value_in(polls_words, options.polls_by.value_or("")).value_or(usual.polls_by);
   return shape;
 }
@@ -142,6 +149,8 @@ std::vector<Point> implicit_points(const Machine& machine, const CaseOptions& op
       shape.store_entries = options.store_entries;
       shape.coherence = Coherence::ownership;
       shape.copy = copy.value;
+      shape.operations = options.operations;
+      shape.object_bytes = options.object_bytes;
       write_shape(shape, point);
       points.push_back(finish(std::move(point), entries, options));
     }
@@ -169,10 +178,17 @@ std::optional<TreeSearch> search_of(const Point& point) {
   search.local_capacity = shape.local_capacity;
   search.backoff_cycles = shape.backoff_cycles;
   search.polls_by = shape.polls_by;
+  if (shape.steps) search.steps = *shape.steps;
   return search;
 }
 
-Implicit implicit_of(const Point& point) { return {.copy = shape_of<ImplicitShape>(point).copy}; }
+Implicit implicit_of(const Point& point) {
+  const auto shape = shape_of<ImplicitShape>(point);
+  Implicit implicit{.copy = shape.copy};
+  if (shape.operations) implicit.operations = *shape.operations;
+  if (shape.object_bytes) implicit.object_bytes = *shape.object_bytes;
+  return implicit;
+}
 
 Machine machine_for(const Machine& machine, const Point& point) {
   const auto shape = shape_of<Shape>(point);

@@ -265,6 +265,9 @@ TEST_CASE("what was typed is what is simulated") {
   request.own.set("local-queue", std::uint64_t{4});
   request.own.set("back-off", std::uint64_t{100});
   request.own.set("poll", std::vector<std::string>{"group"});
+  request.own.set("steps", std::uint64_t{5});
+  request.own.set("operations", std::uint64_t{0});
+  request.own.set("object-bytes", std::vector<std::string>{"16"});
   request.own.set("mshrs", std::vector<int>{16, 48});
   request.own.set("store-buffer", std::uint64_t{8});
   request.own.set("priority", std::vector<std::string>{"control", "idle"});
@@ -281,6 +284,9 @@ TEST_CASE("what was typed is what is simulated") {
   CHECK(search->local_capacity == 4);
   CHECK(search->backoff_cycles == 100);
   CHECK(search->polls_by == Polls::group);
+  CHECK(search->steps == 5);
+  CHECK(implicit_of(plan.points.back()).operations == 0);
+  CHECK(implicit_of(plan.points.back()).object_bytes == 16);
   const Machine changed = machine_for(machine, plan.points[2]);
   CHECK(changed.pending.entries == 48);
   CHECK(changed.store_buffer.entries == 8);
@@ -305,11 +311,14 @@ TEST_CASE("what was typed and has no effect is an error") {
     request.own.set(name, std::move(value));
     return probe.check(device, request);
   };
-  for (const auto* const name : {"units", "nodes", "warps", "back-off"}) {
+  for (const auto* const name : {"units", "nodes", "warps", "back-off", "steps"}) {
     CHECK(problem(name, std::uint64_t{2}, {"implicit"}) ==
           "--" + std::string(name) + ": only uts and utsd have it");
     CHECK(problem(name, std::uint64_t{2}, {"implicit", "uts"}).empty());
   }
+  CHECK(problem("operations", std::uint64_t{4}, {"uts"}) == "--operations: only implicit has it");
+  CHECK(problem("object-bytes", std::vector<std::string>{"8"}, {"uts"}) ==
+        "--object-bytes: only implicit has it");
   CHECK(problem("local-queue", std::uint64_t{4}, {"uts"}) == "--local-queue: only utsd has it");
   Request request = request_for({"uts"});
   request.own.set("mshrs", std::vector<int>{32});
