@@ -4,17 +4,16 @@
 
     bench/calibrate.py build/release/clprobe [--cases searches|arrays] [--rounds N] [--jobs N]
 
-What table 5.1 has stays as it is (latencies, 15 compute units, sizes of caches, 32 MSHRs, 32 entries of the
-store buffer). Open are the number of nodes, how many sub-groups search, the work on a node, how long the
-queues are, what the second level and memory deliver, and what an atomic takes there; of the arrays the work on
-a word, how large its object is, and what the pipelines, the copy engine and the memories deliver.
+What table 5.1 has stays as it is (latencies, 15 compute units, sizes of caches, 32 MSHRs, 32 entries of
+the store buffer). Open are the number of nodes, how many sub-groups search, the work on a node, how long
+the queues are, what the second level and memory deliver, and what an atomic takes there; of the arrays the
+work on a word, how large its object is, and what the pipelines, the copy engine and the memories deliver.
 
 Coordinate descent over the grids below, from the defaults and from --starts random places (seed 1): each
-parameter in turn is set to each value of its grid, and the best is kept, until a round changes nothing. Best is
-what gets fewest signs wrong (less or more than before), of those what brings most ratios within 25 % of the
-thesis's, and of as many the least mean of |ln(here / thesis)|; a ratio of which one side is 0 counts as a factor
-of 16. The same command gives the same table, for the simulator is
-exact.
+parameter in turn is set to each value of its grid, and the best is kept, until a round changes nothing.
+Best is what gets fewest signs wrong (less or more than before), of those what brings most ratios within
+25 % of the thesis's, and of as many the least mean of |ln(here / thesis)|; a ratio of which one side is 0
+counts as a factor of 16. The same command gives the same table, for the simulator is exact.
 """
 
 import argparse

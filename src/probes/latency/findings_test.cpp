@@ -1,150 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the probe `latency` refines and concludes.
+// Which levels the probe `latency` finds, and what it says of them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "clprobe/estimate.hpp"
-#include "probes/latency/test_devices.hpp"
+#include "probes/latency/test_curves.hpp"
 
 namespace clprobe::latency {
 namespace {
-
-/// A curve with the given plateaus; a size beyond a capacity misses by its share.
-struct Plateau {
-  double ns;
-  double capacity_bytes;  // 0: the last
-};
-
-double time_at(const std::vector<Plateau>& plateaus, double size) {
-  double time = 0.0;
-  double nearer = 0.0;
-  for (const Plateau& plateau : plateaus) {
-    const bool is_last = plateau.capacity_bytes == 0.0;
-    const double within = is_last ? 1.0 : std::min(1.0, plateau.capacity_bytes / size);
-    time += plateau.ns * (within - nearer);
-    nearer = within;
-  }
-  return time;
-}
-
-/// Gives every point of `series` samples, by the clock of big_gpu() (2 ticks a nanosecond).
-void take_samples(std::vector<Point>& points, std::string_view series,
-                  const std::function<double(double)>& time_of) {
-  constexpr std::uint64_t accesses = 100'000;
-  for (Point& point : points) {
-    if (point.series != series) continue;
-    const double ns = time_of(static_cast<double>(number(point, "working_set_bytes")));
-    Sample sample{.accesses = accesses};
-    sample.ticks = static_cast<std::uint64_t>(2.0 * ns * static_cast<double>(accesses));
-    sample.event_ns = *sample.ticks / 2;
-    sample.host_ns = *sample.ticks / 2;
-    point.samples = {sample, sample, sample};
-  }
-}
-
-void take_samples(std::vector<Point>& points, std::string_view series,
-                  const std::vector<Plateau>& plateaus) {
-  take_samples(points, series, [&](double size) { return time_at(plateaus, size); });
-}
-
-/// Plateaus whose knees end at 1.15 times the capacity, so that even near ones stay apart.
-std::function<double(double)> sharp(std::vector<Plateau> plateaus) {
-  return [plateaus = std::move(plateaus)](double size) {
-    double time = plateaus.front().ns;
-    for (std::size_t i = 1; i < plateaus.size(); ++i) {
-      const double beyond = (size / plateaus[i - 1].capacity_bytes - 1.0) / 0.15;
-      time += (plateaus[i].ns - plateaus[i - 1].ns) * std::clamp(beyond, 0.0, 1.0);
-    }
-    return time;
-  };
-}
-
-std::vector<Plateau> three_levels() {
-  return {{16.0, 192.0 * 1024}, {140.0, 32.0 * 1048576}, {450.0, 0.0}};
-}
-
-std::vector<Point> measured(const DeviceInfo& device, const Request& request) {
-  std::vector<Point> points = plan_of(device, request).points;
-  take_samples(points, "global", three_levels());
-  return points;
-}
-
-TEST_CASE("refining adds sizes around the knees, none twice, all inside the curve") {
-  const std::vector<Point> points = measured(big_gpu(), {});
-  const std::vector<Point> more = probe.refine(big_gpu(), {}, points);
-  REQUIRE_FALSE(more.empty());
-  auto sizes = sizes_of(points, "global");
-  const std::uint64_t largest = sizes.back();
-  bool near_first_knee = false;
-  for (const Point& point : more) {
-    const std::uint64_t size = number(point, "working_set_bytes");
-    CHECK(point.series == "global");
-    CHECK(size % number(point, "step_bytes") == 0);
-    CHECK(std::find(sizes.begin(), sizes.end(), size) == sizes.end());
-    CHECK(size <= largest);
-    CHECK(shape_of<RingShape>(point).buffer_bytes >= size);
-    CHECK(point.samples.empty());
-    CHECK(point.failure.empty());
-    near_first_knee =
-        near_first_knee || (size > kibibytes(150).count && size < kibibytes(250).count);
-    sizes.push_back(size);
-  }
-  CHECK(near_first_knee);
-}
-
-TEST_CASE("refining twice adds nothing that is there") {
-  std::vector<Point> points = measured(big_gpu(), {});
-  for (int round = 0; round < 3; ++round) {
-    for (Point& point : probe.refine(big_gpu(), {}, points)) {
-      points.push_back(std::move(point));
-    }
-    take_samples(points, "global", three_levels());
-  }
-  const auto sizes = sizes_of(points, "global");
-  CHECK(std::set<std::uint64_t>(sizes.begin(), sizes.end()).size() == sizes.size());
-}
-
-TEST_CASE("what a plan keeps sparse is not refined") {
-  const auto added_from = [](const DeviceInfo& device, Bytes from) {
-    std::vector<Point> points = plan_of(device).points;
-    take_samples(points, "global", {{16.0, 192.0 * 1024}, {140.0, 300.0 * 1048576}, {450.0, 0.0}});
-    const auto sizes = sizes_of(probe.refine(device, {}, points), "global");
-    return std::count_if(sizes.begin(), sizes.end(), [&](auto size) { return size >= from.count; });
-  };
-  DeviceInfo cpu = big_gpu();
-  cpu.type = DeviceType::cpu;
-  CHECK(added_from(big_gpu(), mebibytes(128)) > 0);
-  CHECK(added_from(cpu, mebibytes(128)) == 0);
-  CHECK(added_from(cpu, Bytes{}) > 0);
-}
-
-TEST_CASE("sizes that were asked for, quick runs and empty curves are not refined") {
-  Request request;
-  set_sizes(request, {{kibibytes(1), gibibytes(1), 1.2}});
-  CHECK(probe.refine(big_gpu(), request, measured(big_gpu(), request)).empty());
-  request = {};
-  request.effort = Effort::quick;
-  CHECK(probe.refine(big_gpu(), request, measured(big_gpu(), request)).empty());
-  CHECK(probe.refine(big_gpu(), {}, {}).empty());
-  CHECK(probe.refine(big_gpu(), {}, plan_of(big_gpu()).points).empty());
-}
-
-std::vector<Finding> findings_of(const Findings& found, std::string_view series,
-                                 std::string_view name) {
-  std::vector<Finding> chosen;
-  for (const Finding& finding : found.findings) {
-    if (finding.series == series && finding.name == name) chosen.push_back(finding);
-  }
-  return chosen;
-}
 
 TEST_CASE("every finding is declared, in its unit") {
   std::vector<Point> points = measured(big_gpu(), {});
@@ -339,67 +209,6 @@ TEST_CASE("behind a plateau that is memory there is nothing") {
   CHECK(findings_of(probe.analyse(big_gpu(), measured(big_gpu(), {})), "global", "beyond").empty());
 }
 
-TEST_CASE("what an order of addresses saves is its latency beside that of a random one") {
-  const auto in_order = [](double ns, bool has_global) {
-    Plan plan = plan_of(big_gpu());
-    if (has_global) take_samples(plan.points, "global", three_levels());
-    take_samples(plan.points, "global-in-order", [&](double) { return ns; });
-    const auto all =
-        findings_of(probe.analyse(big_gpu(), plan.points), "global-in-order", "in_order");
-    REQUIRE(all.size() == 1);
-    return all.front();
-  };
-  // At 1 GiB 441 ns, since a thirty-second of the loads hits the second level.
-  CHECK(*in_order(44.1, true).value == doctest::Approx(0.1).epsilon(0.01));
-  CHECK(*in_order(441.0, true).value == doctest::Approx(1.0).epsilon(0.01));
-  CHECK_FALSE(in_order(44.1, false).value.has_value());
-  CHECK(
-      findings_of(probe.analyse(big_gpu(), measured(big_gpu(), {})), "global-in-order", "in_order")
-          .empty());
-}
-
-TEST_CASE("each level says what it adds to the one before") {
-  const Findings found = probe.analyse(big_gpu(), measured(big_gpu(), {}));
-  const auto added = findings_of(found, "global", "added");
-  const auto times = findings_of(found, "global", "latency");
-  REQUIRE(times.size() == 3);
-  REQUIRE(added.size() == 2);
-  for (std::size_t i = 0; i < added.size(); ++i) {
-    CHECK(added[i].level == times[i + 1].level);
-    CHECK(*added[i].value == *times[i + 1].value - *times[i].value);
-    CHECK(*added[i].low == *times[i + 1].low - *times[i].high);
-    CHECK(*added[i].high == *times[i + 1].high - *times[i].low);
-  }
-}
-
-TEST_CASE("a memory's nearest level is set beside that of global memory, and its curve") {
-  const auto beside = [](std::string_view series, const std::function<double(double)>& time_of,
-                         bool has_global = true) {
-    Plan plan = plan_of(big_gpu());
-    if (has_global) take_samples(plan.points, "global", three_levels());
-    take_samples(plan.points, series, time_of);
-    return findings_of(probe.analyse(big_gpu(), plan.points), series, "beside_global");
-  };
-  const auto global_time = [](double size) { return time_at(three_levels(), size); };
-  const auto faster = beside("local", [](double) { return 12.0; });
-  REQUIRE(faster.size() == 1);
-  CHECK(*faster[0].value == doctest::Approx(0.75).epsilon(0.01));
-  CHECK(*faster[0].low <= *faster[0].value);
-  CHECK(*faster[0].high >= *faster[0].value);
-  CHECK(faster[0].label.empty());
-  CHECK(beside("image", global_time).at(0).label == "as global");
-  CHECK(beside("image", [&](double size) { return 1.07 * global_time(size); }).at(0).label ==
-        "as global");
-  CHECK(beside("image", [&](double size) { return 1.2 * global_time(size); }).at(0).label.empty());
-  CHECK(beside("image", [&](double size) { return 0.85 * global_time(size); }).at(0).label.empty());
-  // Alike up to the first cache's end is not alike.
-  CHECK(beside("image", [](double) { return 16.0; }).at(0).label.empty());
-  CHECK(beside(
-            "local", [](double) { return 12.0; }, false)
-            .empty());
-  CHECK(beside("global", global_time).empty());
-}
-
 TEST_CASE("too few points for a level are said to be too few") {
   Request request;
   set_sizes(request, {{kibibytes(4), kibibytes(8), 2.0}});
@@ -411,33 +220,4 @@ TEST_CASE("too few points for a level are said to be too few") {
 }
 
 }  // namespace
-TEST_CASE("memory of the host that answers as the device's does lies on the device") {
-  const auto host_memory = [](double host_ns, bool has_global) {
-    Plan plan = plan_of(big_gpu());
-    if (has_global) take_samples(plan.points, "global", three_levels());
-    take_samples(plan.points, "host", [&](double) { return host_ns; });
-    for (const Finding& each : probe.analyse(big_gpu(), plan.points).findings) {
-      if (each.name == "host_memory") return each;
-    }
-    return Finding{};
-  };
-  // At 64 MiB half of the loads miss the second level: 295 ns.
-  CHECK(host_memory(300.0, true).label == "device");
-  CHECK(host_memory(340.0, true).label == "device");
-  CHECK(host_memory(370.0, true).label == "host");
-  CHECK(host_memory(1200.0, true).label == "host");
-  CHECK(host_memory(1200.0, true).series == "host");
-  CHECK(host_memory(1200.0, false).label.empty());
-  CHECK(host_memory(1200.0, false).reason == "as much global memory was not measured");
-  // The level is there all the same, without a step: its end is no cache's.
-  Plan plan = plan_of(big_gpu());
-  take_samples(plan.points, "host", [](double) { return 1200.0; });
-  const Findings found = probe.analyse(big_gpu(), plan.points);
-  const auto latency = std::find_if(
-      found.findings.begin(), found.findings.end(),
-      [](const Finding& each) { return each.name == "latency" && each.series == "host"; });
-  REQUIRE(latency != found.findings.end());
-  CHECK(*latency->value == doctest::Approx(1200e-9).scale(0).epsilon(0.01));
-}
-
 }  // namespace clprobe::latency

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the probe `latency` says of a series beside another one, and of a level beside the one
+// before.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "probes/latency/test_curves.hpp"
+
+namespace clprobe::latency {
+namespace {
+
+TEST_CASE("what an order of addresses saves is its latency beside that of a random one") {
+  const auto in_order = [](double ns, bool has_global) {
+    Plan plan = plan_of(big_gpu());
+    if (has_global) take_samples(plan.points, "global", three_levels());
+    take_samples(plan.points, "global-in-order", [&](double) { return ns; });
+    const auto all =
+        findings_of(probe.analyse(big_gpu(), plan.points), "global-in-order", "in_order");
+    REQUIRE(all.size() == 1);
+    return all.front();
+  };
+  // At 1 GiB 441 ns, since a thirty-second of the loads hits the second level.
+  CHECK(*in_order(44.1, true).value == doctest::Approx(0.1).epsilon(0.01));
+  CHECK(*in_order(441.0, true).value == doctest::Approx(1.0).epsilon(0.01));
+  CHECK_FALSE(in_order(44.1, false).value.has_value());
+  CHECK(
+      findings_of(probe.analyse(big_gpu(), measured(big_gpu(), {})), "global-in-order", "in_order")
+          .empty());
+}
+
+TEST_CASE("each level says what it adds to the one before") {
+  const Findings found = probe.analyse(big_gpu(), measured(big_gpu(), {}));
+  const auto added = findings_of(found, "global", "added");
+  const auto times = findings_of(found, "global", "latency");
+  REQUIRE(times.size() == 3);
+  REQUIRE(added.size() == 2);
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    CHECK(added[i].level == times[i + 1].level);
+    CHECK(*added[i].value == *times[i + 1].value - *times[i].value);
+    CHECK(*added[i].low == *times[i + 1].low - *times[i].high);
+    CHECK(*added[i].high == *times[i + 1].high - *times[i].low);
+  }
+}
+
+TEST_CASE("a memory's nearest level is set beside that of global memory, and its curve") {
+  const auto beside = [](std::string_view series, const std::function<double(double)>& time_of,
+                         bool has_global = true) {
+    Plan plan = plan_of(big_gpu());
+    if (has_global) take_samples(plan.points, "global", three_levels());
+    take_samples(plan.points, series, time_of);
+    return findings_of(probe.analyse(big_gpu(), plan.points), series, "beside_global");
+  };
+  const auto global_time = [](double size) { return time_at(three_levels(), size); };
+  const auto faster = beside("local", [](double) { return 12.0; });
+  REQUIRE(faster.size() == 1);
+  CHECK(*faster[0].value == doctest::Approx(0.75).epsilon(0.01));
+  CHECK(*faster[0].low <= *faster[0].value);
+  CHECK(*faster[0].high >= *faster[0].value);
+  CHECK(faster[0].label.empty());
+  CHECK(beside("image", global_time).at(0).label == "as global");
+  CHECK(beside("image", [&](double size) { return 1.07 * global_time(size); }).at(0).label ==
+        "as global");
+  CHECK(beside("image", [&](double size) { return 1.2 * global_time(size); }).at(0).label.empty());
+  CHECK(beside("image", [&](double size) { return 0.85 * global_time(size); }).at(0).label.empty());
+  // Alike up to the first cache's end is not alike.
+  CHECK(beside("image", [](double) { return 16.0; }).at(0).label.empty());
+  CHECK(beside(
+            "local", [](double) { return 12.0; }, false)
+            .empty());
+  CHECK(beside("global", global_time).empty());
+}
+
+TEST_CASE("memory of the host that answers as the device's does lies on the device") {
+  const auto host_memory = [](double host_ns, bool has_global) {
+    Plan plan = plan_of(big_gpu());
+    if (has_global) take_samples(plan.points, "global", three_levels());
+    take_samples(plan.points, "host", [&](double) { return host_ns; });
+    for (const Finding& each : probe.analyse(big_gpu(), plan.points).findings) {
+      if (each.name == "host_memory") return each;
+    }
+    return Finding{};
+  };
+  // At 64 MiB half of the loads miss the second level: 295 ns.
+  CHECK(host_memory(300.0, true).label == "device");
+  CHECK(host_memory(340.0, true).label == "device");
+  CHECK(host_memory(370.0, true).label == "host");
+  CHECK(host_memory(1200.0, true).label == "host");
+  CHECK(host_memory(1200.0, true).series == "host");
+  CHECK(host_memory(1200.0, false).label.empty());
+  CHECK(host_memory(1200.0, false).reason == "as much global memory was not measured");
+  // The level is there all the same, without a step: its end is no cache's.
+  Plan plan = plan_of(big_gpu());
+  take_samples(plan.points, "host", [](double) { return 1200.0; });
+  const Findings found = probe.analyse(big_gpu(), plan.points);
+  const auto latency = std::find_if(
+      found.findings.begin(), found.findings.end(),
+      [](const Finding& each) { return each.name == "latency" && each.series == "host"; });
+  REQUIRE(latency != found.findings.end());
+  CHECK(*latency->value == doctest::Approx(1200e-9).scale(0).epsilon(0.01));
+}
+
+}  // namespace
+}  // namespace clprobe::latency
