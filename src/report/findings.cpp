@@ -233,7 +233,9 @@ std::string parameter_text(std::string_view name, const Value& value) {
   if (const auto* const text = std::get_if<std::string>(&value)) return *text;
   const auto* const whole = std::get_if<std::int64_t>(&value);
   const double number = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value);
-  if (const UnitRow* const row = unit_in(name)) return row->show(number);
+  // No size or time is below 0: that is shown as the document has it.
+  const UnitRow* const row = number >= 0.0 ? unit_in(name) : nullptr;
+  if (row != nullptr) return row->show(number);
   return whole != nullptr ? fmt::format("{}", *whole) : format_number(number);
 }
 

@@ -305,6 +305,13 @@ TEST_CASE("the locale of the program changes no report") {
   std::locale::global(before);
 }
 
+TEST_CASE("a parameter has the unit of its name, but for what no size and no time can be") {
+  CHECK(report::parameter_text("timer_resolution_ns", Value(1000.0)) == "1.00 µs");
+  CHECK(report::parameter_text("timer_resolution_ns", Value(-0.5)) == "-0.500");
+  CHECK(report::parameter_text("working_set_bytes", Value(std::int64_t{4096})) == "4 KiB");
+  CHECK(report::parameter_text("working_set_bytes", Value(std::int64_t{-4096})) == "-4096");
+}
+
 TEST_CASE("whatever the loader accepts can be rendered") {
   Run run = example_gpu_run();
   std::vector<Point>& points = run.results[0].points;
