@@ -18,20 +18,13 @@
 #include "probes/gsi/account.hpp"
 #include "probes/gsi/case_points.hpp"
 #include "probes/gsi/case_runs.hpp"
+#include "probes/gsi/planned.hpp"
 
 namespace clprobe::gsi {
-
-extern const Probe probe;
 
 namespace {
 
 using simulator::Machine;
-
-Request request_for(std::vector<std::string> cases) {
-  Request request;
-  request.own.set("case", std::move(cases));
-  return request;
-}
 
 ProbeResult measured(const Machine& machine, std::vector<std::string> cases) {
   // The seed of the pure functions' own runs.
@@ -254,76 +247,6 @@ TEST_CASE("a search is by all compute units of a machine, but at most 16") {
     CHECK(plan.points.front().parameters.integer("nodes") == 8192);
     CHECK(plan.points.front().parameters.integer("units") == units);
   }
-}
-
-TEST_CASE("what was typed is what is simulated") {
-  const Machine machine = simulator::preset("gsi");
-  Request request = request_for({"utsd", "implicit"});
-  request.own.set("units", std::uint64_t{2});
-  request.own.set("nodes", std::uint64_t{40});
-  request.own.set("warps", std::uint64_t{3});
-  request.own.set("local-queue", std::uint64_t{4});
-  request.own.set("back-off", std::uint64_t{100});
-  request.own.set("poll", std::vector<std::string>{"group"});
-  request.own.set("steps", std::uint64_t{5});
-  request.own.set("operations", std::uint64_t{0});
-  request.own.set("object-bytes", std::vector<std::string>{"16"});
-  request.own.set("mshrs", std::vector<int>{16, 48});
-  request.own.set("store-buffer", std::uint64_t{8});
-  request.own.set("priority", std::vector<std::string>{"control", "idle"});
-  const DeviceInfo device = describe_device(machine);
-  CHECK(probe.check(device, request).empty());
-  const Plan plan = probe.plan(device, request);
-  REQUIRE(plan.points.size() == 2 * 2 + 3 * 2);
-  CHECK(plan.points[2].series == "utsd, GPU coherence, 48 MSHRs");
-  const auto search = search_of(plan.points[2]);
-  REQUIRE(search);
-  CHECK(search->units == 2);
-  CHECK(search->nodes == 40);
-  CHECK(search->warps == 3);
-  CHECK(search->local_capacity == 4);
-  CHECK(search->backoff_cycles == 100);
-  CHECK(search->polls_by == Polls::group);
-  CHECK(search->steps == 5);
-  CHECK(implicit_of(plan.points.back()).operations == 0);
-  CHECK(implicit_of(plan.points.back()).object_bytes == 16);
-  const Machine changed = machine_for(machine, plan.points[2]);
-  CHECK(changed.pending.entries == 48);
-  CHECK(changed.store_buffer.entries == 8);
-  CHECK(plan.points.back().series == "implicit, stash, 48 MSHRs");
-  const SimulatedWork work = probe.trace(machine, plan.points.back());
-  CHECK(work.priorities.cycle[0] == simulator::Stall::control);
-  CHECK(work.priorities.cycle[1] == simulator::Stall::idle);
-  CHECK(work.priorities.cycle[2] == simulator::Stall::memory_structural);
-  CHECK(work.priorities.instruction == simulator::Priorities{}.instruction);
-  CHECK_FALSE(probe.find_problem(plan.points[2]));
-  Point point = plan.points[2];
-  point.parameters.set("units", std::int64_t{65});
-  REQUIRE(probe.find_problem(point));
-  CHECK(probe.find_problem(point)->name == "units");
-}
-
-TEST_CASE("what was typed and has no effect is an error") {
-  const DeviceInfo device = describe_device(simulator::preset("gsi"));
-  const auto problem = [&](std::string_view name, OptionValue value,
-                           std::vector<std::string> cases) {
-    Request request = request_for(std::move(cases));
-    request.own.set(name, std::move(value));
-    return probe.check(device, request);
-  };
-  for (const auto* const name : {"units", "nodes", "warps", "back-off", "steps"}) {
-    CHECK(problem(name, std::uint64_t{2}, {"implicit"}) ==
-          "--" + std::string(name) + ": only uts and utsd have it");
-    CHECK(problem(name, std::uint64_t{2}, {"implicit", "uts"}).empty());
-  }
-  CHECK(problem("operations", std::uint64_t{4}, {"uts"}) == "--operations: only implicit has it");
-  CHECK(problem("object-bytes", std::vector<std::string>{"8"}, {"uts"}) ==
-        "--object-bytes: only implicit has it");
-  CHECK(problem("local-queue", std::uint64_t{4}, {"uts"}) == "--local-queue: only utsd has it");
-  Request request = request_for({"uts"});
-  request.own.set("mshrs", std::vector<int>{32});
-  CHECK(probe.check(describe_device(simulator::preset("kepler-k20-prt")), request) ==
-        "--mshrs: kepler-k20-prt has none, its loads wait in a prt");
 }
 
 TEST_CASE(

@@ -146,7 +146,7 @@ std::string in_order_text(const Finding& in_order) {
                                               : "");
 }
 
-/// "; 12 % faster than global 1", or that it is the same memory as far as one can tell.
+/// "; 12 % below global 1", or that it is the same memory as far as one can tell.
 std::string beside_global_text(const Finding* ratio) {
   if (ratio == nullptr || !ratio->value) return {};
   if (ratio->label == alike_global) return "; as global";

@@ -14,6 +14,7 @@
 #include "clprobe/levels.hpp"
 #include "probes/latency/ring_shape.hpp"
 #include "probes/latency/series.hpp"
+#include "probes/shared/card_parts.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 
@@ -189,16 +190,6 @@ bool is_measured_near(std::span<const CurvePoint> curve, double working_set_byte
   });
 }
 
-/// The latencies of a series' levels, the nearest first.
-std::vector<Finding> times_of_levels(const Findings& found, std::string_view series) {
-  std::vector<Finding> times;
-  std::copy_if(found.findings.begin(), found.findings.end(), std::back_inserter(times),
-               [&](const Finding& each) {
-                 return each.name == "latency" && each.series == series && each.value;
-               });
-  return times;
-}
-
 /// Whether the driver keeps on the device what it made for the host: loads from there then take as
 /// long as those of as much global memory.
 void add_host_memory(Findings& found, std::span<const CurvePoint> host,
@@ -233,7 +224,11 @@ void add_in_order(Findings& found, std::span<const CurvePoint> ordered,
 
 /// What each level takes more than the one before it.
 void add_steps_up(Findings& found, std::string_view series) {
-  const std::vector<Finding> times = times_of_levels(found, series);
+  std::vector<Finding> times;
+  std::copy_if(found.findings.begin(), found.findings.end(), std::back_inserter(times),
+               [&](const Finding& each) {
+                 return each.name == "latency" && each.series == series && each.value;
+               });
   for (std::size_t i = 1; i < times.size(); ++i) {
     const Finding& nearer = times[i - 1];
     const Finding& level = times[i];
@@ -266,13 +261,12 @@ bool is_alike(std::span<const CurvePoint> curve, std::span<const CurvePoint> glo
 /// What the nearest level of another memory takes, as a ratio to that of global memory.
 void add_beside_global(Findings& found, std::string_view series, std::span<const CurvePoint> curve,
                        std::span<const CurvePoint> global) {
-  const std::vector<Finding> own = times_of_levels(found, series);
-  const std::vector<Finding> other = times_of_levels(found, global_series);
-  if (own.empty() || other.empty()) return;
-  if (own.front().level != 1 || other.front().level != 1) return;
-  Finding ratio = finding_of(
-      "beside_global", series, {}, "nearest levels", *own.front().value / *other.front().value,
-      *own.front().low / *other.front().high, *own.front().high / *other.front().low);
+  const Finding* const own = find_value(found.findings, "latency", series);
+  const Finding* const other = find_value(found.findings, "latency", global_series);
+  if (own == nullptr || other == nullptr) return;
+  Finding ratio =
+      finding_of("beside_global", series, {}, "nearest levels", *own->value / *other->value,
+                 *own->low / *other->high, *own->high / *other->low);
   if (is_alike(curve, global)) ratio.label = alike_global;
   found.findings.push_back(std::move(ratio));
 }

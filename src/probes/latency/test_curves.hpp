@@ -12,6 +12,7 @@
 #include "probes/latency/test_devices.hpp"
 
 namespace clprobe::latency {
+
 /// A curve with the given plateaus; a size beyond a capacity misses by its share.
 struct Plateau {
   double ns;

@@ -76,14 +76,10 @@ Visits visits_of(const Point& point, const DeviceInfo& device) {
   return point.failure.empty() ? access_times_by_visit_ns(point, device) : Visits{};
 }
 
-double crowd_of(const Point& point) {
-  return static_cast<double>(point.parameters.integer_or(crowd_name, 0));
-}
-
 std::vector<AblationBuild> builds_in(const Points& points, const DeviceInfo& device) {
   std::vector<AblationBuild> builds;
   for (const Point* const point : points) {
-    if (noise_of(*point) || !phase_of(*point).empty() || crowd_of(*point) > 0.0) continue;
+    if (noise_of(*point) || !phase_of(*point).empty() || crowd_of(*point) > 0) continue;
     builds.push_back({shape_of<Ablated>(*point).idealised, visits_of(*point, device)});
   }
   return builds;
@@ -101,12 +97,12 @@ const AblationBuild& without_causes(const std::vector<AblationBuild>& builds) {
 std::optional<Ablation> split_rest(const AblationBuild& all, const Points& points,
                                    const DeviceInfo& device) {
   const auto point = std::find_if(points.begin(), points.end(),
-                                  [](const Point* each) { return crowd_of(*each) > 0.0; });
+                                  [](const Point* each) { return crowd_of(*each) > 0; });
   if (point == points.end()) return std::nullopt;
   Visits visits = visits_of(**point, device);
   if (visits.empty()) return std::nullopt;
   for (std::vector<double>& visit : visits) {
-    for (double& ns : visit) ns /= crowd_of(**point);
+    for (double& ns : visit) ns /= static_cast<double>(crowd_of(**point));
   }
   return attribute_time(std::array{AblationBuild{0, all.visits_ns}, AblationBuild{1, visits}}, 1);
 }
@@ -167,8 +163,7 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
 }
 
 void add_interactions(std::string_view bar, const Ablation& ablation, std::span<const Cause> causes,
-                      std::vector<Finding>& findings) {
-  const std::vector<std::uint32_t> needs = needs_of(causes);
+                      std::span<const std::uint32_t> needs, std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < causes.size(); ++i) {
     for (std::size_t j = i + 1; j < causes.size(); ++j) {
       // What lies behind the other is not there with it.
@@ -237,13 +232,16 @@ Finding without_share(std::string_view bar, std::string_view reason) {
 
 }  // namespace
 
+std::int64_t crowd_of(const Point& point) { return point.parameters.integer_or(crowd_name, 0); }
+
 void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& device,
                   std::vector<Finding>& findings) {
   const std::size_t first = findings.size();
   try {
     const std::vector<Cause> causes = causes_in(shape_of<Ablated>(*points.front()).factors);
     const std::vector<AblationBuild> builds = builds_in(points, device);
-    const Ablation ablation = attribute_time(builds, causes.size(), {.needs = needs_of(causes)});
+    const std::vector<std::uint32_t> needs = needs_of(causes);
+    const Ablation ablation = attribute_time(builds, causes.size(), {.needs = needs});
     if (!(ablation.none.ns > 0.0)) throw AblationError("the kernel takes no time");
     findings.push_back(
         time_finding(bar, ablation.none.ns, ablation.none.interval, "median of the faster half"));
@@ -252,7 +250,7 @@ void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& 
     }
     add_rest(bar, ablation, split_rest(without_causes(builds), points, device), findings);
     add_first(bar, ablation, causes, findings);
-    add_interactions(bar, ablation, causes, findings);
+    add_interactions(bar, ablation, causes, needs, findings);
     add_noise(bar, points, device, ablation, causes, findings);
   } catch (const AblationError& error) {
     findings.push_back(without_share(bar, error.what()));

@@ -60,7 +60,7 @@ TEST_CASE("loads are told level by level, and what is left in issue and the unat
       ns += 300.0;
     }
     // Sixteen groups for each, which take 40 ns of a unit's time each.
-    if (const auto crowd = point.parameters.integer_or(crowd_name, 0); crowd != 0) {
+    if (const auto crowd = crowd_of(point); crowd != 0) {
       CHECK(crowd == 16);
       CHECK(point.parameters.integer("groups") == 132 * 16);
       CHECK_FALSE(is_there(Cause::main_memory));
@@ -84,8 +84,7 @@ TEST_CASE("loads are told level by level, and what is left in issue and the unat
   for (const StackPart& part : stacks[0].parts) sum += part.share;
   CHECK(sum == doctest::Approx(1.0).epsilon(1e-9));
   // One that no build was measured for is not there, and its part is unattributed.
-  std::erase_if(points,
-                [](const Point& each) { return each.parameters.find(crowd_name) != nullptr; });
+  std::erase_if(points, [](const Point& each) { return crowd_of(each) > 0; });
   const Findings without = analyse(gpu(), points);
   CHECK(find(without, "stall", "latency-bound", "no stall: issue") == nullptr);
   CHECK(value_of(without, "stall", "latency-bound", "unattributed") ==

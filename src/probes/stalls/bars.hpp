@@ -3,6 +3,7 @@
 // (ablation_bar.cpp), and by clocks in the kernel (clock_bar.cpp). Pure.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -20,6 +21,8 @@ std::string phase_of(const Point& point);
 /// The parameter of a point without causes whose launch has more groups than the kernel: how many
 /// for each.
 inline constexpr std::string_view crowd_name = "crowd";
+/// 0: a point has as many groups as the kernel.
+std::int64_t crowd_of(const Point& point);
 
 /// Whether noise speaks against the first cause: its label.
 inline constexpr std::string_view noise_verdict_name = "noise";

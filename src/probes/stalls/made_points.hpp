@@ -67,8 +67,7 @@ inline double value_of(const Findings& found, std::string_view name, std::string
 /// issue was not measured.
 inline void measure(std::vector<Point>& points, const std::map<std::string, double>& costs,
                     double base, const std::map<std::string, double>& noise_costs = {}) {
-  std::erase_if(points,
-                [](const Point& each) { return each.parameters.find(crowd_name) != nullptr; });
+  std::erase_if(points, [](const Point& each) { return crowd_of(each) > 0; });
   for (Point& point : points) {
     const std::vector<Cause> causes = causes_in(point.parameters.text("factors"));
     const auto set = static_cast<std::uint64_t>(point.parameters.integer("idealised"));

@@ -44,7 +44,7 @@ TEST_CASE("every case has all sets of its causes once, and noise that begins wit
       CHECK(std::find(causes.begin(), causes.end(), mix->built_for) != causes.end());
       const std::string kind = point.parameters.text_or("noise", "");
       if (!point.parameters.text_or("phase", "").empty()) continue;
-      if (point.parameters.find(crowd_name) != nullptr) continue;
+      if (crowd_of(point) > 0) continue;
       if (kind.empty()) {
         CHECK(sets.insert(point.parameters.integer("idealised")).second);
       } else {
@@ -96,9 +96,8 @@ TEST_CASE(
     CAPTURE(mix->name);
     const auto crowds = [&](const DeviceInfo& device) {
       const std::vector<Point> points = plan_of({std::string(mix->name)}, device).points;
-      return std::count_if(points.begin(), points.end(), [](const Point& each) {
-        return each.parameters.find(crowd_name) != nullptr;
-      });
+      return std::count_if(points.begin(), points.end(),
+                           [](const Point& each) { return crowd_of(each) > 0; });
     };
     CHECK(crowds(gpu()) == 1);
     DeviceInfo cpu = gpu();
