@@ -14,7 +14,7 @@ enum class Effort { quick, normal, thorough };
 std::string_view to_word(Effort value);
 
 struct Budget {
-  std::chrono::duration<double> probe_time{12.5};
+  std::chrono::duration<double> probe_time{11.0};
   /// What the first visit may take beside that, which makes what all points use (buffers, cycles);
   /// of a plan that is not ordered it may take any time, since what it loses could be anything.
   std::chrono::duration<double> first_visit_time{std::chrono::hours(1)};

@@ -160,7 +160,8 @@ std::string try_events(Session& session);
 /// Whether pointers stored by one kernel lead the next one right. May crash: call it in a child.
 bool try_pointers(Session& session);
 
-/// Page-aligned host memory for CPU devices, on huge pages where the system gives them.
+/// Page-aligned host memory for CPU devices, on huge pages where the system gives them. It holds
+/// what others left there.
 class HostMemory {
  public:
   explicit HostMemory(Bytes size);
@@ -171,14 +172,12 @@ class HostMemory {
   ~HostMemory();
 
   [[nodiscard]] void* begin() const { return begin_; }
-  /// The share of the memory that is on huge pages now, in percent. Touch it first.
+  /// The share of what was touched of it that is on huge pages now, in percent.
   [[nodiscard]] int huge_page_percent() const;
 
  private:
-  void* mapping_{nullptr};
-  void* begin_{nullptr};
-  Bytes mapped_{};
-  Bytes size_{};
+  void* begin_;
+  Bytes size_;
 };
 
 /// In-process OpenCL backend. A driver that crashes takes the process with it: the worker runs it.

@@ -111,14 +111,32 @@ bool is_plateau(const LogCurve& curve, const Segment& segment, double sigma) {
   return slope <= gentle_slope || (slope <= long_gentle_slope && span >= long_span);
 }
 
-/// The rise per unit of ln size on the way from one segment to the next, its own slope included.
-double steepness_between(const LogCurve& curve, const Segment& before, const Segment& after,
-                         const Segment& neighbour) {
-  const double jump = after.y_first - before.y_last;
-  const double step = curve.x[after.first] - curve.x[before.last];
-  const double rise = neighbour.y_last - neighbour.y_first;
-  return jump > min_ratio ? std::max(jump / step, neighbour.slope)
-                          : (rise > min_ratio ? neighbour.slope : 0.0);
+enum class Towards { smaller, larger };
+
+/// The rise per unit of ln size on the way from a segment to the next one, that one's own slope
+/// included; of steps that are small, of as many as it takes to come to another level.
+double steepness_beside(const LogCurve& curve, std::span<const Segment> segments, std::size_t i,
+                        Towards towards) {
+  const bool is_before = towards == Towards::smaller;
+  const auto rise_of = [&](double here, double there) {
+    return is_before ? here - there : there - here;
+  };
+  const double y = is_before ? segments[i].y_first : segments[i].y_last;
+  const double x = curve.x[is_before ? segments[i].first : segments[i].last];
+  const auto steepness = [&](double rise, std::size_t there) {
+    return rise / std::abs(curve.x[there] - x);
+  };
+  const std::size_t count = is_before ? i : segments.size() - 1 - i;
+  for (std::size_t k = 1; k <= count; ++k) {
+    const Segment& other = segments[is_before ? i - k : i + k];
+    const double jump = rise_of(y, is_before ? other.y_last : other.y_first);
+    const double to_near = steepness(jump, is_before ? other.last : other.first);
+    if (jump > min_ratio) return k == 1 ? std::max(to_near, other.slope) : to_near;
+    if (k == 1 && other.y_last - other.y_first > min_ratio) return other.slope;
+    const double rise = rise_of(y, is_before ? other.y_first : other.y_last);
+    if (rise > min_ratio) return steepness(rise, is_before ? other.first : other.last);
+  }
+  return 0.0;
 }
 
 bool is_shelf(const LogCurve& curve, std::span<const Segment> segments, std::size_t i) {
@@ -127,8 +145,8 @@ bool is_shelf(const LogCurve& curve, std::span<const Segment> segments, std::siz
   if (segment.kind == SegmentKind::flat) return false;  // too short to be sure of
   if (segment.slope < 0.0 || segment.slope > shelf_slope) return false;
   if (span_of(curve, segment) < shelf_span) return false;
-  const double before = steepness_between(curve, segments[i - 1], segment, segments[i - 1]);
-  const double after = steepness_between(curve, segment, segments[i + 1], segments[i + 1]);
+  const double before = steepness_beside(curve, segments, i, Towards::smaller);
+  const double after = steepness_beside(curve, segments, i, Towards::larger);
   return std::min(before, after) >= shelf_contrast * std::max(segment.slope, gentle_slope);
 }
 

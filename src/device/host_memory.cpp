@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <cerrno>
 #include <charconv>
@@ -9,11 +8,16 @@
 #include <string>
 
 #include "clprobe/device.hpp"
+#include "system/pages.hpp"
 
 namespace clprobe {
 namespace {
 
-constexpr Bytes huge_page = mebibytes(2);
+/// What probes that take turns leave to each other.
+system::Pages& kept_pages() {
+  static system::Pages pages;
+  return pages;
+}
 
 /// The address range of a line of /proc/self/smaps: "7f00-7fff rw-p ..."; nothing of other lines.
 std::optional<std::pair<std::uintptr_t, std::uintptr_t>> mapping_of(const std::string& line) {
@@ -30,50 +34,44 @@ std::optional<std::pair<std::uintptr_t, std::uintptr_t>> mapping_of(const std::s
   return std::pair{first, last};
 }
 
+/// The number of a line of it: "AnonHugePages:   2048 kB"; 0 of other lines.
+std::uint64_t kib_of(const std::string& line, std::string_view name) {
+  if (!line.starts_with(name)) return 0;
+  std::uint64_t kib = 0;
+  const auto digit = line.find_first_of("0123456789");
+  if (digit == std::string::npos) return 0;
+  std::from_chars(line.data() + digit, line.data() + line.size(), kib);
+  return kib;
+}
+
 }  // namespace
 
-HostMemory::HostMemory(Bytes size) : size_(size) {
-  mapped_ = size + huge_page * 2;
-  mapping_ = mmap(nullptr, mapped_.count, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping_ == MAP_FAILED) {
-    mapping_ = nullptr;
-    throw DeviceError(fmt::format("mmap of {}: {}; try a smaller --max-memory",
-                                  format_bytes(mapped_), std::strerror(errno)));
+HostMemory::HostMemory(Bytes size) : begin_(kept_pages().take(size.count)), size_(size) {
+  if (begin_ == nullptr) {
+    throw DeviceError(fmt::format("mmap of {}: {}; try a smaller --max-memory", format_bytes(size),
+                                  std::strerror(errno)));
   }
-  const auto address = reinterpret_cast<std::uintptr_t>(mapping_);
-  const std::uintptr_t aligned =
-      (address + huge_page.count - 1) / huge_page.count * huge_page.count;
-  begin_ = static_cast<char*>(mapping_) + (aligned - address);
-  // Advice: where the system gives no huge pages, huge_page_percent() says so. Nor does it for a
-  // part of one: of 512 KiB on small pages every other access would miss the near translation
-  // buffer. What lies behind is mapped, and nobody's.
-  const bool is_worth_it = size_ * 4 >= huge_page;
-  const std::uint64_t whole = (size_.count + huge_page.count - 1) / huge_page.count;
-  madvise(begin_, is_worth_it ? whole * huge_page.count : size_.count, MADV_HUGEPAGE);
 }
 
-HostMemory::~HostMemory() {
-  if (mapping_ != nullptr) munmap(mapping_, mapped_.count);
-}
+HostMemory::~HostMemory() { kept_pages().give_back(begin_, size_.count); }
 
+/// Of mappings, where neighbours may be in one with it: they are pages of the same kind.
 int HostMemory::huge_page_percent() const {
   const auto begin = reinterpret_cast<std::uintptr_t>(begin_);
   std::ifstream smaps("/proc/self/smaps");
   std::string line;
-  bool ours = false;
+  bool is_ours = false;
+  std::uint64_t touched_kib = 0;
   std::uint64_t huge_kib = 0;
   while (std::getline(smaps, line)) {
     if (const auto range = mapping_of(line)) {
-      ours = range->first < begin + size_.count && range->second > begin;
-    } else if (ours && line.starts_with("AnonHugePages:")) {
-      std::uint64_t kib = 0;
-      const auto digit = line.find_first_of("0123456789");
-      std::from_chars(line.data() + digit, line.data() + line.size(), kib);
-      huge_kib += kib;
+      is_ours = range->first < begin + size_.count && range->second > begin;
+    } else if (is_ours) {
+      touched_kib += kib_of(line, "Rss:");
+      huge_kib += kib_of(line, "AnonHugePages:");
     }
   }
-  return static_cast<int>(std::min<std::uint64_t>(100, huge_kib * 1024 * 100 / size_.count));
+  return touched_kib == 0 ? 0 : static_cast<int>(huge_kib * 100 / touched_kib);
 }
 
 }  // namespace clprobe

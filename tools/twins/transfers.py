@@ -13,6 +13,8 @@ CASES = [("to-device-pinned", "to", "pinned"), ("from-device-pinned", "from", "p
          ("both-pinned", "both", "pinned"), ("to-device", "to", "pageable"),
          ("from-device", "from", "pageable")]
 SIZE = 64 * MIB
+# Of pageable memory, as in a point of clprobe.
+PAGEABLE_COPIES = 4
 
 
 def rate_of(program: pathlib.Path, device: dict[str, Any], series: str) -> float:
@@ -32,8 +34,9 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
     rows = [Rate(series, 0.97) for series, _, _ in CASES]
     for _ in range(options.rounds):
         for row, (series, way, memory) in zip(rows, CASES):
+            repeats = options.repeats if memory == "pinned" else PAGEABLE_COPIES
             row.other.append(statistics.median(
-                run_json([twin, way, memory, SIZE, options.repeats])["bytes_per_second"]))
+                run_json([twin, way, memory, SIZE, repeats])["bytes_per_second"]))
             row.ours.append(rate_of(program, device, series))
     print(f"{device['name']}, transfers of {size_word(SIZE)} in GB/s, "
           f"the best of {options.rounds} rounds")

@@ -91,6 +91,17 @@ TEST_CASE("later probes know the capacities of levels, but not those of translat
   probe.learn(result, known);
   CHECK(known.last_cache.count == 200'000);
   CHECK(known.levels == std::vector<KnownLevel>{{1, Bytes{100'000}}, {2, Bytes{200'000}}});
+  // With no plateau behind, what is not known to be a cache's is none that has to be left.
+  Finding beyond;
+  beyond.name = "beyond";
+  beyond.series = "global";
+  result.findings.push_back(beyond);
+  result.findings[4].level = 1;
+  result.findings[4].label = "cache";
+  known = {};
+  probe.learn(result, known);
+  CHECK(known.last_cache.count == 100'000);
+  CHECK(known.levels.size() == 3);
 }
 
 TEST_CASE("a cache whose next level ends at twice its size is not said to be one for sure") {

@@ -29,8 +29,11 @@ std::optional<NoiseShape> noise_of(const Point& point) {
   return shape_of<NoiseShape>(point);
 }
 
-std::vector<Point> noise_points(const Point& usual, Effort effort) {
-  const std::vector<std::uint32_t> amounts = effort == Effort::quick
+std::vector<Point> noise_points(const Point& usual, const DeviceInfo& device, Effort effort) {
+  // On CPUs noise is more work and says little, and with all amounts most of the probe's time.
+  const bool has_few = effort == Effort::quick ||
+                       (effort == Effort::normal && runs_items_in_turn(device));
+  const std::vector<std::uint32_t> amounts = has_few
                                                  ? std::vector<std::uint32_t>{0, 2, 8}
                                                  : std::vector<std::uint32_t>{0, 1, 2, 4, 8, 16};
   std::vector<Point> points;

@@ -48,7 +48,7 @@ struct NoiseShape {
 std::optional<NoiseShape> noise_of(const Point& point);
 
 /// Noise of each kind in rising amounts from 0 on, beside `usual`.
-std::vector<Point> noise_points(const Point& usual, Effort effort);
+std::vector<Point> noise_points(const Point& usual, const DeviceInfo& device, Effort effort);
 
 /// What a work-item does that makes noise, as MAKE_NOISE in cl/stalls_noise.clh.
 struct Noise {

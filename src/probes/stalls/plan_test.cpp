@@ -266,6 +266,29 @@ TEST_CASE("copies have noise of every kind, made by as many groups again") {
   CHECK(results.size() == 1 + 4 * 5);
 }
 
+TEST_CASE("a CPU, whose noise is but more work, has fewer amounts of it unless time is given") {
+  const auto amounts_of = [](DeviceType type, Effort effort) {
+    DeviceInfo device = gpu();
+    device.type = type;
+    std::set<std::int64_t> amounts;
+    Request request;
+    request.effort = effort;
+    for (const Point& point : probe.plan(device, request).points) {
+      if (!noise_of(point)) continue;
+      amounts.insert(point.parameters.integer("noise_amount"));
+    }
+    return amounts;
+  };
+  const std::set<std::int64_t> few{0, 2, 8};
+  const std::set<std::int64_t> all{0, 1, 2, 4, 8, 16};
+  CHECK(amounts_of(DeviceType::gpu, Effort::quick) == few);
+  CHECK(amounts_of(DeviceType::gpu, Effort::normal) == all);
+  CHECK(amounts_of(DeviceType::gpu, Effort::thorough) == all);
+  CHECK(amounts_of(DeviceType::cpu, Effort::quick) == few);
+  CHECK(amounts_of(DeviceType::cpu, Effort::normal) == few);
+  CHECK(amounts_of(DeviceType::cpu, Effort::thorough) == all);
+}
+
 TEST_CASE("a tree has the nodes that were asked for, each with one parent") {
   for (const std::uint32_t nodes : {1U, 2U, 65U, 1024U, 8192U}) {
     const search::Tree tree = search::make_tree(nodes, 7);

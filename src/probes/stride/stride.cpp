@@ -101,7 +101,7 @@ constexpr Budgets budgets{
               .relative_interval = 0.05,
               .min_visits = 1,
               .max_visits = 2},
-    .normal = {.probe_time = std::chrono::seconds(7), .relative_interval = 0.02},
+    .normal = {.probe_time = std::chrono::seconds(6), .relative_interval = 0.02},
     .thorough = {.probe_time = std::chrono::seconds(60), .max_visits = 20}};
 
 bool has_double(const DeviceInfo& device) {

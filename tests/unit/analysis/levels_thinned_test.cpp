@@ -77,6 +77,16 @@ double latency_at(const std::vector<CurvePoint>& curve, double bytes) {
 
 }  // namespace
 
+TEST_CASE("what rises a little between a knee of small steps and a steep one is a level") {
+  const std::vector<Level> levels = find_levels(recorded("h200-far-half"));
+  REQUIRE(levels.size() == 4);
+  CHECK(levels[2].latency == doctest::Approx(258.7).epsilon(0.01));
+  CHECK(levels[2].is_shelf);
+  REQUIRE(levels[2].capacity.has_value());
+  CHECK(levels[2].capacity->low >= 44.0 * 1048576.0);
+  CHECK(levels[2].capacity->high <= 64.0 * 1048576.0);
+}
+
 TEST_CASE("of thinned synthetic curves no bracket begins beyond its level") {
   constexpr int curves = 400;
   Score all;

@@ -140,7 +140,7 @@ std::vector<Point> points(const DeviceInfo& device, const Asked& asked) {
     noisy.parameters.set("noise_groups", usual.parameters.integer("groups"));
     // What groups of their own take from the others shows where all have ended.
     noisy.parameters.set("timer", std::string(to_word(device.launch_timer)));
-    append(noise_points(noisy, asked.effort));
+    append(noise_points(noisy, device, asked.effort));
     if (device.timer != Timer::clock) continue;
     for (std::size_t phase = 0; phase < std::size(all_phases); ++phase) {
       if (has_phase(way, phase)) points.push_back(with_phase(usual, all_phases[phase]));

@@ -115,7 +115,7 @@ std::vector<Point> noisy_points(const Mix& mix, Shape shape, const DeviceInfo& d
   shape.groups = groups_of(device, mix.noisy_groups_per_unit);
   shape.work_items = static_cast<std::uint32_t>(items);
   shape.workers = shape.work_items / 2;
-  return noise_points(point_of(mix, shape), asked.effort);
+  return noise_points(point_of(mix, shape), device, asked.effort);
 }
 
 std::uint32_t mask_of(std::uint64_t bytes) {

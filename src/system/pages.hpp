@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that the process uses again, in place of giving it back to the system.
+#pragma once
+
+#include <cstddef>
+#include <map>
+
+namespace clprobe::system {
+
+/// Huge pages that were touched once and are free stay with the process for whoever needs some next:
+/// a virtual machine's host may take them away after a second or two, and then needs seconds for a
+/// GiB to give them again. Together with those in use they are never more than were in use at once.
+/// For one thread. `Unit`: bytes of a huge page, of which all its ranges are whole ones.
+class Pages {
+ public:
+  static constexpr std::size_t unit = std::size_t{2} << 20U;
+
+  Pages() = default;
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  Pages(Pages&&) = delete;
+  Pages& operator=(Pages&&) = delete;
+  /// What is in use stays mapped.
+  ~Pages();
+
+  /// At least `bytes`, with zeros or with what their last user left; null, with errno, where the
+  /// system has none.
+  [[nodiscard]] void* take(std::size_t bytes);
+  /// What `take(bytes)` gave.
+  void give_back(void* begin, std::size_t bytes);
+
+  [[nodiscard]] std::size_t free_bytes() const;
+
+ private:
+  /// Bytes of each free range, by its begin; no two of them touch.
+  std::map<std::byte*, std::size_t> free_{};
+
+  void unmap_free();
+};
+
+}  // namespace clprobe::system
