@@ -287,8 +287,8 @@ void learn(const ProbeResult& result, Known& known) {
   const bool ends_rising = find_finding(result.findings, "beyond", global_series) != nullptr;
   for (const Finding& each : result.findings) {
     if (each.name != "capacity" || each.series != global_series || !each.value) continue;
-    const auto step = std::find_if(
-        result.findings.begin(), result.findings.end(), [&](const Finding& other) {
+    const auto step =
+        std::find_if(result.findings.begin(), result.findings.end(), [&](const Finding& other) {
           return other.name == "step" && other.series == global_series &&
                  other.level == each.level && !other.label.empty();
         });

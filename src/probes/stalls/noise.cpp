@@ -31,11 +31,10 @@ std::optional<NoiseShape> noise_of(const Point& point) {
 
 std::vector<Point> noise_points(const Point& usual, const DeviceInfo& device, Effort effort) {
   // On CPUs noise is more work and says little, and with all amounts most of the probe's time.
-  const bool has_few = effort == Effort::quick ||
-                       (effort == Effort::normal && runs_items_in_turn(device));
-  const std::vector<std::uint32_t> amounts = has_few
-                                                 ? std::vector<std::uint32_t>{0, 2, 8}
-                                                 : std::vector<std::uint32_t>{0, 1, 2, 4, 8, 16};
+  const bool has_few =
+      effort == Effort::quick || (effort == Effort::normal && runs_items_in_turn(device));
+  const std::vector<std::uint32_t> amounts =
+      has_few ? std::vector<std::uint32_t>{0, 2, 8} : std::vector<std::uint32_t>{0, 1, 2, 4, 8, 16};
   std::vector<Point> points;
   for (const std::string_view kind : all_noise) {
     for (const std::uint32_t amount : amounts) {

@@ -107,11 +107,10 @@ constexpr FindingSpec finding_specs[]{
 };
 
 // Few points, of which each is a kernel as a whole.
-constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(20), .max_visits = 1},
-                          .normal = {.probe_time = std::chrono::seconds(60),
-                                     .relative_interval = 0.02,
-                                     .max_visits = 3},
-                          .thorough = {.probe_time = std::chrono::seconds(180), .max_visits = 6}};
+constexpr Budgets budgets{
+    .quick = {.probe_time = std::chrono::seconds(20), .max_visits = 1},
+    .normal = {.probe_time = std::chrono::seconds(60), .relative_interval = 0.02, .max_visits = 3},
+    .thorough = {.probe_time = std::chrono::seconds(180), .max_visits = 6}};
 
 /// The smallest arrays: one to load from, and half of it to copy to.
 constexpr std::uint64_t min_arrays = min_far_bytes.count * 3 / 2;
