@@ -69,7 +69,7 @@ TEST_CASE("the card of every stored run is at most 14 lines of 80 columns, with 
 TEST_CASE("a run of all probes keeps up to seven levels of global memory on its card") {
   const std::filesystem::path folder(CLPROBE_RESULTS);
   for (const char* const path :
-       {"nvidia/h200/580.159.04_2026-11-25.json", "intel/xeon/pocl-5.0_2026-11-25.json"}) {
+       {"nvidia/h200/580.159.04_2026-11-26.json", "intel/xeon/pocl-5.0_2026-11-26.json"}) {
     CAPTURE(path);
     Run run = commands::read_runs((folder / path).string()).front();
     const auto latency =
@@ -77,8 +77,9 @@ TEST_CASE("a run of all probes keeps up to seven levels of global memory on its 
                      [](const ProbeResult& each) { return each.probe == "latency"; });
     REQUIRE(latency != run.results.end());
     std::vector<CardLevel>& levels = latency->card.levels;
-    REQUIRE(levels.size() == 5);
-    for (int more = 1; more <= 3; ++more) {
+    constexpr std::size_t most = 8;  // with one of local memory
+    REQUIRE(levels.size() >= 5);
+    for (std::size_t more = 1; levels.size() < most; ++more) {
       levels.insert(levels.begin() + 1, levels[1]);
       levels[1].name = "another " + std::to_string(more);
       const std::vector<std::string> lines = card_lines(run);
