@@ -94,10 +94,29 @@ Slope slope_of(const LogCurve& curve, const Segment& segment, double sigma) {
   return {fit_least_squares(x, y).slope, sigma / std::sqrt(xx)};
 }
 
+/// The noise of a segment's points around their line, and never less: a host that others disturb
+/// may have three times as much in its memory as in its caches. Of few points nobody knows it.
+double noise_around_line(const LogCurve& curve, const Segment& segment, double sigma) {
+  constexpr std::size_t enough_points = 6;
+  if (segment.count() < enough_points) return sigma;
+  const auto x = std::span(curve.x).subspan(segment.first, segment.count());
+  const auto y = std::span(curve.y).subspan(segment.first, segment.count());
+  const Line line = fit_least_squares(x, y);
+  double squares = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double beside = y[i] - line.intercept - line.slope * x[i];
+    squares += beside * beside;
+  }
+  // 4 points or more are left to tell it, of which Student's distribution has 1.3 times the error.
+  constexpr double few_points = 1.3;
+  const double own = few_points * std::sqrt(squares / static_cast<double>(x.size() - 2));
+  return std::clamp(own, min_sigma, sigma);
+}
+
 /// Shoulders and feet of soft knees look like plateaus of a few points where there is noise, so a
 /// plateau must be seen to be flat: 95 % sure that its slope is below `max_slope`.
 bool is_surely_flat(const LogCurve& curve, const Segment& segment, double sigma) {
-  const Slope slope = slope_of(curve, segment, sigma);
+  const Slope slope = slope_of(curve, segment, noise_around_line(curve, segment, sigma));
   return std::max(0.0, slope.value) + 1.645 * slope.error <= max_slope;
 }
 

@@ -87,6 +87,12 @@ TEST_CASE("what rises a little between a knee of small steps and a steep one is 
   CHECK(levels[2].capacity->high <= 64.0 * 1048576.0);
 }
 
+TEST_CASE("a plateau is as flat as its own points say, however noisy memory is") {
+  const std::vector<Level> levels = find_levels(recorded("epyc-quick"));
+  REQUIRE(levels.size() == 4);
+  CHECK(levels[1].latency == doctest::Approx(3.72).epsilon(0.05));
+}
+
 TEST_CASE("of thinned synthetic curves no bracket begins beyond its level") {
   constexpr int curves = 400;
   Score all;
