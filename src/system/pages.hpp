@@ -10,7 +10,7 @@ namespace clprobe::system {
 /// Huge pages that were touched once and are free stay with the process for whoever needs some
 /// next: a virtual machine's host may take them away after a second or two, and then needs seconds
 /// for a GiB to give them again. Together with those in use they are never more than were in use at
-/// once. For one thread. `Unit`: bytes of a huge page, of which all its ranges are whole ones.
+/// once. For one thread. All ranges are whole units.
 class Pages {
  public:
   static constexpr std::size_t unit = std::size_t{2} << 20U;  ///< bytes of a huge page
