@@ -48,6 +48,8 @@ struct DeviceList {
 struct WorkerSettings {
   std::chrono::milliseconds timeout{30'000};  ///< for one answer of the driver
   std::uint64_t seed{42};
+  /// Whether memory of the host that a probe is done with may stay for the next one.
+  bool keeps_memory{true};
   std::optional<ClockKind> clock{};  ///< try this clock only; nothing: the ladder
   std::function<bool()> cancelled{};
   /// What the driver is asked for now: "open", "try-clock", "prepare", "run".

@@ -37,6 +37,7 @@ WorkerSettings settings_of(const cli::Options& options, const LiveObserver& obse
                            std::size_t side) {
   WorkerSettings settings;
   settings.seed = options.seed;
+  settings.keeps_memory = options.max_memory.count == 0;
   settings.timeout = options.timeout;
   settings.clock = options.clock;
   settings.cancelled = observer.cancelled;

@@ -56,6 +56,7 @@ std::vector<double> probe_seconds(const std::vector<const Probe*>& probes,
 WorkerSettings worker_settings(const cli::Options& options) {
   WorkerSettings settings;
   settings.seed = options.seed;
+  settings.keeps_memory = options.max_memory.count == 0;
   settings.timeout = options.timeout;
   settings.clock = options.clock;
   settings.cancelled = is_interrupted;

@@ -13,12 +13,6 @@
 namespace clprobe {
 namespace {
 
-/// What probes that take turns leave to each other.
-system::Pages& kept_pages() {
-  static system::Pages pages;
-  return pages;
-}
-
 /// The address range of a line of /proc/self/smaps: "7f00-7fff rw-p ..."; nothing of other lines.
 std::optional<std::pair<std::uintptr_t, std::uintptr_t>> mapping_of(const std::string& line) {
   const auto dash = line.find('-');
@@ -46,14 +40,15 @@ std::uint64_t kib_of(const std::string& line, std::string_view name) {
 
 }  // namespace
 
-HostMemory::HostMemory(Bytes size) : begin_(kept_pages().take(size.count)), size_(size) {
+HostMemory::HostMemory(Bytes size)
+    : begin_(system::pages_of_process().take(size.count)), size_(size) {
   if (begin_ == nullptr) {
     throw DeviceError(fmt::format("mmap of {}: {}; try a smaller --max-memory", format_bytes(size),
                                   std::strerror(errno)));
   }
 }
 
-HostMemory::~HostMemory() { kept_pages().give_back(begin_, size_.count); }
+HostMemory::~HostMemory() { system::pages_of_process().give_back(begin_, size_.count); }
 
 /// Of mappings, where neighbours may be in one with it: they are pages of the same kind.
 int HostMemory::huge_page_percent() const {

@@ -55,6 +55,19 @@ void* Pages::take(std::size_t bytes) {
 
 void Pages::give_back(void* begin, std::size_t bytes) {
   const auto place = free_.emplace(static_cast<std::byte*>(begin), whole_units(bytes)).first;
+  if (is_kept_) {
+    join_neighbours(place);
+  } else {
+    unmap_free();
+  }
+}
+
+void Pages::keep(bool is_kept) {
+  is_kept_ = is_kept;
+  if (!is_kept) unmap_free();
+}
+
+void Pages::join_neighbours(Ranges::iterator place) {
   const auto next = std::next(place);
   if (next != free_.end() && place->first + place->second == next->first) {
     place->second += next->second;
@@ -75,6 +88,11 @@ std::size_t Pages::free_bytes() const {
 void Pages::unmap_free() {
   for (const auto& [begin, size] : free_) munmap(begin, size);
   free_.clear();
+}
+
+Pages& pages_of_process() {
+  static Pages pages;
+  return pages;
 }
 
 }  // namespace clprobe::system

@@ -29,13 +29,23 @@ class Pages {
   /// What `take(bytes)` gave.
   void give_back(void* begin, std::size_t bytes);
 
+  /// Whether what is given back stays, as at first.
+  void keep(bool is_kept);
+
   [[nodiscard]] std::size_t free_bytes() const;
 
  private:
   /// Bytes of each free range, by its begin; no two of them touch.
-  std::map<std::byte*, std::size_t> free_{};
+  using Ranges = std::map<std::byte*, std::size_t>;
 
+  void join_neighbours(Ranges::iterator place);
   void unmap_free();
+
+  Ranges free_{};
+  bool is_kept_{true};
 };
+
+/// Those that buffers on the host are made of, for one probe after the other.
+Pages& pages_of_process();
 
 }  // namespace clprobe::system

@@ -68,7 +68,7 @@ class RemoteBackend final : public Backend {
       : index_(index), settings_(std::move(settings)), child_(std::move(child)) {
     try {
       if (child_ == nullptr) child_ = start_child(settings_);
-      const Json opened = ask({{"do", "open"}, {"device", index_}, {"seed", settings_.seed}});
+      const Json opened = ask(opening());
       take_device(opened);
       climb_clock_ladder(reading([&] { return opened.at("clocks"); }));
       try_step("try-pointers", "pointers_refused");
@@ -189,10 +189,16 @@ class RemoteBackend final : public Backend {
   void reopen() {
     under_way_.reset();
     child_ = start_child(settings_);
-    ask({{"do", "open"},
-         {"device", index_},
-         {"seed", settings_.seed},
-         {"known", json::encode(device_)}});
+    Json again = opening();
+    again["known"] = json::encode(device_);
+    ask(again);
+  }
+
+  [[nodiscard]] Json opening() const {
+    return {{"do", "open"},
+            {"device", index_},
+            {"seed", settings_.seed},
+            {"keeps_memory", settings_.keeps_memory}};
   }
 
   /// Each sample is a line of the answer, and has the time of one: what was measured before a

@@ -18,6 +18,7 @@
 #include "device/pocl_cache.hpp"
 #include "engine/sampler.hpp"
 #include "run/json.hpp"
+#include "system/pages.hpp"
 #include "worker/child_process.hpp"
 #include "worker/drivers.hpp"
 
@@ -114,8 +115,9 @@ class Server {
   }
 
   /// {"device": index, "seed": n} for a first look, with "known" (a DeviceInfo) to go on with what
-  /// a former child found.
+  /// a former child found; "keeps_memory": whether pages stay for who needs some next.
   Json open(const Json& request) {
+    system::pages_of_process().keep(request.value("keeps_memory", true));
     const int index = request.at("device").get<int>();
     Enumeration found = enumerate_devices();
     if (index < 0 || static_cast<std::size_t>(index) >= found.devices.size()) {

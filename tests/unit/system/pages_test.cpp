@@ -95,6 +95,19 @@ TEST_CASE("free pages go before new ones come, so that there are never more than
   CHECK(pages.free_bytes() == 4 * unit);
 }
 
+TEST_CASE("nothing stays where nothing may") {
+  Pages pages;
+  std::byte* const before = take(pages, unit);
+  pages.give_back(before, unit);
+  CHECK(pages.free_bytes() == unit);
+  pages.keep(false);
+  CHECK(pages.free_bytes() == 0);
+  std::byte* const begin = take(pages, 2 * unit);
+  begin[unit] = std::byte{3};
+  pages.give_back(begin, 2 * unit);
+  CHECK(pages.free_bytes() == 0);
+}
+
 TEST_CASE("where the system has not so much, there is nothing, and the reason") {
   Pages pages;
   for (const std::size_t bytes : {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 4}) {
