@@ -60,15 +60,17 @@ constexpr std::array commands{
             "default as with `--quick`; then what both found is measured in turns until every "
             "headline is decided or `--time-budget` is used up. What disturbs the host meets both "
             "sides alike, so that far smaller changes are seen than between two runs."},
-    CommandRow{.word = "import",
-               .arguments = "FILE...",
-               .command = Command::import,
-               .summary = "read other tools' results, to report and compare them",
-               .details =
-                   "Make run documents of what other tools wrote: the text of clmempatterns, lists "
-                   "of sizes and latencies, XML and JSON of clpeak. Write them with "
-                   "`-o FILE.json`. They say where they come from, have no samples, and can be "
-                   "reported and compared like others."},
+    CommandRow{
+        .word = "import",
+        .arguments = "FILE...",
+        .command = Command::import,
+        .summary = "read other tools' results, to report and compare them",
+        .details =
+            "Make run documents of what other tools wrote: clmempatterns, clpeak, mt4g, "
+            "nvbandwidth, gpu-latency, gpu-cache, lat_mem_rd, and lists of sizes and "
+            "latencies (`clprobe explain formats`). Write them with `-o FILE.json`. They say "
+            "where they come from, have no samples, and can be reported and compared like "
+            "others."},
     CommandRow{
         .word = "profile",
         .arguments = "[--list] -- PROGRAM [ARGUMENT]... | FOLDER...",
