@@ -81,6 +81,15 @@ TEST_CASE("a shelf begins a quarter above the level before it; less is the foot 
   CHECK(levels(0.25)[1].is_shelf);
 }
 
+TEST_CASE("before a shelf the curve rises twice as steeply, not behind it alone") {
+  const auto levels = [](double slope_before) {
+    const double span = 0.3 / slope_before;
+    return levels_of({long_flat, {span, 0.3}, {0.6, 0.06}, steep, long_flat}).size();
+  };
+  CHECK(levels(0.16) == 2);
+  CHECK(levels(0.6) == 3);
+}
+
 TEST_CASE("levels differ by more than 10 %") {
   CHECK(levels_of({long_flat, {0.2, 0.10}, long_flat}).size() == 1);
   CHECK(levels_of({long_flat, {0.2, 0.11}, long_flat}).size() == 2);

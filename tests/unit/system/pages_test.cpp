@@ -57,11 +57,20 @@ TEST_CASE("a part of a free range leaves the rest, and all of it is one range ag
   CHECK(c == b + 2 * unit);
   CHECK(pages.free_bytes() == 2 * unit);
   // The middle last, so that it has neighbours on both sides.
+  a[0] = std::byte{1};
+  c[0] = std::byte{2};
   pages.give_back(a, unit);
   pages.give_back(c, unit);
   pages.give_back(b, 2 * unit);
-  CHECK(take(pages, 6 * unit) == whole);
-  pages.give_back(whole, 6 * unit);
+  std::byte* const again = take(pages, 6 * unit);
+  CHECK(again == whole);
+  // New pages at the same place would have zeros.
+  CHECK(again[0] == std::byte{1});
+  CHECK(again[3 * unit] == std::byte{2});
+  pages.give_back(again, 6 * unit);
+  std::byte* const most = take(pages, 5 * unit);
+  CHECK(pages.free_bytes() == unit);
+  pages.give_back(most, 5 * unit);
 }
 
 TEST_CASE("the smallest range that is large enough is taken") {
