@@ -15,6 +15,7 @@
 #include "commands/analyse_again.hpp"
 #include "commands/plan.hpp"
 #include "commands/provenance.hpp"
+#include "commands/worker_settings.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -35,11 +36,7 @@ std::string name_of(const cli::Options& options, std::size_t side) {
 
 WorkerSettings settings_of(const cli::Options& options, const LiveObserver& observer,
                            std::size_t side) {
-  WorkerSettings settings;
-  settings.seed = options.seed;
-  settings.keeps_memory = options.max_memory.count == 0;
-  settings.timeout = options.timeout;
-  settings.clock = options.clock;
+  WorkerSettings settings = worker_settings(options);
   settings.cancelled = observer.cancelled;
   settings.environment = options.environments.at(side);
   return settings;

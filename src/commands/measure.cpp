@@ -27,6 +27,7 @@
 #include "commands/run_progress.hpp"
 #include "commands/selection.hpp"
 #include "commands/turns.hpp"
+#include "commands/worker_settings.hpp"
 #include "system/interrupt.hpp"
 #include "terminal/complain.hpp"
 #include "terminal/progress.hpp"
@@ -53,12 +54,8 @@ std::vector<double> probe_seconds(const std::vector<const Probe*>& probes,
   return seconds;
 }
 
-WorkerSettings worker_settings(const cli::Options& options) {
-  WorkerSettings settings;
-  settings.seed = options.seed;
-  settings.keeps_memory = options.max_memory.count == 0;
-  settings.timeout = options.timeout;
-  settings.clock = options.clock;
+WorkerSettings settings_of(const cli::Options& options) {
+  WorkerSettings settings = worker_settings(options);
   settings.cancelled = is_interrupted;
   if (!options.sources.empty()) {
     settings.environment.emplace_back(bundle::sources_variable,
@@ -107,7 +104,7 @@ class MeasuringAll {
 
  private:
   void measure_targets() {
-    WorkerSettings settings = worker_settings(options_);
+    WorkerSettings settings = settings_of(options_);
     settings.asking = [this](std::string_view question) {
       question_ = question;
       tell();
@@ -258,7 +255,7 @@ class MeasuringAll {
 int measure(const cli::Options& options, const std::vector<std::string>& arguments) {
   system::watch_for_interrupts();
   try {
-    if (options.dry_run) return show_plan(options, worker_settings(options));
+    if (options.dry_run) return show_plan(options, settings_of(options));
     return MeasuringAll(options, arguments).run();
   } catch (const std::exception&) {
     // Whatever could not be finished: it was told not to.

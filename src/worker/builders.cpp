@@ -4,8 +4,7 @@
 #include <algorithm>
 
 #include "run/json.hpp"
-#include "worker/child_process.hpp"
-#include "worker/drivers.hpp"
+#include "worker/asking.hpp"
 
 namespace clprobe {
 
@@ -23,7 +22,6 @@ std::size_t builder_count(const DeviceInfo& device, std::size_t host_cores) {
 
 Builders::Builders(const DeviceInfo& device, const WorkerSettings& settings,
                    const std::vector<Program>& programs, std::size_t count) {
-  const std::string folder = settings.drivers ? settings.drivers->path() : "";
   for (std::size_t k = 0; k < std::min(count, programs.size()); ++k) {
     Json mine = Json::array();
     for (std::size_t i = k; i < programs.size(); i += count) {
@@ -32,13 +30,10 @@ Builders::Builders(const DeviceInfo& device, const WorkerSettings& settings,
                       {"options", each.variant.options},
                       {"preamble", each.variant.preamble}});
     }
-    const Json open = {{"do", "open"},
-                       {"device", device.index},
-                       {"seed", settings.seed},
-                       {"known", json::encode(device)}};
+    const Json open = reopening(device, settings);
     const Json build = {{"do", "build"}, {"programs", std::move(mine)}};
     try {
-      children_.push_back(std::make_unique<ChildProcess>(folder, settings.environment));
+      children_.push_back(start_child(settings));
       children_.back()->tell_last(json::one_line(open) + "\n" + json::one_line(build),
                                   settings.timeout, settings.cancelled);
     } catch (const ChildLost&) {

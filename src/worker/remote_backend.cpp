@@ -11,6 +11,7 @@
 #include "engine/sampler.hpp"
 #include "run/json.hpp"
 #include "system/core_use.hpp"
+#include "worker/asking.hpp"
 #include "worker/builders.hpp"
 #include "worker/child_process.hpp"
 #include "worker/driver_words.hpp"
@@ -21,54 +22,13 @@ namespace {
 
 using json::Json;
 
-/// With the words that the answer had in the place of what was expected.
-ChildLost broken_answer(const std::exception& error) {
-  return ChildLost(fmt::format("the driver's process gave a broken answer: {}",
-                               clean_driver_words(error.what())));
-}
-
-/// Reads an answer. One that cannot be read, such as half of one after a driver's stray write, is
-/// like none: what the child says next cannot be believed either.
-template <typename Action>
-auto reading(Action action) -> decltype(action()) {
-  try {
-    return action();
-  } catch (const RunFormatError& error) {
-    throw broken_answer(error);
-  } catch (const Json::exception& error) {
-    throw broken_answer(error);
-  }
-}
-
-/// Parses a line of an answer. Throws DeviceError for the driver's errors.
-Json answer_of(const std::string& line) {
-  Json answer = reading([&] { return json::parse(line); });
-  const auto text_of = [&](const char* key) {
-    return clean_driver_words(reading([&] { return answer.at(key).get<std::string>(); }));
-  };
-  if (answer.contains("unsupported")) throw Unsupported(text_of("unsupported"));
-  if (answer.contains("voided")) throw VoidedPoint(text_of("voided"));
-  if (answer.contains("error")) throw DeviceError(text_of("error"));
-  return answer;
-}
-
-/// Asks and parses the answer. Throws DeviceError for the driver's errors, ChildLost for its end.
-Json request(ChildProcess& child, const Json& question, const WorkerSettings& settings) {
-  return answer_of(child.ask(json::one_line(question), settings.timeout, settings.cancelled));
-}
-
-std::shared_ptr<ChildProcess> start_child(const WorkerSettings& settings) {
-  return std::make_shared<ChildProcess>(settings.drivers ? settings.drivers->path() : "",
-                                        settings.environment);
-}
-
 class RemoteBackend final : public Backend {
  public:
   RemoteBackend(int index, WorkerSettings settings, std::shared_ptr<ChildProcess> child)
       : index_(index), settings_(std::move(settings)), child_(std::move(child)) {
     try {
       if (child_ == nullptr) child_ = start_child(settings_);
-      const Json opened = ask(opening());
+      const Json opened = ask(opening(index_, settings_));
       take_device(opened);
       climb_clock_ladder(reading([&] { return opened.at("clocks"); }));
       try_step("try-pointers", "pointers_refused");
@@ -189,16 +149,7 @@ class RemoteBackend final : public Backend {
   void reopen() {
     under_way_.reset();
     child_ = start_child(settings_);
-    Json again = opening();
-    again["known"] = json::encode(device_);
-    ask(again);
-  }
-
-  [[nodiscard]] Json opening() const {
-    return {{"do", "open"},
-            {"device", index_},
-            {"seed", settings_.seed},
-            {"keeps_memory", settings_.keeps_memory}};
+    ask(reopening(device_, settings_));
   }
 
   /// Each sample is a line of the answer, and has the time of one: what was measured before a
@@ -311,87 +262,6 @@ class RemoteBackend final : public Backend {
 };
 
 }  // namespace
-
-namespace {
-
-/// What one child finds that loads the drivers of the settings. Throws ChildLost and DeviceError.
-DeviceList ask_for_list(const WorkerSettings& settings) {
-  DeviceList list;
-  list.drivers = settings.drivers;
-  list.child = start_child(settings);
-  const Json answer = request(*list.child, {{"do", "list"}}, settings);
-  reading([&] {
-    for (const Json& device : answer.at("devices")) {
-      list.devices.push_back(json::decode<DeviceInfo>(device));
-    }
-    for (const Json& problem : answer.at("problems")) {
-      list.problems.push_back({problem.at("platform").get<std::string>(),
-                               clean_driver_words(problem.at("problem").get<std::string>())});
-    }
-  });
-  return list;
-}
-
-/// Takes one driver after another to those that work, and leaves out the one with which they no
-/// longer do: alone, or in one process with the others.
-DeviceList list_without_broken(WorkerSettings settings, const std::vector<Driver>& drivers) {
-  DeviceList list;
-  std::vector<DeviceList::LeftOut> left_out;
-  std::vector<Driver> taken;
-  for (const Driver& driver : drivers) {
-    taken.push_back(driver);
-    settings.drivers = std::make_shared<DriverFolder>(taken);
-    try {
-      list = ask_for_list(settings);
-      continue;
-    } catch (const ChildLost& lost) {
-      left_out.push_back({driver.file, clean_driver_words(lost.what())});
-    } catch (const DeviceError& error) {
-      left_out.push_back({driver.file, clean_driver_words(error.what())});
-    }
-    taken.pop_back();
-    if (settings.cancelled && settings.cancelled()) throw DeviceError("interrupted");
-  }
-  list.left_out = std::move(left_out);
-  for (const Driver& driver : taken) list.kept.push_back(driver.file);
-  return list;
-}
-
-std::string reasons_of(const std::vector<DeviceList::LeftOut>& left_out) {
-  std::string reasons;
-  for (const DeviceList::LeftOut& each : left_out) {
-    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", each.file, each.reason);
-  }
-  return reasons;
-}
-
-DeviceError listing_failed(const std::string& reasons) {
-  return DeviceError(fmt::format("listing the devices: {}", reasons));
-}
-
-}  // namespace
-
-DeviceList list_devices(const WorkerSettings& settings) {
-  std::string first_reason;
-  try {
-    return ask_for_list(settings);
-  } catch (const ChildLost& lost) {
-    first_reason = lost.what();
-  } catch (const DeviceError& error) {
-    first_reason = error.what();
-  }
-  if (settings.cancelled && settings.cancelled()) throw listing_failed(first_reason);
-  const std::vector<Driver> drivers =
-      registered_drivers(LoaderVariables::of_environment(settings.environment));
-  if (drivers.empty()) throw listing_failed(first_reason);
-  // With one alone it is known which.
-  if (drivers.size() == 1) {
-    throw listing_failed(reasons_of({{drivers.front().file, first_reason}}));
-  }
-  DeviceList list = list_without_broken(settings, drivers);
-  if (list.left_out.size() == drivers.size()) throw listing_failed(reasons_of(list.left_out));
-  return list;
-}
 
 std::unique_ptr<Backend> remote_backend(int device_index, const WorkerSettings& settings,
                                         std::shared_ptr<ChildProcess> child) {

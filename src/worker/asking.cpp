@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker/asking.hpp"
+
+#include <fmt/format.h>
+
+#include "worker/driver_words.hpp"
+#include "worker/drivers.hpp"
+
+namespace clprobe {
+
+using json::Json;
+
+ChildLost broken_answer(const std::exception& error) {
+  return ChildLost(fmt::format("the driver's process gave a broken answer: {}",
+                               clean_driver_words(error.what())));
+}
+
+Json answer_of(const std::string& line) {
+  Json answer = reading([&] { return json::parse(line); });
+  const auto text_of = [&](const char* key) {
+    return clean_driver_words(reading([&] { return answer.at(key).get<std::string>(); }));
+  };
+  if (answer.contains("unsupported")) throw Unsupported(text_of("unsupported"));
+  if (answer.contains("voided")) throw VoidedPoint(text_of("voided"));
+  if (answer.contains("error")) throw DeviceError(text_of("error"));
+  return answer;
+}
+
+Json request(ChildProcess& child, const Json& question, const WorkerSettings& settings) {
+  return answer_of(child.ask(json::one_line(question), settings.timeout, settings.cancelled));
+}
+
+std::unique_ptr<ChildProcess> start_child(const WorkerSettings& settings) {
+  return std::make_unique<ChildProcess>(settings.drivers ? settings.drivers->path() : "",
+                                        settings.environment);
+}
+
+Json opening(int device_index, const WorkerSettings& settings) {
+  return {{"do", "open"},
+          {"device", device_index},
+          {"seed", settings.seed},
+          {"keeps_memory", settings.keeps_memory}};
+}
+
+Json reopening(const DeviceInfo& device, const WorkerSettings& settings) {
+  Json question = opening(device.index, settings);
+  question["known"] = json::encode(device);
+  return question;
+}
+
+}  // namespace clprobe
