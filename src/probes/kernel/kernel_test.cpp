@@ -6,80 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
-#include "probes/kernel/plan.hpp"
-#include "probes/kernel/shape.hpp"
-#include "probes/shared/card_parts.hpp"
+#include "probes/kernel/test_launches.hpp"
 
 namespace clprobe::kernel {
 
 extern const Probe probe;
-
-namespace {
-
-constexpr std::string_view triad =
-    "kernel void triad(global float* a, global const float* b) {\n"
-    "  a[get_global_id(0)] = b[get_global_id(0)];\n}\n";
-
-AskedLaunch asked(const std::string& text, std::uint64_t groups) {
-  AskedLaunch launch{.label = "triad"};
-  launch.bundle.texts = {text};
-  launch.bundle.id = "0123456789abcdef";
-  launch.bundle.launch.program.units = {{bundle::sha256_of(text), ""}};
-  launch.bundle.launch.kernel = "triad";
-  launch.bundle.launch.range = {
-      .dimensions = 1, .offset = {}, .global = {64 * groups}, .local = {64}};
-  launch.bundle.launch.objects = {{.name = "a", .bytes = 4096}, {.name = "b", .bytes = 4096}};
-  return launch;
-}
-
-DeviceInfo device_with_events() {
-  DeviceInfo device;
-  device.timer = Timer::event;
-  device.launch_timer = Timer::event;
-  return device;
-}
-
-Plan plan_of(const std::string& text, std::uint64_t groups) {
-  Request request;
-  request.launches = {asked(text, groups)};
-  return plan(device_with_events(), request);
-}
-
-/// Samples of so many nanoseconds.
-void measure(Point& point, double ns) {
-  for (std::uint64_t visit = 0; visit < 3; ++visit) {
-    Sample sample{.accesses = 1, .host_ns = static_cast<std::uint64_t>(ns) + 1000, .visit = visit};
-    sample.event_ns = static_cast<std::uint64_t>(ns) + visit;
-    point.samples.push_back(sample);
-  }
-  point.facts.set(deterministic_fact, std::int64_t{1});
-}
-
-/// A kernel that takes 1 ms, `ratio` times that behind the prelude, and half of it with 64 groups
-/// or fewer; with 2 and 1 it is slower again.
-std::vector<Point> measured(double ratio) {
-  std::vector<Point> points = plan_of(std::string(triad), 1024).points;
-  for (Point& point : points) {
-    const auto shape = shape_of<Shape>(point);
-    double ns = 1e6;
-    if (shape.text == Text::renamed) ns *= ratio;
-    if (shape.distinct_groups <= 64) ns *= 0.5;
-    if (shape.distinct_groups <= 2) ns *= 3;
-    if (shape.caches == Caches::warm) ns = 8e5;
-    measure(point, ns);
-  }
-  return points;
-}
-
-const Finding& need(const Findings& found, std::string_view name) {
-  const Finding* const finding = find_finding(found.findings, name);
-  REQUIRE(finding != nullptr);
-  return *finding;
-}
-
-}  // namespace
 
 TEST_CASE("kernel: the launch as it was comes first, then ever fewer groups") {
   const Plan made = plan_of(std::string(triad), 1024);
@@ -375,87 +307,6 @@ TEST_CASE("kernel: groups that work together are launched whole") {
   const Findings found = probe.analyse(device_with_events(), points);
   CHECK(need(found, "resident_groups").reason ==
         "refused: groups may wait for each other: atomic_xchg");
-}
-
-namespace {
-
-/// 1024 groups on buffers of 8192 bytes, with caches of these sizes.
-ProbeResult with_levels(const std::vector<std::uint64_t>& bytes) {
-  Request request;
-  request.launches = {asked(std::string(triad), 1024)};
-  for (const std::uint64_t each : bytes) {
-    request.known.levels.push_back(
-        {static_cast<int>(request.known.levels.size()) + 1, Bytes{each}});
-  }
-  ProbeResult result{.probe = "kernel"};
-  result.points = plan(device_with_events(), request).points;
-  for (Point& point : result.points) measure(point, 1e6);
-  for (const Point& point : result.points) CHECK_FALSE(probe.find_problem(point).has_value());
-  result.findings = probe.analyse(device_with_events(), result.points).findings;
-  return result;
-}
-
-std::string sentence_of(const std::vector<std::uint64_t>& bytes) {
-  const ProbeResult result = with_levels(bytes);
-  const Finding* const levels = find_finding(result.findings, "levels");
-  return levels == nullptr ? "none" : levels->label;
-}
-
-std::vector<CardMark> marks_of_card(const std::vector<std::uint64_t>& bytes) {
-  return probe.card(with_levels(bytes)).plots.at(0).marks;
-}
-
-}  // namespace
-
-TEST_CASE("kernel: its working set lies in a level that latency found, and folded in nearer ones") {
-  CHECK(sentence_of({}) == "none");
-  CHECK(sentence_of({64, 4096}) ==
-        "Its 8 KiB lie beyond global 2 (4 KiB); folded to 512 distinct groups they are in global "
-        "2, to 8 in global 1.");
-  CHECK(sentence_of({64, 8191}) ==
-        "Its 8 KiB lie beyond global 2 (8 KiB); folded to 1023 distinct groups they are in "
-        "global 2, to 8 in global 1.");
-  CHECK(sentence_of({64, 8192}) ==
-        "Its 8 KiB lie in global 2 (8 KiB); folded to 8 distinct groups they are in global 1.");
-  CHECK(sentence_of({64, 8192, 1U << 20U}) == sentence_of({64, 8192}));
-  CHECK(sentence_of({16384, 90000}) == "Its 8 KiB lie in global 1 (16 KiB).");
-  // Less than one group's part.
-  CHECK(sentence_of({7, 4096}) ==
-        "Its 8 KiB lie beyond global 2 (4 KiB); folded to 512 distinct groups they are in global "
-        "2.");
-  const ProbeResult result = with_levels({64, 4096});
-  CHECK(*find_finding(result.findings, "working_set")->value == 8192);
-  std::vector<double> groups;
-  for (const Finding& each : result.findings) {
-    if (each.name != "level_groups") continue;
-    CHECK(each.level == static_cast<int>(groups.size()) + 1);
-    CHECK(each.series == "triad, folded");
-    groups.push_back(*each.value);
-  }
-  CHECK(groups == std::vector<double>{8, 512});
-}
-
-TEST_CASE("kernel: levels are marked in the curve over distinct groups") {
-  CHECK(marks_of_card({}).empty());
-  const std::vector<CardMark> marks = marks_of_card({64, 4096});
-  REQUIRE(marks.size() == 3);
-  for (const CardMark& each : marks) CHECK(each.series == "triad, folded");
-  CHECK(marks[0].text == "global 1");
-  CHECK(marks[0].from == 1);
-  CHECK(marks[0].to == 8);
-  CHECK_FALSE(marks[0].is_open);
-  CHECK(marks[1].text == "global 2");
-  CHECK(marks[1].from == 8);
-  CHECK(marks[1].to == 512);
-  CHECK(marks[2].text == "beyond global 2");
-  CHECK(marks[2].to == 1024);
-  CHECK(marks[2].is_open);
-  // All of it in the second, which could hold twice as much, and nothing beyond.
-  const std::vector<CardMark> inside = marks_of_card({64, 16384, 1U << 20U});
-  REQUIRE(inside.size() == 2);
-  CHECK(inside[1].to == 1024);
-  CHECK(inside[1].text == "global 2");
-  CHECK(inside[1].is_open);
 }
 
 TEST_CASE("kernel: in view of the sweep the fastest folding is done by other groups, too") {

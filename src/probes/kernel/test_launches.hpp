@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// A launch as a program's, and what its points could have measured.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "probes/kernel/plan.hpp"
+#include "probes/kernel/shape.hpp"
+#include "probes/shared/card_parts.hpp"
+
+namespace clprobe::kernel {
+
+inline constexpr std::string_view triad =
+    "kernel void triad(global float* a, global const float* b) {\n"
+    "  a[get_global_id(0)] = b[get_global_id(0)];\n}\n";
+
+inline AskedLaunch asked(const std::string& text, std::uint64_t groups) {
+  AskedLaunch launch{.label = "triad"};
+  launch.bundle.texts = {text};
+  launch.bundle.id = "0123456789abcdef";
+  launch.bundle.launch.program.units = {{bundle::sha256_of(text), ""}};
+  launch.bundle.launch.kernel = "triad";
+  launch.bundle.launch.range = {
+      .dimensions = 1, .offset = {}, .global = {64 * groups}, .local = {64}};
+  launch.bundle.launch.objects = {{.name = "a", .bytes = 4096}, {.name = "b", .bytes = 4096}};
+  return launch;
+}
+
+inline DeviceInfo device_with_events() {
+  DeviceInfo device;
+  device.timer = Timer::event;
+  device.launch_timer = Timer::event;
+  return device;
+}
+
+inline Plan plan_of(const std::string& text, std::uint64_t groups) {
+  Request request;
+  request.launches = {asked(text, groups)};
+  return plan(device_with_events(), request);
+}
+
+/// Samples of so many nanoseconds.
+inline void measure(Point& point, double ns) {
+  for (std::uint64_t visit = 0; visit < 3; ++visit) {
+    Sample sample{.accesses = 1, .host_ns = static_cast<std::uint64_t>(ns) + 1000, .visit = visit};
+    sample.event_ns = static_cast<std::uint64_t>(ns) + visit;
+    point.samples.push_back(sample);
+  }
+  point.facts.set(deterministic_fact, std::int64_t{1});
+}
+
+/// A kernel that takes 1 ms, `ratio` times that behind the prelude, and half of it with 64 groups
+/// or fewer; with 2 and 1 it is slower again.
+inline std::vector<Point> measured(double ratio) {
+  std::vector<Point> points = plan_of(std::string(triad), 1024).points;
+  for (Point& point : points) {
+    const auto shape = shape_of<Shape>(point);
+    double ns = 1e6;
+    if (shape.text == Text::renamed) ns *= ratio;
+    if (shape.distinct_groups <= 64) ns *= 0.5;
+    if (shape.distinct_groups <= 2) ns *= 3;
+    if (shape.caches == Caches::warm) ns = 8e5;
+    measure(point, ns);
+  }
+  return points;
+}
+
+inline const Finding& need(const Findings& found, std::string_view name) {
+  const Finding* const finding = find_finding(found.findings, name);
+  REQUIRE(finding != nullptr);
+  return *finding;
+}
+
+}  // namespace clprobe::kernel
