@@ -81,9 +81,8 @@ bool is_surely_flat(const LogCurve& curve, const Segment& segment, double sigma)
 
 bool is_plateau(const LogCurve& curve, const Segment& segment, double sigma) {
   const double span = span_of(curve, segment);
-  if (span < min_span ||
-      scatter_around(curve, segment, segment.y_first, segment.slope) > max_scatter)
-    return false;
+  const double scatter = scatter_around(curve, segment, segment.y_first, segment.slope);
+  if (span < min_span || scatter > max_scatter) return false;
   if (!is_surely_flat(curve, segment, sigma)) return false;
   if (segment.kind == SegmentKind::flat) return true;
   if (segment.count() < 3) return false;
