@@ -21,6 +21,7 @@
 
 #include "device/pocl_cache.hpp"
 #include "system/cores.hpp"
+#include "system/readable.hpp"
 #include "text/text.hpp"
 #include "worker/driver_words.hpp"
 
@@ -259,7 +260,8 @@ std::string ChildProcess::read_line(const Patience& patience) {
       unread_.erase(0, end + 1);
       return answer;
     }
-    wait_until(POLLIN, patience);
+    const bool looks = look_.count() > 0;
+    if (!looks || !system::becomes_readable(channel_, look_)) wait_until(POLLIN, patience);
     std::array<char, 65536> bytes{};
     const ssize_t count = read(channel_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;

@@ -44,6 +44,8 @@ class ChildProcess {
                  const std::function<bool()>& cancelled);
   /// Waits for one more line of an answer that has several. Throws as ask() does.
   std::string next_line(std::chrono::milliseconds timeout, const std::function<bool()>& cancelled);
+  /// From now on who waits for a line looks for so long before it sleeps.
+  void look_for(std::chrono::microseconds longest) { look_ = longest; }
 
  private:
   /// How long a question may take, the sending of it and the wait for its answer.
@@ -65,6 +67,7 @@ class ChildProcess {
 
   int pid_{-1};
   int channel_{-1};
+  std::chrono::microseconds look_{0};
   int printed_{-1};  // what the child's libraries print
   std::string unread_{};
   std::string words_{};

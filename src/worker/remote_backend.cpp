@@ -11,7 +11,9 @@
 #include "engine/sampler.hpp"
 #include "run/json.hpp"
 #include "system/core_use.hpp"
+#include "system/cores.hpp"
 #include "worker/asking.hpp"
+#include "worker/attention.hpp"
 #include "worker/builders.hpp"
 #include "worker/child_process.hpp"
 #include "worker/driver_words.hpp"
@@ -86,6 +88,7 @@ class RemoteBackend final : public Backend {
     return giving_up_child_on_error([&] {
       leave_samples();
       if (child_ == nullptr) reopen();
+      attend_to(point);
       Json question{{"do", is_kept ? "prepare-kept" : "prepare"},
                     {"probe", probe.id},
                     {"point", json::encode(without_samples(point))}};
@@ -99,6 +102,12 @@ class RemoteBackend final : public Backend {
       };
       return work;
     });
+  }
+
+  /// Beside what the host itself does nothing else may be busy.
+  void attend_to(const Point& point) {
+    const bool looks = may_look(device_, cores_) && !is_of_host(point, device_);
+    child_->look_for(looks ? longest_look : std::chrono::microseconds(0));
   }
 
   static Point without_samples(Point point) {
@@ -249,6 +258,7 @@ class RemoteBackend final : public Backend {
   }
 
   int index_;
+  std::size_t cores_{system::Cores().allowed().size()};
   WorkerSettings settings_;
   std::shared_ptr<ChildProcess> child_;
   DeviceInfo device_{};
