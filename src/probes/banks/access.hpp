@@ -96,7 +96,8 @@ std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point);
 
 /// Prepares points of `Shape`. Throws DeviceError and cl::Error.
 Preparer open(Session& session);
-/// How `open` builds the kernels of a point, as Probe::builds.
+/// How `open` builds the kernels of a point, and of those of the model that it leads to, as
+/// Probe::builds.
 std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t seed, const Point& point);
 
 /// The same accesses for the simulator.

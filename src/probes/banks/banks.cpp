@@ -14,6 +14,8 @@
 #include "probes/banks/asked.hpp"
 #include "probes/banks/card.hpp"
 #include "probes/banks/findings.hpp"
+#include "probes/banks/model_points.hpp"
+#include "probes/banks/pattern_points.hpp"
 #include "probes/banks/transpose.hpp"
 #include "probes/shared/asked_numbers.hpp"
 #include "probes/shared/fields.hpp"
@@ -113,12 +115,6 @@ constexpr Budgets budgets{
 constexpr int default_instructions = 16;
 constexpr int cpu_instructions = 4;
 
-std::vector<int> powers_of_two(std::int64_t last) {
-  std::vector<int> numbers;
-  for (int number = 1; number <= last; number *= 2) numbers.push_back(number);
-  return numbers;
-}
-
 /// The model alone needs to know the banks as well.
 bool is_measured(const AccessKind& kind, const Asked& asked) {
   if (asked.wants(kind.name)) return true;
@@ -129,35 +125,6 @@ bool is_measured(const AccessKind& kind, const Asked& asked) {
     });
   };
   return kind.name == "load-throughput" && !is_any_wanted(false) && is_any_wanted(true);
-}
-
-/// The patterns of a word that the local memory holds.
-std::vector<Pattern> patterns_for(const DeviceInfo& device, const Asked& asked, int word) {
-  const bool is_whole = asked.effort != Effort::quick && !runs_items_in_turn(device);
-  std::vector<Pattern> patterns =
-      survey_patterns(asked_or(asked.strides, survey_strides(is_whole)));
-  const int lanes = static_cast<int>(lanes_of(device));
-  std::erase_if(patterns, [&](const Pattern& pattern) {
-    return footprint_of(pattern, word, lanes) > room_of(device);
-  });
-  return patterns;
-}
-
-/// One array for all patterns of a word, so that one build serves them.
-std::uint64_t array_bytes(const DeviceInfo& device, const Asked& asked, int word) {
-  std::uint64_t footprint = pattern_block_bytes;
-  for (const Pattern& pattern : patterns_for(device, asked, word)) {
-    footprint =
-        std::max(footprint, footprint_of(pattern, word, static_cast<int>(lanes_of(device))));
-  }
-  return footprint + behind_footprint_bytes;
-}
-
-Point point_of(const AccessKind& kind, const Shape& shape) {
-  Point point;
-  point.series = kind.name;
-  write_shape(shape, point);
-  return point;
 }
 
 /// Why nothing can be measured; empty where something can.
@@ -219,72 +186,6 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   }
   if (!result.points.empty()) result.memory = memory_of(static_cast<int>(lanes_of(device)));
   return result;
-}
-
-/// Whether the local memory that is reserved holds all rows of the pattern.
-bool fits(const Shape& shape) {
-  return footprint_of(shape.pattern, shape.word_bytes, shape.lanes) + behind_footprint_bytes <=
-         shape.local_bytes;
-}
-
-/// The model is a line through products of three numbers: some of each, and the largest, say as
-/// much as all.
-std::vector<int> thinned_for(Effort effort, std::vector<int> numbers) {
-  const std::size_t step = effort == Effort::quick ? 3 : 2;
-  if (effort == Effort::thorough || numbers.size() <= step) return numbers;
-  std::vector<int> some{numbers.front()};
-  for (std::size_t i = (numbers.size() - 1) % step; i < numbers.size(); i += step) {
-    if (i != 0) some.push_back(numbers[i]);
-  }
-  return some;
-}
-
-/// A word as wide as a bank is served whole in one pass: what is wider takes several, and of what
-/// is narrower two words share a place.
-int word_of_model(const Asked& asked, const Model& model) {
-  const bool is_a_word =
-      std::find(all_words.begin(), all_words.end(), model.width_bytes) != all_words.end();
-  return asked.words.empty() && is_a_word ? model.width_bytes : words_of(asked).front();
-}
-
-/// Exactly k lanes on k rows of one bank, now that it is known which places share a bank.
-std::vector<Point> refine(const DeviceInfo& device, const Request& request,
-                          std::span<const Point> points) {
-  const Asked asked(request);
-  std::vector<Point> more;
-  const std::optional<Verdict> verdict = find_verdict(device, points);
-  if (!verdict || device.timer != Timer::clock) return more;
-  // Where none are visible, and congestion was asked for: rows that any candidate has in one bank.
-  if (!verdict->is_visible && asked.ways.empty()) return more;
-  const Model model = verdict->is_visible ? verdict->ranking.front().model : Model{128, 8, 1};
-  const int word = word_of_model(asked, model);
-  const std::int64_t lanes = lanes_of(device);
-  const auto thinned_powers = [&](std::int64_t last) {
-    return thinned_for(asked.effort, powers_of_two(last));
-  };
-  const auto ways = asked_or(asked.ways, thinned_powers(lanes));
-  const auto sub_groups = asked_or(asked.sub_groups, thinned_powers(sub_groups_of(device)));
-  const auto instructions = asked_or(asked.instructions, thinned_powers(max_instructions));
-  Shape shape;
-  shape.word_bytes = word;
-  shape.lanes = static_cast<int>(lanes);
-  shape.local_bytes = array_bytes(device, asked, word);
-  for (const AccessKind& kind : all_kinds()) {
-    if (!kind.is_single || !asked.wants(kind.name)) continue;
-    for (const int k : ways) {
-      shape.pattern = {PatternKind::congestion, k,
-                       static_cast<std::uint32_t>(model.banks * model.width_bytes), model.banks};
-      if (!fits(shape)) continue;
-      for (const int w : sub_groups) {
-        for (const int l : instructions) {
-          shape.sub_groups = static_cast<std::uint32_t>(w);
-          shape.instructions = static_cast<std::uint32_t>(l);
-          more.push_back(point_of(kind, shape));
-        }
-      }
-    }
-  }
-  return more;
 }
 
 /// The largest stride for which the local memory holds a sub-group's words.

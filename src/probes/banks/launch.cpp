@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "clprobe/device.hpp"
+#include "probes/banks/asked.hpp"
 #include "probes/banks/buffers.hpp"
+#include "probes/banks/model_points.hpp"
 #include "probes/banks/transpose_launch.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/mixed.hpp"
@@ -268,7 +270,16 @@ std::vector<KernelVariant> builds(const DeviceInfo& device, std::uint64_t /*seed
   if (is_transposition(point)) {
     return {{transpose_options_for(device, shape_of<Tile>(point)), ""}};
   }
-  return {{options_for(device, Launch(point)), ""}};
+  const Launch launch(point);
+  std::vector<KernelVariant> all{{options_for(device, launch), ""}};
+  const bool is_survey = !launch.kind.is_chain && !launch.kind.is_single;
+  const bool has_model = device.timer == Timer::clock && !runs_items_in_turn(device);
+  if (!is_survey || !has_model || launch.shape.word_bytes != all_words.front()) return all;
+  for (const Point& each :
+       foreseen_points(device, launch.shape.word_bytes, launch.shape.local_bytes)) {
+    all.push_back({options_for(device, Launch(each)), ""});
+  }
+  return all;
 }
 
 Preparer open(Session& session) {
