@@ -60,12 +60,15 @@ Interval shared_rate(const Law& law) {
 }
 
 Interval rate_of(const Law& law, const SeriesSpec& spec) {
-  if (is_copied_by_host(spec.way)) return of_any_run(law.bytes_per_ns_interval, law.bytes_per_ns);
+  if (is_copied_by_host(spec.way)) {
+    return of_any_run(law.bytes_per_ns_interval, law.bytes_per_ns, copy_share);
+  }
   const bool is_shared = spec.direction == Direction::both || is_of_large_ones(spec);
   return is_shared ? shared_rate(law) : law.bytes_per_ns_interval;
 }
 
-void add_law(Findings& found, std::string_view series, const SeriesSpec& spec, const Law& law) {
+void add_law(Findings& found, std::string_view series, const SeriesSpec& spec, const Law& law,
+             DeviceType type) {
   const Interval rate = rate_of(law, spec);
   found.findings.push_back(finding_of("bandwidth", series, "bytes_per_second", law_method,
                                       law.bytes_per_ns * ns_per_second, rate.low * ns_per_second,
@@ -77,7 +80,9 @@ void add_law(Findings& found, std::string_view series, const SeriesSpec& spec, c
     found.findings.push_back(without_value("start_up", series, law_method, reason, "seconds"));
     return;
   }
-  const Interval start = of_any_run(law.start_interval, *law.start_ns);
+  const bool is_of_one_thread = spec.direction != Direction::both;
+  const Interval start = of_any_run(law.start_interval, *law.start_ns,
+                                    is_of_one_thread ? thread_share(type) : copy_share);
   found.findings.push_back(finding_of("start_up", series, "seconds", law_method,
                                       *law.start_ns / ns_per_second, start.low / ns_per_second,
                                       start.high / ns_per_second));
@@ -258,12 +263,12 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     const std::optional<Law> law = fit_law(transfers_of(series.name, device, points));
     if (!law) continue;
     laws.emplace(series.name, *law);
-    add_law(found, series.name, series, *law);
+    add_law(found, series.name, series, *law, device.type);
   }
   for (const PeerSeries& peer : peer_series_in(points)) {
     const std::optional<Law> law = fit_law(transfers_of(peer.name, device, points));
     if (!law) continue;
-    add_law(found, peer.name, *peer.spec, *law);
+    add_law(found, peer.name, *peer.spec, *law, device.type);
     found.findings.push_back(path_to(peer, *law, device, laws));
   }
   add_duplex(found, laws);
