@@ -12,7 +12,6 @@ work-items, which renames none. Behind it stands why the others are not among th
 --device, --quick, --time-budget.
 """
 
-import argparse
 import dataclasses
 import json
 import pathlib
@@ -20,10 +19,11 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
 import tempfile
 import zlib
 from typing import Any
+
+import profiled
 
 PYOPENCL = """
 import numpy, pyopencl, pyopencl.array
@@ -93,7 +93,7 @@ def is_identity(point: dict[str, Any]) -> bool:
     known = point["parameters"]
     exponents = [known.get(f"exponent_{dimension}") for dimension in range(3)]
     return (known.get("text") == "renamed" and exponents == [NO_FOLDING] * 3 and
-            not known["without_barriers"] and not known["plain_atomics"])
+            not known["without_barriers"] and not known["without_atomics"])
 
 
 def add_kernels(result: dict[str, Any], count: Count) -> None:
@@ -154,24 +154,20 @@ def row_of(cells: list[str]) -> str:
 
 def main() -> None:
     """Prints the table."""
-    own, _, options = " ".join(sys.argv[1:]).partition(" -- ")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("clprobe")
-    parser.add_argument("apps", nargs="*", metavar="APP", help=f"of {', '.join(APPS)}; default: all")
-    given = parser.parse_args(own.split())
-    unknown = [each for each in given.apps if each not in APPS]
-    if unknown:
-        parser.error(f"no app {unknown[0]}: there are {', '.join(APPS)}")
+    parser = profiled.parser_of(__doc__, "app", APPS)
+    given, options = profiled.given_to(parser, "app", APPS)
+    if given.clprobe is None:
+        parser.error("name the clprobe to run")
     clprobe = str(pathlib.Path(given.clprobe).resolve())
     head = ["program", "wanted", "captured", "deterministic", "equal to it", "equal renamed", "why not"]
     print(f"{row_of(head)}\n|{'---|' * len(head)}")
     sums = Count()
-    for name in given.apps or APPS:
+    for name in given.names:
         package, command = APPS[name]
         if shutil.which(command[0]) is None:
             print(row_of([name, "", "", "", "", "", f"not installed: package {package}"]), flush=True)
             continue
-        found = count_kernels(clprobe, command, options.split())
+        found = count_kernels(clprobe, command, options)
         numbers = [found.wanted, found.captured, found.deterministic, found.equal, found.same]
         print(row_of([name, *map(str, numbers), "; ".join(found.why)]), flush=True)
         for field in ("wanted", "captured", "deterministic", "equal", "same"):

@@ -8,26 +8,26 @@
 Each case of `stalls` is a kernel that was built to wait for one thing, and whose causes its own
 arguments take away. Here it is a user's kernel: bench/known/mixed.cl, launched by bench/known/CASE.json
 with the groups, arrays and iterations that `stalls` had on the device, which is run first. The table has
-the first cause of both, and whether they agree: the same one, and shares that differ by at most ten
-points. What `profile` has no factor for it can only leave unattributed. Options go to both.
+the first cause of both, whether they agree (the same one, and shares that differ by at most ten
+points), and what else `profile` found or refused. What it has no factor for it can only leave
+unattributed. Options go to both, and to a run of `latency`, for the levels of memory.
 `--write` makes mixed.cl anew of cl/, and the launches' numbers of this file.
 """
 
-import argparse
 import dataclasses
-import json
 import pathlib
 import re
-import subprocess
-import sys
 import tempfile
 from typing import Any
+
+import profiled
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "bench" / "known"
 TEXT = FOLDER / "mixed.cl"
 MAX_APART = 0.10
 UNATTRIBUTED = "unattributed"
+REFUSABLE = ("memory", "barriers", "atomics")
 # The words of GSI that a factor of `profile` may have.
 FACTORS = ("memory data", "synchronization: barrier", "memory structural: serial requests", "idle: tail")
 
@@ -124,20 +124,7 @@ def write_files() -> None:
     """What is in bench/known of `stalls`."""
     TEXT.write_text(text_of_kernel(), encoding="utf-8")
     for case in CASES:
-        write_launch(FOLDER / f"{case}.json", usual_launch(case))
-
-
-def write_launch(path: pathlib.Path, launch: dict[str, Any]) -> None:
-    """A field a line."""
-    fields = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in launch.items()]
-    path.write_text("{\n" + ",\n".join(fields) + "\n}\n", encoding="utf-8")
-
-
-def document_of(words: list[str]) -> dict[str, Any]:
-    """The result that clprobe writes; raises CalledProcessError where it fails."""
-    document = json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)
-    result: dict[str, Any] = document["results"][0]
-    return result
+        profiled.write_launch(FOLDER / f"{case}.json", usual_launch(case))
 
 
 def sizes_of(result: dict[str, Any], case: str) -> Sizes:
@@ -192,36 +179,37 @@ def row_of(case: str, built_in: dict[str, Any], clprobe: str, options: list[str]
     """One line of the table."""
     with tempfile.TemporaryDirectory() as folder:
         launch = pathlib.Path(folder) / "launch.json"
-        write_launch(launch, launch_of(case, sizes_of(built_in, case)))
-        files = ["--kernel-file", str(TEXT), "--launch", str(launch)]
-        result = document_of([clprobe, "profile", *files, "--json", *options])
+        profiled.write_launch(launch, launch_of(case, sizes_of(built_in, case)))
+        result = profiled.profile_of(clprobe, TEXT, launch, options)
     known, _ = stack_of(built_in, case)
     found, doubt = stack_of(result, "stalls_mixed, folded")
     first = "" if doubt else first_of(found)
-    cells = [share_text(known, first_of(known)), share_text(found, first), verdict_of(known, found, doubt)]
+    others = [share_text(found, each) for each in sorted(found, key=lambda each: -found[each])
+              if each not in (first, UNATTRIBUTED)]
+    why = [f"{each['name']} {each['reason']}" for each in result["findings"]
+           if each["name"] in REFUSABLE and each.get("reason", "").startswith("refused")]
+    cells = [share_text(known, first_of(known)), share_text(found, first), verdict_of(known, found, doubt),
+             "; ".join(others + why)]
     return f"| {case} | {' | '.join(cells)} |"
 
 
 def main() -> None:
     """Prints the table."""
-    own, _, options = " ".join(sys.argv[1:]).partition(" -- ")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("clprobe", nargs="?")
-    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)}; default: all")
+    parser = profiled.parser_of(__doc__, "case", CASES)
     parser.add_argument("--write", action="store_true")
-    given = parser.parse_args(own.split())
+    given, options = profiled.given_to(parser, "case", CASES)
     if given.write:
         write_files()
         return
-    unknown = [each for each in given.cases if each not in CASES]
-    if unknown or given.clprobe is None:
-        others = f"no case {unknown[0]}: there are {', '.join(CASES)}" if unknown else ""
-        parser.error(others or "name the clprobe to run")
-    cases = given.cases or list(CASES)
-    built_in = document_of([given.clprobe, "stalls", "--case", ",".join(cases), "--json", *options.split()])
-    print("| case | stalls | profile | agree |\n|---|---|---|---|")
-    for case in cases:
-        print(row_of(case, built_in, given.clprobe, options.split()), flush=True)
+    if given.clprobe is None:
+        parser.error("name the clprobe to run")
+    with tempfile.TemporaryDirectory() as folder:
+        levels = profiled.levels_of(given.clprobe, options, pathlib.Path(folder))
+        cases = ",".join(given.names)
+        built_in = profiled.result_of([given.clprobe, "stalls", "--case", cases, "--json", *options])
+        print("| case | stalls | profile | agree | and |\n|---|---|---|---|---|")
+        for case in given.names:
+            print(row_of(case, built_in, given.clprobe, [*levels, *options]), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,23 +5,26 @@
     bench/pairs.py build/release/clprobe [PAIR...] [-- OPTION...]
 
 A pair is a kernel before and after a fix, NAME.cl with the launch NAME.json each, in bench/pairs. For
-each it prints the causes that the fix is for, the rank of the first of them among those that were found
-before it, what all of them together are predicted to save at most, and what the fix saved. Folding is a
-perfect cache, so that a prediction that is less than what was saved is wrong ("below"), unless the fix
-takes away more than that cause. Options go to clprobe: --device, --quick, --time-budget.
+each it prints the first cause found before it, the rank of the one that the fix is for among those that
+were found, what that is predicted to save at most, and what the fix saved. Folding is a perfect cache, so
+that a prediction that is less than what was saved is wrong ("below"), unless the fix takes away more than
+that cause. Of `occupancy` the prediction is what half as many groups at once cost: twice as many save no
+more than that where each further one hides less. Options go to clprobe: --device, --quick.
 """
 
-import argparse
 import dataclasses
-import json
 import pathlib
 import subprocess
-import sys
+import tempfile
 from typing import Any
+
+import profiled
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "pairs"
 MEMORY = ("memory", "main_memory", "last_cache")
-CAUSES = (*MEMORY, "barriers", "atomics", "tail")
+CAUSES = (*MEMORY, "barriers", "atomics", "tail", "occupancy")
+# Of the time: two runs of the same kernel differ by no more.
+NOISE = 0.05
 
 # What each fix is for; nothing: it is for what lies within a group, which cannot be taken away.
 PAIRS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -29,14 +32,17 @@ PAIRS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "gemm": ("gemm_naive", "gemm_tiled", MEMORY),
     "particles": ("particles_aos", "particles_soa", MEMORY),
     "order": ("order_strided", "order_coalesced", MEMORY),
+    "rows": ("rows_each", "rows_turned", MEMORY),
     "gather": ("gather_far", "gather_near", MEMORY),
     "passes": ("passes_two", "passes_fused", MEMORY),
+    "table": ("table_loaded", "table_computed", MEMORY),
     "width": ("width_double", "width_float", MEMORY),
     "histogram": ("histogram_global", "histogram_private", ("atomics",)),
     "counter": ("counter_shared", "counter_private", ("atomics",)),
     "barriers": ("barriers_many", "barriers_few", ("barriers",)),
     "reduction": ("reduction_barriers", "reduction_registers", ("barriers",)),
     "tail": ("tail_long", "tail_short", ("tail",)),
+    "places": ("places_few", "places_more", ("occupancy",)),
     "banks": ("banks_conflicting", "banks_padded", ()),
 }
 
@@ -50,51 +56,72 @@ class Profile:
     doubt: str
 
 
+@dataclasses.dataclass
+class Row:
+    """A pair."""
+
+    cells: str
+    rank: int | None
+    is_bound: bool
+
+
 def profile(clprobe: str, kernel: str, options: list[str]) -> Profile:
     """Runs clprobe; raises CalledProcessError where it fails."""
     base = FOLDER / kernel
-    files = ["--kernel-file", f"{base}.cl", "--launch", f"{base}.json"]
-    words = [clprobe, "profile", *files, "--json", *options]
-    document = json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)
-    findings: list[dict[str, Any]] = document["results"][0]["findings"]
+    result = profiled.profile_of(clprobe, base.with_suffix(".cl"), base.with_suffix(".json"), options)
+    findings: list[dict[str, Any]] = result["findings"]
     seconds = next(each["value"] for each in findings if each["name"] == "time")
-    shares = {each["name"]: each["value"] for each in findings
-              if each["name"] in CAUSES and each.get("value") is not None and "reason" not in each}
+    shares = {each["name"]: each["value"] for each in findings if each["name"] in CAUSES and
+              each.get("value") is not None and not each.get("reason", "").startswith("not resolved")}
     reasons = (each.get("reason", "") for each in findings if each["name"] in ("stall", *CAUSES))
     doubt = next((each for each in reasons if each.startswith(("not believed", "refused"))), "")
     return Profile(seconds, shares, doubt)
 
 
-def row_of(name: str, clprobe: str, options: list[str]) -> str:
+def seconds_of(clprobe: str, kernel: str, options: list[str]) -> float:
+    """Of a kernel whose causes nobody asks for."""
+    return profile(clprobe, kernel, ["--quick", *(each for each in options if each != "--quick")]).seconds
+
+
+def row_of(name: str, clprobe: str, options: list[str]) -> Row:
     """One line of the table."""
     before_name, after_name, fixed = PAIRS[name]
-    before = profile(clprobe, before_name, options)
-    after = profile(clprobe, after_name, options)
-    saved = 1 - after.seconds / before.seconds
-    times = f"{1e3 * before.seconds:9.3f} {1e3 * after.seconds:9.3f}"
-    cells = f"{name:<10} {', '.join(fixed) or '-':<31} {times}"
+    try:
+        before = profile(clprobe, before_name, options)
+        after = seconds_of(clprobe, after_name, options)
+    except subprocess.CalledProcessError as error:
+        return Row(f"| {name} |{' |' * 7} clprobe ended with status {error.returncode} |", None, False)
+    saved = 1 - after / before.seconds
     ranked = sorted(before.shares, key=lambda each: -before.shares[each])
     ranks = [place + 1 for place, each in enumerate(ranked) if each in fixed]
     predicted = sum(before.shares.get(each, 0.0) for each in fixed)
-    rank = str(ranks[0]) if ranks else "-"
-    # A tenth of the time is more than two runs of the same kernel differ by.
-    verdict = "" if not fixed or not ranks else "bound" if predicted >= saved - 0.1 else "below"
-    return f"{cells} {rank:>4} {100 * predicted:9.1f} {100 * saved:7.1f}  {verdict or before.doubt}"
+    is_bound = bool(ranks) and predicted >= saved - NOISE
+    first = f"{ranked[0]} {100 * before.shares[ranked[0]]:.1f}" if ranked else "none"
+    verdict = ("bound" if is_bound else "below") if ranks else before.doubt
+    cells = [name, fixed[0] if fixed else "-", first, str(ranks[0]) if ranks else "-",
+             f"{1e3 * before.seconds:.3f}", f"{1e3 * after:.3f}", f"{100 * predicted:.1f}",
+             f"{100 * saved:.1f}", verdict]
+    return Row(f"| {' | '.join(cells)} |", ranks[0] if ranks else None, is_bound)
 
 
 def main() -> None:
-    """Prints the table."""
-    own, _, options = " ".join(sys.argv[1:]).partition(" -- ")
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("clprobe")
-    parser.add_argument("pairs", nargs="*", metavar="PAIR", help=f"of {', '.join(PAIRS)}; default: all")
-    given = parser.parse_args(own.split())
-    unknown = [each for each in given.pairs if each not in PAIRS]
-    if unknown:
-        parser.error(f"no pair {unknown[0]}: there are {', '.join(PAIRS)}")
-    print(f"{'pair':<10} {'fixed':<31} {'before ms':>9} {'after ms':>9} rank predicted saved %")
-    for name in given.pairs or PAIRS:
-        print(row_of(name, given.clprobe, options.split()), flush=True)
+    """Prints the table, and how many pairs are as they should be."""
+    parser = profiled.parser_of(__doc__, "pair", PAIRS)
+    given, options = profiled.given_to(parser, "pair", PAIRS)
+    if given.clprobe is None:
+        parser.error("name the clprobe to run")
+    head = ["pair", "fixed", "first found, %", "rank", "before, ms", "after, ms", "predicted, %", "saved, %",
+            ""]
+    with tempfile.TemporaryDirectory() as folder:
+        levels = profiled.levels_of(given.clprobe, options, pathlib.Path(folder))
+        print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+        rows = []
+        for name in given.names:
+            rows.append(row_of(name, given.clprobe, [*levels, *options]))
+            print(rows[-1].cells, flush=True)
+    leading = sum(row.rank is not None and row.rank <= 2 for row in rows)
+    bounds = sum(row.is_bound for row in rows)
+    print(f"\nfirst or second: {leading} of {len(rows)}; predicted at least what was saved: {bounds}")
 
 
 if __name__ == "__main__":

@@ -36,8 +36,9 @@ struct FoldingOptions {
 struct Folding {
   std::uint64_t all_groups{0};
   std::uint64_t fastest_groups{0};  ///< where the least time lies
-  /// The most groups whose part of the buffers fills at most half of the last cache, and where the
-  /// least time lies with at least as many. Nothing where sizes are not known, or none does.
+  /// The most groups whose part of the buffers fills at most half of the last cache, or fewer where
+  /// these clearly take less: they reach more than their part. And where the least time lies with
+  /// at least as many. Nothing where sizes are not known, or none does.
   std::optional<std::uint64_t> cached_groups{};
   std::uint64_t fastest_cached_groups{0};
   /// From this number of groups down the kernel takes longer than its least, by more than noise and

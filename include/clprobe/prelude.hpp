@@ -45,7 +45,7 @@ struct Setting {
     friend bool operator==(const Window&, const Window&) = default;
   } window{};
   bool without_barriers{false};
-  bool with_plain_atomics{false};  ///< loads and stores in place of atomics
+  bool without_atomics{false};  ///< nothing in place of updates
 
   friend bool operator==(const Setting&, const Setting&) = default;
 };

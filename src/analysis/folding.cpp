@@ -34,6 +34,26 @@ const FoldedTime& fastest_of(const std::vector<FoldedTime>& sorted, std::uint64_
   return *least;
 }
 
+/// Groups may reach more than their part of the buffers. Then main memory is still met with as many
+/// as should fit, and as long as half of them clearly take less, at most a sixteenth. The first
+/// cache's own fall begins far below: it is that much smaller than what all units share.
+std::size_t find_cached(const std::vector<FoldedTime>& sorted, std::size_t fitting,
+                        std::uint64_t min_groups) {
+  constexpr double clearly_less = 0.95;
+  constexpr std::uint64_t max_reach = 16;
+  std::size_t cached = fitting;
+  for (std::size_t i = fitting + 1; i < sorted.size(); ++i) {
+    const FoldedTime& before = sorted[cached];
+    const bool is_less =
+        typical_ns(sorted[i].visits_ns) < clearly_less * typical_ns(before.visits_ns) &&
+        find_gain(before.visits_ns, sorted[i].visits_ns).is_resolved;
+    const bool is_near = sorted[i].distinct_groups * max_reach >= sorted[fitting].distinct_groups;
+    if (!is_less || !is_near || sorted[i].distinct_groups < min_groups) break;
+    cached = i;
+  }
+  return cached;
+}
+
 std::uint64_t find_collision(const std::vector<FoldedTime>& sorted, const FoldedTime& least,
                              std::uint64_t min_groups) {
   constexpr double clearly_longer = 1.05;
@@ -64,16 +84,16 @@ std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
   folding.collide_from = find_collision(sorted, least, options.min_groups);
   if (!(options.buffer_bytes > 0.0) || !options.last_cache_bytes) return folding;
   const double group_bytes = options.buffer_bytes / static_cast<double>(folding.all_groups);
-  for (const FoldedTime& each : sorted) {
+  const auto fits = [&](const FoldedTime& each) {
     // Half: other data, and lines that share a set, are in it as well.
     const double bytes = group_bytes * static_cast<double>(each.distinct_groups);
-    if (each.distinct_groups < options.min_groups || bytes > *options.last_cache_bytes / 2.0) {
-      continue;
-    }
-    folding.cached_groups = each.distinct_groups;
-    folding.fastest_cached_groups = fastest_of(sorted, each.distinct_groups).distinct_groups;
-    break;
-  }
+    return bytes <= *options.last_cache_bytes / 2.0;
+  };
+  const auto fitting = std::find_if(sorted.begin(), sorted.end(), fits);
+  if (fitting == sorted.end() || fitting->distinct_groups < options.min_groups) return folding;
+  const auto place = static_cast<std::size_t>(fitting - sorted.begin());
+  folding.cached_groups = sorted[find_cached(sorted, place, options.min_groups)].distinct_groups;
+  folding.fastest_cached_groups = fastest_of(sorted, *folding.cached_groups).distinct_groups;
   return folding;
 }
 

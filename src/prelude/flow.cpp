@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "prelude/arithmetic.hpp"
 #include "prelude/words.hpp"
 
 namespace clprobe::prelude {
@@ -97,7 +98,7 @@ Target find_target(const Reach& reach, Tokens tokens, std::size_t end) {
 class Flow {
  public:
   Flow(const Reach& reach, std::set<std::string_view> memory)
-      : reach_(reach), memory_(std::move(memory)) {}
+      : reach_(reach), arithmetic_(find_arithmetic(reach)), memory_(std::move(memory)) {}
 
   std::optional<std::string> run() {
     // Each round carries values one assignment further, against the order of the text.
@@ -105,7 +106,8 @@ class Flow {
     for (int round = 0; round < max_rounds; ++round) {
       const std::size_t before = memory_.size() + values_.size();
       for (const Part& part : reach_.parts()) {
-        follow(part);
+        // What these return is told by the arguments of each call.
+        if (!arithmetic_.contains(part.name)) follow(part);
         if (!control_.empty()) return control_;
       }
       if (memory_.size() + values_.size() == before) return std::nullopt;
@@ -275,6 +277,7 @@ class Flow {
   }
 
   void follow_call(std::string_view name, const std::vector<Tokens>& arguments) {
+    if (arithmetic_.contains(name)) return;
     const Part* const callee = reach_.reached(name);
     if (callee == nullptr) {
       follow_built_in(name, arguments);
@@ -324,6 +327,7 @@ class Flow {
   }
 
   const Reach& reach_;
+  std::set<std::string_view> arithmetic_;
   std::set<std::string_view> memory_;    ///< of unknown contents
   std::set<std::string_view> values_{};  ///< variables that are made from them
   std::string control_{};

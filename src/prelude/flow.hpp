@@ -2,7 +2,8 @@
 // Whether what is in some memory decides on addresses or on how long a kernel runs.
 //
 // By names, without types, order or scopes: a name stands for all things of that name in all that
-// is reached, and whatever is assigned once is so for ever. That errs on one side only, as long as
+// is reached (but in functions that compute alone, arithmetic.hpp), and whatever is assigned once
+// is so for ever. That errs on one side only, as long as
 // the text says what it does: it finds more than there is.
 #pragma once
 

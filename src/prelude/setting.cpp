@@ -139,7 +139,7 @@ NdRange encode(const NdRange& launch, const Setting& setting) {
             packed(window_shift_field, setting.window.shift);
   }
   word |= packed(barriers_field, setting.without_barriers ? 1 : 0) |
-          packed(atomics_field, setting.with_plain_atomics ? 1 : 0);
+          packed(atomics_field, setting.without_atomics ? 1 : 0);
   NdRange launched = launch;
   launched.dimensions = 3;
   launched.offset[2] = word;
@@ -156,7 +156,7 @@ Setting decode(const NdRange& launched) {
                     .number = unpacked(window_number_field, word),
                     .shift = unpacked(window_shift_field, word)};
   setting.without_barriers = unpacked(barriers_field, word) != 0;
-  setting.with_plain_atomics = unpacked(atomics_field, word) != 0;
+  setting.without_atomics = unpacked(atomics_field, word) != 0;
   return setting;
 }
 

@@ -38,6 +38,14 @@ TEST_CASE("kernel: the launch as it was comes first, then ever fewer groups") {
   }
 }
 
+TEST_CASE("kernel: few groups that do the work of all find their memory in the caches") {
+  for (const Point& point : plan_of(std::string(triad), 1024).points) {
+    const auto shape = shape_of<Shape>(point);
+    if (shape.text == Text::own) continue;
+    CHECK((shape.caches == Caches::warm) == is_folded(shape.setting));
+  }
+}
+
 TEST_CASE("kernel: noise of four kinds is beside kernels that are short enough for it") {
   Request request;
   request.launches = {asked(std::string(triad), 1024)};

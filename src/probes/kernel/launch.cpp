@@ -19,12 +19,14 @@
 namespace clprobe::kernel {
 namespace {
 
-/// Four times the cache that the driver reports, which may be one of several.
-std::uint64_t flush_bytes(const DeviceInfo& device) {
+/// Four times the last cache, as far as it is known: what drivers report may be another one, as by
+/// NVIDIA's, which says 4 MiB of an H100 with 50.
+std::uint64_t flush_bytes(const DeviceInfo& device, std::uint64_t last_cache) {
   constexpr std::uint64_t times = 4;
-  const std::uint64_t wanted = times * reported_cache(device).count;
+  const Bytes usual = is_gpu(device) ? mebibytes(64) : mebibytes(8);
+  const std::uint64_t cache = std::max({last_cache, reported_cache(device).count, usual.count});
   const std::uint64_t most = std::min(mebibytes(512).count, device.max_allocation.count);
-  return std::min(std::max(wanted, mebibytes(32).count), std::max(most, mebibytes(1).count));
+  return std::min(times * cache, std::max(most, mebibytes(1).count));
 }
 
 std::int64_t parts_of(double share) { return std::llround(share * static_cast<double>(million)); }
@@ -62,24 +64,24 @@ class Replays {
     return found->second;
   }
 
-  std::shared_ptr<Replay> replay(const std::string& id) {
+  /// `last_cache`: in bytes, as far as a run of latency says it.
+  std::shared_ptr<Replay> replay(const std::string& id, std::uint64_t last_cache) {
     const auto found = std::find_if(open_.begin(), open_.end(),
                                     [&](const auto& each) { return each.first == id; });
     if (found != open_.end()) {
       open_.splice(open_.end(), open_, found);
       return found->second;
     }
-    make_room(bundle(id));
-    open_.emplace_back(
-        id, std::make_shared<Replay>(session_, bundle(id), flush_bytes(session_.info())));
+    const std::uint64_t bytes = flush_bytes(session_.info(), last_cache);
+    make_room(bundle(id), bytes);
+    open_.emplace_back(id, std::make_shared<Replay>(session_, bundle(id), bytes));
     return open_.back().second;
   }
 
  private:
   /// What the objects, their copies and those of the others need at most.
-  void make_room(const bundle::Bundle& next) {
-    const std::uint64_t needed =
-        flush_bytes(session_.info()) + 2 * bundle::object_bytes(next.launch);
+  void make_room(const bundle::Bundle& next, std::uint64_t flushed) {
+    const std::uint64_t needed = flushed + 2 * bundle::object_bytes(next.launch);
     const std::uint64_t allowed = session_.info().global_memory.count / 2;
     const auto held = [&] {
       std::uint64_t bytes = 0;
@@ -100,7 +102,9 @@ class Replays {
 
 Work prepare(Replays& replays, const Point& point) {
   const auto shape = shape_of<Shape>(point);
-  const std::shared_ptr<Replay> replay = replays.replay(shape.bundle);
+  const std::int64_t last_cache = point.facts.integer_or(last_cache_fact, 0);
+  const std::shared_ptr<Replay> replay = replays.replay(
+      shape.bundle, static_cast<std::uint64_t>(std::max<std::int64_t>(0, last_cache)));
   if (shape.text == Text::renamed) replay->prepare_renamed();
   std::optional<Places> places;
   std::optional<NoiseAmount> noise;

@@ -59,8 +59,11 @@ class Planned {
   [[nodiscard]] Point plain(Caches caches) const {
     return point_of({.caches = caches}, caches == Caches::warm ? warm_suffix : "");
   }
+  /// Groups that do what few do find in the caches what these have touched: what is taken away is
+  /// waiting for memory, also for the first of them.
   [[nodiscard]] Point renamed(const Setting& setting, std::string_view suffix) const {
-    return point_of({.text = Text::renamed, .setting = setting}, suffix);
+    const Caches caches = is_folded(setting) ? Caches::warm : Caches::cold;
+    return point_of({.caches = caches, .text = Text::renamed, .setting = setting}, suffix);
   }
 
   /// All groups, with so much of the local memory that the kernel leaves.
@@ -81,16 +84,16 @@ class Planned {
   void add_switched(const Setting& folding, std::vector<Point>& points) const {
     const prelude::Switches switches = switches_of(judgement_);
     for (const bool without_barriers : {false, true}) {
-      for (const bool plain_atomics : {false, true}) {
-        if ((without_barriers && !switches.barriers) || (plain_atomics && !switches.atomics)) {
+      for (const bool without_atomics : {false, true}) {
+        if ((without_barriers && !switches.barriers) || (without_atomics && !switches.atomics)) {
           continue;
         }
-        if (!without_barriers && !plain_atomics) continue;
+        if (!without_barriers && !without_atomics) continue;
         Setting setting = folding;
         setting.without_barriers = without_barriers;
-        setting.with_plain_atomics = plain_atomics;
+        setting.without_atomics = without_atomics;
         std::string suffix = without_barriers ? ", without barriers" : "";
-        if (plain_atomics) suffix += ", plain atomics";
+        if (without_atomics) suffix += ", without atomics";
         points.push_back(renamed(setting, suffix));
       }
     }

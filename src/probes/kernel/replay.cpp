@@ -233,7 +233,9 @@ LaunchTimes Replay::run(const Shape& shape) {
     flush();
   } else {
     launch(shape);
-    restore();
+    // A copy would put something else into the caches; and few groups that do the work of all have
+    // no result that could be right.
+    if (!is_folded(shape.setting)) restore();
   }
   return launch(shape);
 }

@@ -32,6 +32,11 @@ inline constexpr std::array beside_words{
     Word{Beside::arithmetic, "arithmetic"}, Word{Beside::local, "local"},
     Word{Beside::cache, "cache"},           Word{Beside::memory, "memory"}};
 
+/// Whether some groups do what others do.
+inline bool is_folded(const prelude::Setting& setting) {
+  return setting.exponents != prelude::Setting{}.exponents;
+}
+
 struct Shape {
   std::string bundle{};  ///< its id
   Caches caches{Caches::cold};
@@ -68,7 +73,7 @@ struct Shape {
     f.whole("window_number", setting.window.number, {.max = 7});
     f.whole("window_shift", setting.window.shift, exponent);
     visit_switch(f, "without_barriers", setting.without_barriers);
-    visit_switch(f, "plain_atomics", setting.with_plain_atomics);
+    visit_switch(f, "without_atomics", setting.without_atomics);
   }
 
  private:

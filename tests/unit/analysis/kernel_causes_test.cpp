@@ -91,6 +91,29 @@ TEST_CASE("groups that write the same lines are seen, and nothing is where nothi
   CHECK(!find_folding(sweep_of({{65536, 21100}}), {}));
 }
 
+TEST_CASE(
+    "groups that reach more than their part meet main memory until half of them take no less") {
+  // 264 groups on 512 MiB, four times their part each: 8 still meet it.
+  const FoldingOptions far{.buffer_bytes = 0.5 * gib, .last_cache_bytes = 50.0e6};
+  const std::map<std::uint64_t, double> ns{{264, 100}, {128, 95}, {64, 92}, {32, 88}, {16, 80},
+                                           {8, 60},    {4, 45},   {2, 44},  {1, 30}};
+  const auto folding = find_folding(sweep_of(ns), far);
+  REQUIRE(folding);
+  CHECK(folding->cached_groups == 4);
+  CHECK(folding->fastest_cached_groups == 4);
+  CHECK(folding->fastest_groups == 1);
+  // No fewer than the device needs.
+  FoldingOptions full = far;
+  full.min_groups = 8;
+  CHECK(find_folding(sweep_of(ns), full)->cached_groups == 8);
+  // A fall that goes on for more than a sixteenth is another level's.
+  std::map<std::uint64_t, double> steep;
+  double time = 1000;
+  for (std::uint64_t groups = 4096; groups > 0; groups /= 2, time *= 0.9) steep[groups] = time;
+  CHECK(find_folding(sweep_of(steep), {.buffer_bytes = 4096, .last_cache_bytes = 512})
+            ->cached_groups == 16);
+}
+
 TEST_CASE("fewer groups than the device needs are not looked at") {
   const auto sweep = sweep_of({{1024, 100}, {256, 60}, {64, 50}, {2, 20}});
   CHECK(find_folding(sweep, {.min_groups = 64})->fastest_groups == 64);

@@ -169,6 +169,24 @@ TEST_CASE("values go through functions, macros and global memory") {
   CHECK(verdict(R"(kernel void k(global int* a, local int* t) {
       barrier(1); vstore4(vload4(0, t), 0, a); int i = a[0]; a[i] = 1; })") ==
         "without barriers i decides on an address");
+  // What a function computes is of its arguments, each time that it is called.
+  const std::string with_hash = R"(uint hash(uint x) { x ^= x >> 16; return x * 0x7feb352du; }
+    uint twice(uint y) { uint z = hash(y); return hash(z); }
+    kernel void k(global int* a, local int* t, int n) { barrier(1); )";
+  CHECK(verdict(with_hash + "a[twice(n)] = hash(t[0]) + twice(t[1]); }") == "usable");
+  CHECK(verdict(with_hash + "a[twice(t[0])] = 1; }") == "without barriers t decides on an address");
+  CHECK(verdict(with_hash + "int i = hash(t[0]); a[i] = 1; }") ==
+        "without barriers i decides on an address");
+  // It may load, loop, or keep something.
+  for (const std::string body :
+       {"return table[x];", "for (uint i = 0; i < x; ++i) n += 2; return n;",
+        "static uint kept; kept |= x; return kept;", "return all | x;", "return M(x);"}) {
+    CHECK(verdict("#define M(x) t[x]\nuint f(uint x) { " + body +
+                  " } kernel void k(global int* a, local int* t) {"
+                  "barrier(1); a[f(1)] = f(t[0]); }") != "usable");
+  }
+  CHECK(verdict(R"(typedef local int* P; int f(P p) { return *p; }
+    kernel void k(global int* a, local int* t) { barrier(1); a[f(t)] = 1; })") != "usable");
   // What a barrier for global memory keeps in order counts as well.
   CHECK(verdict(R"(kernel void k(global int* a, global int* b) {
       a[get_local_id(0)] = 3; barrier(CLK_GLOBAL_MEM_FENCE); b[a[1]] = 1; })") ==

@@ -45,7 +45,7 @@ TEST_CASE("a launch becomes one of three dimensions, with the setting in the las
   const Setting setting{.exponents = {2, no_folding, no_folding},
                         .window = {.dimension = 0, .number = 3, .shift = 2},
                         .without_barriers = true,
-                        .with_plain_atomics = true};
+                        .without_atomics = true};
   CHECK(encode(line(1024, 64), setting).offset[2] ==
         (1U | 29U << 2U | 3U << 19U | 2U << 22U | 1U << 27U | 1U << 28U));
 }

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What known.py, pairs.py and apps.py share: their command lines, and kernels by `clprobe profile`."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+
+def parser_of(described: str | None, kind: str, names: Iterable[str]) -> argparse.ArgumentParser:
+    """CLPROBE [NAME...]; what stands behind ` -- ` is for clprobe."""
+    parser = argparse.ArgumentParser(description=described, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("clprobe", nargs="?")
+    parser.add_argument("names", nargs="*", metavar=kind.upper(),
+                        help=f"of {', '.join(names)}; default: all")
+    return parser
+
+
+def given_to(parser: argparse.ArgumentParser, kind: str,
+             names: Iterable[str]) -> tuple[argparse.Namespace, list[str]]:
+    """The arguments, with all names where none was given, and the options for clprobe."""
+    own, _, options = " ".join(sys.argv[1:]).partition(" -- ")
+    given = parser.parse_args(own.split())
+    known = list(names)
+    unknown = [each for each in given.names if each not in known]
+    if unknown:
+        parser.error(f"no {kind} {unknown[0]}: there are {', '.join(known)}")
+    given.names = given.names or known
+    return given, options.split()
+
+
+def result_of(words: list[str]) -> dict[str, Any]:
+    """The first result of the document that clprobe writes; raises CalledProcessError where it fails."""
+    document = json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)
+    result: dict[str, Any] = document["results"][0]
+    return result
+
+
+def levels_of(clprobe: str, options: list[str], folder: pathlib.Path) -> list[str]:
+    """The device's levels of memory, as options of `profile`: what drivers report of caches may be
+    another one than the last."""
+    path = folder / "levels.json"
+    words = [clprobe, "latency", "--series", "global", "-o", str(path), *options]
+    subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
+    return ["--levels", str(path)]
+
+
+def profile_of(clprobe: str, text: pathlib.Path, launch: pathlib.Path, options: list[str]) -> dict[str, Any]:
+    """Of a kernel by hand."""
+    return result_of([clprobe, "profile", "--kernel-file", str(text), "--launch", str(launch), "--json",
+                      *options])
+
+
+def write_launch(path: pathlib.Path, launch: dict[str, Any]) -> None:
+    """A field a line."""
+    fields = [f"  {json.dumps(name)}: {json.dumps(value)}" for name, value in launch.items()]
+    path.write_text("{\n" + ",\n".join(fields) + "\n}\n", encoding="utf-8")
