@@ -23,8 +23,9 @@ import profiled
 FOLDER = pathlib.Path(__file__).resolve().parent / "pairs"
 MEMORY = ("memory", "main_memory", "last_cache")
 CAUSES = (*MEMORY, "barriers", "atomics", "tail", "occupancy")
-# Of the time: two runs of the same kernel differ by no more.
+# Of the time: two runs of the same kernel differ by no more, and what costs less is no cause.
 NOISE = 0.05
+LEAST = 0.01
 
 # What each fix is for; nothing: it is for what lies within a group, which cannot be taken away.
 PAIRS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -72,7 +73,7 @@ def profile(clprobe: str, kernel: str, options: list[str]) -> Profile:
     findings: list[dict[str, Any]] = result["findings"]
     seconds = next(each["value"] for each in findings if each["name"] == "time")
     shares = {each["name"]: each["value"] for each in findings if each["name"] in CAUSES and
-              each.get("value") is not None and not each.get("reason", "").startswith("not resolved")}
+              (each.get("value") or 0) >= LEAST and not each.get("reason", "").startswith("not resolved")}
     reasons = (each.get("reason", "") for each in findings if each["name"] in ("stall", *CAUSES))
     doubt = next((each for each in reasons if each.startswith(("not believed", "refused"))), "")
     return Profile(seconds, shares, doubt)
