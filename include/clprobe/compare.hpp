@@ -35,6 +35,8 @@ struct ComparedFinding {
   /// By which share of the value the interval is wider on both sides: the spread of the samples
   /// behind it. Of a value that is a share: by which share of its whole.
   double margin{0.0};
+  /// That spread even where the finding's own interval holds it, and `margin` is 0.
+  double scatter{0.0};
   /// Another such share, of what was made from ticks by the calibrated rate of the clock: how
   /// uncertain that rate is. All such findings of a run are off by the same factor.
   double calibration{0.0};

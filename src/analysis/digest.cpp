@@ -155,13 +155,9 @@ double disturbance_of(const Finding& finding, bool is_of_core, const DeviceInfo&
   return part * (1.0 - part) * widest;
 }
 
-/// The spread of the samples behind a finding, which its own interval need not hold.
-double margin_of(const Finding& finding, const DeviceInfo& device, bool has_references,
-                 std::span<const Spread> spreads) {
-  // The points of a level scatter by what disturbed each of them. What they have in common is seen
-  // by the references; without these, nothing tells of it but how much visits differ.
-  const bool is_told = has_references || !finding.level;
-  if (finding.holds_scatter && is_told) return 0.0;
+/// The spread of the samples behind a finding.
+double scatter_of(const Finding& finding, const DeviceInfo& device,
+                  std::span<const Spread> spreads) {
   if (finding.value && finding.unit == "share") return spread_of_all(spreads);
   if (!finding.value || !(*finding.value > 0.0)) return 0.0;
   if (finding.unit == "seconds") return spread_behind(finding, *finding.value, spreads);
@@ -174,6 +170,14 @@ double margin_of(const Finding& finding, const DeviceInfo& device, bool has_refe
     return spread_behind(finding, *finding.value / ticks_per_second, spreads);
   }
   return 0.0;
+}
+
+/// Whether the interval of a finding holds that spread.
+bool holds_scatter(const Finding& finding, bool has_references) {
+  // The points of a level scatter by what disturbed each of them. What they have in common is seen
+  // by the references; without these, nothing tells of it but how much visits differ.
+  const bool is_told = has_references || !finding.level;
+  return finding.holds_scatter && is_told;
 }
 
 /// The steps of the grid on which a size lies: where the curve was measured at sizes around it, the
@@ -204,9 +208,11 @@ ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& devic
                                  const TimedBy& timed, std::span<const Spread> spreads,
                                  const ComparedCurve* curve, bool is_of_core,
                                  std::span<const Disturbance> disturbances) {
+  const double scatter = scatter_of(finding, device, spreads);
   ComparedFinding compared{
       .finding = finding,
-      .margin = margin_of(finding, device, !disturbances.empty(), spreads),
+      .margin = holds_scatter(finding, !disturbances.empty()) ? 0.0 : scatter,
+      .scatter = scatter,
       .step = step_of(finding, curve),
       .disturbance = disturbance_of(finding, is_of_core, device, disturbances)};
   const bool is_in_seconds = finding.unit == "seconds" || finding.unit == "bytes_per_second";

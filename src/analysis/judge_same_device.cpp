@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
 
+#include "analysis/finding_error.hpp"
 #include "analysis/judge.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/statistics.hpp"
@@ -86,6 +90,47 @@ Judgement judge_by_clocks(const ComparedFinding& baseline, const ComparedFinding
   return judged;
 }
 
+/// By how much the values and both ends of the intervals are apart at most, as logarithms.
+std::optional<double> distance_of_intervals(const Finding& a, const Finding& b) {
+  double farthest = 0.0;
+  for (const auto number : {&Finding::value, &Finding::low, &Finding::high}) {
+    const std::optional<double>& from = a.*number;
+    const std::optional<double>& to = b.*number;
+    if (!from || !to || !(*from > 0.0) || !(*to > 0.0)) return std::nullopt;
+    farthest = std::max(farthest, std::fabs(std::log(*to / *from)));
+  }
+  return farthest;
+}
+
+/// With an interval of so many on both sides, as a logarithm, and the spread of the visits beside
+/// it; as it is where its own is narrower.
+ComparedFinding narrowed(const ComparedFinding& compared, double half_width) {
+  const Finding& finding = compared.finding;
+  const double own =
+      std::min(std::log(*finding.value / *finding.low), std::log(*finding.high / *finding.value));
+  if (own <= half_width) return compared;
+  ComparedFinding result = compared;
+  result.finding.low = *finding.value * std::exp(-half_width);
+  result.finding.high = *finding.value * std::exp(half_width);
+  result.margin = std::max(compared.margin, compared.scatter);
+  return result;
+}
+
+/// Both without the error that they have in common. A line that does not fit, or a level that rises
+/// from end to end, has a wide interval in every run of the device: what that leaves open is open
+/// on both sides, and parts nothing. It shows by ends that agree as well as the values. Of the
+/// three distances the largest is taken three times, so that this never makes a change.
+std::pair<ComparedFinding, ComparedFinding> without_common_error(const ComparedFinding& baseline,
+                                                                 const ComparedFinding& other) {
+  constexpr double times = 3.0;
+  const bool is_on_line = !is_bracket(other.finding) && !is_part(baseline) && !is_part(other) &&
+                          other.finding.role != Role::lower_bound;
+  const std::optional<double> apart =
+      is_on_line ? distance_of_intervals(baseline.finding, other.finding) : std::nullopt;
+  if (!apart) return {baseline, other};
+  return {narrowed(baseline, times * *apart), narrowed(other, times * *apart)};
+}
+
 /// One run a side says nothing of what stays for a run and is another in the next.
 bool is_of_single_runs(const ComparedFinding& baseline, const ComparedFinding& other) {
   return baseline.degrees == normal_degrees || other.degrees == normal_degrees;
@@ -105,7 +150,8 @@ bool may_be_of_others(const ComparedFinding& baseline, const ComparedFinding& ot
 
 Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFinding& other,
                             double threshold) {
-  Judgement judged = judge_by_clocks(baseline, other, threshold);
+  const auto [from, to] = without_common_error(baseline, other);
+  Judgement judged = judge_by_clocks(from, to, threshold);
   if (!is_change(judged.verdict) || !is_of_single_runs(baseline, other)) return judged;
   if (other.finding.role == Role::passing) {
     judged.verdict = Verdict::unclear;

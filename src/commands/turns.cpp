@@ -101,7 +101,7 @@ void Turns::look_at_kept() {
 /// To conclude and to write takes as long as to measure some hundred points: what a kill would lose
 /// is saved every few seconds, and for no more than a twentieth of the time.
 bool Turns::is_time_to_save() const {
-  constexpr std::chrono::seconds between{2};
+  constexpr std::chrono::seconds between{4};
   constexpr int part = 20;
   return !saved_ || Steady::now() - *saved_ >= std::max<Steady::duration>(between, saving_ * part);
 }

@@ -277,7 +277,7 @@ bool Measuring::Passes::may_visit_again(std::size_t index) const {
 /// What another round takes is a small part of the run. What is played back or simulated would say
 /// the same again.
 bool Measuring::Passes::is_worth_another_visit() const {
-  constexpr double max_share = 0.1;
+  constexpr double max_share = 0.08;
   if (is_given_ || is_simulated(backend_.device()) || cancelled()) return false;
   if (!ended_.is_done || rounds_ >= std::max(budget_.max_visits, enough_visits)) return false;
   if (is_beyond_budget() && has_all()) return false;

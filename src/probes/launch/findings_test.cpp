@@ -204,6 +204,19 @@ TEST_CASE("launch: without as many plain launches a cost cannot be told") {
   CHECK(cost.reason == "256 launches of the series queued were not measured");
 }
 
+TEST_CASE("launch: of builds the least counts, of what is looked up again the middle one") {
+  const std::vector<Point> points{
+      point_of("build", 1, {80'000'000, 60'000'000, 90'000'000, 85'000'000}),
+      point_of("build-again", 1, {8'000'000, 6'000'000, 9'000'000})};
+  const Findings found = analyse(device_with_events(), points);
+  const Finding& build = get(found, "build_time", "build");
+  CHECK(*build.value == doctest::Approx(0.06));
+  CHECK(*build.low == doctest::Approx(0.054));
+  CHECK(*build.high == doctest::Approx(0.066));
+  CHECK(*get(found, "build_time", "build-again").value == doctest::Approx(0.008));
+  CHECK(*get(found, "build_time", "build-again").low == doctest::Approx(0.0064));
+}
+
 TEST_CASE("launch: the device's own times, idling, group sizes and builds") {
   const std::vector<Point> points{
       point_of("back-to-back", 1, {700}),    point_of("start-to-start", 1, {5700}),

@@ -112,18 +112,19 @@ double best_moved(const DeviceInfo& device, std::span<const Point> points, doubl
   return best;
 }
 
-/// Both ways at once, as a share of the faster one alone.
+/// Both ways at once, as a share of what both have alone.
 void add_duplex(Findings& found, const Laws& laws) {
   const auto both = laws.find(both_series);
   const auto to = laws.find("to-device-pinned");
   const auto from = laws.find("from-device-pinned");
   if (both == laws.end() || to == laws.end() || from == laws.end()) return;
-  const Law& one = to->second.bytes_per_ns > from->second.bytes_per_ns ? to->second : from->second;
+  const Interval& of_to = to->second.bytes_per_ns_interval;
+  const Interval& of_from = from->second.bytes_per_ns_interval;
+  const double alone = to->second.bytes_per_ns + from->second.bytes_per_ns;
   const Interval of_both = shared_rate(both->second);
-  found.findings.push_back(finding_of("duplex", both_series, "share", "beside one way",
-                                      both->second.bytes_per_ns / one.bytes_per_ns,
-                                      of_both.low / one.bytes_per_ns_interval.high,
-                                      of_both.high / one.bytes_per_ns_interval.low));
+  found.findings.push_back(finding_of(
+      "duplex", both_series, "share", "beside each way alone", both->second.bytes_per_ns / alone,
+      of_both.low / (of_to.high + of_from.high), of_both.high / (of_to.low + of_from.low)));
 }
 
 /// A finding of whether something beats all that surely moves bytes.

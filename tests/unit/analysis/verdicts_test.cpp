@@ -30,7 +30,7 @@ ComparedFinding finding_of(double value, std::string_view unit,
   finding.low = 0.999 * value;
   finding.high = 1.001 * value;
   finding.better = usual_direction(unit);
-  return {finding, 0.0, 0.0, clock};
+  return {.finding = finding, .clock = clock};
 }
 
 CoreClock clock_of(double hertz, double aside = 0.001) {
@@ -105,6 +105,9 @@ TEST_CASE("brackets differ where more than a step of the grid is between them") 
   };
   CHECK(judged(104.0, 90.0, 150.0).verdict == Verdict::same);
   CHECK(judged(104.0, 90.0, 150.0).resolution == doctest::Approx(0.05));
+  CHECK(judged(109.9, 90.0, 160.0).verdict == Verdict::same);
+  CHECK(judged(109.9, 90.0, 160.0).resolution == doctest::Approx(0.099));
+  CHECK(judged(110.1, 90.0, 160.0).verdict == Verdict::unclear);
   CHECK(judged(160.0, 140.0, 200.0).verdict == Verdict::unclear);
   CHECK(judged(160.0, 157.4, 200.0).verdict == Verdict::unclear);
   CHECK(judged(160.0, 157.6, 200.0).verdict == Verdict::different);

@@ -103,7 +103,8 @@ TEST_CASE(
     "capacities are brackets: only those apart by more than a step differ, larger is better") {
   const ComparedFinding baseline = capacity_of(100, 90, 150);
   CHECK(verdict(baseline, capacity_of(104, 95, 120)) == Verdict::same);
-  CHECK(verdict(baseline, capacity_of(106, 95, 120)) == Verdict::unclear);
+  CHECK(verdict(baseline, capacity_of(109, 95, 120)) == Verdict::same);
+  CHECK(verdict(baseline, capacity_of(111, 95, 120)) == Verdict::unclear);
   CHECK(verdict(baseline, capacity_of(158, 157, 200)) == Verdict::unclear);
   CHECK(verdict(baseline, capacity_of(159, 158, 200)) == Verdict::better);
   CHECK(verdict(baseline, capacity_of(200, 180, 260)) == Verdict::better);
