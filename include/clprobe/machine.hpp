@@ -111,6 +111,15 @@ struct FirstLevel {
   friend bool operator==(const FirstLevel&, const FirstLevel&) = default;
 };
 
+/// Banks of the first level, by line, each with one port: a request takes its line's bank for a
+/// cycle, and so does a line that comes, which goes first. Local memory is then of one port, too: a
+/// line that comes for it takes it for a cycle. Who finds the port taken waits: a bank conflict.
+struct FirstLevelBanks {
+  std::uint64_t count{0};  ///< 0: any number of requests at once, and what comes delays nobody
+
+  friend bool operator==(const FirstLevelBanks&, const FirstLevelBanks&) = default;
+};
+
 struct Pending {
   PendingKind kind{PendingKind::mshr};
   std::uint64_t entries{128};  ///< 0: no limit
@@ -198,6 +207,7 @@ struct Machine {
   LoadStore load_store{};
   LocalMemory local{};
   FirstLevel l1{};
+  FirstLevelBanks l1_banks{};
   Pending pending{};
   StoreBuffer store_buffer{};
   Translation translation{};

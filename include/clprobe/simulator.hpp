@@ -2,7 +2,7 @@
 // Runs a trace on a machine, cycle by cycle in effect: cycles in which nothing can change are
 // skipped. Pure and deterministic: machine, trace and seed decide the result on every platform.
 //
-// What is left out: instruction fetch, register banks, banks of the first-level cache, the way back
+// What is left out: instruction fetch, register banks, the way back
 // from the caches as a bottleneck, the network between the units and the second level: a latency is
 // drawn from a range by unit and place, each unit has a port, and a bank of the second level takes
 // one request a cycle.

@@ -63,7 +63,10 @@ struct Instruction {
   Operation operation{Operation::alu};
   /// Loads and stores: another compute unit wrote this line since this one last had it.
   bool is_written_elsewhere{false};
-  bool skips_l1{false};     ///< loads only
+  bool skips_l1{false};  ///< loads only
+  /// Loads and stores: the line is mapped to local memory (a stash), which has it from the first
+  /// access on, until the end of the launch. It goes past the first-level cache.
+  bool is_mapped{false};
   std::uint64_t reads{0};   ///< bit r: register r
   std::uint64_t writes{0};  ///< at most one bit
   Lanes lanes{};

@@ -81,7 +81,7 @@ bool Copies::send_line(std::uint64_t now, Copy& copy) {
     copy.has_entry = true;
   }
   const Service service = far_.read(now, copy.next_line, all_sectors(), false);
-  table_.add(copy.next_line, all_sectors(), service.ready, false);
+  table_.add(copy.next_line, all_sectors(), service.ready, Fills::local);
   copy.last_ready = std::max(copy.last_ready, service.ready);
   return true;
 }
@@ -93,7 +93,7 @@ bool Copies::merge(std::uint64_t now, Copy& copy, PendingLine& pending) {
   const std::uint32_t others = all_sectors() & ~pending.sectors;
   if (others == 0) return true;
   const Service service = far_.read(now, copy.next_line, others, false);
-  table_.extend(pending, others, service.ready, false);
+  table_.extend(pending, others, service.ready, Fills::local);
   copy.last_ready = std::max(copy.last_ready, service.ready);
   return true;
 }

@@ -105,6 +105,10 @@ void visit_near_memory(Visitor& fields, MachineField& machine) {
     each.natural("latency_cycles", machine.l1.latency_cycles, some_cycles);
     each.boolean("keeps_loads", machine.l1.keeps_loads);
   });
+  // Machines were written before they could have them.
+  fields.optional_section("l1_banks", machine.l1_banks.count > 0, [&](auto& each) {
+    each.natural("count", machine.l1_banks.count, Bounds{0, 1024});
+  });
   fields.section("pending", [&](auto& each) {
     each.word("kind", machine.pending.kind);
     each.natural("entries", machine.pending.entries, any_count);

@@ -12,12 +12,13 @@ MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, Shared& s
       locks_(trace.locks),
       unit_(unit),
       l1_(machine.l1.bytes, machine.l1.line_bytes, machine.l1.ways),
+      ports_(machine.l1_banks),
       table_(machine.pending),
       far_(machine, shared.far, unit, seed),
       lock_states_(shared.locks),
       banks_(machine.local),
       keeps_loads_(machine.l1.keeps_loads && l1_.exists()),
-      stores_(machine_, l1_, far_),
+      stores_(machine_, l1_, stash_, far_),
       copies_(machine_, table_, far_),
       units_(machine.load_store.units) {
   shared.far.add_unit(l1_);
@@ -98,6 +99,12 @@ void MemorySystem::process(std::uint64_t now) {
 
 void MemorySystem::receive(std::uint64_t now) {
   table_.receive(now, [&](const Answer& answer) {
+    if (answer.fills == Fills::stash) stash_.add(answer.line, answer.sectors);
+    if (answer.fills != Fills::l1) {
+      Ports::fill(ports_.of_local(), answer.ready);
+      return;
+    }
+    Ports::fill(ports_.of_l1(answer.line), answer.ready);
     CacheLine* line = l1_.find(answer.line);
     if (line == nullptr) {
       CacheLine evicted;
@@ -112,8 +119,11 @@ Causes MemorySystem::busy_causes(Operation operation) const {
   for (std::size_t i = 0; i < units_for(operation); ++i) {
     if (units_[i].blocked != 0) return units_[i].blocked;
   }
-  const Ways& ways = units_.front().queue[units_.front().head].ways;
-  return ways.ways > ways.parts ? cause::bank_conflict : cause::serial_requests;
+  const Access& first = units_.front().queue[units_.front().head];
+  // Its first cycle, in which it issued, was nobody's stall: the last one is what the bank cost.
+  const bool is_lost_cycle = first.is_late && first.is_done;
+  const bool has_conflict = is_lost_cycle || first.ways.ways > first.ways.parts;
+  return has_conflict ? cause::bank_conflict : cause::serial_requests;
 }
 
 void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std::uint32_t context,
@@ -128,6 +138,7 @@ void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std
   access.level = Level::l1;
   access.has_entry = false;
   access.is_done = false;
+  access.is_late = false;
   access.ways = {};
   switch (instruction.operation) {
     case Operation::local_load:
@@ -147,6 +158,7 @@ void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std
   if (unit.used++ == 0) {
     unit.next_action = now;
     act(now, unit);
+    access.is_late = unit.blocked == cause::bank_conflict;
   }
 }
 
@@ -158,13 +170,29 @@ void MemorySystem::act(std::uint64_t now, Unit& unit) {
   }
   const Operation operation = access.instruction->operation;
   if (operation == Operation::local_load || operation == Operation::local_store) {
-    const std::uint64_t way_cycles = machine_.local.way_cycles;
-    access.ready = now + machine_.local.latency_cycles + (access.ways.ways - 1) * way_cycles;
-    finish(access);
-    unit.next_action = now + access.ways.ways * way_cycles;
-    return;
+    act_locally(now, unit);
+  } else {
+    send_lines(now, unit);
   }
-  send_lines(now, unit);
+}
+
+bool MemorySystem::finds_free(const std::uint64_t* port, std::uint64_t now, Unit& unit) {
+  if (port == nullptr || *port <= now) return true;
+  unit.blocked = cause::bank_conflict;
+  unit.next_action = *port;
+  return false;
+}
+
+void MemorySystem::act_locally(std::uint64_t now, Unit& unit) {
+  unit.blocked = 0;
+  std::uint64_t* const port = ports_.of_local();
+  if (!finds_free(port, now, unit)) return;
+  Access& access = unit.first();
+  const std::uint64_t way_cycles = machine_.local.way_cycles;
+  access.ready = now + machine_.local.latency_cycles + (access.ways.ways - 1) * way_cycles;
+  finish(access);
+  unit.next_action = now + access.ways.ways * way_cycles;
+  if (port != nullptr) *port = unit.next_action;
 }
 
 void MemorySystem::leave_queue(std::uint64_t now, Unit& unit) {
@@ -215,7 +243,25 @@ void MemorySystem::note(Access& access, std::uint64_t ready, Level level) {
   access.ready = std::max(access.ready, ready);
 }
 
+std::uint64_t* MemorySystem::port_of(const Instruction& instruction, std::uint64_t line) {
+  if (instruction.operation != Operation::load && instruction.operation != Operation::store) {
+    return nullptr;
+  }
+  if (instruction.is_mapped) return ports_.of_local();
+  const bool uses_l1 = instruction.operation == Operation::store
+                           ? l1_.exists()
+                           : filled_by(instruction) == Fills::l1;
+  return uses_l1 ? ports_.of_l1(line) : nullptr;
+}
+
 bool MemorySystem::send(std::uint64_t now, Unit& unit, const LineRequest& request) {
+  std::uint64_t* const port = port_of(*unit.first().instruction, request.line);
+  if (!finds_free(port, now, unit) || !forward(now, unit, request)) return false;
+  if (port != nullptr) *port = now + 1;
+  return true;
+}
+
+bool MemorySystem::forward(std::uint64_t now, Unit& unit, const LineRequest& request) {
   Access& access = unit.first();
   switch (access.instruction->operation) {
     case Operation::store:
@@ -234,22 +280,33 @@ bool MemorySystem::send(std::uint64_t now, Unit& unit, const LineRequest& reques
   }
 }
 
+Fills MemorySystem::filled_by(const Instruction& instruction) const {
+  if (instruction.is_mapped) return Fills::stash;
+  return keeps_loads_ && !instruction.skips_l1 ? Fills::l1 : Fills::nothing;
+}
+
+std::uint32_t MemorySystem::missing_of(const LineRequest& request, const Instruction& instruction) {
+  const Fills fills = filled_by(instruction);
+  if (instruction.is_written_elsewhere || fills == Fills::nothing) return request.sectors;
+  if (fills == Fills::stash) return request.sectors & ~stash_.sectors_of(request.line);
+  const CacheLine* const line = l1_.find(request.line);
+  return line == nullptr ? request.sectors : request.sectors & ~line->sectors;
+}
+
 bool MemorySystem::send_load(std::uint64_t now, Unit& unit, const LineRequest& request) {
   Access& access = unit.first();
   const Instruction& instruction = *access.instruction;
-  const bool uses_l1 = keeps_loads_ && !instruction.skips_l1;
+  const Fills fills = filled_by(instruction);
   const bool is_remote = instruction.is_written_elsewhere && stores_.owns_lines();
-  std::uint32_t missing = request.sectors;
-  if (uses_l1 && !instruction.is_written_elsewhere) {
-    const CacheLine* const line = l1_.find(request.line);
-    if (line != nullptr) missing &= ~line->sectors;
-    if (missing == 0) {
-      note(access, now + machine_.l1.latency_cycles, Level::l1);
-      return true;
-    }
+  const std::uint32_t missing = missing_of(request, instruction);
+  if (missing == 0) {
+    const bool is_local = fills == Fills::stash;
+    note(access, now + (is_local ? machine_.local.latency_cycles : machine_.l1.latency_cycles),
+         Level::l1);
+    return true;
   }
   if (PendingLine* const pending = table_.find(request.line); pending != nullptr) {
-    return merge(now, unit, *pending, missing, is_remote, uses_l1);
+    return merge(now, unit, *pending, missing, is_remote, fills);
   }
   const bool needs_entry = table_.kind() != PendingKind::prt || !access.has_entry;
   if (needs_entry && table_.is_full()) {
@@ -261,13 +318,13 @@ bool MemorySystem::send_load(std::uint64_t now, Unit& unit, const LineRequest& r
     access.has_entry = true;
   }
   const Service service = far_.read(now, request.line, missing, is_remote);
-  table_.add(request.line, missing, service.ready, uses_l1);
+  table_.add(request.line, missing, service.ready, fills);
   note(access, service.ready, service.level);
   return true;
 }
 
 bool MemorySystem::merge(std::uint64_t now, Unit& unit, PendingLine& pending, std::uint32_t missing,
-                         bool is_remote, bool fills_l1) {
+                         bool is_remote, Fills fills) {
   if (!table_.can_merge(pending)) {
     wait_for_entry(now, unit);
     return false;
@@ -279,7 +336,7 @@ bool MemorySystem::merge(std::uint64_t now, Unit& unit, PendingLine& pending, st
   const std::uint32_t others = missing & ~pending.sectors;
   if (others != 0) {
     const Service service = far_.read(now, pending.line, others, is_remote);
-    table_.extend(pending, others, service.ready, fills_l1);
+    table_.extend(pending, others, service.ready, fills);
     if (service.ready >= ready) level = service.level;
     ready = std::max(ready, service.ready);
   }
@@ -288,8 +345,7 @@ bool MemorySystem::merge(std::uint64_t now, Unit& unit, PendingLine& pending, st
 }
 
 bool MemorySystem::send_store(std::uint64_t now, Unit& unit, const LineRequest& request) {
-  const bool is_written_elsewhere = unit.first().instruction->is_written_elsewhere;
-  const auto full_until = stores_.take(now, request, is_written_elsewhere);
+  const auto full_until = stores_.take(now, request, *unit.first().instruction);
   if (!full_until) return true;
   unit.blocked = cause::full_store_buffer;
   unit.next_action = *full_until;

@@ -19,6 +19,8 @@
 #include "simulator/far_memory.hpp"
 #include "simulator/locks.hpp"
 #include "simulator/pending_table.hpp"
+#include "simulator/ports.hpp"
+#include "simulator/stash.hpp"
 #include "simulator/stores.hpp"
 
 namespace clprobe::simulator {
@@ -104,6 +106,7 @@ class MemorySystem {
     Level level{Level::l1};
     bool has_entry{false};  ///< of a pending-request table
     bool is_done{false};
+    bool is_late{false};  ///< for a bank, since the cycle in which it issued
     Ways ways{};
   };
   /// A load/store unit: a ring of instructions of which the first is at work.
@@ -136,7 +139,16 @@ class MemorySystem {
   bool send_load(std::uint64_t now, Unit& unit, const LineRequest& request);
   bool send_store(std::uint64_t now, Unit& unit, const LineRequest& request);
   bool merge(std::uint64_t now, Unit& unit, PendingLine& pending, std::uint32_t missing,
-             bool is_remote, bool fills_l1);
+             bool is_remote, Fills fills);
+  /// Waits where the port is taken. True where it is free, or where there is none.
+  static bool finds_free(const std::uint64_t* port, std::uint64_t now, Unit& unit);
+  /// The port that a line of this instruction goes through; null for what needs none.
+  std::uint64_t* port_of(const Instruction& instruction, std::uint64_t line);
+  [[nodiscard]] Fills filled_by(const Instruction& instruction) const;
+  /// The sectors that the near memory does not have.
+  std::uint32_t missing_of(const LineRequest& request, const Instruction& instruction);
+  void act_locally(std::uint64_t now, Unit& unit);
+  bool forward(std::uint64_t now, Unit& unit, const LineRequest& request);
   void note(Access& access, std::uint64_t ready, Level level);
   [[nodiscard]] bool owns(const Lock& lock) const;
   void do_acquire(std::uint64_t now, const Access& access);
@@ -148,6 +160,8 @@ class MemorySystem {
   std::span<const Lock> locks_;
   std::size_t unit_;
   Cache l1_;
+  Stash stash_{};
+  Ports ports_;
   PendingTable table_;
   FarLink far_;
   Locks& lock_states_;

@@ -23,13 +23,17 @@ struct PendingLine {
   std::uint32_t sectors{0};
 };
 
+/// What an answer brings its line to: nothing of the unit's, the first level, local memory for a
+/// copy engine, or local memory that the line is mapped to.
+enum class Fills : std::uint8_t { nothing, l1, local, stash };
+
 /// An answer on its way, or the end of a table entry without one.
 struct Answer {
   std::uint64_t ready{0};
   std::uint64_t order{0};  ///< of equal times the first asked is the first to come
   std::uint64_t line{0};
   std::uint32_t sectors{0};  ///< 0: nothing comes, an entry ends
-  bool fills_l1{false};
+  Fills fills{Fills::nothing};
   bool ends_entry{false};
 
   friend bool operator<(const Answer& a, const Answer& b) {
@@ -118,7 +122,7 @@ class PendingTable {
   void end_at(std::uint64_t cycle) { push({.ready = cycle, .ends_entry = true}); }
 
   /// A new request; takes an entry unless entries are for warp instructions.
-  void add(std::uint64_t line, std::uint32_t sectors, std::uint64_t ready, bool fills_l1) {
+  void add(std::uint64_t line, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
     const bool has_entry = config_.kind != PendingKind::prt;
     if (has_entry) take();
     if (config_.kind == PendingKind::mshr) {
@@ -129,18 +133,18 @@ class PendingTable {
     push({.ready = ready,
           .line = line,
           .sectors = sectors,
-          .fills_l1 = fills_l1,
+          .fills = fills,
           .ends_entry = has_entry});
   }
 
   /// One more request for more sectors of a line that has an MSHR.
-  void extend(PendingLine& entry, std::uint32_t sectors, std::uint64_t ready, bool fills_l1) {
+  void extend(PendingLine& entry, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
     entry.sectors |= sectors;
     entry.ready = std::max(entry.ready, ready);
     push({.ready = ready,
           .line = entry.line,
           .sectors = sectors,
-          .fills_l1 = fills_l1,
+          .fills = fills,
           .ends_entry = true});
   }
 
@@ -152,7 +156,7 @@ class PendingTable {
       const Answer answer = answers_.back();
       answers_.pop_back();
       if (answer.ends_entry) end(answer);
-      if (answer.fills_l1) fill(answer);
+      if (answer.fills != Fills::nothing) fill(answer);
     }
   }
 

@@ -5,15 +5,19 @@
 
 namespace clprobe::simulator {
 
+bool Stores::is_kept(const LineRequest& request, const Instruction& instruction) {
+  if (!owns_lines_ || instruction.is_written_elsewhere) return false;
+  if (instruction.is_mapped) return stash_.owns(request.line);
+  CacheLine* const line = l1_.find(request.line);
+  if (line == nullptr || !line->is_owned) return false;
+  line->sectors |= request.sectors;
+  return true;
+}
+
 std::optional<std::uint64_t> Stores::take(std::uint64_t now, const LineRequest& request,
-                                          bool is_written_elsewhere) {
-  if (owns_lines_) {
-    CacheLine* const line = l1_.find(request.line);
-    if (line != nullptr && line->is_owned && !is_written_elsewhere) {
-      line->sectors |= request.sectors;
-      return std::nullopt;
-    }
-  }
+                                          const Instruction& instruction) {
+  if (instruction.is_mapped) stash_.add(request.line, request.sectors);
+  if (is_kept(request, instruction)) return std::nullopt;
   const auto same = std::find_if(written_.begin(), written_.end(),
                                  [&](const Written& each) { return each.line == request.line; });
   if (same != written_.end()) {
@@ -25,8 +29,10 @@ std::optional<std::uint64_t> Stores::take(std::uint64_t now, const LineRequest& 
     if (!written_.empty()) flush(now);
     return *std::min_element(acknowledged_.begin(), acknowledged_.end());
   }
-  written_.push_back(
-      {.line = request.line, .sectors = request.sectors, .is_remote = is_written_elsewhere});
+  written_.push_back({.line = request.line,
+                      .sectors = request.sectors,
+                      .is_remote = instruction.is_written_elsewhere,
+                      .is_mapped = instruction.is_mapped});
   return std::nullopt;
 }
 
@@ -35,7 +41,7 @@ std::uint64_t Stores::flush(std::uint64_t now) {
     std::uint64_t arrival = 0;
     if (owns_lines_) {
       arrival = far_.take_ownership(now, each.line, each.is_remote);
-      keep_owned(now, each.line, each.sectors);
+      keep_owned(now, each);
     } else {
       arrival = far_.write(now, each.line, each.sectors);
     }
@@ -52,14 +58,18 @@ void Stores::write_back(std::uint64_t now, const CacheLine& evicted) {
   last_write_ = std::max(last_write_, far_.write_back(now, evicted.line, evicted.sectors));
 }
 
-void Stores::keep_owned(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {
-  CacheLine* found = l1_.find(line);
+void Stores::keep_owned(std::uint64_t now, const Written& written) {
+  if (written.is_mapped) {
+    stash_.own(written.line);
+    return;
+  }
+  CacheLine* found = l1_.find(written.line);
   if (found == nullptr) {
     CacheLine evicted;
-    found = l1_.insert(line, evicted);
+    found = l1_.insert(written.line, evicted);
     write_back(now, evicted);
   }
-  found->sectors |= sectors;
+  found->sectors |= written.sectors;
   found->is_owned = true;
 }
 

@@ -8,19 +8,22 @@
 #include <vector>
 
 #include "clprobe/machine.hpp"
+#include "clprobe/trace.hpp"
 #include "simulator/addresses.hpp"
 #include "simulator/cache.hpp"
 #include "simulator/far_memory.hpp"
+#include "simulator/stash.hpp"
 
 namespace clprobe::simulator {
 
 class Stores {
  public:
-  /// Keeps references to both memories.
-  Stores(const Machine& machine, Cache& l1, FarLink& far)
+  /// Keeps references to all memories.
+  Stores(const Machine& machine, Cache& l1, Stash& stash, FarLink& far)
       : entries_(machine.store_buffer.entries),
         owns_lines_(machine.sharing.coherence == Coherence::ownership && l1.exists()),
         l1_(l1),
+        stash_(stash),
         far_(far) {}
 
   /// Whether stores take ownership of lines, which the first level then keeps.
@@ -28,7 +31,7 @@ class Stores {
 
   /// Takes a store, or says in which cycle to try again, when the buffer is full.
   std::optional<std::uint64_t> take(std::uint64_t now, const LineRequest& request,
-                                    bool is_written_elsewhere);
+                                    const Instruction& instruction);
   /// Writes out what is left. Returns when all of it, and of earlier writes, has arrived.
   std::uint64_t flush(std::uint64_t now);
   /// What this unit owns is nowhere else, and must not get lost.
@@ -40,13 +43,17 @@ class Stores {
     std::uint64_t line{0};
     std::uint32_t sectors{0};
     bool is_remote{false};
+    bool is_mapped{false};
   };
 
-  void keep_owned(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
+  /// Whether this unit owns the line already: a store there goes no further.
+  bool is_kept(const LineRequest& request, const Instruction& instruction);
+  void keep_owned(std::uint64_t now, const Written& written);
 
   std::uint64_t entries_;  // 0: without a limit
   bool owns_lines_;
   Cache& l1_;
+  Stash& stash_;
   FarLink& far_;
   std::vector<Written> written_{};             // not yet under way
   std::vector<std::uint64_t> acknowledged_{};  // when those under way arrive, rising by position

@@ -15,6 +15,7 @@ inline constexpr std::string_view first_line = "clprobe-trace 1";
 inline constexpr std::string_view loop = "repeat";
 inline constexpr std::string_view end = "end";
 inline constexpr std::string_view skips_l1 = "skips_l1";
+inline constexpr std::string_view mapped = "mapped";
 inline constexpr std::string_view written_elsewhere = "written_elsewhere";
 
 /// What stands behind an instruction's word, before its fields.
@@ -50,8 +51,9 @@ inline constexpr std::array forms{
 constexpr bool may_need_copy(Operation operation) {
   return operation == Operation::local_load || operation == Operation::local_store;
 }
-/// Both kinds of access can find a line that another compute unit has written.
-constexpr bool may_be_written_elsewhere(Operation operation) {
+/// Both kinds of access can find a line that another compute unit has written, or one that is
+/// mapped to local memory.
+constexpr bool is_of_global_lines(Operation operation) {
   return operation == Operation::load || operation == Operation::store;
 }
 

@@ -96,7 +96,8 @@ Instruction InstructionReader::read(TraceLine& line, const Form& form) {
   if (form.operation == Operation::load) {
     instruction.skips_l1 = line.take_flag(trace_words::skips_l1);
   }
-  if (trace_words::may_be_written_elsewhere(form.operation)) {
+  if (trace_words::is_of_global_lines(form.operation)) {
+    instruction.is_mapped = line.take_flag(trace_words::mapped);
     instruction.is_written_elsewhere = line.take_flag(trace_words::written_elsewhere);
   }
   return instruction;

@@ -121,6 +121,7 @@ std::string instruction_text(const Instruction& instruction, const Tables& table
   }
   for (const auto& [is_set, word] :
        {std::pair{instruction.skips_l1, trace_words::skips_l1},
+        {instruction.is_mapped, trace_words::mapped},
         {instruction.is_written_elsewhere, trace_words::written_elsewhere}}) {
     if (is_set) (text += ' ') += word;
   }

@@ -24,10 +24,14 @@ Instruction random_instruction(Random& random) {
       Instruction instruction = load(any(), random_lanes(random));
       instruction.is_written_elsewhere = random.chance(0.1);
       instruction.skips_l1 = random.chance(0.1);
+      instruction.is_mapped = instruction.lanes.warp_step == 4096;  // without a draw of its own
       return instruction;
     }
-    case 6:
-      return store(random_lanes(random), {any()});
+    case 6: {
+      Instruction instruction = store(random_lanes(random), {any()});
+      instruction.is_mapped = instruction.lanes.warp_step == 4096;
+      return instruction;
+    }
     case 7:
       return atomic(any(), random_lanes(random));
     case 8: {
@@ -70,6 +74,7 @@ Machine random_machine(Random& random) {
   machine.l1.bytes = machine.l1.line_bytes * machine.l1.ways * random.below(20);
   machine.l1.latency_cycles = random.from_to(1, 50);
   machine.l1.keeps_loads = random.chance(0.8);
+  machine.l1_banks.count = 4 * (machine.special.count - 1);  // the same
   machine.pending = {static_cast<PendingKind>(random.below(3)),
                      random.chance(0.2) ? 0 : random.from_to(1, 64),
                      random.chance(0.5) ? 0 : random.from_to(1, 8)};

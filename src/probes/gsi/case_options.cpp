@@ -68,7 +68,13 @@ CaseOptions read_options(const Request& request) {
   read.backoff_cycles = own.number("back-off");
   if (own.has("poll")) read.polls_by = own.word("poll");
   read.steps = own.number("steps");
+  read.step_operations = own.number("step-operations");
+  read.state_lines = own.number("state-lines");
+  read.written_lines = own.number("written-lines");
   read.operations = own.number("operations");
+  read.groups = own.number("groups");
+  read.elements = own.number("elements");
+  read.address_operations = own.number("address-operations");
   if (own.has("object-bytes")) read.object_bytes = std::stoull(own.word("object-bytes"));
   for (const int each : own.numbers("mshrs")) {
     read.mshrs.push_back(static_cast<std::uint64_t>(each));
@@ -89,12 +95,21 @@ std::string find_idle_option(const CaseOptions& read) {
                                std::pair("warps", read.warps.has_value()),
                                std::pair("back-off", read.backoff_cycles.has_value()),
                                std::pair("poll", read.polls_by.has_value()),
-                               std::pair("steps", read.steps.has_value())};
+                               std::pair("steps", read.steps.has_value()),
+                               std::pair("step-operations", read.step_operations.has_value()),
+                               std::pair("state-lines", read.state_lines.has_value()),
+                               std::pair("written-lines", read.written_lines.has_value())};
   for (const auto& [name, is_typed] : of_searches) {
     if (is_typed && !searches) return fmt::format("--{}: only uts and utsd have it", name);
   }
-  if (read.operations && !has(implicit_case)) return "--operations: only implicit has it";
-  if (read.object_bytes && !has(implicit_case)) return "--object-bytes: only implicit has it";
+  const std::array of_implicit{std::pair("operations", read.operations.has_value()),
+                               std::pair("groups", read.groups.has_value()),
+                               std::pair("elements", read.elements.has_value()),
+                               std::pair("address-operations", read.address_operations.has_value()),
+                               std::pair("object-bytes", read.object_bytes.has_value())};
+  for (const auto& [name, is_typed] : of_implicit) {
+    if (is_typed && !has(implicit_case)) return fmt::format("--{}: only implicit has it", name);
+  }
   if (read.local_capacity && !has("utsd")) return "--local-queue: only utsd has it";
   if (!read.mshrs.empty() && read.cases.empty()) return "--mshrs: a trace has the machine's own";
   if (read.store_entries && read.cases.empty()) {

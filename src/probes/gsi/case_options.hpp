@@ -44,13 +44,13 @@ inline constexpr Option case_options[]{
      .value_name = "N",
      .summary = "nodes of the tree",
      .details = "Nodes of the tree of `uts` and `utsd`, which all compute units search together, 1 "
-                "to 65536. Default: 8192.",
+                "to 65536. Default: 16384.",
      .value = Number{1, 65536}},
     {.name = "warps",
      .value_name = "N",
      .summary = "sub-groups per compute unit in a search",
      .details = "Sub-groups of the one work-group of each compute unit in `uts` and `utsd`, 1 to "
-                "16. Default: 4.",
+                "16. Default: 3.",
      .value = Number{1, 16}},
     {.name = "local-queue",
      .value_name = "N",
@@ -77,12 +77,51 @@ inline constexpr Option case_options[]{
      .details = "Steps of the work on a node of `uts` and `utsd`, each of which reads and writes "
                 "what its sub-group keeps in memory, 1 to 1000. Default: 12.",
      .value = Number{1, 1000}},
+    {.name = "step-operations",
+     .value_name = "N",
+     .summary = "operations of a step of the work on a node",
+     .details =
+         "Operations of a step of the work on a node of `uts` and `utsd`, one after the other, "
+         "1 to 1000. Default: 5.",
+     .value = Number{1, 1000}},
+    {.name = "state-lines",
+     .value_name = "N",
+     .summary = "lines of what a sub-group of a search keeps in memory",
+     .details =
+         "Lines of what each sub-group of `uts` and `utsd` keeps in memory: each step of its "
+         "work reads and writes the next one in turn, 1 to 16. Default: 4.",
+     .value = Number{1, 16}},
+    {.name = "written-lines",
+     .value_name = "N",
+     .summary = "lines that the work on an inner node writes",
+     .details = "Lines of a node's own two that the work on one with children writes in `uts` and "
+                "`utsd`, 0 to 2. Default: 1.",
+     .value = Number{0, 2}},
     {.name = "operations",
      .value_name = "N",
      .summary = "operations on each word of the array",
      .details = "Operations of `implicit` on each word between its load and its store, one after "
                 "the other, 0 to 1000. Default: 2.",
      .value = Number{0, 1000}},
+    {.name = "groups",
+     .value_name = "N",
+     .summary = "work-groups of the pass over the array",
+     .details = "Work-groups of `implicit`, of which local memory holds some at a time, 1 to 256. "
+                "Default: 2.",
+     .value = Number{1, 256}},
+    {.name = "elements",
+     .value_name = "N",
+     .summary = "words of the array for each work-item",
+     .details =
+         "Words of the array that each work-item of `implicit` works on, 1 to 64. Default: 4.",
+     .value = Number{1, 64}},
+    {.name = "address-operations",
+     .value_name = "N",
+     .summary = "operations for a place in the array",
+     .details =
+         "Operations that `implicit` needs for a place in global memory, where a place in local "
+         "memory takes one, 0 to 100. Default: 6.",
+     .value = Number{0, 100}},
     {.name = "object-bytes",
      .value_name = "N",
      .summary = "bytes of an object of the array",
@@ -138,7 +177,13 @@ struct CaseOptions {
   std::optional<std::uint64_t> backoff_cycles{};
   std::optional<std::string> polls_by{};
   std::optional<std::uint64_t> steps{};
+  std::optional<std::uint64_t> step_operations{};
+  std::optional<std::uint64_t> state_lines{};
+  std::optional<std::uint64_t> written_lines{};
   std::optional<std::uint64_t> operations{};
+  std::optional<std::uint64_t> groups{};
+  std::optional<std::uint64_t> elements{};
+  std::optional<std::uint64_t> address_operations{};
   std::optional<std::uint64_t> object_bytes{};
   std::vector<std::uint64_t> mshrs{};
   std::optional<std::uint64_t> store_entries{};

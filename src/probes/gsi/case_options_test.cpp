@@ -27,7 +27,13 @@ TEST_CASE("what was typed is what is simulated") {
   request.own.set("back-off", std::uint64_t{100});
   request.own.set("poll", std::vector<std::string>{"group"});
   request.own.set("steps", std::uint64_t{5});
+  request.own.set("step-operations", std::uint64_t{7});
+  request.own.set("state-lines", std::uint64_t{6});
+  request.own.set("written-lines", std::uint64_t{2});
   request.own.set("operations", std::uint64_t{0});
+  request.own.set("groups", std::uint64_t{9});
+  request.own.set("elements", std::uint64_t{3});
+  request.own.set("address-operations", std::uint64_t{1});
   request.own.set("object-bytes", std::vector<std::string>{"16"});
   request.own.set("mshrs", std::vector<int>{16, 48});
   request.own.set("store-buffer", std::uint64_t{8});
@@ -46,7 +52,13 @@ TEST_CASE("what was typed is what is simulated") {
   CHECK(search->backoff_cycles == 100);
   CHECK(search->polls_by == Polls::group);
   CHECK(search->steps == 5);
+  CHECK(search->operations == 7);
+  CHECK(search->state_lines == 6);
+  CHECK(search->written_lines == 2);
   CHECK(implicit_of(plan.points.back()).operations == 0);
+  CHECK(implicit_of(plan.points.back()).groups == 9);
+  CHECK(implicit_of(plan.points.back()).elements == 3);
+  CHECK(implicit_of(plan.points.back()).address_operations == 1);
   CHECK(implicit_of(plan.points.back()).object_bytes == 16);
   const Machine changed = machine_for(machine, plan.points[2]);
   CHECK(changed.pending.entries == 48);
@@ -72,12 +84,16 @@ TEST_CASE("what was typed and has no effect is an error") {
     request.own.set(name, std::move(value));
     return probe.check(device, request);
   };
-  for (const auto* const name : {"units", "nodes", "warps", "back-off", "steps"}) {
+  for (const auto* const name : {"units", "nodes", "warps", "back-off", "steps", "step-operations",
+                                 "state-lines", "written-lines"}) {
     CHECK(problem(name, std::uint64_t{2}, {"implicit"}) ==
           "--" + std::string(name) + ": only uts and utsd have it");
     CHECK(problem(name, std::uint64_t{2}, {"implicit", "uts"}).empty());
   }
-  CHECK(problem("operations", std::uint64_t{4}, {"uts"}) == "--operations: only implicit has it");
+  for (const auto* const name : {"operations", "groups", "elements", "address-operations"}) {
+    CHECK(problem(name, std::uint64_t{4}, {"uts"}) ==
+          "--" + std::string(name) + ": only implicit has it");
+  }
   CHECK(problem("object-bytes", std::vector<std::string>{"8"}, {"uts"}) ==
         "--object-bytes: only implicit has it");
   CHECK(problem("local-queue", std::uint64_t{4}, {"uts"}) == "--local-queue: only utsd has it");

@@ -47,6 +47,9 @@ struct SearchShape : Shape {
   std::uint64_t backoff_cycles{0};
   Polls polls_by{Polls::warp};
   std::optional<std::uint64_t> steps{};  ///< nothing: as many as usual
+  std::optional<std::uint64_t> step_operations{};
+  std::optional<std::uint64_t> state_lines{};
+  std::optional<std::uint64_t> written_lines{};
 
   template <class Visitor>
   void visit(Visitor& fields) {
@@ -58,12 +61,18 @@ struct SearchShape : Shape {
     fields.whole("backoff_cycles", backoff_cycles, count_from_0);
     fields.word("poll", polls_by, polls_words);
     fields.whole("steps", steps, count_from_1);
+    fields.whole("step_operations", step_operations, count_from_1);
+    fields.whole("state_lines", state_lines, Bounds{.min = 1, .max = 16});
+    fields.whole("written_lines", written_lines, Bounds{.min = 0, .max = 2});
   }
 };
 
 struct ImplicitShape : Shape {
   LocalCopy copy{LocalCopy::scratchpad};
   std::optional<std::uint64_t> operations{};  ///< nothing: as many as usual
+  std::optional<std::uint64_t> groups{};
+  std::optional<std::uint64_t> elements{};
+  std::optional<std::uint64_t> address_operations{};
   std::optional<std::uint64_t> object_bytes{};
 
   template <class Visitor>
@@ -71,6 +80,9 @@ struct ImplicitShape : Shape {
     Shape::visit(fields);
     fields.word("copy", copy, local_copy_words);
     fields.whole("operations", operations, Bounds{.min = 0, .max = 1000});
+    fields.whole("groups", groups, Bounds{.min = 1, .max = 256});
+    fields.whole("elements", elements, Bounds{.min = 1, .max = 64});
+    fields.whole("address_operations", address_operations, Bounds{.min = 0, .max = 100});
     fields.whole("object_bytes", object_bytes, Bounds{.min = 4, .max = 64});
   }
 };
@@ -117,6 +129,9 @@ SearchShape search_shape(const Machine& machine, TaskQueues queues, const CaseOp
   shape.local_capacity = options.local_capacity.value_or(usual.local_capacity);
   shape.backoff_cycles = options.backoff_cycles.value_or(usual.backoff_cycles);
   shape.steps = options.steps;
+  shape.step_operations = options.step_operations;
+  shape.state_lines = options.state_lines;
+  shape.written_lines = options.written_lines;
   shape.polls_by = value_in(polls_words, options.polls_by.value_or("")).value_or(usual.polls_by);
   return shape;
 }
@@ -150,6 +165,9 @@ std::vector<Point> implicit_points(const Machine& machine, const CaseOptions& op
       shape.coherence = Coherence::ownership;
       shape.copy = copy.value;
       shape.operations = options.operations;
+      shape.groups = options.groups;
+      shape.elements = options.elements;
+      shape.address_operations = options.address_operations;
       shape.object_bytes = options.object_bytes;
       write_shape(shape, point);
       points.push_back(finish(std::move(point), entries, options));
@@ -179,6 +197,9 @@ std::optional<TreeSearch> search_of(const Point& point) {
   search.backoff_cycles = shape.backoff_cycles;
   search.polls_by = shape.polls_by;
   if (shape.steps) search.steps = *shape.steps;
+  if (shape.step_operations) search.operations = *shape.step_operations;
+  if (shape.state_lines) search.state_lines = *shape.state_lines;
+  if (shape.written_lines) search.written_lines = *shape.written_lines;
   return search;
 }
 
@@ -186,6 +207,9 @@ Implicit implicit_of(const Point& point) {
   const auto shape = shape_of<ImplicitShape>(point);
   Implicit implicit{.copy = shape.copy};
   if (shape.operations) implicit.operations = *shape.operations;
+  if (shape.groups) implicit.groups = *shape.groups;
+  if (shape.elements) implicit.elements = *shape.elements;
+  if (shape.address_operations) implicit.address_operations = *shape.address_operations;
   if (shape.object_bytes) implicit.object_bytes = *shape.object_bytes;
   return implicit;
 }

@@ -37,13 +37,16 @@ inline std::string_view to_word(LocalCopy copy) { return word_in(local_copy_word
 enum class Polls { warp, group };
 inline constexpr Word<Polls> polls_words[]{{Polls::warp, "warp"}, {Polls::group, "group"}};
 
+/// What the thesis does not say is what bench/calibrate.py finds: docs/gsi.md.
 struct TreeSearch {
   TaskQueues queues{TaskQueues::one};
-  std::uint64_t nodes{8192};  ///< that all compute units process together
+  std::uint64_t nodes{16384};  ///< that all compute units process together
   std::uint64_t units{15};
-  std::uint64_t warps{4};       ///< of a unit, a work-group
-  std::uint64_t steps{12};      ///< of the work on a node, each reads and writes its warp's state
-  std::uint64_t operations{8};  ///< of a step, one after the other
+  std::uint64_t warps{3};        ///< of a unit, a work-group
+  std::uint64_t steps{12};       ///< of the work on a node, each reads and writes its warp's state
+  std::uint64_t operations{5};   ///< of a step, one after the other
+  std::uint64_t state_lines{4};  ///< that a warp keeps in memory, a step each in turn
+  std::uint64_t written_lines{1};    ///< of an inner node's own two, that the work on it writes
   std::uint64_t local_capacity{32};  ///< tasks of a unit's own queue; half of it is pulled at once
   std::uint64_t backoff_cycles{0};   ///< from an attempt in vain to take a lock to the next one
   Polls polls_by{Polls::warp};
@@ -59,10 +62,9 @@ simulator::Trace make_tree_search(const simulator::Machine& machine, const TreeS
 /// programs that go to a queue.
 std::optional<std::uint64_t> node_of(const TreeSearch& search, std::uint32_t program);
 
-/// The defaults fill the 16 KiB of local memory once.
 struct Implicit {
   LocalCopy copy{LocalCopy::scratchpad};
-  std::uint64_t groups{2};
+  std::uint64_t groups{2};              ///< of which local memory holds some at a time
   std::uint64_t warps{16};              ///< of a group
   std::uint64_t elements{4};            ///< of a work-item
   std::uint64_t object_bytes{4};        ///< of which an element is four
@@ -70,6 +72,8 @@ struct Implicit {
   std::uint64_t operations{2};          ///< on each element, one after the other
 };
 
+/// Bytes of local memory that a work-group has.
+std::uint64_t local_bytes_of(const simulator::Machine& machine, const Implicit& implicit);
 simulator::Trace make_implicit(const simulator::Machine& machine, const Implicit& implicit);
 
 /// The numbers of MSHRs of the thesis.

@@ -62,8 +62,6 @@ TEST_CASE("one queue for all: synchronization is most of the time, and coherence
   // And to own what they own takes longer, of which releases are longer.
   CHECK(gsi(owning).of(SynchronizationStall::release) >
         gsi(plain).of(SynchronizationStall::release));
-  CHECK(gsi(owning).of(StructuralStall::pending_release) >
-        gsi(plain).of(StructuralStall::pending_release));
 }
 
 TEST_CASE("a queue for each compute unit takes less time, less waiting and less spinning") {
@@ -178,7 +176,7 @@ TEST_CASE("units are not equal: who has the lock's line near has it more often")
       most = std::max(most, unit.of(Stall::none));
       sum += unit.of(Stall::none);
     }
-    CHECK(most > 1.2 * least);
+    CHECK(most > 1.05 * least);
     CHECK(sum / 15.0 == doctest::Approx(gsi(run).of(Stall::none)));
     CHECK(gsi(run).of(Stall::idle) > 0.0);
   }
@@ -215,6 +213,20 @@ TEST_CASE("implicit: both kinds of copy save instructions and time, and stall mo
   CHECK(dma.of(StructuralStall::full_store_buffer) == 0.0);
   CHECK(stash.of(StructuralStall::pending_copy) == 0.0);
   CHECK(scratchpad.of(StructuralStall::pending_copy) == 0.0);
+}
+
+TEST_CASE("implicit: the stash has more full MSHRs, full store buffers and bank conflicts") {
+  const auto& scratchpad = implicit_gsi(0, 0);
+  const auto& dma = implicit_gsi(1, 0);
+  const auto& stash = implicit_gsi(2, 0);
+  for (const StructuralStall each : {StructuralStall::full_mshr, StructuralStall::full_store_buffer,
+                                     StructuralStall::bank_conflict}) {
+    CAPTURE(to_word(each));
+    CHECK(scratchpad.of(each) > 0.0);
+    CHECK(stash.of(each) > scratchpad.of(each));
+  }
+  CHECK(dma.of(StructuralStall::bank_conflict) <
+        0.1 * scratchpad.of(StructuralStall::bank_conflict));
 }
 
 TEST_CASE("implicit: more MSHRs make all faster, and other stalls take the place of full ones") {

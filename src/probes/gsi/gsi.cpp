@@ -74,9 +74,7 @@ std::string why_unsupported(const Machine& machine, std::string_view name,
       return {};
     }
     const Implicit implicit = implicit_of(point);
-    constexpr std::uint64_t element_bytes = 4;
-    const Bytes needed{implicit.groups * implicit.warps * machine.core.warp_width *
-                       implicit.elements * element_bytes};
+    const Bytes needed{local_bytes_of(machine, implicit)};
     if (needed.count > machine.local.bytes) {
       return fmt::format("it needs {} of local memory, of which {} has {}", format_bytes(needed),
                          machine.name, format_bytes({machine.local.bytes}));

@@ -210,11 +210,11 @@ TEST_CASE("visits that come again simulate nothing again") {
 TEST_CASE("machines that a case does not fit, and why") {
   Machine small = simulator::preset("gsi");
   small.name = "small";
-  small.local.bytes = 8192;
+  small.local.bytes = 4096;
   const DeviceInfo device = describe_device(small);
   const std::string problem = probe.check(device, request_for({"implicit"}));
   CHECK(problem.starts_with("--case: implicit: "));
-  CHECK(problem.find("16 KiB of local memory, of which small has 8 KiB") != std::string::npos);
+  CHECK(problem.find("8 KiB of local memory, of which small has 4 KiB") != std::string::npos);
   CHECK(probe.check(device, request_for({"uts", "utsd"})).empty());
   // Nobody asked for it: then it is no mistake.
   CHECK(probe.check(device, {}).empty());
@@ -244,7 +244,7 @@ TEST_CASE("a search is by all compute units of a machine, but at most 16") {
     const Machine machine = simulator::preset(name);
     const Plan plan = probe.plan(describe_device(machine), request_for({"uts"}));
     REQUIRE(plan.points.size() == 2);
-    CHECK(plan.points.front().parameters.integer("nodes") == 8192);
+    CHECK(plan.points.front().parameters.integer("nodes") == 16384);
     CHECK(plan.points.front().parameters.integer("units") == units);
   }
 }

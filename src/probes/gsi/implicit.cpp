@@ -63,23 +63,30 @@ Program dma_program(const Implicit& implicit, const Lanes& global, const Lanes& 
   return program;
 }
 
-/// A load of what is not there yet goes past the first-level cache; what was written is registered
-/// and stays. The mapping needs the place in global memory once.
+/// A load of what is not there yet brings the line to where it is mapped; what is written there is
+/// registered and stays. The mapping needs the place in global memory once.
 Program stash_program(const Implicit& implicit, const Lanes& global) {
   Program program;
   add_operations(program, address, implicit.address_operations);
   Instruction mapped = load(value, global, {local_address});
-  mapped.skips_l1 = true;
+  mapped.is_mapped = true;
   const auto compute = static_cast<std::uint32_t>(program.size());
   program.push_back(alu(local_address));
   program.push_back(mapped);
   add_operations(program, value, implicit.operations);
-  program.push_back(store(global, {value, local_address}));
+  Instruction written = store(global, {value, local_address});
+  written.is_mapped = true;
+  program.push_back(written);
   program.push_back(repeat(compute, implicit.elements));
   return program;
 }
 
 }  // namespace
+
+std::uint64_t local_bytes_of(const Machine& machine, const Implicit& implicit) {
+  constexpr std::uint64_t element_bytes = 4;
+  return implicit.warps * machine.core.warp_width * implicit.elements * element_bytes;
+}
 
 Trace make_implicit(const Machine& machine, const Implicit& implicit) {
   const std::uint64_t width = machine.core.warp_width;
@@ -107,6 +114,7 @@ Trace make_implicit(const Machine& machine, const Implicit& implicit) {
   for (std::uint64_t g = 0; g < implicit.groups; ++g) {
     trace.groups.push_back(make_group(machine, implicit.warps * width, 0,
                                       static_cast<std::uint32_t>(g * implicit.warps)));
+    trace.groups.back().local_bytes = local_bytes_of(machine, implicit);
   }
   return trace;
 }

@@ -57,9 +57,14 @@ Program lock_program(const TreeSearch& search, Queue queue) {
   return {take, load(head, head_lanes(queue == shared_queue, search)), alu(head, {head})};
 }
 
-Program work_program(const TreeSearch& search, std::uint64_t number) {
+Program work_program(const TreeSearch& search, std::uint64_t number, bool is_inner) {
   const Lanes payload{.base = tree_base + number * 2 * line_bytes, .lane_step = 4};
-  const Lanes own{.base = state_base, .lane_step = 2, .warp_step = line_bytes, .bytes = 2};
+  const Lanes own{.base = state_base,
+                  .lane_step = 2,
+                  .warp_step = static_cast<std::int64_t>(search.state_lines * line_bytes),
+                  .bytes = 2,
+                  .table = 0,
+                  .table_turn = 1};
   Program program{load(node_register, payload, {task}), alu(node_register, {node_register})};
   const auto step = static_cast<std::uint32_t>(program.size());
   program.push_back(load(state, own));
@@ -68,6 +73,11 @@ Program work_program(const TreeSearch& search, std::uint64_t number) {
   program.push_back(simulator::repeat(operation, search.operations));
   program.push_back(store(own, {node_register}));
   program.push_back(simulator::repeat(step, search.steps));
+  if (is_inner && search.written_lines > 0) {
+    Lanes results = payload;
+    results.active = static_cast<std::uint32_t>(search.written_lines * line_bytes / 4);
+    program.push_back(store(results, {node_register}));
+  }
   return program;
 }
 
@@ -85,13 +95,15 @@ std::optional<std::uint64_t> TreePrograms::node_of(std::uint32_t program) const 
   return program - work(0);
 }
 
-std::vector<Program> TreePrograms::make() const {
+std::vector<Program> TreePrograms::make(const std::vector<bool>& is_inner) const {
   std::vector<Program> all;
   for (Queue queue = 0; queue < queues(); ++queue) all.push_back(lock_program(search_, queue));
   for (Queue queue = 0; queue < queues(); ++queue) all.push_back({simulator::release(queue)});
   // What comes next is asked for with the last instruction, which must be behind the barrier.
   all.push_back({simulator::barrier(), alu(head)});
-  for (std::uint64_t n = 0; n < search_.nodes; ++n) all.push_back(work_program(search_, n));
+  for (std::uint64_t n = 0; n < search_.nodes; ++n) {
+    all.push_back(work_program(search_, n, is_inner[n]));
+  }
   for (const bool is_shared : {true, false}) {
     for (const bool is_push : {false, true}) {
       for (std::size_t at = 0; at < queue_places; ++at) {
@@ -102,6 +114,12 @@ std::vector<Program> TreePrograms::make() const {
     }
   }
   return all;
+}
+
+std::vector<std::uint64_t> TreePrograms::state_places() const {
+  std::vector<std::uint64_t> places;
+  for (std::uint64_t i = 0; i < search_.state_lines; ++i) places.push_back(i * line_bytes);
+  return places;
 }
 
 std::vector<simulator::Lock> TreePrograms::locks() const {
@@ -121,7 +139,8 @@ std::vector<simulator::Resident> TreePrograms::resident() const {
     resident.push_back(
         {.base = queue_base + distance, .bytes = (queue_places + max_at_once) * task_bytes});
   }
-  resident.push_back({.base = state_base, .bytes = search_.units * search_.warps * line_bytes});
+  resident.push_back({.base = state_base,
+                      .bytes = search_.units * search_.warps * search_.state_lines * line_bytes});
   return resident;
 }
 

@@ -44,7 +44,10 @@ class TreePrograms {
   /// The node that a program works on; nothing for others.
   [[nodiscard]] std::optional<std::uint64_t> node_of(std::uint32_t program) const;
 
-  [[nodiscard]] std::vector<simulator::Program> make() const;
+  /// `is_inner`: by node, whether it has children.
+  [[nodiscard]] std::vector<simulator::Program> make(const std::vector<bool>& is_inner) const;
+  /// The table that the programs use: where the lines of a warp's state are.
+  [[nodiscard]] std::vector<std::uint64_t> state_places() const;
   [[nodiscard]] std::vector<simulator::Lock> locks() const;
   /// What the second level has from the start: all but the tree.
   [[nodiscard]] std::vector<simulator::Resident> resident() const;

@@ -3,11 +3,13 @@
 // locks, work on them, and put their children back.
 //
 // The thesis gives no sizes of the search. Assumed, after the program that its authors published
-// (HeteroSync's uts): 8192 nodes, a local queue of 32 tasks, half of one pulled at a time. Also
+// (HeteroSync's uts): a local queue of 32 tasks, half of one pulled at a time. What is done with a
+// node, and how many there are, is what bench/calibrate.py finds nearest to the thesis. Also
 // assumed: that queues give their oldest tasks first (else the search goes in depth, local queues
 // do not overflow, and most units find nothing to do); nodes of two lines that the host wrote, so
-// that they come from main memory; tasks of 16 bytes; and a line of state for each warp in global
-// memory, read and written for each node.
+// that they come from main memory; tasks of 16 bytes; some lines of state for each warp in global
+// memory, of which each step reads and writes one; and that the work on a node with children writes
+// what it finds into the node.
 #include <algorithm>
 #include <deque>
 #include <memory>
@@ -51,6 +53,12 @@ std::vector<std::vector<std::uint32_t>> grow_tree(const TreeSearch& search) {
     }
   }
   return children;
+}
+
+std::vector<bool> inner_nodes(const TreeSearch& search) {
+  std::vector<bool> is_inner;
+  for (const auto& children : grow_tree(search)) is_inner.push_back(!children.empty());
+  return is_inner;
 }
 
 /// What the warps do next, and what is in the queues. One warp, or one of each work-group, is a
@@ -271,7 +279,8 @@ std::optional<std::uint64_t> node_of(const TreeSearch& search, std::uint32_t pro
 Trace make_tree_search(const Machine& machine, const TreeSearch& search) {
   Trace trace;
   const TreePrograms programs(search);
-  trace.programs = programs.make();
+  trace.programs = programs.make(inner_nodes(search));
+  trace.tables = {programs.state_places()};
   trace.locks = programs.locks();
   trace.resident = programs.resident();
   const auto queues = std::make_shared<Search>(search);

@@ -140,6 +140,7 @@ TEST_CASE("causes that a machine cannot have are not found") {
     machine.pending.mergers = 0;
     machine.store_buffer.entries = 0;
     machine.local.banks = 1024;
+    machine.l1_banks.count = 0;
     const Trace trace = random_trace(random, machine);
     const bool has_copy = std::any_of(
         trace.programs[0].begin(), trace.programs[0].end(), [](const Instruction& each) {

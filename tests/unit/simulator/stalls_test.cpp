@@ -232,6 +232,7 @@ TEST_CASE("without limits nothing stalls for an MSHR, a store buffer or a bank")
     machine.pending.mergers = 0;
     machine.store_buffer.entries = 0;
     machine.local.banks = 1024;
+    machine.l1_banks.count = 0;
     const Trace trace = random_trace(random, machine);
     const auto account = account_if_it_ends(machine, trace, without_end);
     if (!account) continue;

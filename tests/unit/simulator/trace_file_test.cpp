@@ -126,11 +126,14 @@ TEST_CASE("masks and lists of addresses are the lanes that they say") {
 }
 
 TEST_CASE("dependences and flags") {
-  const Instruction loaded = instruction_in("load r63 at=1 needs=r0,r5 skips_l1 written_elsewhere");
+  const Instruction loaded =
+      instruction_in("load r63 at=1 needs=r0,r5 skips_l1 mapped written_elsewhere");
   CHECK(loaded.operation == Operation::load);
   CHECK(loaded.writes == std::uint64_t{1} << 63U);
   CHECK(loaded.reads == 0x21);
   CHECK(loaded.skips_l1);
+  CHECK(loaded.is_mapped);
+  CHECK(instruction_in("store mapped").is_mapped);
   CHECK(loaded.is_written_elsewhere);
   CHECK(instruction_in("release 0").reads == ~std::uint64_t{0});
   CHECK(instruction_in("release 0 needs=r1").reads == 2);
@@ -210,6 +213,7 @@ TEST_CASE("an instruction that cannot be is refused with what was expected") {
       {"store addresses=1,,2", "addresses= expects a whole number, found ''"},
       {"store table=1", "table= expects a whole number from 0 to 0, found '1'"},
       {"store table_lane=1", "'table_lane=1' has no meaning after 'store'"},
+      {"atomic r1 mapped", "'mapped' has no meaning after 'atomic'"},
       {"store skips_l1", "'skips_l1' has no meaning after 'store'"},
       {"acquire 1", "expected a lock from 0 to 0, found '1'"},
       {"copy_in 1", "expected size= after 'copy_in'"},

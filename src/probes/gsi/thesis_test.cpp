@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The searches at their default sizes beside what the thesis prints of them. Under sanitizers a
+// quarter of the nodes, of which the signs are tested: what begins and ends a search is more of it.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "probes/gsi/case_runs.hpp"
+#include "unit/rounds.hpp"
+
+namespace clprobe::gsi {
+namespace {
+
+using simulator::Breakdown;
+using simulator::Level;
+using simulator::Stall;
+using simulator::StructuralStall;
+
+constexpr int quarters = 4;
+
+bool is_whole() { return rounds(quarters) == quarters; }
+
+/// uts and utsd, each under GPU coherence and under ownership.
+const std::vector<CaseRun>& searches() {
+  static const std::vector<CaseRun> runs = [] {
+    TreeSearch search;
+    search.nodes = search.nodes * static_cast<std::uint64_t>(rounds(quarters)) / quarters;
+    return run_tree_searches(search);
+  }();
+  return runs;
+}
+const Breakdown& gsi(std::size_t run) { return searches().at(run).account.gsi; }
+double time_of(std::size_t run) {
+  return static_cast<double>(searches().at(run).account.result.cycles);
+}
+
+}  // namespace
+
+TEST_CASE("the searches' ratios are within 25 % of the thesis's") {
+  for (const CaseChange& each : compare_with_thesis(searches())) {
+    CAPTURE(each.what);
+    CHECK((each.thesis < 1.0) == (each.here < 1.0));
+    if (is_whole()) CHECK(std::abs(each.here / each.thesis - 1.0) <= 0.25);
+  }
+}
+
+TEST_CASE("who owns lines elsewhere: remote lines in uts, hardly any in utsd") {
+  CHECK(gsi(0).of(Level::remote_l1) == 0.0);
+  CHECK(gsi(1).of(Level::remote_l1) > 0.3 * gsi(1).of(Stall::memory_data));
+  CHECK(gsi(3).of(Level::remote_l1) < 0.1 * gsi(1).of(Level::remote_l1));
+  CHECK(gsi(3).of(Level::remote_l1) < 0.05 * gsi(3).of(Stall::memory_data));
+  if (!is_whole()) return;
+  CHECK(gsi(1).of(StructuralStall::pending_release) > gsi(0).of(StructuralStall::pending_release));
+}
+
+TEST_CASE("with one queue coherence is an eighth of the time at most") {
+  CHECK(std::abs(time_of(1) / time_of(0) - 1.0) < 0.125);
+}
+
+TEST_CASE("main memory's stalls stay, give or take a quarter") {
+  const double change = gsi(3).of(Level::memory) / gsi(2).of(Level::memory);
+  CHECK(std::abs(change - 1.0) < (is_whole() ? 0.25 : 0.35));
+}
+
+}  // namespace clprobe::gsi
