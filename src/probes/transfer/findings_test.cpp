@@ -130,7 +130,8 @@ TEST_CASE("transfer: both ways at once beside each way alone") {
       each.series = "to-device-pinned";
     }
   }
-  CHECK(*found_in(analyse(gpu(), turned), "duplex").value == doctest::Approx(80.0 / 90.0).epsilon(0.002));
+  CHECK(*found_in(analyse(gpu(), turned), "duplex").value ==
+        doctest::Approx(80.0 / 90.0).epsilon(0.002));
   // Of one way and both ways at once nothing follows for the other way.
   Points points = behind_link();
   std::erase_if(points, [](const Point& each) { return each.series == "from-device-pinned"; });
