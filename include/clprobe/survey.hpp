@@ -48,12 +48,15 @@ struct Sum {
   std::uint64_t total_ns{0};
   std::uint64_t min_ns{0};
   std::uint64_t max_ns{0};
+  /// Of the launches that were not timed, those that are in `total_ns` for as long as others.
+  std::uint64_t estimated{0};
 
   void add_time(std::uint64_t ns);
   void add(const Sum& other);
-  /// Of a launch that was timed; 0 where none was.
+  /// Of a launch that was timed or estimated; 0 where none was.
   [[nodiscard]] double mean_ns() const {
-    return timed == 0 ? 0.0 : static_cast<double>(total_ns) / static_cast<double>(timed);
+    const auto count = static_cast<double>(timed) + static_cast<double>(estimated);
+    return timed == 0 ? 0.0 : static_cast<double>(total_ns) / count;
   }
   /// Of the device time of `all`, 0 to 1.
   [[nodiscard]] double share_of(const Sum& all) const {
@@ -78,6 +81,7 @@ enum class Gap {
   bad_times,
   failed,
   unfinished,
+  too_few_times,
   too_many_waiting,
   lost,
   refused,

@@ -2,6 +2,8 @@
 #include "layer/launches.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <string_view>
 
 #include "layer/state.hpp"
@@ -22,29 +24,47 @@ void finish_launch(cl_int error, cl_command_queue queue, cl_kernel kernel,
   State::get().note_launch(queue, kernel, shape, own);
 }
 
-cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
-                                  const std::size_t* offset, const std::size_t* global,
-                                  const std::size_t* local, cl_uint waits, const cl_event* awaited,
-                                  cl_event* event) {
-  cl_event own = nullptr;
-  const cl_int error = State::below().clEnqueueNDRangeKernel(queue, kernel, dimensions, offset,
-                                                             global, local, waits, awaited, &own);
-  survey::Shape shape{.dimensions = std::min<cl_uint>(dimensions, 3)};
-  for (std::size_t i = 0; error == CL_SUCCESS && i < shape.dimensions; ++i) {
-    shape.global.at(i) = global == nullptr ? 0 : global[i];
-    shape.local.at(i) = local == nullptr ? 0 : local[i];
+/// `enqueue` launches with the event that it is given, which is the application's own or none where
+/// the launch is not timed.
+template <typename Enqueue>
+cl_int launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape, cl_event* event,
+              const Enqueue& enqueue) {
+  const std::optional<std::size_t> untimed = State::get().count_untimed(queue, kernel, shape);
+  if (untimed) {
+    const cl_int error = enqueue(event);
+    if (error != CL_SUCCESS) {
+      State::get().take_back(*untimed);
+      note_gap(survey::Gap::refused);
+    }
+    return error;
   }
+  cl_event own = nullptr;
+  const cl_int error = enqueue(&own);
   finish_launch(error, queue, kernel, shape, own, event);
   return error;
 }
 
+cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                  const std::size_t* offset, const std::size_t* global,
+                                  const std::size_t* local, cl_uint waits, const cl_event* awaited,
+                                  cl_event* event) {
+  survey::Shape shape{.dimensions = std::min<cl_uint>(dimensions, 3)};
+  for (std::size_t i = 0; i < shape.dimensions; ++i) {
+    shape.global.at(i) = global == nullptr ? 0 : global[i];
+    shape.local.at(i) = local == nullptr ? 0 : local[i];
+  }
+  return launch(queue, kernel, shape, event, [&](cl_event* used) {
+    return State::below().clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
+                                                 waits, awaited, used);
+  });
+}
+
 cl_int CL_API_CALL enqueue_task(cl_command_queue queue, cl_kernel kernel, cl_uint waits,
                                 const cl_event* awaited, cl_event* event) {
-  cl_event own = nullptr;
-  const cl_int error = State::below().clEnqueueTask(queue, kernel, waits, awaited, &own);
   constexpr survey::Shape one{.dimensions = 1, .global = {1}, .local = {1}};
-  finish_launch(error, queue, kernel, one, own, event);
-  return error;
+  return launch(queue, kernel, one, event, [&](cl_event* used) {
+    return State::below().clEnqueueTask(queue, kernel, waits, awaited, used);
+  });
 }
 
 cl_int CL_API_CALL enqueue_host_function(cl_command_queue queue, void(CL_CALLBACK* function)(void*),

@@ -65,6 +65,13 @@ class State {
   bool change_profiling(cl_command_queue queue, cl_command_queue_properties properties,
                         bool is_enabled) noexcept;
 
+  /// Counts a launch whose time is not asked for, because that has taken its part of the
+  /// application's time already. Its row; nothing, and nothing counted, where it is to be timed.
+  std::optional<std::size_t> count_untimed(cl_command_queue queue, cl_kernel kernel,
+                                           const survey::Shape& shape) noexcept;
+  /// The driver did not take it.
+  void take_back(std::size_t row) noexcept;
+
   /// Counts a launch and takes over its event, which may be null.
   void note_launch(cl_command_queue queue, cl_kernel kernel, const survey::Shape& shape,
                    cl_event event) noexcept;
@@ -105,6 +112,9 @@ class State {
   survey::Recorder recorder_{};
   std::unordered_map<cl_command_queue, Queue> queues_{};
   std::vector<Waiting> waiting_{};
+  std::optional<std::chrono::steady_clock::time_point> launched_{};  ///< the first time
+  std::uint64_t timed_{0};                                           ///< launches
+  std::uint32_t chance_{1};
   std::uint64_t changes_{0};  ///< of the recorder, for the file
   std::uint64_t written_changes_{0};
   bool has_thread_{false};

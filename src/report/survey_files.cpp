@@ -17,6 +17,7 @@ using report::devices_of;
 using report::doubt_text;
 using report::end_text;
 using report::escape_markdown;
+using report::estimated_text;
 using report::gap_texts;
 using report::markdown_row;
 using report::program_text;
@@ -48,6 +49,7 @@ Json row_json(const Row& row, const survey::Sum& total, bool is_main) {
           {"uses_svm", row.uses_svm},
           {"launches", row.sum.launches},
           {"timed", row.sum.timed},
+          {"estimated", row.sum.estimated},
           {"total_ns", is_timed ? Json(row.sum.total_ns) : Json()},
           {"min_ns", is_timed ? Json(row.sum.min_ns) : Json()},
           {"max_ns", is_timed ? Json(row.sum.max_ns) : Json()},
@@ -96,6 +98,7 @@ std::string render_survey_json(const SurveyedApp& app) {
                 {"device_ns", total.total_ns},
                 {"launches", total.launches},
                 {"timed", total.timed},
+                {"estimated", total.estimated},
                 {"has_doubtful_times", survey::has_doubtful_times(survey)},
                 {"processes", Json::array()},
                 {"kernels", Json::array()},
@@ -114,16 +117,16 @@ std::string render_survey_json(const SurveyedApp& app) {
 std::string render_survey_csv(const SurveyedApp& app) {
   std::string csv =
       "kernel,program,program_kind,device,dimensions,global_0,global_1,global_2,local_0,local_1,"
-      "local_2,uses_svm,launches,timed,total_ns,min_ns,max_ns,share,is_main\n";
+      "local_2,uses_svm,launches,timed,estimated,total_ns,min_ns,max_ns,share,is_main\n";
   const survey::Sum total = app.survey.total();
   const std::size_t main_rows = survey::count_main_rows(app.survey.rows);
   for (std::size_t i = 0; i < app.survey.rows.size(); ++i) {
     const Row& row = app.survey.rows[i];
     const survey::Signature& of = row.signature;
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(of.kernel),
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(of.kernel),
                        program_text(of.program), to_word(of.program.kind), csv_cell(of.device),
                        of.dimensions, sizes_cells(of.global), sizes_cells(of.local),
-                       row.uses_svm ? 1 : 0, row.sum.launches, row.sum.timed,
+                       row.uses_svm ? 1 : 0, row.sum.launches, row.sum.timed, row.sum.estimated,
                        times_cells(row, total), i < main_rows ? 1 : 0);
   }
   return csv;
@@ -153,6 +156,8 @@ std::string render_survey_markdown(const SurveyedApp& app) {
   }
   const std::string doubt = doubt_text(survey);
   if (!doubt.empty()) text += fmt::format("\nbeware: {}\n", doubt);
+  const std::string estimated = estimated_text(survey);
+  if (!estimated.empty()) text += fmt::format("\nestimated: {}\n", estimated);
   for (const bool of_launches : {true, false}) {
     for (const std::string& gap : gap_texts(survey, of_launches)) {
       text += fmt::format("\n{}: {}\n", of_launches ? "not timed" : "not counted", gap);

@@ -16,6 +16,7 @@ using report::Column;
 using report::devices_of;
 using report::doubt_text;
 using report::end_text;
+using report::estimated_text;
 using report::gap_texts;
 using report::Ink;
 using report::Page;
@@ -111,6 +112,8 @@ void add_notes(Page& page, const Survey& survey, bool has_all) {
   }
   const std::string doubt = doubt_text(survey);
   if (!doubt.empty()) page.prose("beware: ", doubt, Ink::caution);
+  const std::string estimated = estimated_text(survey);
+  if (!estimated.empty()) page.prose("estimated: ", estimated, Ink::plain);
   const std::vector<std::string> untimed = gap_texts(survey, true);
   if (!untimed.empty()) {
     page.prose("not timed: ", fmt::format("{}", fmt::join(untimed, "; ")), Ink::caution);

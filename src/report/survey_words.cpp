@@ -81,6 +81,15 @@ std::vector<std::string> gap_texts(const Survey& survey, bool of_launches) {
   return texts;
 }
 
+std::string estimated_text(const Survey& survey) {
+  const std::uint64_t count = survey.total().estimated;
+  if (count == 0) return "";
+  return fmt::format(
+      "{} for as long as the others of the row, of which no more were timed lest that "
+      "slow the app",
+      count == 1 ? "1 launch is taken" : fmt::format("{} launches are taken", count));
+}
+
 std::string doubt_text(const Survey& survey) {
   if (!survey::has_doubtful_times(survey)) return "";
   return fmt::format(

@@ -25,6 +25,8 @@ std::string survey_summary(const SurveyedApp& app);
 std::vector<std::string> gap_texts(const survey::Survey& survey, bool of_launches);
 /// The names that kernels of several programs have.
 std::set<std::string> shared_names(const survey::Survey& survey);
+/// What of the times is none of the driver's; empty where all are.
+std::string estimated_text(const survey::Survey& survey);
 /// Why the times are none; empty where they may be.
 std::string doubt_text(const survey::Survey& survey);
 /// What a kernel's name does not say: of which program it is, where its name is shared; what that

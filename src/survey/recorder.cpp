@@ -88,6 +88,7 @@ std::size_t Recorder::row_of(const Key& key) {
     return row_of({key.identity, key.device, {.dimensions = 0}});
   }
   rows_.push_back({.signature = signature_of(key)});
+  untimed_.emplace_back();
   places_.emplace(key, rows_.size() - 1);
   return rows_.size() - 1;
 }
@@ -103,6 +104,44 @@ std::size_t Recorder::count_launch(Handle kernel, std::uint32_t device, const Sh
   ++row.sum.launches;
   row.uses_svm = row.uses_svm || found->second.uses_svm;
   return place;
+}
+
+std::size_t Recorder::count_untimed(Handle kernel, std::uint32_t device, const Shape& shape,
+                                    std::uint64_t enough) {
+  const auto known = kernels_.find(kernel);
+  if (known == kernels_.end() || known->second.uses_svm) return no_row;
+  const auto found = places_.find({known->second.identity, device, shape});
+  if (found == places_.end() || rows_[found->second].sum.launches < enough) return no_row;
+  ++rows_[found->second].sum.launches;
+  ++untimed_[found->second].launches;
+  return found->second;
+}
+
+void Recorder::take_back(std::size_t row) {
+  --rows_[row].sum.launches;
+  --untimed_[row].launches;
+}
+
+void Recorder::add_time(std::size_t row, std::uint64_t ns) {
+  if (rows_[row].sum.timed == 0) untimed_[row].first_ns = ns;
+  rows_[row].sum.add_time(ns);
+}
+
+Survey Recorder::survey() const {
+  Survey survey{{}, rows_, gaps_};
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    Sum& sum = survey.rows[i].sum;
+    if (untimed_[i].launches == 0) continue;
+    if (sum.timed < 2) {
+      survey.gaps[Gap::too_few_times] += untimed_[i].launches;
+      continue;
+    }
+    const double others_ns = static_cast<double>(sum.total_ns - untimed_[i].first_ns);
+    const double each_ns = others_ns / static_cast<double>(sum.timed - 1);
+    sum.estimated = untimed_[i].launches;
+    sum.total_ns += static_cast<std::uint64_t>(each_ns * static_cast<double>(sum.estimated));
+  }
+  return survey;
 }
 
 }  // namespace clprobe::survey

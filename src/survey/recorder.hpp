@@ -58,11 +58,18 @@ class Recorder {
   /// What such a launch is told by; nothing of a kernel that is not known.
   [[nodiscard]] std::optional<Signature> signature_of(Handle kernel, std::uint32_t device,
                                                       const Shape& shape) const;
-  void add_time(std::size_t row, std::uint64_t ns) { rows_[row].sum.add_time(ns); }
+  /// Counts a launch whose time nobody will ask for, of a row that has `enough` launches already.
+  /// Returns its row, or no_row where there is none of so many: then nothing is counted.
+  std::size_t count_untimed(Handle kernel, std::uint32_t device, const Shape& shape,
+                            std::uint64_t enough);
+  /// Such a launch was none.
+  void take_back(std::size_t row);
+  void add_time(std::size_t row, std::uint64_t ns);
   void add_gap(Gap gap, std::uint64_t count = 1) { gaps_[gap] += count; }
 
-  /// Without processes.
-  [[nodiscard]] Survey survey() const { return {{}, rows_, gaps_}; }
+  /// Without processes. What was not timed on purpose is taken for as long as what was timed of its
+  /// row, but for the first, in which drivers compile.
+  [[nodiscard]] Survey survey() const;
 
  private:
   struct Key {
@@ -96,6 +103,12 @@ class Recorder {
   std::vector<std::string> devices_{};
   std::unordered_map<Key, std::size_t, KeyHash> places_{};
   std::vector<Row> rows_{};
+  /// Of each row: launches that are not timed on purpose, and of the times all but the first.
+  struct Untimed {
+    std::uint64_t launches{0};
+    std::uint64_t first_ns{0};
+  };
+  std::vector<Untimed> untimed_{};
   std::map<Gap, std::uint64_t> gaps_{};
 };
 

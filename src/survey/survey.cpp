@@ -15,6 +15,8 @@ constexpr std::array gap_rows{
     GapRow{Gap::failed, "failed", "launch", "launches", "that failed on the device"},
     GapRow{Gap::unfinished, "unfinished", "launch", "launches",
            "that had not ended when the app did"},
+    GapRow{Gap::too_few_times, "too-few-times", "launch", "launches",
+           "that were not timed, beside fewer than two that were"},
     GapRow{Gap::too_many_waiting, "too-many-waiting", "launch", "launches",
            "behind too many that waited"},
     GapRow{Gap::lost, "lost", "launch", "launches", "for which there was no memory"},
@@ -51,6 +53,7 @@ void Sum::add(const Sum& other) {
   min_ns = timed == 0 ? other.min_ns : std::min(min_ns, other.min_ns);
   max_ns = std::max(max_ns, other.max_ns);
   timed = saturating_sum(timed, other.timed);
+  estimated = saturating_sum(estimated, other.estimated);
   total_ns = saturating_sum(total_ns, other.total_ns);
 }
 

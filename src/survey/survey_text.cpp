@@ -15,13 +15,13 @@ constexpr std::string_view first_line = "clprobe-survey\t1";
 constexpr std::string_view last_line = "end";
 // What the layer writes has at most 20,000 rows and a few kB in each.
 constexpr std::size_t max_rows = 100'000;
-constexpr std::size_t row_fields = 18;
+constexpr std::size_t row_fields = 19;
 
 std::string line_of(const Row& row) {
   std::string line = "row\t" + escaped(row.signature.kernel) + signature_fields(row.signature);
   const Sum& sum = row.sum;
   for (const std::uint64_t number : {sum.launches, sum.timed, sum.total_ns, sum.min_ns, sum.max_ns,
-                                     std::uint64_t{row.uses_svm ? 1U : 0U}}) {
+                                     sum.estimated, std::uint64_t{row.uses_svm ? 1U : 0U}}) {
     line += '\t' + std::to_string(number);
   }
   return line + '\n';
@@ -34,9 +34,12 @@ Row read_row(const Fields& fields) {
   Row row;
   const std::string kernel = unescaped(fields[next++]);
   row.signature = read_signature(kernel, fields, next);
-  row.sum = {number(), number(), number(), number(), number()};
+  row.sum = {number(), number(), number(), number(), number(), number()};
   if (row.sum.timed > row.sum.launches) {
     throw FormatError("a survey has more times than launches");
+  }
+  if (row.sum.estimated > row.sum.launches - row.sum.timed) {
+    throw FormatError("a survey has more times and estimates than launches");
   }
   row.uses_svm = number() != 0;
   return row;

@@ -43,6 +43,8 @@ SurveyedApp example() {
                      row("copy", {2, ProgramKind::binary}, 2, 4'000'000),
                      row("start", {3, ProgramKind::unknown}, 1, 1500),
                      row("never", {3, ProgramKind::unknown}, 2, 0)};
+  app.survey.rows[0].sum.timed = 250;
+  app.survey.rows[0].sum.estimated = 750;
   app.survey.rows[1].signature.local = {};
   app.survey.rows[2].uses_svm = true;
   app.survey.rows[3].signature.dimensions = 0;

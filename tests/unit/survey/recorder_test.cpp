@@ -37,6 +37,43 @@ TEST_CASE("launches of one signature are one row, and a kernel made again is the
                                               .global = {64}});
 }
 
+TEST_CASE("launches that are not timed on purpose take as long as others, but for the first") {
+  Recorder recorder;
+  const std::uint32_t device = recorder.number_device("d");
+  recorder.note_kernel(object(0), "k", {});
+  constexpr std::uint64_t enough = 3;
+  const auto untimed = [&] { return recorder.count_untimed(object(0), device, small, enough); };
+  CHECK(untimed() == Recorder::no_row);
+  std::size_t row = Recorder::no_row;
+  for (const std::uint64_t ns : {9000U, 10U, 14U}) {
+    CHECK(untimed() == Recorder::no_row);
+    row = recorder.count_launch(object(0), device, small);
+    recorder.add_time(row, ns);
+  }
+  CHECK(untimed() == row);
+  CHECK(untimed() == row);
+  CHECK(untimed() == row);
+  recorder.take_back(row);
+  CHECK(recorder.count_untimed(object(1), device, small, 0) == Recorder::no_row);
+  const Survey survey = recorder.survey();
+  REQUIRE(survey.rows.size() == 1);
+  const Sum& sum = survey.rows[0].sum;
+  CHECK(sum == Sum{.launches = 5,
+                   .timed = 3,
+                   .total_ns = 9024 + 2 * 12,
+                   .min_ns = 10,
+                   .max_ns = 9000,
+                   .estimated = 2});
+  CHECK(sum.mean_ns() == doctest::Approx(9048.0 / 5.0));
+  // Of one time nobody knows whether it is usual.
+  recorder.note_kernel(object(2), "l", {});
+  const std::size_t other = recorder.count_launch(object(2), device, small);
+  recorder.add_time(other, 7);
+  CHECK(recorder.count_untimed(object(2), device, small, 1) == other);
+  CHECK(recorder.survey().rows[1].sum.estimated == 0);
+  CHECK(recorder.survey().gaps == std::map<Gap, std::uint64_t>{{Gap::too_few_times, 1}});
+}
+
 TEST_CASE("an address that another kernel has now is that kernel") {
   Recorder recorder;
   recorder.note_kernel(object(0), "first", {});

@@ -18,7 +18,7 @@ Survey example() {
                                        .dimensions = 3,
                                        .global = {1, 2, std::numeric_limits<std::uint64_t>::max()},
                                        .local = {4, 5, 6}},
-                         .sum = {9, 8, 7, 6, 5},
+                         .sum = {10, 8, 7, 6, 5, 1},
                          .uses_svm = true});
   survey.rows.push_back({.signature = {.kernel = ""}, .sum = {1, 0, 0, 0, 0}});
   return survey;
@@ -66,7 +66,9 @@ TEST_CASE("what is not as it should be is refused") {
   CHECK(is_refused(with(whole, "refused", "refusal")));
   CHECK(is_refused(with(whole, "row\t", "raw\t")));
   CHECK(is_refused(with(whole, "a device\t3", "a device\t4")));
-  CHECK(is_refused(with(whole, "\t9\t8\t", "\t8\t9\t")));
+  CHECK(is_refused(with(whole, "\t10\t8\t", "\t8\t10\t")));
+  CHECK(is_refused(with(whole, "\t5\t1\t", "\t5\t3\t")));
+  CHECK_FALSE(is_refused(with(whole, "\t5\t1\t", "\t5\t2\t")));
   CHECK(is_refused(with(whole, "a device\t3\t", "a device\t3\t1\t")));
   CHECK(is_refused(with(whole, "\\xff", "\\xfg")));
   CHECK(is_refused(with(whole, "\\xff", "\\q")));
