@@ -226,6 +226,7 @@ struct ViewSpec {
   std::string_view y{};
   std::string_view value_title{"time of an access"};
   Scale scale{Scale::logarithmic};
+  std::string_view beside{};  ///< a fact of the points, drawn on an axis of its own
 };
 
 struct Probe {
@@ -268,6 +269,9 @@ struct Probe {
   /// Pure, may be null: the first number or word of a stored point that no point of this probe can
   /// have. `analyse` sees no point that has one; of what is missing it has to take care itself.
   std::optional<PointProblem> (*find_problem)(const Point&){nullptr};
+  /// Pure, may be null: facts that follow from what all points took together. They are written anew
+  /// before `analyse`, and stand in every format that has facts.
+  void (*derive)(std::vector<Point>&){nullptr};
   /// Pure.
   Findings (*analyse)(const DeviceInfo&, std::span<const Point>){nullptr};
   /// Pure, may be null: what stands of the findings on the device's card. Without it, the headlines

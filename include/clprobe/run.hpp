@@ -5,6 +5,7 @@
 // the samples. Names carry their unit; values are SI base units, bytes or integers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -155,8 +156,24 @@ struct CardMark {
   std::string text{};   ///< "global 1"
 };
 
+/// A point of a plot that says itself where it lies across.
+struct CardPlotPoint {
+  std::size_t point{0};  ///< of the result's
+  double x{0.0};
+  double accesses{1.0};  ///< whose time together is drawn
+};
+
+/// The straight line that was found through the points of a plot's series: y = slope * x + offset,
+/// in the plot's unit.
+struct CardTrend {
+  std::string series{};
+  double slope{0.0};
+  double offset{0.0};
+  std::string text{};  ///< "1.05 w l k + 338"
+};
+
 /// A chart beside that of the view: the times of some series over a parameter, or over the
-/// bandwidths of another series at the same value of that parameter.
+/// bandwidths of another series at the same value of that parameter, or of `points`.
 struct CardPlot {
   std::string title{};                ///< "latency beside streams"
   std::vector<std::string> series{};  ///< whose times are drawn
@@ -165,6 +182,11 @@ struct CardPlot {
   std::string across{};               ///< the other series; empty: the parameter lies across
   double across_bytes{0.0};           ///< that an access of the other series moves
   std::vector<CardMark> marks{};      ///< of those whose parameter lies across
+  /// Where there are any, only they are drawn; of a series' points at one place across, the mean.
+  std::vector<CardPlotPoint> points{};
+  std::vector<CardTrend> trends{};
+  std::string value_title{"time of an access"};
+  std::string unit{"seconds"};  ///< of the values; else "cycles" of the clock that timed them
 };
 
 /// What of a result stands on the card of its device. Its probe makes it of the findings, whenever
@@ -225,6 +247,7 @@ struct View {
   std::string y{};                  ///< the parameter down, of a heat map
   std::string value_title{};        ///< "time of an access", "bandwidth"
   Scale scale{Scale::logarithmic};  ///< of both axes
+  std::string beside{};             ///< a fact of the points, drawn on an axis of its own
 
   friend bool operator==(const View&, const View&) = default;
 };

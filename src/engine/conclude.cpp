@@ -93,6 +93,7 @@ void report_status(const Ending& ended, ProbeResult& result) {
 void conclude(const Probe& probe, const DeviceInfo& device, const Ending& ended,
               ProbeResult& result) {
   drop_unvisited(ended, result);
+  if (probe.derive != nullptr) probe.derive(result.points);
   Findings found = probe.analyse(device, result.points);
   result.findings = std::move(found.findings);
   result.findings.insert(result.findings.end(), ended.known.begin(), ended.known.end());

@@ -69,9 +69,10 @@ void expect_sane_points(const Probe& probe, const ProbeResult& result) {
   }
 }
 
-Findings analyse_points(const Probe& probe, const DeviceInfo& device, const ProbeResult& result) {
+Findings analyse_points(const Probe& probe, const DeviceInfo& device, ProbeResult& result) {
   expect_sane_points(probe, result);
   try {
+    if (probe.derive != nullptr) probe.derive(result.points);
     return probe.analyse(device, result.points);
   } catch (const PointError& error) {
     for (std::size_t i = 0; i < result.points.size(); ++i) {
@@ -105,7 +106,8 @@ void declare(const Probe& probe, ProbeResult& result) {
                  .x = std::string(probe.view.x),
                  .y = std::string(probe.view.y),
                  .value_title = std::string(probe.view.value_title),
-                 .scale = probe.view.scale};
+                 .scale = probe.view.scale,
+                 .beside = std::string(probe.view.beside)};
   for (Finding& finding : result.findings) {
     drop_insane(finding);
     drop_above_whole(finding);

@@ -46,6 +46,10 @@ struct Chart {
   Scale scale{Scale::logarithmic};
   std::vector<ChartSeries> series{};
   std::vector<ChartNote> notes{};
+  /// What is drawn over the same x on an axis of its own, on the right of a picture: of some
+  /// series, by their names.
+  std::vector<ChartSeries> beside{};
+  std::string beside_title{};
 };
 
 /// What lies across, and a value of it: "working set", "64 KiB".

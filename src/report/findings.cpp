@@ -57,6 +57,8 @@ constexpr std::array unit_rows{
     UnitRow{"ns", [](double value) { return format_seconds(value / ns_per_second); }},
     UnitRow{"bytes", size_text},
     UnitRow{"bytes_per_second", format_rate},
+    UnitRow{"square_cycles",
+            [](double value) { return fmt::format("{} square cycles", format_number(value)); }},
     UnitRow{"share", [](double value) { return fmt::format("{:.3g} %", value * 100.0); }},
     UnitRow{"count", [](double value) { return fmt::format("{:.0f}", value); }, false},
     UnitRow{"operations_per_second", format_operations, false},

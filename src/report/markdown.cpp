@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "clprobe/report.hpp"
+#include "report/beside.hpp"
 #include "report/card.hpp"
+#include "report/curves.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/safe_text.hpp"
@@ -53,6 +55,22 @@ std::string shares_table(const ShareTable& table) {
   return text;
 }
 
+/// Where what a view has beside its values is largest: of each of the points CSV and JSON say it.
+std::string beside_table(const ProbeResult& result) {
+  const std::vector<LargestBeside> largest = largest_beside(result);
+  if (largest.empty()) return {};
+  const std::string what = escape_markdown(parameter_title(result.view.beside));
+  std::string text =
+      markdown_row({"series", fmt::format("largest {}", what),
+                    fmt::format("at {}", escape_markdown(parameter_title(x_of(result))))});
+  text += markdown_rule(3, 1);
+  for (const LargestBeside& each : largest) {
+    text += markdown_row(
+        {escape_markdown(each.series), escape_markdown(each.value), escape_markdown(each.place)});
+  }
+  return text + '\n';
+}
+
 std::string advice_list(const std::vector<Finding>& findings) {
   std::string text;
   for (const Advice& advice : advice_in(findings)) {
@@ -77,6 +95,7 @@ std::string result_section(const ProbeResult& result) {
   for (const std::vector<Finding>& block : blocks_of(without_stacks(result.findings))) {
     text += findings_table(block);
   }
+  text += beside_table(result);
   text += advice_list(result.findings);
   const std::string failures = failures_text(result);
   if (!failures.empty()) text += fmt::format("- **Warning:** {}\n\n", escape_markdown(failures));

@@ -13,6 +13,7 @@
 
 #include "clprobe/statistics.hpp"
 #include "clprobe/units.hpp"
+#include "report/beside.hpp"
 #include "report/curves.hpp"
 #include "report/findings.hpp"
 #include "report/grids.hpp"
@@ -20,7 +21,6 @@
 #include "report/page_axes.hpp"
 #include "report/place_lists.hpp"
 #include "report/side_by_side.hpp"
-#include "report/thread_latency.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::report {
@@ -37,7 +37,7 @@ double scale_of(const ProbeResult& result) {
 struct Ranges {
   Range x{};
   Range value{};
-  Range variance{};
+  Range beside{};
   Range cycles{};
 };
 
@@ -117,15 +117,15 @@ Json places_json(std::string_view parameter, std::span<const ChartPoint> points,
   return {{"values", std::move(values)}, {"texts", std::move(texts)}};
 }
 
-Json variance_json(PlaceLists& lists, std::string_view parameter, const ChartSeries& series,
-                   Ranges& ranges) {
+Json beside_json(PlaceLists& lists, const ProbeResult& result, std::string_view parameter,
+                 const ChartSeries& series, Ranges& ranges) {
   const std::vector<ChartPoint> points = sorted(series);
   Json values = Json::array();
   Json texts = Json::array();
   for (const ChartPoint& point : points) {
-    ranges.variance.add(point.y);
+    ranges.beside.add(point.y);
     values.push_back(rounded(point.y));
-    texts.push_back(format_number(point.y) + " square cycles");
+    texts.push_back(printable(beside_text(result, point.y)));
   }
   return {{"at", lists.number_of(places_json(parameter, points, ranges.x))},
           {"values", std::move(values)},
@@ -152,7 +152,7 @@ void add_curves(Json& page, PlaceLists& lists, const ProbeResult& result, const 
                 std::size_t run, Ranges& ranges) {
   Json& curves = page["curves"];
   const Chart chart = chart_of(result, device);
-  const Chart variance = variance_chart(result);
+  const Chart beside = beside_chart(result);
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const std::vector<ChartPoint> points = sorted(chart.series[i]);
     Json places = places_json(chart.x_name, points, ranges.x);
@@ -162,9 +162,9 @@ void add_curves(Json& page, PlaceLists& lists, const ProbeResult& result, const 
                {"levels", levels_json(chart, static_cast<int>(i), result)}};
     add_columns(curve, points, result, ranges.value);
     add_cycles(curve, points, ranges.cycles);
-    for (const ChartSeries& each : variance.series) {
+    for (const ChartSeries& each : beside.series) {
       if (each.name == chart.series[i].name) {
-        curve["variance"] = variance_json(lists, chart.x_name, each, ranges);
+        curve["beside"] = beside_json(lists, result, chart.x_name, each, ranges);
       }
     }
     curves.push_back(std::move(curve));
@@ -247,8 +247,10 @@ void add_all_curves(Json& page, PlaceLists& lists, std::span<const Run> runs,
       value_axis(value_title(first), unit_of(first), ranges.value, scale_of(first), scale);
   page["value"]["unit"] = unit_of(first) == "seconds" ? "ns" : "";
   page["cycles"] = value_axis("cycles of the core", "", ranges.cycles, 1.0);
-  page["variance"] =
-      value_axis("variance of three points, in square cycles", "", ranges.variance, 1.0);
+  if (const std::string& beside = first.view.beside; !beside.empty()) {
+    page["beside"] = value_axis(words(beside), "", ranges.beside, 1.0);
+    page["besideLabel"] = printable(parameter_title(beside));
+  }
 }
 
 }  // namespace

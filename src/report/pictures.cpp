@@ -5,14 +5,17 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "clprobe/report.hpp"
+#include "report/beside.hpp"
 #include "report/curves.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/grids.hpp"
 #include "report/page_axes.hpp"
+#include "report/plots.hpp"
 #include "report/side_by_side.hpp"
 #include "report/svg.hpp"
 #include "text/text.hpp"
@@ -30,8 +33,14 @@ Chart shared_chart(std::span<const Run> runs, std::string_view probe, std::strin
     const Run& run = runs[number];
     const ProbeResult* const result = find_result(run, probe);
     if (result == nullptr) continue;
+    if (runs.size() == 1) {
+      Chart alone = chart_without_map(*result, run.device);
+      Chart beside = beside_chart(*result);
+      alone.beside = std::move(beside.series);
+      alone.beside_title = std::move(beside.y_title);
+      return alone;
+    }
     Chart chart = chart_of(*result, run.device);
-    if (runs.size() == 1) return chart;
     if (chart.series.empty()) continue;
     if (shared.series.empty()) {
       shared.x_name = chart.x_name;
@@ -108,6 +117,10 @@ std::size_t keep_first_curves(Chart& chart) {
   chart.series.resize(few);
   std::erase_if(chart.notes,
                 [](const ChartNote& note) { return note.series >= static_cast<int>(few); });
+  std::erase_if(chart.beside, [&](const ChartSeries& each) {
+    return std::none_of(chart.series.begin(), chart.series.end(),
+                        [&](const ChartSeries& kept) { return kept.name == each.name; });
+  });
   return count;
 }
 

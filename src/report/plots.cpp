@@ -41,6 +41,63 @@ std::map<double, double> times_by(const ProbeResult& result, const DeviceInfo& d
   return times;
 }
 
+/// Of a chart's values: pages have short numbers.
+double scale_of(const Chart& chart) {
+  return chart.y_unit == "seconds" ? 1.0 / ns_per_second : 1.0;
+}
+
+/// A time in the plot's unit.
+double in_unit(const CardPlot& plot, double ns, const DeviceInfo& device) {
+  return plot.unit == "cycles" ? ns * device.clock.ticks_per_ns : ns / ns_per_second;
+}
+
+/// What a series' points took by where they say that they lie: the means of those at one place.
+ChartSeries series_of_points(const CardPlot& plot, const std::string& name,
+                             const ProbeResult& result, const DeviceInfo& device) {
+  std::map<double, std::vector<double>> values;
+  for (const CardPlotPoint& each : plot.points) {
+    if (each.point >= result.points.size()) continue;
+    const Point& point = result.points[each.point];
+    if (point.series != name || !point.failure.empty()) continue;
+    const std::vector<double> ns = access_times_ns(point, device);
+    if (ns.empty()) continue;
+    const double value = in_unit(plot, median(ns) * each.accesses, device);
+    if (each.x > 0.0 && value > 0.0) values[each.x].push_back(value);
+  }
+  ChartSeries series{name, {}};
+  for (const auto& [x, all] : values) series.points.push_back({.x = x, .y = mean(all)});
+  return series;
+}
+
+/// The line where the series was measured. It stands before the series: a terminal draws the first
+/// one as a line, and what was measured as marks.
+void add_trend(const CardPlot& plot, const ChartSeries& measured, Chart& chart) {
+  for (const CardTrend& trend : plot.trends) {
+    if (trend.series != measured.name) continue;
+    ChartSeries line{trend.text, {}};
+    for (const ChartPoint& each : measured.points) {
+      const double y = trend.slope * each.x + trend.offset;
+      if (y > 0.0) line.points.push_back({.x = each.x, .y = y});
+    }
+    if (line.points.size() > 1) chart.series.push_back(std::move(line));
+  }
+}
+
+/// A plot whose points say themselves where they lie.
+Chart chart_of_points(const CardPlot& plot, const ProbeResult& result, const DeviceInfo& device) {
+  Chart chart{.x_name = plot.by,
+              .x_title = plot.across_title,
+              .y_unit = plot.unit,
+              .y_title = plot.value_title};
+  for (const std::string& name : plot.series) {
+    ChartSeries measured = series_of_points(plot, name, result, device);
+    if (measured.points.size() < 2) continue;
+    add_trend(plot, measured, chart);
+    chart.series.push_back(std::move(measured));
+  }
+  return chart;
+}
+
 /// The plot by its title, where the run's result asked for it and has points of it.
 std::optional<Chart> find_chart(const Run& run, std::string_view probe, const std::string& title) {
   const ProbeResult* const result = find_result(run, probe);
@@ -76,7 +133,7 @@ Json marks_json(const Chart& chart, std::size_t series) {
   Json marks = Json::array();
   for (const ChartNote& note : chart.notes) {
     if (note.series != static_cast<int>(series)) continue;
-    Json mark{{"value", rounded(note.y * ns_per_second)},
+    Json mark{{"value", rounded(note.y / scale_of(chart))},
               {"from", rounded(note.x_low)},
               {"to", rounded(note.x_high)},
               {"text", printable(note.text)}};
@@ -102,7 +159,7 @@ Json curve_json(const Chart& chart, std::size_t number, std::size_t run, Json& p
     place["values"].push_back(rounded(point.x));
     place["texts"].push_back(chart.x_unit.empty() ? place_text(chart.x_name, point.x)
                                                   : quantity_text(point.x, chart.x_unit));
-    curve["values"].push_back(rounded(point.y * ns_per_second));
+    curve["values"].push_back(rounded(point.y / scale_of(chart)));
     curve["texts"].push_back(quantity_text(point.y, chart.y_unit));
   }
   places.push_back(std::move(place));
@@ -129,7 +186,7 @@ Json data_of(std::span<const Run> runs, std::string_view probe, const std::strin
   return {{"probe", printable(fmt::format("{}: {}", probe, title))},
           {"view", "curve"},
           {"x", std::move(across)},
-          {"value", value_axis(first.y_title, first.y_unit, values, 1.0 / ns_per_second)},
+          {"value", value_axis(first.y_title, first.y_unit, values, scale_of(first))},
           {"places", std::move(places)},
           {"curves", std::move(curves)}};
 }
@@ -137,7 +194,8 @@ Json data_of(std::span<const Run> runs, std::string_view probe, const std::strin
 }  // namespace
 
 Chart chart_of_plot(const CardPlot& plot, const ProbeResult& result, const DeviceInfo& device) {
-  Chart chart{.x_name = plot.by, .x_title = plot.across_title, .y_title = "time of an access"};
+  if (!plot.points.empty()) return chart_of_points(plot, result, device);
+  Chart chart{.x_name = plot.by, .x_title = plot.across_title, .y_title = plot.value_title};
   std::map<double, double> streamed;
   if (!plot.across.empty()) {
     chart.x_unit = "bytes_per_second";
@@ -155,6 +213,23 @@ Chart chart_of_plot(const CardPlot& plot, const ProbeResult& result, const Devic
   }
   if (plot.across.empty()) add_marks(plot, chart);
   return chart;
+}
+
+std::vector<TitledChart> charts_of_plots(const ProbeResult& result, const DeviceInfo& device) {
+  std::vector<TitledChart> charts;
+  for (const CardPlot& plot : result.card.plots) {
+    Chart chart = chart_of_plot(plot, result, device);
+    if (!chart.series.empty()) charts.push_back({plot.title, std::move(chart)});
+  }
+  return charts;
+}
+
+Chart chart_without_map(const ProbeResult& result, const DeviceInfo& device) {
+  if (result.view.kind == ViewKind::heat_map) {
+    std::vector<TitledChart> plots = charts_of_plots(result, device);
+    if (!plots.empty()) return std::move(plots.front().chart);
+  }
+  return chart_of(result, device);
 }
 
 std::vector<PagePlot> page_plots(std::span<const Run> runs, std::string_view probe) {

@@ -9,9 +9,9 @@
 
 #include "clprobe/report.hpp"
 #include "report/card.hpp"
-#include "report/curves.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
+#include "report/plots.hpp"
 #include "report/stacks.hpp"
 #include "text/text.hpp"
 
@@ -40,7 +40,7 @@ std::string title_of(const Pictures& pictures) {
   if (!pictures.stacks.empty()) return view_title(pictures.stacks.front().front().view);
   if (!pictures.maps.empty()) return pictures.maps.front().title;
   if (pictures.chart.series.empty()) return {};
-  return fmt::format("{} by {}: {}", pictures.chart.y_title, parameter_title(pictures.chart.x_name),
+  return fmt::format("{} by {}: {}", pictures.chart.y_title, x_title_of(pictures.chart),
                      pictures.chart.series.front().name);
 }
 
@@ -168,7 +168,7 @@ Pictures pictures_of(const ProbeResult& result, const DeviceInfo& device) {
   // A probe of stacks has no curve; one of curves may have stacks besides.
   if (!pictures.stacks.empty() && result.view.kind != ViewKind::curve) return pictures;
   pictures.maps = heat_maps_of(result, device);
-  if (pictures.maps.empty()) pictures.chart = chart_of(result, device);
+  if (pictures.maps.empty()) pictures.chart = chart_without_map(result, device);
   return pictures;
 }
 

@@ -13,7 +13,8 @@
 
 namespace clprobe::report {
 
-/// What of a result is drawn: bars, maps or curves.
+/// What of a result is drawn: bars, maps or curves. Of a probe of heat maps whose points make none,
+/// the first plot of its card stands there, where that has points.
 struct Pictures {
   std::vector<std::vector<Stack>> stacks{};
   std::vector<HeatMap> maps{};

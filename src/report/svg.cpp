@@ -18,11 +18,11 @@ namespace {
 using picture::bottom;
 using picture::left;
 using picture::plot_height;
-using picture::plot_width;
 using picture::top;
 using picture::width;
 
 constexpr double legend_row = 22;
+constexpr double beside_room = 56;  // right of the plot, for a second axis
 constexpr double letter_width = 7;  // of 13 px type, on average and a little more
 
 // Contrast of at least 4.5 with white, and different in print without colour by their dashes.
@@ -92,10 +92,17 @@ const Label* choose(const std::vector<Label>& candidates, const std::vector<Labe
   return second_best;
 }
 
+/// The axis of what is drawn beside a chart's values.
+Axis beside_axis_of(const Chart& chart) { return y_axis_of(Chart{.series = chart.beside}); }
+
 class Picture {
  public:
   explicit Picture(const Chart& chart)
-      : chart_(chart), x_(x_axis_of(chart)), y_(y_axis_of(chart)) {}
+      : chart_(chart),
+        x_(x_axis_of(chart)),
+        y_(y_axis_of(chart)),
+        beside_(beside_axis_of(chart)),
+        plot_width_(picture::plot_width - (chart.beside.empty() ? 0.0 : beside_room)) {}
 
   std::string draw(const PictureText& text) {
     const std::string legend = draw_legend();
@@ -103,6 +110,7 @@ class Picture {
     if (x_.high > x_.low) {
       draw_axes();
       for (std::size_t i = chart_.series.size(); i-- > 0;) draw_spread(i);
+      draw_beside();
       for (std::size_t i = chart_.series.size(); i-- > 0;) draw_curve(i);
       draw_notes();
       svg_ += legend;
@@ -114,7 +122,7 @@ class Picture {
   }
 
  private:
-  [[nodiscard]] double across(double value) const { return left + plot_width * x_.share(value); }
+  [[nodiscard]] double across(double value) const { return left + plot_width_ * x_.share(value); }
   [[nodiscard]] double down(double value) const {
     return bottom - plot_height * std::clamp(y_.share(value), 0.0, 1.0);
   }
@@ -123,9 +131,9 @@ class Picture {
     constexpr double min_gap = 64;
     std::vector<double> values;
     if (x_.scale == Scale::linear) {
-      values = even_ticks(x_.low, x_.high, (x_.high - x_.low) * min_gap / plot_width);
+      values = even_ticks(x_.low, x_.high, (x_.high - x_.low) * min_gap / plot_width_);
     } else if (parameter_unit(chart_.x_name) == "bytes") {
-      const double octave = plot_width / ((x_.high - x_.low) / std::log(2.0));
+      const double octave = plot_width_ / ((x_.high - x_.low) / std::log(2.0));
       int step = 1;
       for (const int octaves : {1, 2, 5, 10, 20}) {
         step = octaves;
@@ -167,7 +175,7 @@ class Picture {
       svg_ += fmt::format(
           R"(<path d="M{0} {1:.1f}H{2}" stroke="#e3e6ea"/><text x="{3}" y="{4:.1f}" text-anchor="end" fill="#50565e">{5}</text>
 )",
-          left, down(value), left + plot_width, left - 8, down(value) + 4.5,
+          left, down(value), left + plot_width_, left - 8, down(value) + 4.5,
           html_text(tick_text(value, chart_.y_unit)));
     }
     for (const double value : x_values()) {
@@ -179,7 +187,7 @@ class Picture {
     svg_ += fmt::format(
         R"(<path d="M{0} {1}V{2}H{3}" fill="none" stroke="#50565e"/><text x="{4}" y="{5}" text-anchor="middle" fill="#1a1d21">{6}</text>
 )",
-        left, top, bottom, left + plot_width, left + plot_width / 2, bottom + 42,
+        left, top, bottom, left + plot_width_, left + plot_width_ / 2, bottom + 42,
         html_text(printable(x_title_of(chart_))));
     if (chart_.y_title.empty()) return;
     constexpr double baseline = 12;  // left of the longest label of a tick
@@ -187,6 +195,43 @@ class Picture {
         R"svg(<text transform="translate({} {}) rotate(-90)" text-anchor="middle" fill="#1a1d21">{}</text>
 )svg",
         baseline, top + plot_height / 2, html_text(chart_.y_title));
+  }
+
+  // Thin, in the colours of the series, with an axis of its own.
+  void draw_beside() {
+    if (chart_.beside.empty()) return;
+    const auto down_beside = [&](double value) {
+      return bottom - plot_height * std::clamp(beside_.share(value), 0.0, 1.0);
+    };
+    constexpr double min_gap = 26;
+    const double end = left + plot_width_;
+    for (const double value : y_ticks_of(beside_, min_gap / plot_height)) {
+      svg_ += fmt::format(
+          R"(<path d="M{0:.1f} {1:.1f}h4" stroke="#50565e"/><text x="{2:.1f}" y="{3:.1f}" fill="#50565e">{4}</text>
+)",
+          end, down_beside(value), end + 8, down_beside(value) + 4.5,
+          html_text(tick_text(value, "")));
+    }
+    svg_ += fmt::format(
+        R"svg(<path d="M{0:.1f} {1}V{2}" stroke="#50565e"/><text transform="translate({3} {4}) rotate(-90)" text-anchor="middle" fill="#1a1d21">{5} (dotted)</text>
+)svg",
+        end, top, bottom, width - 8, top + plot_height / 2,
+        html_text(printable(chart_.beside_title)));
+    for (std::size_t i = 0; i < chart_.series.size(); ++i) {
+      const auto beside =
+          std::find_if(chart_.beside.begin(), chart_.beside.end(),
+                       [&](const ChartSeries& each) { return each.name == chart_.series[i].name; });
+      if (beside == chart_.beside.end()) continue;
+      std::string path;
+      for (const ChartPoint& point : sorted(*beside)) {
+        path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", across(point.x),
+                            down_beside(point.y));
+      }
+      svg_ += fmt::format(
+          R"(<path d="{}" fill="none" stroke="{}" stroke-width="1" stroke-dasharray="1 2" stroke-linecap="round"/>
+)",
+          path, colour_of(i));
+    }
   }
 
   // From the upper ends of the intervals back along the lower ones, as in pages.
@@ -265,8 +310,8 @@ class Picture {
       std::vector<Label> candidates;
       for (const double aside : {-9.0, 19.0, -24.0, 34.0}) {
         for (const double share : {0.5, 0.25, 0.75}) {
-          const double x =
-              std::clamp(from + share * (to - from), left + half + 3, left + plot_width - half - 3);
+          const double x = std::clamp(from + share * (to - from), left + half + 3,
+                                      left + plot_width_ - half - 3);
           candidates.push_back({{x, down(note.y) + aside}, half});
         }
       }
@@ -311,6 +356,8 @@ class Picture {
   const Chart& chart_;
   Axis x_;
   Axis y_;
+  Axis beside_;
+  double plot_width_;
   std::string svg_{};
   double height_{bottom + 30};
 };

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table for the terminal: the card of each device, then a block per probe.
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
 #include "clprobe/report.hpp"
+#include "report/beside.hpp"
 #include "report/card.hpp"
 #include "report/curves.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
 #include "report/page.hpp"
+#include "report/plots.hpp"
 #include "report/result_blocks.hpp"
 #include "report/stacks.hpp"
 #include "report/table_sections.hpp"
-#include "report/thread_latency.hpp"
 
 namespace clprobe {
 namespace report {
@@ -37,6 +40,21 @@ void add_warnings(Page& page, const std::vector<Warning>& warnings) {
   }
 }
 
+/// The plots of a result's card, but the one that stands where its map would.
+void add_plots(Page& page, const ProbeResult& result, const DeviceInfo& device,
+               const Pictures& pictures) {
+  const bool has_first = result.view.kind == ViewKind::heat_map && pictures.maps.empty();
+  bool is_first = true;
+  for (const TitledChart& plot : charts_of_plots(result, device)) {
+    if (!(is_first && has_first)) {
+      page.blank();
+      page.prose(" ", fmt::format("{}: {}", plot.title, plot.chart.y_title), Ink::faint);
+      draw_chart(page, plot.chart);
+    }
+    is_first = false;
+  }
+}
+
 void add_result(Page& page, const ProbeResult& result, const DeviceInfo& device,
                 const TableStyle& style, Form form) {
   add_result_heading(page, result, "", form);
@@ -54,11 +72,12 @@ void add_result(Page& page, const ProbeResult& result, const DeviceInfo& device,
     draw_chart(page, pictures.chart);
   }
   if (form != Form::whole) return;
-  if (const Chart variance = variance_chart(result); !variance.series.empty()) {
+  if (const Chart beside = beside_chart(result); !beside.series.empty()) {
     page.blank();
-    page.prose(" ", "variance of each point and its two neighbours, in square cycles", Ink::faint);
-    draw_chart(page, variance);
+    page.prose(" ", beside.y_title + " of each point", Ink::faint);
+    draw_chart(page, beside);
   }
+  add_plots(page, result, device, pictures);
   add_points(page, result, device);
 }
 

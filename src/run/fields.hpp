@@ -250,7 +250,8 @@ struct Fields<View> {
   static constexpr auto list = std::tuple(
       always("kind", &View::kind), if_any("x", &View::x, "the parameter across"),
       if_any("y", &View::y, "the parameter down"), if_any("value_title", &View::value_title),
-      if_any("scale", &View::scale, "of both axes of a curve"));
+      if_any("scale", &View::scale, "of both axes of a curve"),
+      if_any("beside", &View::beside, "a fact of the points, drawn on an axis of its own"));
 };
 
 template <>

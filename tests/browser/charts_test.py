@@ -57,7 +57,7 @@ class Charts(PageTest):
         self.open(page)
         canvas = self.canvases(1)[0]
         shown = "return Chart.getChart(arguments[0]).getVisibleDatasetCount()"
-        axis = "return Chart.getChart(arguments[0]).options.scales.variance.display"
+        axis = "return Chart.getChart(arguments[0]).options.scales.beside.display"
         curves = self.js(shown, canvas)
         self.assertFalse(self.js(axis, canvas))
         boxes = {box.text: box for box in self.all(".toggle")}

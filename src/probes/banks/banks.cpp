@@ -97,6 +97,9 @@ constexpr FindingSpec findings[]{
      .unit = "share",
      .role = Role::remark,
      .formerly = "as_share"},
+    {.name = "time", .unit = "cycles|seconds"},
+    {.name = "modelled", .unit = "cycles|seconds", .role = Role::remark},
+    {.name = "bound", .unit = "cycles|seconds", .role = Role::remark},
     {.name = "transposition", .unit = "cycles|seconds"},
     {.name = "advice", .role = Role::advice},
 };

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "probes/banks/congestion_findings.hpp"
 #include "probes/shared/card_parts.hpp"
 
 namespace clprobe::banks {
@@ -84,7 +85,7 @@ std::vector<CardLine> rows_of(const ProbeResult& result) {
 }  // namespace
 
 Card card(const ProbeResult& result) {
-  Card card{.rows = rows_of(result)};
+  Card card{.rows = rows_of(result), .plots = model_plots(result)};
   const Finding* const banks = find_value(result.findings, "banks");
   if (banks == nullptr) {
     // Nobody has looked for them where only tiles were transposed.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "clprobe/probe.hpp"
 #include "probes/banks/model.hpp"
@@ -15,9 +16,14 @@ namespace clprobe::banks {
 /// Source: K. Nakano, Simple memory machine models for GPUs, 2014.
 double discrete_memory_machine_time(double wavefronts, double latency, double way_time);
 
-/// Of loads and of stores. The bound needs what load-latency and load-throughput found of the same
-/// words, which stands in `found` already.
+/// Of loads and of stores: the line, where it is off, and up to 8 points one by one. The bound
+/// needs what load-latency and load-throughput found of the same words, which stands in `found`
+/// already.
 void add_congestion(Findings& found, const DeviceInfo& device, std::span<const Point> points,
                     const Model& model);
+
+/// Charts of what the model's points took over the product of their three numbers, the mean of
+/// those with one product, with the line that was found.
+std::vector<CardPlot> model_plots(const ProbeResult& result);
 
 }  // namespace clprobe::banks

@@ -61,6 +61,19 @@ const Finding* find(const Findings& found, std::string_view name) {
   return at == found.findings.end() ? nullptr : &*at;
 }
 
+const Finding* find_row(const Findings& found, std::string_view name, std::string_view series) {
+  const auto at =
+      std::find_if(found.findings.begin(), found.findings.end(),
+                   [&](const Finding& each) { return each.name == name && each.series == series; });
+  return at == found.findings.end() ? nullptr : &*at;
+}
+
+/// Those of so many points, from the last on.
+std::vector<Point> last_of(std::vector<Point> points, std::size_t count) {
+  points.erase(points.begin(), points.end() - static_cast<std::ptrdiff_t>(count));
+  return points;
+}
+
 }  // namespace
 
 TEST_CASE("a discrete memory machine takes a wavefront a turn, and one latency for all") {
@@ -91,6 +104,67 @@ TEST_CASE("where the model is off most is said: one sub-group that waits for its
   const Findings found = found_in(points_of("load-model", 2.0));
   REQUIRE(find(found, "deviates_most") != nullptr);
   CHECK(find(found, "deviates_most")->label == "1 sub-group, 32 accesses, 32 ways");
+}
+
+TEST_CASE("a point that is asked for alone has a row with the bound, and why there is no line") {
+  const Findings found = found_in(last_of(points_of("load-model", 1.0), 1));
+  const std::string_view row = "load-model, 32 sub-groups, 32 accesses, 32 ways";
+  REQUIRE(find_row(found, "time", row) != nullptr);
+  CHECK(*find_row(found, "time", row)->value == doctest::Approx(33068.0));
+  CHECK(find_row(found, "time", row)->unit == "cycles");
+  REQUIRE(find_row(found, "bound", row) != nullptr);
+  CHECK(*find_row(found, "bound", row)->value == doctest::Approx(32792.0));
+  CHECK(find_row(found, "modelled", row) == nullptr);
+  REQUIRE(find(found, "c1") != nullptr);
+  CHECK_FALSE(find(found, "c1")->value);
+  CHECK(find(found, "c1")->reason ==
+        "not known: a line needs 3 different products of sub-groups, accesses and ways, and 1 was "
+        "measured");
+  CHECK(find(found, "over_bound") == nullptr);
+}
+
+TEST_CASE("three products make a line, and what it says of each of up to 8 points") {
+  const Findings two = found_in(last_of(points_of("load-model", 1.0), 2));
+  CHECK_FALSE(find(two, "c1")->value);
+  const Findings three = found_in(last_of(points_of("load-model", 1.0), 3));
+  REQUIRE(find(three, "c1")->value);
+  const Finding* const modelled =
+      find_row(three, "modelled", "load-model, 32 sub-groups, 32 accesses, 8 ways");
+  REQUIRE(modelled != nullptr);
+  CHECK(*modelled->value == doctest::Approx(8492.0).epsilon(1e-3));
+  CHECK(find(found_in(last_of(points_of("load-model", 1.0), 8)), "time") != nullptr);
+  CHECK(find(found_in(last_of(points_of("load-model", 1.0), 9)), "time") == nullptr);
+  const Findings stores = found_in(last_of(points_of("store-model", 1.0), 3));
+  CHECK(find(stores, "modelled") != nullptr);
+  CHECK(find(stores, "bound") == nullptr);
+}
+
+TEST_CASE("the chart has each point at its product, and the line that was found") {
+  ProbeResult result;
+  result.points = points_of("load-model", 1.0);
+  CHECK(model_plots(result).empty());
+  result.findings = found_in(result.points).findings;
+  const std::vector<CardPlot> plots = model_plots(result);
+  REQUIRE(plots.size() == 1);
+  CHECK(plots[0].title == "Model of conflicts, loads");
+  CHECK(plots[0].unit == "cycles");
+  REQUIRE(plots[0].points.size() == 18);
+  CHECK(plots[0].points[17].x == 32768.0);
+  CHECK(plots[0].points[17].accesses == 1024.0);
+  REQUIRE(plots[0].trends.size() == 1);
+  CHECK(plots[0].trends[0].series == "load-model");
+  CHECK(plots[0].trends[0].slope == doctest::Approx(1.0));
+  CHECK(plots[0].trends[0].offset == doctest::Approx(300.0).epsilon(1e-3));
+}
+
+TEST_CASE("a word of two banks counts twice, by what was found, else by what was planned") {
+  ProbeResult result;
+  result.points = points_of("load-model", 1.0);
+  for (Point& point : result.points) point.parameters.set("word_bytes", std::int64_t{8});
+  result.findings = found_in(points_of("load-model", 1.0)).findings;
+  CHECK(model_plots(result)[0].points[0].x == 2.0);
+  result.findings.push_back(finding_of("bank_width", "local memory", "bytes", "", 8.0, 8.0, 8.0));
+  CHECK(model_plots(result)[0].points[0].x == 1.0);
 }
 
 }  // namespace clprobe::banks

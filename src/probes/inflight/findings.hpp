@@ -22,6 +22,13 @@ inline constexpr std::string_view overhead_series = "overhead";
 std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> points,
                                                       std::vector<std::string>& series);
 
+/// The fact of a Thread-Latency curve's points that stands beside their times: the unbiased
+/// variance of the harmonic means of a point and its two neighbours.
+inline constexpr std::string_view variance_fact = "variance_square_cycles";
+
+/// Writes that fact of all points that have two neighbours, and takes it from all others.
+void derive_variance(std::vector<Point>& points);
+
 std::int64_t sub_group_of(const DeviceInfo& device);
 
 /// Method: docs/inflight.md.

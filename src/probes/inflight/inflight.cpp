@@ -36,7 +36,8 @@ constexpr Option options[]{
      .summary = "work-items per group: 2-64 or 32,64,128",
      .details = "How many work-items the one work-group has: numbers and ranges, at most 256 of "
                 "them. By default every second up to two sub-groups, every eighth up to the "
-                "largest group, and every second around jumps.",
+                "largest group (of a device's beyond 256 whole sub-groups), and every second "
+                "around jumps.",
      .value = Numbers{1, 65536}},
     {.name = "loads",
      .value_name = "LIST",
@@ -83,6 +84,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "in_flight", .unit = "count"},
     {.name = "in_flight_at_least", .unit = "count", .role = Role::lower_bound},
     {.name = "bound_by"},
+    {.name = "unit_share", .unit = "share", .role = Role::remark},
     {.name = "latency", .unit = "seconds"},
     {.name = "max_loaded_latency",
      .unit = "seconds",
@@ -235,7 +237,10 @@ const Probe probe{
     .options = options,
     .series = series,
     .findings = finding_specs,
-    .view = {.kind = ViewKind::curve, .x = "work_items", .value_title = "time of a round"},
+    .view = {.kind = ViewKind::curve,
+             .x = "work_items",
+             .value_title = "time of a round",
+             .beside = variance_fact},
     .budgets = budgets,
     .check = check,
     .plan = plan,
@@ -245,6 +250,7 @@ const Probe probe{
     .variants = variants,
     .builds = builds,
     .find_problem = find_problem_of,
+    .derive = derive_variance,
     .analyse = analyse,
     .card = card,
     .loops = loops,

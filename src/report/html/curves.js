@@ -45,15 +45,15 @@ class Curves {
       devices: storedSet(`${this.key}.devices`, this.numbers, this.usual.devices),
       series: storedSet(`${this.key}.series`, this.series, this.usual.series),
       levels: stored(`${this.key}.levels`) !== "no", spread: stored(`${this.key}.spread`) !== "no",
-      variance: stored(`${this.key}.variance`) === "yes",
+      beside: stored(`${this.key}.beside`) === "yes",
     };
     this.kinds = kindsOf(chart);
     this.kind = this.kinds.find((kind) => kind === stored(`${this.key}.as`)) || "value";
     const ends = (stored(`${this.key}.x`) || "").split("-").map(Number);
     this.zoom = ends.length === 2 && ends[0] > 0 && ends[1] > ends[0] ? ends : null;
     this.sets = chart.curves.map((c) => this.lineOf(c));
-    // Of Thread-Latency curves: a second axis, which is there when it is asked for.
-    this.variances = chart.curves.filter((c) => c.variance).map((c) => this.varianceOf(c));
+    // A second axis, as of Thread-Latency curves, which is there when it is asked for.
+    this.besides = chart.curves.filter((c) => c.beside).map((c) => this.besideOf(c));
     this.texts = null;  // of levels, where they are
   }
 
@@ -132,22 +132,22 @@ class Curves {
 
   axis() { return this.chart[this.kind]; }
 
-  varianceOf(curve) {
-    const { at, values, texts } = curve.variance;
+  besideOf(curve) {
+    const { at, values, texts } = curve.beside;
     return {
-      curve, label: `${this.name(curve)}, variance`, levels: [], hidden: true,
+      curve, label: `${this.name(curve)}, ${this.chart.besideLabel}`, levels: [], hidden: true,
       data: this.placed(at, values.map((y, i) => ({ y, sentence: texts[i] }))),
-      yAxisID: "variance", borderWidth: 1, pointRadius: 0, pointHitRadius: 8, pointHoverRadius: 5,
+      yAxisID: "beside", borderWidth: 1, pointRadius: 0, pointHitRadius: 8, pointHoverRadius: 5,
       borderDash: [2, 2],
     };
   }
 
   scales() {
-    const { x, variance } = this.chart;
+    const { x, beside } = this.chart;
     const scales = { x: axisOf(x), y: axisOf(this.axis()) };
-    if (this.variances.length) {
-      const values = this.variances.flatMap((set) => set.data.map((p) => p.y));
-      scales.variance = { ...axisOf(variance), position: "right", ...boundsOf(values, variance) };
+    if (this.besides.length) {
+      const values = this.besides.flatMap((set) => set.data.map((p) => p.y));
+      scales.beside = { ...axisOf(beside), position: "right", ...boundsOf(values, beside) };
     }
     return scales;
   }
@@ -195,7 +195,7 @@ class Curves {
 
   // For drawing.js.
   about() {
-    const shown = [...this.sets, ...this.variances].filter((set) => !set.hidden);
+    const shown = [...this.sets, ...this.besides].filter((set) => !set.hidden);
     const where = this.isOne ? `${this.devices[this.numbers[0]]}: ` : "";
     return {
       title: `${where}${this.chart.probe}, ${this.axis().title} by ${this.chart.x.title}`,
@@ -225,12 +225,12 @@ class Curves {
 
   refresh() {
     this.colourSets(this.sets, true);
-    this.colourSets(this.variances, this.shown.variance);
-    this.graph.data.datasets = [...this.sets, ...this.variances];
+    this.colourSets(this.besides, this.shown.beside);
+    this.graph.data.datasets = [...this.sets, ...this.besides];
     const { scales, plugins } = this.graph.options;
-    if (this.variances.length) {
-      scales.variance.display = this.shown.variance;
-      colourAxis(scales.variance, { drawOnChartArea: false });
+    if (this.besides.length) {
+      scales.beside.display = this.shown.beside;
+      colourAxis(scales.beside, { drawOnChartArea: false });
     }
     Object.assign(scales.y, axisOf(this.axis()));
     const points = this.sets.filter((set) => !set.hidden).flatMap((set) => set.data);
@@ -311,14 +311,15 @@ class Curves {
   }
 
   marksGroup() {
-    const mark = (key) => toggle(key, this.shown[key], [], (isOn) => {
+    const nameOf = (key) => (key === "beside" ? this.chart.besideLabel : key);
+    const mark = (key) => toggle(nameOf(key), this.shown[key], [], (isOn) => {
       this.shown[key] = isOn;
-      store(`${this.key}.${key}`, isOn === (key !== "variance") ? null : isOn ? "yes" : "no");
+      store(`${this.key}.${key}`, isOn === (key !== "beside") ? null : isOn ? "yes" : "no");
       this.refresh();
     });
     const keys = this.chart.curves.some((c) => c.lows) ? ["spread"] : [];
     if (this.chart.curves.some((c) => c.levels.length)) keys.unshift("levels");
-    if (this.variances.length) keys.push("variance");
+    if (this.besides.length) keys.push("beside");
     return group("Show", keys.map(mark));
   }
 

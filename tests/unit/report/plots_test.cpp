@@ -89,6 +89,59 @@ TEST_CASE("parts of a curve that have names are marked where the curve is") {
   CHECK(plots.at(0).picture.find(">near &lt;1&gt;</text>") != std::string::npos);
 }
 
+TEST_CASE("points that say where they lie are averaged by place, with the line through them") {
+  Run run = loaded_run();
+  ProbeResult& result = run.results[0];
+  // 1000 accesses of 400, 200 and 100 cycles.
+  result.card.plots = {{.title = "Model",
+                        .series = {"slow"},
+                        .by = "product",
+                        .across_title = "product",
+                        .points = {{0, 8.0, 10.0}, {1, 8.0, 10.0}, {2, 4.0, 10.0}, {99, 2.0, 1.0}},
+                        .trends = {{"slow", 250.0, 1000.0, "line"}, {"nobody", 1.0, 1.0, "none"}},
+                        .value_title = "time of all",
+                        .unit = "cycles"}};
+  const report::Chart chart = report::chart_of_plot(result.card.plots[0], result, run.device);
+  REQUIRE(chart.series.size() == 2);
+  CHECK(chart.series[0].name == "line");
+  REQUIRE(chart.series[0].points.size() == 2);
+  CHECK(chart.series[0].points[1].y == 3000.0);
+  REQUIRE(chart.series[1].points.size() == 2);
+  CHECK(chart.series[1].points[0].x == 4.0);
+  CHECK(chart.series[1].points[0].y == doctest::Approx(1000.0));
+  CHECK(chart.series[1].points[1].y == doctest::Approx(3000.0));  // between 4000 and 2000
+  const auto plots = report::page_plots(std::vector<Run>{run}, result.probe);
+  const Json data = Json::parse(plots.at(0).data);
+  CHECK(data["curves"][1]["values"] == Json({1000, 3000}));  // cycles, and no ns
+  CHECK(data["curves"][1]["texts"][0] == "1000");
+  CHECK(data["value"]["title"] == "time of all");
+  result.card.plots[0].unit = "seconds";
+  const report::Chart seconds = report::chart_of_plot(result.card.plots[0], result, run.device);
+  CHECK(1e9 * seconds.series[1].points[0].y == doctest::Approx(500.0));  // 2 cycles a ns
+}
+
+TEST_CASE("a plot stands in the text of every point, and where a map has no points to draw") {
+  Run run = loaded_run();
+  ProbeResult& result = run.results[0];
+  result.card.plots.resize(1);
+  result.findings.clear();
+  TableStyle style;
+  const std::string title = "Latency <beside> streams";
+  CHECK(render_table(std::vector<Run>{run}, style).find(title) == std::string::npos);
+  style.all_points = true;
+  CHECK(render_table(std::vector<Run>{run}, style).find(title) != std::string::npos);
+  result.view = {.kind = ViewKind::heat_map, .x = "stride", .y = "word"};
+  const report::Chart instead = report::chart_without_map(result, run.device);
+  REQUIRE(instead.series.size() == 1);
+  CHECK(instead.series[0].name == "slow");
+  CHECK(instead.x_name == "delay");
+  // It is drawn once, in place of the map.
+  CHECK(render_table(std::vector<Run>{run}, style).find(title) == std::string::npos);
+  CHECK(render_svg(std::vector<Run>{run}, result.probe).find(">delay</text>") != std::string::npos);
+  result.card.plots.clear();
+  CHECK(report::chart_without_map(result, run.device).series.size() == 2);
+}
+
 TEST_CASE("a page has the plots of all runs, by title, and none without points") {
   const std::vector<Run> runs{loaded_run(), loaded_run()};
   const auto plots = report::page_plots(runs, runs[0].results[0].probe);
