@@ -15,6 +15,7 @@
 #include "probes/shared/finding.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/causes.hpp"
+#include "probes/stalls/latency_bound.hpp"
 #include "probes/stalls/noise.hpp"
 
 namespace clprobe::stalls {
@@ -156,7 +157,7 @@ void add_noise(std::string_view bar, const Points& points, const DeviceInfo& dev
   }
   const Agreement agreement = compare_with_noise(ablation, resources, kinds);
   Finding verdict = finding_of(noise_verdict_name, bar, "", "noise");
-  constexpr std::string_view words[]{"agree", "inconclusive", "untested"};
+  constexpr std::string_view words[]{noise_agrees, "inconclusive", "untested"};
   verdict.label = words[static_cast<std::size_t>(agreement.verdict)];
   verdict.reason = agreement.reason;
   findings.push_back(std::move(verdict));
@@ -252,6 +253,9 @@ void add_ablation(std::string_view bar, const Points& points, const DeviceInfo& 
     add_first(bar, ablation, causes, findings);
     add_interactions(bar, ablation, causes, needs, findings);
     add_noise(bar, points, device, ablation, causes, findings);
+    if (auto bound = find_latency_bound(bar, std::span(findings).subspan(first))) {
+      findings.push_back(std::move(*bound));
+    }
   } catch (const AblationError& error) {
     findings.push_back(without_share(bar, error.what()));
   } catch (const std::out_of_range& error) {

@@ -26,6 +26,11 @@ std::int64_t crowd_of(const Point& point);
 
 /// Whether noise speaks against the first cause: its label.
 inline constexpr std::string_view noise_verdict_name = "noise";
+inline constexpr std::string_view noise_agrees = "agree";
+
+/// How long before the last part of a launch the first one ended, as a share of the time from the
+/// first beginning: by how much the units differ that were in use least and most.
+inline constexpr std::string_view longest_tail_name = "longest_tail";
 
 /// The finding "time" of a bar.
 Finding time_finding(std::string_view bar, double ns, const Interval& interval,

@@ -31,9 +31,10 @@ struct Share {
   Interval interval{};
 };
 
-/// The time after a part's end, as a share of the span of all. That it is nothing is a result.
-std::optional<Share> tail_of(const Points& points) {
-  const std::vector<double> tail = ticks_of(points, phase_tail);
+/// The time after a part's end, as a share of the span of all: in the mean, or of the part that
+/// ended first. That it is nothing is a result.
+std::optional<Share> tail_of(const Points& points, std::string_view phase) {
+  const std::vector<double> tail = ticks_of(points, phase);
   const std::vector<double> span = ticks_of(points, phase_span);
   if (tail.empty() || span.empty() || !(median(span) > 0.0)) return std::nullopt;
   const auto share = [&](double ticks) { return std::min(ticks / median(span), 1.0); };
@@ -89,7 +90,7 @@ void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, dou
   double all_ns = 0.0;
   for (const PhaseTime& each : times) all_ns += each.time.ns;
   all_ns = std::max(all_ns, min_all_ns);
-  const std::optional<Share> tail = tail_of(points);
+  const std::optional<Share> tail = tail_of(points, phase_tail);
   if (!(all_ns > 0.0) && !tail) return;
   const double before_tail = tail ? 1.0 - tail->value : 1.0;
   double seen = 0.0;
@@ -105,6 +106,10 @@ void add_clock_parts(std::string_view bar, std::span<const PhaseTime> times, dou
     findings.push_back(
         part_of(bar, has_shared_clock(device) ? "idle: tail" : "idle: tail within groups", *tail));
     seen += tail->value;
+  }
+  if (const auto longest = tail_of(points, phase_longest_tail)) {
+    findings.push_back(finding_of(longest_tail_name, bar, "share", stack_view_clock, longest->value,
+                                  longest->interval.low, longest->interval.high));
   }
   Finding rest = finding_of(stack_part_name, bar, "share", stack_view_clock);
   rest.label = stack_remainder;

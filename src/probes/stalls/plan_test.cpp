@@ -200,6 +200,8 @@ TEST_CASE("a tail is the mean wait for the last end, by the clock that its parts
       {.began = 5000, .ended = 5100, .waited = 20, .shared_began = 20, .shared_ended = 120}};
   CHECK(phase_ticks("span", stamps, 2, true) == 170.0);
   CHECK(phase_ticks("tail", stamps, 2, true) == (70.0 + 110.0 + 0.0 + 60.0) / 4);
+  CHECK(phase_ticks("longest-tail", stamps, 2, true) == 110.0);
+  CHECK(phase_ticks("longest-tail", stamps, 2, false) == (40.0 + 60.0) / 2);
   CHECK(phase_ticks("span", stamps, 2, false) == (100.0 + 160.0) / 2);
   CHECK(phase_ticks("tail", stamps, 2, false) == ((0.0 + 40.0) / 2 + (0.0 + 60.0) / 2) / 2);
   CHECK(phase_ticks("all", stamps, 2, true) == (100.0 + 40.0 + 160.0 + 100.0) / 4);

@@ -100,6 +100,8 @@ constexpr FindingSpec finding_specs[]{
     {.name = stack_interaction_name, .unit = "share"},
     {.name = stack_absorbed_name, .unit = "share"},
     {.name = noise_verdict_name},
+    {.name = longest_tail_name, .unit = "share"},
+    {.name = "advice", .role = Role::advice},
     {.name = search::lock_use_name, .unit = "share"},
     {.name = copy::engine_name, .formerly = "copy engine"},
     {.name = stack_ratio_name, .role = Role::remark},

@@ -14,10 +14,17 @@ double difference(std::uint64_t later, std::uint64_t earlier) {
   return later > earlier ? static_cast<double>(later - earlier) : 0.0;
 }
 
-/// Of parts whose shared stamps are by one clock: the span, and the mean wait for the last.
+/// Of parts whose shared stamps are by one clock: the span, and the mean and longest wait for the
+/// last.
 struct Ends {
   double span{0.0};
   double tail{0.0};
+  double longest_tail{0.0};
+
+  [[nodiscard]] double of(std::string_view phase) const {
+    if (phase == phase_span) return span;
+    return phase == phase_tail ? tail : longest_tail;
+  }
 };
 
 Ends ends_of(std::span<const Stamp> parts) {
@@ -25,13 +32,19 @@ Ends ends_of(std::span<const Stamp> parts) {
   Ends ends;
   ends.span = difference(whole.shared_ended, whole.shared_began);
   for (const Stamp& each : parts) {
-    ends.tail += difference(whole.shared_ended, each.shared_ended);
+    const double tail = difference(whole.shared_ended, each.shared_ended);
+    ends.tail += tail;
+    ends.longest_tail = std::max(ends.longest_tail, tail);
   }
   ends.tail /= static_cast<double>(parts.size());
   return ends;
 }
 
 }  // namespace
+
+bool is_of_ends(std::string_view phase) {
+  return phase == phase_tail || phase == phase_longest_tail || phase == phase_span;
+}
 
 bool has_shared_clock(const DeviceInfo& device) {
   const ClockKind kind = device.clock.kind;
@@ -70,6 +83,7 @@ Point with_phase(const Point& usual, std::string_view phase) {
 void add_tail(std::vector<Point>& points, const Point& usual, const DeviceInfo& device) {
   if (!has_shared_clock(device)) return;
   points.push_back(with_phase(usual, phase_tail));
+  points.push_back(with_phase(usual, phase_longest_tail));
   points.push_back(with_phase(usual, phase_span));
 }
 
@@ -98,12 +112,11 @@ double phase_ticks(std::string_view phase, std::span<const Stamp> stamps,
     }
     return sum / static_cast<double>(stamps.size());
   }
-  if (phase != phase_tail && phase != phase_span) return 0.0;
+  if (!is_of_ends(phase)) return 0.0;
   const std::size_t together = is_shared ? stamps.size() : parts_of_group;
   std::size_t count = 0;
   for (std::size_t first = 0; first + together <= stamps.size(); first += together) {
-    const Ends ends = ends_of(stamps.subspan(first, together));
-    sum += phase == phase_tail ? ends.tail : ends.span;
+    sum += ends_of(stamps.subspan(first, together)).of(phase);
     ++count;
   }
   return count == 0 ? 0.0 : sum / static_cast<double>(count);

@@ -15,11 +15,16 @@ namespace clprobe::stalls {
 
 /// Phases that are told by stamps. `barrier`: what a sub-group waited there, of `all` that it took,
 /// in the mean over sub-groups, by the clock of their compute unit. `tail`: from the end of a part
-/// of the launch to the end of the last one, in the mean, of the `span` from the first beginning.
+/// of the launch to the end of the last one, in the mean, of the `span` from the first beginning;
+/// `longest-tail`: the same of the part that ended first.
 inline constexpr std::string_view phase_barrier = "barrier";
 inline constexpr std::string_view phase_all = "all";
 inline constexpr std::string_view phase_tail = "tail";
+inline constexpr std::string_view phase_longest_tail = "longest-tail";
 inline constexpr std::string_view phase_span = "span";
+
+/// Whether a phase is told by when parts ended.
+bool is_of_ends(std::string_view phase);
 
 /// What times a kernel of which causes are taken away. Of a launch on a GPU, how long it took. A
 /// CPU has a group on each core, and what else wants one of them delays that group alone, and with
@@ -34,7 +39,7 @@ bool has_stamps(const Point& point);
 /// The same work with the clock of one phase.
 Point with_phase(const Point& usual, std::string_view phase);
 
-/// The phases `tail` and `span`, of a device whose groups share a clock.
+/// The phases `tail`, `longest-tail` and `span`, of a device whose groups share a clock.
 void add_tail(std::vector<Point>& points, const Point& usual, const DeviceInfo& device);
 
 /// Five words of each part, as cl/stalls_mixed.clh stores them.

@@ -101,6 +101,7 @@ void add_phases(std::vector<Point>& points, const Point& usual, const Mix& mix,
   // Where groups share no clock, sub-groups are compared with those of their own group.
   const bool is_alone = shape_of<Shape>(usual).parts_of_group() == 1;
   if (is_alone && !has_shared_clock(device)) return;
+  if (has_shared_clock(device)) return add_tail(points, usual, device);
   points.push_back(with_phase(usual, phase_tail));
   points.push_back(with_phase(usual, phase_span));
 }

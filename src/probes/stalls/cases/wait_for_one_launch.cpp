@@ -99,8 +99,7 @@ std::uint64_t Mixed::ticks() const {
   }
   if (phase_.empty()) return static_cast<std::uint64_t>(std::llround(ticks_of_middle(stamps)));
   const bool is_shared = has_shared_clock(device());
-  const bool is_by_shared = phase_ == phase_tail || phase_ == phase_span;
-  const double scale = is_by_shared ? ticks_of_shared(device()) : 1.0;
+  const double scale = is_of_ends(phase_) ? ticks_of_shared(device()) : 1.0;
   return static_cast<std::uint64_t>(
       std::llround(scale * phase_ticks(phase_, stamps, of_group, is_shared)));
 }
