@@ -28,25 +28,29 @@ std::vector<int> chosen(const std::vector<int>& asked, std::span<const int> usua
   return asked.empty() ? std::vector<int>(usual.begin(), usual.end()) : asked;
 }
 
-/// Larger groups take another build (work_group.hpp), one for each power of two, and their steps
-/// are coarse beside their scatter. More loads of a work-item ask for as much: they are measured
-/// where the largest effort, or --work-items, asks for them. Simulated groups are all alike.
-std::int64_t usual_items(const DeviceInfo& device, const Asked& asked) {
-  const bool is_all = is_simulated(device) || asked.effort == Effort::thorough;
-  if (is_all) return max_items(device);
+/// A first look ends where groups take another build (work_group.hpp), one for each power of two.
+std::int64_t largest_items(const DeviceInfo& device, const Asked& asked) {
+  const bool is_first_look = asked.effort == Effort::quick && !is_simulated(device);
+  if (!is_first_look) return max_items(device);
   return std::min(max_items(device), static_cast<std::int64_t>(usual_group));
 }
 
 /// Every second number of work-items of the first two sub-groups, where caches and barriers have
-/// their steps; then fewer, until a jump is seen.
+/// their steps; then fewer, until a jump is seen. Of a device's large groups one per sub-group:
+/// their steps are coarse beside their scatter, and more loads of a work-item ask for as much.
 std::vector<int> work_items_of(const DeviceInfo& device, const Asked& asked) {
   if (!asked.work_items.empty()) return asked.work_items;
-  const auto max = static_cast<int>(usual_items(device, asked));
+  const auto max = static_cast<int>(largest_items(device, asked));
   const int fine = asked.effort == Effort::quick ? 4 : 2;
   const int coarse = asked.effort == Effort::thorough ? 2 : 4 * fine;
-  const auto first = static_cast<int>(2 * sub_group_of(device));
+  const auto sub_group = static_cast<int>(sub_group_of(device));
+  const bool is_even = is_simulated(device) || asked.effort == Effort::thorough;
+  const auto step_behind = [&](int n) {
+    if (n < 2 * sub_group) return fine;
+    return is_even || n < static_cast<int>(usual_group) ? coarse : std::max(coarse, sub_group);
+  };
   std::vector<int> items;
-  for (int n = fine; n <= max; n += n < first ? fine : coarse) items.push_back(n);
+  for (int n = fine; n <= max; n += step_behind(n)) items.push_back(n);
   return items;
 }
 
@@ -148,7 +152,7 @@ std::vector<Point> refine_curves(const DeviceInfo& device, const Asked& asked,
     std::vector<int> items;
     for (const Gap& gap : found[i].spike->possible) {
       for (int n = std::max(2, gap.before - around); n <= gap.after + around; n += 2) {
-        if (n <= usual_items(device, asked) && known.insert(n).second) items.push_back(n);
+        if (n <= largest_items(device, asked) && known.insert(n).second) items.push_back(n);
       }
     }
     add_curve(device, asked, found[i].pattern, items, more);

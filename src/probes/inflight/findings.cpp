@@ -16,6 +16,7 @@
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/serialization.hpp"
 #include "probes/inflight/shape.hpp"
+#include "probes/inflight/unit_share.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::inflight {
@@ -355,6 +356,9 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   }
   add_chains(found, device, points);
   add_loaded_findings(device, points, found);
+  if (!runs_items_in_turn(device)) {
+    if (auto share = find_unit_share(device, points)) found.findings.push_back(std::move(*share));
+  }
   return found;
 }
 

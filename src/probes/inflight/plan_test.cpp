@@ -50,6 +50,29 @@ TEST_CASE("a GPU with a clock gets curves of both targets, and chains") {
   }
 }
 
+TEST_CASE("groups of devices go to 1024, by sub-groups beyond 256, and of a first look to 256") {
+  const auto items_of = [](const DeviceInfo& device, Effort effort) {
+    Request request;
+    request.effort = effort;
+    std::set<std::uint64_t> items;
+    for (const Point& each : probe.plan(device, request).points) {
+      if (each.series == "cache-x1") items.insert(Shape::of(each).work_items);
+    }
+    return items;
+  };
+  const std::set<std::uint64_t> usual = items_of(gpu(), Effort::normal);
+  CHECK(*usual.rbegin() == 1024);
+  CHECK(usual.contains(248));
+  CHECK(usual.contains(256));
+  CHECK(std::vector<std::uint64_t>(usual.upper_bound(256), usual.upper_bound(352)) ==
+        std::vector<std::uint64_t>{288, 320, 352});
+  CHECK(*items_of(gpu(), Effort::quick).rbegin() == 256);
+  CHECK(items_of(gpu(), Effort::thorough).size() == 512);
+  DeviceInfo simulated = gpu();
+  simulated.type = DeviceType::simulated;
+  CHECK(items_of(simulated, Effort::normal).contains(264));
+}
+
 TEST_CASE("CPUs have no curves, and it is said why") {
   const Plan plan = probe.plan(cpu(), {});
   CHECK(series_of(plan) ==
