@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,7 @@ struct Asked {
   std::vector<std::string> series{};
   std::vector<SizeRange> sizes{};
   Bytes step{};
-  std::uint64_t unroll{16};
+  std::optional<std::uint64_t> unroll{};
   AddressForm address{AddressForm::automatic};
 
   explicit Asked(const Request& request);
