@@ -136,7 +136,7 @@ Survey Recorder::survey() const {
       survey.gaps[Gap::too_few_times] += untimed_[i].launches;
       continue;
     }
-    const double others_ns = static_cast<double>(sum.total_ns - untimed_[i].first_ns);
+    const auto others_ns = static_cast<double>(sum.total_ns - untimed_[i].first_ns);
     const double each_ns = others_ns / static_cast<double>(sum.timed - 1);
     sum.estimated = untimed_[i].launches;
     sum.total_ns += static_cast<std::uint64_t>(each_ns * static_cast<double>(sum.estimated));
