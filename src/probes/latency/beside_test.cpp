@@ -32,6 +32,26 @@ TEST_CASE("what an order of addresses saves is its latency beside that of a rand
           .empty());
 }
 
+TEST_CASE("what a loop around each load adds is a share of the load") {
+  Request request;
+  request.series = {"global", "global-looped"};
+  const auto overhead = [&](double ns, bool has_global) {
+    Plan plan = plan_of(big_gpu(), request);
+    if (has_global) take_samples(plan.points, "global", [](double) { return 16.0; });
+    take_samples(plan.points, "global-looped",
+                 [&](double size) { return size < 4096.0 ? ns : ns + 2.0; });
+    const auto all =
+        findings_of(probe.analyse(big_gpu(), plan.points), "global-looped", "loop_overhead");
+    REQUIRE(all.size() == 1);
+    return all.front();
+  };
+  const Finding found = overhead(18.0, true);
+  CHECK(*found.value == doctest::Approx(3.0 / 16.0).epsilon(0.01));
+  CHECK(*found.low == doctest::Approx(2.0 / 16.0).epsilon(0.01));
+  CHECK(*found.high == doctest::Approx(4.0 / 16.0).epsilon(0.01));
+  CHECK_FALSE(overhead(18.0, false).value.has_value());
+}
+
 TEST_CASE("each level says what it adds to the one before") {
   const Findings found = probe.analyse(big_gpu(), measured(big_gpu(), {}));
   const auto added = findings_of(found, "global", "added");

@@ -46,13 +46,14 @@ std::vector<KernelVariant> variants() {
     for (const AddressForm form : series.forms) {
       RingShape shape;
       shape.address = form;
+      if (series.is_looped) shape.unroll = 1;
       const std::string preamble(series.space == Space::constant_program ? smallest_table : "");
       // Local memory is small, and its size is an option.
       const Bytes small = series.space == Space::local ? kibibytes(4) : gibibytes(1);
       shape.buffer_bytes = small.count;
       all.push_back({build_options(series, shape), preamble});
       const std::uint64_t more = usual_unroll(series.space, DeviceType::gpu);
-      if (more != shape.unroll) {
+      if (!series.is_looped && more != shape.unroll) {
         RingShape longer = shape;
         longer.unroll = more;
         all.push_back({build_options(series, longer), preamble});

@@ -146,6 +146,12 @@ std::string in_order_text(const Finding& in_order) {
                                               : "");
 }
 
+/// "a loop around each load adds 0.07 % to it".
+std::string loop_text(const Finding& added) {
+  if (!added.value) return added.reason;
+  return fmt::format("a loop around each load adds {:.2g} % to it", 100.0 * *added.value);
+}
+
 /// "; 12 % below global 1", or that it is the same memory as far as one can tell.
 std::string beside_global_text(const Finding* ratio) {
   if (ratio == nullptr || !ratio->value) return {};
@@ -166,6 +172,10 @@ Card card(const ProbeResult& result) {
   for (const std::string& series : series_in(result.findings)) {
     if (const Finding* const in_order = find_finding(result.findings, "in_order", series)) {
       card.rows.push_back({series, in_order_text(*in_order)});
+      continue;
+    }
+    if (const Finding* const added = find_finding(result.findings, "loop_overhead", series)) {
+      card.rows.push_back({series, loop_text(*added)});
       continue;
     }
     std::vector<CardLevel> levels = levels_of(result, series);

@@ -102,6 +102,19 @@ TEST_CASE("a row says what the order of addresses saves") {
   CHECK(row(std::nullopt) == "not measured");
 }
 
+TEST_CASE("a row says what a loop around each load adds") {
+  ProbeResult result;
+  result.findings.push_back(
+      finding_of("loop_overhead", "global-looped", "share", "", 0.07, 0.05, 0.08));
+  Card found = card(result);
+  CHECK(found.unseen.empty());
+  REQUIRE(found.rows.size() == 1);
+  CHECK(found.rows[0].text == "a loop around each load adds 7 % to it");
+  result.findings.front().value.reset();
+  result.findings.front().reason = "not measured";
+  CHECK(card(result).rows[0].text == "not measured");
+}
+
 TEST_CASE("levels of global and local memory stand on the card, the others in rows") {
   ProbeResult result;
   add_level(result, "global", 1, 16.0, 1024.0, 0.0, "cache-or-far");

@@ -12,6 +12,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/levels.hpp"
+#include "clprobe/statistics.hpp"
 #include "probes/latency/ring_shape.hpp"
 #include "probes/latency/series.hpp"
 #include "probes/shared/card_parts.hpp"
@@ -222,6 +223,29 @@ void add_in_order(Findings& found, std::span<const CurvePoint> ordered,
   found.findings.push_back(std::move(finding));
 }
 
+/// What a loop around each load adds to a load, as a share of it: the middle one of the working
+/// sets that were measured both ways.
+void add_loop_overhead(Findings& found, std::span<const CurvePoint> looped,
+                       std::span<const CurvePoint> global) {
+  if (looped.empty()) return;
+  std::vector<double> added;
+  for (const CurvePoint& each : looped) {
+    if (!is_measured_near(global, each.working_set_bytes)) continue;
+    added.push_back(each.latency / nearest_latency(global, each.working_set_bytes) - 1.0);
+  }
+  Finding finding =
+      finding_of("loop_overhead", looped_series, "share", "beside several loads per iteration");
+  if (added.empty()) {
+    finding.reason = "as much by several loads per iteration was not measured";
+  } else {
+    const auto [low, high] = std::minmax_element(added.begin(), added.end());
+    finding.low = *low;
+    finding.high = *high;
+    finding.value = median(added);
+  }
+  found.findings.push_back(std::move(finding));
+}
+
 /// What each level takes more than the one before it.
 void add_steps_up(Findings& found, std::string_view series) {
   std::vector<Finding> times;
@@ -311,6 +335,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     if (series.name != global_series) add_beside_global(found, series.name, curve, global);
   }
   add_in_order(found, latency_curve(points, in_order_series, device), global);
+  add_loop_overhead(found, latency_curve(points, looped_series, device), global);
   add_host_memory(found, latency_curve(points, host_series, device), global);
   add_warnings(found, points);
   return found;

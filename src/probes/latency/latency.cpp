@@ -76,6 +76,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "beyond", .unit = "seconds", .role = Role::remark},
     {.name = "beside_global", .role = Role::remark},
     {.name = "in_order", .unit = "share", .role = Role::remark},
+    {.name = "loop_overhead", .unit = "share", .role = Role::remark},
     {.name = "host_memory"},
 };
 
@@ -221,14 +222,15 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       const Bytes buffer = is_cut_from_store(*series.spec) ? store : sizes[i].back();
       Point point;
       point.series = series.spec->name;
-      write_shape(
-          RingShape{.working_set_bytes = size.count,
-                    .step_bytes = series.step.count,
-                    .line_bytes = line_of(device, asked).count,
-                    .address = series.address,
-                    .unroll = asked.unroll.value_or(usual_unroll(series.spec->space, device.type)),
-                    .buffer_bytes = buffer.count},
-          point);
+      const std::uint64_t usual = usual_unroll(series.spec->space, device.type);
+      const std::uint64_t unroll = asked.unroll.value_or(usual);
+      write_shape(RingShape{.working_set_bytes = size.count,
+                            .step_bytes = series.step.count,
+                            .line_bytes = line_of(device, asked).count,
+                            .address = series.address,
+                            .unroll = series.spec->is_looped ? 1 : unroll,
+                            .buffer_bytes = buffer.count},
+                  point);
       result.points.push_back(std::move(point));
     }
   }

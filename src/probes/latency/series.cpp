@@ -58,6 +58,9 @@ Bytes page_step(const DeviceInfo& device) {
 
 Bytes whole_store(const Basis& basis) { return basis.store; }
 
+/// In the nearest level of any device, where a loop shows most.
+Bytes nearest_store(const Basis& basis) { return std::min(basis.store, kibibytes(8)); }
+
 Bytes constant_buffer(const Basis& basis) {
   return std::min(basis.device.constant_buffer, basis.store);
 }
@@ -91,6 +94,10 @@ std::string_view small_step_missing(const Basis& basis) {
 
 std::string_view prefetching_missing(const Basis& basis) {
   return is_simulated(basis.device) ? "a simulated device does not prefetch" : "";
+}
+
+std::string_view loops_missing(const Basis& basis) {
+  return is_simulated(basis.device) ? "a simulated device's loops take no time" : "";
 }
 
 std::string_view constants_missing(const Basis& basis) {
@@ -150,6 +157,17 @@ constexpr std::array<SeriesSpec, series_count> table{
                .automatic = global_form,
                .last = whole_store,
                .missing = prefetching_missing},
+    SeriesSpec{.name = looped_series,
+               .summary = "global memory by loops of one load",
+               .is_looped = true,
+               .spacing = Spacing::few,
+               .is_shown = false,
+               .is_special = true,
+               .is_on_request = true,
+               .forms = every_form,
+               .automatic = global_form,
+               .last = nearest_store,
+               .missing = loops_missing},
     SeriesSpec{.name = "constant-argument",
                .summary = "a buffer that the kernel takes as constant",
                .space = Space::constant_argument,
@@ -288,7 +306,8 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Asked& asked
     if (!asked.wants(spec.name)) continue;
     const std::string_view missing = spec.missing(basis);
     // A first look has no time for what only says how a device fetches.
-    const bool is_extra = !missing.empty() || (spec.is_in_order && asked.effort == Effort::quick);
+    const bool is_extra = !missing.empty() || (spec.is_in_order && asked.effort == Effort::quick) ||
+                          (spec.is_on_request && asked.effort != Effort::thorough);
     if (is_extra && spec.is_special && !asked.names(spec.name)) continue;
     plans.push_back({&spec, spec.is_by_page ? page_step(device) : line, spec.last(basis),
                      ratio_of(spec.spacing, asked.effort), sparse_from(device, asked.effort),

@@ -45,12 +45,14 @@ struct SeriesSpec {
   bool is_scalar{false};  ///< the start is uniform
   bool is_by_page{false};
   bool is_in_order{false};  ///< each node is followed by the next address, and not by a random one
+  bool is_looped{false};    ///< a load per iteration, whatever was asked for
   bool is_on_host{false};   ///< in memory that the driver makes for the host to map
   Spacing spacing{Spacing::sparse};
   Bytes first{kibibytes(1)};  ///< smallest working set; two steps at least
   bool is_refined{false};     ///< gets more sizes around its knees
   bool is_shown{true};        ///< has levels of its own
   bool is_special{false};     ///< where a device has it not, nobody misses it
+  bool is_on_request{false};  ///< measured where --series names it, or with --thorough
   std::span<const AddressForm> forms;
   AddressForm (*automatic)(const DeviceInfo&);
   Bytes (*last)(const Basis&);
@@ -66,11 +68,12 @@ inline bool is_cut_from_store(const SeriesSpec& series) {
 inline constexpr std::string_view global_series = "global";
 inline constexpr std::string_view pages_series = "global-pages";
 inline constexpr std::string_view in_order_series = "global-in-order";
+inline constexpr std::string_view looped_series = "global-looped";
 inline constexpr std::string_view host_series = "host";
 
 std::span<const SeriesSpec> all_series();
 
-inline constexpr std::size_t series_count = 9;
+inline constexpr std::size_t series_count = 10;
 /// The same as the probe declares them.
 extern const std::array<Series, series_count> declared_series;
 

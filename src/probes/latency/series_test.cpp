@@ -42,6 +42,28 @@ TEST_CASE("a device that has everything is asked everything") {
   CHECK(series_of(plan_of(amd()).points) == with_scalar);
 }
 
+TEST_CASE("loops of one load are measured in the nearest level, where they are asked for") {
+  const auto points = [](Effort effort, bool is_named) {
+    Request request;
+    request.effort = effort;
+    if (is_named) request.series = {"global", "global-looped"};
+    std::vector<Point> found = plan_of(big_gpu(), request).points;
+    std::erase_if(found, [](const Point& each) { return each.series != "global-looped"; });
+    return found;
+  };
+  CHECK(points(Effort::normal, false).empty());
+  CHECK(points(Effort::thorough, false).size() == 4);
+  const std::vector<Point> named = points(Effort::normal, true);
+  CHECK(sizes_of(named, "global-looped") ==
+        std::vector<std::uint64_t>{kibibytes(1).count, kibibytes(8).count});
+  for (const Point& each : named) CHECK(each.parameters.integer("unroll") == 1);
+  DeviceInfo simulated = big_gpu();
+  simulated.type = DeviceType::simulated;
+  Request request;
+  request.series = {"global-looped"};
+  CHECK(plan_of(simulated, request).points.empty());
+}
+
 TEST_CASE("the order of addresses is looked at by a few sizes, and not by a first look") {
   const auto sizes = [](const DeviceInfo& device, Effort effort, bool is_named) {
     Request request;
