@@ -78,6 +78,18 @@ std::vector<std::string> environment_with(
   return lines;
 }
 
+/// PoCL counts the machine's cores, and not those that are allowed here. Its threads stay on a core
+/// each, since the system may put two on one for as long as a launch takes; of sixteen that share
+/// two cores, those that hold a lock wait for those that ask for it.
+void settle_threads_of_pocl() {
+  const system::Cores cores;
+  if (cores.has_all()) {
+    setenv("POCL_AFFINITY", "1", 0);
+  } else if (getenv("POCL_CPU_MAX_CU_COUNT") == nullptr) {  // its newer name
+    setenv("POCL_MAX_PTHREAD_COUNT", std::to_string(cores.allowed().size()).c_str(), 0);
+  }
+}
+
 // Of what a driver prints, its last words are kept.
 constexpr std::size_t max_words = 4096;
 // A driver that prints without end must not keep the program from looking at the time.
@@ -89,9 +101,7 @@ ChildProcess::ChildProcess(const std::string& vendors,
                            const std::vector<std::pair<std::string, std::string>>& changes) {
   // Cycles of millions of nodes are walked at random: on small pages that takes twice as long.
   setenv("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1", 0);
-  // PoCL's threads stay on a core each: the system may put two on one, for as long as a launch
-  // takes. It counts the machine's cores, and not those that are allowed here.
-  if (system::Cores().has_all()) setenv("POCL_AFFINITY", "1", 0);
+  settle_threads_of_pocl();
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw ChildLost(fmt::format("socketpair: {}", std::strerror(errno)));

@@ -18,6 +18,18 @@ setup() {
   json_says '(.devices | length) == 1 and .devices[0].platform == "Portable Computing Language"'
 }
 
+@test "PoCL has as many threads as there are cores that may be used, unless somebody says how many" {
+  [ "$(nproc)" -gt 1 ] || skip "there is one core"
+  local core
+  core=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
+  run --separate-stderr taskset -c "$core" "$CLPROBE" list --json
+  json_says '.devices[0].compute_units == 1'
+  POCL_MAX_PTHREAD_COUNT=2 run --separate-stderr taskset -c "$core" "$CLPROBE" list --json
+  json_says '.devices[0].compute_units == 2'
+  clprobe list --json
+  json_says ".devices[0].compute_units == $(nproc)"
+}
+
 @test "no driver at all: exit 3, and which package or file is missing" {
   local command
   for command in list latency; do

@@ -36,8 +36,9 @@ std::int64_t largest_items(const DeviceInfo& device, const Asked& asked) {
 }
 
 /// Every second number of work-items of the first two sub-groups, where caches and barriers have
-/// their steps; then fewer, until a jump is seen. Of a device's large groups one per sub-group:
-/// their steps are coarse beside their scatter, and more loads of a work-item ask for as much.
+/// their steps; then fewer, until a jump is seen. Of a device's large groups one in four
+/// sub-groups: their steps are coarse beside their scatter, and more loads of a work-item ask for
+/// as much.
 std::vector<int> work_items_of(const DeviceInfo& device, const Asked& asked) {
   if (!asked.work_items.empty()) return asked.work_items;
   const auto max = static_cast<int>(largest_items(device, asked));
@@ -47,7 +48,7 @@ std::vector<int> work_items_of(const DeviceInfo& device, const Asked& asked) {
   const bool is_even = is_simulated(device) || asked.effort == Effort::thorough;
   const auto step_behind = [&](int n) {
     if (n < 2 * sub_group) return fine;
-    return is_even || n < static_cast<int>(usual_group) ? coarse : std::max(coarse, sub_group);
+    return is_even || n < static_cast<int>(usual_group) ? coarse : std::max(coarse, 4 * sub_group);
   };
   std::vector<int> items;
   for (int n = fine; n <= max; n += step_behind(n)) items.push_back(n);

@@ -36,7 +36,7 @@ constexpr Option options[]{
      .summary = "work-items per group: 2-64 or 32,64,128",
      .details = "How many work-items the one work-group has: numbers and ranges, at most 256 of "
                 "them. By default every second up to two sub-groups, every eighth up to the "
-                "largest group (of a device's beyond 256 whole sub-groups), and every second "
+                "largest group (of a device's beyond 256 every 4th sub-group), and every second "
                 "around jumps.",
      .value = Numbers{1, 65536}},
     {.name = "loads",

@@ -50,7 +50,8 @@ TEST_CASE("a GPU with a clock gets curves of both targets, and chains") {
   }
 }
 
-TEST_CASE("groups of devices go to 1024, by sub-groups beyond 256, and of a first look to 256") {
+TEST_CASE(
+    "groups of devices go to 1024, by four sub-groups beyond 256, and of a first look to 256") {
   const auto items_of = [](const DeviceInfo& device, Effort effort) {
     Request request;
     request.effort = effort;
@@ -64,8 +65,8 @@ TEST_CASE("groups of devices go to 1024, by sub-groups beyond 256, and of a firs
   CHECK(*usual.rbegin() == 1024);
   CHECK(usual.contains(248));
   CHECK(usual.contains(256));
-  CHECK(std::vector<std::uint64_t>(usual.upper_bound(256), usual.upper_bound(352)) ==
-        std::vector<std::uint64_t>{288, 320, 352});
+  CHECK(std::vector<std::uint64_t>(usual.upper_bound(256), usual.upper_bound(640)) ==
+        std::vector<std::uint64_t>{384, 512, 640});
   CHECK(*items_of(gpu(), Effort::quick).rbegin() == 256);
   CHECK(items_of(gpu(), Effort::thorough).size() == 512);
   DeviceInfo simulated = gpu();
