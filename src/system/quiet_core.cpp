@@ -86,7 +86,8 @@ int QuietCore::choose(int here) {
       best = core;
       best_ns = ns;
     }
-    if (!is_first && best_ns <= about_as_fast * *fastest_ns_) break;
+    found_one_ = best_ns <= about_as_fast * *fastest_ns_;
+    if (!is_first && found_one_) break;
   }
   return best;
 }

@@ -25,6 +25,8 @@ class QuietCore {
   int choose(int here);
   /// Moves this thread there. It is not kept there.
   void seek();
+  /// Whether the last look found a core that is about as fast as any was before.
+  [[nodiscard]] bool found_one() const { return found_one_; }
 
  private:
   double ns_on(int core);
@@ -32,6 +34,7 @@ class QuietCore {
   std::vector<int> allowed_;
   Measure measure_;
   std::optional<double> fastest_ns_{};  // anywhere until now
+  bool found_one_{true};
 };
 
 }  // namespace clprobe::system

@@ -210,8 +210,10 @@ class Server {
   void leave_busy_core(const Point& point) {
     constexpr std::chrono::milliseconds between{50};
     const auto now = std::chrono::steady_clock::now();
+    // Where all are busy, to look at each of them takes a millisecond.
+    const bool is_worth_it = is_of_host(point, session().info()) && quiet_core_.found_one();
     const bool is_due = !last_seek_ || now - *last_seek_ >= between;
-    if (!is_gpu(session().info()) || !(is_due || is_of_host(point, session().info()))) return;
+    if (!is_gpu(session().info()) || !(is_due || is_worth_it)) return;
     quiet_core_.seek();
     last_seek_ = now;
   }

@@ -52,8 +52,10 @@ TEST_CASE("where all are slow, or may not be used, it is the fastest") {
   Host host{{{0, 10.0}, {1, 10.0}, {2, 10.0}}};
   QuietCore quiet = host.quiet_core();
   quiet.choose(0);
+  CHECK(quiet.found_one());
   host.ns = {{0, 20.0}, {1, HUGE_VAL}, {2, 19.0}};
   CHECK(quiet.choose(0) == 2);
+  CHECK_FALSE(quiet.found_one());
   host.ns = {{0, HUGE_VAL}, {1, HUGE_VAL}, {2, HUGE_VAL}};
   CHECK(quiet.choose(1) == 1);
 }
