@@ -50,8 +50,7 @@ TEST_CASE("a GPU with a clock gets curves of both targets, and chains") {
   }
 }
 
-TEST_CASE(
-    "groups of devices go to 1024, by four sub-groups beyond 256, and of a first look to 256") {
+TEST_CASE("groups of devices go to 1024, by 4 sub-groups beyond 256, of a first look to 256") {
   const auto items_of = [](const DeviceInfo& device, Effort effort) {
     Request request;
     request.effort = effort;
