@@ -116,8 +116,9 @@ class Charts(PageTest):
         return self.all(f"#probe-{probe} canvas")[0]
 
     def controls(self, probe: str) -> dict[str, Any]:
-        return {box.text: box for box in self.all(f"#probe-{probe} .toggle, "
-                                                  f"#probe-{probe} .controls button")}
+        """By their texts; of those that several charts have, the first chart's."""
+        boxes = self.all(f"#probe-{probe} .toggle, #probe-{probe} .controls button")
+        return {box.text: box for box in reversed(boxes)}
 
     def test_heat_maps_by_device_and_series(self) -> None:
         runs = all_probes_runs()

@@ -56,11 +56,12 @@ def probes_of(runs: list[Run]) -> set[str]:
 
 
 def charts_of(runs: list[Run]) -> int:
-    """One for each probe, and those that `inflight` has beside its curves."""
+    """One for each probe, those that `inflight` has beside its curves, and the models of `banks`."""
     series = {point["series"] for run in runs for result in run["results"]
               for point in result["points"]}
     return (len(probes_of(runs)) + ("loaded-traffic" in series) +
-            any(name.endswith("-chains") for name in series))
+            any(name.endswith("-chains") for name in series) +
+            len(series & {"load-model", "store-model"}))
 
 
 def thread_latency_series(run: Run) -> set[str]:

@@ -212,7 +212,7 @@ std::vector<CardPlot> model_plots(const ProbeResult& result) {
         .series = {std::string(kind.name)},
         .by = "product",
         .across_title = "sub-groups x accesses x ways",
-        .value_title = "time of all accesses",
+        .value_title = c1->unit == "cycles" ? "cycles of all accesses" : "time of all accesses",
         .unit = c1->unit};
     for (std::size_t i = 0; i < result.points.size(); ++i) {
       const Point& point = result.points[i];
