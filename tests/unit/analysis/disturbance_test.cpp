@@ -318,19 +318,28 @@ ComparedFinding measured(const Trace& trace, double begin, double span_s, int mo
   return digest(run, "run").results.at(0).findings.at(0);
 }
 
-/// In which share of pairs of runs of one machine the interval of their ratio holds 1.
-double coverage(const Trace& trace, double span_s, int moments) {
+/// In which share of pairs of runs of one machine the interval of their ratio holds 1, where `run`
+/// makes one of a run that begins then.
+template <typename MakeRun>
+double share_covered(const Trace& trace, double span_s, int pairs, MakeRun run) {
   std::mt19937_64 random(11);
   std::uniform_real_distribution<double> begin(0.0, trace.seconds.back() - span_s);
-  constexpr int pairs = 2000;
   int covered = 0;
   for (int i = 0; i < pairs; ++i) {
-    const ComparedFinding a = measured(trace, begin(random), span_s, moments, random);
-    const ComparedFinding b = measured(trace, begin(random), span_s, moments, random);
-    const Interval change = difference(locate(a), locate(b)).interval;
+    const Place a = run(begin(random), random);
+    const Place b = run(begin(random), random);
+    const Interval change = difference(a, b).interval;
     if (change.low <= 0.0 && 0.0 <= change.high) ++covered;
   }
   return static_cast<double>(covered) / pairs;
+}
+
+/// By intervals of what `moments` looks at a reference saw.
+double coverage(const Trace& trace, double span_s, int moments) {
+  constexpr int pairs = 2000;
+  return share_covered(trace, span_s, pairs, [&](double begin, std::mt19937_64& random) {
+    return locate(measured(trace, begin, span_s, moments, random));
+  });
 }
 
 /// The same level as `level_of` finds, by so many visits of each of four points, and its interval
@@ -363,19 +372,11 @@ Place by_bootstrap(const Trace& trace, double begin, double span_s, int visits,
   return place;
 }
 
-/// As `coverage`.
 double coverage_of_bootstrap(const Trace& trace, double span_s, int visits) {
-  std::mt19937_64 random(11);
-  std::uniform_real_distribution<double> begin(0.0, trace.seconds.back() - span_s);
   constexpr int pairs = 200;
-  int covered = 0;
-  for (int i = 0; i < pairs; ++i) {
-    const Place a = by_bootstrap(trace, begin(random), span_s, visits, random);
-    const Place b = by_bootstrap(trace, begin(random), span_s, visits, random);
-    const Interval change = difference(a, b).interval;
-    if (change.low <= 0.0 && 0.0 <= change.high) ++covered;
-  }
-  return static_cast<double>(covered) / pairs;
+  return share_covered(trace, span_s, pairs, [&](double begin, std::mt19937_64& random) {
+    return by_bootstrap(trace, begin, span_s, visits, random);
+  });
 }
 
 struct Column {
