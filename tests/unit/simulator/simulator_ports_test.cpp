@@ -153,8 +153,8 @@ TEST_CASE("a mapped line that is owned is written to without an entry of the sto
   machine.sharing.coherence = Coherence::ownership;
   Trace trace;
   trace.locks = {{.address = std::uint64_t{1} << 20U}};
-  const auto lines_written = [&](Instruction second) {
-    trace.programs = {{mapped(store(line(9))), acquire(0), release(0), std::move(second)}};
+  const auto lines_written = [&](const Instruction& second) {
+    trace.programs = {{mapped(store(line(9))), acquire(0), release(0), second}};
     trace.groups = {make_group(machine, 1)};
     return simulate(machine, trace).lines_written;
   };
