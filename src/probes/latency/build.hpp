@@ -27,7 +27,8 @@ std::string table_text(const RingShape& shape, std::uint32_t key);
 
 /// Loads per iteration where nobody asked for a number. Behind a load from an on-chip memory that
 /// takes 23 or 28 cycles, as an H200's local memory and constants, the end of the loop adds 5:
-/// among 16 loads 1.3 %, among 64 0.3 %. A CPU has neither memory, and its compilers take longer.
+/// among 16 loads 1.3 %, among 64 it is to be a quarter of that. A CPU has neither memory, and its
+/// compilers take longer.
 std::uint64_t usual_unroll(Space space, DeviceType type);
 
 /// Every way to build the file for the default unrolling.
