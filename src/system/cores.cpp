@@ -11,13 +11,6 @@
 namespace clprobe::system {
 namespace {
 
-cpu_set_t set_of(const std::vector<int>& cores) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
-  return set;
-}
-
 /// All threads, those of drivers too: each has a set of its own.
 std::vector<int> threads_of_process() {
   std::vector<int> all;
@@ -34,6 +27,13 @@ std::vector<int> threads_of_process() {
 }
 
 }  // namespace
+
+cpu_set_t set_of(const std::vector<int>& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
+  return set;
+}
 
 Cores::Cores() {
   cpu_set_t set;

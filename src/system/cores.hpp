@@ -11,6 +11,9 @@
 
 namespace clprobe::system {
 
+/// Those cores, as the system takes them.
+cpu_set_t set_of(const std::vector<int>& cores);
+
 /// Keeps all threads of this process on one core at a time, or where they were before. What the
 /// system refuses has no effect.
 class Cores {

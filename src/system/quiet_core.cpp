@@ -45,15 +45,8 @@ double ns_of_mixing() {
   return times[1];
 }
 
-cpu_set_t set_of(int core) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(core), &set);
-  return set;
-}
-
 double ns_of_mixing_on(int core) {
-  const cpu_set_t one = set_of(core);
+  const cpu_set_t one = set_of({core});
   return sched_setaffinity(0, sizeof one, &one) == 0 ? ns_of_mixing() : HUGE_VAL;
 }
 
@@ -97,7 +90,7 @@ void QuietCore::seek() {
   CPU_ZERO(&before);
   const std::optional<PlaceOfThread> place = place_of_thread();
   if (allowed_.size() < 2 || !place || sched_getaffinity(0, sizeof before, &before) != 0) return;
-  const cpu_set_t chosen = set_of(choose(place->core));
+  const cpu_set_t chosen = set_of({choose(place->core)});
   sched_setaffinity(0, sizeof chosen, &chosen);
   sched_setaffinity(0, sizeof before, &before);
 }
