@@ -92,6 +92,10 @@ class Backend {
   /// Of a CPU: from now on the `turn`-th of its cores runs what a single core runs. Cores differ in
   /// speed by a fifth while their neighbours are busy, and a process stays on one for seconds.
   virtual void use_core(std::size_t /*turn*/) {}
+  /// The clock of budgets and of all that is told with its time.
+  [[nodiscard]] virtual std::chrono::steady_clock::time_point now() const {
+    return std::chrono::steady_clock::now();
+  }
   /// Of a CPU. Zeros where nobody knows.
   [[nodiscard]] virtual CoreUse core_use() const { return {}; }
 };

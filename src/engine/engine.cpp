@@ -119,7 +119,7 @@ class Measuring::Passes {
 
   [[nodiscard]] bool cancelled() const { return observer_.cancelled && observer_.cancelled(); }
   [[nodiscard]] double elapsed_s() const {
-    const auto here = begin_ ? Seconds(Steady::now() - *begin_) : Seconds(0.0);
+    const auto here = begin_ ? Seconds(backend_.now() - *begin_) : Seconds(0.0);
     return elapsed_before_s_ + here.count();
   }
   [[nodiscard]] std::size_t points_left() const {
@@ -157,7 +157,7 @@ class Measuring::Passes {
 };
 
 void Measuring::Passes::begin() {
-  begin_ = Steady::now();
+  begin_ = backend_.now();
   cores_at_begin_ = backend_.core_use();
 }
 
@@ -223,9 +223,9 @@ void Measuring::Passes::visit_all(const std::vector<std::size_t>& order) {
 
 void Measuring::Passes::leave_to_others() {
   if (!observer_.between_points) return;
-  const Steady::time_point before = Steady::now();
+  const Steady::time_point before = backend_.now();
   observer_.between_points();
-  *begin_ += Steady::now() - before;
+  *begin_ += backend_.now() - before;
 }
 
 void Measuring::Passes::add_refined() {
@@ -281,7 +281,7 @@ bool Measuring::Passes::is_worth_another_visit() const {
   if (is_given_ || is_simulated(backend_.device()) || cancelled()) return false;
   if (!ended_.is_done || rounds_ >= std::max(budget_.max_visits, enough_visits)) return false;
   if (is_beyond_budget() && has_all()) return false;
-  const Seconds run = Steady::now() - observer_.began;
+  const Seconds run = backend_.now() - observer_.began;
   return elapsed_before_s_ * (rounds_ + 1) / rounds_ <= max_share * run.count();
 }
 

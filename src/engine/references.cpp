@@ -48,7 +48,7 @@ void References::choose(const Plan& plan, const Request& request, bool is_time_r
     followed_.push_back({.point = 0});
   }
   if (!is_time_real_) seen_ = plan.recorded_references;
-  for (Followed& each : followed_) each.began = each.last = Steady::now();
+  for (Followed& each : followed_) each.began = each.last = backend_.now();
 }
 
 void References::follow(std::span<const Point> points) {
@@ -70,7 +70,7 @@ void References::look_at_kept(std::span<const Point> points, std::chrono::second
 /// and the others need not wait for it.
 bool References::is_due(const Followed& followed, Steady::duration at_least) const {
   constexpr std::chrono::milliseconds hardly_any{2};
-  const Steady::time_point now = Steady::now();
+  const Steady::time_point now = backend_.now();
   if (now - followed.last < at_least) return false;
   // A simulated run is the same however long it takes.
   if (!is_time_real_ || followed.spent <= followed.looks * hardly_any) return true;
@@ -96,21 +96,21 @@ bool References::measure(Followed& followed, const Point& planned) {
   if (!planned.failure.empty()) return false;
   Point point = followed.alone.value_or(planned);
   point.samples.clear();
-  const Steady::time_point now = Steady::now();
+  const Steady::time_point now = backend_.now();
   try {
     const Work work =
         followed.alone ? backend_.prepare_kept(probe_, point) : backend_.prepare(probe_, point);
     // What is kept is laid out once.
     const bool is_once = followed.alone && followed.looks == 0;
-    const Steady::time_point begin = is_once ? Steady::now() : now;
+    const Steady::time_point begin = is_once ? backend_.now() : now;
     // More than a visit's where they take little: what a moment scatters by is no disturbance of
     // the run. Of dear ones more moments tell more.
     const std::uint64_t visits = followed.place ? 3 : 1;
     for (std::uint64_t visit = 0; visit < visits; ++visit) {
-      if (visit > 0 && Steady::now() - begin > dear) break;
+      if (visit > 0 && backend_.now() - begin > dear) break;
       sample_visit(work, backend_.device(), budget_, visit, point);
     }
-    followed.last = Steady::now();
+    followed.last = backend_.now();
     followed.spent += followed.last - begin;
     ++followed.looks;
   } catch (const DeviceError& error) {

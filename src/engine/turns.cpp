@@ -84,9 +84,9 @@ Round take_round(const Probe& probe, const TurnSide& baseline, const Point& base
   // The first one after a while finds clocks and caches as somebody else left them.
   visit(early);
   visit(1 - early);
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = baseline.backend->now();
   const auto is_over = [&](int blocks) {
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    const std::chrono::duration<double> spent = baseline.backend->now() - begin;
     return blocks >= budget.max_blocks ||
            (blocks >= budget.min_blocks && spent * (blocks + 1) > budget.time * blocks);
   };

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "clprobe/engine.hpp"
@@ -202,10 +201,7 @@ TEST_CASE("points whose intervals stay wide are visited a dozen times, where tha
 }
 
 TEST_CASE("a probe that took most of the run's time is not visited again") {
-  FakeBackend backend([](const Point&, std::uint64_t iterations) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    return launch_of(iterations, 1.0);
-  });
+  FakeBackend backend(steady());
   const Probe fake = fake_probe();
   Budget budget = three_visits();
   budget.min_visits = 1;

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "clprobe/engine.hpp"
@@ -176,9 +175,9 @@ TEST_CASE("a reference that takes long is looked at for no more than a twentieth
   Probe probe = fake_probe();
   probe.plan = with_references;
   FakeBackend backend(noisy_points(0, 1.0));
-  backend.on_prepare([](const Point& point) {
+  backend.on_prepare([&](const Point& point) {
     constexpr std::chrono::milliseconds long_time{25};
-    if (id_of(point) == 1) std::this_thread::sleep_for(long_time);
+    if (id_of(point) == 1) backend.wait(long_time);
   });
   const ProbeResult result = measure(probe, backend, request_of_points(20), ample_budget(), {});
   REQUIRE(result.references.size() == 2);
@@ -196,7 +195,7 @@ TEST_CASE("of a dear reference a moment has one visit, of others three") {
     FakeBackend backend([&](const Point& point, std::uint64_t iterations) {
       if (id_of(point) == 20) {
         ++launches;
-        std::this_thread::sleep_for(each);
+        backend.wait(each);
       }
       return launch_of(iterations, 1000.0);
     });
@@ -228,7 +227,7 @@ TEST_CASE("between points others may look at what is kept, in the run's time") {
   Observer looking;
   constexpr std::chrono::milliseconds long_time{100};
   looking.between_points = [&] {
-    if (++calls == 1) std::this_thread::sleep_for(long_time);
+    if (++calls == 1) backend.wait(long_time);
     other.look_at_kept(std::chrono::seconds(0));
   };
   const ProbeResult result = measure(fake_probe(), backend, request_of_points(4), budget, looking);

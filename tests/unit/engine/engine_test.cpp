@@ -9,7 +9,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -295,19 +294,16 @@ TEST_CASE("an interrupt before the first point leaves an empty result") {
 }
 
 TEST_CASE("the time budget cuts the run, which says so and keeps what it has") {
-  FakeBackend backend([](const Point&, std::uint64_t iterations) {
-    std::this_thread::sleep_for(std::chrono::microseconds(50));  // a clock that surely moves
-    return launch_of(iterations, 1.0);
-  });
+  FakeBackend backend(steady());
   Budget budget = ample_budget();
   budget.probe_time = std::chrono::nanoseconds(1);
   const ProbeResult result = measure_fake(backend, request_of_points(7), budget);
-  // The first visit makes what all points use and is not counted.
-  CHECK(result.points.size() == 1);
+  // The first visit makes what all points use and is not counted; the second is beyond the budget.
+  CHECK(result.points.size() == 2);
   CHECK(result.status == Status::ok);
   const auto warnings = warnings_called(result, "time_budget_short");
   REQUIRE(warnings.size() == 1);
-  CHECK(warnings[0].facts.integer("measured") == 1);
+  CHECK(warnings[0].facts.integer("measured") == 2);
   CHECK(warnings[0].facts.integer("planned") == 7);
 }
 
@@ -323,14 +319,12 @@ Probe ordered_probe() {
 
 TEST_CASE("of the first visit of an ordered plan a budget spares so much and no more") {
   const auto points_measured = [](const Probe& probe, std::chrono::duration<double> spared) {
-    FakeBackend backend([is_first = true](const Point&, std::uint64_t iterations) mutable {
-      if (std::exchange(is_first, false)) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1000));
-      }
-      return launch_of(iterations, 1.0);
+    FakeBackend backend(steady());
+    backend.on_prepare([&, is_first = true](const Point&) mutable {
+      if (std::exchange(is_first, false)) backend.wait(std::chrono::seconds(1));
     });
     Budget budget = ample_budget();
-    budget.probe_time = std::chrono::milliseconds(900);  // a busy host may stop for some
+    budget.probe_time = std::chrono::milliseconds(900);
     budget.first_visit_time = spared;
     return measure(probe, backend, request_of_points(7), budget, {}).points.size();
   };
