@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "clprobe/launch_image.hpp"
+
 namespace clprobe::bundle {
 
 inline constexpr std::string_view schema_name = "clprobe-launch";
@@ -30,8 +32,6 @@ inline constexpr std::size_t max_arguments = 256;
 inline constexpr std::size_t max_name_bytes = 1024;
 inline constexpr std::size_t max_value_bytes = 4096;
 inline constexpr std::size_t max_launches = 65'536;
-
-using Sizes = std::array<std::uint64_t, 3>;
 
 /// What a launch is asked for: as many sizes as there are dimensions, 0 behind them.
 struct NdRange {
@@ -78,24 +78,27 @@ struct Contents {
   friend bool operator==(const Contents&, const Contents&) = default;
 };
 
-/// A buffer, before the launch.
+/// A buffer or an image, before the launch.
 struct Object {
   std::string name{};
   std::uint64_t bytes{0};
   std::string sha256{};                ///< of what was captured; empty: described by `contents`
   std::optional<Contents> contents{};  ///< of what was not
+  std::optional<Image> image{};        ///< of an image: `bytes` are those of its pixels
 
   friend bool operator==(const Object&, const Object&) = default;
 };
 
-enum class ArgumentKind { buffer, local, value, null };
+enum class ArgumentKind { buffer, local, value, null, image, sampler };
 
 struct Argument {
   ArgumentKind kind{ArgumentKind::value};
-  std::size_t object{0};    ///< of a buffer: its place among the objects
-  std::uint64_t origin{0};  ///< of a buffer that is a part of the object
-  std::uint64_t bytes{0};   ///< of such a part (0: it is the object), and of local memory
-  std::string value{};      ///< of a value: its bytes
+  std::size_t object{0};             ///< of a buffer or an image: its place among the objects
+  std::uint64_t origin{0};           ///< of a buffer that is a part of the object
+  std::uint64_t bytes{0};            ///< of such a part (0: it is the object), and of local memory
+  std::string value{};               ///< of a value: its bytes
+  std::optional<Image> image{};      ///< of an image whose memory is that part of a buffer
+  std::optional<Sampler> sampler{};  ///< of a sampler
 
   friend bool operator==(const Argument&, const Argument&) = default;
 };

@@ -8,6 +8,8 @@
 #include <set>
 
 #include "clprobe/launch.hpp"
+#include "launch/argument_from_json.hpp"
+#include "launch/image_from_json.hpp"
 #include "launch/scalar.hpp"
 #include "run/json.hpp"
 
@@ -43,14 +45,6 @@ std::string identifier_in(const Cursor& cursor) {
   });
   if (!is_name) cursor.refuse("a name of letters, digits and '_'");
   return text;
-}
-
-std::uint64_t number_up_to(const Cursor& cursor, std::uint64_t least, std::uint64_t most) {
-  const std::uint64_t number = cursor.natural();
-  if (number < least || number > most) {
-    cursor.refuse(fmt::format("an integer from {} to {}", least, most));
-  }
-  return number;
 }
 
 double sane_number(const Cursor& cursor, double most) {
@@ -108,69 +102,32 @@ Contents read_contents(const Cursor& type, const Cursor& count, const Cursor& fi
 }
 
 Object read_object_entry(const Cursor& cursor) {
-  constexpr std::array<std::string_view, 7> keys{"buffer", "bytes", "sha256", "type",
-                                                 "count",  "fill",  "value"};
-  const auto [name, bytes, hash, type, count, fill, value] = cursor.members(keys);
+  constexpr std::array<std::string_view, 9> keys{"buffer", "image", "layout", "bytes", "sha256",
+                                                 "type",   "count", "fill",   "value"};
+  const auto [buffer, image, layout, bytes, hash, type, count, fill, value] = cursor.members(keys);
   Object object;
-  object.name = identifier_in(name);
+  if (buffer.is_missing() == image.is_missing()) cursor.refuse("one of buffer and image");
+  object.name = identifier_in(image.is_missing() ? buffer : image);
+  if (image.is_missing() && !layout.is_missing()) layout.refuse("nothing, since it is of images");
+  if (!image.is_missing()) {
+    object.image = read_own_layout(layout);
+    if (hash.is_missing()) cursor.refuse("the sha256 of what the image holds");
+  }
   if (!hash.is_missing()) {
     for (const Cursor* const each : {&type, &count, &fill, &value}) {
       if (!each->is_missing()) each->refuse("no description beside a sha256");
     }
     object.sha256 = hash_in(hash);
     object.bytes = number_up_to(bytes, 1, max_object_bytes);
+    if (object.image && bytes_of_pixels(*object.image) != object.bytes) {
+      bytes.refuse(fmt::format("the {} bytes of its pixels", *bytes_of_pixels(*object.image)));
+    }
     return object;
   }
   if (!bytes.is_missing()) bytes.refuse("no bytes where type and count say them");
   object.contents = read_contents(type, count, fill, value);
   object.bytes = object.contents->count * bytes_of(object.contents->type);
   return object;
-}
-
-/// The places of the objects by their names.
-using Places = std::map<std::string, std::size_t, std::less<>>;
-
-std::size_t place_in(const Cursor& name, const Places& places) {
-  const auto found = places.find(name.text());
-  if (found == places.end()) name.refuse("the name of one of the objects");
-  return found->second;
-}
-
-Argument read_buffer(const Cursor& buffer, const Cursor& origin, const Cursor& bytes,
-                     const Places& places, const std::vector<Object>& objects) {
-  Argument argument{.kind = ArgumentKind::buffer, .object = place_in(buffer, places)};
-  if (origin.is_missing() && bytes.is_missing()) return argument;
-  const std::uint64_t whole = objects[argument.object].bytes;
-  argument.origin = number_up_to(origin, 0, whole - 1);
-  argument.bytes = number_up_to(bytes, 1, whole - argument.origin);
-  return argument;
-}
-
-Argument read_argument(const Cursor& cursor, const Places& places,
-                       const std::vector<Object>& objects) {
-  constexpr std::array<std::string_view, 8> keys{"buffer", "origin", "bytes", "local_bytes",
-                                                 "hex",    "type",   "value", "null"};
-  const auto found = cursor.members(keys);
-  const auto& [buffer, origin, bytes, local, hex, type, value, null] = found;
-  const int kinds = static_cast<int>(!buffer.is_missing()) + static_cast<int>(!local.is_missing()) +
-                    static_cast<int>(!hex.is_missing()) + static_cast<int>(!value.is_missing()) +
-                    static_cast<int>(!null.is_missing());
-  if (kinds != 1) cursor.refuse("one of buffer, local_bytes, value, hex and null");
-  if (buffer.is_missing()) {
-    for (const Cursor* const each : {&origin, &bytes}) {
-      if (!each->is_missing()) each->refuse("nothing, since it is of buffers");
-    }
-  }
-  if (value.is_missing() && !type.is_missing()) type.refuse("nothing, since it is of values");
-  if (!buffer.is_missing()) return read_buffer(buffer, origin, bytes, places, objects);
-  if (!local.is_missing()) {
-    constexpr std::uint64_t max_local = std::uint64_t{1} << 30U;
-    return {.kind = ArgumentKind::local, .bytes = number_up_to(local, 1, max_local)};
-  }
-  if (!hex.is_missing()) return {.kind = ArgumentKind::value, .value = bytes_in(hex)};
-  if (!value.is_missing()) return {.kind = ArgumentKind::value, .value = vector_in(value, type)};
-  if (!null.boolean()) null.refuse("true");
-  return {.kind = ArgumentKind::null};
 }
 
 Sizes read_sizes(const Cursor& cursor, std::uint32_t dimensions, std::uint64_t least) {
@@ -219,12 +176,18 @@ std::vector<Object> read_objects(const Cursor& cursor, Places& places) {
   return objects;
 }
 
-std::vector<Epilogue> read_epilogue(const Cursor& cursor, const Places& places) {
+std::vector<Epilogue> read_epilogue(const Cursor& cursor, const Places& places,
+                                    const std::vector<Object>& objects) {
   std::set<std::size_t> seen;
   return read_each(cursor, max_objects, [&](const Cursor& each) {
-    constexpr std::array<std::string_view, 2> keys{"buffer", "sha256"};
-    const auto [buffer, hash] = each.members(keys);
-    Epilogue epilogue{place_in(buffer, places), hash_in(hash)};
+    constexpr std::array<std::string_view, 3> keys{"buffer", "image", "sha256"};
+    const auto [buffer, image, hash] = each.members(keys);
+    if (buffer.is_missing() == image.is_missing()) each.refuse("one of buffer and image");
+    const Cursor& name = image.is_missing() ? buffer : image;
+    Epilogue epilogue{place_in(name, places), hash_in(hash)};
+    if (objects[epilogue.object].image.has_value() == image.is_missing()) {
+      name.refuse("an object of that kind");
+    }
     if (!seen.insert(epilogue.object).second) each.refuse("each object only once");
     return epilogue;
   });
@@ -271,7 +234,7 @@ Launch read_launch(const Cursor& root) {
     launch.app_event_ns =
         read_each(event_ns, max_launches, [](const Cursor& each) { return each.natural(); });
   }
-  if (!epilogue.is_missing()) launch.epilogue = read_epilogue(epilogue, places);
+  if (!epilogue.is_missing()) launch.epilogue = read_epilogue(epilogue, places, launch.objects);
   return launch;
 }
 

@@ -119,9 +119,32 @@ std::string write_program(const Program& program) {
   return members.object();
 }
 
+std::string write_layout(const Image& image) {
+  Members members;
+  members.add_text("kind", to_word(image.kind));
+  members.add_text("order", to_word(image.order));
+  members.add_text("type", to_word(image.type));
+  members.add_text("access", to_word(image.access));
+  members.add("pixels", sizes_of(image.pixels, dimensions_of(image.kind)));
+  if (image.row_bytes > 0) members.add_number("row_bytes", image.row_bytes);
+  return members.object();
+}
+
+std::string write_sampler(const Sampler& sampler) {
+  Members members;
+  members.add("normalized", sampler.is_normalized ? "true" : "false");
+  members.add_text("addressing", to_word(sampler.addressing));
+  members.add_text("filter", to_word(sampler.filter));
+  return members.object();
+}
+
+/// By which an argument or an epilogue names the object.
+std::string_view key_of(const Object& object) { return object.image ? "image" : "buffer"; }
+
 std::string write_object(const Object& object) {
   Members members;
-  members.add_text("buffer", object.name);
+  members.add_text(key_of(object), object.name);
+  if (object.image) members.add("layout", write_layout(*object.image));
   if (!object.contents) {
     members.add_number("bytes", object.bytes);
     members.add_text("sha256", object.sha256);
@@ -152,6 +175,16 @@ std::string write_argument(const Argument& argument, const Launch& launch) {
       break;
     case ArgumentKind::null:
       members.add("null", "true");
+      break;
+    case ArgumentKind::image:
+      members.add_text("image", launch.objects.at(argument.object).name);
+      if (!argument.image) break;
+      members.add("layout", write_layout(*argument.image));
+      members.add_number("origin", argument.origin);
+      members.add_number("bytes", argument.bytes);
+      break;
+    case ArgumentKind::sampler:
+      members.add("sampler", write_sampler(argument.sampler.value_or(Sampler{})));
       break;
   }
   return members.object();
@@ -212,7 +245,8 @@ std::string to_json(const Launch& launch) {
   if (!launch.epilogue.empty()) {
     rows.emplace_back("epilogue", array_of(launch.epilogue, true, [&](const Epilogue& each) {
                         Members members;
-                        members.add_text("buffer", launch.objects.at(each.object).name);
+                        const Object& object = launch.objects.at(each.object);
+                        members.add_text(key_of(object), object.name);
                         members.add_text("sha256", each.sha256);
                         return members.object();
                       }));

@@ -63,6 +63,14 @@ std::string scalar_of(Type type, double number) {
   return integer_of(type, is_negative ? ~magnitude + 1 : magnitude);
 }
 
+std::uint64_t number_up_to(const Cursor& cursor, std::uint64_t least, std::uint64_t most) {
+  const std::uint64_t number = cursor.natural();
+  if (number < least || number > most) {
+    cursor.refuse(fmt::format("an integer from {} to {}", least, most));
+  }
+  return number;
+}
+
 Type type_in(const Cursor& cursor) {
   const std::optional<Type> type = type_from_word(cursor.text());
   if (!type) {

@@ -10,6 +10,9 @@
 
 namespace clprobe::bundle {
 
+/// Throws RunFormatError where it is no integer, or not from `least` to `most`.
+std::uint64_t number_up_to(const json::Cursor& cursor, std::uint64_t least, std::uint64_t most);
+
 /// Throws RunFormatError where it is no type's name.
 Type type_in(const json::Cursor& cursor);
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "layer/capture_images.hpp"
 #include "layer/event_time.hpp"
 #include "layer/state.hpp"
 
@@ -75,24 +76,54 @@ void CaptureLaunch::take_program(const KnownKernel& kernel) {
   launch_.program.link_options = kernel.program->link_options;
 }
 
+/// Behind the last object: it is none yet.
+std::size_t CaptureLaunch::place_of(cl_mem root) const {
+  const auto found = std::find(roots_.begin(), roots_.end(), root);
+  return static_cast<std::size_t>(found - roots_.begin());
+}
+
+void CaptureLaunch::add_object(cl_mem root, bundle::Object object) {
+  if (roots_.size() == bundle::max_objects) throw Refusal("it has too many buffers");
+  object.name = (object.image ? "i" : "b") + std::to_string(roots_.size());
+  object.sha256 = files_.add_object(read(root, object));
+  roots_.push_back(root);
+  launch_.objects.push_back(std::move(object));
+}
+
 Argument CaptureLaunch::take_buffer(const KnownMemory& memory) {
-  const auto found = std::find(roots_.begin(), roots_.end(), memory.root);
-  const auto place = static_cast<std::size_t>(found - roots_.begin());
+  const std::size_t place = place_of(memory.root);
   const std::optional<KnownMemory> root = known_.memory(memory.root);
   if (!root) throw Refusal("a buffer of which it gets a part is gone");
-  if (found == roots_.end()) {
-    if (roots_.size() == bundle::max_objects) throw Refusal("it has too many buffers");
-    const std::string bytes = read(memory.root, root->bytes);
-    roots_.push_back(memory.root);
-    launch_.objects.push_back({.name = "b" + std::to_string(place),
-                               .bytes = root->bytes,
-                               .sha256 = files_.add_object(bytes)});
-  }
+  if (place == roots_.size()) add_object(memory.root, {.bytes = root->bytes});
   Argument argument{.kind = ArgumentKind::buffer, .object = place};
   const bool is_part = memory.bytes != root->bytes;
   if (is_part) argument.origin = memory.origin;
   if (is_part) argument.bytes = memory.bytes;
   return argument;
+}
+
+Argument CaptureLaunch::take_image(cl_mem image, const KnownMemory& known) {
+  const bool lies_in_other = known.lies_in != nullptr;
+  bundle::Image what = describe_image(image, lies_in_other);
+  if (lies_in_other) {
+    const std::optional<KnownMemory> buffer = known_.memory(known.lies_in);
+    if (!buffer) throw Refusal("it gets an image of a buffer that is gone");
+    if (buffer->is_image) throw Refusal("it gets an image of another image");
+    if (!buffer->problem.empty()) throw Refusal("it gets an image of " + buffer->problem);
+    Argument argument = take_buffer(*buffer);
+    argument.kind = ArgumentKind::image;
+    argument.origin = buffer->origin;
+    argument.bytes = buffer->bytes;
+    argument.image = what;
+    return argument;
+  }
+  const std::size_t place = place_of(image);
+  if (place == roots_.size()) {
+    // More than an object may have is refused where it is read.
+    const std::uint64_t bytes = bytes_of_pixels(what).value_or(bundle::max_object_bytes);
+    add_object(image, {.bytes = bytes, .image = what});
+  }
+  return {.kind = ArgumentKind::image, .object = place};
 }
 
 Argument CaptureLaunch::take_argument(cl_kernel kernel, cl_uint index, const KnownArgument& known) {
@@ -105,11 +136,15 @@ Argument CaptureLaunch::take_argument(cl_kernel kernel, cl_uint index, const Kno
   void* const handle = handle_in(known.value);
   const std::optional<KnownMemory> memory = known_.memory(static_cast<cl_mem>(handle));
   if (memory && !memory->problem.empty()) refuse_argument(index, memory->problem);
+  if (memory && memory->is_image) return take_image(static_cast<cl_mem>(handle), *memory);
   if (memory) return take_buffer(*memory);
-  if (handle != nullptr && known_.is_sampler(handle)) refuse_argument(index, "a sampler");
+  if (handle != nullptr && known_.is_sampler(handle)) {
+    return {.kind = ArgumentKind::sampler,
+            .sampler = describe_sampler(static_cast<cl_sampler>(handle))};
+  }
   if (!points_to_memory(where)) return {.kind = ArgumentKind::value, .value = known.value};
   if (handle == nullptr) return {.kind = ArgumentKind::null};
-  refuse_argument(index, "a buffer that came by an extension");
+  refuse_argument(index, "a buffer or an image that came by an extension");
 }
 
 void CaptureLaunch::take_arguments(cl_kernel kernel, const KnownKernel& known) {
@@ -147,8 +182,13 @@ void CaptureLaunch::begin(cl_kernel kernel, const bundle::NdRange& range,
   take_arguments(kernel, *known);
 }
 
+std::string CaptureLaunch::read(cl_mem root, const bundle::Object& object) const {
+  if (object.image) return read_image(context_, queue_, root, *object.image);
+  return read_buffer(root, object.bytes);
+}
+
 /// What the host may not read, the device may still copy.
-std::string CaptureLaunch::read(cl_mem buffer, std::uint64_t bytes) const {
+std::string CaptureLaunch::read_buffer(cl_mem buffer, std::uint64_t bytes) const {
   if (bytes > bundle::max_capture_bytes) throw Refusal("it has a buffer of more than 2 GiB");
   const cl_icd_dispatch& below = State::below();
   std::string held(bytes, '\0');
@@ -177,7 +217,7 @@ void CaptureLaunch::end(cl_int error, cl_event event) {
   const std::uint64_t ns = event == nullptr ? 0 : time_of(event).ns.value_or(0);
   if (ns > 0) launch_.app_event_ns = {ns};
   for (std::size_t i = 0; i < roots_.size(); ++i) {
-    const std::string bytes = read(roots_[i], launch_.objects[i].bytes);
+    const std::string bytes = read(roots_[i], launch_.objects[i]);
     launch_.epilogue.push_back({i, bundle::sha256_of(bytes)});
   }
   files_.finish(launch_);

@@ -31,7 +31,11 @@ class CaptureLaunch {
   void take_arguments(cl_kernel kernel, const KnownKernel& known);
   bundle::Argument take_argument(cl_kernel kernel, cl_uint index, const KnownArgument& known);
   bundle::Argument take_buffer(const KnownMemory& memory);
-  [[nodiscard]] std::string read(cl_mem buffer, std::uint64_t bytes) const;
+  bundle::Argument take_image(cl_mem image, const KnownMemory& known);
+  [[nodiscard]] std::size_t place_of(cl_mem root) const;
+  void add_object(cl_mem root, bundle::Object object);
+  [[nodiscard]] std::string read(cl_mem root, const bundle::Object& object) const;
+  [[nodiscard]] std::string read_buffer(cl_mem buffer, std::uint64_t bytes) const;
 
   const Known& known_;
   BundleFiles files_;

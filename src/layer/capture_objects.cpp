@@ -54,36 +54,83 @@ cl_mem noted_other(cl_mem memory, const char* what) {
   return memory;
 }
 
+cl_mem noted_image(cl_mem memory, const cl_image_desc* description, const char* problem) {
+  if (memory == nullptr) return memory;
+  note([&](Known& known) {
+    known.note_memory(memory,
+                      {.is_image = true,
+                       .lies_in = description == nullptr ? nullptr : description->mem_object,
+                       .problem = problem});
+  });
+  return memory;
+}
+
 cl_mem CL_API_CALL create_image(cl_context context, cl_mem_flags flags,
                                 const cl_image_format* format, const cl_image_desc* description,
                                 void* host, cl_int* result) {
-  return noted_other(next().clCreateImage(context, flags, format, description, host, result),
-                     "an image");
+  return noted_image(next().clCreateImage(context, flags, format, description, host, result),
+                     description, "");
 }
 
 cl_mem CL_API_CALL create_image_with(cl_context context, const cl_mem_properties* properties,
                                      cl_mem_flags flags, const cl_image_format* format,
                                      const cl_image_desc* description, void* host, cl_int* result) {
-  return noted_other(next().clCreateImageWithProperties(context, properties, flags, format,
+  // A handle of memory that somebody else has made, such as a dma-buf.
+  const bool is_from_elsewhere = properties != nullptr && *properties != 0;
+  return noted_image(next().clCreateImageWithProperties(context, properties, flags, format,
                                                         description, host, result),
-                     "an image");
+                     description, is_from_elsewhere ? "an image with memory from elsewhere" : "");
 }
 
 cl_mem CL_API_CALL create_image_2d(cl_context context, cl_mem_flags flags,
                                    const cl_image_format* format, std::size_t width,
                                    std::size_t height, std::size_t row, void* host,
                                    cl_int* result) {
-  return noted_other(
-      next().clCreateImage2D(context, flags, format, width, height, row, host, result), "an image");
+  return noted_image(
+      next().clCreateImage2D(context, flags, format, width, height, row, host, result), nullptr,
+      "");
 }
 
 cl_mem CL_API_CALL create_image_3d(cl_context context, cl_mem_flags flags,
                                    const cl_image_format* format, std::size_t width,
                                    std::size_t height, std::size_t depth, std::size_t row,
                                    std::size_t slice, void* host, cl_int* result) {
-  return noted_other(next().clCreateImage3D(context, flags, format, width, height, depth, row,
+  return noted_image(next().clCreateImage3D(context, flags, format, width, height, depth, row,
                                             slice, host, result),
-                     "an image");
+                     nullptr, "");
+}
+
+constexpr const char* of_opengl = "an object of OpenGL";
+
+cl_mem CL_API_CALL create_from_gl_buffer(cl_context context, cl_mem_flags flags, cl_GLuint buffer,
+                                         cl_int* result) {
+  return noted_other(next().clCreateFromGLBuffer(context, flags, buffer, result), of_opengl);
+}
+
+cl_mem CL_API_CALL create_from_gl_texture(cl_context context, cl_mem_flags flags, cl_GLenum target,
+                                          cl_GLint level, cl_GLuint texture, cl_int* result) {
+  return noted_other(next().clCreateFromGLTexture(context, flags, target, level, texture, result),
+                     of_opengl);
+}
+
+cl_mem CL_API_CALL create_from_gl_texture_2d(cl_context context, cl_mem_flags flags,
+                                             cl_GLenum target, cl_GLint level, cl_GLuint texture,
+                                             cl_int* result) {
+  return noted_other(next().clCreateFromGLTexture2D(context, flags, target, level, texture, result),
+                     of_opengl);
+}
+
+cl_mem CL_API_CALL create_from_gl_texture_3d(cl_context context, cl_mem_flags flags,
+                                             cl_GLenum target, cl_GLint level, cl_GLuint texture,
+                                             cl_int* result) {
+  return noted_other(next().clCreateFromGLTexture3D(context, flags, target, level, texture, result),
+                     of_opengl);
+}
+
+cl_mem CL_API_CALL create_from_gl_renderbuffer(cl_context context, cl_mem_flags flags,
+                                               cl_GLuint renderbuffer, cl_int* result) {
+  return noted_other(next().clCreateFromGLRenderbuffer(context, flags, renderbuffer, result),
+                     of_opengl);
 }
 
 cl_mem CL_API_CALL create_pipe(cl_context context, cl_mem_flags flags, cl_uint packet,
@@ -117,6 +164,15 @@ cl_sampler CL_API_CALL create_sampler_with(cl_context context,
                                            const cl_sampler_properties* properties,
                                            cl_int* result) {
   return noted_sampler(next().clCreateSamplerWithProperties(context, properties, result));
+}
+
+/// With its last reference the handle may become a number of the application's.
+cl_int CL_API_CALL release_sampler(cl_sampler sampler) {
+  cl_uint references = 0;
+  State::below().clGetSamplerInfo(sampler, CL_SAMPLER_REFERENCE_COUNT, sizeof references,
+                                  &references, nullptr);
+  if (references == 1) note([&](Known& known) { known.forget_sampler(sampler); });
+  return next().clReleaseSampler(sampler);
 }
 
 cl_command_queue noted_queue(cl_command_queue queue, cl_context context) {
@@ -176,6 +232,12 @@ void wrap_captured_objects(cl_icd_dispatch& table) {
   wrap_above<&cl_icd_dispatch::clReleaseMemObject>(table, release_memory);
   wrap_above<&cl_icd_dispatch::clCreateSampler>(table, create_sampler);
   wrap_above<&cl_icd_dispatch::clCreateSamplerWithProperties>(table, create_sampler_with);
+  wrap_above<&cl_icd_dispatch::clReleaseSampler>(table, release_sampler);
+  wrap_above<&cl_icd_dispatch::clCreateFromGLBuffer>(table, create_from_gl_buffer);
+  wrap_above<&cl_icd_dispatch::clCreateFromGLTexture>(table, create_from_gl_texture);
+  wrap_above<&cl_icd_dispatch::clCreateFromGLTexture2D>(table, create_from_gl_texture_2d);
+  wrap_above<&cl_icd_dispatch::clCreateFromGLTexture3D>(table, create_from_gl_texture_3d);
+  wrap_above<&cl_icd_dispatch::clCreateFromGLRenderbuffer>(table, create_from_gl_renderbuffer);
   wrap_above<&cl_icd_dispatch::clCreateCommandQueue>(table, create_queue);
   wrap_above<&cl_icd_dispatch::clCreateCommandQueueWithProperties>(table, create_queue_with);
   wrap_above<&cl_icd_dispatch::clReleaseCommandQueue>(table, release_queue);

@@ -96,6 +96,11 @@ void Known::note_sampler(cl_sampler sampler) {
   samplers_.insert(sampler);
 }
 
+void Known::forget_sampler(cl_sampler sampler) {
+  const std::lock_guard lock(mutex_);
+  samplers_.erase(sampler);
+}
+
 bool Known::is_sampler(const void* handle) const {
   const std::lock_guard lock(mutex_);
   return samplers_.contains(handle);

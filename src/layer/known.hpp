@@ -45,12 +45,15 @@ struct KnownKernel {
   std::string problem{};
 };
 
-/// A memory object. `root` is the buffer that a part is of, else itself.
+/// A memory object. `root` is the buffer that a part is of, else itself. Of an image the driver
+/// says the rest.
 struct KnownMemory {
   cl_mem root{nullptr};
+  bool is_image{false};
+  cl_mem lies_in{nullptr};  ///< of an image: the buffer or image whose memory it has, if any
   std::uint64_t origin{0};
   std::uint64_t bytes{0};
-  std::string problem{};  ///< what it is that cannot be captured: "an image"
+  std::string problem{};  ///< what it is that cannot be captured: "a pipe"
 };
 
 class Known {
@@ -71,6 +74,7 @@ class Known {
   [[nodiscard]] std::optional<KnownMemory> memory(cl_mem memory) const;
 
   void note_sampler(cl_sampler sampler);
+  void forget_sampler(cl_sampler sampler);
   [[nodiscard]] bool is_sampler(const void* handle) const;
 
   void note_queue(cl_command_queue queue, cl_context context);

@@ -300,15 +300,20 @@ class Flow {
     }
   }
 
-  /// vload4(offset, pointer), vstore4(value, offset, pointer); others store to what they get the
-  /// address of.
+  /// vload4(offset, pointer), vstore4(value, offset, pointer), read_imagef(image, where),
+  /// write_imagef(image, where, value); others store to what they get the address of.
   void follow_built_in(std::string_view name, const std::vector<Tokens>& arguments) {
     if (name.starts_with("vload") && !arguments.empty()) {
       check(arguments[0], "an address");
       if (arguments.size() > 1 && names_memory(arguments[1])) values_.insert(name);
     }
     if (name.starts_with("vstore") && arguments.size() > 2) check(arguments[1], "an address");
-    const bool copies = name.starts_with("async_") || name.starts_with("vstore");
+    const bool draws = name.starts_with("write_image");
+    if ((draws || name.starts_with("read_image")) && arguments.size() > 1) {
+      // Where there is a sampler it stands between, and no value is in it.
+      check(arguments[draws ? 1 : arguments.size() - 1], "an address");
+    }
+    const bool copies = name.starts_with("async_") || name.starts_with("vstore") || draws;
     const bool is_any =
         std::any_of(arguments.begin(), arguments.end(), [&](const Tokens& argument) {
           return find_value(argument).has_value() || (copies && names_memory(argument));
@@ -344,6 +349,9 @@ std::set<std::string_view> find_written(const Reach& reach) {
   std::set<std::string_view> written;
   for (const Part& part : reach.parts()) {
     for (std::size_t i = 0; i < part.body.size(); ++i) {
+      if (part.body[i].text.starts_with("write_image") && i + 2 < part.body.size()) {
+        written.insert(part.body[i + 2].text);
+      }
       if (!is_assignment(part.body[i])) continue;
       const Target target = find_target(reach, part.body, i);
       if (target.is_memory && !target.root.empty()) written.insert(target.root);

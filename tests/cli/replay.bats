@@ -56,6 +56,42 @@ finding() {
   [[ $status -eq 0 && $(tr -s ' \n' '  ' <<<"$output") == *'equal to app yes'* ]]
 }
 
+@test "images of each kind and samplers: the replay leaves the program's pixels, and puts them back between" {
+  local kernel
+  for kernel in gather fade; do
+    clprobe profile --quick --keep kept --kernel "$kernel" -o a.json -- "$CLPROBE_SURVEYED" images
+    [[ $status -eq 0 && $(grep --count "^$("$CLPROBE_SURVEYED" images)\$" <<<"$stderr") -eq 2 ]]
+    [[ $(finding equal_to_app "$kernel") == yes && $(finding deterministic "$kernel") == yes ]]
+    # Behind the prelude it is the same launch: its points are measured.
+    json_says '[.results[0].points[] | select(.series | endswith(", folded"))] |
+      length > 1 and all(.samples | length > 0)' a.json
+  done
+  json_says '[.arguments[] | .layout.kind // (if .sampler then .sampler.addressing else .image // .buffer end)] ==
+      ["i0", "i1", "1d_buffer", "i3", "i4", "i5", "repeat", "i6", "b2"] and
+    [.objects[].layout.kind] == ["1d", "1d_array", null, "2d", "2d_array", "3d", "2d"] and
+    [.objects[].bytes] == [128, 1024, 384, 3072, 6144, 1024, 12288] and
+    (.epilogue | length == 7) and .epilogue[6].sha256 != .objects[6].sha256' kept/gather/launch.json
+  # All of that is the working set, also what lies in rows of its own.
+  json_says '[.results[0].points[].facts.buffer_bytes] | unique == [12288 + 3072]' a.json
+}
+
+@test "images that this device does not have, and pixels that are not those of the layout, are refused" {
+  clprobe profile --quick --keep kept --kernel fade -o a.json -- "$CLPROBE_SURVEYED" images
+  [ "$status" -eq 0 ]
+  cp -r kept/fade other
+  local zeros
+  zeros=$(head --bytes=16777216 /dev/zero | sha256sum | cut --delimiter=' ' --fields=1)
+  head --bytes=16777216 /dev/zero >"other/$zeros.bin"
+  jq --arg zeros "$zeros" '.objects[0] |= (.layout.pixels = [1048576, 1] | .bytes = 16777216 | .sha256 = $zeros)' \
+    kept/fade/launch.json >other/launch.json
+  clprobe profile --quick --json other
+  json_says '.results[0] | .status == "unsupported" and
+    (.reason | startswith("this device has no 2d image of 1048576 x 1 pixels (rgba, unsigned_int32, read_write)"))'
+  jq '.objects[0].layout.type = "unorm_short_555"' kept/fade/launch.json >other/launch.json
+  clprobe profile other
+  fails_with 2 'objects[0].bytes: expected the 1536 bytes of its pixels'
+}
+
 @test "threads, events, tasks, children and programs that end badly: each replay leaves what the program left" {
   local mode
   for mode in threads events tasks fork programs; do
@@ -78,9 +114,30 @@ finding() {
     capture "$mode"
     [[ $status -eq 1 && $stderr == *"is not captured: $reason"* && ! -e kept ]]
   done <<'end'
-images its argument 0 is an image
 held-back the program may hold its commands back by user events
 gaps its argument 0 is a pointer to shared virtual memory
+end
+}
+
+@test "images that cannot be made again or read are refused with the reason" {
+  local mode strange kernel reason plain
+  while read -r mode strange kernel reason; do
+    rm -rf survey capture && mkdir survey capture
+    printf 'clprobe-wanted\t1\nwanted\t%s\t1\t1\t1\t1\n' "$kernel" >capture/wanted
+    # Below our layer, as a driver is.
+    export CLPROBE_STRANGE=$strange
+    plain=$(OPENCL_LAYERS=$(readlink -f "$CLPROBE_STRANGE_LAYER") "$CLPROBE_SURVEYED" "$mode")
+    CLPROBE_SURVEY=$PWD/survey CLPROBE_CAPTURE=$PWD/capture \
+      OPENCL_LAYERS=$(readlink -f "$CLPROBE_STRANGE_LAYER"):$(readlink -f "$CLPROBE_LAYER") \
+      run "$CLPROBE_SURVEYED" "$mode"
+    printf '%s, %s: %s\n' "$mode" "$strange" "$(cat capture/0/*)"
+    [[ $status -eq 0 && $output == "$plain" && $(<capture/0/refused) == "$reason" && ! -e capture/0/launch.json ]]
+  done <<'end'
+opengl none draw its argument 0 is an object of OpenGL
+images samples gather it gets an image of several samples a pixel
+images levels gather it gets an image of several mip levels
+images pixels gather it gets an image of a format that is not known
+images unread gather it gets an image that cannot be read or copied
 end
 }
 

@@ -20,11 +20,20 @@ void check(const clprobe::bundle::Launch& launch) {
   namespace bundle = clprobe::bundle;
   constexpr std::uint64_t small = 1U << 16U;
   for (const bundle::Argument& each : launch.arguments) {
-    if (each.kind != bundle::ArgumentKind::buffer) continue;
-    const std::uint64_t whole = launch.objects.at(each.object).bytes;
+    const bool is_image = each.kind == bundle::ArgumentKind::image;
+    if (each.kind == bundle::ArgumentKind::sampler && !each.sampler) fail("no sampler");
+    if (each.kind != bundle::ArgumentKind::buffer && !is_image) continue;
+    const bundle::Object& object = launch.objects.at(each.object);
+    const std::uint64_t whole = object.bytes;
     if (each.origin > whole || each.bytes > whole - each.origin) fail("a part beyond its object");
+    if (is_image && object.image.has_value() == each.image.has_value()) fail("an image of what");
+    if (!is_image && object.image) fail("an image for a buffer");
+    if (!each.image) continue;
+    const auto needed = bundle::bytes_of_buffer(*each.image);
+    if (!needed || *needed > each.bytes) fail("an image beyond its part of a buffer");
   }
   for (const bundle::Object& each : launch.objects) {
+    if (each.image && bundle::bytes_of_pixels(*each.image) != each.bytes) fail("other pixels");
     if (!each.contents || each.bytes > small) continue;
     if (bundle::make_contents(*each.contents, 1).size() != each.bytes) fail("another size");
   }

@@ -20,9 +20,6 @@ const std::string parts_source =
     "  barrier(CLK_LOCAL_MEM_FENCE);\n"
     "  out[i] += held[get_local_size(0) - 1 - get_local_id(0)] + (uint)get_global_offset(0);\n"
     "}\n"
-    "kernel void draw(write_only image2d_t image) {\n"
-    "  write_imageui(image, (int2)(get_global_id(0), get_global_id(1)), (uint4)(1, 2, 3, 4));\n"
-    "}\n"
     "kernel void add(global uint* a, uint n) { a[get_global_id(0)] += n; }\n";
 
 void set(cl_kernel kernel, cl_uint index, std::size_t bytes, const void* value) {
@@ -69,29 +66,6 @@ int parts(Words /*words*/) {
   }
   std::fprintf(stdout, "sum %llu\n",
                static_cast<unsigned long long>(sum_of(queue, whole, words_in_buffer)));
-  return 0;
-}
-
-int images(Words /*words*/) {
-  const OpenCl cl;
-  const cl_command_queue queue = cl.queue();
-  const cl_kernel kernel = kernel_of(cl.program(parts_source), "draw");
-  constexpr cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
-  cl_image_desc description{};
-  description.image_type = CL_MEM_OBJECT_IMAGE2D;
-  description.image_width = 64;
-  description.image_height = 64;
-  cl_int error = CL_SUCCESS;
-  cl_mem image =
-      clCreateImage(cl.context, CL_MEM_READ_WRITE, &format, &description, nullptr, &error);
-  check(error, "clCreateImage");
-  set(kernel, 0, sizeof(void*), &image);
-  const std::array<std::size_t, 2> global{64, 64};
-  check(clEnqueueNDRangeKernel(queue, kernel, 2, nullptr, global.data(), nullptr, 0, nullptr,
-                               nullptr),
-        "clEnqueueNDRangeKernel");
-  check(clFinish(queue), "clFinish");
-  std::fprintf(stdout, "drawn\n");
   return 0;
 }
 

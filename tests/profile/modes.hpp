@@ -23,7 +23,8 @@ int leave(Words words);       ///< by _exit(3), some time after the launches
 int fork_away(Words words);   ///< a child uses OpenCL, and the parent as well
 int orphan(Words words);      ///< a child that ends after its parent
 int parts(Words words);       ///< parts of buffers, local memory, structs, null, an offset
-int images(Words words);      ///< a kernel that draws
+int images(Words words);      ///< kernels with images of each kind, and samplers
+int opengl(Words words);      ///< a kernel that draws on a texture of OpenGL
 int held_back(Words words);   ///< launches behind an event of the program's own
 int nothing(Words words);     ///< no OpenCL; ends with status WORD
 

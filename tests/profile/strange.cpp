@@ -6,6 +6,10 @@
 //   silent      events have no times
 //   failed      every event says that its command failed
 //   no-event    launches give no event, as if there were none
+//   samples     every image has four samples a pixel; levels: three mip levels; pixels: 12 bytes
+//   each unread      no image can be read or copied
+//
+// Whatever it says, a texture of OpenGL is an image of 64 x 64 pixels.
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -78,6 +82,49 @@ cl_int CL_API_CALL enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dim
                                         awaited, is("no-event") ? nullptr : event);
 }
 
+cl_int CL_API_CALL get_image_info(cl_mem image, cl_image_info name, std::size_t size, void* value,
+                                  std::size_t* needed) {
+  const cl_int error = below().clGetImageInfo(image, name, size, value, needed);
+  const auto answer = [&](auto other) {
+    if (error == CL_SUCCESS && value != nullptr) std::memcpy(value, &other, sizeof other);
+  };
+  if (is("samples") && name == CL_IMAGE_NUM_SAMPLES) answer(cl_uint{4});
+  if (is("levels") && name == CL_IMAGE_NUM_MIP_LEVELS) answer(cl_uint{3});
+  if (is("pixels") && name == CL_IMAGE_ELEMENT_SIZE) answer(std::size_t{12});
+  return error;
+}
+
+cl_int CL_API_CALL read_image(cl_command_queue queue, cl_mem image, cl_bool waits,
+                              const std::size_t* origin, const std::size_t* region, std::size_t row,
+                              std::size_t slice, void* to, cl_uint count, const cl_event* awaited,
+                              cl_event* event) {
+  // What the program itself reads is all of the image of 12 KiB behind its last launch.
+  if (is("unread") && region[0] * region[1] * region[2] != std::size_t{32} * 24) {
+    return CL_INVALID_OPERATION;
+  }
+  return below().clEnqueueReadImage(queue, image, waits, origin, region, row, slice, to, count,
+                                    awaited, event);
+}
+
+cl_int CL_API_CALL copy_image(cl_command_queue queue, cl_mem from, cl_mem to,
+                              const std::size_t* from_origin, const std::size_t* to_origin,
+                              const std::size_t* region, cl_uint count, const cl_event* awaited,
+                              cl_event* event) {
+  if (is("unread")) return CL_IMAGE_FORMAT_NOT_SUPPORTED;
+  return below().clEnqueueCopyImage(queue, from, to, from_origin, to_origin, region, count, awaited,
+                                    event);
+}
+
+cl_mem CL_API_CALL create_from_texture(cl_context context, cl_mem_flags flags, cl_GLenum /*target*/,
+                                       cl_GLint /*level*/, cl_GLuint /*texture*/, cl_int* result) {
+  constexpr cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
+  cl_image_desc description{};
+  description.image_type = CL_MEM_OBJECT_IMAGE2D;
+  description.image_width = 64;
+  description.image_height = 64;
+  return below().clCreateImage(context, flags, &format, &description, nullptr, result);
+}
+
 }  // namespace
 
 extern "C" {
@@ -106,6 +153,10 @@ clInitLayer(cl_uint num_entries, const cl_icd_dispatch* target_dispatch, cl_uint
   table.clGetEventProfilingInfo = get_time;
   table.clGetEventInfo = get_event_info;
   table.clEnqueueNDRangeKernel = enqueue;
+  table.clGetImageInfo = get_image_info;
+  table.clEnqueueReadImage = read_image;
+  table.clEnqueueCopyImage = copy_image;
+  table.clCreateFromGLTexture = create_from_texture;
   *num_entries_ret = num_entries;
   *layer_dispatch_ret = &table;
   return CL_SUCCESS;

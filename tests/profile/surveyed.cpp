@@ -30,6 +30,7 @@ constexpr std::array modes{
     Mode{"orphan", surveyed::orphan},
     Mode{"parts", surveyed::parts},
     Mode{"images", surveyed::images},
+    Mode{"opengl", surveyed::opengl},
     Mode{"held-back", surveyed::held_back},
     Mode{"nothing", surveyed::nothing},
 };

@@ -13,11 +13,6 @@
 namespace clprobe::kernel {
 namespace {
 
-// As much as sub-buffers are aligned to on any device (CL_DEVICE_MEM_BASE_ADDR_ALIGN is 128 bytes
-// to 4 KiB), so that the kernel's pointers stay as aligned as the program's were.
-constexpr std::uint64_t guard_bytes = 4096;
-constexpr char guard_byte = '\x5a';
-
 std::uint64_t count_differing(std::string_view one, std::string_view other) {
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < one.size(); ++i) count += one[i] == other[i] ? 0U : 1U;
@@ -66,56 +61,6 @@ std::uint64_t Replay::held_bytes() const {
                          [](std::uint64_t sum, const ReplayedObject& each) {
                            return sum + each.bytes * (each.pristine ? 2 : 1);
                          });
-}
-
-/// Returns what they hold.
-std::vector<std::string> Replay::fill_objects(const bundle::Bundle& bundle) {
-  std::vector<std::string> held;
-  const cl::CommandQueue& queue = session_.queue();
-  for (const bundle::Object& each : bundle.launch.objects) {
-    held.push_back(bundle::read_object(bundle, each, session_.seed()));
-    ReplayedObject object{.name = each.name, .bytes = each.bytes};
-    const std::uint64_t whole = each.bytes + 2 * guard_bytes;
-    object.guarded = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, whole);
-    queue.enqueueFillBuffer(object.guarded, guard_byte, 0, whole);
-    queue.enqueueWriteBuffer(object.guarded, CL_TRUE, guard_bytes, each.bytes, held.back().data());
-    objects_.push_back(std::move(object));
-  }
-  return held;
-}
-
-/// The buffers that the kernel gets: what lies between two guards, or a part of it.
-void Replay::make_parts() {
-  for (const bundle::Argument& each : bundle_.launch.arguments) {
-    if (each.kind != bundle::ArgumentKind::buffer) continue;
-    ReplayedObject& object = objects_.at(each.object);
-    const std::uint64_t bytes = each.bytes == 0 ? object.bytes : each.bytes;
-    const cl_buffer_region region{guard_bytes + each.origin, bytes};
-    parts_.push_back(
-        object.guarded.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region));
-  }
-}
-
-void Replay::set_arguments(cl::Kernel& kernel) const {
-  cl_uint index = 0;
-  auto part = parts_.begin();
-  for (const bundle::Argument& each : bundle_.launch.arguments) {
-    switch (each.kind) {
-      case bundle::ArgumentKind::buffer:
-        kernel.setArg(index, *part++);
-        break;
-      case bundle::ArgumentKind::local:
-        kernel.setArg(index, each.bytes, nullptr);
-        break;
-      case bundle::ArgumentKind::value:
-        kernel.setArg(index, each.value.size(), each.value.data());
-        break;
-      case bundle::ArgumentKind::null:
-        kernel.setArg(index, cl::Buffer());
-        break;
-    }
-    ++index;
-  }
 }
 
 void Replay::prepare_renamed() {
@@ -174,30 +119,6 @@ LaunchTimes Replay::launch(const Shape& shape) {
   return launch_entered(shape.distinct_groups, padding_bytes(shape.padding_eighths));
 }
 
-std::string Replay::read(const ReplayedObject& object) const {
-  std::string bytes(object.bytes, '\0');
-  session_.queue().enqueueReadBuffer(object.guarded, CL_TRUE, guard_bytes, bytes.size(),
-                                     bytes.data());
-  return bytes;
-}
-
-void Replay::keep_pristine(const std::vector<std::string>& before) {
-  for (std::size_t i = 0; i < objects_.size(); ++i) {
-    if (before[i] == behind_[i]) continue;
-    cl::Buffer copy(session_.context(), CL_MEM_READ_WRITE, before[i].size());
-    session_.queue().enqueueWriteBuffer(copy, CL_TRUE, 0, before[i].size(), before[i].data());
-    objects_[i].pristine = copy;
-  }
-}
-
-void Replay::restore() {
-  for (const ReplayedObject& each : objects_) {
-    if (!each.pristine) continue;
-    session_.queue().enqueueCopyBuffer(*each.pristine, each.guarded, 0, guard_bytes, each.bytes);
-  }
-  session_.queue().finish();
-}
-
 void Replay::compare_with_first() {
   std::uint64_t differing = 0;
   std::uint64_t written = 0;
@@ -238,19 +159,6 @@ LaunchTimes Replay::run(const Shape& shape) {
     if (!is_folded(shape.setting)) restore();
   }
   return launch(shape);
-}
-
-void Replay::check_guards() const {
-  const std::string untouched(guard_bytes, guard_byte);
-  std::string guard(guard_bytes, '\0');
-  for (const ReplayedObject& each : objects_) {
-    for (const std::uint64_t at : {std::uint64_t{0}, guard_bytes + each.bytes}) {
-      session_.queue().enqueueReadBuffer(each.guarded, CL_TRUE, at, guard.size(), guard.data());
-      if (guard == untouched) continue;
-      throw VoidedPoint(fmt::format("the kernel wrote {} its buffer {}",
-                                    at == 0 ? "before" : "behind", each.name));
-    }
-  }
 }
 
 }  // namespace clprobe::kernel

@@ -15,12 +15,16 @@
 
 namespace clprobe::kernel {
 
-/// A buffer of the launch, between two guards that nobody may write to.
+/// A buffer of the launch, between two guards that nobody may write to; or an image, which has
+/// none.
 struct ReplayedObject {
   std::string name{};
   std::uint64_t bytes{0};
+  std::uint64_t guard_bytes{0};  ///< 0 where images lie in it: PoCL makes none in parts of buffers
   cl::Buffer guarded{};
-  std::optional<cl::Buffer> pristine{};  ///< what it held before, where the kernel writes to it
+  std::optional<bundle::Image> layout{};  ///< of an image
+  cl::Memory image{};
+  std::optional<cl::Memory> pristine{};  ///< what it held before, where the kernel writes to it
 };
 
 /// What two launches with the same objects left behind.
@@ -94,8 +98,10 @@ class Replay {
 
  private:
   std::vector<std::string> fill_objects(const bundle::Bundle& bundle);
+  [[nodiscard]] ReplayedObject make_object(std::size_t place, const std::string& held) const;
   std::string build_renamed();
   void make_parts();
+  cl::Memory make_part(const bundle::Argument& argument);
   void set_arguments(cl::Kernel& kernel) const;
   LaunchTimes launch();
   LaunchTimes launch_renamed(const prelude::Setting& setting);
@@ -129,7 +135,9 @@ class Replay {
   KernelBuild build_{};
   KernelBuild renamed_build_{};
   std::vector<ReplayedObject> objects_{};
-  std::vector<cl::Buffer> parts_{};  // that the kernel's arguments are
+  std::vector<cl::Memory> parts_{};   // that the kernel's arguments are, and images
+  std::vector<cl::Memory> viewed_{};  // buffers that such images lie in
+  std::vector<cl::Sampler> samplers_{};
   cl::Kernel kernel_{};
   std::optional<cl::Kernel> renamed_{};
   std::string renamed_problem_{};  // why it is not used

@@ -130,6 +130,143 @@ TEST_CASE("launch.json: what is not a launch is refused with its place") {
   }
 }
 
+namespace {
+
+/// A launch with an image of its own and one in a buffer, with one part of it replaced.
+std::string drawn(const std::string& part = "", const std::string& by = "") {
+  std::string text = R"({
+    "schema": "clprobe-launch", "schema_version": 1, "kernel": "draw", "global": [64, 8],
+    "arguments": [{"image": "i"}, {"image": "b", "layout": {"kind": "2d", "order": "rgba",
+      "type": "unorm_int8", "access": "read_only", "pixels": [60, 4], "row_bytes": 256},
+      "origin": 256, "bytes": 1008},
+      {"sampler": {"normalized": false, "addressing": "clamp", "filter": "nearest"}}],
+    "objects": [{"image": "i", "layout": {"kind": "1d_array", "order": "r", "type": "float",
+      "access": "write_only", "pixels": [10, 3]}, "bytes": 120, "sha256": "HASH"},
+      {"buffer": "b", "type": "uint", "count": 320, "fill": "iota"}],
+    "epilogue": [{"image": "i", "sha256": "HASH"}]})";
+  if (!part.empty()) {
+    const std::size_t at = text.find(part);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, part.size(), by);
+  }
+  for (std::size_t at = text.find("HASH"); at != std::string::npos; at = text.find("HASH")) {
+    text.replace(at, 4, sha256_of(""));
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("launch.json: images and samplers") {
+  const Launch launch = launch_from_json(drawn());
+  CHECK(launch.objects[0].image == Image{.kind = ImageKind::image_1d_array,
+                                         .order = ChannelOrder::r,
+                                         .type = ChannelType::float32,
+                                         .access = Access::write_only,
+                                         .pixels = {10, 3}});
+  CHECK(launch.objects[0].bytes == 120);
+  CHECK(launch.arguments[0] == Argument{.kind = ArgumentKind::image, .object = 0});
+  REQUIRE(launch.arguments[1].image);
+  CHECK(launch.arguments[1].object == 1);
+  // Three whole rows, and the 240 bytes of the last one.
+  CHECK(bytes_of_buffer(*launch.arguments[1].image) == 1008);
+  CHECK(launch.arguments[2].sampler == Sampler{false, Addressing::clamp, Filter::nearest});
+  CHECK(object_bytes(launch) == 120 + 1280);
+}
+
+TEST_CASE("launch.json: images that are none, too large, or beyond their memory") {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {drawn("\"1d_array\"", "\"2d_msaa\""), "objects[0].layout.kind: expected a kind of images"},
+      {drawn("\"1d_array\"", "\"1d_buffer\""), "objects[0].layout.pixels: expected an array of 1"},
+      {drawn("\"1d_array\", \"order\": \"r\", \"type\": \"float\",\n      \"access\": "
+             "\"write_only\", \"pixels\": [10, 3]",
+             "\"1d_buffer\", \"order\": \"r\", \"type\": \"float\", \"access\": "
+             "\"write_only\", \"pixels\": [30]"),
+       "objects[0].layout: expected an image with memory of its own"},
+      {drawn("[10, 3]", "[10]"), "objects[0].layout.pixels: expected an array of 2 sizes"},
+      {drawn("[10, 3]", "[10, 3, 1]"), "objects[0].layout.pixels: expected an array of 2 sizes"},
+      {drawn("[10, 3]", "[10, 0]"), "objects[0].layout.pixels[1]: expected an integer from 1"},
+      {drawn("[10, 3]", "[10, 4294967297]"), "objects[0].layout.pixels[1]: expected an integer"},
+      {drawn("[10, 3]", "[4294967296, 4294967296]"), "objects[0].layout: expected at most"},
+      {drawn("[10, 3]", "[10, 2]"), "objects[0].bytes: expected the 80 bytes of its pixels"},
+      {drawn("\"bytes\": 120", "\"bytes\": 121"), "objects[0].bytes: expected the 120 bytes"},
+      {drawn("\"r\"", "\"q\""), "objects[0].layout.order: expected an order of channels"},
+      {drawn("\"float\"", "\"double\""), "objects[0].layout.type: expected a type of channels"},
+      {drawn("\"write_only\"", "\"none\""), "objects[0].layout.access: expected an access"},
+      {drawn("[10, 3]", "[10, 3], \"row_bytes\": 40"), "objects[0].layout: expected no row_bytes"},
+      {drawn("\"bytes\": 120, \"sha256\": \"HASH\"", "\"fill\": \"zero\""),
+       "objects[0]: expected the sha256"},
+      {drawn("\"image\": \"i\", \"layout\"", "\"buffer\": \"i\", \"layout\""),
+       "objects[0].layout: expected nothing"},
+      {drawn("\"image\": \"i\", \"layout\"", "\"image\": \"i\", \"buffer\": \"i\", \"layout\""),
+       "objects[0]: expected one of buffer and image"},
+      {drawn("{\"image\": \"i\"}", "{\"buffer\": \"i\"}"),
+       "arguments[0].buffer: expected a buffer"},
+      {drawn("{\"image\": \"i\"}", "{\"image\": \"i\", \"origin\": 0}"),
+       "arguments[0].origin: expected nothing"},
+      {drawn("{\"image\": \"i\"}", "{\"image\": \"b\"}"),
+       "arguments[0].layout: expected an object"},
+      {drawn("{\"image\": \"i\"}", "{\"image\": \"nosuch\"}"),
+       "arguments[0].image: expected the name"},
+      {drawn("\"row_bytes\": 256", "\"row_bytes\": 239"),
+       "arguments[1].layout: expected rows that do not overlap"},
+      {drawn("\"row_bytes\": 256", "\"row_bytes\": 257"), "arguments[1].bytes: expected as many"},
+      {drawn("\"row_bytes\": 256", "\"row_bytes\": 1099511627776"),
+       "arguments[1].bytes: expected as many"},
+      {drawn(", \"row_bytes\": 256", ""), "arguments[1].layout: expected row_bytes"},
+      {drawn("\"bytes\": 1008", "\"bytes\": 1007"), "arguments[1].bytes: expected as many"},
+      {drawn("\"origin\": 256", "\"origin\": 512"), "arguments[1].bytes: expected an integer"},
+      {drawn("\"2d\"", "\"3d\""), "arguments[1].layout.pixels: expected an array of 3 sizes"},
+      {drawn("\"2d\"", "\"1d_array\""), "arguments[1].layout: expected 1d_buffer or 2d"},
+      {drawn("\"clamp\"", "\"wrap\""), "arguments[2].sampler.addressing: expected an addressing"},
+      {drawn("\"nearest\"", "\"cubic\""), "arguments[2].sampler.filter: expected a filter"},
+      {drawn("\"normalized\": false, ", ""), "arguments[2].sampler.normalized"},
+      {drawn("[{\"image\": \"i\", \"sha256\"", "[{\"buffer\": \"i\", \"sha256\""),
+       "epilogue[0].buffer: expected an object of that kind"},
+  };
+  for (const auto& each : cases) {
+    const std::string text = each.first;  // clang 14 captures no bindings
+    const std::string expected = each.second;
+    CAPTURE(text);
+    CAPTURE(expected);
+    const std::string message = refusal_of(text);
+    CAPTURE(message);
+    CHECK(message.starts_with(expected));
+  }
+}
+
+TEST_CASE("images: pixels as OpenCL's table has them, and regions of each kind") {
+  const auto pixel = [](ChannelOrder order, ChannelType type) {
+    return pixel_bytes({.order = order, .type = type});
+  };
+  CHECK(pixel(ChannelOrder::r, ChannelType::unorm_int8) == 1);
+  CHECK(pixel(ChannelOrder::depth, ChannelType::unorm_int16) == 2);
+  CHECK(pixel(ChannelOrder::rg, ChannelType::half_float) == 4);
+  CHECK(pixel(ChannelOrder::rgb, ChannelType::unorm_short_565) == 2);
+  CHECK(pixel(ChannelOrder::rgb, ChannelType::unorm_int_101010) == 4);
+  CHECK(pixel(ChannelOrder::srgba, ChannelType::unorm_int8) == 4);
+  CHECK(pixel(ChannelOrder::rgba, ChannelType::signed_int32) == 16);
+  const auto region = [](ImageKind kind) { return region_of({.kind = kind, .pixels = {5, 6, 7}}); };
+  CHECK(region(ImageKind::image_1d) == Sizes{5, 1, 1});
+  CHECK(region(ImageKind::image_1d_buffer) == Sizes{5, 1, 1});
+  CHECK(region(ImageKind::image_1d_array) == Sizes{5, 6, 1});
+  CHECK(region(ImageKind::image_2d) == Sizes{5, 6, 1});
+  CHECK(region(ImageKind::image_2d_array) == Sizes{5, 6, 7});
+  CHECK(region(ImageKind::image_3d) == Sizes{5, 6, 7});
+  // 1 TiB is the most that an object may have, and a pixel more is too much.
+  const auto flat = [](std::uint64_t width, std::uint64_t height) {
+    return bytes_of_pixels({.pixels = {width, height}});
+  };
+  CHECK(flat(std::uint64_t{1} << 32U, 16) == max_object_bytes);
+  CHECK(!flat(std::uint64_t{1} << 32U, 17));
+  const auto lying = [](std::uint64_t rows, std::uint64_t row_bytes) {
+    return bytes_of_buffer({.pixels = {1, rows}, .row_bytes = row_bytes});
+  };
+  CHECK(lying(5, 64) == 4 * 64 + 16);
+  CHECK(!lying(std::uint64_t{1} << 32U, std::uint64_t{1} << 40U));
+  CHECK(!lying(2, max_object_bytes));
+}
+
 TEST_CASE("launch.json: what is too much") {
   std::string many;
   for (int i = 0; i < 257; ++i) many += R"({"local_bytes": 4},)";

@@ -195,6 +195,32 @@ TEST_CASE("values go through functions, macros and global memory") {
       a[get_local_id(0)] = 3; barrier(CLK_LOCAL_MEM_FENCE); b[b[1]] = 1; })") == "usable");
 }
 
+TEST_CASE("images hold values as buffers do") {
+  const auto of_image = [](const std::string& body) {
+    return judge_text("kernel void k(read_write image2d_t m, global float* a, local int* tile) {" +
+                      body + "}");
+  };
+  const Judgement plain = of_image("write_imagef(m, p, read_imagef(m, p));");
+  CHECK(plain.folding == Verdict{});
+  CHECK(plain.entry == Verdict{});
+  // What is drawn before the barrier may be missing behind it.
+  const std::string drawn = "write_imagef(m, p, v); barrier(CLK_IMAGE_MEM_FENCE); ";
+  const auto barriers_of = [&](const std::string& body) {
+    return words_of(of_image(body).barriers);
+  };
+  CHECK(barriers_of(drawn + "float x = read_imagef(m, p).x; a[0] = x;") == "usable");
+  CHECK(barriers_of(drawn + "int x = read_imagei(m, p).x; a[x] = 1;") ==
+        "without barriers x decides on an address");
+  CHECK(barriers_of("barrier(CLK_LOCAL_MEM_FENCE); int x = tile[1]; write_imagef(m, x, v);") ==
+        "without barriers x decides on an address");
+  CHECK(barriers_of(
+            "barrier(CLK_LOCAL_MEM_FENCE); int x = tile[1]; a[0] = read_imagef(m, s, x).x;") ==
+        "without barriers x decides on an address");
+  CHECK(barriers_of("barrier(CLK_LOCAL_MEM_FENCE); write_imagei(m, p, tile[1]); "
+                    "int x = read_imagei(m, p).x; a[x] = 1;") ==
+        "without barriers x decides on an address");
+}
+
 TEST_CASE("barriers that are not ours to rename are refused") {
   CHECK(words_of(judge_text("#define barrier(x) f(x)\nkernel void k() { barrier(1); }").barriers) ==
         "the program defines barrier itself");
