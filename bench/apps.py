@@ -14,6 +14,7 @@ work-items, which renames none. Behind it stands why the others are not among th
 
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -77,15 +78,21 @@ def write_image(path: pathlib.Path, width: int = 256) -> None:
                      chunk(b"IEND", b""))
 
 
-def let_darktable_use_cpus(words: list[str], folder: pathlib.Path) -> None:
+def let_darktable_use_cpus(words: list[str], folder: pathlib.Path, environment: dict[str, str]) -> None:
     """It writes down that it disables them, at its first start."""
-    subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
     (folder / "out.png").unlink(missing_ok=True)
     settings = folder / "config" / "darktablerc"
     text = settings.read_text(encoding="utf-8")
     settings.write_text(re.sub(r"^(cldevice_v4_\w+=(?:\S+ ){7})1 ", r"\g<1>0 ", text, flags=re.M),
                         encoding="utf-8")
+
+
+def with_headers_for_pocl(folder: pathlib.Path) -> dict[str, str]:
+    """PoCL 3.1 does not take the quotes of darktable's -I"FOLDER"; it compiles where it keeps its builds."""
+    shutil.copytree("/usr/share/darktable/kernels", folder / "pocl")
+    return {**os.environ, "POCL_CACHE_DIR": str(folder / "pocl")}
 
 
 def is_identity(point: dict[str, Any]) -> bool:
@@ -129,11 +136,13 @@ def count_kernels(clprobe: str, command: list[str], options: list[str]) -> Count
         write_image(image)
         document = pathlib.Path(folder) / "found.json"
         words = [str(image) if word == IMAGE else word for word in command]
+        environment = dict(os.environ)
         if command[0] == "darktable-cli":
-            let_darktable_use_cpus(words, pathlib.Path(folder))
+            environment = with_headers_for_pocl(pathlib.Path(folder))
+            let_darktable_use_cpus(words, pathlib.Path(folder), environment)
         words = [clprobe, "profile", *options, "-o", str(document), "--", *words]
-        done = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, check=False)
+        done = subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
         said = done.stderr.decode(errors="replace")
         for line in said.splitlines():
             if not line.startswith("clprobe: "):

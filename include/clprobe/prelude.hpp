@@ -154,7 +154,8 @@ struct Program {
 };
 
 /// `kernel` as the program's text defines it, with all functions and macros that it reaches, in
-/// either branch of #if. Refuses everything where there is no such kernel in the text.
+/// either branch of #if. Refuses all but the renaming where there is no such kernel in the text, as
+/// where its name comes out of a macro, or where not all of the text is at hand.
 Judgement judge(const Program& program, std::string_view kernel);
 
 /// A parameter of a kernel.
@@ -175,8 +176,8 @@ struct KernelPlace {
   std::size_t body_end{0};          ///< the closing one
 };
 
-/// The kernels with a body in a text, in its order. Those whose qualifier or name comes out of a
-/// macro are not found.
-std::vector<KernelPlace> find_kernels(std::string_view text);
+/// The kernels with a body in a text, in its order, and the functions called `kernel`, whose
+/// qualifier may stand elsewhere. Those whose name comes out of a macro are not found.
+std::vector<KernelPlace> find_kernels(std::string_view text, std::string_view kernel = {});
 
 }  // namespace clprobe::prelude

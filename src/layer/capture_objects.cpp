@@ -2,6 +2,7 @@
 // What kernels get and launches wait for.
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "layer/above.hpp"
 
@@ -57,10 +58,10 @@ cl_mem noted_other(cl_mem memory, const char* what) {
 cl_mem noted_image(cl_mem memory, const cl_image_desc* description, const char* problem) {
   if (memory == nullptr) return memory;
   note([&](Known& known) {
-    known.note_memory(memory,
-                      {.is_image = true,
-                       .lies_in = description == nullptr ? nullptr : description->mem_object,
-                       .problem = problem});
+    KnownMemory what{.is_image = true, .problem = problem};
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-union-access): OpenCL's
+    if (description != nullptr) what.lies_in = description->mem_object;
+    known.note_memory(memory, std::move(what));
   });
   return memory;
 }

@@ -48,7 +48,7 @@ std::string with_entry(std::string_view text, std::string_view kernel) {
     entered += text.substr(begin, end - begin);
     begin = end;
   };
-  for (const KernelPlace& each : find_kernels(text)) {
+  for (const KernelPlace& each : find_kernels(text, kernel)) {
     if (each.name != kernel) continue;
     copy_up_to(each.parameters_end);
     entered += " CLP_PARAMETERS";

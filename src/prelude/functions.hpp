@@ -14,7 +14,8 @@ namespace clprobe::prelude {
 struct Function {
   std::string_view name{};
   bool is_kernel{false};
-  std::size_t begin{0};            ///< of the declaration: attributes and qualifiers
+  bool may_be_kernel{false};  ///< it is, or has a qualifier that only a macro elsewhere explains
+  std::size_t begin{0};       ///< of the declaration: attributes and qualifiers
   std::size_t parameters_open{0};  ///< the parenthesis
   std::size_t parameters_close{0};
   std::size_t body_open{0};  ///< the brace

@@ -110,14 +110,19 @@ bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> na
   });
 }
 
-Verdict judge_renaming(const Program& program, const Reach& reach, std::string_view kernel) {
-  if (reach.parts().empty()) {
-    return refused(fmt::format(
-        "no kernel {} in the program's text: its name comes out of a macro, or brackets do not "
-        "match in all branches of #if",
-        kernel));
-  }
-  if (const auto missing = missing_header(program, reach)) return refused(*missing);
+/// Why it is not known what the kernel does: not all of its text is here. Behind the prelude that
+/// renames nothing it may still be built, and has to leave what it left without it.
+std::optional<std::string> find_unseen(const Program& program, const Reach& reach,
+                                       std::string_view kernel) {
+  if (auto missing = missing_header(program, reach)) return missing;
+  if (!reach.parts().empty()) return std::nullopt;
+  return fmt::format(
+      "no kernel {} in the program's text: its name comes out of a macro, or brackets do not "
+      "match in all branches of #if",
+      kernel);
+}
+
+Verdict judge_renaming(const Reach& reach) {
   if (const auto again = defined_again(reach, renamed)) return refused(*again);
   if (has_our_names(reach)) return refused("the program has names that begin with clp_");
   if (is_hidden_call(reach, renamed)) return refused("it hides a work-item function from macros");
@@ -221,9 +226,13 @@ Verdict judge_atomics(const Reach& reach) {
 
 Judgement judge(const Program& program, std::string_view kernel) {
   const Reach reach(program, kernel);
-  const Verdict renaming = judge_renaming(program, reach, kernel);
+  const Verdict renaming = judge_renaming(reach);
   if (renaming.possibility != Possibility::usable) {
     return {renaming, renaming, renaming, renaming, renaming};
+  }
+  if (const auto unseen = find_unseen(program, reach, kernel)) {
+    const Verdict unknown = refused(*unseen);
+    return {renaming, unknown, unknown, unknown, unknown};
   }
   const MemoryNames names = find_memory_names(reach);
   const Verdict folding = judge_folding(reach, names);

@@ -6,6 +6,7 @@
 
 #include "clprobe/prelude.hpp"
 #include "prelude/functions.hpp"
+#include "prelude/words.hpp"
 
 namespace clprobe::prelude {
 namespace {
@@ -107,24 +108,27 @@ std::vector<Function> find_functions(const Lexed& lexed) {
     i = close;
     if (!function) continue;
     function->body_close = close;
-    function->is_kernel =
-        std::any_of(code.begin() + static_cast<std::ptrdiff_t>(begin),
-                    code.begin() + static_cast<std::ptrdiff_t>(function->parameters_open),
-                    [&](const Token& token) {
-                      return token.kind == TokenKind::word && qualifiers.contains(token.text);
-                    });
+    const Tokens declared = code.subspan(begin, function->parameters_open - 1 - begin);
+    function->is_kernel = std::any_of(declared.begin(), declared.end(), [&](const Token& token) {
+      return token.kind == TokenKind::word && qualifiers.contains(token.text);
+    });
+    function->may_be_kernel = function->is_kernel ||
+                              std::any_of(declared.begin(), declared.end(), [](const Token& token) {
+                                return token.kind == TokenKind::word && !is_keyword(token.text);
+                              });
     functions.push_back(*function);
     begin = close + 1;
   }
   return functions;
 }
 
-std::vector<KernelPlace> find_kernels(std::string_view text) {
+std::vector<KernelPlace> find_kernels(std::string_view text, std::string_view kernel) {
   const Lexed lexed = lex(text);
   const Tokens code = lexed.code;
   std::vector<KernelPlace> kernels;
   for (const Function& function : find_functions(lexed)) {
-    if (!function.is_kernel) continue;
+    const bool is_launched = function.may_be_kernel && function.name == kernel;
+    if (!function.is_kernel && !is_launched) continue;
     const std::size_t first = function.parameters_open + 1;
     kernels.push_back(
         {.name = std::string(function.name),

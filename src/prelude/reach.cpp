@@ -48,7 +48,8 @@ Reach::Reach(const Program& program, std::string_view kernel) {
   for (const Lexed& lexed : texts_) {
     add_type_names(lexed.code);
     for (const Function& function : find_functions(lexed)) {
-      is_there = is_there || (function.is_kernel && function.name == kernel);
+      // Whatever its qualifier is called: the launch says that this is a kernel.
+      is_there = is_there || (function.may_be_kernel && function.name == kernel);
       known_.emplace(function.name, part_of(lexed, function));
     }
     for (const Macro& macro : lexed.macros) known_.emplace(macro.name, part_of(macro));

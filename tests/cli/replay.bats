@@ -224,6 +224,28 @@ end
   [[ $(finding instrument_ratio 'k, folded') == [0-9]* ]]
 }
 
+@test "a kernel whose qualifier and name come out of a header that a macro names: renamed, and nothing taken away" {
+  described 'kernel void k(global uint* a, uint n) { a[get_global_id(0)] *= n; }'
+  cat >vendor.h <<'end'
+#define ENTRY kernel void
+#define NAME(mode, step) mode##_##step
+end
+  cat >k.cl <<'end'
+#define XM2S(x) #x
+#define M2S(x) XM2S(x)
+#include M2S(vendor.h)
+ENTRY NAME(m00000, s04)(global uint* a, uint n) { a[get_global_id(0)] *= n; }
+end
+  jq --arg options "-I$PWD" '.program = {"units": [{"options": $options}]} | .kernel = "m00000_s04"' k.json >named.json
+  clprobe profile --quick -o a.json --kernel-file k.cl --launch named.json
+  [ "$status" -eq 0 ]
+  # Behind the prelude it left what it left without it, or it would have no samples.
+  json_says '[.results[0].points[] | select(.parameters.text == "renamed")] |
+    length == 1 and .[0].parameters.distinct_groups == 16 and (.[0].samples | length > 0)' a.json
+  json_says '[.results[0].points[].parameters.text] | index("entered") == null' a.json
+  [[ $(finding resident_groups 'm00000_s04, by groups at once') == 'refused: it includes a file that a macro names' ]]
+}
+
 @test "groups count how many run at once, which is as many as there are threads" {
   export POCL_MAX_PTHREAD_COUNT=1
   described 'kernel void k(global uint* a, uint n) { a[get_global_id(0)] *= n; }'

@@ -139,6 +139,12 @@ std::vector<Case> programs() {
        kernel void second(ARGUMENTS) { AT(out, GID) = shared_function(in) * 7u; }
        kernel void third(ARGUMENTS) { first(in, out, n); AT(out, GID) += LIMIT; })";
   return {
+      {"names that come out of macros", "k_4", one(64, 8), R"(
+         #define JOINED(a, b) a##_##b
+         #define NAME(a, b) JOINED(a, b)
+         #define WIDTH 4
+         #define ENTRY kernel void
+         ENTRY NAME(k, WIDTH)(ARGUMENTS) { out[get_global_id(0)] = in[get_global_id(0)] * WIDTH; })"},
       {"the first of several kernels", "first", one(64, 8), several, "-DLIMIT=5"},
       {"the second of several kernels", "second", one(64, 8), several, "-DLIMIT=5"},
       {"a kernel that calls another one", "third", one(64, 8), several, "-DLIMIT=5"},

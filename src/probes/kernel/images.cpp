@@ -66,6 +66,7 @@ cl_image_desc description_of(const Image& image, cl_mem buffer) {
   if (image.kind == ImageKind::image_2d_array) description.image_array_size = image.pixels[2];
   if (image.kind == ImageKind::image_3d) description.image_depth = image.pixels[2];
   description.image_row_pitch = image.row_bytes;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-union-access): OpenCL's
   description.mem_object = buffer;
   return description;
 }
@@ -95,8 +96,8 @@ cl::Memory make_image(const Session& session, const Image& image, cl_mem buffer)
                                static_cast<cl_channel_type>(image.type)};
   const cl_image_desc description = description_of(image, buffer);
   cl_int error = CL_SUCCESS;
-  const cl_mem made = clCreateImage(session.context()(), flags_of(image.access), &format,
-                                    &description, nullptr, &error);
+  cl_mem made = clCreateImage(session.context()(), flags_of(image.access), &format, &description,
+                              nullptr, &error);
   const auto what = [&] {
     return fmt::format("{} image{} of {} pixels ({}, {}, {})", bundle::to_word(image.kind),
                        buffer == nullptr ? "" : " in a buffer", sizes_text(image),

@@ -67,9 +67,9 @@ cl::Memory Replay::make_part(const bundle::Argument& argument) {
   const std::uint64_t bytes = argument.bytes == 0 ? object.bytes : argument.bytes;
   const cl_buffer_region region{object.guard_bytes + argument.origin, bytes};
   const bool is_all = object.guard_bytes == 0 && bytes == object.bytes;
-  const cl::Buffer part = is_all ? object.guarded
-                                 : object.guarded.createSubBuffer(
-                                       CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
+  cl::Buffer part = is_all ? object.guarded
+                           : object.guarded.createSubBuffer(CL_MEM_READ_WRITE,
+                                                            CL_BUFFER_CREATE_TYPE_REGION, &region);
   if (!argument.image) return part;
   viewed_.push_back(part);
   return make_image(session_, *argument.image, part());

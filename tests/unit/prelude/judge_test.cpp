@@ -40,10 +40,6 @@ TEST_CASE("nothing is in the way of a kernel that only loads and stores") {
 
 TEST_CASE("what the prelude cannot stand in front of is refused whole") {
   const auto renaming = [](const std::string& text) { return words_of(judge_text(text).renaming); };
-  CHECK(renaming("kernel void other() { }").starts_with("no kernel k in the program's text"));
-  CHECK(renaming("#include \"x.h\"\nkernel void k() { }") ==
-        "it includes x.h, which is not at hand");
-  CHECK(renaming("#include FILE\nkernel void k() { }") == "it includes a file that a macro names");
   CHECK(judge({.sources = {"#include \"x.h\"\nkernel void k() { F }"},
                .headers = {{"x.h", "#define F"}}},
               "k")
@@ -56,6 +52,36 @@ TEST_CASE("what the prelude cannot stand in front of is refused whole") {
   CHECK(renaming("kernel void k() { enqueue_kernel(q, f, r, ^{}); }") == "it calls enqueue_kernel");
   CHECK(judge({.sources = {"kernel void k() { }"}, .options = "-Dget_work_dim()=2"}, "k")
             .renaming.reason == "the program defines get_work_dim itself");
+}
+
+TEST_CASE("of a kernel whose text is not all here nothing is known, but it may be renamed") {
+  const auto unseen = [](const std::string& text) {
+    const Judgement judgement = judge_text(text);
+    CHECK(judgement.renaming == Verdict{});
+    CHECK(judgement.folding.possibility == Possibility::refused);
+    for (const Verdict& each : {judgement.barriers, judgement.atomics, judgement.entry}) {
+      CHECK(each == judgement.folding);
+    }
+    return judgement.folding.reason;
+  };
+  CHECK(unseen("#define NAME(a) a\nkernel void NAME(k)(global int* a) { a[0] = 1; }")
+            .starts_with("no kernel k in the program's text: its name comes out of a macro"));
+  CHECK(unseen("#include \"x.h\"\nkernel void k(global int* a) { }") ==
+        "it includes x.h, which is not at hand");
+  CHECK(unseen("#include FILE\nkernel void k(global int* a) { }") ==
+        "it includes a file that a macro names");
+  // What stands in the way of the prelude does so without the kernel, too.
+  CHECK(judge_text("#include FILE\n#define get_global_id(d) 0\n").renaming.reason ==
+        "the program defines get_global_id itself");
+}
+
+TEST_CASE("a kernel whose qualifier stands elsewhere is the one that is launched") {
+  const std::string text = "ENTRY void k(global int* a) { a[get_global_id(0)] = 1; }";
+  const Judgement judgement = judge({.sources = {text}, .options = "-DENTRY=kernel"}, "k");
+  CHECK(judgement.folding == Verdict{});
+  CHECK(judgement.entry == Verdict{});
+  CHECK(with_entry(text, "k") != text);
+  CHECK(with_entry(text, "other") == text);
 }
 
 TEST_CASE("groups that may depend on each other are not folded") {
