@@ -79,18 +79,19 @@ def write_image(path: pathlib.Path, width: int = 256) -> None:
 
 
 def let_darktable_use_cpus(words: list[str], folder: pathlib.Path, environment: dict[str, str]) -> None:
-    """It writes down that it disables them, at its first start."""
-    subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    (folder / "out.png").unlink(missing_ok=True)
+    """Its first start disables them, the next one measures what is enabled; it writes both down."""
     settings = folder / "config" / "darktablerc"
-    text = settings.read_text(encoding="utf-8")
-    settings.write_text(re.sub(r"^(cldevice_v4_\w+=(?:\S+ ){7})1 ", r"\g<1>0 ", text, flags=re.M),
-                        encoding="utf-8")
+    for _ in range(2):
+        subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        (folder / "out.png").unlink(missing_ok=True)
+        text = settings.read_text(encoding="utf-8")
+        settings.write_text(re.sub(r"^(cldevice_v4_\w+=(?:\S+ ){7})1 ", r"\g<1>0 ", text, flags=re.M),
+                            encoding="utf-8")
 
 
 def with_headers_for_pocl(folder: pathlib.Path) -> dict[str, str]:
-    """PoCL 3.1 does not take the quotes of darktable's -I"FOLDER"; it compiles where it keeps its builds."""
+    """PoCL 3.1 does not take darktable's -I"FOLDER" for its quotes; it compiles where it keeps builds."""
     shutil.copytree("/usr/share/darktable/kernels", folder / "pocl")
     return {**os.environ, "POCL_CACHE_DIR": str(folder / "pocl")}
 
