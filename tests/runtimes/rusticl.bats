@@ -102,3 +102,14 @@ setup() {
   clprobe profile --list -- "$CLPROBE_SURVEYED" many 20
   [[ $output == *'beware: no launch took longer than'* ]]
 }
+
+@test "kernels with images of each kind leave the program's pixels in a replay, plain and renamed" {
+  local kernel
+  for kernel in gather fade; do
+    clprobe profile --quick --kernel "$kernel" -o a.json -- "$CLPROBE_SURVEYED" images
+    [ "$status" -eq 0 ]
+    json_says '[.results[0].points[].facts | .deterministic, .equal_to_app] | unique == [1]' a.json
+    json_says '[.results[0].points[] | select(.parameters.text == "renamed") | .samples | length > 0] |
+      length > 1 and all' a.json
+  done
+}
