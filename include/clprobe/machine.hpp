@@ -65,6 +65,13 @@ struct Core {
   friend bool operator==(const Core&, const Core&) = default;
 };
 
+/// How instructions come to the warps. The published machines say nothing of it.
+struct Instructions {
+  std::uint64_t start_cycles{0};  ///< from a warp's dispatch to its first instruction
+
+  friend bool operator==(const Instructions&, const Instructions&) = default;
+};
+
 /// Pipelines of one kind. Each takes a warp instruction every `interval_cycles`.
 struct FunctionUnits {
   std::uint64_t count{1};
@@ -202,6 +209,7 @@ struct Synchronization {
 struct Machine {
   std::string name{"unnamed"};
   Core core{};
+  Instructions instructions{};
   FunctionUnits alu{};
   FunctionUnits special{1, 16, 4};  ///< for the slower operations: square roots and the like
   LoadStore load_store{};

@@ -33,8 +33,8 @@ std::string_view to_word(Level level);
 /// several lines or with its interval, and conflicts with nothing.
 using Causes = std::uint32_t;
 namespace cause {
-inline constexpr Causes idle{1U << 0U};  ///< this context has no warp, or its warp has ended
-inline constexpr Causes control{1U << 1U};
+inline constexpr Causes idle{1U << 0U};    ///< this context has no warp, or its warp has ended
+inline constexpr Causes branch{1U << 1U};  ///< the instruction behind one is not there yet
 inline constexpr Causes barrier{1U << 2U};
 inline constexpr Causes acquire{1U << 3U};
 inline constexpr Causes release{1U << 4U};
@@ -46,10 +46,17 @@ inline constexpr Causes bank_conflict{1U << 9U};
 inline constexpr Causes serial_requests{1U << 10U};
 inline constexpr Causes pending_release{1U << 11U};
 inline constexpr Causes pending_copy{1U << 12U};
-inline constexpr Causes compute_data{1U << 13U};
-inline constexpr Causes compute_structural{1U << 14U};
+inline constexpr Causes arithmetic_result{1U << 13U};
+inline constexpr Causes special_result{1U << 14U};
+inline constexpr Causes busy_arithmetic{1U << 15U};
+inline constexpr Causes busy_special{1U << 16U};
+inline constexpr Causes warp_start{1U << 17U};  ///< its first instruction is not there yet
+inline constexpr Causes end{1U << 18U};         ///< one past the last
 
-/// GSI's categories.
+/// GSI's categories. Of `compute_data` an instruction has one at most: the result that comes last.
+inline constexpr Causes control = branch | warp_start;
+inline constexpr Causes compute_data = arithmetic_result | special_result;
+inline constexpr Causes compute_structural = busy_arithmetic | busy_special;
 inline constexpr Causes synchronization = barrier | acquire | release | copy_wait;
 inline constexpr Causes memory_structural = full_mshr | full_store_buffer | bank_conflict |
                                             serial_requests | pending_release | pending_copy;

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -31,10 +33,23 @@ enum class Stall : std::uint8_t {
 inline constexpr std::size_t stall_count = 8;
 std::string_view to_word(Stall stall);
 
+/// Which next instruction is not there yet. GSI sub-classifies memory stalls alone, and names
+/// control and compute stalls as what may be to follow (Alsop, chapter 7); these sub-classes are
+/// ours.
+enum class ControlStall : std::uint8_t { branch, warp_start };
+inline constexpr std::size_t control_stall_count = 2;
+
+/// Whose result is waited for; of several that which comes last, as of loads.
+enum class ComputeDataStall : std::uint8_t { arithmetic, special };
+inline constexpr std::size_t compute_data_stall_count = 2;
+
+/// Which pipelines are taken.
+enum class ComputeStructuralStall : std::uint8_t { arithmetic, special };
+inline constexpr std::size_t compute_structural_stall_count = 2;
+
 /// What a synchronization stall waits for; GSI does not sub-classify these.
 enum class SynchronizationStall : std::uint8_t { barrier, acquire, release, copy_wait };
 inline constexpr std::size_t synchronization_stall_count = 4;
-std::string_view to_word(SynchronizationStall stall);
 
 /// Memory structural stalls in the order in which they are tested: a copy engine that waits for an
 /// MSHR is a full MSHR and no pending copy. `serial_requests` is ours: see `Causes`.
@@ -47,7 +62,6 @@ enum class StructuralStall : std::uint8_t {
   pending_copy,
 };
 inline constexpr std::size_t structural_stall_count = 6;
-std::string_view to_word(StructuralStall stall);
 
 /// Several stall types: bit n stands for the n-th of `Stall`.
 using StallSet = std::uint8_t;
@@ -89,8 +103,11 @@ Stall classify_instruction(StallSet conditions, const Priorities& priorities = {
 /// Algorithm 2: the first of the types that the instructions of a cycle were given. Without any
 /// instruction there is no active warp, which is idle.
 Stall classify_cycle(StallSet found, const Priorities& priorities = {});
-/// The first one that holds; `causes` has at least one of `cause::memory_structural`.
-StructuralStall classify_structural(Causes causes);
+/// The sub-class, by its place among those of the type: the first one that holds. Nothing for types
+/// without sub-classes, and for memory data, of which the causes do not tell.
+std::optional<std::size_t> part_of(Stall stall, Causes causes);
+/// A sub-class's word by its place among those of its type: "full MSHR", "main memory".
+std::string_view part_word(Stall stall, std::size_t place);
 
 /// Cycles by type, and the parts of those types that have parts.
 struct Breakdown {
@@ -99,7 +116,13 @@ struct Breakdown {
   std::array<double, level_count> memory_data{};
   std::array<double, structural_stall_count> memory_structural{};
   std::array<double, synchronization_stall_count> synchronization{};
+  std::array<double, control_stall_count> control{};
+  std::array<double, compute_data_stall_count> compute_data{};
+  std::array<double, compute_structural_stall_count> compute_structural{};
 
+  /// The sub-classes of a type; none of idle and of no stall.
+  [[nodiscard]] std::span<double> parts(Stall stall);
+  [[nodiscard]] std::span<const double> parts(Stall stall) const;
   [[nodiscard]] double of(Stall stall) const { return cycles[static_cast<std::size_t>(stall)]; }
   [[nodiscard]] double of(Level level) const {
     return memory_data[static_cast<std::size_t>(level)];
@@ -109,6 +132,15 @@ struct Breakdown {
   }
   [[nodiscard]] double of(SynchronizationStall stall) const {
     return synchronization[static_cast<std::size_t>(stall)];
+  }
+  [[nodiscard]] double of(ControlStall stall) const {
+    return control[static_cast<std::size_t>(stall)];
+  }
+  [[nodiscard]] double of(ComputeDataStall stall) const {
+    return compute_data[static_cast<std::size_t>(stall)];
+  }
+  [[nodiscard]] double of(ComputeStructuralStall stall) const {
+    return compute_structural[static_cast<std::size_t>(stall)];
   }
   [[nodiscard]] double total() const { return std::accumulate(cycles.begin(), cycles.end(), 0.0); }
 };

@@ -58,9 +58,10 @@ class ComputeUnit {
     std::uint32_t locks_held{0};
     std::size_t group{0};
     std::uint64_t serial{0};
-    std::uint64_t held_until{0};     ///< control, barrier, acquire, release
-    std::uint64_t pending{0};        ///< registers that may not be ready
-    std::uint64_t pending_loads{0};  ///< of these, results of memory instructions
+    std::uint64_t held_until{0};       ///< branch, start, barrier, acquire, release
+    std::uint64_t pending{0};          ///< registers that may not be ready
+    std::uint64_t pending_loads{0};    ///< of these, results of memory instructions
+    std::uint64_t pending_special{0};  ///< of the others, results of special functions
     std::array<std::uint64_t, register_count> ready{};
     std::array<std::uint64_t, register_count> load{};
     std::vector<std::uint64_t> turns{};

@@ -164,6 +164,11 @@ template <typename Visitor, typename MachineField>
 void visit_machine(Visitor& fields, MachineField& machine) {
   fields.text("name", machine.name);
   fields.section("core", [&](auto& each) { visit_core(each, machine.core); });
+  // Machines were written before they could have it.
+  const bool has_start = machine.instructions.start_cycles > 0;
+  fields.optional_section("instructions", has_start, [&](auto& each) {
+    each.natural("start_cycles", machine.instructions.start_cycles, any_cycles);
+  });
   visit_units(fields, "alu", machine.alu);
   visit_units(fields, "special", machine.special);
   visit_near_memory(fields, machine);

@@ -34,6 +34,8 @@ bool is_local(Operation operation) {
 void ComputeUnit::find_data_hazards(Warp& warp, std::uint64_t registers, std::uint64_t now,
                                     Blockage& found) {
   std::uint64_t last_ready = 0;
+  std::uint64_t last_result = 0;
+  Causes result = 0;
   for (std::uint64_t left = registers & warp.pending; left != 0; left &= left - 1) {
     const auto each = static_cast<std::size_t>(std::countr_zero(left));
     const std::uint64_t bit = std::uint64_t{1} << each;
@@ -46,9 +48,15 @@ void ComputeUnit::find_data_hazards(Warp& warp, std::uint64_t registers, std::ui
       if (ready > last_ready) found.load = warp.load[each];
       last_ready = std::max(last_ready, ready);
     } else {
-      found.add(cause::compute_data, ready);
+      if (ready > last_result) {
+        last_result = ready;
+        const bool is_special = (warp.pending_special & bit) != 0;
+        result = is_special ? cause::special_result : cause::arithmetic_result;
+      }
+      found.add(result, ready);
     }
   }
+  if (result != 0) found.causes = (found.causes & ~cause::compute_data) | result;
 }
 
 void ComputeUnit::find_scoreboard_hazard(Warp& warp, std::uint64_t now, Blockage& found) const {
@@ -111,9 +119,10 @@ ComputeUnit::Blockage ComputeUnit::find_blockage(Warp& warp, std::uint64_t now) 
   if (is_for_memory(next.operation)) {
     find_memory_hazards(warp, next, now, found);
   } else if (next.operation == Operation::alu || next.operation == Operation::special) {
-    const auto& free = next.operation == Operation::alu ? alu_free_ : special_free_;
+    const bool is_special = next.operation == Operation::special;
+    const auto& free = is_special ? special_free_ : alu_free_;
     const std::uint64_t first = *std::min_element(free.begin(), free.end());
-    if (first > now) found.add(cause::compute_structural, first);
+    if (first > now) found.add(is_special ? cause::busy_special : cause::busy_arithmetic, first);
   } else if (next.operation == Operation::copy_wait) {
     const std::uint64_t until = memory_.copies().copies_until(warp.group, next.id);
     if (until > now) found.add(cause::copy_wait, until);

@@ -74,7 +74,7 @@ void ComputeUnit::execute(std::uint32_t context, const Instruction& instruction,
       break;
     }
     case Operation::branch:
-      warp.hold_cause = cause::control;
+      warp.hold_cause = cause::branch;
       warp.held_until = now + machine_.core.branch_cycles;
       wake_[context] = std::max(now + 1, warp.held_until);
       break;
@@ -124,6 +124,8 @@ void ComputeUnit::compute(Warp& warp, const Instruction& instruction, const Func
   if (instruction.writes == 0) return;
   warp.pending |= instruction.writes;
   warp.pending_loads &= ~instruction.writes;
+  warp.pending_special &= ~instruction.writes;
+  if (instruction.operation == Operation::special) warp.pending_special |= instruction.writes;
   warp.ready[static_cast<std::size_t>(std::countr_zero(instruction.writes))] =
       now + units.latency_cycles;
 }

@@ -9,43 +9,6 @@
 namespace clprobe::simulator {
 namespace {
 
-constexpr std::array<std::pair<Causes, Stall>, 7> causes_of_stalls{{
-    {cause::idle, Stall::idle},
-    {cause::control, Stall::control},
-    {cause::synchronization, Stall::synchronization},
-    {cause::memory_data, Stall::memory_data},
-    {cause::memory_structural, Stall::memory_structural},
-    {cause::compute_data, Stall::compute_data},
-    {cause::compute_structural, Stall::compute_structural},
-}};
-
-constexpr std::array<std::pair<Causes, StructuralStall>, structural_stall_count>
-    causes_of_structural_stalls{{
-        {cause::full_mshr, StructuralStall::full_mshr},
-        {cause::full_store_buffer, StructuralStall::full_store_buffer},
-        {cause::bank_conflict, StructuralStall::bank_conflict},
-        {cause::serial_requests, StructuralStall::serial_requests},
-        {cause::pending_release, StructuralStall::pending_release},
-        {cause::pending_copy, StructuralStall::pending_copy},
-    }};
-
-constexpr std::array<std::pair<Causes, SynchronizationStall>, synchronization_stall_count>
-    causes_of_synchronization_stalls{{
-        {cause::barrier, SynchronizationStall::barrier},
-        {cause::acquire, SynchronizationStall::acquire},
-        {cause::release, SynchronizationStall::release},
-        {cause::copy_wait, SynchronizationStall::copy_wait},
-    }};
-
-/// The first in the table's order of which there is a bit in `causes`; the last when there is none.
-template <typename Kind, std::size_t count>
-Kind first_of(const std::array<std::pair<Causes, Kind>, count>& table, Causes causes) {
-  for (const auto& [bits, kind] : table) {
-    if ((causes & bits) != 0) return kind;
-  }
-  return table.back().second;
-}
-
 template <typename Kind, std::size_t size>
 void add(std::array<double, size>& sums, Kind kind, double cycles) {
   sums[static_cast<std::size_t>(kind)] += cycles;
@@ -55,11 +18,7 @@ void add(std::array<double, size>& sums, Kind kind, double cycles) {
 /// known where the loads got their values.
 void add_with_part(Breakdown& to, Stall stall, Causes causes, double cycles) {
   add(to.cycles, stall, cycles);
-  if (stall == Stall::memory_structural) {
-    add(to.memory_structural, classify_structural(causes), cycles);
-  } else if (stall == Stall::synchronization) {
-    add(to.synchronization, first_of(causes_of_synchronization_stalls, causes), cycles);
-  }
+  if (const auto part = part_of(stall, causes)) to.parts(stall)[*part] += cycles;
 }
 
 /// Has a warp that something keeps from issuing. One without a cause has issued or is about to end,
@@ -67,58 +26,6 @@ void add_with_part(Breakdown& to, Stall stall, Causes causes, double cycles) {
 bool is_blocked(const WarpState& warp) { return (warp.causes & ~cause::idle) != 0; }
 
 }  // namespace
-
-std::string_view to_word(Stall stall) {
-  constexpr std::array<std::string_view, stall_count> words{"idle",
-                                                            "control",
-                                                            "synchronization",
-                                                            "memory data",
-                                                            "memory structural",
-                                                            "compute data",
-                                                            "compute structural",
-                                                            "no stall"};
-  return words.at(static_cast<std::size_t>(stall));
-}
-
-std::string_view to_word(SynchronizationStall stall) {
-  constexpr std::array<std::string_view, synchronization_stall_count> words{"barrier", "acquire",
-                                                                            "release", "copy wait"};
-  return words.at(static_cast<std::size_t>(stall));
-}
-
-std::string_view to_word(StructuralStall stall) {
-  constexpr std::array<std::string_view, structural_stall_count> words{
-      "full MSHR",       "full store buffer", "bank conflict",
-      "serial requests", "pending release",   "pending DMA"};
-  return words.at(static_cast<std::size_t>(stall));
-}
-
-StallSet conditions_of(Causes causes) {
-  StallSet conditions = 0;
-  for (const auto& [bits, stall] : causes_of_stalls) {
-    if ((causes & bits) != 0) conditions = static_cast<StallSet>(conditions | bit_of(stall));
-  }
-  return conditions;
-}
-
-Stall classify_instruction(StallSet conditions, const Priorities& priorities) {
-  for (const Stall each : priorities.instruction) {
-    if ((conditions & bit_of(each)) != 0) return each;
-  }
-  return Stall::none;
-}
-
-Stall classify_cycle(StallSet found, const Priorities& priorities) {
-  if ((found & bit_of(Stall::none)) != 0) return Stall::none;
-  for (const Stall each : priorities.cycle) {
-    if ((found & bit_of(each)) != 0) return each;
-  }
-  return Stall::idle;
-}
-
-StructuralStall classify_structural(Causes causes) {
-  return first_of(causes_of_structural_stalls, causes);
-}
 
 struct StallAccountant::Sums {
   /// What waited for one load, in each view.
@@ -144,14 +51,16 @@ struct StallAccountant::Sums {
   std::uint64_t flush_cycles{0};
   std::uint64_t issue_width{1};
   Priorities priorities{};
-  std::vector<Stall> stall_of{};  // by causes: Algorithm 1 for every set, since every cycle asks
+  // By conditions: Algorithm 1 for every set, since every cycle asks.
+  std::array<Stall, std::size_t{1} << Priorities::count> stall_of{};
 
   Sums(std::uint64_t width, const Priorities& order) : issue_width(width), priorities(order) {
-    stall_of.resize(std::size_t{cause::compute_structural} << 1U);
-    for (Causes causes = 0; causes < stall_of.size(); ++causes) {
-      stall_of[causes] = classify_instruction(conditions_of(causes), priorities);
+    for (std::size_t set = 0; set < stall_of.size(); ++set) {
+      stall_of[set] = classify_instruction(static_cast<StallSet>(set), priorities);
     }
   }
+
+  [[nodiscard]] Stall stall_by(Causes causes) const { return stall_of[conditions_of(causes)]; }
 
   Waited& waited_for(std::uint64_t load) {
     if (loads.size() <= load) loads.resize(std::max<std::size_t>(load + 1, 2 * loads.size()));
@@ -207,7 +116,7 @@ void StallAccountant::Sums::see_warp(const WarpState& warp, Seat& seat, double c
     seat.number = warp.number;
     seat.sums = &warps[warp.number];
   }
-  seat.stall = stall_of[warp.causes];
+  seat.stall = stall_by(warp.causes);
   add_with_part(*seat.sums, seat.stall, warp.causes, cycles);
   if (seat.stall != Stall::memory_data) return;
   Waited& waited = waited_for(warp.load);
@@ -247,7 +156,7 @@ void StallAccountant::Sums::share_all_causes(const WarpState& warp, double share
   const double each = share / static_cast<double>(std::popcount(warp.causes));
   for (Causes left = warp.causes; left != 0; left &= left - 1) {
     const Causes bit = left & (~left + 1);
-    const Stall stall = stall_of[bit];
+    const Stall stall = stall_by(bit);
     add_with_part(all_causes, stall, bit, each);
     if (stall == Stall::memory_data) waited_for(warp.load).all_causes += each;
   }
@@ -289,13 +198,14 @@ StallAccount account_stalls(const Machine& machine, const Trace& trace, const Op
 namespace {
 
 void add(Breakdown& sum, const Breakdown& each, double share) {
-  const auto add_all = [share](auto& to, const auto& from) {
+  const auto add_all = [share](std::span<double> to, std::span<const double> from) {
     for (std::size_t i = 0; i < from.size(); ++i) to[i] += share * from[i];
   };
   add_all(sum.cycles, each.cycles);
-  add_all(sum.memory_data, each.memory_data);
-  add_all(sum.memory_structural, each.memory_structural);
-  add_all(sum.synchronization, each.synchronization);
+  for (std::size_t i = 0; i < stall_count; ++i) {
+    const auto stall = static_cast<Stall>(i);
+    add_all(sum.parts(stall), each.parts(stall));
+  }
 }
 
 StallAccount mean_of(const std::vector<StallAccount>& units) {

@@ -34,7 +34,7 @@ void ComputeUnit::start(std::uint32_t context, const WarpWork& work, std::size_t
   warp.is_active = true;
   warp.has_lock_now = false;
   warp.waiting = Waiting::nothing;
-  warp.hold_cause = 0;
+  warp.hold_cause = cause::warp_start;
   warp.lanes = work.lanes;
   warp.number = work.number;
   warp.program = work.program;
@@ -42,11 +42,11 @@ void ComputeUnit::start(std::uint32_t context, const WarpWork& work, std::size_t
   warp.locks_held = 0;
   warp.group = group;
   warp.serial = ++serial_;
-  warp.held_until = 0;
+  warp.held_until = now + machine_.instructions.start_cycles;
   warp.pending = 0;
   warp.pending_loads = 0;
   warp.turns.assign(trace_.programs[work.program].size(), 0);
-  wake_[context] = now;
+  wake_[context] = warp.held_until;
   groups_[group].contexts.push_back(context);
   ++groups_[group].live;
   ++active_;

@@ -154,7 +154,7 @@ Watched watch(const Machine& machine, const Trace& trace) {
       const Program& program = trace.programs[each.program];
       const bool is_uneven = each.instruction < program.size() &&
                              program[each.instruction].operation == Operation::special;
-      if (is_uneven) each.causes ^= cause::compute_data | cause::copy_wait;
+      if (is_uneven) each.causes = (each.causes & ~cause::compute_data) | cause::copy_wait;
     }
     CycleState other = state;
     other.warps = states;

@@ -61,6 +61,7 @@ Machine random_machine(Random& random) {
   machine.core.pending_loads_per_warp = random.chance(0.3) ? random.from_to(1, 4) : 0;
   machine.core.branch_cycles = random.below(12);
   machine.core.barrier_cycles = random.from_to(1, 20);
+  machine.instructions.start_cycles = machine.core.branch_cycles / 2;  // without a draw of its own
   machine.alu = {random.from_to(1, 3), random.from_to(1, 12), random.from_to(1, 3)};
   machine.special = {random.from_to(1, 2), random.from_to(1, 30), random.from_to(1, 8)};
   machine.load_store = {random.from_to(1, 3), random.from_to(1, 4), random.from_to(1, 3)};

@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <utility>
 
 #include "clprobe/estimate.hpp"
 
@@ -16,9 +20,6 @@ using simulator::Breakdown;
 using simulator::GridAccount;
 using simulator::Stall;
 using simulator::StallAccount;
-
-constexpr std::array<std::string_view, simulator::level_count> level_labels{
-    "L1", "L1 coalescing", "L2", "remote L1", "main memory"};
 
 struct View {
   std::string_view fact;
@@ -36,46 +37,32 @@ std::string fact_word(std::string_view label) {
   return word;
 }
 
-template <typename Word>
-void add_parts(std::vector<StallPart>& parts, Stall stall, std::size_t count, Word word) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string label = fmt::format("{}: {}", to_word(stall), word(i));
-    parts.push_back({.label = label, .fact = fact_word(label), .stall = stall, .place = i});
-  }
+StallPart make_part(std::string label, Stall stall, std::optional<std::size_t> place) {
+  std::string fact = fact_word(label);
+  return {.label = std::move(label), .fact = std::move(fact), .stall = stall, .place = place};
 }
 
 std::vector<StallPart> make_parts() {
   std::vector<StallPart> parts;
   for (std::size_t i = 0; i < simulator::stall_count; ++i) {
     const auto stall = static_cast<Stall>(i);
-    if (stall == Stall::synchronization) {
-      add_parts(parts, stall, simulator::synchronization_stall_count, [](std::size_t place) {
-        return to_word(static_cast<simulator::SynchronizationStall>(place));
-      });
-    } else if (stall == Stall::memory_data) {
-      add_parts(parts, stall, simulator::level_count,
-                [](std::size_t place) { return level_labels.at(place); });
-    } else if (stall == Stall::memory_structural) {
-      add_parts(parts, stall, simulator::structural_stall_count, [](std::size_t place) {
-        return to_word(static_cast<simulator::StructuralStall>(place));
-      });
-    } else {
-      const std::string label(to_word(stall));
-      parts.push_back({.label = label, .fact = fact_word(label), .stall = stall});
+    const std::size_t count = Breakdown{}.parts(stall).size();
+    for (std::size_t place = 0; place < count; ++place) {
+      parts.push_back(make_part(
+          fmt::format("{}: {}", to_word(stall), simulator::part_word(stall, place)), stall, place));
     }
+    parts.push_back(make_part(std::string(to_word(stall)), stall, std::nullopt));
   }
   return parts;
 }
 
-/// The place of a part's cycles in a breakdown, const or not.
-template <typename Of>
-auto& place_of(Of& breakdown, const StallPart& part) {
-  if (part.place && part.stall == Stall::synchronization) {
-    return breakdown.synchronization.at(*part.place);
-  }
-  if (part.place && part.stall == Stall::memory_data) return breakdown.memory_data.at(*part.place);
-  if (part.place) return breakdown.memory_structural.at(*part.place);
-  return breakdown.cycles.at(static_cast<std::size_t>(part.stall));
+/// What of a type's cycles is in none of its sub-classes.
+double undivided(const Breakdown& breakdown, Stall stall) {
+  const double all = breakdown.of(stall);
+  const std::span<const double> parts = breakdown.parts(stall);
+  const double rest = std::accumulate(parts.begin(), parts.end(), all, std::minus<>());
+  constexpr double rounding = 1e-9;
+  return rest > rounding * all ? rest : 0.0;
 }
 
 std::string fact_name(std::string_view view, const StallPart& part) {
@@ -116,7 +103,7 @@ const std::vector<StallPart>& stall_parts() {
 }
 
 double cycles_of(const Breakdown& breakdown, const StallPart& part) {
-  return place_of(breakdown, part);
+  return part.place ? breakdown.parts(part.stall)[*part.place] : undivided(breakdown, part.stall);
 }
 
 Parameters facts_of(const GridAccount& account) {
@@ -140,8 +127,8 @@ std::optional<Breakdown> breakdown_in(const Parameters& facts, std::string_view 
   Breakdown breakdown;
   for (const StallPart& part : stall_parts()) {
     const double of_part = number_in(facts, fact_name(view, part));
-    place_of(breakdown, part) = of_part;
-    if (part.place) breakdown.cycles.at(static_cast<std::size_t>(part.stall)) += of_part;
+    if (part.place) breakdown.parts(part.stall)[*part.place] = of_part;
+    breakdown.cycles.at(static_cast<std::size_t>(part.stall)) += of_part;
   }
   constexpr double rounding = 1e-6;
   const auto all = static_cast<double>(cycles);

@@ -11,12 +11,13 @@
 
 namespace clprobe::gsi {
 
-/// A category without sub-classes, or one of its sub-classes, in GSI's names.
+/// A category's sub-class, or what of the category is in none: all of it where it has no
+/// sub-classes, and where an older version that told none apart wrote the document.
 struct StallPart {
   std::string label{};                 ///< "memory data: L2"
   std::string fact{};                  ///< "memory_data_l2", within a fact's name
   simulator::Stall stall{};            ///< the category
-  std::optional<std::size_t> place{};  ///< among its sub-classes
+  std::optional<std::size_t> place{};  ///< among its sub-classes; nothing: in none
 };
 
 /// All of them, in Algorithm 1's order.

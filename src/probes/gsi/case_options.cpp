@@ -111,9 +111,12 @@ std::string find_idle_option(const CaseOptions& read) {
     if (is_typed && !has(implicit_case)) return fmt::format("--{}: only implicit has it", name);
   }
   if (read.local_capacity && !has("utsd")) return "--local-queue: only utsd has it";
-  if (!read.mshrs.empty() && read.cases.empty()) return "--mshrs: a trace has the machine's own";
-  if (read.store_entries && read.cases.empty()) {
-    return "--store-buffer: a trace has the machine's own";
+  const std::array of_memory{std::pair("mshrs", !read.mshrs.empty()),
+                             std::pair("store-buffer", read.store_entries.has_value())};
+  for (const auto& [name, is_typed] : of_memory) {
+    if (!is_typed || searches || has(implicit_case)) continue;
+    if (read.cases.empty()) return fmt::format("--{}: a trace has the machine's own", name);
+    return fmt::format("--{}: {} uses no memory", name, compute_case);
   }
   return {};
 }

@@ -17,7 +17,9 @@
 namespace clprobe::gsi {
 
 inline constexpr std::string_view implicit_case = "implicit";
-inline constexpr std::array<std::string_view, 3> case_words{"uts", "utsd", implicit_case};
+inline constexpr std::string_view compute_case = "compute";
+inline constexpr std::array<std::string_view, 4> case_words{"uts", "utsd", implicit_case,
+                                                            compute_case};
 inline constexpr std::array<std::string_view, 2> poll_words{"warp", "group"};
 inline constexpr std::array<std::string_view, 5> object_words{"4", "8", "16", "32", "64"};
 inline constexpr std::array<std::string_view, simulator::Priorities::count> stall_words{
@@ -31,8 +33,8 @@ inline constexpr Option case_options[]{
      .summary = "kernels to simulate",
      .details =
          "Kernels to simulate, as a comma list: a tree search with one queue (`uts`), with a "
-         "queue per compute unit (`utsd`), and a pass over an array by way of local memory "
-         "(`implicit`). Default: all that fit the machine.",
+         "queue per compute unit (`utsd`), a pass over an array by way of local memory "
+         "(`implicit`), and kernels without memory (`compute`). Default: all that fit the machine.",
      .value = Choices{case_words}},
     {.name = "units",
      .value_name = "N",
@@ -131,15 +133,16 @@ inline constexpr Option case_options[]{
     {.name = "mshrs",
      .value_name = "LIST",
      .summary = "MSHRs, a bar each",
-     .details =
-         "Numbers of MSHRs, and of entries in the store buffer, as a comma list: a bar each "
-         "of every case. Default: 32, 64, 128, 256 and the machine's own for `implicit`, the "
-         "machine's own for the searches. Of machines that have MSHRs.",
+     .details = "Numbers of MSHRs, and of entries in the store buffer, as a comma list: a bar each "
+                "of every case but `compute`. Default: 32, 64, 128, 256 and the machine's own for "
+                "`implicit`, the "
+                "machine's own for the searches. Of machines that have MSHRs.",
      .value = Numbers{1, 4096}},
     {.name = "store-buffer",
      .value_name = "N",
      .summary = "entries of the store buffer",
-     .details = "Entries of the store buffer in every case, 1 to 4096. Default: as many as there "
+     .details = "Entries of the store buffer in every case but `compute`, 1 to 4096. Default: as "
+                "many as there "
                 "are MSHRs, where these were changed, else the machine's own.",
      .value = Number{1, 4096}},
     {.name = "priority",

@@ -97,6 +97,10 @@ TEST_CASE("what was typed and has no effect is an error") {
   CHECK(problem("object-bytes", std::vector<std::string>{"8"}, {"uts"}) ==
         "--object-bytes: only implicit has it");
   CHECK(problem("local-queue", std::uint64_t{4}, {"uts"}) == "--local-queue: only utsd has it");
+  CHECK(problem("store-buffer", std::uint64_t{4}, {"compute"}) ==
+        "--store-buffer: compute uses no memory");
+  CHECK(problem("mshrs", std::vector<int>{32}, {"compute"}) == "--mshrs: compute uses no memory");
+  CHECK(problem("mshrs", std::vector<int>{32}, {"compute", "uts"}).empty());
   Request request = request_for({"uts"});
   request.own.set("mshrs", std::vector<int>{32});
   CHECK(probe.check(describe_device(simulator::preset("kepler-k20-prt")), request) ==

@@ -87,6 +87,16 @@ struct ImplicitShape : Shape {
   }
 };
 
+struct ComputeShape : Shape {
+  ComputeWork work{ComputeWork::chain};
+
+  template <class Visitor>
+  void visit(Visitor& fields) {
+    Shape::visit(fields);
+    fields.word("work", work, compute_work_words);
+  }
+};
+
 struct Entries {
   std::optional<std::uint64_t> mshr_entries{};
 
@@ -176,10 +186,25 @@ std::vector<Point> implicit_points(const Machine& machine, const CaseOptions& op
   return points;
 }
 
+std::vector<Point> compute_points(const CaseOptions& options) {
+  std::vector<Point> points;
+  for (const auto& work : compute_work_words) {
+    Point point;
+    point.series = bar_name(work.value);
+    ComputeShape shape;
+    shape.name = compute_case;
+    shape.work = work.value;
+    write_shape(shape, point);
+    points.push_back(finish(std::move(point), 0, options));
+  }
+  return points;
+}
+
 }  // namespace
 
 std::vector<Point> case_points(const Machine& machine, std::string_view name,
                                const CaseOptions& options) {
+  if (name == compute_case) return compute_points(options);
   const auto queues = value_in(task_queues_words, name);
   return queues ? search_points(machine, *queues, options) : implicit_points(machine, options);
 }
@@ -201,6 +226,11 @@ std::optional<TreeSearch> search_of(const Point& point) {
   if (shape.state_lines) search.state_lines = *shape.state_lines;
   if (shape.written_lines) search.written_lines = *shape.written_lines;
   return search;
+}
+
+std::optional<ComputeWork> compute_of(const Point& point) {
+  if (point.parameters.text_or("case", "") != compute_case) return std::nullopt;
+  return shape_of<ComputeShape>(point).work;
 }
 
 Implicit implicit_of(const Point& point) {
@@ -238,7 +268,7 @@ void write_priorities(const CaseOptions& options, Point& point) {
 }
 
 std::optional<PointProblem> find_case_problem(const Point& point) {
-  return find_problem<SearchShape, ImplicitShape, Entries>(point);
+  return find_problem<SearchShape, ImplicitShape, ComputeShape, Entries>(point);
 }
 
 }  // namespace clprobe::gsi

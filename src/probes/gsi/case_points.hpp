@@ -21,6 +21,7 @@ std::vector<Point> case_points(const simulator::Machine& machine, std::string_vi
 
 /// Nothing where the point is of another case. These throw PointError for what no plan made.
 std::optional<TreeSearch> search_of(const Point& point);
+std::optional<ComputeWork> compute_of(const Point& point);
 Implicit implicit_of(const Point& point);
 /// `machine` as the point has it.
 simulator::Machine machine_for(const simulator::Machine& machine, const Point& point);

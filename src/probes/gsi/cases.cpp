@@ -133,6 +133,8 @@ std::string bar_name(LocalCopy copy, std::uint64_t mshr_entries) {
   return fmt::format("implicit, {}, {} MSHRs", to_word(copy), mshr_entries);
 }
 
+std::string bar_name(ComputeWork work) { return fmt::format("compute, {}", to_word(work)); }
+
 std::vector<CaseChange> compare_with_thesis(const std::vector<CaseRun>& runs) {
   std::vector<CaseChange> changes;
   if (const auto found = runs_called(runs, search_names()); !found.empty()) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two case studies of the thesis as traces for the simulator: unbalanced tree search, and the
-// implicit microbenchmark. Source: Alsop, GSI: A GPU stall inspector, 2016, chapter 6. Sizes that
-// it does not give are assumptions, and stand with the cases. Pure.
+// implicit microbenchmark; and a kernel that only computes, ours. Source: Alsop, GSI: A GPU stall
+// inspector, 2016, chapter 6. Sizes that it does not give are assumptions, and stand with the
+// cases. Pure.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,15 @@ inline constexpr Word<LocalCopy> local_copy_words[]{
     {LocalCopy::scratchpad_dma, "scratchpad with DMA"},
     {LocalCopy::stash, "stash"}};
 inline std::string_view to_word(LocalCopy copy) { return word_in(local_copy_words, copy); }
+
+/// What a kernel without memory waits for: a chain of results, of arithmetic and of special
+/// functions; the pipelines of special functions, which all warps want; branches.
+enum class ComputeWork { chain, functions, branches };
+inline constexpr Word<ComputeWork> compute_work_words[]{
+    {ComputeWork::chain, "chain"},
+    {ComputeWork::functions, "special functions"},
+    {ComputeWork::branches, "branches"}};
+inline std::string_view to_word(ComputeWork work) { return word_in(compute_work_words, work); }
 
 /// Who goes to the queues: each warp for itself, or one of a work-group for all its warps.
 enum class Polls { warp, group };
@@ -76,6 +86,10 @@ struct Implicit {
 std::uint64_t local_bytes_of(const simulator::Machine& machine, const Implicit& implicit);
 simulator::Trace make_implicit(const simulator::Machine& machine, const Implicit& implicit);
 
+/// A work-group that computes and nothing else: none of the thesis's, for the types of stalls that
+/// its cases have little of.
+simulator::Trace make_compute(const simulator::Machine& machine, ComputeWork work);
+
 /// The numbers of MSHRs of the thesis.
 inline constexpr std::uint64_t thesis_mshrs[]{32, 64, 128, 256};
 
@@ -92,6 +106,7 @@ inline constexpr std::uint64_t max_default_units = 16;
 std::string bar_name(TaskQueues queues, simulator::Coherence coherence,
                      std::uint64_t mshr_entries = 0);
 std::string bar_name(LocalCopy copy, std::uint64_t mshr_entries = 0);
+std::string bar_name(ComputeWork work);
 
 /// What was accounted of one bar.
 struct CaseRun {

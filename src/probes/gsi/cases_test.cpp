@@ -221,7 +221,7 @@ TEST_CASE("implicit: the stash has more full MSHRs, full store buffers and bank 
   const auto& stash = implicit_gsi(2, 0);
   for (const StructuralStall each : {StructuralStall::full_mshr, StructuralStall::full_store_buffer,
                                      StructuralStall::bank_conflict}) {
-    CAPTURE(to_word(each));
+    CAPTURE(static_cast<int>(each));
     CHECK(scratchpad.of(each) > 0.0);
     CHECK(stash.of(each) > scratchpad.of(each));
   }

@@ -73,6 +73,10 @@ std::string why_unsupported(const Machine& machine, std::string_view name,
       check(make_tree_search(machine, *search), machine);
       return {};
     }
+    if (compute_of(point)) {
+      for (const auto& work : compute_work_words) check(make_compute(machine, work.value), machine);
+      return {};
+    }
     const Implicit implicit = implicit_of(point);
     const Bytes needed{local_bytes_of(machine, implicit)};
     if (needed.count > machine.local.bytes) {
@@ -174,6 +178,8 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
   if (const auto search = search_of(point)) {
     work.units = search->units;
     witness_search(work, changed, *search);
+  } else if (const auto compute = compute_of(point)) {
+    work.trace = [changed, compute](std::uint64_t) { return make_compute(changed, *compute); };
   } else {
     work.trace = [changed, implicit = implicit_of(point)](std::uint64_t) {
       return make_implicit(changed, implicit);

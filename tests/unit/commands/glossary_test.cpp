@@ -92,15 +92,11 @@ TEST_CASE("every kind of step, limit, class and verdict is in the glossary") {
 
 TEST_CASE("every cause of stalls is in the glossary") {
   for (std::size_t i = 0; i < simulator::stall_count; ++i) {
-    check_cause(to_word(static_cast<simulator::Stall>(i)));
-  }
-  for (std::size_t i = 0; i < simulator::synchronization_stall_count; ++i) {
-    check_cause(fmt::format("synchronization: {}",
-                            to_word(static_cast<simulator::SynchronizationStall>(i))));
-  }
-  for (std::size_t i = 0; i < simulator::structural_stall_count; ++i) {
-    check_cause(
-        fmt::format("memory structural: {}", to_word(static_cast<simulator::StructuralStall>(i))));
+    const auto stall = static_cast<simulator::Stall>(i);
+    check_cause(to_word(stall));
+    for (std::size_t place = 0; place < simulator::Breakdown{}.parts(stall).size(); ++place) {
+      check_cause(fmt::format("{}: {}", to_word(stall), simulator::part_word(stall, place)));
+    }
   }
   using stalls::Cause;
   for (const Cause cause :

@@ -78,6 +78,14 @@ TEST_CASE("a file says how synchronization is made cheaper only where it is") {
   CHECK(to_json(machine).find("owns_atomics") != std::string::npos);
 }
 
+TEST_CASE("a file says when instructions come to a warp only where that takes time") {
+  Machine machine = preset("gsi");
+  CHECK(to_json(machine).find("start_cycles") == std::string::npos);
+  machine.instructions.start_cycles = 12;
+  CHECK(machine_from_json(to_json(machine)) == machine);
+  CHECK(to_json(machine).find("start_cycles") != std::string::npos);
+}
+
 TEST_CASE("an unknown preset is answered with the list and the nearest") {
   CHECK_THROWS_WITH_AS(static_cast<void>(preset("fermi-m2050")),
                        "no machine 'fermi-m2050' (did you mean fermi-m2070?); there are "

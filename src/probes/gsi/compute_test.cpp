@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Control and compute stalls, from the kernels that have them to findings, and from older
+// documents.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/engine.hpp"
+#include "clprobe/simulated.hpp"
+#include "clprobe/stacks.hpp"
+#include "probes/gsi/account.hpp"
+#include "probes/gsi/planned.hpp"
+
+namespace clprobe::gsi {
+namespace {
+
+ProbeResult measured_compute(const simulator::Machine& machine) {
+  const auto backend = simulated_backend(machine, 1);
+  Budget budget;
+  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
+  return measure(probe, *backend, request_for({"compute"}), budget, {});
+}
+
+/// In GSI's view; 0 where the bar has none of it.
+double share_of(const ProbeResult& result, std::string_view bar, std::string_view label) {
+  for (const Finding& each : result.findings) {
+    const bool is_it = each.series == bar && each.method == stack_view_gsi && each.label == label;
+    if (is_it) return *each.value;
+  }
+  return 0.0;
+}
+
+}  // namespace
+
+TEST_CASE("kernels that only compute have the stalls that other cases have little of") {
+  const ProbeResult result = measured_compute(simulator::preset("gsi"));
+  CHECK(result.status == Status::ok);
+  CHECK(share_of(result, "compute, chain", "compute data: arithmetic result") > 0.2);
+  CHECK(share_of(result, "compute, chain", "compute data: special-function result") > 0.2);
+  CHECK(share_of(result, "compute, special functions",
+                 "compute structural: busy special-function units") > 0.5);
+  CHECK(share_of(result, "compute, branches", "control: branch") > 0.5);
+  // A machine whose warps start late: the same kernels, and one more reason.
+  simulator::Machine late = simulator::preset("gsi");
+  late.instructions.start_cycles = 100;
+  const ProbeResult started = measured_compute(late);
+  const auto cycles = [](const ProbeResult& of, std::size_t point) {
+    return of.points.at(point).facts.integer("cycles");
+  };
+  CHECK(cycles(started, 0) == cycles(result, 0) + 100);
+  const double start = share_of(started, "compute, chain", "control: start of a sub-group");
+  CHECK(start * static_cast<double>(cycles(started, 0)) == doctest::Approx(100.0));
+}
+
+TEST_CASE("an older document told no sub-classes of control and compute apart") {
+  Point point = measured_compute(simulator::preset("gsi")).points.front();
+  const auto account = account_in(point.facts);
+  REQUIRE(account);
+  double chained = 0.0;
+  for (const StallPart& part : stall_parts()) {
+    if (part.stall != simulator::Stall::compute_data || !part.place) continue;
+    const std::string name = "gsi_" + part.fact + "_cycles";
+    if (point.facts.find(name) == nullptr) continue;
+    chained += cycles_of(account->gsi, part);
+    point.facts.set(name, std::int64_t{0});
+  }
+  REQUIRE(chained > 0.0);
+  CHECK_FALSE(account_in(point.facts));
+  point.facts.set("gsi_compute_data_cycles", chained);
+  const auto result = probe.analyse(describe_device(simulator::preset("gsi")), {&point, 1});
+  std::vector<double> undivided;
+  for (const Finding& each : result.findings) {
+    if (each.method == stack_view_gsi && each.label == "compute data") {
+      undivided.push_back(*each.value * static_cast<double>(point.facts.integer("cycles")));
+    }
+  }
+  REQUIRE(undivided.size() == 1);
+  CHECK(undivided[0] == doctest::Approx(chained));
+}
+
+}  // namespace clprobe::gsi
