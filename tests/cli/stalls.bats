@@ -12,7 +12,7 @@ setup() {
 
 @test "an unknown case shows the nearest, and all of them" {
   clprobe --device sim:gsi gsi --case implicid
-  fails_with 2 --case implicid "did you mean 'implicit'" 'uts, utsd or implicit'
+  fails_with 2 --case implicid "did you mean 'implicit'" 'uts, utsd, implicit or compute'
   clprobe --device sim:gsi stalls --case implicid
   fails_with 2 --case implicid "did you mean 'implicit'"
   clprobe --device sim:gsi gsi --case uts,
@@ -28,7 +28,7 @@ setup() {
   fails_with 2 --case implicit '8 KiB of local memory, of which small has 4 KiB'
   clprobe --device sim:small.json stalls --dry-run
   [ "$status" -eq 0 ]
-  [[ "$output" == *"  gsi: 4 points in 4 series"* ]]
+  [[ "$output" == *"  gsi: 7 points in 7 series"* ]]
   [[ "$output" == *"    utsd, ownership: 1 point"* ]]
   [[ "$output" == *"gsi implicit: not measured: it needs 8 KiB"* ]]
 }
