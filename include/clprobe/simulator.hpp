@@ -72,6 +72,8 @@ struct WarpState {
   std::uint32_t number{0};  ///< of the warp in the trace
   std::uint32_t program{0};
   std::uint32_t instruction{0};  ///< that it considers, in its program
+
+  friend bool operator==(const WarpState&, const WarpState&) = default;
 };
 
 /// Some cycles in which the same holds: more than one only where nothing was issued.
@@ -81,6 +83,8 @@ struct CycleState {
   std::uint32_t issued{0};
   bool is_last_flush{false};           ///< all warps have ended, stores are still on their way
   std::span<const WarpState> warps{};  ///< of all contexts that had a warp so far
+  /// The contexts whose state is another than in the cycles that were told before.
+  std::span<const std::uint32_t> changed{};
 };
 
 /// What is told about every cycle, in order and without gaps. Costs nothing where it is not given.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock: what happens in each cycle, which cycles are passed over, and who is told.
+// The clock: what happens in each cycle, and which cycles are passed over.
 #include "simulator/compute_unit.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,8 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       last_issued_(static_cast<std::uint32_t>(machine.core.warp_contexts) - 1),
       alu_free_(machine.alu.count),
       special_free_(machine.special.count),
-      states_(observer == nullptr ? 0 : machine.core.warp_contexts) {}
+      states_(observer == nullptr ? 0 : machine.core.warp_contexts),
+      told_(states_.size()) {}
 
 std::uint64_t ComputeUnit::step(std::uint64_t now) {
   if (phase_ == Phase::ended) return never;
@@ -42,7 +43,7 @@ std::uint64_t ComputeUnit::step(std::uint64_t now) {
   }
   wake_at_ = never;
   issued_ = issue(now, wake_at_);
-  const std::uint64_t change = is_watched ? observe(now, issued_) : wake_at_;
+  const std::uint64_t change = is_watched ? observe(now) : wake_at_;
   if (issued_ > 0 || !options_.skips_idle) wake_at_ = now + 1;
   if (wake_at_ == now + 1 || memory_.has_news()) return now + 1;
   return is_watched ? change : std::min(wake_at_, memory_.next_event());
@@ -65,6 +66,7 @@ void ComputeUnit::take_news(std::uint64_t now) {
 
 void ComputeUnit::complete(const Completion& completion, std::uint64_t now) {
   Warp& warp = warps_[completion.context];
+  forget_told(completion.context);
   if (completion.operation == Operation::acquire || completion.operation == Operation::release) {
     warp.held_until = completion.ready;
     warp.has_lock_now = completion.has_lock;
@@ -90,54 +92,6 @@ void ComputeUnit::wake_all(Waiting waiting, std::uint64_t now) {
     warps_[context].waiting = Waiting::nothing;
     wake_[context] = std::min(wake_[context], now);
   }
-}
-
-std::uint64_t ComputeUnit::observe(std::uint64_t now, std::uint32_t issued) {
-  std::uint64_t change = memory_.has_news() ? now + 1 : memory_.next_event();
-  for (std::size_t context = 0; context < used_contexts_; ++context) {
-    WarpState& state = states_[context];
-    if (issued > 0 && state.has_issued) continue;
-    Warp& warp = warps_[context];
-    if (!warp.is_active) {
-      state = {.causes = cause::idle};
-      continue;
-    }
-    const Blockage blockage = find_blockage<true>(warp, now);
-    state = {.causes = blockage.causes,
-             .load = blockage.load,
-             .number = warp.number,
-             .program = warp.program,
-             .instruction = warp.at};
-    change = std::min(change, blockage.changes);
-    // An end that could not be settled in this cycle is in the next one.
-    if (blockage.causes == 0) change = std::min(change, now + 1);
-  }
-  return change;
-}
-
-void ComputeUnit::tell(std::uint64_t first, std::uint64_t cycles, std::uint32_t issued,
-                       bool is_last_flush) {
-  if (observer_->cycles) {
-    observer_->cycles({.first = first,
-                       .cycles = cycles,
-                       .issued = issued,
-                       .is_last_flush = is_last_flush,
-                       .warps = std::span(states_).first(used_contexts_)});
-  }
-  for (WarpState& each : states_) each.has_issued = false;
-}
-
-void ComputeUnit::tell_until(std::uint64_t now) {
-  if (observer_ == nullptr || phase_ != Phase::runs || now == told_until_) return;
-  tell(told_until_, now - told_until_, issued_, false);
-  told_until_ = now;
-}
-
-void ComputeUnit::tell_idle(std::uint64_t until, bool is_last_flush) {
-  if (observer_ == nullptr || until == told_until_) return;
-  for (WarpState& each : states_) each = {.causes = cause::idle};
-  tell(told_until_, until - told_until_, 0, is_last_flush);
-  told_until_ = until;
 }
 
 std::string ComputeUnit::find_standstill() const {

@@ -119,8 +119,44 @@ class ComputeUnit {
     return {.lanes = warp.lanes, .warp = warp.number, .turn = warp.turns[warp.at]};
   }
 
+  /// What several warps can be blocked by: who depends on none of what has changed is as it was.
+  struct Surroundings {
+    Causes for_loads{0};
+    Causes for_others{0};
+    std::uint64_t stores_held_until{0};
+    std::uint64_t copies{0};  ///< how often what is known of copies has changed
+    bool is_copying_blocked{false};
+    std::uint64_t alu_free{0};
+    std::uint64_t special_free{0};
+  };
+  /// A set of them.
+  using Dependences = std::uint8_t;
+  static constexpr Dependences on_loads{1U << 0U};
+  static constexpr Dependences on_others{1U << 1U};
+  static constexpr Dependences on_copies{1U << 2U};
+  static constexpr Dependences on_alu{1U << 3U};
+  static constexpr Dependences on_special{1U << 4U};
+  static constexpr Dependences on_all{0xff};
+
+  /// Until when what was told of a context holds, unless what it depends on changes.
+  struct Told {
+    std::uint64_t holds_until{0};
+    std::uint64_t issued_at{never};
+    Dependences on{0};
+  };
+
+  /// Something has happened to its warp.
+  void forget_told(std::uint32_t context) {
+    if (!told_.empty()) told_[context].holds_until = 0;
+  }
+  [[nodiscard]] Surroundings look_around(std::uint64_t now) const;
+  [[nodiscard]] static Dependences changes_of(const Surroundings& before,
+                                              const Surroundings& after);
+  [[nodiscard]] Dependences dependences_of(const Warp& warp, std::uint64_t now) const;
   /// Returns the first cycle after `now` in which any of it may be different.
-  std::uint64_t observe(std::uint64_t now, std::uint32_t issued);
+  std::uint64_t observe(std::uint64_t now);
+  /// Its state now; returns until when that holds.
+  std::uint64_t observe_warp(std::uint32_t context, std::uint64_t now);
   void tell(std::uint64_t first, std::uint64_t cycles, std::uint32_t issued, bool is_last_flush);
   /// Tells of the cycles since it was stepped last, of which nobody knew how many they would be.
   void tell_until(std::uint64_t now);
@@ -147,6 +183,9 @@ class ComputeUnit {
   std::vector<std::uint64_t> alu_free_;
   std::vector<std::uint64_t> special_free_;
   std::vector<WarpState> states_;
+  std::vector<Told> told_;                // by context
+  std::vector<std::uint32_t> changed_{};  // contexts whose state is another than in the last cycle
+  Surroundings around_{};
   bool has_room_{false};  // for another group, since a warp has ended
   Phase phase_{Phase::runs};
   std::uint64_t wake_at_{0};  // before it no warp can issue unless the memory has news

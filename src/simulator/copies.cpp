@@ -14,6 +14,7 @@ void Copies::start(std::uint64_t now, const Instruction& instruction, std::uint6
                      .is_inward = instruction.operation == Operation::copy_in,
                      .next_line = first / line_bytes,
                      .end_line = (first + instruction.count + line_bytes - 1) / line_bytes});
+  ++changes_;
   // The engine begins in the cycle after the instruction.
   if (!is_stuck_ && next_action_ == never) next_action_ = now + 1;
 }
@@ -103,6 +104,7 @@ void Copies::finish(Copy& copy) {
   if (copy.has_entry) table_.end_at(copy.done);
   last_done_ = std::max(last_done_, copy.done);
   has_changed_ = true;
+  ++changes_;
 }
 
 }  // namespace clprobe::simulator

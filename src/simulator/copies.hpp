@@ -46,6 +46,8 @@ class Copies {
   /// Whether the end of a copy has become known since that was last taken.
   [[nodiscard]] bool has_changed() const { return has_changed_; }
   bool take_changed() { return std::exchange(has_changed_, false); }
+  /// How many copies have begun, and how many ends have become known.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
  private:
   struct Copy {
@@ -75,6 +77,7 @@ class Copies {
   std::uint64_t next_action_{never};
   bool is_stuck_{false};
   bool has_changed_{false};
+  std::uint64_t changes_{0};
   std::uint64_t last_done_{0};
 };
 

@@ -47,6 +47,7 @@ void ComputeUnit::start(std::uint32_t context, const WarpWork& work, std::size_t
   warp.pending_loads = 0;
   warp.turns.assign(trace_.programs[work.program].size(), 0);
   wake_[context] = warp.held_until;
+  forget_told(context);
   groups_[group].contexts.push_back(context);
   ++groups_[group].live;
   ++active_;
@@ -65,6 +66,7 @@ void ComputeUnit::settle(std::uint64_t now) {
       --unsettled_;
       ++warp.locks_held;
       memory_.invalidate_l1();
+      forget_told(context);
       advance(warp, now);
     }
     if (is_at_end(warp) && find_blockage<false>(warp, now).causes == 0) end_warp(context, now);
@@ -83,6 +85,7 @@ void ComputeUnit::end_warp(std::uint32_t context, std::uint64_t now) {
   warp.is_active = false;
   warp.waiting = Waiting::nothing;
   wake_[context] = never;
+  forget_told(context);
   --unsettled_;
   by_age_.erase(std::find(by_age_.begin(), by_age_.end(), context));
   --active_;
@@ -99,6 +102,7 @@ void ComputeUnit::open_barrier(GroupState& group, std::uint64_t now) {
   for (const std::uint32_t context : group.contexts) {
     warps_[context].held_until = now + machine_.core.barrier_cycles;
     wake_[context] = warps_[context].held_until;
+    forget_told(context);
   }
 }
 

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adds up where the cycles of a simulation go. A warp is looked at when its state changes: what it
+// had from cycles in which it stayed as it was is the difference of sums that all warps share.
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include "clprobe/stalls.hpp"
+
+namespace clprobe::simulator {
+namespace {
+
+constexpr std::size_t nowhere{~std::size_t{0}};
+
+template <typename Kind, std::size_t size>
+void add(std::array<double, size>& sums, Kind kind, double cycles) {
+  sums[static_cast<std::size_t>(kind)] += cycles;
+}
+
+/// Adds to a type and to its part. The parts of memory data stalls are added at the end, when it is
+/// known where the loads got their values.
+void add_with_part(Breakdown& to, Stall stall, Causes causes, double cycles) {
+  add(to.cycles, stall, cycles);
+  if (const auto part = part_of(stall, causes)) to.parts(stall)[*part] += cycles;
+}
+
+/// Has a warp that something keeps from issuing. One without a cause has issued or is about to end,
+/// which is as good as not being there.
+bool is_blocked(Causes causes) { return (causes & ~cause::idle) != 0; }
+
+}  // namespace
+
+struct StallAccountant::Sums {
+  /// What waited for one load, in each view.
+  struct Waited {
+    double gsi{0.0};
+    double all_causes{0.0};
+    double warp{0.0};
+    std::uint32_t number{0};
+    Level level{Level::l1};
+  };
+  /// What one warp gets from the cycles so far if it is there all along.
+  struct Shares {
+    std::uint64_t there{0};                    ///< all cycles
+    double open_slots{0.0};                    ///< if something blocks it
+    std::array<double, stall_count> blamed{};  ///< if that is of this type
+  };
+  /// A context, what its warp does, and the shares when that began.
+  struct Seat {
+    Causes causes{cause::idle};
+    Stall stall{Stall::idle};
+    std::uint32_t number{0};
+    std::size_t warp{nowhere};  ///< in `warps`
+    std::uint64_t load{0};
+    std::uint64_t there{0};
+    double open_slots{0.0};
+    double blamed{0.0};
+  };
+
+  Breakdown gsi{};
+  Breakdown all_causes{};
+  std::map<std::uint32_t, std::size_t> places{};  // in `warps`, by number
+  std::vector<Breakdown> warps{};
+  std::vector<Seat> seats{};    // by context
+  std::vector<Waited> loads{};  // by the load's number
+  Shares shares{};
+  std::uint64_t blocked{0};                             // warps
+  std::array<std::uint64_t, stall_count> blocked_by{};  // of these, by type
+  std::uint64_t flush_cycles{0};
+  std::uint64_t issue_width{1};
+  Priorities priorities{};
+  // By conditions: Algorithm 1 for every set, since all changes ask.
+  std::array<Stall, std::size_t{1} << Priorities::count> stall_of{};
+
+  Sums(std::uint64_t width, const Priorities& order) : issue_width(width), priorities(order) {
+    for (std::size_t set = 0; set < stall_of.size(); ++set) {
+      stall_of[set] = classify_instruction(static_cast<StallSet>(set), priorities);
+    }
+  }
+
+  [[nodiscard]] Stall stall_by(Causes causes) const { return stall_of[conditions_of(causes)]; }
+
+  Waited& waited_for(std::uint64_t load) {
+    if (loads.size() <= load) loads.resize(std::max<std::size_t>(load + 1, 2 * loads.size()));
+    return loads[load];
+  }
+  std::size_t place_of(std::uint32_t number) {
+    const auto [place, is_new] = places.try_emplace(number, warps.size());
+    if (is_new) warps.emplace_back();
+    return place->second;
+  }
+  void see(const CycleState& state);
+  void enter(Seat& seat, const WarpState& warp);
+  void leave(const Seat& seat);
+  void see_slots(double cycles, std::uint64_t issued);
+  void see_stall(double cycles);
+  void share_all_causes(const Seat& seat, double share);
+};
+
+void StallAccountant::Sums::see(const CycleState& state) {
+  if (state.is_last_flush) {
+    flush_cycles += state.cycles;
+    return;
+  }
+  if (seats.size() < state.warps.size()) seats.resize(state.warps.size());
+  for (const std::uint32_t context : state.changed) {
+    leave(seats[context]);
+    enter(seats[context], state.warps[context]);
+  }
+  const auto cycles = static_cast<double>(state.cycles);
+  shares.there += state.cycles;
+  see_slots(cycles, state.issued);
+  if (state.issued > 0) {
+    add(gsi.cycles, Stall::none, cycles);
+  } else {
+    see_stall(cycles);
+  }
+}
+
+void StallAccountant::Sums::enter(Seat& seat, const WarpState& warp) {
+  seat.causes = warp.causes;
+  seat.stall = stall_by(warp.causes);
+  if (warp.causes == cause::idle) return;
+  if (seat.number != warp.number || seat.warp == nowhere) {
+    seat.number = warp.number;
+    seat.warp = place_of(warp.number);
+  }
+  seat.load = warp.load;
+  seat.there = shares.there;
+  if (!is_blocked(warp.causes)) return;
+  seat.open_slots = shares.open_slots;
+  seat.blamed = shares.blamed[static_cast<std::size_t>(seat.stall)];
+  ++blocked;
+  ++blocked_by[static_cast<std::size_t>(seat.stall)];
+}
+
+void StallAccountant::Sums::leave(const Seat& seat) {
+  if (seat.causes == cause::idle) return;
+  const auto there = static_cast<double>(shares.there - seat.there);
+  add_with_part(warps[seat.warp], seat.stall, seat.causes, there);
+  const bool waits = seat.stall == Stall::memory_data;
+  if (waits) {
+    Waited& waited = waited_for(seat.load);
+    waited.warp += there;
+    waited.number = seat.number;
+  }
+  if (!is_blocked(seat.causes)) return;
+  --blocked;
+  --blocked_by[static_cast<std::size_t>(seat.stall)];
+  const double blamed = shares.blamed[static_cast<std::size_t>(seat.stall)] - seat.blamed;
+  add_with_part(gsi, seat.stall, seat.causes, blamed);
+  if (waits) waited_for(seat.load).gsi += blamed;
+  share_all_causes(seat, shares.open_slots - seat.open_slots);
+}
+
+/// As many slots as could have issued: those of the machine, or of the warps that are there.
+void StallAccountant::Sums::see_slots(double cycles, std::uint64_t issued) {
+  const std::uint64_t slots = std::min(issue_width, issued + blocked);
+  if (slots == 0) {
+    add(all_causes.cycles, Stall::idle, cycles);
+    return;
+  }
+  const double filled = static_cast<double>(issued) / static_cast<double>(slots);
+  add(all_causes.cycles, Stall::none, cycles * filled);
+  if (issued == slots) return;
+  shares.open_slots += cycles * (1.0 - filled) / static_cast<double>(blocked);
+}
+
+void StallAccountant::Sums::see_stall(double cycles) {
+  StallSet found = 0;
+  for (std::size_t i = 0; i < stall_count; ++i) {
+    if (blocked_by[i] > 0) found = static_cast<StallSet>(found | bit_of(static_cast<Stall>(i)));
+  }
+  const Stall stall = classify_cycle(found, priorities);
+  if (found == 0) {
+    add(gsi.cycles, stall, cycles);
+    return;
+  }
+  const auto type = static_cast<std::size_t>(stall);
+  shares.blamed[type] += cycles / static_cast<double>(blocked_by[type]);
+}
+
+void StallAccountant::Sums::share_all_causes(const Seat& seat, double share) {
+  const double each = share / static_cast<double>(std::popcount(seat.causes));
+  for (Causes left = seat.causes; left != 0; left &= left - 1) {
+    const Causes bit = left & (~left + 1);
+    const Stall stall = stall_by(bit);
+    add_with_part(all_causes, stall, bit, each);
+    if (stall == Stall::memory_data) waited_for(seat.load).all_causes += each;
+  }
+}
+
+StallAccountant::StallAccountant(const Machine& machine, const Priorities& priorities)
+    : sums_(std::make_unique<Sums>(machine.core.issue_width, priorities)) {
+  observer_.cycles = [sums = sums_.get()](const CycleState& state) { sums->see(state); };
+  observer_.served = [sums = sums_.get()](std::uint64_t load, Level level) {
+    sums->waited_for(load).level = level;
+  };
+}
+
+StallAccountant::~StallAccountant() = default;
+
+const Observer& StallAccountant::observer() const { return observer_; }
+
+StallAccount StallAccountant::account(Result result) const {
+  Sums sums = *sums_;
+  for (const Sums::Seat& each : sums_->seats) sums.leave(each);
+  for (const Sums::Waited& each : sums.loads) {
+    add(sums.gsi.memory_data, each.level, each.gsi);
+    add(sums.all_causes.memory_data, each.level, each.all_causes);
+    if (each.warp > 0.0)
+      add(sums.warps[sums.place_of(each.number)].memory_data, each.level, each.warp);
+  }
+  StallAccount account;
+  account.result = std::move(result);
+  account.gsi = sums.gsi;
+  account.all_causes = sums.all_causes;
+  account.flush_cycles = sums.flush_cycles;
+  for (const auto& [number, place] : sums.places) {
+    account.warps.push_back({number, sums.warps[place]});
+  }
+  return account;
+}
+
+}  // namespace clprobe::simulator
