@@ -5,6 +5,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -93,6 +94,19 @@ TEST_CASE("control: behind a branch, and at the start of a warp") {
   trace.programs = {{read_clock(0)}};
   trace.groups = {make_group(machine, 1), make_group(machine, 1, 0, 1)};
   CHECK(account_stalls(machine, trace).gsi.of(ControlStall::warp_start) == 60.0);
+}
+
+TEST_CASE("a load that another's answer serves waits for L1 coalescing, on the thesis's machine") {
+  const Machine machine = preset("gsi");
+  const Program program{load(1, {}), alu(2, {1})};
+  const StallAccount alone = account_of(machine, program);
+  CHECK(alone.gsi.of(Level::l1_coalescing) == 0.0);
+  const StallAccount two = account_of(machine, program, 2);
+  CHECK(two.result.served_by[static_cast<std::size_t>(Level::l1_coalescing)] == 1);
+  // Both wait for the same answer, and share all cycles but for those of their beginnings.
+  CHECK(two.gsi.of(Level::l1_coalescing) > 90.0);
+  CHECK(two.gsi.of(Level::l1_coalescing) + two.gsi.of(Level::memory) ==
+        two.gsi.of(Stall::memory_data));
 }
 
 TEST_CASE("in every cycle of any trace a warp has one sub-class of control and compute at most") {
