@@ -6,6 +6,8 @@
 //   WAY     of stalls_copy, 0: loads and stores, 1: async_work_group_copy, 2: no copy
 //   STAMPS  of stalls_mixed, 1: it reads clocks when sub-groups begin, end, and meet; 2: when they
 //           begin and end
+//   STRUCTURAL  of stalls_mixed, 1: its work waits for a unit (stalls_structural.clh), and nothing
+//           else is in it but loads; 2: it may have a fence, too
 //
 // What every kernel computes the host computes again for some work-items (src/probes/stalls_*.cpp).
 
@@ -24,6 +26,9 @@
 #endif
 
 #if PART == 0
+#if STRUCTURAL
+#include "stalls_structural.clh"
+#endif
 #include "stalls_mixed.clh"
 #elif PART == 1
 #include "stalls_copy.clh"

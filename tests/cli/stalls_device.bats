@@ -64,6 +64,22 @@ small=(--quick --max-memory 4MiB --json)
       and all(map(.parameters.noise_amount) | unique | .[0] == 0 and length >= 3)'
 }
 
+@test "kernels that wait for a unit run where they are named, and prove what they stored" {
+  local names=uncoalesced-loads,uncoalesced-stores,store-bound,release,function-unit
+  clprobe stalls "${small[@]}" --case "$names" --time-budget 60s
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[] | select((.samples | length) > 0).series] | unique
+    == ["function-unit", "release", "store-bound", "uncoalesced-loads", "uncoalesced-stores"]'
+  # What delays stores is gone before they are: of eight sets six.
+  json_says '[.results[0].points[] | select(.series == "release" and .parameters.noise == null
+      and .parameters.phase == null) | .parameters.idealised] | unique == [0, 1, 2, 3, 6, 7]'
+  clprobe stalls --max-memory 4MiB --dry-run
+  [[ "$output" != *store-bound* ]]
+  clprobe stalls --max-memory 4MiB --thorough --dry-run
+  [[ "$output" == *"  store-bound: "* ]]
+}
+
 @test "tree searches end on a single thread, where nobody else goes on, and count every node" {
   POCL_MAX_PTHREAD_COUNT=1 clprobe stalls "${small[@]}" --case uts,utsd
   [ "$status" -eq 0 ]

@@ -164,13 +164,13 @@ CPU_EXTENSIONS = "+cl_khr_fp64,+cl_khr_global_int32_base_atomics,+cl_khr_local_i
 def native(clang: str, triple: str) -> Variant:
     """CPUs, whose CL3.0 has no images in clang. To LLVM's code only: kernels as such have no
     calling convention on every CPU."""
-
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
         run([clang, "-x", "cl", "-cl-std=CL1.2", "-target", triple, *DECLARATIONS, *warnings(kernel),
              "-Xclang", f"-cl-ext={CPU_EXTENSIONS}", f"-DCLOCK={CPU}", *kernel.options, "-emit-llvm",
              "-c", "-O2", "-o", os.devnull, "kernel.cl"], folder)
 
-    return Variant(f"{triple} by {clang}", CPU, compile_one, whole=True)
+    return Variant(f"{triple} by {clang}", CPU, compile_one, True,
+                   lambda kernel: "-cl-std=CL3.0" in kernel.options)
 
 
 def nvptx(clang: str, clock: int) -> Variant:

@@ -288,7 +288,9 @@ transfers_of() {
 # what it says of pointer_follow, above. The next test has that check.
 @test "kernels that wait: loads, barriers, noise, copies, and queues on atomics" {
   local cases
-  for cases in latency-bound dependency-chain implicit uts,utsd; do
+  # Oclgrind has OpenCL 1.2, and no fence.
+  for cases in latency-bound dependency-chain implicit uts,utsd uncoalesced-loads,function-unit \
+    uncoalesced-stores,store-bound; do
     under_oclgrind --data-races --check-api -- stalls --quick --max-memory 256KiB --case "$cases" \
       --time-budget 4s --json
     [ "$status" -eq 0 ] || {
@@ -346,6 +348,13 @@ mixed() {
   [[ $said == *Uninitialized* ]]
   for kind in 0 1 2; do
     mixed "$kind" '<size=8192 fill=7 uint>'
+    [ -z "$said" ]
+  done
+  # All that waits for a unit, and its fence: stores are made, or none is.
+  for kind in 0 4294967295; do
+    alone -DPART=0 -DSTRUCTURAL=2 stalls_mixed 128 64 '<size=8192 fill=7 uint>' 1 3 32 0 0 0 1 63 0 1 0 \
+      0 0 8 0 0 0 0 0 "${steps[@]}" 8 1 32 1 8 1 3 "$kind" 1 1 1 $'<size=4 float>\n0.5' $'<size=4 float>\n2' \
+      '<size=16384 fill=0 uint>' '<size=512 fill=0 uint>'
     [ -z "$said" ]
   done
   for way in 0 1 2; do

@@ -32,7 +32,11 @@ struct Asked {
         max_memory(request.max_memory),
         max_data(request.max_memory) {}
 
-  [[nodiscard]] bool wants(std::string_view name) const { return is_wanted(cases, name); }
+  /// Of a case that is run on request alone, or not.
+  [[nodiscard]] bool wants(std::string_view name, bool is_on_request) const {
+    if (cases.empty() && is_on_request) return effort == Effort::thorough;
+    return is_wanted(cases, name);
+  }
 };
 
 /// Bytes that points hold, by the buffer that they share; `own` is free again with the point.
@@ -62,6 +66,7 @@ struct Case {
   std::string_view name{};      ///< for --case, and the points' parameter `case`
   std::string_view formerly{};  ///< its name in older documents; empty: the same
   std::string_view what{};      ///< what its kernel does, for the manual
+  bool is_on_request{false};    ///< runs where it is named, or time is given: --thorough
   std::vector<Point> (*points)(const DeviceInfo&, const Asked&){nullptr};
   Memory (*memory)(const Point&){nullptr};
   /// Of its kernel.

@@ -29,7 +29,22 @@ constexpr std::array cause_rows{
     CauseRow{Cause::barrier, "barrier", "synchronization: barrier", Resource::waiting},
     CauseRow{Cause::chain, "chain", "compute data", Resource::waiting},
     // Lanes that are off still take the issue slots of those that are on.
-    CauseRow{Cause::divergence, "divergence", "control", Resource::arithmetic}};
+    CauseRow{Cause::divergence, "divergence", "control", Resource::arithmetic},
+    CauseRow{Cause::serial_requests, "serial-requests", "memory structural: serial requests",
+             Resource::cache},
+    CauseRow{Cause::store_buffer, "store-buffer", "memory structural: full store buffer",
+             Resource::memory},
+    CauseRow{Cause::release, "release", "memory structural: pending release", Resource::waiting},
+    CauseRow{Cause::function_unit, "function-unit", "compute structural", Resource::arithmetic}};
+
+struct Order {
+  Cause first;
+  Cause then;
+};
+
+constexpr std::array orders{Order{Cause::main_memory, Cause::second_cache},
+                            Order{Cause::serial_requests, Cause::store_buffer},
+                            Order{Cause::release, Cause::store_buffer}};
 
 const CauseRow& row_of(Cause cause) { return cause_rows.at(static_cast<std::size_t>(cause)); }
 
@@ -79,9 +94,11 @@ std::vector<std::uint32_t> needs_of(std::span<const Cause> causes) {
     return static_cast<std::size_t>(std::find(causes.begin(), causes.end(), cause) -
                                     causes.begin());
   };
-  const std::size_t far = place_of(Cause::main_memory);
-  const std::size_t near = place_of(Cause::second_cache);
-  if (far < causes.size() && near < causes.size()) needs[near] = 1U << far;
+  for (const Order& order : orders) {
+    const std::size_t first = place_of(order.first);
+    const std::size_t then = place_of(order.then);
+    if (first < causes.size() && then < causes.size()) needs[then] |= 1U << first;
+  }
   return needs;
 }
 

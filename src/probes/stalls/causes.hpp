@@ -24,6 +24,11 @@ enum class Cause {
   barrier,        ///< waiting at a barrier
   chain,          ///< operations that wait for each other
   divergence,     ///< lanes that take turns
+  // A unit takes nothing more:
+  serial_requests,  ///< lanes of one instruction that are lines apart
+  store_buffer,     ///< stores
+  release,          ///< a fence behind stores
+  function_unit,    ///< special functions
 };
 
 /// GSI's name: "memory data: main memory".
@@ -39,7 +44,8 @@ std::vector<Cause> causes_in(std::string_view words);
 std::string joined(std::span<const Cause> causes);
 
 /// What must be gone before each of them can be, as AblationOptions has it: the loads that no
-/// longer come from main memory come from the second-level cache.
+/// longer come from main memory come from the second-level cache; stores still cost something when
+/// their lanes are side by side, or nothing waits for them, and nothing at all when they are gone.
 std::vector<std::uint32_t> needs_of(std::span<const Cause> causes);
 
 /// Which causes of a kernel a point has taken away.

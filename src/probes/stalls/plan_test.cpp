@@ -15,6 +15,7 @@
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/cases/copy.hpp"
 #include "probes/stalls/cases/search.hpp"
+#include "probes/stalls/cases/structural_mixes.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
 #include "probes/stalls/planned.hpp"
 #include "probes/stalls/stamps.hpp"
@@ -22,9 +23,12 @@
 namespace clprobe::stalls {
 namespace {
 
-constexpr std::array mixes{&wait_for_one::memory_bound,     &wait_for_one::latency_bound,
-                           &wait_for_one::bank_conflicts,   &wait_for_one::barrier,
-                           &wait_for_one::dependency_chain, &wait_for_one::divergence};
+constexpr std::array mixes{&wait_for_one::memory_bound,      &wait_for_one::latency_bound,
+                           &wait_for_one::bank_conflicts,    &wait_for_one::barrier,
+                           &wait_for_one::dependency_chain,  &wait_for_one::divergence,
+                           &wait_for_one::uncoalesced_loads, &wait_for_one::uncoalesced_stores,
+                           &wait_for_one::store_bound,       &wait_for_one::release,
+                           &wait_for_one::function_unit};
 
 wait_for_one::Arguments arguments_of(const wait_for_one::Mix& mix, const Point& point) {
   return wait_for_one::Arguments::of(mix, point);
@@ -52,8 +56,10 @@ TEST_CASE("every case has all sets of its causes once, and noise that begins wit
       }
     }
     CHECK(factors <= max_factors);
-    // Of four sets of main memory and the cache before it three: it has to be gone first.
-    const bool is_nested = mix->far_loads != 0;
+    // Of four sets of main memory and the cache before it three: it has to be gone first. So have
+    // what delays stores and what stores are delayed by.
+    const bool delays_stores = mix->structural.is_scattered || mix->structural.has_fence;
+    const bool is_nested = mix->far_loads != 0 || (mix->structural.stores != 0 && delays_stores);
     CHECK(sets.size() == (std::size_t{1} << factors) * (is_nested ? 3 : 4) / 4);
     CHECK(*sets.rbegin() + 1 == std::int64_t{1} << factors);
     CHECK(noise.size() == std::size(all_noise));
@@ -81,11 +87,19 @@ TEST_CASE("taking a cause away changes its arguments alone, and never how much i
       CHECK(shape.chain_steps == usual.chain_steps);
       CHECK(shape.turn_steps == usual.turn_steps);
       CHECK(shape.turn_mask == usual.turn_mask);
+      const auto& own = shape.structural;
+      const auto& whole = usual.structural;
+      CHECK(own.turns() == whole.turns());
+      CHECK(own.load_mask == whole.load_mask);
+      // Rows of more groups have more blocks.
+      CHECK((crowd > 1 || own.store_mask == whole.store_mask));
       const auto set = point.parameters.integer("idealised");
       CHECK((set == 0) ==
             (shape.far_mask == usual.far_mask && shape.near_mask == usual.near_mask &&
              shape.tile_stride == usual.tile_stride && shape.is_chain == usual.is_chain &&
-             shape.turn_shift == usual.turn_shift && shape.has_barrier == usual.has_barrier));
+             shape.turn_shift == usual.turn_shift && shape.has_barrier == usual.has_barrier &&
+             own.lane_stride == whole.lane_stride && own.gate == whole.gate &&
+             own.has_fence == whole.has_fence && own.is_special == whole.is_special));
     }
   }
 }
@@ -124,7 +138,8 @@ TEST_CASE("noise is made beside as many work-items as the kernel has without it"
 TEST_CASE("a GPU of 132 units loads from memory that no cache holds, and tells its caches apart") {
   const Plan planned = plan_of({"memory-bound"});
   const auto shape = arguments_of(wait_for_one::memory_bound, planned.points.front());
-  CHECK(wait_for_one::memory_of(planned.points.front()).data == mebibytes(512).count);
+  CHECK(wait_for_one::memory_of(wait_for_one::memory_bound, planned.points.front()).data ==
+        mebibytes(512).count);
   CHECK(std::uint64_t{shape.far_mask} + 1 == mebibytes(512).count / 128);
   CHECK(shape.near_mask + 1 == mebibytes(2).count / 128);
   CHECK(shape.turn_shift == 5);
@@ -228,8 +243,8 @@ TEST_CASE("a kernel on a CPU takes as long as the middle one of its groups") {
     CHECK(has_stamps(point) == !is_noise_of_others);
     CHECK_FALSE((is_noise_of_others && is_phase));
     if (point.parameters.text("case") != "barrier") continue;
-    CHECK(wait_for_one::options_of(device, point).ends_with("-DSTAMPS=2"));
-    CHECK(wait_for_one::memory_of(point).stamps > 0);
+    CHECK(wait_for_one::options_of(wait_for_one::barrier, device, point).ends_with("-DSTAMPS=2"));
+    CHECK(wait_for_one::memory_of(wait_for_one::barrier, point).stamps > 0);
   }
   // Without a clock that is read by groups, launches are what is left.
   device.clock.kind = ClockKind::khr_sub_group;
@@ -324,7 +339,7 @@ TEST_CASE("all ways to copy leave the same words, and those of a chunk come from
   CHECK(chunks.size() >= 3);
 }
 
-TEST_CASE("the builds that prepare may ask for are few") { CHECK(probe.variants().size() == 11); }
+TEST_CASE("the builds that prepare may ask for are few") { CHECK(probe.variants().size() == 20); }
 
 TEST_CASE("cases are no probes, and are found by the names that they had") {
   for (const Case& each : all_cases()) {
@@ -334,7 +349,7 @@ TEST_CASE("cases are no probes, and are found by the names that they had") {
     if (!each.formerly.empty()) CHECK(find_case(each.formerly) == &each);
     CHECK(probe.options.front().details.find(each.what) != std::string_view::npos);
   }
-  CHECK(all_cases().size() == 9);
+  CHECK(all_cases().size() == 14);
   CHECK(find_case("chain")->name == "dependency-chain");
   const bool is_found = find_case("") != nullptr || find_case("weather") != nullptr;
   CHECK_FALSE(is_found);
@@ -363,7 +378,7 @@ TEST_CASE("all memory of the probe together is what a person allows, or less") {
   request.max_memory = kibibytes(16);
   const Plan none = probe.plan(gpu(), request);
   CHECK(none.points.empty());
-  REQUIRE(none.findings.size() == all_cases().size());
+  REQUIRE(none.findings.size() == 9);
   CHECK(none.findings.front().series == "memory-bound");
   CHECK(none.findings.front().reason.starts_with("--max-memory: 16 KiB are not enough"));
 }

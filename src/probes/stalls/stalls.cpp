@@ -25,10 +25,12 @@
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/cases/copy.hpp"
 #include "probes/stalls/cases/search.hpp"
+#include "probes/stalls/cases/structural_mixes.hpp"
 #include "probes/stalls/cases/wait_for_one.hpp"
 #include "probes/stalls/launch.hpp"
 #include "probes/stalls/noise.hpp"
 #include "probes/stalls/sizes.hpp"
+#include "probes/stalls/variants.hpp"
 
 namespace clprobe::stalls {
 
@@ -49,6 +51,14 @@ constexpr Case cases[]{
         "chain", "four sub-groups per compute unit, of operations that wait for each other"),
     wait_for_one::case_of<wait_for_one::divergence>(
         "", "lanes of a sub-group take turns, one in eight"),
+    wait_for_one::case_of<wait_for_one::uncoalesced_loads>(
+        "", "the lanes of a sub-group load a line apart"),
+    wait_for_one::case_of<wait_for_one::uncoalesced_stores>(
+        "", "the lanes of a sub-group store a line apart"),
+    wait_for_one::case_of<wait_for_one::store_bound>("", "stores all over main memory"),
+    wait_for_one::case_of<wait_for_one::release>("", "a fence for the whole device behind stores"),
+    wait_for_one::case_of<wait_for_one::function_unit>(
+        "", "special functions that do not wait for each other"),
     {.name = "implicit",
      .what = "a pass over an array by way of local memory",
      .points = copy::points,
@@ -79,8 +89,13 @@ constexpr auto former_bars = [] {
 /// "Kernels to run, as a comma list. `memory-bound`: independent loads ... Default: all."
 std::string case_details() {
   std::string text = "Kernels to run, as a comma list.";
-  for (const Case& each : cases) text += fmt::format(" `{}`: {}.", each.name, each.what);
-  return text + " Default: all.";
+  std::string on_request;
+  for (const Case& each : cases) {
+    text += fmt::format(" `{}`: {}.", each.name, each.what);
+    if (!each.is_on_request) continue;
+    on_request += fmt::format("{}`{}`", on_request.empty() ? "" : ", ", each.name);
+  }
+  return fmt::format("{} Default: all; without --thorough all but {}.", text, on_request);
 }
 
 const std::string details_of_case = case_details();
@@ -130,7 +145,7 @@ std::vector<const Case*> choose_cases(const DeviceInfo& device, Asked& asked,
   std::vector<const Case*> chosen;
   Memory all;
   for (const Case& each : cases) {
-    if (!asked.wants(each.name)) continue;
+    if (!asked.wants(each.name, each.is_on_request)) continue;
     Memory with = all;
     with.include(memory_of(each, each.points(device, asked)));
     if (asked.max_memory.count != 0 && with.beside() + min_arrays > asked.max_memory.count) {
@@ -192,19 +207,6 @@ std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
   const Case& of = case_of(point);
   std::vector<KernelLoops> all{of.loops(device, point)};
   if (of.memory(point).data != 0) all.push_back({"stalls_fill", 0});
-  return all;
-}
-
-std::vector<KernelVariant> variants() {
-  std::vector<KernelVariant> all{{"-DPART=0", ""}};
-  for (const std::string_view clock : {std::string_view(), clock_without_asm}) {
-    const std::string_view stamps = clock.empty() ? with_stamps : with_ends;
-    all.push_back({fmt::format("-DPART=0{}{}", clock, stamps), ""});
-    for (std::uint32_t way = 0; way < std::size(copy::all_ways); ++way) {
-      all.push_back({fmt::format("-DPART=1{}{}", clock, copy::way_option(way)), ""});
-    }
-    all.push_back({fmt::format("-DPART=2{}", clock), ""});
-  }
   return all;
 }
 

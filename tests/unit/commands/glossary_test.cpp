@@ -101,7 +101,8 @@ TEST_CASE("every cause of stalls is in the glossary") {
   using stalls::Cause;
   for (const Cause cause :
        {Cause::main_memory, Cause::second_cache, Cause::beyond_first, Cause::bank_conflict,
-        Cause::barrier, Cause::chain, Cause::divergence}) {
+        Cause::barrier, Cause::chain, Cause::divergence, Cause::serial_requests,
+        Cause::store_buffer, Cause::release, Cause::function_unit}) {
     check_cause(stalls::label_of(cause));
   }
   check_cause("unattributed");

@@ -39,10 +39,12 @@ std::vector<Cause> causes_of(const Mix& mix, bool is_lumped) {
   std::vector<Cause> causes;
   if (mix.far_loads != 0 && !is_lumped) causes.push_back(Cause::main_memory);
   causes.push_back(mix.far_loads != 0 && is_lumped ? Cause::beyond_first : Cause::second_cache);
-  causes.push_back(Cause::bank_conflict);
+  if (mix.tile_loads != 0) causes.push_back(Cause::bank_conflict);
   if (mix.has_barrier) causes.push_back(Cause::barrier);
-  causes.push_back(Cause::chain);
+  if (mix.chain_steps != 0) causes.push_back(Cause::chain);
   if (mix.is_divergent) causes.push_back(Cause::divergence);
+  const std::vector<Cause> more = structural::causes_of(mix.structural);
+  causes.insert(causes.end(), more.begin(), more.end());
   return causes;
 }
 
@@ -148,6 +150,7 @@ void work(const Arguments& arguments, std::uint32_t number, std::uint32_t i, Ite
   for (std::uint32_t k = 0; k < arguments.tile_loads; ++k) {
     item.sum += load_tile(lane * arguments.tile_stride, item.turned);
   }
+  item.sum += structural::work(arguments.structural, lane, item.near);
   if (arguments.is_chain) {
     for (std::uint32_t k = 0; k < 4 * arguments.chain_steps; ++k) item.x[0] = step(item.x[0]);
   } else {
@@ -170,6 +173,8 @@ void add_clocks(std::string_view bar, const Points& points, const DeviceInfo& de
 }  // namespace
 
 std::uint32_t Shape::parts_of_group() const { return (work_items + line_words - 1) / line_words; }
+
+std::uint32_t Shape::rows() const { return (groups * work_items + line_words - 1) / line_words; }
 
 Arguments Arguments::of(const Mix& mix, const Point& point) {
   const auto shape = shape_of<Shape>(point);
@@ -199,6 +204,9 @@ Arguments Arguments::of(const Mix& mix, const Point& point) {
   arguments.turn_mask = mix.is_divergent ? turns_of_lanes - 1
                                          : std::bit_floor(std::max(shape.workers / lanes, 1U)) - 1;
   arguments.has_barrier = mix.has_barrier && !has_taken(Cause::barrier);
+  arguments.structural = structural::Arguments::of(
+      mix.structural, shape.ablated,
+      {.count = shape.rows(), .far_bytes = shape.far_bytes, .first_bytes = shape.first_bytes});
   const auto noise = noise_of(point);
   if (noise) {
     arguments.noise.kind = place_of_noise(noise->kind);
@@ -214,9 +222,10 @@ Turns turns_of(const Mix& mix, const DeviceInfo& device, const Point& point) {
   const Arguments a = Arguments::of(mix, point);
   const std::uint64_t items = std::max(a.work_items, 1U);
   // Work-items that run together go through the branches of all of them.
-  return fitted(device, {.first = (tile_words + items - 1) / items,
-                         .iteration = std::uint64_t{1} + a.far_loads + a.near_loads + a.tile_loads +
-                                      a.chain_steps + a.turn_steps + a.noise.amount});
+  return fitted(
+      device, {.first = (tile_words + items - 1) / items,
+               .iteration = std::uint64_t{1} + a.far_loads + a.near_loads + a.tile_loads +
+                            a.chain_steps + a.turn_steps + a.structural.turns() + a.noise.amount});
 }
 
 std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Asked& asked) {
@@ -231,10 +240,11 @@ std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Ask
   return points;
 }
 
-Memory memory_of(const Point& point) {
+Memory memory_of(const Mix& mix, const Point& point) {
   const auto shape = shape_of<Shape>(point);
   Memory memory;
   memory.data = shape.far_bytes;
+  memory.copies = Arguments::of(mix, point).structural.stored_bytes();
   memory.results = std::uint64_t{shape.groups} * shape.work_items * word_bytes;
   if (has_stamps(point)) {
     memory.stamps = std::uint64_t{shape.groups} * shape.parts_of_group() * sizeof(Stamp);

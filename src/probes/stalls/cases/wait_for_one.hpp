@@ -13,6 +13,7 @@
 #include "probes/shared/bounds.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
+#include "probes/stalls/cases/structural.hpp"
 #include "probes/stalls/causes.hpp"
 #include "probes/stalls/noise.hpp"
 #include "probes/stalls/turns.hpp"
@@ -37,6 +38,8 @@ struct Mix {
   std::uint32_t turn_steps{0};
   bool has_barrier{false};
   bool is_divergent{false};  ///< lanes take turns, and not sub-groups
+  structural::Mix
+      structural{};  ///< where it is used, loads of the second cache alone are beside it
   NoiseUnits noise_units{};
 };
 
@@ -138,6 +141,8 @@ struct Shape {
 
   /// Of a group: a stamp each.
   [[nodiscard]] std::uint32_t parts_of_group() const;
+  /// Of 32 work-items, all groups together.
+  [[nodiscard]] std::uint32_t rows() const;
 };
 
 /// What the kernel is given.
@@ -158,6 +163,7 @@ struct Arguments {
   std::uint32_t turn_shift{0};
   std::uint32_t turn_mask{0};
   bool has_barrier{false};
+  structural::Arguments structural{};
   Noise noise{};
 
   /// Throws std::out_of_range for a point without the parameters.
@@ -166,14 +172,14 @@ struct Arguments {
 
 /// All sets of causes, the crowd, phases by clocks, then noise of each kind.
 std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Asked& asked);
-Memory memory_of(const Point& point);
-/// What a work-item stores.
+Memory memory_of(const Mix& mix, const Point& point);
+/// What a work-item stores when it ends.
 std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::uint32_t iterations,
                         std::uint32_t group, std::uint32_t item);
 /// Of a point's kernel.
 Turns turns_of(const Mix& mix, const DeviceInfo& device, const Point& point);
 /// How the kernel is built.
-std::string options_of(const DeviceInfo& device, const Point& point);
+std::string options_of(const Mix& mix, const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
 Work prepare(const Mix& mix, Shared& shared, const Point& point);
 /// What is saved by taking causes away; barriers and the tail by clocks.
@@ -185,13 +191,15 @@ constexpr Case case_of(std::string_view formerly, std::string_view what) {
   return {.name = mix.name,
           .formerly = formerly,
           .what = what,
+          .is_on_request = mix.structural.is_used(),
           .points = [](const DeviceInfo& device,
                        const Asked& asked) { return points_of(mix, device, asked); },
-          .memory = memory_of,
+          .memory = [](const Point& point) { return memory_of(mix, point); },
           .loops = [](const DeviceInfo& device, const Point& point) -> KernelLoops {
             return {"stalls_mixed", turns_of(mix, device, point).total()};
           },
-          .options = options_of,
+          .options = [](const DeviceInfo& device,
+                        const Point& point) { return options_of(mix, device, point); },
           .prepare = [](Shared& shared,
                         const Point& point) { return wait_for_one::prepare(mix, shared, point); },
           .analyse = analyse};

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that wait for a unit: what is planned, where words go, and what is made of times whose
+// causes are known.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "probes/shared/fields.hpp"
+#include "probes/shared/mixed.hpp"
+#include "probes/stalls/cases/structural_mixes.hpp"
+#include "probes/stalls/made_points.hpp"
+#include "probes/stalls/twin.hpp"
+
+namespace clprobe::stalls {
+namespace {
+
+constexpr std::string_view requests = "memory structural: serial requests";
+constexpr std::string_view buffer = "memory structural: full store buffer";
+constexpr std::string_view pending = "memory structural: pending release";
+
+/// Whether none of a launch's stores is made.
+constexpr std::uint32_t closed = 0xffffffff;
+
+std::set<std::string> cases_planned(const Request& request) {
+  std::set<std::string> cases;
+  for (const Point& point : probe.plan(gpu(), request).points) {
+    cases.insert(point.parameters.text("case"));
+  }
+  return cases;
+}
+
+structural::Arguments arguments_of(const wait_for_one::Mix& mix, const Point& point) {
+  return wait_for_one::Arguments::of(mix, point).structural;
+}
+
+/// The words that 32 lanes take of a block in all turns.
+std::multiset<std::uint32_t> places_of(const structural::Arguments& arguments) {
+  std::multiset<std::uint32_t> places;
+  for (std::uint32_t lane = 0; lane < line_words; ++lane) {
+    for (std::uint32_t turn = 0; turn < 4 * arguments.stores; ++turn) {
+      places.insert(place_of(arguments, {.row = 3, .lane = lane, .iteration = 5, .turn = turn}));
+    }
+  }
+  return places;
+}
+
+TEST_CASE("cases that wait for a unit run where they are named, and where time is given") {
+  const std::set<std::string> usual = cases_planned({});
+  CHECK(usual.size() == 9);
+  CHECK_FALSE(usual.contains("release"));
+  Request thorough;
+  thorough.effort = Effort::thorough;
+  CHECK(cases_planned(thorough).size() == all_cases().size());
+  Request named;
+  named.own.set("case", std::vector<std::string>{"release", "barrier"});
+  CHECK(cases_planned(named) == std::set<std::string>{"barrier", "release"});
+  CHECK(probe.options.front().details.ends_with(
+      "without --thorough all but `uncoalesced-loads`, `uncoalesced-stores`, `store-bound`, "
+      "`release`, `function-unit`."));
+}
+
+TEST_CASE("lanes that are a line apart and lanes side by side take the same words of a block") {
+  const std::vector<Point> points = plan_of({"uncoalesced-stores"}).points;
+  const auto apart = arguments_of(wait_for_one::uncoalesced_stores, points.front());
+  REQUIRE(apart.lane_stride == 32);
+  auto together = apart;
+  std::swap(together.lane_stride, together.turn_stride);
+  const auto places = places_of(apart);
+  CHECK(places == places_of(together));
+  CHECK(std::set(places.begin(), places.end()).size() == structural::block_words);
+  CHECK(*places.rbegin() - *places.begin() + 1 == structural::block_words);
+  // In a turn they meet one line, or 32.
+  const auto lines_of = [](const structural::Arguments& arguments) {
+    std::set<std::uint32_t> lines;
+    for (std::uint32_t lane = 0; lane < line_words; ++lane) {
+      lines.insert(place_of(arguments, {.lane = lane, .turn = 7}) / line_words);
+    }
+    return lines.size();
+  };
+  CHECK(lines_of(apart) == 32);
+  CHECK(lines_of(together) == 1);
+}
+
+TEST_CASE("rows store into blocks of their own, of main memory or of what caches hold") {
+  const auto check = [](const wait_for_one::Mix& mix, std::uint64_t bytes, std::uint32_t blocks) {
+    CAPTURE(mix.name);
+    const Point usual = plan_of({std::string(mix.name)}).points.front();
+    const auto arguments = arguments_of(mix, usual);
+    CHECK(arguments.stored_bytes() == bytes);
+    CHECK(wait_for_one::memory_of(mix, usual).copies == bytes);
+    CHECK(arguments.row_blocks == blocks);
+    std::set<std::uint32_t> places;
+    const std::uint32_t rows = shape_of<wait_for_one::Shape>(usual).rows();
+    for (std::uint32_t row = 0; row < rows; ++row) {
+      for (std::uint32_t i = 0; i < arguments.row_blocks; ++i) {
+        const std::uint32_t place = place_of(arguments, {.row = row, .iteration = i});
+        CHECK(place < bytes / 4);
+        places.insert(place);
+      }
+    }
+    CHECK(places.size() == std::size_t{rows} * arguments.row_blocks);
+    // The iteration behind the last block begins anew.
+    CHECK(place_of(arguments, {.row = 1, .iteration = arguments.row_blocks}) ==
+          place_of(arguments, {.row = 1}));
+  };
+  check(wait_for_one::store_bound, mebibytes(256).count, 31);
+  check(wait_for_one::release, mebibytes(4).count, 1);
+  CHECK(arguments_of(wait_for_one::function_unit, plan_of({"function-unit"}).points.front())
+            .stored_bytes() == 0);
+}
+
+TEST_CASE("a place says what is stored there, and no word opens or closes the gate") {
+  CHECK(structural::stored_word(7, 1) != structural::stored_word(7, 2));
+  CHECK(structural::stored_word(7, 1) != structural::stored_word(8, 1));
+  for (const std::uint32_t place : {0U, 7U, ~mixed(1), ~mixed(1) ^ (1U << 31U)}) {
+    CHECK(structural::stored_word(place, 1) < 1U << 31U);
+  }
+  for (const Point& point : plan_of({"store-bound"}).points) {
+    const auto arguments = arguments_of(wait_for_one::store_bound, point);
+    CHECK(arguments.gate == (has_cause(point, Cause::store_buffer) ? 0 : closed));
+  }
+}
+
+TEST_CASE("special functions come to small whole numbers, as do multiplications instead of them") {
+  structural::Arguments arguments;
+  arguments.functions = 1;
+  arguments.is_special = true;
+  constexpr std::uint32_t whole = 0x4b000000;
+  // None, one and all of four chains begin with the large number: 4 * 1/2, 2 + 3/2, 4 * 2, doubled.
+  for (const auto& [state, special, cheap] :
+       {std::tuple{0U, 4U, 0U}, std::tuple{1U << 30U, 7U, 2U}, std::tuple{15U << 27U, 16U, 8U}}) {
+    std::uint32_t near = state;
+    arguments.is_special = true;
+    CHECK(work(arguments, 0, near) == whole + special);
+    CHECK(near == next_state(state));
+    CHECK(arguments.function_scale() == 2.0F);
+    near = state;
+    arguments.is_special = false;
+    CHECK(work(arguments, 0, near) == whole + cheap);
+  }
+  // Six halvings of four times 2^64, scaled.
+  const float large = 4 * 0x1p64F * 0x1p-6F;
+  CHECK(large * arguments.function_scale() == 8.0F);
+  CHECK(structural::halving == 0.5F);
+}
+
+TEST_CASE("a fence is refused where no version of OpenCL has it") {
+  DeviceInfo device = gpu();
+  const auto option = [&] { return option_of(wait_for_one::release.structural, device); };
+  device.isa = "spir";
+  device.version = "OpenCL 1.2 pocl";
+  CHECK(structural::find_fence_problem(device) ==
+        "OpenCL 1.2 has no fence behind which all of a device sees a work-item's stores");
+  CHECK(option() == " -DSTRUCTURAL=2");
+  device.version = "OpenCL 2.1 AMD-APP";
+  CHECK(structural::find_fence_problem(device).empty());
+  CHECK(option() == " -cl-std=CL2.0 -DSTRUCTURAL=2");
+  device.version = "OpenCL 3.0 PoCL";
+  CHECK(structural::find_fence_problem(device).empty());
+  CHECK(option() == " -cl-std=CL3.0 -DSTRUCTURAL=2");
+  device.isa = "nvptx";
+  device.version = "OpenCL 1.2 CUDA";
+  CHECK(structural::find_fence_problem(device).empty());
+  CHECK(option() == " -DSTRUCTURAL=2");
+  CHECK(option_of(wait_for_one::store_bound.structural, device) == " -DSTRUCTURAL=1");
+  CHECK(option_of(wait_for_one::barrier.structural, device).empty());
+}
+
+TEST_CASE("what delays stores has all of its cost, and stores what they cost without it") {
+  std::vector<Point> points = plan_of({"release", "uncoalesced-stores"}).points;
+  for (Point& point : points) {
+    const bool is_release = point.series == "release";
+    double ns = 100.0 + (has_cause(point, Cause::second_cache) ? 100.0 : 0.0);
+    // A delay of stores is one only where there are stores.
+    if (has_cause(point, Cause::store_buffer)) {
+      ns += 200.0;
+      if (has_cause(point, is_release ? Cause::release : Cause::serial_requests)) ns += 600.0;
+    }
+    if (crowd_of(point) > 0) ns = 4 * 60.0;
+    set_time(point, ns);
+  }
+  const Findings found = analyse(gpu(), points);
+  for (const auto& [series, label] :
+       {std::pair{std::string_view("release"), pending},
+        std::pair{std::string_view("uncoalesced-stores"), requests}}) {
+    CHECK(value_of(found, "stall", series, label) == doctest::Approx(0.6).epsilon(0.01));
+    CHECK(value_of(found, "stall", series, buffer) == doctest::Approx(0.2).epsilon(0.02));
+    CHECK(value_of(found, "stall", series, "memory data: L2") ==
+          doctest::Approx(0.1).epsilon(0.02));
+    CHECK(value_of(found, "stall", series, "no stall: issue") ==
+          doctest::Approx(0.06).epsilon(0.02));
+    CHECK(value_of(found, "stall", series, "unattributed") == doctest::Approx(0.04).epsilon(0.03));
+    const Finding* const first = find(found, "first_cause", series, label);
+    REQUIRE(first != nullptr);
+    CHECK(*first->value == doctest::Approx(600.0 / 900.0).epsilon(0.02));
+    CHECK(*first->low <= *first->value);
+    CHECK(*first->high >= *first->value);
+  }
+}
+
+TEST_CASE(
+    "a function unit that takes nothing more is compute structural, and noise fits beside it") {
+  std::vector<Point> points = plan_of({"function-unit", "uncoalesced-loads"}).points;
+  for (Point& point : points) {
+    const bool is_loads = point.series == "uncoalesced-loads";
+    double ns = 200.0 + (has_cause(point, Cause::second_cache) ? 100.0 : 0.0);
+    const Cause cause = is_loads ? Cause::serial_requests : Cause::function_unit;
+    if (has_cause(point, cause)) ns += 700.0;
+    // The load/store unit is in use all of the time: what loads from caches comes on top.
+    if (is_loads && point.parameters.text_or("noise", "") == "cache") {
+      ns += 500.0 * static_cast<double>(point.parameters.integer("noise_amount"));
+    }
+    set_time(point, ns);
+  }
+  const Findings found = analyse(gpu(), points);
+  CHECK(value_of(found, "stall", "function-unit", "compute structural") ==
+        doctest::Approx(0.7).epsilon(0.01));
+  CHECK(find(found, "noise", "function-unit")->label == "agree");
+  CHECK(value_of(found, "stall", "uncoalesced-loads", requests) ==
+        doctest::Approx(0.7).epsilon(0.01));
+  CHECK(find(found, "noise", "uncoalesced-loads")->label == "agree");
+  CHECK(value_of(found, "absorbed", "uncoalesced-loads", "cache") < 0.05);
+}
+
+}  // namespace
+}  // namespace clprobe::stalls
