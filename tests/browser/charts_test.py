@@ -18,6 +18,7 @@ from runs import (all_probes_runs, heat_map_run, real_runs, run_of, stacks_run,
                   thread_latency_series)
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.select import Select
 
 
 class Charts(PageTest):
@@ -93,11 +94,7 @@ class Charts(PageTest):
         self.assertEqual(opacity, 1)
         self.assertRegex(text, r"implicit, scratchpad, 32 MSHRs \(\d+ cycles\) \| no stall: \S+\s%")
         # Every part of a bar in its place: the ends of the last ones are where all the time is.
-        ends = self.js("const c = Chart.getChart(arguments[0]); const ends = {}; "
-                       "c.data.datasets.forEach((set, i) => c.getDatasetMeta(i).data.forEach("
-                       "(bar, k) => { const y = set.data[k].y; ends[y] = Math.max(ends[y] || 0, "
-                       "c.scales.x.getValueForPixel(bar.x)); })); return Object.values(ends)",
-                       canvas)
+        ends = self.ends_of_bars(canvas)
         self.assertEqual(len(ends), 12)
         for end in ends:
             self.assertAlmostEqual(end, 1.0, places=3)
@@ -110,6 +107,49 @@ class Charts(PageTest):
         parts = [f for f in run["results"][0]["findings"]
                  if f["name"] == "stall" and f["method"] == "all-causes"]
         self.assertEqual(rows, len(parts))
+
+    def ends_of_bars(self, canvas: Any) -> list[float]:
+        """Where each of the drawn bars ends, on the axis."""
+        ends: list[float] = self.js(
+            "const c = Chart.getChart(arguments[0]); const ends = {}; "
+            "c.data.datasets.forEach((set, i) => c.getDatasetMeta(i).data.forEach("
+            "(bar, k) => { const y = set.data[k].y; ends[y] = Math.max(ends[y] || 0, "
+            "c.scales.x.getValueForPixel(bar.x)); })); return Object.values(ends)", canvas)
+        return ends
+
+    def test_stacks_of_one_cause_are_shares_of_it_in_a_bar_of_choice(self) -> None:
+        run = stacks_run()
+        page, _ = self.page("stacks-of-one", [run])
+        self.open(page)
+        canvas = self.canvases(1)[0]
+        of, whole = (Select(each) for each in self.all(".choose select"))
+        findings = run["results"][0]["findings"]
+        times = {f["series"]: f["value"] for f in findings if f["name"] == "time"}
+        cycles: dict[str, float] = dict.fromkeys(times, 0.0)
+        for f in findings:
+            if f["name"] == "stall" and f["method"] == "gsi" and f["label"].startswith("memory structural:"):
+                cycles[f["series"]] += f["value"] * times[f["series"]]
+        shown = {series: each for series, each in cycles.items() if each > 0.0}
+        self.assertGreater(len(shown), 4)
+        of.select_by_visible_text("memory structural")
+        for end in self.ends_of_bars(canvas):
+            self.assertAlmostEqual(end, 1.0, places=3)
+        legend = [each.text for each in self.all(".legend li")]
+        self.assertIn("full MSHR", legend)
+        self.assertNotIn("no stall", legend)
+        baseline = "implicit, scratchpad, 32 MSHRs"
+        whole.select_by_visible_text(baseline)
+        for end, series in zip(self.ends_of_bars(canvas), shown, strict=True):
+            self.assertAlmostEqual(end, shown[series] / shown[baseline], delta=0.01, msg=series)
+        title = self.js("return Chart.getChart(arguments[0]).options.scales.x.title.text", canvas)
+        self.assertEqual(title, f"share of the memory structural stalls of {baseline}")
+        # The choice is in the address, as others are.
+        self.browser.refresh()
+        self.await_ready()
+        again = self.js("return Chart.getChart(arguments[0]).options.scales.x.title.text",
+                        self.canvases(1)[0])
+        self.assertEqual(again, title)
+        self.check_quiet()
 
     def chart_of(self, probe: str) -> Any:
         self.await_ready()

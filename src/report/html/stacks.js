@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view of stacked bars: where the time of kernels goes, a bar for each.
 import { axisOf, colourAxis, colourTexts, largest, tooltipStyle } from "./axes.js";
+import { Causes } from "./causes.js";
 import { choice, controls } from "./controls.js";
 import { colour, element } from "./elements.js";
 import { pictureButtons } from "./pictures.js";
 import { stage, tableBehind, withKeys } from "./stage.js";
 import { store, stored } from "./state.js";
-
-// Sub-classes of a category are lighter and lighter. The categories have the fills of the pictures
-// (svg_stacks.cpp): a cause looks alike in both.
-const tints = ["ff", "d8", "b4", "94", "78"];
-const fills = 10;
-const fillOf = (category) => colour("f" + category % fills);
 
 // To a hundredth beyond the longest bar, without the noise of its sum.
 const roundUp = (share) => Math.ceil(Math.round(share * 1e6) / 1e4) / 100;
@@ -49,14 +44,10 @@ class Stacks {
     // The bar whose time is 100 %; none: each bar's own.
     this.whole = chart.stacks[Number(stored(`${this.key}.whole`) || -1)] || null;
     this.bars = [];
-    this.sets = chart.labels.map((label, i) => ({
-      label, data: [], borderWidth: 0.5, stack: "all", tint: this.tintOf(i) }));
-  }
-
-  tintOf(i) {
-    const { categories } = this.chart;
-    const before = categories.slice(0, i).filter((each) => each === categories[i]).length;
-    return tints[Math.min(before, tints.length - 1)];
+    this.causes = new Causes(chart, this.key, () => this.refresh());
+    this.legend = element("ul", { className: "legend" });
+    this.sets = chart.labels.map((label) => (
+      { label, data: [], borderWidth: 0.5, stack: "all" }));
   }
 
   name(stack) {
@@ -95,25 +86,32 @@ class Stacks {
     });
   }
 
-  // How long the bar is: 1 is all of its own time, or the whole's.
+  // How long a share of the bar is: by itself, or beside the bar that is 100 %.
   lengthOf(bar) {
-    return this.whole && bar.duration ? bar.duration / this.whole.duration : 1;
+    const own = this.causes.shareOf(bar);
+    if (own === 0) return 0;
+    if (!this.hasWhole() || !bar.duration) return 1 / own;
+    return bar.duration / this.whole.duration / this.causes.shareOf(this.whole);
+  }
+
+  hasWhole() {
+    return this.whole !== null && this.causes.shareOf(this.whole) > 0;
   }
 
   fillSets() {
     this.sets.forEach((set, i) => {
-      set.data = this.bars.flatMap((bar, y) => bar.points
+      set.data = this.bars.flatMap((bar, y) => this.causes.pointsOf(bar)
         .filter((p) => p.label === i)
         .map((p) => ({ x: p.share * this.lengthOf(bar), y, sentence: sentenceOfPart(p) })));
-      set.backgroundColor = fillOf(this.chart.categories[i]) + set.tint;
+      set.backgroundColor = this.causes.inkOf(i);
       set.borderColor = colour("quiet");  // which every fill may stand beside, in both schemes
     });
   }
 
   // The longest bar below 0, and above it.
   reach(sign) {
-    return largest(this.bars.map((bar) =>
-      this.lengthOf(bar) * bar.points.reduce((sum, p) => sum + Math.max(0, sign * p.share), 0)));
+    return largest(this.bars.map((bar) => this.lengthOf(bar) * this.causes.pointsOf(bar)
+      .reduce((sum, p) => sum + Math.max(0, sign * p.share), 0)));
   }
 
   refresh() {
@@ -126,19 +124,21 @@ class Stacks {
     const { scales: { x, y }, plugins } = this.graph.options;
     x.min = -roundUp(this.reach(-1));
     x.max = Math.max(1, roundUp(this.reach(1)));
-    x.title = { display: true, text: this.whole
-      ? `share of the time of ${this.name(this.whole)}` : "share of each bar's own time" };
+    x.title = { display: true, text: this.hasWhole()
+      ? `share of the ${this.causes.whole()} of ${this.name(this.whole)}`
+      : `share of each bar's own ${this.causes.whole()}` };
     colourAxis(x);
     colourTexts(y);
     Object.assign(plugins.tooltip, tooltipStyle());
     const row = this.box.clientWidth < narrow ? 46 : 30;
     this.box.style.height = `${60 + row * Math.max(this.bars.length, 4)}px`;
+    this.fillLegend();
     this.graph.update("none");
     this.table.refresh();
   }
 
   rows() {
-    return this.bars.flatMap((bar) => bar.points.map((p) => [
+    return this.bars.flatMap((bar) => this.causes.pointsOf(bar).map((p) => [
       this.name(bar), this.chart.labels[p.label], p.text, p.lowText || "", p.highText || ""]));
   }
 
@@ -156,7 +156,7 @@ class Stacks {
   // Bars of one kernel in several ways are best seen beside one of them.
   wholeGroup() {
     const timed = this.chart.stacks.filter((s) => s.view === this.view && s.duration);
-    const own = element("option", { value: "", textContent: "its own time" });
+    const own = element("option", { value: "", textContent: "each bar's own" });
     const select = element("select", {}, own, ...timed.map((s) => element("option", {
       value: this.chart.stacks.indexOf(s), textContent: this.name(s),
       selected: s === this.whole })));
@@ -170,21 +170,17 @@ class Stacks {
 
   controls() {
     const parts = this.chart.views.length > 1 ? [this.viewsGroup()] : [];
+    const causes = this.causes.part();
+    if (causes) parts.push(causes);
     if (this.chart.stacks.some((s) => s.duration)) parts.push(this.wholeGroup());
     return parts.length ? [controls(parts)] : [];
-  }
-
-  categories() {
-    const { categories, labels } = this.chart;
-    return [...new Set(categories)].map((category) =>
-      ({ category, name: labels[categories.indexOf(category)].split(":")[0] }));
   }
 
   // For drawing.js.
   about() {
     return {
-      title: `${this.chart.probe}: ${this.chart.views[this.view]}`,
-      legend: this.categories().map(({ category, name }) => ({ name, ink: fillOf(category) })),
+      title: `${this.chart.probe}: ${this.chart.views[this.view]}, ${this.causes.whole()}`,
+      legend: this.causes.legend(),
       after: (group, make) => {
         const { scales: { x }, chartArea: { top, bottom } } = this.graph;
         const at = x.getPixelForValue(0);
@@ -193,11 +189,12 @@ class Stacks {
     };
   }
 
-  legend() {
-    return element("ul", { className: "legend" }, ...this.categories().map(({ category, name }) =>
-      element("li", {}, element("span", { className: `swatch fill f${category % fills}`,
-                                          ariaHidden: "true" }),
-              element("span", { textContent: name }))));
+  fillLegend() {
+    this.legend.replaceChildren(...this.causes.legend().map(({ name, ink }) => {
+      const swatch = element("span", { className: "swatch fill", ariaHidden: "true" });
+      swatch.style.background = ink;
+      return element("li", {}, swatch, element("span", { textContent: name }));
+    }));
   }
 }
 
@@ -209,7 +206,7 @@ export function drawStacks(chart, place, devices) {
   stacks.box = box;
   stacks.graph = stacks.draw(canvas);
   stacks.table = tableBehind(["bar", "cause", "share", "low", "high"], () => stacks.rows());
-  place.append(...stacks.controls(), box, stacks.legend(), said, pictureButtons(stacks),
+  place.append(...stacks.controls(), box, stacks.legend, said, pictureButtons(stacks),
                stacks.table.details);
   withKeys(canvas, stacks.graph, said,
            (set, p) => `${stacks.where(p)}, ${set.label}: ${p.sentence}`);
