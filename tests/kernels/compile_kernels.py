@@ -288,7 +288,9 @@ def intel(device: str, clock: int) -> Variant:
     def refuses(kernel: Kernel) -> bool:
         # Debian's ocloc compiles nothing for CL1.1 there.
         is_old = device == "skl" and "-cl-std=CL1.1" in kernel.options
-        return is_old or (device in INTEL_WITHOUT_DOUBLE and kernel.option("TYPE", "") == DOUBLE)
+        # In its CL3.0 there it declares functions of images, which that device has none of.
+        has_no_images = device == "pvc" and "-cl-std=CL3.0" in kernel.options
+        return is_old or has_no_images or (device in INTEL_WITHOUT_DOUBLE and kernel.option("TYPE", "") == DOUBLE)
 
     return Variant(f"{device} by ocloc", clock, compile_one,
                    whole=(device, clock) == ("dg2", INTEL), refuses=refuses)
