@@ -136,7 +136,7 @@ class ComputeUnit {
   static constexpr Dependences on_copies{1U << 2U};
   static constexpr Dependences on_alu{1U << 3U};
   static constexpr Dependences on_special{1U << 4U};
-  static constexpr Dependences on_all{0xff};
+  static constexpr Dependences on_releases{1U << 5U};
 
   /// Until when what was told of a context holds, unless what it depends on changes.
   struct Told {
@@ -155,6 +155,8 @@ class ComputeUnit {
   [[nodiscard]] Dependences dependences_of(const Warp& warp, std::uint64_t now) const;
   /// Returns the first cycle after `now` in which any of it may be different.
   std::uint64_t observe(std::uint64_t now);
+  [[nodiscard]] static bool is_other(Dependences on, Dependences changes);
+  void observe_units(std::uint32_t context, std::uint64_t now);
   /// Its state now; returns until when that holds.
   std::uint64_t observe_warp(std::uint32_t context, std::uint64_t now);
   void tell(std::uint64_t first, std::uint64_t cycles, std::uint32_t issued, bool is_last_flush);

@@ -34,14 +34,22 @@ ComputeUnit::Dependences ComputeUnit::changes_of(const Surroundings& before,
   const auto bit_if = [](bool has_changed, Dependences bit) {
     return has_changed ? bit : Dependences{0};
   };
-  const bool for_others =
-      before.for_others != after.for_others || before.stores_held_until != after.stores_held_until;
+  const bool for_releases = before.stores_held_until != after.stores_held_until;
   const bool for_copies =
       before.copies != after.copies || before.is_copying_blocked != after.is_copying_blocked;
-  return static_cast<Dependences>(bit_if(before.for_loads != after.for_loads, on_loads) |
-                                  bit_if(for_others, on_others) | bit_if(for_copies, on_copies) |
-                                  bit_if(before.alu_free != after.alu_free, on_alu) |
-                                  bit_if(before.special_free != after.special_free, on_special));
+  return static_cast<Dependences>(
+      bit_if(before.for_loads != after.for_loads, on_loads) |
+      bit_if(before.for_others != after.for_others, on_others) | bit_if(for_releases, on_releases) |
+      bit_if(for_copies, on_copies) | bit_if(before.alu_free != after.alu_free, on_alu) |
+      bit_if(before.special_free != after.special_free, on_special));
+}
+
+/// Whether more than the load/store units has changed, of what something depends on: a copy engine
+/// may be blocked for the reasons of a unit, so that what needs a copy has both.
+bool ComputeUnit::is_other(Dependences on, Dependences changes) {
+  constexpr Dependences units = on_loads | on_others;
+  const auto met = static_cast<Dependences>(on & changes);
+  return (met & ~units) != 0 || (met != 0 && (on & on_copies) != 0);
 }
 
 ComputeUnit::Dependences ComputeUnit::dependences_of(const Warp& warp, std::uint64_t now) const {
@@ -50,6 +58,7 @@ ComputeUnit::Dependences ComputeUnit::dependences_of(const Warp& warp, std::uint
     case Operation::load:
       return on_loads;
     case Operation::store:
+      return on_others | on_releases;
     case Operation::atomic:
     case Operation::acquire:
     case Operation::release:
@@ -92,10 +101,24 @@ std::uint64_t ComputeUnit::observe_warp(std::uint32_t context, std::uint64_t now
   return until;
 }
 
+/// The same where nothing has changed but what keeps the load/store units busy.
+void ComputeUnit::observe_units(std::uint32_t context, std::uint64_t now) {
+  constexpr Causes of_units =
+      cause::full_mshr | cause::full_store_buffer | cause::bank_conflict | cause::serial_requests;
+  Told& told = told_[context];
+  WarpState& state = states_[context];
+  const Causes busy = (told.on & on_loads) != 0 ? around_.for_loads : around_.for_others;
+  const Causes causes = (state.causes & ~of_units) | busy;
+  if (causes == state.causes) return;
+  state.causes = causes;
+  changed_.push_back(context);
+  if (causes == 0) told.holds_until = now + 1;
+}
+
+/// Step by step everything is looked at, so that tests see whether anything was passed over.
 std::uint64_t ComputeUnit::observe(std::uint64_t now) {
   const Surroundings around = look_around(now);
-  // Step by step everything is looked at, so that tests see whether anything was passed over.
-  const Dependences changes = options_.skips_idle ? changes_of(around_, around) : on_all;
+  const Dependences changes = changes_of(around_, around);
   around_ = around;
   changed_.clear();
   std::uint64_t change = memory_.has_news() ? now + 1 : memory_.next_event();
@@ -104,8 +127,10 @@ std::uint64_t ComputeUnit::observe(std::uint64_t now) {
     if (told.issued_at == now) {
       changed_.push_back(context);
       told.holds_until = now + 1;
-    } else if (told.holds_until <= now || (told.on & changes) != 0 || !options_.skips_idle) {
+    } else if (told.holds_until <= now || is_other(told.on, changes) || !options_.skips_idle) {
       told.holds_until = observe_warp(context, now);
+    } else if ((told.on & changes) != 0) {
+      observe_units(context, now);
     }
     change = std::min(change, told.holds_until);
   }

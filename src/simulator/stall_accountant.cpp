@@ -3,7 +3,9 @@
 // had from cycles in which it stayed as it was is the difference of sums that all warps share.
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "clprobe/stalls.hpp"
@@ -18,13 +20,6 @@ void add(std::array<double, size>& sums, Kind kind, double cycles) {
   sums[static_cast<std::size_t>(kind)] += cycles;
 }
 
-/// Adds to a type and to its part. The parts of memory data stalls are added at the end, when it is
-/// known where the loads got their values.
-void add_with_part(Breakdown& to, Stall stall, Causes causes, double cycles) {
-  add(to.cycles, stall, cycles);
-  if (const auto part = part_of(stall, causes)) to.parts(stall)[*part] += cycles;
-}
-
 /// Has a warp that something keeps from issuing. One without a cause has issued or is about to end,
 /// which is as good as not being there.
 bool is_blocked(Causes causes) { return (causes & ~cause::idle) != 0; }
@@ -32,6 +27,13 @@ bool is_blocked(Causes causes) { return (causes & ~cause::idle) != 0; }
 }  // namespace
 
 struct StallAccountant::Sums {
+  /// What a set of causes is: its type by Algorithm 1, and the part of it.
+  struct Kind {
+    Causes causes{0};
+    Stall stall{Stall::none};
+    std::optional<std::size_t> part{};
+  };
+
   /// What waited for one load, in each view.
   struct Waited {
     double gsi{0.0};
@@ -60,6 +62,8 @@ struct StallAccountant::Sums {
 
   Breakdown gsi{};
   Breakdown all_causes{};
+  /// What each cause has of the open slots, by its bit; in `all_causes` at the end.
+  std::array<double, std::numeric_limits<Causes>::digits> open_by_cause{};
   std::map<std::uint32_t, std::size_t> places{};  // in `warps`, by number
   std::vector<Breakdown> warps{};
   std::vector<Seat> seats{};    // by context
@@ -70,16 +74,21 @@ struct StallAccountant::Sums {
   std::uint64_t flush_cycles{0};
   std::uint64_t issue_width{1};
   Priorities priorities{};
-  // By conditions: Algorithm 1 for every set, since all changes ask.
-  std::array<Stall, std::size_t{1} << Priorities::count> stall_of{};
+  /// Those that were asked for last: all changes ask, and few sets occur.
+  std::array<Kind, 256> kinds{};
 
-  Sums(std::uint64_t width, const Priorities& order) : issue_width(width), priorities(order) {
-    for (std::size_t set = 0; set < stall_of.size(); ++set) {
-      stall_of[set] = classify_instruction(static_cast<StallSet>(set), priorities);
+  Sums(std::uint64_t width, const Priorities& order) : issue_width(width), priorities(order) {}
+
+  const Kind& kind_of(Causes causes) {
+    constexpr Causes golden = 0x9e3779b1U;
+    Kind& kind = kinds[causes * golden >> 24U];
+    if (kind.causes != causes) {
+      kind.causes = causes;
+      kind.stall = classify_instruction(conditions_of(causes), priorities);
+      kind.part = part_of(kind.stall, causes);
     }
+    return kind;
   }
-
-  [[nodiscard]] Stall stall_by(Causes causes) const { return stall_of[conditions_of(causes)]; }
 
   Waited& waited_for(std::uint64_t load) {
     if (loads.size() <= load) loads.resize(std::max<std::size_t>(load + 1, 2 * loads.size()));
@@ -90,12 +99,20 @@ struct StallAccountant::Sums {
     if (is_new) warps.emplace_back();
     return place->second;
   }
+  /// Adds to a type and to its part. The parts of memory data stalls are added at the end, when it
+  /// is known where the loads got their values.
+  static void add_with_part(Breakdown& to, const Kind& kind, double cycles) {
+    add(to.cycles, kind.stall, cycles);
+    if (kind.part) to.parts(kind.stall)[*kind.part] += cycles;
+  }
   void see(const CycleState& state);
   void enter(Seat& seat, const WarpState& warp);
   void leave(const Seat& seat);
   void see_slots(double cycles, std::uint64_t issued);
   void see_stall(double cycles);
   void share_all_causes(const Seat& seat, double share);
+  /// What is left to add when nothing more is seen.
+  void end();
 };
 
 void StallAccountant::Sums::see(const CycleState& state) {
@@ -120,7 +137,7 @@ void StallAccountant::Sums::see(const CycleState& state) {
 
 void StallAccountant::Sums::enter(Seat& seat, const WarpState& warp) {
   seat.causes = warp.causes;
-  seat.stall = stall_by(warp.causes);
+  seat.stall = kind_of(warp.causes).stall;
   if (warp.causes == cause::idle) return;
   if (seat.number != warp.number || seat.warp == nowhere) {
     seat.number = warp.number;
@@ -138,7 +155,8 @@ void StallAccountant::Sums::enter(Seat& seat, const WarpState& warp) {
 void StallAccountant::Sums::leave(const Seat& seat) {
   if (seat.causes == cause::idle) return;
   const auto there = static_cast<double>(shares.there - seat.there);
-  add_with_part(warps[seat.warp], seat.stall, seat.causes, there);
+  const Kind kind = kind_of(seat.causes);
+  add_with_part(warps[seat.warp], kind, there);
   const bool waits = seat.stall == Stall::memory_data;
   if (waits) {
     Waited& waited = waited_for(seat.load);
@@ -149,8 +167,10 @@ void StallAccountant::Sums::leave(const Seat& seat) {
   --blocked;
   --blocked_by[static_cast<std::size_t>(seat.stall)];
   const double blamed = shares.blamed[static_cast<std::size_t>(seat.stall)] - seat.blamed;
-  add_with_part(gsi, seat.stall, seat.causes, blamed);
-  if (waits) waited_for(seat.load).gsi += blamed;
+  if (blamed > 0.0) {
+    add_with_part(gsi, kind, blamed);
+    if (waits) waited_for(seat.load).gsi += blamed;
+  }
   share_all_causes(seat, shares.open_slots - seat.open_slots);
 }
 
@@ -184,10 +204,25 @@ void StallAccountant::Sums::see_stall(double cycles) {
 void StallAccountant::Sums::share_all_causes(const Seat& seat, double share) {
   const double each = share / static_cast<double>(std::popcount(seat.causes));
   for (Causes left = seat.causes; left != 0; left &= left - 1) {
-    const Causes bit = left & (~left + 1);
-    const Stall stall = stall_by(bit);
-    add_with_part(all_causes, stall, bit, each);
-    if (stall == Stall::memory_data) waited_for(seat.load).all_causes += each;
+    open_by_cause[static_cast<std::size_t>(std::countr_zero(left))] += each;
+  }
+  if ((seat.causes & cause::memory_data) != 0) waited_for(seat.load).all_causes += each;
+}
+
+void StallAccountant::Sums::end() {
+  for (const Seat& each : seats) leave(each);
+  for (std::size_t bit = 0; bit < open_by_cause.size(); ++bit) {
+    const Causes causes = Causes{1} << bit;
+    if (open_by_cause[bit] > 0.0) {
+      add_with_part(all_causes, kind_of(causes), open_by_cause[bit]);
+    }
+  }
+  for (const Waited& each : loads) {
+    add(gsi.memory_data, each.level, each.gsi);
+    add(all_causes.memory_data, each.level, each.all_causes);
+    if (each.warp > 0.0) {
+      add(warps[place_of(each.number)].memory_data, each.level, each.warp);
+    }
   }
 }
 
@@ -205,13 +240,7 @@ const Observer& StallAccountant::observer() const { return observer_; }
 
 StallAccount StallAccountant::account(Result result) const {
   Sums sums = *sums_;
-  for (const Sums::Seat& each : sums_->seats) sums.leave(each);
-  for (const Sums::Waited& each : sums.loads) {
-    add(sums.gsi.memory_data, each.level, each.gsi);
-    add(sums.all_causes.memory_data, each.level, each.all_causes);
-    if (each.warp > 0.0)
-      add(sums.warps[sums.place_of(each.number)].memory_data, each.level, each.warp);
-  }
+  sums.end();
   StallAccount account;
   account.result = std::move(result);
   account.gsi = sums.gsi;
