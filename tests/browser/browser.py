@@ -118,6 +118,15 @@ class PageTest(unittest.TestCase):
     def js(self, script: str, *arguments: Any) -> Any:
         return self.browser.execute_script(script, *arguments)
 
+    def ends_of_bars(self, canvas: Any) -> list[float]:
+        """Where each of the drawn bars ends, on the axis."""
+        ends: list[float] = self.js(
+            "const c = Chart.getChart(arguments[0]); const ends = {}; "
+            "c.data.datasets.forEach((set, i) => c.getDatasetMeta(i).data.forEach("
+            "(bar, k) => { const y = set.data[k].y; ends[y] = Math.max(ends[y] || 0, "
+            "c.scales.x.getValueForPixel(bar.x)); })); return Object.values(ends)", canvas)
+        return ends
+
     def all(self, selector: str) -> list[Any]:
         return self.browser.find_elements(By.CSS_SELECTOR, selector)
 

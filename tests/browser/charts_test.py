@@ -108,15 +108,6 @@ class Charts(PageTest):
                  if f["name"] == "stall" and f["method"] == "all-causes"]
         self.assertEqual(rows, len(parts))
 
-    def ends_of_bars(self, canvas: Any) -> list[float]:
-        """Where each of the drawn bars ends, on the axis."""
-        ends: list[float] = self.js(
-            "const c = Chart.getChart(arguments[0]); const ends = {}; "
-            "c.data.datasets.forEach((set, i) => c.getDatasetMeta(i).data.forEach("
-            "(bar, k) => { const y = set.data[k].y; ends[y] = Math.max(ends[y] || 0, "
-            "c.scales.x.getValueForPixel(bar.x)); })); return Object.values(ends)", canvas)
-        return ends
-
     def test_stacks_of_one_cause_are_shares_of_it_in_a_bar_of_choice(self) -> None:
         run = stacks_run()
         page, _ = self.page("stacks-of-one", [run])

@@ -17,6 +17,7 @@ from browser import PageTest  # first: it skips where Selenium is missing
 from options import OPTIONS
 from runs import all_probes_runs, run_of, stacks_run
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 # Pairs of texts of an SVG that lie over each other, and texts that reach out of it.
@@ -257,15 +258,11 @@ class Look(PageTest):
     def test_bars_beside_a_chosen_one_and_below_0(self) -> None:
         self.open(self.page("stacks", [stacks_run()])[0])
         canvas = self.canvases(1)[0]
-        lengths = ("const c = Chart.getChart(arguments[0]); const ends = {}; c.data.datasets"
-                   ".forEach((set, i) => c.getDatasetMeta(i).data.forEach((bar, k) => { const y = "
-                   "set.data[k].y; ends[y] = Math.max(ends[y] || 0, "
-                   "c.scales.x.getValueForPixel(bar.x)); })); return Object.values(ends)")
-        own = self.js(lengths, canvas)
+        own = self.ends_of_bars(canvas)
         self.assertAlmostEqual(min(own), max(own), places=2)
-        choose = self.all(".choose select option")
-        choose[2].click()
-        beside = self.js(lengths, canvas)
+        _, whole = self.all(".choose select")
+        whole.find_elements(By.TAG_NAME, "option")[2].click()
+        beside = self.ends_of_bars(canvas)
         self.assertAlmostEqual(beside[1], 1.0, places=2)
         self.assertGreater(max(beside) / min(beside), 1.05)
         ticks = self.js("return Chart.getChart(arguments[0]).scales.x.ticks.map(t => t.label)",

@@ -286,18 +286,16 @@ def intel(device: str, clock: int) -> Variant:
             raise Failure(f"ocloc {device} {options}\n{said}")
 
     def refuses(kernel: Kernel) -> bool:
-        # Debian's ocloc compiles nothing for CL1.1 there.
-        is_old = device == "skl" and "-cl-std=CL1.1" in kernel.options
-        # In its CL3.0 there it declares functions of images, which that device has none of.
-        has_no_images = device == "pvc" and "-cl-std=CL3.0" in kernel.options
-        return is_old or has_no_images or (device in INTEL_WITHOUT_DOUBLE and kernel.option("TYPE", "") == DOUBLE)
+        # Debian's ocloc compiles nothing for CL1.1 there, nor for CL3.0 where there are no images.
+        if {"skl": "-cl-std=CL1.1", "pvc": "-cl-std=CL3.0"}.get(device) in kernel.options:
+            return True
+        return device in INTEL_WITHOUT_DOUBLE and kernel.option("TYPE", "") == DOUBLE
 
     return Variant(f"{device} by ocloc", clock, compile_one,
                    whole=(device, clock) == ("dg2", INTEL), refuses=refuses)
 
 
-def for_devices(make: Callable[[str, int], Variant], devices: list[str],
-                clock: int) -> list[Variant]:
+def for_devices(make: Callable[[str, int], Variant], devices: list[str], clock: int) -> list[Variant]:
     """With the clock for each device, and for the first without: what is left then is the same."""
     return [make(devices[0], NONE), *(make(device, clock) for device in devices)]
 
