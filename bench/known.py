@@ -105,14 +105,18 @@ def usual_launch(case: str) -> dict[str, Any]:
 
 
 def text_of_kernel() -> str:
-    """The kernel of `stalls` in one text, without its clocks."""
+    """The kernel of `stalls` in one text, without its clocks and what waits for a unit."""
     def included(name: str) -> str:
         text = (ROOT / "cl" / name).read_text(encoding="utf-8")
         return text.removeprefix("// SPDX-License-Identifier: Apache-2.0\n").strip("\n")
     names = "LINE_WORDS|TILE_WORDS|NEXT|LINE_OF|STEP"
     macros = "".join(re.findall(rf"^#define (?:{names})\b.*\n", included("stalls.cl"), re.M))
-    clocks = r"^#if STAMPS.*\n(?:(?!#endif|#else).*\n)*(?:#else\n((?:(?!#endif).*\n)*))?#endif\n"
-    mixed = re.sub(clocks, lambda found: found.group(1) or "", included("stalls_mixed.clh"), flags=re.M)
+    others = (r"^#if (?:STAMPS|STRUCTURAL).*\n(?:(?!#endif|#else).*\n)*"
+              r"(?:#else\n((?:(?!#endif).*\n)*))?#endif\n")
+    mixed = re.sub(others, lambda found: found.group(1) or "", included("stalls_mixed.clh"), flags=re.M)
+    mixed = re.sub(r"^#if !STRUCTURAL\n.*\n#endif\n\n", "", mixed, flags=re.M)
+    mixed = mixed.replace("\n                         STRUCTURAL_PARAMETERS", "")
+    mixed = re.sub(r"^// Where STRUCTURAL .*\n", "", mixed, flags=re.M)
     head = ("// SPDX-License-Identifier: Apache-2.0\n"
             "// The kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.\n")
     mixed = re.sub(r"// stamps: (?:.*\n)+?(?=kernel )", "", mixed.replace("\n) {", ") {"))

@@ -147,7 +147,11 @@ TEST_CASE(
   CHECK(without_local.points.front().facts.text_or("memory_absence", "").find("size") !=
         std::string::npos);
   const Plan unknown = plan_of("kernel void other(global float* a) { a[0] = 1; }", 1024);
-  CHECK(unknown.points.size() == 2);
+  // Cold and warm as it is, and behind the text that renames nothing.
+  CHECK(unknown.points.size() == 3);
+  for (const Point& point : unknown.points) {
+    CHECK(shape_of<Shape>(point).setting == prelude::Setting{});
+  }
   CHECK(unknown.points.front().facts.text_or("memory_absence", "") != "");
 }
 
