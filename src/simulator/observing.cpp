@@ -115,11 +115,12 @@ void ComputeUnit::observe_units(std::uint32_t context, std::uint64_t now) {
   if (causes == 0) told.holds_until = now + 1;
 }
 
-/// Step by step everything is looked at, so that tests see whether anything was passed over.
 std::uint64_t ComputeUnit::observe(std::uint64_t now) {
   const Surroundings around = look_around(now);
   const Dependences changes = changes_of(around_, around);
   around_ = around;
+  // Step by step all are looked at, so that tests see whether anything was passed over.
+  const bool looks_at_all = !options_.skips_idle;
   changed_.clear();
   std::uint64_t change = memory_.has_news() ? now + 1 : memory_.next_event();
   for (std::uint32_t context = 0; context < used_contexts_; ++context) {
@@ -127,7 +128,7 @@ std::uint64_t ComputeUnit::observe(std::uint64_t now) {
     if (told.issued_at == now) {
       changed_.push_back(context);
       told.holds_until = now + 1;
-    } else if (told.holds_until <= now || is_other(told.on, changes) || !options_.skips_idle) {
+    } else if (told.holds_until <= now || is_other(told.on, changes) || looks_at_all) {
       told.holds_until = observe_warp(context, now);
     } else if ((told.on & changes) != 0) {
       observe_units(context, now);

@@ -50,8 +50,7 @@ struct StallAccountant::Sums {
   };
   /// A context, what its warp does, and the shares when that began.
   struct Seat {
-    Causes causes{cause::idle};
-    Stall stall{Stall::idle};
+    Kind kind{.causes = cause::idle, .stall = Stall::idle};
     std::uint32_t number{0};
     std::size_t warp{nowhere};  ///< in `warps`
     std::uint64_t load{0};
@@ -136,8 +135,7 @@ void StallAccountant::Sums::see(const CycleState& state) {
 }
 
 void StallAccountant::Sums::enter(Seat& seat, const WarpState& warp) {
-  seat.causes = warp.causes;
-  seat.stall = kind_of(warp.causes).stall;
+  seat.kind = kind_of(warp.causes);
   if (warp.causes == cause::idle) return;
   if (seat.number != warp.number || seat.warp == nowhere) {
     seat.number = warp.number;
@@ -147,28 +145,29 @@ void StallAccountant::Sums::enter(Seat& seat, const WarpState& warp) {
   seat.there = shares.there;
   if (!is_blocked(warp.causes)) return;
   seat.open_slots = shares.open_slots;
-  seat.blamed = shares.blamed[static_cast<std::size_t>(seat.stall)];
+  const auto type = static_cast<std::size_t>(seat.kind.stall);
+  seat.blamed = shares.blamed[type];
   ++blocked;
-  ++blocked_by[static_cast<std::size_t>(seat.stall)];
+  ++blocked_by[type];
 }
 
 void StallAccountant::Sums::leave(const Seat& seat) {
-  if (seat.causes == cause::idle) return;
+  if (seat.kind.causes == cause::idle) return;
   const auto there = static_cast<double>(shares.there - seat.there);
-  const Kind kind = kind_of(seat.causes);
-  add_with_part(warps[seat.warp], kind, there);
-  const bool waits = seat.stall == Stall::memory_data;
+  add_with_part(warps[seat.warp], seat.kind, there);
+  const bool waits = seat.kind.stall == Stall::memory_data;
   if (waits) {
     Waited& waited = waited_for(seat.load);
     waited.warp += there;
     waited.number = seat.number;
   }
-  if (!is_blocked(seat.causes)) return;
+  if (!is_blocked(seat.kind.causes)) return;
+  const auto type = static_cast<std::size_t>(seat.kind.stall);
   --blocked;
-  --blocked_by[static_cast<std::size_t>(seat.stall)];
-  const double blamed = shares.blamed[static_cast<std::size_t>(seat.stall)] - seat.blamed;
+  --blocked_by[type];
+  const double blamed = shares.blamed[type] - seat.blamed;
   if (blamed > 0.0) {
-    add_with_part(gsi, kind, blamed);
+    add_with_part(gsi, seat.kind, blamed);
     if (waits) waited_for(seat.load).gsi += blamed;
   }
   share_all_causes(seat, shares.open_slots - seat.open_slots);
@@ -202,11 +201,11 @@ void StallAccountant::Sums::see_stall(double cycles) {
 }
 
 void StallAccountant::Sums::share_all_causes(const Seat& seat, double share) {
-  const double each = share / static_cast<double>(std::popcount(seat.causes));
-  for (Causes left = seat.causes; left != 0; left &= left - 1) {
+  const double each = share / static_cast<double>(std::popcount(seat.kind.causes));
+  for (Causes left = seat.kind.causes; left != 0; left &= left - 1) {
     open_by_cause[static_cast<std::size_t>(std::countr_zero(left))] += each;
   }
-  if ((seat.causes & cause::memory_data) != 0) waited_for(seat.load).all_causes += each;
+  if ((seat.kind.causes & cause::memory_data) != 0) waited_for(seat.load).all_causes += each;
 }
 
 void StallAccountant::Sums::end() {

@@ -22,6 +22,23 @@ std::string refusal_of(const std::string& text) {
   return "taken";
 }
 
+/// Texts, and how what is said of each begins.
+using Refusals = std::vector<std::pair<std::string, std::string>>;
+
+void check_refusals(const Refusals& cases) {
+  for (const auto& each : cases) {
+    const std::string text = each.first;  // clang 14 captures no bindings
+    const std::string expected = each.second;
+    CAPTURE(text);
+    CAPTURE(expected);
+    const std::string message = refusal_of(text);
+    CAPTURE(message);
+    CHECK(message != "taken");
+    CHECK(message.find('\n') == std::string::npos);
+    if (text.size() > 2 && text[0] != '[') CHECK(message.starts_with(expected));
+  }
+}
+
 /// What a person writes, with one part of it replaced.
 std::string described(const std::string& part = "", const std::string& by = "") {
   std::string text = R"({
@@ -78,7 +95,7 @@ TEST_CASE("launch.json: values of every type, and vectors of them") {
 }
 
 TEST_CASE("launch.json: what is not a launch is refused with its place") {
-  const std::vector<std::pair<std::string, std::string>> cases{
+  const Refusals cases{
       {"", "document"},
       {"[]", "document: expected an object"},
       {described("clprobe-launch", "clprobe-run"), "schema: expected \"clprobe-launch\""},
@@ -117,17 +134,7 @@ TEST_CASE("launch.json: what is not a launch is refused with its place") {
        "objects[0].sha256: expected a SHA-256"},
       {std::string(100, '['), "nest"},
   };
-  for (const auto& each : cases) {
-    const std::string text = each.first;  // clang 14 captures no bindings
-    const std::string expected = each.second;
-    CAPTURE(text);
-    CAPTURE(expected);
-    const std::string message = refusal_of(text);
-    CAPTURE(message);
-    CHECK(message != "taken");
-    CHECK(message.find('\n') == std::string::npos);
-    if (text.size() > 2 && text[0] != '[') CHECK(message.starts_with(expected));
-  }
+  check_refusals(cases);
 }
 
 namespace {
@@ -175,7 +182,7 @@ TEST_CASE("launch.json: images and samplers") {
 }
 
 TEST_CASE("launch.json: images that are none, too large, or beyond their memory") {
-  const std::vector<std::pair<std::string, std::string>> cases{
+  const Refusals cases{
       {drawn("\"1d_array\"", "\"2d_msaa\""), "objects[0].layout.kind: expected a kind of images"},
       {drawn("\"1d_array\"", "\"1d_buffer\""), "objects[0].layout.pixels: expected an array of 1"},
       {drawn("\"1d_array\", \"order\": \"r\", \"type\": \"float\",\n      \"access\": "
@@ -224,15 +231,7 @@ TEST_CASE("launch.json: images that are none, too large, or beyond their memory"
       {drawn("[{\"image\": \"i\", \"sha256\"", "[{\"buffer\": \"i\", \"sha256\""),
        "epilogue[0].buffer: expected an object of that kind"},
   };
-  for (const auto& each : cases) {
-    const std::string text = each.first;  // clang 14 captures no bindings
-    const std::string expected = each.second;
-    CAPTURE(text);
-    CAPTURE(expected);
-    const std::string message = refusal_of(text);
-    CAPTURE(message);
-    CHECK(message.starts_with(expected));
-  }
+  check_refusals(cases);
 }
 
 TEST_CASE("images: pixels as OpenCL's table has them, and regions of each kind") {

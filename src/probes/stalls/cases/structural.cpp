@@ -30,7 +30,7 @@ std::uint32_t stored_blocks(const Mix& mix, const Rows& rows) {
   return mix.stores_go_far ? all : std::min(all, std::bit_ceil(rows.count));
 }
 
-/// Of those in whose lanes 32 turns have come to 2^64 or 2^-64, the sum of a unit.
+/// What a unit adds to a work-item's sum.
 std::uint32_t functions_of(const Arguments& arguments, std::uint32_t near) {
   // Bits 30, 29, 28 and 27 say which chains begin at 2^64.
   const auto large = static_cast<std::uint32_t>(std::popcount((near >> 27U) & 0xfU));

@@ -4,7 +4,6 @@
 // compute. Pure.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
