@@ -22,6 +22,7 @@
 #include "analysis/keys.hpp"
 #include "analysis/level_maps.hpp"
 #include "analysis/level_sets.hpp"
+#include "analysis/unresolved.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
 
@@ -45,27 +46,6 @@ const Finding* lost_series(const ComparedResult& result, std::string_view series
   }
   return lost;
 }
-
-/// The shares of one probe that got the verdict unclear, and of how many.
-struct UnresolvedShares {
-  struct Cell {
-    const ComparedFinding* baseline{nullptr};
-    const ComparedFinding* other{nullptr};
-    Judgement judgement{};
-  };
-  std::vector<Cell> cells{};
-  std::size_t total{0};
-
-  /// Counts a share, and keeps what was judged of it where that is unclear.
-  bool takes(const ComparedFinding& baseline, const ComparedFinding* other,
-             const Judgement& judged) {
-    if (!is_part(baseline)) return false;
-    ++total;
-    if (judged.verdict != Verdict::unclear) return false;
-    cells.push_back({&baseline, other, judged});
-    return true;
-  }
-};
 
 /// What speaks against changes of one probe's findings, by series; looked for once, when asked.
 class Doubts {
@@ -182,26 +162,15 @@ class Comparator {
     row->cells[run] = {keep(other), judgement};
   }
 
-  /// Shares of a whole that nobody can compare are one row: on a noisy machine they are hundreds.
-  void settle_unresolved(std::size_t run, const std::string& probe,
-                         const UnresolvedShares& shares) {
-    if (shares.cells.size() < 2) {
-      for (const auto& each : shares.cells) settle(run, *each.baseline, each.other, each.judgement);
-      return;
+  /// What nobody can compare is one row where there are several of its kind.
+  void settle_unresolved(std::size_t run, const std::string& probe, const Unresolved& unresolved) {
+    const auto& cells = unresolved.cells();
+    const bool are_several = cells.size() > 1;
+    for (const auto& each : cells) {
+      settle(run, *each.baseline, each.other, are_several ? Judgement() : each.judgement);
     }
-    for (const auto& each : shares.cells) settle(run, *each.baseline, each.other, {});
-    const auto finding = [&](std::size_t count) {
-      ComparedFinding made;
-      made.finding = {.name = "shares", .series = "all"};
-      made.finding.label = fmt::format("{} shares", count);
-      return made;
-    };
-    const std::string reason = fmt::format(
-        "in {} of {} shares a change of {:g} % of the whole is possible, or one side "
-        "has no value",
-        shares.cells.size(), shares.total, 100.0 * coarse_change);
-    settle_together(run, probe, finding(shares.total), finding(shares.total - shares.cells.size()),
-                    {.verdict = Verdict::unclear, .reason = reason, .p_value = 1.0});
+    if (!are_several) return;
+    settle_together(run, probe, unresolved.all(), unresolved.resolved(), unresolved.judgement());
   }
 
   struct Side {
@@ -249,7 +218,8 @@ class Comparator {
     for (const LevelSets& each : sets) {
       settle_together(run, baseline.probe, each.baseline, each.other, each.judgement);
     }
-    UnresolvedShares unresolved;
+    Unresolved shares = unresolved_shares();
+    Unresolved passing = unresolved_passing();
     Doubts doubts(baseline, other, is_same_device);
     for (const auto& [key, finding] : keyed(baseline, {})) {
       const auto found = ours.find(key);
@@ -263,11 +233,17 @@ class Comparator {
                            : judge_lost(*finding, lost_series(other, finding->finding.series));
       if (!judged) {
         leave(run, baseline.probe, finding->finding, only_in_baseline);
-      } else if (!unresolved.takes(*finding, match, *judged)) {
+        continue;
+      }
+      const bool passes = is_same_device && match != nullptr && passes_with_run(*finding, *match);
+      const bool is_kept = passes ? passing.takes(*finding, match, *judged)
+                                  : is_part(*finding) && shares.takes(*finding, match, *judged);
+      if (!is_kept) {
         settle(run, *finding, match, *std::move(judged));
       }
     }
-    settle_unresolved(run, baseline.probe, unresolved);
+    settle_unresolved(run, baseline.probe, shares);
+    settle_unresolved(run, baseline.probe, passing);
     const std::vector<Key>& known = keys_[baseline.probe];
     for (const auto& [key, finding] : ours) {
       if (std::binary_search(known.begin(), known.end(), key)) continue;

@@ -260,7 +260,10 @@ Verdict direction_of(const Finding& finding, bool is_more) {
   return Verdict::different;
 }
 
-bool is_bracket(const Finding& finding) { return finding.unit == "bytes"; }
+bool is_bracket(const Finding& finding) {
+  // What passes with a run is calculated from times.
+  return finding.unit == "bytes" && finding.role != Role::passing;
+}
 
 double bracket_step(const ComparedFinding& baseline, const ComparedFinding& other) {
   const double step = std::max(baseline.step, other.step);

@@ -9,6 +9,9 @@ namespace clprobe {
 /// Better, worse or different, by what the finding says is better.
 Verdict direction_of(const Finding& finding, bool is_more);
 
+/// Whether a change of one device may be of this run alone, and only several a side can tell.
+bool passes_with_run(const ComparedFinding& baseline, const ComparedFinding& other);
+
 inline bool is_change(Verdict verdict) {
   return verdict != Verdict::same && verdict != Verdict::unclear;
 }

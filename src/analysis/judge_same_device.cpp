@@ -148,12 +148,16 @@ bool may_be_of_others(const ComparedFinding& baseline, const ComparedFinding& ot
 
 }  // namespace
 
+bool passes_with_run(const ComparedFinding& baseline, const ComparedFinding& other) {
+  return other.finding.role == Role::passing && is_of_single_runs(baseline, other);
+}
+
 Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFinding& other,
                             double threshold) {
   const auto [from, to] = without_common_error(baseline, other);
   Judgement judged = judge_by_clocks(from, to, threshold);
   if (!is_change(judged.verdict) || !is_of_single_runs(baseline, other)) return judged;
-  if (other.finding.role == Role::passing) {
+  if (passes_with_run(baseline, other)) {
     judged.verdict = Verdict::unclear;
     judged.reason += "; but that may be of one run: compare several a side";
   } else if (may_be_of_others(baseline, other, judged)) {

@@ -52,7 +52,7 @@ Card card(const ProbeResult& result) {
   add_row(card, "alone",
           joined({time_of(result, "round_trip", queued_series, "{}"),
                   time_of(result, "slow_round_trip", queued_series, "one in 100 {}"),
-                  time_of(result, "round_trip", idle_series, "after idling {}")}));
+                  time_of(result, "cold_round_trip", idle_series, "after idling {}")}));
   add_row(card, "queued",
           joined({time_of(result, "launch_time", queued_series, "{} a launch"),
                   time_of(result, "gap", gap_series, "gap of {} on the device")}));

@@ -208,6 +208,9 @@ void widen_to_any_run(Finding& finding, DeviceType type) {
                                    is_of_device ? device_share : share_of_host(finding, type));
   finding.low = is_of_sleep ? std::min(wide.low, *finding.value / 2.0) : wide.low;
   finding.high = is_of_sleep ? std::max(wide.high, *finding.value * 2.0) : wide.high;
+  // The slope of all lengths of queues differs less between runs than visits of a length do, of
+  // which some are held up.
+  finding.holds_scatter = finding.name == "launch_time";
 }
 
 }  // namespace
@@ -228,7 +231,7 @@ std::string_view main_finding_of(const SeriesSpec& series) {
     case Manner::start_to_start:
       return "period";
     case Manner::after_idling:
-      return "round_trip";
+      return "cold_round_trip";
     case Manner::new_local_size:
       return "first_launch";
     case Manner::build:

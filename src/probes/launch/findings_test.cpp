@@ -226,7 +226,7 @@ TEST_CASE("launch: the device's own times, idling, group sizes and builds") {
   REQUIRE(found.findings.size() == 6);
   CHECK(*get(found, "gap", "back-to-back").value == doctest::Approx(700e-9).scale(0));
   CHECK(*get(found, "period", "start-to-start").value == doctest::Approx(5.7e-6).scale(0));
-  const Finding& idle = get(found, "round_trip", "after-idling");
+  const Finding& idle = get(found, "cold_round_trip", "after-idling");
   CHECK(*idle.value == doctest::Approx(90e-6).scale(0));
   // Of any run, and not of this one alone; what lies between two kernels is the device's own where
   // that is no CPU.

@@ -41,14 +41,15 @@ constexpr auto declared_series = declare_series(all_series);
 constexpr FindingSpec finding_specs[]{
     {.name = "round_trip", .unit = "seconds", .role = Role::headline},
     {.name = "slow_round_trip", .unit = "seconds", .role = Role::passing},
+    {.name = "cold_round_trip", .unit = "seconds", .role = Role::passing},
     {.name = "launch_time", .unit = "seconds", .role = Role::headline},
     // The launch time in another form: compared as well, one change would count twice.
     {.name = "launch_rate", .unit = "operations_per_second", .role = Role::remark},
     {.name = "gap", .unit = "seconds"},
     {.name = "period", .unit = "seconds"},
     {.name = "extra_cost", .unit = "seconds", .role = Role::passing, .part_of = "launch_time"},
-    {.name = "first_launch", .unit = "seconds"},
-    {.name = "build_time", .unit = "seconds"},
+    {.name = "first_launch", .unit = "seconds", .role = Role::passing},
+    {.name = "build_time", .unit = "seconds", .role = Role::passing},
 };
 
 constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),

@@ -73,6 +73,8 @@ std::string row_of(const ProbeResult& result, const std::string& series) {
   if (start != nullptr) append(text, ", ", "start-up " + format_seconds(*start->value));
   const Finding* const half = find_value(result.findings, "half_size", series);
   if (half != nullptr) append(text, ", ", "half of it at " + size_text(*half->value));
+  const Finding* const one_way = find_value(result.findings, "one_way_bandwidth", series);
+  if (one_way != nullptr) append(text, ", ", format_rate(*one_way->value));
   return text;
 }
 

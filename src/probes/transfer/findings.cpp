@@ -70,10 +70,12 @@ Interval rate_of(const Law& law, const SeriesSpec& spec) {
 void add_law(Findings& found, std::string_view series, const SeriesSpec& spec, const Law& law,
              DeviceType type) {
   const Interval rate = rate_of(law, spec);
-  found.findings.push_back(finding_of("bandwidth", series, "bytes_per_second", law_method,
+  const bool is_beside_other_way = is_of_large_ones(spec);
+  found.findings.push_back(finding_of(is_beside_other_way ? "one_way_bandwidth" : "bandwidth",
+                                      series, "bytes_per_second", law_method,
                                       law.bytes_per_ns * ns_per_second, rate.low * ns_per_second,
                                       rate.high * ns_per_second));
-  if (is_of_large_ones(spec)) return;
+  if (is_beside_other_way) return;
   if (!law.start_ns) {
     constexpr std::string_view reason =
         "no transfer is small enough: its start-up is a part of all";

@@ -143,9 +143,9 @@ TEST_CASE("transfer: each way at once has a rate of its own, and no start-up") {
   add(points, "to-device-duplex", 10e3, 25.0);
   add(points, "from-device-duplex", 10e3, 11.0);
   const Findings found = analyse(gpu(), points);
-  CHECK(*found_in(found, "bandwidth", "to-device-duplex").value ==
+  CHECK(*found_in(found, "one_way_bandwidth", "to-device-duplex").value ==
         doctest::Approx(25e9).epsilon(0.02));
-  CHECK(*found_in(found, "bandwidth", "from-device-duplex").value ==
+  CHECK(*found_in(found, "one_way_bandwidth", "from-device-duplex").value ==
         doctest::Approx(11e9).epsilon(0.02));
   CHECK_FALSE(has(found, "start_up", "to-device-duplex"));
   CHECK_FALSE(has(found, "half_size", "to-device-duplex"));
@@ -246,6 +246,7 @@ TEST_CASE("transfer: failed points and those of other versions count for nothing
 TEST_CASE("transfer: the card has both ways, what was not seen, and fits a narrow terminal") {
   Points points = behind_link();
   add_mapping(points, "to-device-map", large_size, 1000.0);
+  add(points, "to-device-duplex", 10e3, 25.0);
   ProbeResult result{.probe = "transfer", .unit = Unit::bytes_per_second, .points = points};
   analyse_again(probe, gpu(), result);
   result.findings.push_back(not_measured("bandwidth", "to-device-svm", "the device has none"));
@@ -255,9 +256,10 @@ TEST_CASE("transfer: the card has both ways, what was not seen, and fits a narro
   CHECK(result.card.lines[0].text ==
         "to 50.0 GB/s, from 40.0, both 80.0 (pageable 10.0, 8.00); zero copy");
   CHECK(result.card.lines[0].text.size() <= 68);
-  REQUIRE(result.card.rows.size() == 6);
+  REQUIRE(result.card.rows.size() == 7);
   CHECK(result.card.rows[0].topic == "to-device");
   CHECK(result.card.rows[0].text == "10.0 GB/s, start-up 20.0 µs, half of it at 195 KiB");
+  CHECK(result.card.rows[6].text == "24.8 GB/s");
   CHECK(result.card.unseen == std::vector<std::string>{"transfers to-device-svm"});
   CHECK(card({}).lines.empty());
 }

@@ -267,12 +267,48 @@ TEST_CASE("shares that cannot be compared are one row, and one alone is its own"
   const ComparedCell& together = cell_of(made, "shares", std::nullopt);
   CHECK(together.finding->finding.label == "2 shares");
   CHECK(together.judgement.verdict == Verdict::unclear);
-  CHECK(together.judgement.reason.starts_with("in 2 of 4 shares a change of 25 % of the whole"));
+  CHECK(together.judgement.reason.starts_with("of 2 of 4 shares a change of 25 % of the whole"));
   const std::array one{shares_of({0.01, 0.4, 0.01}), shares_of({0.01, 0.45, 0.01})};
   const Comparison lone = compare(one, 0, threshold);
   CHECK(lone.counts[1].unclear == 1);
   CHECK(lone.rows.size() == 3);
   CHECK(lone.rows[1].cells[1].judgement.reason.find("of the whole") != std::string::npos);
+}
+
+TEST_CASE("what passes with a run is one row where it is unclear, and one alone is its own") {
+  const auto run_of = [](const std::vector<double>& times) {
+    ComparedResult result{.probe = "launch"};
+    for (const double time : times) {
+      Finding finding{.name = "build_time", .unit = "seconds", .role = Role::passing};
+      finding.series = "series " + std::to_string(result.findings.size());
+      finding.value = time;
+      finding.low = 0.99 * time;
+      finding.high = 1.01 * time;
+      result.findings.push_back({finding});
+    }
+    return RunDigest{.file = "a.json", .device = "Made", .results = {std::move(result)}};
+  };
+  const std::array many{run_of({1.0, 1.0, 1.0}), run_of({1.5, 1.0, 0.5})};
+  const Comparison made = compare(many, 0, threshold);
+  CHECK(made.counts[1].unclear == 1);
+  CHECK(made.counts[1].same == 1);
+  REQUIRE(made.rows.size() == 4);
+  CHECK(made.rows[0].cells[1].judgement.reason.empty());
+  const ComparedCell& together = cell_of(made, "passing values", std::nullopt);
+  CHECK(together.finding->finding.label == "1 passing values");
+  CHECK(together.judgement.reason ==
+        "of 2 of 3 passing values a change may be of one run: compare several a side");
+  const std::array one{run_of({1.0, 1.0}), run_of({1.5, 1.0})};
+  CHECK(compare(one, 0, threshold).rows.size() == 2);
+  // Two devices may well differ, and several runs a side tell a change.
+  std::array others{run_of({1.0, 1.0}), run_of({1.5, 1.5})};
+  others[1].device = "Other";
+  CHECK(compare(others, 0, threshold).counts[1].worse == 2);
+  std::array several{run_of({1.0, 1.0}), run_of({1.5, 1.5})};
+  for (RunDigest& run : several) {
+    for (ComparedFinding& each : run.results[0].findings) each.degrees = 4;
+  }
+  CHECK(compare(several, 0, threshold).counts[1].worse == 2);
 }
 
 }  // namespace clprobe
