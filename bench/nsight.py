@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whether `clprobe profile` and Nsight Compute say the same of a kernel (NVIDIA alone).
+
+    bench/nsight.py build/release/clprobe [KERNEL...] [-- OPTION...]
+
+The kernels are those of bench/pairs and bench/known. `ncu` looks at the PTX that the OpenCL driver makes
+of them (ptx.py), launched by CUDA (cuda_launch.py) behind caches that it empties. Of both the time is
+parted into four: memory (data and structural: also its atomics), synchronization, idle (what the last
+wave costs), and within (what the units calculate, local memory, branches: for `profile` what it cannot
+take away). Nsight's are its samples of warps in cycles in which nothing was issued, as shares of these
+cycles; the cycles in which something was issued are within; those in which a unit has no warp are idle.
+The table has the first part of both, and Kendall's tau-b of the parts that are more than 5 % in either.
+"""
+
+import argparse
+import csv
+import dataclasses
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+
+import profiled
+import ptx
+
+ROOT = pathlib.Path(__file__).resolve().parent
+FOLDERS = (ROOT / "pairs", ROOT / "known")
+PARTS = ("memory", "synchronization", "idle", "within")
+SEEN = 0.05
+
+# Reasons of Nsight's; all others are within.
+REASONS = {"long_scoreboard": "memory", "lg_throttle": "memory", "tex_throttle": "memory",
+           "drain": "memory", "barrier": "synchronization", "membar": "synchronization",
+           "sleeping": "synchronization"}
+NO_REASONS = ("selected", "not_selected")
+SAMPLES = "smsp__pcsamp_warps_issue_stalled_"
+NOT_ISSUED = "_not_issued"
+ISSUED = "smsp__issue_active.avg.pct_of_peak_sustained_active"
+ACTIVE = "sm__cycles_active.avg"
+ELAPSED = "sm__cycles_elapsed.max"
+
+
+@dataclasses.dataclass
+class Shares:
+    """Of a kernel's time, by part, and the largest cause by its own name."""
+
+    parts: dict[str, float]
+    cause: str
+    doubt: str = ""
+
+    @property
+    def first(self) -> str:
+        """The largest part."""
+        return max(PARTS, key=lambda each: self.parts[each])
+
+
+def launches() -> dict[str, tuple[pathlib.Path, pathlib.Path]]:
+    """Texts and launches, by name."""
+    found = {}
+    for folder in FOLDERS:
+        for path in sorted(folder.glob("*.json")):
+            own = path.with_suffix(".cl")
+            found[path.stem] = (own if own.exists() else folder / "mixed.cl", path)
+    return found
+
+
+def part_of_cause(label: str) -> str:
+    """By the words of a stack."""
+    word = label.split(" ")[0].rstrip(":")
+    return word if word in PARTS else "within"
+
+
+def profile(clprobe: str, text: pathlib.Path, launch: pathlib.Path, options: list[str]) -> Shares:
+    """By `clprobe profile`."""
+    result = profiled.profile_of(clprobe, text, launch, options)
+    parts = dict.fromkeys(PARTS, 0.0)
+    causes: dict[str, float] = {}
+    doubt = ""
+    for each in result["findings"]:
+        if each["name"] != "stall" or each.get("method") != "shapley":
+            continue
+        reason = each.get("reason", "")
+        if not each.get("label"):
+            doubt = reason
+        if each.get("value") is None or reason:
+            continue
+        parts[part_of_cause(each["label"])] += each["value"]
+        causes[each["label"]] = each["value"]
+    # All of it is within where nothing of it could be taken away.
+    parts["within"] += max(0.0, 1.0 - sum(parts.values()))
+    name = max(causes, key=lambda each: causes[each], default="unattributed")
+    return Shares(parts, f"{name} {100 * causes.get(name, 1.0):.0f}", doubt)
+
+
+def number_in(row: dict[str, str], name: str) -> float:
+    """Of a column, 0 where it is empty."""
+    return float(row[name].replace(",", "") or 0)
+
+
+def shares_of(row: dict[str, str]) -> Shares:
+    """Of a kernel's metrics."""
+    stalls = {name.removeprefix(SAMPLES).removesuffix(NOT_ISSUED): number_in(row, name)
+              for name in row if name.startswith(SAMPLES) and name.endswith(NOT_ISSUED)}
+    stalls = {name: count for name, count in stalls.items() if name not in NO_REASONS}
+    total = sum(stalls.values()) or 1.0
+    busy = min(1.0, number_in(row, ACTIVE) / number_in(row, ELAPSED))
+    issued = number_in(row, ISSUED) / 100
+    parts = dict.fromkeys(PARTS, 0.0)
+    parts["idle"] = 1 - busy
+    parts["within"] = busy * issued
+    for name, count in stalls.items():
+        parts[REASONS.get(name, "within")] += busy * (1 - issued) * count / total
+    first = max(stalls, key=lambda each: stalls[each], default="")
+    return Shares(parts, f"{first} {100 * stalls.get(first, 0.0) / total:.0f}")
+
+
+def look(names: Sequence[str], folder: pathlib.Path) -> dict[str, Shares]:
+    """By Nsight Compute, all in one process."""
+    known = launches()
+    words: list[str] = []
+    for name in names:
+        text, launch = known[name]
+        made = folder / f"{name}.ptx"
+        made.write_text(ptx.for_cuda(ptx.ptx_of(text.read_text(encoding="utf-8"), "")), encoding="utf-8")
+        words += [str(made), str(launch)]
+    log = folder / "ncu.csv"
+    metrics = ",".join([f"group:{SAMPLES.removesuffix('s_issue_stalled_')}_stall_reasons{NOT_ISSUED}",
+                        ISSUED, ACTIVE, ELAPSED])
+    ncu = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
+           "--cache-control", "all", "--log-file", str(log), "--metrics", metrics]
+    done = subprocess.run([*ncu, sys.executable, str(ROOT / "cuda_launch.py"), *words],
+                          stdout=subprocess.DEVNULL, check=False)
+    lines = [line for line in log.read_text(encoding="utf-8").splitlines() if not line.startswith("==")]
+    rows = list(csv.DictReader(lines))[1:]
+    if done.returncode != 0 or len(rows) != len(names):
+        sys.exit(f"nsight: ncu ended with status {done.returncode}, of {len(names)} kernels it has "
+                 f"{len(rows)}:\n{log.read_text(encoding='utf-8')[-2000:]}")
+    return {name: shares_of(row) for name, row in zip(names, rows)}
+
+
+def tau_b(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Kendall's rank correlation with ties (Kendall 1945, Biometrika 33:239); nothing of one pair."""
+    order = ties_a = ties_b = count = 0
+    for i, (a, b) in enumerate(pairs):
+        for c, d in pairs[:i]:
+            count += 1
+            ties_a += a == c
+            ties_b += b == d
+            order += ((a > c) - (a < c)) * ((b > d) - (b < d))
+    below = float((count - ties_a) * (count - ties_b))
+    return float(order / below**0.5) if below > 0 else None
+
+
+def main() -> None:
+    """Prints the table."""
+    known = launches()
+    parser: argparse.ArgumentParser = profiled.parser_of(__doc__, "kernel", known)
+    given, options = profiled.given_to(parser, "kernel", known)
+    if given.clprobe is None:
+        parser.error("name the clprobe to run")
+    taus = []
+    agreed = believed = 0
+    with tempfile.TemporaryDirectory() as made:
+        folder = pathlib.Path(made)
+        by_counters = look(given.names, folder)
+        levels = profiled.levels_of(given.clprobe, options, folder)
+        print("| kernel | profile, % | | Nsight, % | | agree | tau |\n|---|---|---|---|---|---|---|")
+        for name in given.names:
+            ours = profile(given.clprobe, *known[name], [*levels, *options])
+            theirs = by_counters[name]
+            tau = tau_b([(ours.parts[each], theirs.parts[each]) for each in PARTS
+                         if max(ours.parts[each], theirs.parts[each]) > SEEN])
+            agrees = ours.first == theirs.first
+            if not ours.doubt:
+                believed += 1
+                agreed += agrees
+                taus += [] if tau is None else [tau]
+            cells = [name, f"{ours.first} {100 * ours.parts[ours.first]:.0f}", ours.cause,
+                     f"{theirs.first} {100 * theirs.parts[theirs.first]:.0f}", theirs.cause,
+                     ours.doubt or ("yes" if agrees else "no"), "" if tau is None else f"{tau:.2f}"]
+            print(f"| {' | '.join(cells)} |", flush=True)
+    print(f"\nfirst part agrees in {agreed} of {believed}; tau-b in the middle "
+          f"{statistics.median(taus) if taus else float('nan'):.2f}")
+
+
+if __name__ == "__main__":
+    main()
