@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many warp instructions a second of processor time the simulator takes, whether that is the
-// same for twice and four times as many, and what it adds to say where every cycle goes. Run by
-// tools/benchmark.
+// same for twice and four times as many, what it adds to say where every cycle goes, and what
+// several compute units take in one thread and in two. Run by tools/benchmark.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <ctime>
 #include <string_view>
 
 #include "clprobe/simulator.hpp"
 #include "clprobe/stalls.hpp"
+#include "simulator/grid.hpp"
 
 namespace clprobe::simulator {
 namespace {
@@ -69,7 +72,42 @@ void measure(const Mix& mix) {
   }
 }
 
-void measure_all() {
+/// Units that each do what one does above, at the same time and with one second level. One thread
+/// and two take turns, and what counts is the time that passes: others slow both down.
+void measure_units(const Mix& mix) {
+  constexpr std::uint64_t units = 4;
+  Machine machine = preset(mix.machine);
+  machine.sharing.coherence = Coherence::gpu;
+  Trace trace;
+  trace.programs = {mix.body};
+  trace.programs[0].push_back(repeat(0, mix.turns));
+  for (std::uint32_t unit = 0; unit < units; ++unit) {
+    trace.groups.push_back(make_group(machine, mix.work_items, 0, 100 * unit));
+  }
+  // So that each unit has one of the groups.
+  machine.core.warp_contexts = trace.groups.front().warps.size();
+  machine.core.max_work_group_size = machine.core.warp_contexts * machine.core.warp_width;
+  std::array<double, 2> least{};
+  std::uint64_t instructions = 0;
+  for (int i = 0; i < rounds; ++i) {
+    for (const std::size_t threads : {1U, 2U}) {
+      Grid grid(machine, trace, units, {}, {});
+      const auto began = std::chrono::steady_clock::now();
+      grid.run_until(Options{}.max_cycles, threads);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+      instructions = sum_of(grid.run()).warp_instructions;
+      double& seconds = least.at(threads - 1);
+      seconds = i == 0 ? took.count() : std::min(seconds, took.count());
+    }
+  }
+  const auto rate = [&](double seconds) {
+    return static_cast<double>(instructions) / seconds * 1e-6;
+  };
+  fmt::print("{} units    {:<34} {:6.2f} million/s in one thread  {:6.2f} in two  x{:.2f}\n", units,
+             mix.name, rate(least[0]), rate(least[1]), least[0] / least[1]);
+}
+
+void measure_all(std::string_view only) {
   const Lanes stream{.lane_step = 4, .warp_step = 128, .turn_step = std::int64_t{32} * 128};
   const Mix mixes[] = {
       {"arithmetic, 32 warps", "hopper-like", 1024, base_turns, {alu(1, {1}), alu(2, {2})}},
@@ -95,11 +133,15 @@ void measure_all() {
        base_turns / 8,
        {load(1, {.lane_step = 128, .warp_step = 4096})}},
   };
-  for (const Mix& mix : mixes) measure(mix);
-  for (const Mix& mix : mixes) measure_account(mix);
+  if (only != "units") {
+    for (const Mix& mix : mixes) measure(mix);
+    for (const Mix& mix : mixes) measure_account(mix);
+  }
+  for (const Mix& mix : mixes) measure_units(mix);
 }
 
 }  // namespace
 }  // namespace clprobe::simulator
 
-int main() { clprobe::simulator::measure_all(); }
+/// `units`: only several units.
+int main(int count, char** words) { clprobe::simulator::measure_all(count > 1 ? words[1] : ""); }

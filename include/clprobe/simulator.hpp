@@ -139,6 +139,10 @@ Result simulate(const Machine& machine, const Trace& trace, const Options& optio
 /// turn while there is room, then to whichever has room first. A unit that finds the others empty
 /// does what it does alone. `observers`: one per unit, each may be null, or none at all.
 ///
+/// Long simulations use several threads where that is faster; the results, and what each observer
+/// is told, do not depend on it. Those of different units may be told at the same time. The trace's
+/// `next_program` is asked by one thread at a time, in the order of one.
+///
 /// The results are by unit, and have the cycles of the whole in common. A unit without warps is
 /// told as idle until the last warp of any unit ends.
 std::vector<Result> simulate_units(const Machine& machine, const Trace& trace, std::uint64_t units,

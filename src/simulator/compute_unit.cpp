@@ -15,6 +15,7 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       trace_(trace),
       options_(options),
       shared_(shared),
+      gate_(shared.gates[unit]),
       observer_(observer),
       memory_(machine, trace, shared, unit, options.seed),
       warps_(machine.core.warp_contexts),
@@ -36,13 +37,14 @@ std::uint64_t ComputeUnit::step(std::uint64_t now) {
   if (sleeps && !memory_.has_news()) return std::min(wake_at_, memory_.next_event());
   take_news(now);
   settle(now);
-  if (active_ == 0 && shared_.next_group == trace_.groups.size()) {
+  if (active_ == 0 && !sees_groups()) {
     last_warp_end_ = now;
     phase_ = Phase::drains;
     return drain(now);
   }
   wake_at_ = never;
   issued_ = issue(now, wake_at_);
+  gate_.leave();
   const std::uint64_t change = is_watched ? observe(now) : wake_at_;
   if (issued_ > 0 || !options_.skips_idle) wake_at_ = now + 1;
   if (wake_at_ == now + 1 || memory_.has_news()) return now + 1;

@@ -26,9 +26,9 @@ class ComputeUnit {
   /// Does what is due at `now`. Returns the next cycle in which it has to be called; `never` when
   /// only an answer to its lock requests can go on with it, or when it has ended.
   std::uint64_t step(std::uint64_t now);
-  void deliver(const LockRequest& request, std::uint64_t ready, bool has_lock) {
-    memory_.deliver(request, ready, has_lock);
-  }
+  /// See MemorySystem.
+  [[nodiscard]] std::uint64_t next_lock_answer() const { return memory_.next_lock_answer(); }
+  void take_lock_answers() { memory_.take_lock_answers(); }
   [[nodiscard]] bool has_ended() const { return phase_ == Phase::ended; }
   /// When its last warp had ended.
   [[nodiscard]] std::uint64_t last_warp_end() const { return last_warp_end_; }
@@ -87,6 +87,8 @@ class ComputeUnit {
     }
   };
 
+  /// Whether the trace has groups that no unit has begun with.
+  bool sees_groups();
   void take_news(std::uint64_t now);
   void complete(const Completion& completion, std::uint64_t now);
   void wake_all(Waiting waiting, std::uint64_t now);
@@ -114,6 +116,7 @@ class ComputeUnit {
   void send_to_memory(std::uint32_t context, const Instruction& instruction, std::uint64_t now);
   static void compute(Warp& warp, const Instruction& instruction, const FunctionUnits& units,
                       std::vector<std::uint64_t>& free, std::uint64_t now);
+  std::uint32_t choose_program(const Warp& warp, std::uint64_t now);
   void advance(Warp& warp, std::uint64_t now);
   [[nodiscard]] static Execution execution_of(const Warp& warp) {
     return {.lanes = warp.lanes, .warp = warp.number, .turn = warp.turns[warp.at]};
@@ -169,6 +172,7 @@ class ComputeUnit {
   const Trace& trace_;
   Options options_;
   Shared& shared_;
+  Gate& gate_;
   const Observer* observer_;
   MemorySystem memory_;
   std::vector<Warp> warps_;
@@ -188,7 +192,8 @@ class ComputeUnit {
   std::vector<Told> told_;                // by context
   std::vector<std::uint32_t> changed_{};  // contexts whose state is another than in the last cycle
   Surroundings around_{};
-  bool has_room_{false};  // for another group, since a warp has ended
+  bool has_room_{false};             // for another group, since a warp has ended
+  bool has_seen_last_group_{false};  // begun with, by whichever unit
   Phase phase_{Phase::runs};
   std::uint64_t wake_at_{0};  // before it no warp can issue unless the memory has news
   std::uint64_t told_until_{0};

@@ -13,6 +13,7 @@
 #include "clprobe/machine.hpp"
 #include "clprobe/simulator.hpp"
 #include "simulator/cache.hpp"
+#include "simulator/gate.hpp"
 
 namespace clprobe::simulator {
 
@@ -86,8 +87,9 @@ class FarMemory {
 /// One compute unit's way to far memory: its port, its translations, and how far it has to where.
 class FarLink {
  public:
-  /// Keeps a reference. `unit`: its place among those that share the memory.
-  FarLink(const Machine& machine, FarMemory& far, std::size_t unit, std::uint64_t seed);
+  /// Keeps references. `unit`: its place among those that share the memory, which it comes to
+  /// through `gate`.
+  FarLink(const Machine& machine, FarMemory& far, Gate& gate, std::size_t unit, std::uint64_t seed);
 
   /// `is_remote`: another compute unit owns the line, one that is not simulated.
   Service read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors, bool is_remote);
@@ -110,6 +112,7 @@ class FarLink {
   std::uint64_t translate(std::uint64_t line);
 
   FarMemory& far_;
+  Gate& gate_;
   std::size_t unit_;
   Latency l2_latency_;
   Latency memory_latency_;

@@ -5,28 +5,125 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <future>
+#include <system_error>
+#include <thread>
+
+#include "simulator/pace.hpp"
 
 namespace clprobe::simulator {
+namespace {
+
+/// Of units, some milliseconds: long against the start of threads, short against what is worth it.
+constexpr std::uint64_t stretch_steps = 1U << 14U;
+
+/// However few steps there have been in them.
+constexpr double max_stretch_cycles = 1e12;
+
+/// In how many threads units can be stepped. Where lines are owned, a unit takes them out of the
+/// first level of another one, which it looks at in nearly every cycle: nothing could run apart.
+std::size_t max_threads_for(const Machine& machine, std::uint64_t units, std::uint64_t max_cycles) {
+  const bool owns_lines = machine.sharing.coherence == Coherence::ownership && machine.l1.bytes > 0;
+  const bool has_moments = max_cycles < end_of_time / (2 * units) - 1;
+  return owns_lines || !has_moments ? 1 : static_cast<std::size_t>(units);
+}
+
+}  // namespace
 
 Grid::Grid(const Machine& machine, const Trace& trace, std::uint64_t units, const Options& options,
            std::span<const Observer* const> observers)
-    : options_(options), shared_(machine, trace, units, options.seed), due_(units, 0) {
+    : options_(options),
+      shared_(machine, trace, units, options.seed),
+      seats_(units),
+      max_threads_(max_threads_for(machine, units, options.max_cycles)) {
   for (std::size_t unit = 0; unit < units; ++unit) {
-    units_.push_back(std::make_unique<ComputeUnit>(machine, trace, options, shared_, unit,
-                                                   observers.empty() ? nullptr : observers[unit]));
+    seats_[unit].unit = std::make_unique<ComputeUnit>(
+        machine, trace, options, shared_, unit, observers.empty() ? nullptr : observers[unit]);
   }
+  dispatch();
 }
 
 std::vector<Result> Grid::run() {
-  dispatch();
-  for (std::uint64_t now = 0;;) {
-    const std::uint64_t next = step(now);
-    if (next == never && has_ended()) return finish();
-    if (next == never) report_deadlock(now);
-    // Step by step, too, nothing may stand still for ever.
-    if (next > options_.max_cycles) report_deadlock(options_.max_cycles);
-    now = next;
+  // Step by step, too, nothing may stand still for ever.
+  const std::uint64_t end = options_.max_cycles == never ? never : options_.max_cycles + 1;
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t threads = std::min(max_threads_, cores);
+  if (threads == 1) {
+    run_alone(end, never);
+  } else {
+    run_by_pace(end, threads);
   }
+  if (next() != never) report_deadlock(options_.max_cycles);
+  if (!has_ended()) report_deadlock(last_);
+  return finish();
+}
+
+void Grid::run_until(std::uint64_t end, std::size_t threads) {
+  if (std::min(threads, max_threads_) == 1) {
+    run_alone(end, never);
+  } else {
+    run_in_threads(end, std::min(threads, max_threads_));
+  }
+}
+
+void Grid::run_by_pace(std::uint64_t end, std::size_t threads) {
+  Pace pace(threads);
+  double cycles = 1.0;  // that a stretch is likely to have
+  for (std::uint64_t first = next(); first < end; first = next()) {
+    const auto began = std::chrono::steady_clock::now();
+    const std::uint64_t stretch_end =
+        first + std::min(end - first, static_cast<std::uint64_t>(cycles));
+    const std::uint64_t steps = pace.threads() == 1 ? run_alone(end, stretch_steps)
+                                                    : run_in_threads(stretch_end, pace.threads());
+    pace.note(steps, std::chrono::steady_clock::now() - began);
+    cycles = static_cast<double>(last_ - first + 1) * static_cast<double>(stretch_steps) /
+             static_cast<double>(steps);
+    cycles = std::clamp(cycles, 1.0, max_stretch_cycles);
+  }
+}
+
+std::uint64_t Grid::run_alone(std::uint64_t end, std::uint64_t max_steps) {
+  Stepper stepper(shared_, seats_);
+  stepper.run(end, max_steps);
+  last_ = std::max(last_, stepper.last());
+  return stepper.steps();
+}
+
+std::uint64_t Grid::run_in_threads(std::uint64_t end, std::size_t threads) {
+  Progress progress(threads);
+  std::vector<Stepper> steppers;
+  steppers.reserve(threads);
+  for (std::size_t i = 0; i < threads; ++i) steppers.emplace_back(shared_, seats_, progress, i);
+  // Nobody begins before all are there: without one of them the others would wait for ever.
+  std::promise<bool> all_there;
+  const std::shared_future<bool> begins = all_there.get_future().share();
+  std::vector<std::thread> others;
+  bool has_all = true;
+  try {
+    for (std::size_t i = 1; i < threads; ++i) {
+      others.emplace_back([begins, end, &stepper = steppers[i]] {
+        if (begins.get()) stepper.run_guarded(end);
+      });
+    }
+  } catch (const std::system_error&) {
+    has_all = false;  // there are no more threads to be had
+  }
+  all_there.set_value(has_all);
+  if (has_all) steppers.front().run_guarded(end);
+  for (std::thread& each : others) each.join();
+  if (!has_all) return run_alone(end, never);
+
+  std::uint64_t steps = 0;
+  const Stepper* failed = nullptr;
+  for (const Stepper& each : steppers) {
+    steps += each.steps();
+    last_ = std::max(last_, each.last());
+    const bool is_first = failed == nullptr || each.moment() < failed->moment();
+    if (each.failure() && is_first) failed = &each;
+  }
+  if (failed != nullptr) std::rethrow_exception(failed->failure());
+  return steps;
 }
 
 /// Work-groups in turn to all units: none has a second one before all have one.
@@ -34,35 +131,27 @@ void Grid::dispatch() {
   bool has_room = true;
   while (has_room) {
     has_room = false;
-    for (const auto& unit : units_) {
-      if (unit->dispatch_one(0)) has_room = true;
+    for (const Seat& seat : seats_) {
+      if (seat.unit->dispatch_one(0)) has_room = true;
     }
   }
 }
 
-std::uint64_t Grid::step(std::uint64_t now) {
-  shared_.locks.process(now, [&](const LockRequest& request, std::uint64_t ready, bool has_lock) {
-    units_[request.unit]->deliver(request, ready, has_lock);
-    due_[request.unit] = now;
-  });
-  std::uint64_t next = never;
-  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    if (due_[unit] <= now) due_[unit] = units_[unit]->step(now);
-    next = std::min(next, due_[unit]);
-  }
-  // A request that has arrived in this cycle is served in the next.
-  return std::min(next, std::max(shared_.locks.next_event(), now + 1));
+std::uint64_t Grid::next() const {
+  std::uint64_t first = never;
+  for (const Seat& seat : seats_) first = std::min(first, seat.next());
+  return first;
 }
 
 bool Grid::has_ended() const {
-  return std::all_of(units_.begin(), units_.end(),
-                     [](const auto& unit) { return unit->has_ended(); });
+  return std::all_of(seats_.begin(), seats_.end(),
+                     [](const Seat& seat) { return seat.unit->has_ended(); });
 }
 
 void Grid::report_deadlock(std::uint64_t now) const {
   std::string where;
-  for (const auto& unit : units_) {
-    if (where.empty()) where = unit->find_standstill();
+  for (const Seat& seat : seats_) {
+    if (where.empty()) where = seat.unit->find_standstill();
   }
   throw Deadlock(fmt::format("no progress after cycle {}{}", now, where));
 }
@@ -70,12 +159,12 @@ void Grid::report_deadlock(std::uint64_t now) const {
 std::vector<Result> Grid::finish() {
   std::uint64_t last_warp_end = 0;
   std::uint64_t end = 0;
-  for (const auto& unit : units_) {
-    last_warp_end = std::max(last_warp_end, unit->last_warp_end());
-    end = std::max(end, unit->end());
+  for (const Seat& seat : seats_) {
+    last_warp_end = std::max(last_warp_end, seat.unit->last_warp_end());
+    end = std::max(end, seat.unit->end());
   }
   std::vector<Result> results;
-  for (const auto& unit : units_) results.push_back(unit->finish(last_warp_end, end));
+  for (const Seat& seat : seats_) results.push_back(seat.unit->finish(last_warp_end, end));
   return results;
 }
 

@@ -3,14 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "clprobe/machine.hpp"
 #include "clprobe/simulator.hpp"
 #include "clprobe/trace.hpp"
-#include "simulator/compute_unit.hpp"
+#include "simulator/stepper.hpp"
 
 namespace clprobe::simulator {
 
@@ -20,20 +19,30 @@ class Grid {
   Grid(const Machine& machine, const Trace& trace, std::uint64_t units, const Options& options,
        std::span<const Observer* const> observers);
 
+  /// Does what is due before cycle `end`, in so many threads or in as many as there can be. The
+  /// results do not depend on their number.
+  void run_until(std::uint64_t end, std::size_t threads);
+  [[nodiscard]] std::size_t max_threads() const { return max_threads_; }
+  /// Goes on to the end, in as many threads as are worth it.
   std::vector<Result> run();
 
  private:
   void dispatch();
-  /// Returns the first cycle after `now` in which any of it has to act.
-  std::uint64_t step(std::uint64_t now);
+  /// The first cycle in which any unit has to act.
+  [[nodiscard]] std::uint64_t next() const;
+  /// Both return how many steps of units there were.
+  std::uint64_t run_alone(std::uint64_t end, std::uint64_t max_steps);
+  std::uint64_t run_in_threads(std::uint64_t end, std::size_t threads);
+  void run_by_pace(std::uint64_t end, std::size_t threads);
   [[nodiscard]] bool has_ended() const;
   [[noreturn]] void report_deadlock(std::uint64_t now) const;
   std::vector<Result> finish();
 
   Options options_;
   Shared shared_;
-  std::vector<std::unique_ptr<ComputeUnit>> units_{};  // which stay where they are
-  std::vector<std::uint64_t> due_;                     // by unit: when to step it
+  std::vector<Seat> seats_;
+  std::size_t max_threads_;
+  std::uint64_t last_{0};  // the last cycle in which any of them did anything
 };
 
 }  // namespace clprobe::simulator

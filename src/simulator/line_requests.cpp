@@ -141,7 +141,15 @@ LockRequest MemorySystem::request_of(const Access& access) const {
           .line = access.requests.front().line};
 }
 
+void MemorySystem::send_to_lock(std::uint64_t now, LockRequest request) {
+  // What arrives in this cycle is served in the next.
+  request.served = std::max(request.way.arrival, now + 1);
+  lock_answers_.push_back(request.served);
+  lock_states_.send(request);
+}
+
 void MemorySystem::do_acquire(std::uint64_t now, const Access& access) {
+  gate_.pass();
   LockRequest request = request_of(access);
   if (owns(locks_[request.lock])) {
     const std::uint64_t near = now + machine_.l1.latency_cycles;
@@ -150,10 +158,11 @@ void MemorySystem::do_acquire(std::uint64_t now, const Access& access) {
     return;
   }
   request.way = far_.send_atomic(now, now, request.line);
-  lock_states_.send(request);
+  send_to_lock(now, request);
 }
 
 void MemorySystem::do_release(std::uint64_t now, const Access& access) {
+  gate_.pass();
   const std::uint64_t flushed = stores_.flush(now);
   if (!machine_.synchronization.stores_pass_releases) {
     stores_held_until_ = std::max(stores_held_until_, flushed);
@@ -166,7 +175,22 @@ void MemorySystem::do_release(std::uint64_t now, const Access& access) {
     return;
   }
   request.way = far_.send_atomic(now, flushed, request.line);
-  lock_states_.send(request);
+  send_to_lock(now, request);
+}
+
+std::uint64_t MemorySystem::next_lock_answer() const {
+  std::uint64_t first = never;
+  for (const std::uint64_t cycle : lock_answers_) first = std::min(first, cycle);
+  return first;
+}
+
+void MemorySystem::take_lock_answers() {
+  std::vector<LockAnswer>& answers = lock_states_.answers_for(unit_);
+  for (const LockAnswer& each : answers) {
+    lock_answers_.erase(std::find(lock_answers_.begin(), lock_answers_.end(), each.request.served));
+    deliver(each.request, each.ready, each.has_lock);
+  }
+  answers.clear();
 }
 
 void MemorySystem::deliver(const LockRequest& request, std::uint64_t ready, bool has_lock) {

@@ -18,6 +18,21 @@ LockRequest Locks::take_first() {
   return first;
 }
 
+void Locks::process(std::uint64_t now) {
+  while (!requests_.empty() && requests_.front().way.arrival <= now) serve(take_first());
+}
+
+void Locks::serve(const LockRequest& request) {
+  const std::uint64_t performed = far_.perform_atomic(request.way.arrival, request.line);
+  const bool has_lock = !request.is_release && take(request.lock, performed);
+  if (request.is_release) free(request.lock, performed);
+  const bool is_in_vain = !request.is_release && !has_lock;
+  const std::uint64_t ready = performed + request.way.back_cycles;
+  answers_[request.unit].push_back({.request = request,
+                                    .ready = is_in_vain ? ready + next_delay() : ready,
+                                    .has_lock = has_lock});
+}
+
 bool Locks::take(std::uint32_t lock, std::uint64_t cycle) {
   State& state = states_[lock];
   if (state.is_held || cycle < state.free_from) return false;

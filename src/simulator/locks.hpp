@@ -23,6 +23,7 @@ struct LockRequest {
   bool is_release{false};
   std::uint64_t line{0};
   AtomicWay way{};
+  std::uint64_t served{0};  ///< the cycle in which it is: that of its arrival, or the next one
   std::uint64_t order{0};  ///< given when it is sent: of equal times the first sent is served first
 
   friend bool operator<(const LockRequest& a, const LockRequest& b) {
@@ -30,29 +31,24 @@ struct LockRequest {
   }
 };
 
+/// What became of one.
+struct LockAnswer {
+  LockRequest request{};
+  std::uint64_t ready{0};
+  bool has_lock{false};
+};
+
 class Locks {
  public:
   /// Keeps references to the trace's locks and to the memory.
-  Locks(std::span<const Lock> locks, FarMemory& far, std::uint64_t seed)
-      : locks_(locks), far_(far), seed_(seed), states_(locks.size()) {}
+  Locks(std::span<const Lock> locks, FarMemory& far, std::uint64_t units, std::uint64_t seed)
+      : locks_(locks), far_(far), seed_(seed), states_(locks.size()), answers_(units) {}
 
   void send(LockRequest request);
-  [[nodiscard]] std::uint64_t next_event() const {
-    return requests_.empty() ? never : requests_.front().way.arrival;
-  }
-  /// Calls `deliver(request, ready, has_lock)` for what has arrived until `now`, in order.
-  template <typename Deliver>
-  void process(std::uint64_t now, Deliver deliver) {
-    while (next_event() <= now) {
-      const LockRequest request = take_first();
-      const std::uint64_t performed = far_.perform_atomic(request.way.arrival, request.line);
-      const bool has_lock = !request.is_release && take(request.lock, performed);
-      if (request.is_release) free(request.lock, performed);
-      const bool is_in_vain = !request.is_release && !has_lock;
-      const std::uint64_t ready = performed + request.way.back_cycles;
-      deliver(request, is_in_vain ? ready + next_delay() : ready, has_lock);
-    }
-  }
+  /// Serves what has arrived until `now`, in order, of all units.
+  void process(std::uint64_t now);
+  /// The answers to a unit's requests, for it to take away.
+  [[nodiscard]] std::vector<LockAnswer>& answers_for(std::size_t unit) { return answers_[unit]; }
 
   /// Takes it at `cycle` if it is free then, and says whether it was.
   bool take(std::uint32_t lock, std::uint64_t cycle);
@@ -69,12 +65,14 @@ class Locks {
   };
 
   LockRequest take_first();
+  void serve(const LockRequest& request);
 
   std::span<const Lock> locks_;
   FarMemory& far_;
   std::uint64_t seed_;
   std::vector<State> states_;
-  std::vector<LockRequest> requests_{};  // a heap, the next one first
+  std::vector<std::vector<LockAnswer>> answers_;  // by unit
+  std::vector<LockRequest> requests_{};           // a heap, the next one first
   std::uint64_t order_{0};
   std::uint64_t delays_{0};
 };

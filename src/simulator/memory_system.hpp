@@ -17,6 +17,7 @@
 #include "simulator/cache.hpp"
 #include "simulator/copies.hpp"
 #include "simulator/far_memory.hpp"
+#include "simulator/gate.hpp"
 #include "simulator/locks.hpp"
 #include "simulator/pending_table.hpp"
 #include "simulator/ports.hpp"
@@ -41,9 +42,10 @@ struct Shared {
   FarMemory far;
   Locks locks;
   std::size_t next_group{0};  ///< of the trace, that no unit has begun with
+  std::vector<Gate> gates;    ///< by unit: to be passed before anything of the above is touched
 
   Shared(const Machine& machine, const Trace& trace, std::uint64_t units, std::uint64_t seed)
-      : far(machine, units), locks(trace.locks, far, seed) {}
+      : far(machine, units), locks(trace.locks, far, units, seed), gates(units) {}
 };
 
 class MemorySystem {
@@ -81,8 +83,10 @@ class MemorySystem {
   /// Writes out what is left. Returns when all of it, and of earlier writes, has arrived.
   std::uint64_t flush(std::uint64_t now) { return stores_.flush(now); }
 
-  /// The answer to an acquire or a release that was sent.
-  void deliver(const LockRequest& request, std::uint64_t ready, bool has_lock);
+  /// The first cycle in which one of its requests for locks is served; `never` without any.
+  [[nodiscard]] std::uint64_t next_lock_answer() const;
+  /// Takes the answers that there are.
+  void take_lock_answers();
 
   /// News since they were last taken.
   [[nodiscard]] bool has_news() const {
@@ -154,6 +158,8 @@ class MemorySystem {
   void do_acquire(std::uint64_t now, const Access& access);
   void do_release(std::uint64_t now, const Access& access);
   [[nodiscard]] LockRequest request_of(const Access& access) const;
+  void send_to_lock(std::uint64_t now, LockRequest request);
+  void deliver(const LockRequest& request, std::uint64_t ready, bool has_lock);
 
   Machine machine_;
   std::span<const std::vector<std::uint64_t>> tables_;
@@ -164,7 +170,9 @@ class MemorySystem {
   Ports ports_;
   PendingTable table_;
   FarLink far_;
+  Gate& gate_;
   Locks& lock_states_;
+  std::vector<std::uint64_t> lock_answers_{};  // when each comes
   LocalBanks banks_;
   bool keeps_loads_;
   Stores stores_;

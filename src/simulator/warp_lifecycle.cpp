@@ -13,8 +13,15 @@ constexpr std::uint32_t none = ~std::uint32_t{0};
 
 }  // namespace
 
+bool ComputeUnit::sees_groups() {
+  if (has_seen_last_group_) return false;
+  gate_.pass();
+  has_seen_last_group_ = shared_.next_group == trace_.groups.size();
+  return !has_seen_last_group_;
+}
+
 bool ComputeUnit::dispatch_one(std::uint64_t now) {
-  if (shared_.next_group == trace_.groups.size()) return false;
+  if (!sees_groups()) return false;
   const Group& group = trace_.groups[shared_.next_group];
   if (warps_.size() - active_ < group.warps.size()) return false;
   if (machine_.local.bytes - local_bytes_ < group.local_bytes) return false;
@@ -106,12 +113,19 @@ void ComputeUnit::open_barrier(GroupState& group, std::uint64_t now) {
   }
 }
 
+/// What is shared out while running is shared by all units.
+std::uint32_t ComputeUnit::choose_program(const Warp& warp, std::uint64_t now) {
+  if (!trace_.next_program) return none;
+  gate_.pass();
+  return trace_.next_program(warp.number, now);
+}
+
 void ComputeUnit::advance(Warp& warp, std::uint64_t now) {
   ++warp.turns[warp.at++];
   for (;;) {
     const Program& program = trace_.programs[warp.program];
     if (warp.at == program.size()) {
-      const std::uint32_t next = trace_.next_program ? trace_.next_program(warp.number, now) : none;
+      const std::uint32_t next = choose_program(warp, now);
       if (next >= trace_.programs.size()) {
         ++unsettled_;
         return;

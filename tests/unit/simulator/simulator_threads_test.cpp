@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compute units in several threads: the same to the cycle as in one, whatever the threads' speeds.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clprobe/simulator.hpp"
+#include "simulator/gate.hpp"
+#include "simulator/grid.hpp"
+#include "simulator/pace.hpp"
+#include "unit/random_traces.hpp"
+#include "unit/rounds.hpp"
+
+namespace clprobe::simulator {
+namespace {
+
+constexpr std::uint64_t enough_cycles = 10000000;
+
+/// All that the observer of a unit is told, in order.
+struct Told {
+  std::uint64_t first{0};
+  std::uint64_t cycles{0};
+  std::uint32_t issued{0};
+  std::uint64_t load{0};
+  Level level{Level::l1};
+  std::vector<WarpState> warps{};
+
+  friend bool operator==(const Told&, const Told&) = default;
+};
+
+struct Run {
+  std::vector<Result> results{};
+  std::vector<std::vector<Told>> told{};
+  std::string fault{};
+
+  friend bool operator==(const Run&, const Run&) = default;
+};
+
+/// A stretch of cycles and in how many threads.
+struct Part {
+  std::uint64_t end{0};
+  std::size_t threads{1};
+};
+
+/// Runs the parts, then to the end in `threads`.
+Run run(const Machine& machine, const Trace& trace, std::size_t units, const Options& options,
+        std::size_t threads, std::initializer_list<Part> parts = {}) {
+  Run run;
+  run.told.resize(units);
+  std::vector<Observer> observers(units);
+  std::vector<const Observer*> given;
+  for (std::size_t unit = 0; unit < units; ++unit) {
+    std::vector<Told>& told = run.told[unit];
+    observers[unit].cycles = [&told](const CycleState& state) {
+      told.push_back({.first = state.first,
+                      .cycles = state.cycles,
+                      .issued = state.issued,
+                      .warps = {state.warps.begin(), state.warps.end()}});
+    };
+    observers[unit].served = [&told](std::uint64_t load, Level level) {
+      told.push_back({.load = load, .level = level});
+    };
+    given.push_back(&observers[unit]);
+  }
+  Grid grid(machine, trace, units, options, given);
+  try {
+    for (const Part& part : parts) grid.run_until(part.end, part.threads);
+    grid.run_until(options.max_cycles + 1, threads);
+    run.results = grid.run();
+  } catch (const Deadlock& deadlock) {
+    run.fault = deadlock.what();
+    run.told.clear();  // what came behind it in time may have been told or not
+  }
+  return run;
+}
+
+Options limited() {
+  Options options;
+  options.max_cycles = enough_cycles;
+  return options;
+}
+
+/// What units share is contended: banks, a small second level, shared locks, groups to share out.
+void share_more(Random& random, Machine& machine, Trace& trace) {
+  machine.sharing.coherence = random.chance(0.9) ? Coherence::gpu : Coherence::ownership;
+  machine.l2_banks.count = random.below(3);
+  machine.synchronization.owns_atomics = random.chance(0.3);
+  trace.locks[0].is_shared = random.chance(0.5);
+  while (trace.groups.size() < 7) trace.groups.push_back(trace.groups.front());
+}
+
+/// A queue of programs for all warps: who comes first has the longer one.
+Trace with_queue(Trace trace, std::uint32_t tasks) {
+  const auto left = std::make_shared<std::uint32_t>(tasks);
+  const Program body = trace.programs[0];
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    trace.programs.push_back(body);
+    trace.programs.back().insert(trace.programs.back().begin(), alu(1));
+    trace.programs.back().push_back(repeat(0, i + 1));
+  }
+  trace.next_program = [left](std::uint32_t warp, std::uint64_t cycle) -> std::uint32_t {
+    if (*left == 0) return 4;
+    --*left;
+    return static_cast<std::uint32_t>((*left + warp + cycle) % 4);
+  };
+  return trace;
+}
+
+}  // namespace
+
+TEST_CASE("threads change nothing: not a cycle, a counter, nor what observers are told") {
+  Random random(20261126);
+  for (int round = 0; round < rounds(24); ++round) {
+    CAPTURE(round);
+    Machine machine = random_machine(random);
+    Trace trace = random_trace(random, machine);
+    share_more(random, machine, trace);
+    const std::size_t units = random.from_to(2, 5);
+    const Run alone = run(machine, trace, units, limited(), 1);
+    REQUIRE(alone.fault.empty());
+    REQUIRE(alone.results == simulate_units(machine, trace, units, limited()));
+    for (const std::size_t threads : {2U, 3U}) {
+      CAPTURE(threads);
+      const bool is_equal = run(machine, trace, units, limited(), threads) == alone;
+      REQUIRE(is_equal);
+    }
+  }
+}
+
+TEST_CASE("work that is shared out while running goes to the same warps in any number of threads") {
+  Random random(4);
+  for (int round = 0; round < rounds(12); ++round) {
+    CAPTURE(round);
+    Machine machine = random_machine(random);
+    Trace trace = random_trace(random, machine);
+    share_more(random, machine, trace);
+    machine.sharing.coherence = Coherence::gpu;
+    trace.programs[0] = {load(1, random_lanes(random)), alu(2, {1}), store(random_lanes(random))};
+    const Run alone = run(machine, with_queue(trace, 60), 4, limited(), 1);
+    for (const std::size_t threads : {2U, 4U}) {
+      const bool is_equal = run(machine, with_queue(trace, 60), 4, limited(), threads) == alone;
+      REQUIRE(is_equal);
+    }
+  }
+}
+
+TEST_CASE("the number of threads may change while it runs") {
+  Random random(5);
+  for (int round = 0; round < rounds(12); ++round) {
+    CAPTURE(round);
+    Machine machine = random_machine(random);
+    Trace trace = random_trace(random, machine);
+    share_more(random, machine, trace);
+    const Run alone = run(machine, trace, 4, limited(), 1);
+    const bool is_equal = run(machine, trace, 4, limited(), 3,
+                              {{100, 1}, {101, 2}, {300, 4}, {777, 1}, {1500, 2}}) == alone;
+    REQUIRE(is_equal);
+  }
+}
+
+TEST_CASE("units that take lines out of each other's first levels are stepped by one thread") {
+  Machine machine = preset("gsi");
+  Trace trace;
+  trace.programs = {{alu(1)}};
+  trace.groups = {make_group(machine, 32)};
+  const auto max_threads = [&](Coherence coherence, std::uint64_t max_cycles) {
+    machine.sharing.coherence = coherence;
+    Options options;
+    options.max_cycles = max_cycles;
+    return Grid(machine, trace, 5, options, {}).max_threads();
+  };
+  CHECK(max_threads(Coherence::gpu, Options{}.max_cycles) == 5);
+  CHECK(max_threads(Coherence::ownership, Options{}.max_cycles) == 1);
+  // Moments of all cycles have to have numbers.
+  CHECK(max_threads(Coherence::gpu, end_of_time / 10) == 1);
+  CHECK(max_threads(Coherence::gpu, end_of_time / 10 - 2) == 5);
+}
+
+TEST_CASE("a warp that ends with a lock is told of as in one thread: the first of several") {
+  const Machine machine = preset("gsi");
+  Trace trace;
+  trace.locks = {{.address = 4096, .is_shared = true}, {.address = 8192, .is_shared = true}};
+  for (std::uint32_t unit = 0; unit < 4; ++unit) {
+    // The third has its fault first, the second a little later, the others go on for long.
+    Program program{alu(1)};
+    if (unit == 1 || unit == 2) program.push_back(acquire(unit - 1));
+    const std::uint64_t turns = unit == 2 ? 50 : unit == 1 ? 60 : 4000;
+    program.push_back(alu(1, {1}));
+    program.push_back(repeat(static_cast<std::uint32_t>(program.size() - 1), turns));
+    program.push_back(load(2, {.base = unit << 14U}));
+    trace.programs.push_back(program);
+    trace.groups.push_back(make_group(machine, 32, unit, unit));
+  }
+  const Run alone = run(machine, trace, 4, limited(), 1);
+  CHECK(alone.fault.find("warp 2 ends with a lock") == 0);
+  for (int round = 0; round < rounds(12); ++round) {
+    for (const std::size_t threads : {2U, 3U, 4U}) {
+      REQUIRE(run(machine, trace, 4, limited(), threads).fault == alone.fault);
+    }
+  }
+}
+
+TEST_CASE("no progress is told of as in one thread") {
+  const Machine machine = preset("gsi");
+  Trace trace;
+  trace.programs = {{load(1, {.lane_step = 4}), alu(2, {1}), barrier()}, {alu(1), acquire(0)}};
+  trace.locks = {{.address = 4096, .is_shared = true}};
+  trace.programs[0].push_back(repeat(0, 5));
+  trace.programs[1].push_back(acquire(0));  // which it has
+  trace.programs[1].push_back(release(0));
+  for (std::uint32_t unit = 0; unit < 3; ++unit) {
+    trace.groups.push_back(make_group(machine, 64, unit == 1 ? 1 : 0, unit * 10));
+  }
+  Options options;
+  options.max_cycles = 20000;
+  const Run alone = run(machine, trace, 3, options, 1);
+  CHECK(alone.fault ==
+        "no progress after cycle 20000: warp 10 stands at instruction 2 of program 1");
+  for (const std::size_t threads : {2U, 3U}) {
+    CHECK(run(machine, trace, 3, options, threads).fault == alone.fault);
+  }
+}
+
+TEST_CASE("all threads are used where they are faster by a fifth, and tried again") {
+  const auto ns = [](std::int64_t count) { return std::chrono::nanoseconds(count); };
+  // Of two threads, so many ns a step against 100 of one.
+  const auto share_of_all = [&](std::int64_t ns_of_all) {
+    Pace pace(2);
+    CHECK(pace.threads() == 1);
+    int all = 0;
+    for (int stretch = 0; stretch < 1000; ++stretch) {
+      if (pace.threads() == 2) ++all;
+      pace.note(10, ns(pace.threads() == 2 ? 10 * ns_of_all : 1000));
+    }
+    return all;
+  };
+  CHECK(share_of_all(60) == 994);
+  CHECK(share_of_all(82) == 994);
+  // Not by that much: tried at once, after 16 stretches, after 32 more, and so on.
+  CHECK(share_of_all(85) == 6);
+  CHECK(share_of_all(300) == 6);
+  Pace alone(1);
+  for (int stretch = 0; stretch < 100; ++stretch) {
+    CHECK(alone.threads() == 1);
+    alone.note(10, ns(1000));
+  }
+}
+
+TEST_CASE("what becomes faster in threads later runs in threads then") {
+  Pace pace(4);
+  int all_before = 0;
+  int all_after = 0;
+  for (int stretch = 0; stretch < 2000; ++stretch) {
+    const bool uses_all = pace.threads() == 4;
+    const bool is_fast = stretch >= 1000;
+    if (uses_all) ++(is_fast ? all_after : all_before);
+    pace.note(10, std::chrono::nanoseconds(uses_all && is_fast ? 300 : 1000));
+  }
+  CHECK(all_before < 10);
+  CHECK(all_after > 400);
+}
+
+TEST_CASE("what becomes slower in threads runs in one at once") {
+  Pace pace(2);
+  int all = 0;
+  for (int stretch = 0; stretch < 900; ++stretch) {
+    const bool uses_all = pace.threads() == 2;
+    if (uses_all && stretch >= 300) ++all;
+    const std::int64_t of_all = stretch < 300 ? 500 : 5000;
+    pace.note(10, std::chrono::nanoseconds(uses_all ? of_all : 1000));
+  }
+  CHECK(all < 10);
+}
+
+TEST_CASE("the moment of the first failure is kept, and nobody passes it") {
+  Progress progress(3);
+  progress.fail(50);
+  progress.fail(70);
+  CHECK(progress.has_failed_before(51));
+  CHECK(!progress.has_failed_before(50));
+  progress.reach(1, 60);
+  progress.reach(2, 55);
+  CHECK(progress.wait(0, 40) == 55);
+  CHECK_THROWS_AS(progress.wait(0, 51), Stopped);
+}
+
+}  // namespace clprobe::simulator
