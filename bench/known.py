@@ -27,9 +27,12 @@ FOLDER = ROOT / "bench" / "known"
 TEXT = FOLDER / "mixed.cl"
 MAX_APART = 0.10
 UNATTRIBUTED = "unattributed"
-REFUSABLE = ("memory", "barriers", "atomics")
+REFUSABLE = ("memory", "barriers", "atomics", "lanes")
 # The words of GSI that a factor of `profile` may have.
 FACTORS = ("memory data", "synchronization: barrier", "memory structural: serial requests", "idle: tail")
+# What lanes cost each other, which `profile` has in one.
+LANES = "memory structural: lanes"
+OF_LANES = ("memory structural: bank conflict", "control")
 
 WORD_BYTES = 4
 LINE_WORDS = 32
@@ -119,6 +122,7 @@ def text_of_kernel() -> str:
     mixed = re.sub(r"^// Where STRUCTURAL .*\n", "", mixed, flags=re.M)
     head = ("// SPDX-License-Identifier: Apache-2.0\n"
             "// The kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.\n")
+    mixed = re.sub(r"// One store of each work-item.*?\n}\n\n", "", mixed, flags=re.S)
     mixed = re.sub(r"// stamps: (?:.*\n)+?(?=kernel )", "", mixed.replace("\n) {", ") {"))
     parts = [included("mixed.clh"), macros.rstrip("\n"), included("stalls_noise.clh"), mixed]
     return head + "\n".join(parts) + "\n"
@@ -169,6 +173,11 @@ def verdict_of(known: dict[str, float], found: dict[str, float], doubt: str) -> 
         return doubt
     if not truth:
         return "nothing to agree with"
+    if truth.startswith(OF_LANES):
+        if first != LANES:
+            return "other cause" if first else "not found"
+        apart = abs(known[truth] - found[first])
+        return "yes" if apart <= MAX_APART else f"{100 * apart:.0f} points apart"
     if not truth.startswith(FACTORS):
         return "no factor of profile" + (f", and {first} instead" if first else "")
     # `profile` may not be able to tell main memory and last cache apart.

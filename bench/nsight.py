@@ -10,6 +10,9 @@ parted into four: memory (data and structural: also its atomics), synchronizatio
 wave costs), and within (what the units calculate, local memory, branches: for `profile` what it cannot
 take away). Nsight's are its samples of warps in cycles in which nothing was issued, as shares of these
 cycles; the cycles in which something was issued are within; those in which a unit has no warp are idle.
+`profile` has a fifth, lanes: these wait in Nsight's samples for memory, for local memory or for a branch,
+and it says by other counters that they are apart: by more than 16 sectors a request (32 lanes of 16 bytes
+side by side), local memory of which half of the wavefronts are conflicts, or fewer than 24 of 32 threads.
 The table has the first part of both, and Kendall's tau-b of the parts that are more than 5 % in either.
 """
 
@@ -29,6 +32,7 @@ import ptx
 ROOT = pathlib.Path(__file__).resolve().parent
 FOLDERS = (ROOT / "pairs", ROOT / "known")
 PARTS = ("memory", "synchronization", "idle", "within")
+LANES = "lanes"
 SEEN = 0.05
 
 # Reasons of Nsight's; all others are within.
@@ -41,6 +45,14 @@ NOT_ISSUED = "_not_issued"
 ISSUED = "smsp__issue_active.avg.pct_of_peak_sustained_active"
 ACTIVE = "sm__cycles_active.avg"
 ELAPSED = "sm__cycles_elapsed.max"
+SECTORS = ("l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
+           "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio")
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
+WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"
+THREADS = "smsp__thread_inst_executed_per_inst_executed.ratio"
+MAX_SECTORS = 16
+MAX_CONFLICTS = 0.5
+MIN_THREADS = 24
 
 
 @dataclasses.dataclass
@@ -50,11 +62,12 @@ class Shares:
     parts: dict[str, float]
     cause: str
     doubt: str = ""
+    apart: str = ""  # why lanes are
 
     @property
     def first(self) -> str:
         """The largest part."""
-        return max(PARTS, key=lambda each: self.parts[each])
+        return max(self.parts, key=lambda each: self.parts[each])
 
 
 def launches() -> dict[str, tuple[pathlib.Path, pathlib.Path]]:
@@ -69,6 +82,8 @@ def launches() -> dict[str, tuple[pathlib.Path, pathlib.Path]]:
 
 def part_of_cause(label: str) -> str:
     """By the words of a stack."""
+    if label.endswith(LANES):
+        return LANES
     word = label.split(" ")[0].rstrip(":")
     return word if word in PARTS else "within"
 
@@ -76,7 +91,7 @@ def part_of_cause(label: str) -> str:
 def profile(clprobe: str, text: pathlib.Path, launch: pathlib.Path, options: list[str]) -> Shares:
     """By `clprobe profile`."""
     result = profiled.profile_of(clprobe, text, launch, options)
-    parts = dict.fromkeys(PARTS, 0.0)
+    parts = dict.fromkeys((*PARTS, LANES), 0.0)
     causes: dict[str, float] = {}
     doubt = ""
     for each in result["findings"]:
@@ -100,6 +115,17 @@ def number_in(row: dict[str, str], name: str) -> float:
     return float(row[name].replace(",", "") or 0)
 
 
+def apart_in(row: dict[str, str]) -> str:
+    """Why the lanes of a kernel are apart; nothing where they are not."""
+    sectors = max(number_in(row, each) for each in SECTORS)
+    conflicts = number_in(row, CONFLICTS) / (number_in(row, WAVEFRONTS) or 1.0)
+    threads = number_in(row, THREADS)
+    found = [f"{sectors:.0f} sectors"] if sectors > MAX_SECTORS else []
+    found += [f"{100 * conflicts:.0f} % conflicts"] if conflicts > MAX_CONFLICTS else []
+    found += [f"{threads:.0f} threads"] if threads < MIN_THREADS else []
+    return ", ".join(found)
+
+
 def shares_of(row: dict[str, str]) -> Shares:
     """Of a kernel's metrics."""
     stalls = {name.removeprefix(SAMPLES).removesuffix(NOT_ISSUED): number_in(row, name)
@@ -114,7 +140,7 @@ def shares_of(row: dict[str, str]) -> Shares:
     for name, count in stalls.items():
         parts[REASONS.get(name, "within")] += busy * (1 - issued) * count / total
     first = max(stalls, key=lambda each: stalls[each], default="")
-    return Shares(parts, f"{first} {100 * stalls.get(first, 0.0) / total:.0f}")
+    return Shares(parts, f"{first} {100 * stalls.get(first, 0.0) / total:.0f}", apart=apart_in(row))
 
 
 def look(names: Sequence[str], folder: pathlib.Path) -> dict[str, Shares]:
@@ -128,7 +154,7 @@ def look(names: Sequence[str], folder: pathlib.Path) -> dict[str, Shares]:
         words += [str(made), str(launch)]
     log = folder / "ncu.csv"
     metrics = ",".join([f"group:{SAMPLES.removesuffix('s_issue_stalled_')}_stall_reasons{NOT_ISSUED}",
-                        ISSUED, ACTIVE, ELAPSED])
+                        ISSUED, ACTIVE, ELAPSED, *SECTORS, CONFLICTS, WAVEFRONTS, THREADS])
     ncu = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none",
            "--cache-control", "all", "--log-file", str(log), "--metrics", metrics]
     done = subprocess.run([*ncu, sys.executable, str(ROOT / "cuda_launch.py"), *words],
@@ -167,20 +193,22 @@ def main() -> None:
         folder = pathlib.Path(made)
         by_counters = look(given.names, folder)
         levels = profiled.levels_of(given.clprobe, options, folder)
-        print("| kernel | profile, % | | Nsight, % | | agree | tau |\n|---|---|---|---|---|---|---|")
+        print("| kernel | profile, % | | Nsight, % | | its lanes | agree | tau |")
+        print(f"|{'---|' * 8}")
         for name in given.names:
             ours = profile(given.clprobe, *known[name], [*levels, *options])
             theirs = by_counters[name]
             tau = tau_b([(ours.parts[each], theirs.parts[each]) for each in PARTS
                          if max(ours.parts[each], theirs.parts[each]) > SEEN])
-            agrees = ours.first == theirs.first
+            agrees = bool(theirs.apart) if ours.first == LANES else ours.first == theirs.first
             if not ours.doubt:
                 believed += 1
                 agreed += agrees
                 taus += [] if tau is None else [tau]
+            agreement = ours.doubt or ("yes" if agrees else "no")
             cells = [name, f"{ours.first} {100 * ours.parts[ours.first]:.0f}", ours.cause,
                      f"{theirs.first} {100 * theirs.parts[theirs.first]:.0f}", theirs.cause,
-                     ours.doubt or ("yes" if agrees else "no"), "" if tau is None else f"{tau:.2f}"]
+                     theirs.apart, agreement, "" if tau is None else f"{tau:.2f}"]
             print(f"| {' | '.join(cells)} |", flush=True)
     print(f"\nfirst part agrees in {agreed} of {believed}; tau-b in the middle "
           f"{statistics.median(taus) if taus else float('nan'):.2f}")

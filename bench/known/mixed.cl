@@ -53,13 +53,6 @@ inline uint mixed(uint x) {
   }
 // Kernels that wait for one thing (a part of stalls.cl).
 
-// One store of each work-item. All words of a line are the same, so that the lanes of a sub-group
-// that follow what they load stay together.
-kernel void stalls_fill(global uint* data) {
-  const uint at = (uint)get_global_id(0);
-  data[at] = mixed(at / LINE_WORDS);
-}
-
 // Eight: what is loaded is not waited for before the last is on its way.
 #define PLACE(j)                                                    \
   const uint place##j = LINE_OF(far, far_mask) * LINE_WORDS + lane; \

@@ -52,7 +52,8 @@ std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
                                     const FoldingOptions& options = {});
 
 /// What can be taken away by a setting, in the order of the bits of AblationBuild::idealised.
-enum class KernelFactor : std::uint8_t { memory, barriers, atomics };
+/// Lanes can go only where memory has: a sub-group that does what one lane does touches less, too.
+enum class KernelFactor : std::uint8_t { memory, barriers, atomics, lanes };
 
 /// Why a factor was not taken away; none: it was.
 enum class FactorAbsence : std::uint8_t { none, not_present, refused };
@@ -65,6 +66,9 @@ struct KernelFactorState {
 
 /// Those that were, in the order of the bits of the builds.
 std::vector<KernelFactor> taken_away(std::span<const KernelFactorState> factors);
+
+/// Of each of these factors those that have to be gone before it (AblationOptions::needs).
+std::vector<std::uint32_t> needs_of(std::span<const KernelFactor> factors);
 
 struct KernelTimes {
   Visits plain_ns{};     ///< without the prelude

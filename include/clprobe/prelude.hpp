@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -46,6 +47,7 @@ struct Setting {
   } window{};
   bool without_barriers{false};
   bool without_atomics{false};  ///< nothing in place of updates
+  bool without_lanes{false};    ///< each work-item does what the first of its sub-group does
 
   friend bool operator==(const Setting&, const Setting&) = default;
 };
@@ -81,11 +83,20 @@ std::vector<Setting> fold_sweep(const NdRange& launch);
 /// end, as far as these are different; `setting` itself is the first. At most three.
 std::vector<Setting> windows_of(const NdRange& launch, const Setting& setting);
 
+/// Of a work-item's local id in each dimension, the bits that the first one of its sub-group has.
+using LaneMasks = std::array<std::uint32_t, 3>;
+
+/// For sub-groups of so many work-items, a power of two, which lie side by side in dimension 0
+/// first. Nothing where the driver chooses the size of a group, or a group that is larger than a
+/// sub-group has parts of one.
+std::optional<LaneMasks> lane_masks(const NdRange& launch, std::uint64_t sub_group);
+
 /// What a build can leave out. Each costs a branch where it is used, so that only a kernel that has
 /// it and may lose it is to be built with it.
 struct Switches {
   bool barriers{false};
   bool atomics{false};
+  std::optional<LaneMasks> lanes{};
 };
 
 /// What stands in front of the first text of a program, or of each part that is compiled by itself.
@@ -143,6 +154,7 @@ struct Judgement {
   Verdict folding{};
   Verdict barriers{};
   Verdict atomics{};
+  Verdict lanes{};
   Verdict entry{};  ///< launches of some of the groups, and beside others
 };
 

@@ -29,6 +29,9 @@ constexpr std::array advices{
     AdviceRow{"barriers",
               "give a group more work between two barriers, or groups of one sub-group that need "
               "none"},
+    AdviceRow{"lanes",
+              "let neighbouring work-items use neighbouring words and branch alike, and rows of "
+              "local arrays be a word longer"},
     AdviceRow{"atomics", "count in local or private memory first, and add that up once per group"},
 };
 

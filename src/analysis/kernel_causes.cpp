@@ -24,10 +24,20 @@ constexpr CauseRow main_memory_row{"main_memory", "main memory", "memory data: m
 constexpr CauseRow last_cache_row{"last_cache", "last cache", "memory data: last cache"};
 constexpr CauseRow barriers_row{"barriers", "barriers", "synchronization: barrier"};
 constexpr CauseRow atomics_row{"atomics", "atomics", "memory structural: serial requests"};
+constexpr CauseRow lanes_row{"lanes", "differences between lanes", "memory structural: lanes"};
 
 const CauseRow& row_of(KernelFactor factor) {
-  if (factor == KernelFactor::barriers) return barriers_row;
-  return factor == KernelFactor::atomics ? atomics_row : memory_row;
+  switch (factor) {
+    case KernelFactor::barriers:
+      return barriers_row;
+    case KernelFactor::atomics:
+      return atomics_row;
+    case KernelFactor::lanes:
+      return lanes_row;
+    case KernelFactor::memory:
+      break;
+  }
+  return memory_row;
 }
 
 KernelCause cause_of(const CauseRow& row) {
@@ -130,6 +140,7 @@ void attribute(const KernelTimes& times, const AblationOptions& options, KernelC
   } else {
     AblationOptions own = options;
     own.are_rounds = are_rounds(times.builds);
+    own.needs = needs_of(factors);
     ablation = attribute_time(times.builds, factors.size(), own);
   }
   found.total = ablation.none;
@@ -169,6 +180,16 @@ std::vector<KernelFactor> taken_away(std::span<const KernelFactorState> factors)
     if (each.absence == FactorAbsence::none) taken.push_back(each.factor);
   }
   return taken;
+}
+
+std::vector<std::uint32_t> needs_of(std::span<const KernelFactor> factors) {
+  const auto memory = std::find(factors.begin(), factors.end(), KernelFactor::memory);
+  std::vector<std::uint32_t> needs;
+  for (const KernelFactor each : factors) {
+    const bool is_nested = each == KernelFactor::lanes && memory != factors.end();
+    needs.push_back(is_nested ? 1U << static_cast<unsigned>(memory - factors.begin()) : 0U);
+  }
+  return needs;
 }
 
 KernelCauses find_kernel_causes(const KernelTimes& times, const FoldingOptions& folding,

@@ -21,6 +21,9 @@ constexpr std::array<std::string_view, 5> renamed{
 // By an entry (cl/entry.clh), and not by the prelude.
 constexpr std::array<std::string_view, 2> renamed_by_entry{"get_num_groups", "get_global_size"};
 constexpr std::array<std::string_view, 2> barrier_names{"barrier", "work_group_barrier"};
+// Of a setting without lanes, besides.
+constexpr std::array<std::string_view, 2> renamed_without_lanes{"get_local_id",
+                                                                "get_local_linear_id"};
 // Groups that hand work to each other, or to the device.
 constexpr std::array<std::string_view, 7> handing{"enqueue_kernel",
                                                   "get_default_queue",
@@ -154,9 +157,8 @@ Verdict judge_folding(const Reach& reach, const MemoryNames& names) {
   return {};
 }
 
-/// Groups that work together may not be parted, and not be told from others by anything but ids.
-Verdict judge_entry(const Reach& reach, const Verdict& folding) {
-  if (folding.possibility != Possibility::usable) return folding;
+/// Groups may not be told from others by anything but ids.
+Verdict judge_entry(const Reach& reach) {
   if (const auto again = defined_again(reach, renamed_by_entry)) return refused(*again);
   if (is_hidden_call(reach, renamed_by_entry)) {
     return refused("it hides a work-item function from macros");
@@ -222,25 +224,56 @@ Verdict judge_atomics(const Reach& reach) {
   return {};
 }
 
+/// Where a sub-group does what one lane does, nothing of what the others would have stored is
+/// there, and they all store to one place.
+Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
+  if (const auto again = defined_again(reach, renamed_without_lanes)) return refused(*again);
+  if (is_hidden_call(reach, renamed_without_lanes)) {
+    return refused("it hides a work-item function from macros");
+  }
+  const auto is_of_lanes = [](std::string_view word) {
+    return word.find("sub_group") != std::string_view::npos;
+  };
+  if (const Token* const word = find_word(reach, is_of_lanes)) {
+    return refused(fmt::format("its lanes work together: {}", word->text));
+  }
+  if (has_assembly(reach, {"tid", "lane", "shfl", "vote"})) {
+    return refused("its assembly asks for the lane");
+  }
+  for (const AtomicCall& call : find_atomics(reach)) {
+    if (call.kind == AtomicKind::fence) continue;
+    return refused(fmt::format("its lanes would meet at one word: {}", call.name));
+  }
+  std::set<std::string_view> left_out = find_written(reach);
+  left_out.insert(names.local.begin(), names.local.end());
+  if (const auto control = find_control(reach, left_out)) {
+    return refused(fmt::format("without what other lanes store {}", *control));
+  }
+  return {};
+}
+
 }  // namespace
 
 Judgement judge(const Program& program, std::string_view kernel) {
   const Reach reach(program, kernel);
   const Verdict renaming = judge_renaming(reach);
   if (renaming.possibility != Possibility::usable) {
-    return {renaming, renaming, renaming, renaming, renaming};
+    return {renaming, renaming, renaming, renaming, renaming, renaming};
   }
   if (const auto unseen = find_unseen(program, reach, kernel)) {
     const Verdict unknown = refused(*unseen);
-    return {renaming, unknown, unknown, unknown, unknown};
+    return {renaming, unknown, unknown, unknown, unknown, unknown};
   }
   const MemoryNames names = find_memory_names(reach);
   const Verdict folding = judge_folding(reach, names);
+  // Groups that work together may not be parted either, nor lanes of them go.
+  const bool is_folded = folding.possibility == Possibility::usable;
   return {.renaming = renaming,
           .folding = folding,
           .barriers = judge_barriers(reach, names),
           .atomics = judge_atomics(reach),
-          .entry = judge_entry(reach, folding)};
+          .lanes = is_folded ? judge_lanes(reach, names) : folding,
+          .entry = is_folded ? judge_entry(reach) : folding};
 }
 
 }  // namespace clprobe::prelude

@@ -21,6 +21,7 @@ constexpr Field window_number_field{19, 3};
 constexpr Field window_shift_field{22, 5};
 constexpr Field barriers_field{27, 1};
 constexpr Field atomics_field{28, 1};
+constexpr Field lanes_field{29, 1};
 
 // The masks of the prelude have 31 bits.
 constexpr std::uint64_t max_groups = (std::uint64_t{1} << no_folding) - 1;
@@ -117,6 +118,26 @@ std::array<std::uint64_t, 3> count_groups(const NdRange& launch) {
   return groups;
 }
 
+std::optional<LaneMasks> lane_masks(const NdRange& launch, std::uint64_t sub_group) {
+  if (chooses_driver(launch)) return std::nullopt;
+  constexpr std::uint32_t all = ~std::uint32_t{0};
+  LaneMasks masks{all, all, all};
+  std::uint64_t left = sub_group;
+  for (std::size_t d = 0; d < 3 && left > 1; ++d) {
+    const std::uint64_t size = launch.local.at(d);
+    if (size % left == 0) {
+      masks.at(d) = ~static_cast<std::uint32_t>(left - 1);
+      left = 1;
+    } else if (left % size == 0) {
+      if (size > 1) masks.at(d) = 0;
+      left /= size;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return masks;
+}
+
 std::uint64_t count_distinct_groups(const NdRange& launch, const Setting& setting) {
   const std::array<std::uint64_t, 3> groups = count_groups(launch);
   std::uint64_t distinct = 1;
@@ -139,7 +160,8 @@ NdRange encode(const NdRange& launch, const Setting& setting) {
             packed(window_shift_field, setting.window.shift);
   }
   word |= packed(barriers_field, setting.without_barriers ? 1 : 0) |
-          packed(atomics_field, setting.without_atomics ? 1 : 0);
+          packed(atomics_field, setting.without_atomics ? 1 : 0) |
+          packed(lanes_field, setting.without_lanes ? 1 : 0);
   NdRange launched = launch;
   launched.dimensions = 3;
   launched.offset[2] = word;
@@ -157,6 +179,7 @@ Setting decode(const NdRange& launched) {
                     .shift = unpacked(window_shift_field, word)};
   setting.without_barriers = unpacked(barriers_field, word) != 0;
   setting.without_atomics = unpacked(atomics_field, word) != 0;
+  setting.without_lanes = unpacked(lanes_field, word) != 0;
   return setting;
 }
 

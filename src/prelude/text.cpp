@@ -7,8 +7,16 @@
 namespace clprobe::prelude {
 
 std::string prelude_text(const Switches& switches) {
-  return fmt::format("#define CLP_BARRIERS {:d}\n#define CLP_ATOMICS {:d}\n{}#line 1\n",
-                     switches.barriers, switches.atomics, embedded_file("prelude.clh"));
+  std::string lanes = "#define CLP_LANES 0\n";
+  if (switches.lanes) {
+    const LaneMasks& masks = *switches.lanes;
+    lanes = fmt::format(
+        "#define CLP_LANES 1\n#define CLP_LANES_0 {}u\n#define CLP_LANES_1 {}u\n"
+        "#define CLP_LANES_2 {}u\n",
+        masks[0], masks[1], masks[2]);
+  }
+  return fmt::format("#define CLP_BARRIERS {:d}\n#define CLP_ATOMICS {:d}\n{}{}#line 1\n",
+                     switches.barriers, switches.atomics, lanes, embedded_file("prelude.clh"));
 }
 
 }  // namespace clprobe::prelude

@@ -36,7 +36,8 @@ std::string on_one_line(std::string_view text) {
 void write_lines(const std::string& text_path, const std::string& launch_path) {
   const bundle::Bundle read = bundle::read_described(text_path, launch_path);
   const prelude::NdRange range = kernel::range_for_prelude(read.launch.range);
-  const prelude::Judgement judgement = kernel::judge_kernel(read);
+  const DeviceInfo gpu{.type = DeviceType::gpu, .sub_group_size = 32};
+  const prelude::Judgement judgement = kernel::judge_kernel(read, gpu);
   for (const prelude::Verdict& each : {judgement.renaming, judgement.entry}) {
     if (each.possibility == prelude::Possibility::usable) continue;
     throw std::invalid_argument(fmt::format("{}: {}", text_path, each.reason));
@@ -49,8 +50,10 @@ void write_lines(const std::string& text_path, const std::string& launch_path) {
   const std::string entered = prelude::with_entry(text, read.launch.kernel);
   if (entered == text) throw std::invalid_argument(text_path + " gets no entry");
   write(prelude::prelude_text(), text);
-  const prelude::Switches switches = kernel::switches_of(judgement);
-  if (switches.barriers || switches.atomics) write(prelude::prelude_text(switches), text);
+  const prelude::Switches switches = kernel::switches_of(judgement, range, gpu);
+  if (switches.barriers || switches.atomics || switches.lanes) {
+    write(prelude::prelude_text(switches), text);
+  }
   for (const bool with_noise : {false, true}) {
     write(prelude::entry_text(range, with_noise), entered);
   }

@@ -103,6 +103,21 @@ void check_records(const std::vector<Record>& found, const std::vector<Record>& 
   }
 }
 
+/// The ids that the first lane of each work-item's sub-group has.
+std::vector<Record> expected_without_lanes(const NdRange& launch, const LaneMasks& masks) {
+  std::vector<Record> records = expected_records(launch, {}, false);
+  for (Record& record : records) {
+    for (std::size_t d = 0; d < 3; ++d) {
+      const std::uint32_t own = record.at(6 + d);
+      const std::uint32_t first = own & masks.at(d);
+      record.at(6 + d) = first;
+      record.at(3 + d) -= own - first;
+    }
+  }
+  std::sort(records.begin(), records.end());
+  return records;
+}
+
 void check_all_settings(const Device& device, const NdRange& launch, const std::string& options) {
   cl::Kernel kernel = device.build(prelude_text() + recorder, "note", options);
   const bool has_linear_ids = options != "";
@@ -135,6 +150,25 @@ TEST_CASE("a work-item hears what it would in the group that its own stands for"
   check_all_settings(device,
                      {.dimensions = 3, .offset = {3, 5}, .global = {6, 4, 10}, .local = {3, 1, 2}},
                      options);
+}
+
+TEST_CASE("without lanes a work-item hears what the first one of its sub-group would") {
+  const Device device;
+  const std::array launches{
+      NdRange{.dimensions = 1, .offset = {7}, .global = {64, 1, 1}, .local = {16, 1, 1}},
+      NdRange{.dimensions = 2, .offset = {1, 2}, .global = {12, 24, 1}, .local = {4, 6, 1}},
+      NdRange{.dimensions = 3, .global = {4, 4, 8}, .local = {2, 2, 4}}};
+  for (const NdRange& launch : launches) {
+    const std::optional<LaneMasks> masks = lane_masks(launch, 8);
+    REQUIRE(masks);
+    cl::Kernel kernel = device.build(prelude_text({.lanes = masks}) + recorder, "note", "");
+    const std::size_t words = 1 + count_items(launch) * record_words;
+    // With the switch, and as it is without.
+    const Words out = device.run(kernel, encode(launch, {.without_lanes = true}), {0}, words);
+    check_records(records_in(out), expected_without_lanes(launch, *masks));
+    const Words same = device.run(kernel, encode(launch, {}), {0}, words);
+    check_records(records_in(same), expected_records(launch, {}, false));
+  }
 }
 
 TEST_CASE("a smaller last group does what a whole one does, as far as it has work-items") {

@@ -40,6 +40,7 @@ std::vector<Measured> measured_of(const DeviceInfo& device, std::span<const Poin
 Setting without_switches(Setting setting) {
   setting.without_barriers = false;
   setting.without_atomics = false;
+  setting.without_lanes = false;
   return setting;
 }
 
@@ -58,7 +59,8 @@ FactorAbsence absence_of(const std::string& reason) {
 std::vector<KernelFactorState> factors_of(const Point& point) {
   constexpr std::array factors{std::pair{KernelFactor::memory, std::string_view("memory")},
                                std::pair{KernelFactor::barriers, std::string_view("barriers")},
-                               std::pair{KernelFactor::atomics, std::string_view("atomics")}};
+                               std::pair{KernelFactor::atomics, std::string_view("atomics")},
+                               std::pair{KernelFactor::lanes, std::string_view("lanes")}};
   std::vector<KernelFactorState> states;
   for (const auto& [factor, name] : factors) {
     const std::string reason =
@@ -68,12 +70,12 @@ std::vector<KernelFactorState> factors_of(const Point& point) {
   return states;
 }
 
-/// The folding without which memory costs nothing: the one that was chosen when barriers and
-/// atomics were left out of it, else the one that took the least time.
+/// The folding without which memory costs nothing: the one that was chosen when other factors
+/// were left out of it, else the one that took the least time.
 std::optional<Setting> chosen_folding(const std::vector<Measured>& all, const Gathered& gathered) {
   for (const Measured& each : all) {
     const Setting& setting = each.shape.setting;
-    const bool is_switched = setting.without_barriers || setting.without_atomics;
+    const bool is_switched = setting != without_switches(setting);
     if (each.shape.text == Text::renamed && is_folded(setting) && is_switched) {
       return without_switches(setting);
     }
@@ -99,6 +101,7 @@ Setting setting_without(const std::vector<KernelFactor>& factors, std::uint32_t 
   Setting setting = is_without(KernelFactor::memory) ? folding : Setting{};
   setting.without_barriers = is_without(KernelFactor::barriers);
   setting.without_atomics = is_without(KernelFactor::atomics);
+  setting.without_lanes = is_without(KernelFactor::lanes);
   return setting;
 }
 
@@ -108,7 +111,9 @@ std::vector<AblationBuild> builds_of(const std::vector<Measured>& all,
                                      const std::optional<Setting>& folding) {
   const std::vector<KernelFactor> factors = taken_away(states);
   std::vector<AblationBuild> builds;
+  const std::vector<std::uint32_t> needs = needs_of(factors);
   for (std::uint32_t bits = 0; bits < 1U << factors.size(); ++bits) {
+    if (!is_reachable(bits, needs)) continue;
     const Setting setting = setting_without(factors, bits, folding.value_or(Setting{}));
     const Measured* const found = find_setting(all, setting);
     if (found == nullptr) return {};
@@ -124,14 +129,23 @@ void refuse(std::vector<KernelFactorState>& states, KernelFactor factor) {
   }
 }
 
+/// A factor goes with the one that has to be gone before it.
+void refuse_unreachable(std::vector<KernelFactorState>& states) {
+  const std::vector<KernelFactor> taken = taken_away(states);
+  const bool has_memory =
+      std::find(taken.begin(), taken.end(), KernelFactor::memory) != taken.end();
+  if (!has_memory) refuse(states, KernelFactor::lanes);
+}
+
 /// Factors are given up, the last ones first, until all launches without the others are there.
 void add_builds(const std::vector<Measured>& all, Gathered& gathered) {
   const std::optional<Setting> folding = chosen_folding(all, gathered);
   std::vector<KernelFactorState>& states = gathered.times.factors;
   if (!folding) refuse(states, KernelFactor::memory);
+  refuse_unreachable(states);
   gathered.times.builds = builds_of(all, states, folding);
   for (const KernelFactor each :
-       {KernelFactor::atomics, KernelFactor::barriers, KernelFactor::memory}) {
+       {KernelFactor::lanes, KernelFactor::atomics, KernelFactor::barriers, KernelFactor::memory}) {
     if (!gathered.times.builds.empty()) break;
     refuse(states, each);
     gathered.times.builds = builds_of(all, states, folding);

@@ -38,6 +38,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "last_cache", .unit = "share"},
     {.name = "barriers", .unit = "share"},
     {.name = "atomics", .unit = "share"},
+    {.name = "lanes", .unit = "share"},
     {.name = "resident_groups", .better = Better::unknown},
     {.name = "waves", .role = Role::remark, .better = Better::unknown},
     {.name = "occupancy", .unit = "share"},

@@ -168,6 +168,49 @@ TEST_CASE("kernel: barriers and atomics are left out where the kernel has them")
   CHECK(made.points.front().facts.text_or("atomics_absence", "") == not_present);
 }
 
+TEST_CASE("kernel: lanes are left out where the fastest folding is, on devices that have them") {
+  DeviceInfo gpu = device_with_events();
+  gpu.type = DeviceType::gpu;
+  gpu.sub_group_size = 32;
+  Request request;
+  request.launches = {asked(std::string(triad), 1024)};
+  std::vector<Point> points = plan(gpu, request).points;
+  const auto is_without = [](const Point& point) {
+    return shape_of<Shape>(point).setting.without_lanes;
+  };
+  CHECK(std::none_of(points.begin(), points.end(), is_without));
+  const auto ns_of = [](const Shape& shape) {
+    if (shape.setting.without_lanes) return 2e5;
+    return shape.distinct_groups <= 64 ? 5e5 : 1e6;
+  };
+  for (Point& point : points) measure(point, ns_of(shape_of<Shape>(point)));
+  std::vector<Point> more = refine(gpu, request, points);
+  REQUIRE(std::count_if(more.begin(), more.end(), is_without) == 1);
+  for (Point& point : more) measure(point, ns_of(shape_of<Shape>(point)));
+  points.insert(points.end(), more.begin(), more.end());
+  for (const Point& point : points) {
+    const auto shape = shape_of<Shape>(point);
+    Point again;
+    write_shape(shape, again);
+    CHECK(again.parameters == point.parameters);
+  }
+  const Findings found = probe.analyse(gpu, points);
+  CHECK(*need(found, "memory").value == doctest::Approx(0.5).epsilon(0.02));
+  CHECK(*need(found, "lanes").value == doctest::Approx(0.3).epsilon(0.02));
+  // Without that launch nothing is known of it, and all else is.
+  std::erase_if(points, is_without);
+  const Findings fewer = probe.analyse(gpu, points);
+  CHECK(need(fewer, "lanes").reason == "refused: not all launches without it were measured");
+  CHECK(*need(fewer, "memory").value == doctest::Approx(0.5).epsilon(0.02));
+  // A group of 48 is a sub-group and a half.
+  request.launches[0].bundle.launch.range.local = {48};
+  request.launches[0].bundle.launch.range.global = {48 * 1024};
+  CHECK(plan(gpu, request).points.front().facts.text_or("lanes_absence", "") ==
+        "its work-groups are no whole sub-groups");
+  gpu.type = DeviceType::cpu;
+  CHECK(plan(gpu, request).points.front().facts.text_or("lanes_absence", "") == not_present);
+}
+
 TEST_CASE("kernel: what folding saves is memory's, where the prelude costs nothing") {
   std::vector<Point> points = measured(1.02);
   for (Point& point : points) point.facts.set(app_share_fact, std::int64_t{800'000});

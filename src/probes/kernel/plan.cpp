@@ -2,6 +2,7 @@
 #include "probes/kernel/plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,7 +28,8 @@ class Planned {
         last_cache_(std::max(reported_cache(device), request.known.last_cache)),
         levels_(request.known.levels),
         range_(range_for_prelude(launch.bundle.launch.range)),
-        judgement_(judge_kernel(launch.bundle)) {
+        judgement_(judge_kernel(launch.bundle, device)),
+        switches_(switches_of(judgement_, range_, device)) {
     check_entry();
     if (judgement_.renaming.possibility != Possibility::usable) return;
     try {
@@ -80,22 +82,28 @@ class Planned {
     return point_of({.text = Text::entered, .distinct_groups = groups}, whole_waves_suffix);
   }
 
-  /// `folding`, without barriers, atomics, and both, as far as the kernel has them.
+  /// `folding`, without barriers, without atomics, and without lanes where it folds, in each
+  /// combination of what the kernel has.
   void add_switched(const Setting& folding, std::vector<Point>& points) const {
-    const prelude::Switches switches = switches_of(judgement_);
-    for (const bool without_barriers : {false, true}) {
-      for (const bool without_atomics : {false, true}) {
-        if ((without_barriers && !switches.barriers) || (without_atomics && !switches.atomics)) {
-          continue;
-        }
-        if (!without_barriers && !without_atomics) continue;
-        Setting setting = folding;
-        setting.without_barriers = without_barriers;
-        setting.without_atomics = without_atomics;
-        std::string suffix = without_barriers ? ", without barriers" : "";
-        if (without_atomics) suffix += ", without atomics";
-        points.push_back(renamed(setting, suffix));
+    constexpr std::array names{", without barriers", ", without atomics", ", without lanes"};
+    const std::array has{switches_.barriers, switches_.atomics,
+                         switches_.lanes.has_value() && is_folded(folding)};
+    for (unsigned bits = 1; bits < 1U << names.size(); ++bits) {
+      std::array<bool, names.size()> is_without{};
+      std::string suffix;
+      bool is_possible = true;
+      for (std::size_t i = 0; i < names.size(); ++i) {
+        is_without.at(i) = (bits >> i & 1U) != 0;
+        if (!is_without.at(i)) continue;
+        is_possible = is_possible && has.at(i);
+        suffix += names.at(i);
       }
+      if (!is_possible) continue;
+      Setting setting = folding;
+      setting.without_barriers = is_without[0];
+      setting.without_atomics = is_without[1];
+      setting.without_lanes = is_without[2];
+      points.push_back(renamed(setting, suffix));
     }
   }
 
@@ -135,6 +143,7 @@ class Planned {
     add_absence(point, "memory", verdict_of(judgement_.folding));
     add_absence(point, "barriers", verdict_of(judgement_.barriers));
     add_absence(point, "atomics", verdict_of(judgement_.atomics));
+    add_absence(point, "lanes", verdict_of(judgement_.lanes));
     add_absence(point, entry_factor, judgement_.entry);
   }
 
@@ -162,6 +171,7 @@ class Planned {
   std::vector<KnownLevel> levels_;
   prelude::NdRange range_;
   prelude::Judgement judgement_;
+  prelude::Switches switches_;
   std::vector<Setting> sweep_{};
 };
 

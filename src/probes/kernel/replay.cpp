@@ -71,7 +71,9 @@ void Replay::prepare_renamed() {
 /// Returns what is wrong with it; empty where nothing is.
 std::string Replay::build_renamed() {
   constexpr std::string_view where = "behind the text that renames work-items";
-  const std::string prelude = prelude::prelude_text(switches_of(judge_kernel(bundle_)));
+  const DeviceInfo& device = session_.info();
+  const std::string prelude = prelude::prelude_text(
+      switches_of(judge_kernel(bundle_, device), range_for_prelude(bundle_.launch.range), device));
   renamed_build_ = {bundle::sha256_of(prelude + build_.sha256), build_.options};
   try {
     renamed_ = cl::Kernel(build_program(session_, bundle_, prelude), bundle_.launch.kernel.c_str());

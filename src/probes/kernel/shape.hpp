@@ -74,6 +74,11 @@ struct Shape {
     f.whole("window_shift", setting.window.shift, exponent);
     visit_switch(f, "without_barriers", setting.without_barriers);
     visit_switch(f, "without_atomics", setting.without_atomics);
+    // Only where it is so: of documents that are older no launch is.
+    std::optional<int> lanes;
+    if (setting.without_lanes) lanes = 1;
+    f.whole("without_lanes", lanes, {.max = 1});
+    setting.without_lanes = lanes.value_or(0) != 0;
   }
 
  private:

@@ -185,6 +185,23 @@ TEST_CASE("barriers and memory that hide each other share what both together are
   CHECK(ranked_causes(found).size() == 2);
 }
 
+TEST_CASE("lanes go only where memory has, and have what is saved then") {
+  const std::vector<FoldedTime> sweep = triad();
+  KernelTimes times = times_of(sweep, 734, 600);
+  times.factors.push_back({.factor = KernelFactor::lanes});
+  // Bit 1: lanes; a launch without lanes and with memory is not made.
+  times.builds = {{0, around(734, 3)}, {1, around(600, 4)}, {3, around(200, 5)}};
+  const KernelCauses found = find_kernel_causes(times, h200);
+  const KernelCause& lanes = cause_in(found, "lanes");
+  CHECK(lanes.state == CauseState::found);
+  CHECK(lanes.cost.ns == doctest::Approx(400).epsilon(0.02));
+  CHECK(lanes.gsi == "memory structural: lanes");
+  CHECK(found.unattributed.ns == doctest::Approx(200).epsilon(0.02));
+  CHECK(found.advice.starts_with("Without differences between lanes it saves at most 54 %"));
+  times.builds.pop_back();
+  CHECK_THROWS_AS(find_kernel_causes(times, h200), AblationError);
+}
+
 TEST_CASE("other groups that take longer are said to") {
   KernelTimes times = times_of(triad(), 734, 267);
   CHECK(!find_kernel_causes(times, h200).window_spread);

@@ -28,6 +28,10 @@ std::string atomics(const std::string& body) {
   return words_of(judge_text(signature + "{" + body + "}").atomics);
 }
 
+std::string lanes(const std::string& body) {
+  return words_of(judge_text(signature + "{" + body + "}").lanes);
+}
+
 }  // namespace
 
 TEST_CASE("nothing is in the way of a kernel that only loads and stores") {
@@ -36,6 +40,27 @@ TEST_CASE("nothing is in the way of a kernel that only loads and stores") {
   CHECK(judgement.folding == Verdict{});
   CHECK(judgement.barriers == Verdict{Possibility::not_present, "no barrier in the text"});
   CHECK(judgement.atomics == Verdict{Possibility::not_present, "no atomic in the text"});
+  CHECK(judgement.lanes == Verdict{});
+}
+
+TEST_CASE("lanes may go where they neither work together nor decide on where the others go") {
+  CHECK(lanes("tile[get_local_id(0)] = a[n]; barrier(CLK_LOCAL_MEM_FENCE); a[n] = tile[0];") ==
+        "usable");
+  CHECK(lanes("tile[get_local_id(0)] = n; barrier(CLK_LOCAL_MEM_FENCE); a[(int)tile[0]] = 1;") ==
+        "without what other lanes store tile decides on an address");
+  CHECK(lanes("index[get_local_id(0)] = n; for (int i = 0; i < index[1]; ++i) a[i] = 1;") ==
+        "without what other lanes store index decides on how long a loop runs");
+  CHECK(lanes("for (int i = 0; i < index[1]; ++i) a[i] = 1;") == "usable");
+  CHECK(lanes("atomic_inc(&index[n]);") == "its lanes would meet at one word: atomic_inc");
+  CHECK(lanes("a[0] = sub_group_broadcast(a[1], 0);") ==
+        "its lanes work together: sub_group_broadcast");
+  CHECK(lanes("uint l; asm(\"mov.u32 %0, %laneid;\" : \"=r\"(l)); a[l] = 1;") ==
+        "its assembly asks for the lane");
+  CHECK(lanes("int i = (get_local_id)(0);") == "it hides a work-item function from macros");
+  CHECK(words_of(judge_text("#define get_local_id(d) 0\n" + signature + "{ a[0] = 1; }").lanes) ==
+        "the program defines get_local_id itself");
+  // Where groups cannot be folded lanes cannot go either.
+  CHECK(lanes("a[atomic_inc(counter)] = 1;") == folding("a[atomic_inc(counter)] = 1;"));
 }
 
 TEST_CASE("what the prelude cannot stand in front of is refused whole") {

@@ -45,9 +45,48 @@ TEST_CASE("a launch becomes one of three dimensions, with the setting in the las
   const Setting setting{.exponents = {2, no_folding, no_folding},
                         .window = {.dimension = 0, .number = 3, .shift = 2},
                         .without_barriers = true,
-                        .without_atomics = true};
-  CHECK(encode(line(1024, 64), setting).offset[2] ==
-        (1U | 29U << 2U | 3U << 19U | 2U << 22U | 1U << 27U | 1U << 28U));
+                        .without_atomics = true,
+                        .without_lanes = true};
+  const NdRange set = encode(line(1024, 64), setting);
+  CHECK(set.offset[2] ==
+        (1U | 29U << 2U | 3U << 19U | 2U << 22U | 1U << 27U | 1U << 28U | 1U << 29U));
+  CHECK(decode(set) == setting);
+}
+
+TEST_CASE("the first lane of a sub-group is that of the dimensions in which it lies") {
+  constexpr std::uint32_t all = ~std::uint32_t{0};
+  const auto masks = [](std::array<std::uint64_t, 3> local, std::uint64_t sub_group) {
+    NdRange launch{.dimensions = 3, .global = local, .local = local};
+    return lane_masks(launch, sub_group);
+  };
+  CHECK(masks({256, 1, 1}, 32) == LaneMasks{all << 5U, all, all});
+  CHECK(masks({96, 2, 1}, 32) == LaneMasks{all << 5U, all, all});
+  CHECK(masks({16, 16, 1}, 32) == LaneMasks{0, all << 1U, all});
+  CHECK(masks({4, 4, 4}, 32) == LaneMasks{0, 0, all << 1U});
+  CHECK(masks({1, 64, 1}, 32) == LaneMasks{all, all << 5U, all});
+  // A group that is less than a sub-group is one.
+  CHECK(masks({16, 1, 1}, 32) == LaneMasks{0, all, all});
+  CHECK(masks({8, 2, 1}, 64) == LaneMasks{0, 0, all});
+  CHECK(masks({48, 1, 1}, 32) == std::nullopt);
+  CHECK(masks({12, 8, 1}, 32) == std::nullopt);
+  CHECK(masks({16, 3, 1}, 32) == std::nullopt);
+  CHECK(masks({0, 0, 0}, 32) == std::nullopt);
+  // Every first lane is a work-item that there is, and no other has a smaller number.
+  Random random(3);
+  for (int round = 0; round < rounds(300); ++round) {
+    const NdRange launch = random_launch(random);
+    const auto found = lane_masks(launch, 32);
+    if (!found) continue;
+    const std::array<std::uint64_t, 3>& local = launch.local;
+    for (std::uint64_t item = 0; item < local[0] * local[1] * local[2]; ++item) {
+      const std::array<std::uint64_t, 3> id{item % local[0], item / local[0] % local[1],
+                                            item / local[0] / local[1]};
+      const std::uint64_t first =
+          ((id[2] & (*found)[2]) * local[1] + (id[1] & (*found)[1])) * local[0] +
+          (id[0] & (*found)[0]);
+      REQUIRE(first == item / 32 * 32);
+    }
+  }
 }
 
 TEST_CASE("every setting of a sweep and each of its windows comes back out of the launch") {
