@@ -50,7 +50,6 @@ inline constexpr Mix release{
     .built_for = Cause::release,
     .crowd = 4,
     .work_items = 128,
-    .near_loads = 1,
     .tile_loads = 0,
     .chain_steps = 0,
     .structural = {.stores = 1, .has_fence = true},

@@ -38,7 +38,9 @@ std::uint32_t lanes_of(const DeviceInfo& device) {
 std::vector<Cause> causes_of(const Mix& mix, bool is_lumped) {
   std::vector<Cause> causes;
   if (mix.far_loads != 0 && !is_lumped) causes.push_back(Cause::main_memory);
-  causes.push_back(mix.far_loads != 0 && is_lumped ? Cause::beyond_first : Cause::second_cache);
+  if (mix.far_loads != 0 || mix.near_loads != 0) {
+    causes.push_back(mix.far_loads != 0 && is_lumped ? Cause::beyond_first : Cause::second_cache);
+  }
   if (mix.tile_loads != 0) causes.push_back(Cause::bank_conflict);
   if (mix.has_barrier) causes.push_back(Cause::barrier);
   if (mix.chain_steps != 0) causes.push_back(Cause::chain);
