@@ -91,7 +91,6 @@ void ComputeUnit::complete(const Completion& completion, std::uint64_t now) {
 void ComputeUnit::wake_all(Waiting waiting, std::uint64_t now) {
   for (std::size_t context = 0; context < used_contexts_; ++context) {
     if (warps_[context].waiting != waiting) continue;
-    warps_[context].waiting = Waiting::nothing;
     wake_[context] = std::min(wake_[context], now);
   }
 }

@@ -50,6 +50,7 @@ class ComputeUnit {
     bool is_active{false};
     bool has_lock_now{false};  ///< the acquire that is under way has succeeded
     Waiting waiting{Waiting::nothing};
+    Operation wanted{Operation::alu};  ///< for which there is no room, if it waits for that
     Causes hold_cause{0};
     std::uint32_t lanes{0};
     std::uint32_t number{0};
@@ -92,6 +93,10 @@ class ComputeUnit {
   void take_news(std::uint64_t now);
   void complete(const Completion& completion, std::uint64_t now);
   void wake_all(Waiting waiting, std::uint64_t now);
+  /// Whether it still has no room: of many that wait for it the first takes it.
+  [[nodiscard]] bool lacks_room(const Warp& warp) const {
+    return warp.waiting == Waiting::room && !memory_.accepts(warp.wanted);
+  }
   void start(std::uint32_t context, const WarpWork& work, std::size_t group, std::uint64_t now);
   void settle(std::uint64_t now);
   void end_warp(std::uint32_t context, std::uint64_t now);
@@ -102,7 +107,7 @@ class ComputeUnit {
   static void find_data_hazards(Warp& warp, std::uint64_t registers, std::uint64_t now,
                                 Blockage& found);
   void find_scoreboard_hazard(Warp& warp, std::uint64_t now, Blockage& found) const;
-  void find_memory_hazards(const Warp& warp, const Instruction& instruction, std::uint64_t now,
+  void find_memory_hazards(Warp& warp, const Instruction& instruction, std::uint64_t now,
                            Blockage& found) const;
   [[nodiscard]] bool is_at_end(const Warp& warp) const {
     return warp.at == trace_.programs[warp.program].size();

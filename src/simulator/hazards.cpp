@@ -80,11 +80,12 @@ void ComputeUnit::find_scoreboard_hazard(Warp& warp, std::uint64_t now, Blockage
   found.add(cause::memory_data, first_ready);
 }
 
-void ComputeUnit::find_memory_hazards(const Warp& warp, const Instruction& instruction,
-                                      std::uint64_t now, Blockage& found) const {
+void ComputeUnit::find_memory_hazards(Warp& warp, const Instruction& instruction, std::uint64_t now,
+                                      Blockage& found) const {
   if (!memory_.accepts(instruction.operation)) {
     found.add(memory_.busy_causes(instruction.operation), never);
     found.waiting = Waiting::room;
+    warp.wanted = instruction.operation;
   }
   if (instruction.operation == Operation::store && memory_.stores_held_until() > now) {
     found.add(cause::pending_release, memory_.stores_held_until());

@@ -9,34 +9,49 @@ namespace clprobe::simulator {
 
 std::uint32_t ComputeUnit::issue(std::uint64_t now, std::uint64_t& next_wake) {
   const std::uint32_t contexts = used_contexts_;
-  const bool is_greedy = machine_.core.scheduler == Scheduler::greedy_then_oldest;
-  const auto count = is_greedy ? static_cast<std::uint32_t>(by_age_.size()) + 1 : contexts;
   const std::uint32_t first = last_issued_;
+  // Step by step nobody sleeps.
+  const std::uint64_t latest_wake = options_.skips_idle ? now : never;
+  std::uint64_t earliest = never;
   std::uint32_t issued = 0;
-  std::uint32_t round_robin = first;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    if (++round_robin >= contexts) round_robin = 0;
-    const std::uint32_t context = !is_greedy ? round_robin : i == 0 ? first : by_age_[i - 1];
-    if (wake_[context] > now && options_.skips_idle) {
-      next_wake = std::min(next_wake, wake_[context]);
-      continue;
+  const auto takes_last_slot = [&](std::uint32_t context) {
+    if (wake_[context] <= latest_wake && warps_[context].is_active) {
+      if (lacks_room(warps_[context])) {
+        wake_[context] = never;
+      } else if (try_issue(context, now)) {
+        last_issued_ = context;
+        return ++issued == machine_.core.issue_width;
+      }
     }
-    if (!warps_[context].is_active || (is_greedy && i > 0 && context == first)) continue;
-    if (!try_issue(context, now)) {
-      next_wake = std::min(next_wake, wake_[context]);
-      continue;
+    earliest = std::min(earliest, wake_[context]);
+    return false;
+  };
+  const auto issue_all = [&] {
+    if (machine_.core.scheduler == Scheduler::greedy_then_oldest) {
+      if (takes_last_slot(first)) return;
+      for (const std::uint32_t context : by_age_) {
+        if (context != first && takes_last_slot(context)) return;
+      }
+      return;
     }
-    last_issued_ = context;
-    if (++issued == machine_.core.issue_width) break;
-  }
+    for (std::uint32_t context = first + 1; context < contexts; ++context) {
+      if (takes_last_slot(context)) return;
+    }
+    const std::uint32_t end = std::min(first + 1, contexts);
+    for (std::uint32_t context = 0; context < end; ++context) {
+      if (takes_last_slot(context)) return;
+    }
+  };
+  issue_all();
+  next_wake = std::min(next_wake, earliest);
   return issued;
 }
 
 bool ComputeUnit::try_issue(std::uint32_t context, std::uint64_t now) {
   Warp& warp = warps_[context];
   const Blockage blockage = find_blockage<false>(warp, now);
+  warp.waiting = blockage.waiting;
   if (blockage.causes != 0) {
-    warp.waiting = blockage.waiting;
     wake_[context] = blockage.least;
     return false;
   }

@@ -145,6 +145,7 @@ void MemorySystem::send_to_lock(std::uint64_t now, LockRequest request) {
   // What arrives in this cycle is served in the next.
   request.served = std::max(request.way.arrival, now + 1);
   lock_answers_.push_back(request.served);
+  next_lock_answer_ = std::min(next_lock_answer_, request.served);
   lock_states_.send(request);
 }
 
@@ -178,12 +179,6 @@ void MemorySystem::do_release(std::uint64_t now, const Access& access) {
   send_to_lock(now, request);
 }
 
-std::uint64_t MemorySystem::next_lock_answer() const {
-  std::uint64_t first = never;
-  for (const std::uint64_t cycle : lock_answers_) first = std::min(first, cycle);
-  return first;
-}
-
 void MemorySystem::take_lock_answers() {
   std::vector<LockAnswer>& answers = lock_states_.answers_for(unit_);
   for (const LockAnswer& each : answers) {
@@ -191,6 +186,10 @@ void MemorySystem::take_lock_answers() {
     deliver(each.request, each.ready, each.has_lock);
   }
   answers.clear();
+  next_lock_answer_ = never;
+  for (const std::uint64_t cycle : lock_answers_) {
+    next_lock_answer_ = std::min(next_lock_answer_, cycle);
+  }
 }
 
 void MemorySystem::deliver(const LockRequest& request, std::uint64_t ready, bool has_lock) {

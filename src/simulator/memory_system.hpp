@@ -84,7 +84,7 @@ class MemorySystem {
   std::uint64_t flush(std::uint64_t now) { return stores_.flush(now); }
 
   /// The first cycle in which one of its requests for locks is served; `never` without any.
-  [[nodiscard]] std::uint64_t next_lock_answer() const;
+  [[nodiscard]] std::uint64_t next_lock_answer() const { return next_lock_answer_; }
   /// Takes the answers that there are.
   void take_lock_answers();
 
@@ -173,6 +173,7 @@ class MemorySystem {
   Gate& gate_;
   Locks& lock_states_;
   std::vector<std::uint64_t> lock_answers_{};  // when each comes
+  std::uint64_t next_lock_answer_{never};      // of these, which every step asks for
   LocalBanks banks_;
   bool keeps_loads_;
   Stores stores_;

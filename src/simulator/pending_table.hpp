@@ -99,6 +99,49 @@ class LineTable {
   std::uint64_t size_{0};
 };
 
+/// Answers in the order in which they come. Most are pushed in that order: these need no heap.
+class Answers {
+ public:
+  [[nodiscard]] std::uint64_t next() const {
+    const std::uint64_t queued = first_ == queue_.size() ? never : queue_[first_].ready;
+    return heap_.empty() ? queued : std::min(queued, heap_.front().ready);
+  }
+  void push(Answer answer) {
+    answer.order = ++order_;
+    if (first_ == queue_.size() || queue_.back().ready <= answer.ready) {
+      queue_.push_back(answer);
+      return;
+    }
+    heap_.push_back(answer);
+    std::push_heap(heap_.begin(), heap_.end());
+  }
+  /// There is one.
+  Answer pop() {
+    const bool has_queued = first_ != queue_.size();
+    if (!has_queued || (!heap_.empty() && queue_[first_] < heap_.front())) return pop_heap();
+    const Answer answer = queue_[first_++];
+    constexpr std::size_t many = 256;
+    if (first_ == queue_.size() || (first_ >= many && 2 * first_ >= queue_.size())) {
+      queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(first_));
+      first_ = 0;
+    }
+    return answer;
+  }
+
+ private:
+  Answer pop_heap() {
+    std::pop_heap(heap_.begin(), heap_.end());
+    const Answer answer = heap_.back();
+    heap_.pop_back();
+    return answer;
+  }
+
+  std::vector<Answer> queue_{};  // rising, from `first_` on
+  std::size_t first_{0};
+  std::vector<Answer> heap_{};  // those that come before one that was pushed earlier
+  std::uint64_t order_{0};
+};
+
 class PendingTable {
  public:
   explicit PendingTable(const Pending& config) : config_(config) {}
@@ -106,9 +149,7 @@ class PendingTable {
   [[nodiscard]] PendingKind kind() const { return config_.kind; }
   [[nodiscard]] bool is_full() const { return config_.entries != 0 && in_use_ >= config_.entries; }
   [[nodiscard]] std::uint64_t max_in_use() const { return max_in_use_; }
-  [[nodiscard]] std::uint64_t next_answer() const {
-    return answers_.empty() ? never : answers_.front().ready;
-  }
+  [[nodiscard]] std::uint64_t next_answer() const { return answers_.next(); }
   [[nodiscard]] bool can_merge(const PendingLine& line) const {
     return config_.mergers == 0 || line.requests < config_.mergers;
   }
@@ -119,7 +160,7 @@ class PendingTable {
 
   /// Takes an entry for a warp instruction, to be ended by `end_at`.
   void take() { max_in_use_ = std::max(max_in_use_, ++in_use_); }
-  void end_at(std::uint64_t cycle) { push({.ready = cycle, .ends_entry = true}); }
+  void end_at(std::uint64_t cycle) { answers_.push({.ready = cycle, .ends_entry = true}); }
 
   /// A new request; takes an entry unless entries are for warp instructions.
   void add(std::uint64_t line, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
@@ -130,42 +171,35 @@ class PendingTable {
       entry.ready = ready;
       entry.sectors = sectors;
     }
-    push({.ready = ready,
-          .line = line,
-          .sectors = sectors,
-          .fills = fills,
-          .ends_entry = has_entry});
+    answers_.push({.ready = ready,
+                   .line = line,
+                   .sectors = sectors,
+                   .fills = fills,
+                   .ends_entry = has_entry});
   }
 
   /// One more request for more sectors of a line that has an MSHR.
   void extend(PendingLine& entry, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
     entry.sectors |= sectors;
     entry.ready = std::max(entry.ready, ready);
-    push({.ready = ready,
-          .line = entry.line,
-          .sectors = sectors,
-          .fills = fills,
-          .ends_entry = true});
+    answers_.push({.ready = ready,
+                   .line = entry.line,
+                   .sectors = sectors,
+                   .fills = fills,
+                   .ends_entry = true});
   }
 
   /// Calls `fill(answer)` for what has come until `cycle`, in order, and frees the entries.
   template <typename Fill>
   void receive(std::uint64_t cycle, Fill fill) {
-    while (!answers_.empty() && answers_.front().ready <= cycle) {
-      std::pop_heap(answers_.begin(), answers_.end());
-      const Answer answer = answers_.back();
-      answers_.pop_back();
+    while (answers_.next() <= cycle) {
+      const Answer answer = answers_.pop();
       if (answer.ends_entry) end(answer);
       if (answer.fills != Fills::nothing) fill(answer);
     }
   }
 
  private:
-  void push(Answer answer) {
-    answer.order = ++order_;
-    answers_.push_back(answer);
-    std::push_heap(answers_.begin(), answers_.end());
-  }
   void end(const Answer& answer) {
     if (config_.kind != PendingKind::mshr || answer.sectors == 0) {
       --in_use_;
@@ -180,10 +214,9 @@ class PendingTable {
 
   Pending config_;
   LineTable lines_{};
-  std::vector<Answer> answers_{};  // a heap, the next one first
+  Answers answers_{};
   std::uint64_t in_use_{0};
   std::uint64_t max_in_use_{0};
-  std::uint64_t order_{0};
 };
 
 }  // namespace clprobe::simulator

@@ -3,7 +3,6 @@
 // had from cycles in which it stayed as it was is the difference of sums that all warps share.
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -27,11 +26,13 @@ bool is_blocked(Causes causes) { return (causes & ~cause::idle) != 0; }
 }  // namespace
 
 struct StallAccountant::Sums {
-  /// What a set of causes is: its type by Algorithm 1, and the part of it.
+  /// What a set of causes is, its type by Algorithm 1 and the part of it, and what it has got.
   struct Kind {
     Causes causes{0};
     Stall stall{Stall::none};
     std::optional<std::size_t> part{};
+    double blamed{0.0};
+    double open_slots{0.0};
   };
 
   /// What waited for one load, in each view.
@@ -50,19 +51,21 @@ struct StallAccountant::Sums {
   };
   /// A context, what its warp does, and the shares when that began.
   struct Seat {
-    Kind kind{.causes = cause::idle, .stall = Stall::idle};
+    Causes causes{cause::idle};
+    Stall stall{Stall::idle};
     std::uint32_t number{0};
+    std::size_t kind{0};        ///< in `kinds`
     std::size_t warp{nowhere};  ///< in `warps`
     std::uint64_t load{0};
     std::uint64_t there{0};
     double open_slots{0.0};
     double blamed{0.0};
+    /// Cycles of this warp by kind, those that have passed; in `warps` when another one comes.
+    std::vector<std::uint64_t> cycles{};
   };
 
   Breakdown gsi{};
   Breakdown all_causes{};
-  /// What each cause has of the open slots, by its bit; in `all_causes` at the end.
-  std::array<double, std::numeric_limits<Causes>::digits> open_by_cause{};
   std::map<std::uint32_t, std::size_t> places{};  // in `warps`, by number
   std::vector<Breakdown> warps{};
   std::vector<Seat> seats{};    // by context
@@ -73,21 +76,20 @@ struct StallAccountant::Sums {
   std::uint64_t flush_cycles{0};
   std::uint64_t issue_width{1};
   Priorities priorities{};
-  /// Those that were asked for last: all changes ask, and few sets occur.
-  std::array<Kind, 256> kinds{};
+  std::vector<Kind> kinds{};
+  /// Where those are that were asked for last: all changes ask, and few sets occur.
+  std::array<std::uint32_t, 256> kind_places{};
 
   Sums(std::uint64_t width, const Priorities& order) : issue_width(width), priorities(order) {}
 
-  const Kind& kind_of(Causes causes) {
+  std::size_t kind_of(Causes causes) {
     constexpr Causes golden = 0x9e3779b1U;
-    Kind& kind = kinds[causes * golden >> 24U];
-    if (kind.causes != causes) {
-      kind.causes = causes;
-      kind.stall = classify_instruction(conditions_of(causes), priorities);
-      kind.part = part_of(kind.stall, causes);
-    }
-    return kind;
+    std::uint32_t& place = kind_places[causes * golden >> 24U];
+    if (place >= kinds.size() || kinds[place].causes != causes) place = search_kind(causes);
+    return place;
   }
+  /// Makes it if it is not there.
+  std::uint32_t search_kind(Causes causes);
 
   Waited& waited_for(std::uint64_t load) {
     if (loads.size() <= load) loads.resize(std::max<std::size_t>(load + 1, 2 * loads.size()));
@@ -106,10 +108,12 @@ struct StallAccountant::Sums {
   }
   void see(const CycleState& state);
   void enter(Seat& seat, const WarpState& warp);
-  void leave(const Seat& seat);
+  void leave(Seat& seat);
   void see_slots(double cycles, std::uint64_t issued);
   void see_stall(double cycles);
-  void share_all_causes(const Seat& seat, double share);
+  /// Adds to its warp what the seat has counted.
+  void end_warp(Seat& seat);
+  void share_all_causes(const Kind& kind);
   /// What is left to add when nothing more is seen.
   void end();
 };
@@ -134,10 +138,24 @@ void StallAccountant::Sums::see(const CycleState& state) {
   }
 }
 
+std::uint32_t StallAccountant::Sums::search_kind(Causes causes) {
+  const auto found = std::find_if(kinds.begin(), kinds.end(),
+                                  [causes](const Kind& each) { return each.causes == causes; });
+  const auto place = static_cast<std::uint32_t>(found - kinds.begin());
+  if (found == kinds.end()) {
+    const Stall stall = classify_instruction(conditions_of(causes), priorities);
+    kinds.push_back({.causes = causes, .stall = stall, .part = part_of(stall, causes)});
+  }
+  return place;
+}
+
 void StallAccountant::Sums::enter(Seat& seat, const WarpState& warp) {
-  seat.kind = kind_of(warp.causes);
+  seat.causes = warp.causes;
   if (warp.causes == cause::idle) return;
+  seat.kind = kind_of(warp.causes);
+  seat.stall = kinds[seat.kind].stall;
   if (seat.number != warp.number || seat.warp == nowhere) {
+    end_warp(seat);
     seat.number = warp.number;
     seat.warp = place_of(warp.number);
   }
@@ -145,32 +163,43 @@ void StallAccountant::Sums::enter(Seat& seat, const WarpState& warp) {
   seat.there = shares.there;
   if (!is_blocked(warp.causes)) return;
   seat.open_slots = shares.open_slots;
-  const auto type = static_cast<std::size_t>(seat.kind.stall);
+  const auto type = static_cast<std::size_t>(seat.stall);
   seat.blamed = shares.blamed[type];
   ++blocked;
   ++blocked_by[type];
 }
 
-void StallAccountant::Sums::leave(const Seat& seat) {
-  if (seat.kind.causes == cause::idle) return;
-  const auto there = static_cast<double>(shares.there - seat.there);
-  add_with_part(warps[seat.warp], seat.kind, there);
-  const bool waits = seat.kind.stall == Stall::memory_data;
+void StallAccountant::Sums::leave(Seat& seat) {
+  if (seat.causes == cause::idle) return;
+  const std::uint64_t there = shares.there - seat.there;
+  if (seat.cycles.size() <= seat.kind) seat.cycles.resize(kinds.size());
+  seat.cycles[seat.kind] += there;
+  const bool waits = seat.stall == Stall::memory_data;
   if (waits) {
     Waited& waited = waited_for(seat.load);
-    waited.warp += there;
+    waited.warp += static_cast<double>(there);
     waited.number = seat.number;
   }
-  if (!is_blocked(seat.kind.causes)) return;
-  const auto type = static_cast<std::size_t>(seat.kind.stall);
+  if (!is_blocked(seat.causes)) return;
+  const auto type = static_cast<std::size_t>(seat.stall);
   --blocked;
   --blocked_by[type];
+  Kind& kind = kinds[seat.kind];
   const double blamed = shares.blamed[type] - seat.blamed;
-  if (blamed > 0.0) {
-    add_with_part(gsi, seat.kind, blamed);
-    if (waits) waited_for(seat.load).gsi += blamed;
+  kind.blamed += blamed;
+  if (waits) waited_for(seat.load).gsi += blamed;
+  const double open_slots = shares.open_slots - seat.open_slots;
+  kind.open_slots += open_slots;
+  if ((seat.causes & cause::memory_data) == 0) return;
+  waited_for(seat.load).all_causes += open_slots / static_cast<double>(std::popcount(seat.causes));
+}
+
+void StallAccountant::Sums::end_warp(Seat& seat) {
+  for (std::size_t place = 0; place < seat.cycles.size(); ++place) {
+    if (seat.cycles[place] == 0) continue;
+    add_with_part(warps[seat.warp], kinds[place], static_cast<double>(seat.cycles[place]));
   }
-  share_all_causes(seat, shares.open_slots - seat.open_slots);
+  seat.cycles.clear();
 }
 
 /// As many slots as could have issued: those of the machine, or of the warps that are there.
@@ -200,21 +229,24 @@ void StallAccountant::Sums::see_stall(double cycles) {
   shares.blamed[type] += cycles / static_cast<double>(blocked_by[type]);
 }
 
-void StallAccountant::Sums::share_all_causes(const Seat& seat, double share) {
-  const double each = share / static_cast<double>(std::popcount(seat.kind.causes));
-  for (Causes left = seat.kind.causes; left != 0; left &= left - 1) {
-    open_by_cause[static_cast<std::size_t>(std::countr_zero(left))] += each;
+/// Each of its causes, by itself, has an equal part.
+void StallAccountant::Sums::share_all_causes(const Kind& kind) {
+  const double each = kind.open_slots / static_cast<double>(std::popcount(kind.causes));
+  for (Causes left = kind.causes; left != 0; left &= left - 1) {
+    const Causes causes = left & (~left + 1);
+    const Stall stall = classify_instruction(conditions_of(causes), priorities);
+    add_with_part(all_causes, {.stall = stall, .part = part_of(stall, causes)}, each);
   }
-  if ((seat.kind.causes & cause::memory_data) != 0) waited_for(seat.load).all_causes += each;
 }
 
 void StallAccountant::Sums::end() {
-  for (const Seat& each : seats) leave(each);
-  for (std::size_t bit = 0; bit < open_by_cause.size(); ++bit) {
-    const Causes causes = Causes{1} << bit;
-    if (open_by_cause[bit] > 0.0) {
-      add_with_part(all_causes, kind_of(causes), open_by_cause[bit]);
-    }
+  for (Seat& each : seats) {
+    leave(each);
+    end_warp(each);
+  }
+  for (const Kind& each : kinds) {
+    if (each.blamed > 0.0) add_with_part(gsi, each, each.blamed);
+    if (each.open_slots > 0.0) share_all_causes(each);
   }
   for (const Waited& each : loads) {
     add(gsi.memory_data, each.level, each.gsi);

@@ -166,6 +166,28 @@ TEST_CASE("the number of threads may change while it runs") {
   }
 }
 
+TEST_CASE("a lock that is asked for at no distance is served in the next cycle") {
+  Machine machine = preset("gsi");
+  machine.sharing.coherence = Coherence::gpu;
+  machine.l2.latency_cycles = {1, 1};
+  Trace trace;
+  trace.locks = {{.address = 4096, .is_shared = true}};
+  trace.programs = {{acquire(0), release(0), repeat(0, 50)}, {alu(1), repeat(0, 500)}};
+  for (std::uint32_t unit = 0; unit < 2; ++unit) {
+    trace.groups.push_back(make_group(machine, 64, 0, 10 * unit));
+    trace.groups.back().warps[1].program = 1;
+  }
+  for (const std::size_t threads : {1U, 2U}) {
+    const Run seen = run(machine, trace, 2, limited(), threads);
+    // A unit that was stepped twice in a cycle would have issued twice.
+    for (std::size_t unit = 0; unit < 2; ++unit) {
+      std::uint64_t issued = 0;
+      for (const Told& each : seen.told[unit]) issued += each.issued;
+      CHECK(issued == seen.results[unit].warp_instructions);
+    }
+  }
+}
+
 TEST_CASE("units that take lines out of each other's first levels are stepped by one thread") {
   Machine machine = preset("gsi");
   Trace trace;
