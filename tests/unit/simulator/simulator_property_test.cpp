@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "clprobe/simulator.hpp"
+#include "simulator/pending_table.hpp"
 #include "unit/random_traces.hpp"
 #include "unit/rounds.hpp"
 
@@ -230,6 +231,30 @@ TEST_CASE("the seed places latencies within their ranges, and nothing else") {
   CHECK(latencies.size() > 25);
   std::sort(totals.begin(), totals.end());
   CHECK(std::unique(totals.begin(), totals.end()) - totals.begin() > 15);
+}
+
+TEST_CASE("answers come in the order of their times, those of one time as they were pushed") {
+  Random random(12);
+  Answers answers;
+  std::uint64_t waiting = 0;
+  std::uint64_t pushed = 0;
+  for (int round = 0; round < 3000; ++round) {
+    if (waiting == 0 || random.chance(0.55)) {
+      answers.push({.ready = pushed / 4 + random.below(6), .line = pushed});
+      ++pushed;
+      ++waiting;
+      continue;
+    }
+    --waiting;
+    const std::uint64_t next = answers.next();
+    const Answer first = answers.pop();
+    REQUIRE(first.ready == next);
+    if (waiting == 0) continue;
+    REQUIRE(answers.next() >= first.ready);
+    Answers rest = answers;
+    const Answer second = rest.pop();
+    if (second.ready == first.ready) REQUIRE(second.line > first.line);
+  }
 }
 
 TEST_CASE("random machines survive their files") {
