@@ -87,7 +87,7 @@ def for_cuda(ptx: str) -> str:
         if number in GROUPS:
             return f"mov.u32 {found.group(1)}, %nctaid.{GROUPS[number]};"
         raise PtxError(f"the kernel reads %envreg{number}")
-    made = re.sub(r"mov\.[bu]32\s+(%\w+),\s*%envreg(\d+);", register, ptx)
+    made = re.sub(r"mov\.(?:b|u)32\s+(%\w+),\s*%envreg(\d+);", register, ptx)
     made = re.sub(r"^(\.target\s+\w+)\s*,\s*texmode_independent", r"\1", made, flags=re.M)
     # CUDA knows no spaces of parameters; the instructions say theirs.
     return re.sub(r"\s\.ptr(?:\s+\.\w+)?(?:\s+\.align\s+\d+)?", "", made)

@@ -65,8 +65,8 @@ typedef word cursor;
 #define CURSOR_AT(offset) ((word)(offset))
 #endif
 
-// NVIDIA's compiler carries an offset from one iteration to the next in 64 bits, as its address has,
-// and widens it behind the last load: 17 cycles, in which nothing loads. Of what comes out of
+// NVIDIA's compiler carries an offset from one iteration to the next in 64 bits, as its address
+// has, and widens it behind the last load: 17 cycles, in which nothing loads. Of what comes out of
 // assembly it knows 32 bits alone.
 #if defined(__NV_CL_C_VERSION) && ADDRESS != ADDRESS_POINTER && !WIDE
 #define FORGET(at) __asm__ volatile("" : "+r"(at));

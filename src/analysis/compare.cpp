@@ -185,6 +185,7 @@ class Comparator {
                            : judge(baseline.finding, other.finding, made_.threshold);
     look_at_curves(baseline.result, other.result, baseline.finding, other.finding, judged);
     if (doubts.is_same_device()) {
+      leave_to_several_runs(baseline.finding, other.finding, judged);
       look_at_levels(baseline.result, other.result, finding, other.finding.finding, judged);
     }
     if (!is_change(judged.verdict)) return judged;

@@ -12,6 +12,11 @@ Verdict direction_of(const Finding& finding, bool is_more);
 /// Whether a change of one device may be of this run alone, and only several a side can tell.
 bool passes_with_run(const ComparedFinding& baseline, const ComparedFinding& other);
 
+/// Of one device, with one run a side: makes a change unclear that may be of this run, or of others
+/// on the host of a virtual machine.
+void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFinding& other,
+                           Judgement& judged);
+
 inline bool is_change(Verdict verdict) {
   return verdict != Verdict::same && verdict != Verdict::unclear;
 }

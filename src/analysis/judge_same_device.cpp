@@ -156,7 +156,13 @@ Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFindi
                             double threshold) {
   const auto [from, to] = without_common_error(baseline, other);
   Judgement judged = judge_by_clocks(from, to, threshold);
-  if (!is_change(judged.verdict) || !is_of_single_runs(baseline, other)) return judged;
+  leave_to_several_runs(baseline, other, judged);
+  return judged;
+}
+
+void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFinding& other,
+                           Judgement& judged) {
+  if (!is_change(judged.verdict) || !is_of_single_runs(baseline, other)) return;
   if (passes_with_run(baseline, other)) {
     judged.verdict = Verdict::unclear;
     judged.reason += "; but that may be of one run: compare several a side";
@@ -166,7 +172,6 @@ Judgement judge_same_device(const ComparedFinding& baseline, const ComparedFindi
         "; but others on a virtual machine's host may do that for all of a run: compare several a "
         "side";
   }
-  return judged;
 }
 
 }  // namespace clprobe

@@ -13,7 +13,7 @@ Asked::Asked(const Request& request)
       series(request.series),
       sizes(request.own.sizes("sizes")),
       step(request.own.size("step")),
-      unroll(request.own.number("unroll")),
+      unroll(request.own.number("unroll").value_or(RingShape{}.unroll)),
       address(
           value_in(address_table, request.own.word("address")).value_or(AddressForm::automatic)) {}
 

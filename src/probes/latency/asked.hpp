@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +19,7 @@ struct Asked {
   std::vector<std::string> series{};
   std::vector<SizeRange> sizes{};
   Bytes step{};
-  std::optional<std::uint64_t> unroll{};
+  std::uint64_t unroll{};
   AddressForm address{AddressForm::automatic};
 
   explicit Asked(const Request& request);

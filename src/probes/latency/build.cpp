@@ -33,11 +33,6 @@ std::string table_text(const RingShape& shape, std::uint32_t key) {
   return fmt::format("constant uint table[{}] = {{{}}};\n", words.size(), fmt::join(words, ","));
 }
 
-std::uint64_t usual_unroll(Space space, DeviceType type) {
-  const bool is_short = space == Space::local || space == Space::constant_program;
-  return is_short && type != DeviceType::cpu ? 64 : RingShape{}.unroll;
-}
-
 std::vector<KernelVariant> variants() {
   std::vector<KernelVariant> all;
   for (const SeriesSpec& series : all_series()) {
@@ -52,12 +47,6 @@ std::vector<KernelVariant> variants() {
       const Bytes small = series.space == Space::local ? kibibytes(4) : gibibytes(1);
       shape.buffer_bytes = small.count;
       all.push_back({build_options(series, shape), preamble});
-      const std::uint64_t more = usual_unroll(series.space, DeviceType::gpu);
-      if (!series.is_looped && more != shape.unroll) {
-        RingShape longer = shape;
-        longer.unroll = more;
-        all.push_back({build_options(series, longer), preamble});
-      }
       // Constants and images are cut from the buffer that global rings need.
       if (!has_store(series.space)) continue;
       shape.buffer_bytes = gibibytes(32).count;

@@ -25,12 +25,6 @@ inline constexpr std::string_view smallest_table = "constant uint table[4] = {0}
 /// The table of SPACE 2 as a program text. `key`: of the order of the nodes.
 std::string table_text(const RingShape& shape, std::uint32_t key);
 
-/// Loads per iteration where nobody asked for a number. Behind a load from an on-chip memory that
-/// takes 23 or 28 cycles, as an H200's local memory and constants, the end of the loop adds 5:
-/// among 16 loads 1.3 %, among 64 it is to be a quarter of that. A CPU has neither memory, and its
-/// compilers take longer.
-std::uint64_t usual_unroll(Space space, DeviceType type);
-
 /// Every way to build the file for the default unrolling.
 std::vector<KernelVariant> variants();
 

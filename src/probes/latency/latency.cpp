@@ -51,11 +51,10 @@ constexpr Option options[]{
      .value = Size{.multiple_of = 8}},
     {.name = "unroll",
      .value_name = "N",
-     .summary = "loads per iteration of a chase, 1 to 64",
-     .details = "Loads per iteration of a pointer chase, from 1 to 64; 16 by default, on GPUs 64 "
-                "from local memory and from constants of the program. With few, the loop's own "
-                "instructions show in the time; with many, the kernel may leave the instruction "
-                "cache.",
+     .summary = "loads per iteration of a chase, 1 to 64 (default 16)",
+     .details = "Loads per iteration of a pointer chase, from 1 to 64; 16 by default. With few, "
+                "the loop's own instructions show in the time; with many, the kernel may leave "
+                "the instruction cache.",
      .value = Number{1, 64}},
     {.name = "address",
      .value_name = "FORM",
@@ -222,13 +221,11 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       const Bytes buffer = is_cut_from_store(*series.spec) ? store : sizes[i].back();
       Point point;
       point.series = series.spec->name;
-      const std::uint64_t usual = usual_unroll(series.spec->space, device.type);
-      const std::uint64_t unroll = asked.unroll.value_or(usual);
       write_shape(RingShape{.working_set_bytes = size.count,
                             .step_bytes = series.step.count,
                             .line_bytes = line_of(device, asked).count,
                             .address = series.address,
-                            .unroll = series.spec->is_looped ? 1 : unroll,
+                            .unroll = series.spec->is_looped ? 1 : asked.unroll,
                             .buffer_bytes = buffer.count},
                   point);
       result.points.push_back(std::move(point));

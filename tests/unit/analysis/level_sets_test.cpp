@@ -281,6 +281,7 @@ TEST_CASE("what passes with a run is one row where it is unclear, and one alone 
     for (const double time : times) {
       Finding finding{.name = "build_time", .unit = "seconds", .role = Role::passing};
       finding.series = "series " + std::to_string(result.findings.size());
+      finding.better = Better::less;
       finding.value = time;
       finding.low = 0.99 * time;
       finding.high = 1.01 * time;

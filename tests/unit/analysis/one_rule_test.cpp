@@ -272,6 +272,23 @@ TEST_CASE("brackets that touch are told apart where the curves between them are"
   CHECK(looked_at(run_of(2000, 1950, 2050, 1.4), run_of(2100, 2040, 2600, 1.4)) == Verdict::same);
 }
 
+TEST_CASE("what curves tell of a virtual machine's caches takes several runs a side") {
+  const auto worse = [](bool is_virtual, std::size_t degrees) {
+    ComparedResult before = run_of(2400, 2300, 2600, 1.4);
+    ComparedResult after = run_of(2000, 1950, 2300, 1.4);
+    for (ComparedResult* const each : {&before, &after}) {
+      each->findings[0].is_of_virtual_cpu = is_virtual;
+      each->findings[0].degrees = degrees;
+    }
+    const std::array runs{RunDigest{.file = "a", .device = "Made", .results = {before}},
+                          RunDigest{.file = "b", .device = "Made", .results = {after}}};
+    return compare(runs, 0, threshold).counts[1].worse;
+  };
+  CHECK(worse(false, normal_degrees) == 1);
+  CHECK(worse(true, normal_degrees) == 0);
+  CHECK(worse(true, 4) == 1);
+}
+
 TEST_CASE("curves that cross between two capacities do not tell them apart") {
   const ComparedResult small = run_of(2000, 1950, 2300, 1.4);
   // Six sizes lie between, which this changes in turn.
