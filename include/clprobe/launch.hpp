@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "clprobe/includes.hpp"
 #include "clprobe/launch_image.hpp"
 
 namespace clprobe::bundle {
@@ -47,14 +48,25 @@ struct NdRange {
 struct Unit {
   std::string sha256{};  ///< of the text; empty: the text is given beside the description
   std::string options{};
+  std::vector<includes::Include> includes{};  ///< what of the program's headers it includes
 
   friend bool operator==(const Unit&, const Unit&) = default;
+};
+
+/// A file that a unit, or another header, includes.
+struct Header {
+  std::string name{};  ///< without folders; for messages alone
+  std::string sha256{};
+  std::vector<includes::Include> includes{};
+
+  friend bool operator==(const Header&, const Header&) = default;
 };
 
 /// One unit is built; several are compiled, and linked with the options of their own.
 struct Program {
   std::vector<Unit> units{};
   std::string link_options{};
+  std::vector<Header> headers{};  ///< of all units
 
   friend bool operator==(const Program&, const Program&) = default;
 };
@@ -176,9 +188,14 @@ std::string make_contents(const Contents& contents, std::uint64_t seed);
 /// A launch with its texts; its objects stay where they are until they are asked for.
 struct Bundle {
   Launch launch{};
-  std::vector<std::string> texts{};  ///< of each unit
-  std::string folder{};              ///< of its objects
-  std::string id{};                  ///< the hash of what the launch is made of, 16 digits
+  std::vector<std::string> texts{};    ///< of each unit, with its headers in it
+  std::vector<std::string> options{};  ///< of each unit, without folders of headers
+  /// What some unit includes that is not there, as it is written: an #error stands in its place,
+  /// where it may be that nobody looks.
+  std::vector<std::string> missing{};
+  std::vector<std::string> given_texts{};  ///< of each unit, as the program gave it to OpenCL
+  std::string folder{};                    ///< of its objects
+  std::string id{};                        ///< the hash of what the launch is made of, 16 digits
 
   friend bool operator==(const Bundle&, const Bundle&) = default;
 };
@@ -188,7 +205,8 @@ struct Bundle {
 Bundle read_bundle(const std::string& folder);
 
 /// A kernel's text, and a launch of it that a person describes, or that was captured with another
-/// text. Objects that were captured are sought beside the description. Throws FormatError.
+/// text. Objects that were captured are sought beside the description; headers that are not in it,
+/// beside the text and in the folders of the options. Throws FormatError.
 Bundle read_described(const std::string& text_path, const std::string& launch_path);
 
 /// Where a bundle comes from: its folder, or a description and the file of the kernel's text.

@@ -137,6 +137,11 @@ inline constexpr std::size_t entry_at_once_word = 2;  ///< of the room: how many
 /// goes on into the kernel.
 NdRange range_of_groups(const NdRange& launch, std::uint64_t groups);
 
+/// The text with an #error in place of each line that defines, or undefines, a work-item function
+/// that ours renames: of a branch that no compiler takes it is in nobody's way, and another one
+/// does not build. A function of such a name does not build behind a macro of that name.
+std::string without_redefinitions(std::string_view text);
+
 /// Whether a factor can be taken away from a kernel.
 enum class Possibility : std::uint8_t { usable, not_present, refused };
 
@@ -166,8 +171,9 @@ struct Program {
 };
 
 /// `kernel` as the program's text defines it, with all functions and macros that it reaches, in
-/// either branch of #if. Refuses all but the renaming where there is no such kernel in the text, as
-/// where its name comes out of a macro, or where not all of the text is at hand.
+/// either branch of #if; a work-item function that it defines there is the compiler's to find
+/// (`without_redefinitions`). Refuses all but the renaming where there is no such kernel in the
+/// text, as where its name comes out of a macro, or where not all of the text is at hand.
 Judgement judge(const Program& program, std::string_view kernel);
 
 /// A parameter of a kernel.

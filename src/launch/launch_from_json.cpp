@@ -10,6 +10,7 @@
 #include "clprobe/launch.hpp"
 #include "launch/argument_from_json.hpp"
 #include "launch/image_from_json.hpp"
+#include "launch/json_parts.hpp"
 #include "launch/scalar.hpp"
 #include "run/json.hpp"
 
@@ -17,24 +18,6 @@ namespace clprobe::bundle {
 namespace {
 
 using json::Cursor;
-
-constexpr std::size_t sha256_digits = 64;
-constexpr std::size_t max_options_bytes = std::size_t{64} << 10U;
-
-std::string text_of(const Cursor& cursor, std::size_t max_bytes = max_name_bytes) {
-  std::string text = cursor.text();
-  if (text.size() > max_bytes) cursor.refuse(fmt::format("at most {} bytes", max_bytes));
-  if (text.find('\0') != std::string::npos) cursor.refuse("a string without a zero in it");
-  return text;
-}
-
-std::string hash_in(const Cursor& cursor) {
-  std::string text = text_of(cursor);
-  const bool is_hash = text.size() == sha256_digits &&
-                       text.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!is_hash) cursor.refuse("a SHA-256 in 64 small hexadecimal digits");
-  return text;
-}
 
 /// What a kernel and a buffer may be called.
 std::string identifier_in(const Cursor& cursor) {
@@ -51,36 +34,6 @@ double sane_number(const Cursor& cursor, double most) {
   const double number = cursor.number();
   if (number < 0.0 || number > most) cursor.refuse(fmt::format("a number from 0 to {}", most));
   return number;
-}
-
-template <typename Read>
-auto read_each(const Cursor& cursor, std::size_t max_count, Read read) {
-  std::vector<decltype(read(cursor))> values;
-  cursor.for_each_element([&](const Cursor& each) {
-    if (values.size() == max_count) each.refuse(fmt::format("at most {} elements", max_count));
-    values.push_back(read(each));
-  });
-  return values;
-}
-
-Unit read_unit(const Cursor& cursor) {
-  constexpr std::array<std::string_view, 2> keys{"sha256", "options"};
-  const auto [hash, options] = cursor.members(keys);
-  Unit unit;
-  if (!hash.is_missing()) unit.sha256 = hash_in(hash);
-  if (!options.is_missing()) unit.options = text_of(options, max_options_bytes);
-  return unit;
-}
-
-Program read_program(const Cursor& cursor) {
-  if (cursor.is_missing()) return {.units = {Unit{}}};
-  constexpr std::array<std::string_view, 2> keys{"units", "link_options"};
-  const auto [units, link_options] = cursor.members(keys);
-  Program program;
-  program.units = read_each(units, max_units, read_unit);
-  if (program.units.empty()) units.refuse("at least one unit");
-  if (!link_options.is_missing()) program.link_options = text_of(link_options, max_options_bytes);
-  return program;
 }
 
 Contents read_contents(const Cursor& type, const Cursor& count, const Cursor& fill,

@@ -105,10 +105,28 @@ std::string sizes_of(const Sizes& sizes, std::uint32_t dimensions) {
   return array_of(used, false, [](std::uint64_t size) { return std::to_string(size); });
 }
 
+std::string write_includes(const std::vector<includes::Include>& list) {
+  return array_of(list, false, [](const includes::Include& each) {
+    Members members;
+    members.add_text("written", each.written);
+    members.add_number("header", each.header);
+    return members.object();
+  });
+}
+
 std::string write_unit(const Unit& unit) {
   Members members;
   if (!unit.sha256.empty()) members.add_text("sha256", unit.sha256);
   if (!unit.options.empty()) members.add_text("options", unit.options);
+  if (!unit.includes.empty()) members.add("includes", write_includes(unit.includes));
+  return members.object();
+}
+
+std::string write_header(const Header& header) {
+  Members members;
+  members.add_text("name", header.name);
+  members.add_text("sha256", header.sha256);
+  if (!header.includes.empty()) members.add("includes", write_includes(header.includes));
   return members.object();
 }
 
@@ -116,6 +134,9 @@ std::string write_program(const Program& program) {
   Members members;
   members.add("units", array_of(program.units, false, write_unit));
   if (!program.link_options.empty()) members.add_text("link_options", program.link_options);
+  if (!program.headers.empty()) {
+    members.add("headers", array_of(program.headers, false, write_header));
+  }
   return members.object();
 }
 

@@ -2,8 +2,11 @@
 // The files of a bundle.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include "clprobe/launch.hpp"
 #include "system/read_file.hpp"
@@ -60,20 +63,94 @@ std::string id_of(Launch launch, const std::vector<std::string>& texts) {
   return sha256_of(all).substr(0, id_digits);
 }
 
+/// The texts of the headers, which are one bundle's and have to stay within what one may have.
+std::vector<std::string> read_headers(const Program& program, const std::string& folder) {
+  std::vector<std::string> texts;
+  std::size_t left = includes::max_header_bytes;
+  for (const Header& each : program.headers) {
+    texts.push_back(read_hashed(path_in(folder, text_file(each.sha256)), each.sha256, left));
+    left -= texts.back().size();
+  }
+  return texts;
+}
+
+/// What a unit includes, with the headers of the whole program.
+includes::Gathered gathered_of(const Program& program, const Unit& unit,
+                               const std::vector<std::string>& header_texts) {
+  includes::Gathered gathered{.includes = unit.includes};
+  for (std::size_t i = 0; i < program.headers.size(); ++i) {
+    const Header& header = program.headers[i];
+    gathered.headers.push_back({header.name, header_texts[i], header.includes});
+  }
+  return gathered;
+}
+
+/// Adds a unit as it is built.
+void add_unit(const std::string& text, const std::string& options,
+              const includes::Gathered& gathered, Bundle& bundle) {
+  std::optional<includes::Whole> whole = includes::whole_text(text, options, gathered);
+  if (!whole) {
+    throw FormatError(fmt::format("a text of the program has more than {} bytes with its headers",
+                                  includes::max_whole_bytes));
+  }
+  bundle.given_texts.push_back(text);
+  bundle.texts.push_back(std::move(whole->text));
+  bundle.options.push_back(includes::without_folders(options));
+  for (std::string& each : whole->missing) bundle.missing.push_back(std::move(each));
+}
+
+/// A file that is included by a text that a person named: one that they may read anyway.
+std::optional<std::string> read_header_file(const std::string& path, std::size_t max_bytes) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  try {
+    return system::read_file(path, max_bytes);
+  } catch (const std::system_error&) {
+    return std::nullopt;
+  }
+}
+
+/// Headers beside the text, and in folders that the options name; those of the bundle come first.
+includes::Gathered with_files(const std::string& text_path, const std::string& text,
+                              const std::string& options, includes::Gathered gathered) {
+  std::error_code error;
+  const includes::Files files{.read = read_header_file,
+                              .working_folder = fs::current_path(error).string(),
+                              .text_folders = {fs::path(text_path).parent_path().string()}};
+  includes::Gathered found = includes::gather(text, options, files);
+  const std::size_t before = gathered.headers.size();
+  const auto is_known = [&](const includes::Include& include) {
+    return std::any_of(
+        gathered.includes.begin(), gathered.includes.end(),
+        [&](const includes::Include& each) { return each.written == include.written; });
+  };
+  for (includes::Header& each : found.headers) {
+    for (includes::Include& include : each.includes) include.header += before;
+    gathered.headers.push_back(std::move(each));
+  }
+  for (const includes::Include& each : found.includes) {
+    if (!is_known(each)) gathered.includes.push_back({each.written, each.header + before});
+  }
+  return gathered;
+}
+
 }  // namespace
 
 Bundle read_bundle(const std::string& folder) {
   Bundle bundle{.folder = folder};
   const std::string path = path_in(folder, std::string(launch_file));
   bundle.launch = read_launch_file(path);
-  for (const Unit& unit : bundle.launch.program.units) {
+  const Program& program = bundle.launch.program;
+  const std::vector<std::string> headers = read_headers(program, folder);
+  for (const Unit& unit : program.units) {
     if (unit.sha256.empty()) {
       throw FormatError(
           fmt::format("{} names no text: give the kernel's with --kernel-file FILE.cl --launch {}",
                       quote(path), quote(path)));
     }
-    bundle.texts.push_back(
-        read_hashed(path_in(folder, text_file(unit.sha256)), unit.sha256, max_text_bytes));
+    const std::string text =
+        read_hashed(path_in(folder, text_file(unit.sha256)), unit.sha256, max_text_bytes);
+    add_unit(text, unit.options, gathered_of(program, unit, headers), bundle);
   }
   bundle.id = id_of(bundle.launch, bundle.texts);
   return bundle;
@@ -82,13 +159,17 @@ Bundle read_bundle(const std::string& folder) {
 Bundle read_described(const std::string& text_path, const std::string& launch_path) {
   const std::string folder = fs::path(launch_path).parent_path().string();
   Bundle bundle{.launch = read_launch_file(launch_path), .folder = folder};
-  std::vector<Unit>& units = bundle.launch.program.units;
-  if (units.size() != 1) {
+  Program& program = bundle.launch.program;
+  if (program.units.size() != 1) {
     throw FormatError(
         fmt::format("{} has several texts: leave --kernel-file out", quote(launch_path)));
   }
-  bundle.texts.push_back(read_plain(text_path, max_text_bytes));
-  units.front().sha256 = sha256_of(bundle.texts.front());
+  Unit& unit = program.units.front();
+  const std::string text = read_plain(text_path, max_text_bytes);
+  const std::vector<std::string> headers = read_headers(program, folder);
+  add_unit(text, unit.options,
+           with_files(text_path, text, unit.options, gathered_of(program, unit, headers)), bundle);
+  unit.sha256 = sha256_of(text);
   bundle.id = id_of(bundle.launch, bundle.texts);
   return bundle;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "layer/above.hpp"
+#include "layer/header_files.hpp"
 #include "layer/programs.hpp"
 
 namespace clprobe::layer {
@@ -60,7 +61,10 @@ cl_program CL_API_CALL create_from_built_in(cl_context context, cl_uint count,
 void note_options(cl_program program, const char* options, const char* problem) {
   note([&](Known& known) {
     KnownProgram what = known.program(program);
-    for (KnownProgram::Unit& unit : what.units) unit.options = options == nullptr ? "" : options;
+    for (KnownProgram::Unit& unit : what.units) {
+      unit.options = options == nullptr ? "" : options;
+      unit.headers = find_headers(unit.text, unit.options);
+    }
     if (problem != nullptr) what.problem = problem;
     known.note_program(program, std::move(what));
   });

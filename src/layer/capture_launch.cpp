@@ -46,6 +46,13 @@ void* handle_in(const std::string& value) {
   return handle;
 }
 
+/// The headers of a unit stand behind those of others.
+std::vector<includes::Include> counted_from(std::size_t first,
+                                            std::vector<includes::Include> list) {
+  for (includes::Include& each : list) each.header += first;
+  return list;
+}
+
 [[noreturn]] void refuse_argument(cl_uint index, std::string_view what) {
   throw Refusal("its argument " + std::to_string(index) + " is " + std::string(what));
 }
@@ -66,12 +73,26 @@ void CaptureLaunch::finish_queues() const {
   if (failed != CL_SUCCESS) throw Refusal("what was launched before it failed");
 }
 
+void CaptureLaunch::take_headers(const std::vector<includes::Header>& headers) {
+  const std::size_t first = launch_.program.headers.size();
+  for (const includes::Header& each : headers) {
+    launch_.program.headers.push_back(
+        {each.name, files_.add_text(each.text), counted_from(first, each.includes)});
+  }
+}
+
 void CaptureLaunch::take_program(const KnownKernel& kernel) {
   if (kernel.program == nullptr) throw Refusal("its program came by an extension");
   if (!kernel.program->problem.empty()) throw Refusal(kernel.program->problem);
   if (kernel.program->units.size() > bundle::max_units) throw Refusal("its program has many units");
   for (const KnownProgram::Unit& unit : kernel.program->units) {
-    launch_.program.units.push_back({files_.add_text(unit.text), unit.options});
+    const std::size_t first = launch_.program.headers.size();
+    bundle::Unit taken{files_.add_text(unit.text), unit.options};
+    if (first + unit.headers.headers.size() <= includes::max_headers) {
+      taken.includes = counted_from(first, unit.headers.includes);
+      take_headers(unit.headers.headers);
+    }
+    launch_.program.units.push_back(std::move(taken));
   }
   launch_.program.link_options = kernel.program->link_options;
 }

@@ -28,6 +28,7 @@ class CaptureLaunch {
  private:
   void finish_queues() const;
   void take_program(const KnownKernel& kernel);
+  void take_headers(const std::vector<includes::Header>& headers);
   void take_arguments(cl_kernel kernel, const KnownKernel& known);
   bundle::Argument take_argument(cl_kernel kernel, cl_uint index, const KnownArgument& known);
   bundle::Argument take_buffer(const KnownMemory& memory);

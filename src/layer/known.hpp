@@ -15,6 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "clprobe/includes.hpp"
 #include "layer/opencl.hpp"
 
 namespace clprobe::layer {
@@ -24,6 +25,7 @@ struct KnownProgram {
   struct Unit {
     std::string text{};
     std::string options{};
+    includes::Gathered headers{};  ///< that the driver found when the program was built
   };
   std::vector<Unit> units{};
   std::string link_options{};

@@ -12,14 +12,11 @@
 #include "prelude/flow.hpp"
 #include "prelude/memory_names.hpp"
 #include "prelude/reach.hpp"
+#include "prelude/renamed.hpp"
 
 namespace clprobe::prelude {
 namespace {
 
-constexpr std::array<std::string_view, 5> renamed{
-    "get_group_id", "get_global_id", "get_global_offset", "get_global_linear_id", "get_work_dim"};
-// By an entry (cl/entry.clh), and not by the prelude.
-constexpr std::array<std::string_view, 2> renamed_by_entry{"get_num_groups", "get_global_size"};
 constexpr std::array<std::string_view, 2> barrier_names{"barrier", "work_group_barrier"};
 // Of a setting without lanes, besides.
 constexpr std::array<std::string_view, 2> renamed_without_lanes{"get_local_id",
@@ -53,8 +50,18 @@ const Token* find_one_of(const Reach& reach, const Names& names) {
   });
 }
 
+/// In a branch that the compiler may leave out: where it does not, no text builds behind ours
+/// (without_redefinitions).
 template <typename Names>
 std::optional<std::string> defined_again(const Reach& reach, const Names& names) {
+  for (const std::string_view name : names) {
+    if (reach.defines_always(name)) return fmt::format("the program defines {} itself", name);
+  }
+  return std::nullopt;
+}
+
+template <typename Names>
+std::optional<std::string> defined_anywhere(const Reach& reach, const Names& names) {
   for (const std::string_view name : names) {
     if (reach.defines(name)) return fmt::format("the program defines {} itself", name);
   }
@@ -175,7 +182,7 @@ Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
   if (find_one_of(reach, barrier_names) == nullptr) {
     return {Possibility::not_present, "no barrier in the text"};
   }
-  if (const auto again = defined_again(reach, barrier_names)) return refused(*again);
+  if (const auto again = defined_anywhere(reach, barrier_names)) return refused(*again);
   std::set<std::string_view> racy = names.local;
   // A barrier for global memory keeps what the kernel writes there in order as well.
   const auto is_global_fence = [](std::string_view word) {
@@ -227,7 +234,7 @@ Verdict judge_atomics(const Reach& reach) {
 /// Where a sub-group does what one lane does, nothing of what the others would have stored is
 /// there, and they all store to one place.
 Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
-  if (const auto again = defined_again(reach, renamed_without_lanes)) return refused(*again);
+  if (const auto again = defined_anywhere(reach, renamed_without_lanes)) return refused(*again);
   if (is_hidden_call(reach, renamed_without_lanes)) {
     return refused("it hides a work-item function from macros");
   }

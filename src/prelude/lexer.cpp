@@ -122,7 +122,8 @@ class Lexer {
     return {.kind = kind,
             .text = text_.substr(begin, size),
             .begin = spliced_.original(begin),
-            .end = spliced_.original(at_ - 1) + 1};
+            .end = spliced_.original(at_ - 1) + 1,
+            .is_conditional = conditions_ > 0};
   }
 
   [[nodiscard]] std::size_t word_size() const {
@@ -171,6 +172,8 @@ class Lexer {
   void read_directive() {
     std::vector<Token> line;
     while (skip_space_in_line()) line.push_back(next());
+    if (!line.empty() && line[0].text.starts_with("if")) ++conditions_;
+    if (!line.empty() && line[0].is("endif") && conditions_ > 0) --conditions_;
     if (line.size() < 2) return;
     if (line[0].is("define")) {
       read_macro(line);
@@ -183,7 +186,7 @@ class Lexer {
   }
 
   void read_macro(const std::vector<Token>& line) {
-    Macro macro{.name = line[1].text};
+    Macro macro{.name = line[1].text, .is_conditional = conditions_ > 0};
     std::size_t body = 2;
     if (line.size() > 2 && line[2].is("(") && line[2].begin == line[1].end) {
       macro.takes_arguments = true;
@@ -213,6 +216,7 @@ class Lexer {
   const Spliced& spliced_;
   std::string_view text_;
   std::size_t at_{0};
+  std::size_t conditions_{0};  // that are open
   Lexed lexed_{};
 };
 

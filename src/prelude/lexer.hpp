@@ -21,6 +21,7 @@ struct Token {
   std::size_t end{0};
   /// Of a bracket that has one: how many tokens behind it (before it) the other one is; else 0.
   std::ptrdiff_t to_partner{0};
+  bool is_conditional{false};  ///< between an #if and its #endif
 
   [[nodiscard]] bool is(std::string_view what) const {
     return kind != TokenKind::quoted && text == what;
@@ -32,6 +33,7 @@ using Tokens = std::span<const Token>;
 struct Macro {
   std::string_view name{};
   bool takes_arguments{false};
+  bool is_conditional{false};  ///< between an #if and its #endif
   std::vector<std::string_view> parameters{};
   std::vector<Token> body{};
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "prelude/reach.hpp"
 
+#include <algorithm>
+
 #include "prelude/words.hpp"
 
 namespace clprobe::prelude {
@@ -20,6 +22,7 @@ Part part_of(const Lexed& lexed, const Function& function) {
   const std::size_t signature = function.parameters_open + 1;
   const std::size_t body = function.body_open + 1;
   Part part{.name = function.name,
+            .is_conditional = code[function.parameters_open].is_conditional,
             .signature = code.subspan(signature, function.parameters_close - signature),
             .body = code.subspan(body, function.body_close - body)};
   for (const Tokens parameter : split_arguments(part.signature)) {
@@ -32,6 +35,7 @@ Part part_of(const Lexed& lexed, const Function& function) {
 Part part_of(const Macro& macro) {
   return {.name = macro.name,
           .is_macro = true,
+          .is_conditional = macro.is_conditional,
           .body = macro.body,
           .parameters = macro.parameters,
           // Its parameters are the arguments themselves.
@@ -93,6 +97,11 @@ void Reach::add_type_names(Tokens code) {
 
 bool Reach::is_type(std::string_view name) const {
   return is_keyword(name) || name.ends_with("_t") || type_names_.contains(name) || defines(name);
+}
+
+bool Reach::defines_always(std::string_view name) const {
+  const auto [begin, end] = known_.equal_range(name);
+  return std::any_of(begin, end, [](const auto& each) { return !each.second.is_conditional; });
 }
 
 void Reach::visit(std::string_view name) {

@@ -18,8 +18,9 @@ namespace clprobe::prelude {
 struct Part {
   std::string_view name{};
   bool is_macro{false};
-  Tokens signature{};  ///< between the parentheses of a function
-  Tokens body{};       ///< between its braces; all that a macro stands for
+  bool is_conditional{false};  ///< stands between an #if and its #endif
+  Tokens signature{};          ///< between the parentheses of a function
+  Tokens body{};               ///< between its braces; all that a macro stands for
   std::vector<std::string_view> parameters{};
   std::vector<bool> are_pointers{};  ///< whether the function can write by way of a parameter
 };
@@ -33,6 +34,8 @@ class Reach {
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   /// Functions and macros that the program has of this name, reached or not.
   [[nodiscard]] bool defines(std::string_view name) const { return known_.contains(name); }
+  /// The same, in no branch that a compiler may leave out.
+  [[nodiscard]] bool defines_always(std::string_view name) const;
   /// A keyword's, a macro's or one that typedef makes: a word in parentheses that is a cast.
   [[nodiscard]] bool is_type(std::string_view name) const;
   [[nodiscard]] const Part* reached(std::string_view name) const;

@@ -56,6 +56,56 @@ finding() {
   [[ $status -eq 0 && $(tr -s ' \n' '  ' <<<"$output") == *'equal to app yes'* ]]
 }
 
+# Two headers that the program of the mode `headers` includes, one of which includes the other.
+write_headers() {
+  mkdir "$1"
+  printf '#pragma once\n#include "times.h"\nuint plus(uint a, uint b) { return a + b; }\n' >"$1/plus.h"
+  printf '#ifndef TIMES_H\n#define TIMES_H\nuint times(uint a) { return a * 5; }\n#endif\n' >"$1/times.h"
+}
+
+@test "headers in a folder: the bundle has them, and causes are taken away where they are no more" {
+  write_headers folder
+  capture headers "$PWD/folder"
+  [[ $status -eq 0 && $(finding equal_to_app included) == yes ]]
+  json_says '.program | [.headers[].name] == ["times.h", "plus.h"] and .headers[1].includes[0].header == 0 and
+    ([.units[0].includes[].header] == [0, 1])' kept/included/launch.json
+  rm -r folder
+  clprobe profile --quick --json kept/included
+  [ "$status" -eq 0 ]
+  json_says '.results[0] | ([.findings[] | select(.name == "equal_to_app").label] == ["yes"]) and
+    ([.points[] | select(.series == "included, folded") | .samples | length > 0] | length > 3 and all) and
+    ([.points[].facts.memory_absence] | unique == [null])'
+}
+
+@test "a header that the bundle does not have: built where it is, and nothing is taken away" {
+  write_headers folder
+  capture headers "$PWD/folder"
+  jq 'del(.program.headers, .program.units[0].includes)' kept/included/launch.json >launch.json
+  cp launch.json kept/included/launch.json
+  clprobe profile --quick --json kept/included
+  [ "$status" -eq 0 ]
+  json_says '.results[0] | ([.findings[] | select(.name == "equal_to_app").label] == ["yes"]) and
+    ([.points[].facts.memory_absence] | unique == ["it includes times.h, which is not at hand"]) and
+    ([.points[] | select(.series == "included, folded") | .samples | length > 0] == [true])'
+  rm -r folder
+  clprobe profile --quick --json kept/included
+  [[ $status -ne 0 && $output$stderr == *'times.h'* ]]
+}
+
+@test "headers beside --kernel-file, and in the folders of its options" {
+  write_headers folder
+  printf '#include "folder/plus.h"\nkernel void add(global uint* a) { a[get_global_id(0)] = plus(a[get_global_id(0)], 1); }\n' >k.cl
+  jq --null-input '{schema: "clprobe-launch", schema_version: 1, kernel: "add", global: [4096], local: [64],
+    arguments: [{buffer: "a"}], objects: [{buffer: "a", type: "uint", count: 4096, fill: "iota"}]}' >k.json
+  clprobe profile --quick --json --kernel-file k.cl --launch k.json
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].points[] | select(.series == "add, folded") | .samples | length > 0] | length > 3 and all'
+  sed --in-place 's|folder/||' k.cl
+  jq --arg options "-I$PWD/folder" '.program = {units: [{options: $options}]}' k.json >k2.json
+  clprobe profile --quick --json --kernel-file k.cl --launch k2.json
+  [ "$status" -eq 0 ]
+}
+
 @test "images of each kind and samplers: the replay leaves the program's pixels, and puts them back between" {
   local kernel
   for kernel in gather fade; do
@@ -243,7 +293,7 @@ end
   json_says '[.results[0].points[] | select(.parameters.text == "renamed")] |
     length == 1 and .[0].parameters.distinct_groups == 16 and (.[0].samples | length > 0)' a.json
   json_says '[.results[0].points[].parameters.text] | index("entered") == null' a.json
-  [[ $(finding resident_groups 'm00000_s04, by groups at once') == 'refused: it includes a file that a macro names' ]]
+  [[ $(finding resident_groups 'm00000_s04, by groups at once') == 'refused: no kernel m00000_s04 in the program'* ]]
 }
 
 @test "groups count how many run at once, which is as many as there are threads" {

@@ -32,6 +32,16 @@ void check(const clprobe::bundle::Launch& launch) {
     const auto needed = bundle::bytes_of_buffer(*each.image);
     if (!needed || *needed > each.bytes) fail("an image beyond its part of a buffer");
   }
+  const auto check_includes = [&](const std::vector<clprobe::includes::Include>& list) {
+    for (const auto& each : list) {
+      if (each.header >= launch.program.headers.size()) fail("a header beyond the list");
+    }
+  };
+  for (const bundle::Unit& each : launch.program.units) check_includes(each.includes);
+  for (const bundle::Header& each : launch.program.headers) {
+    check_includes(each.includes);
+    if (!clprobe::includes::is_safe_name(each.name)) fail("a header's name that may be a path");
+  }
   for (const bundle::Object& each : launch.objects) {
     if (each.image && bundle::bytes_of_pixels(*each.image) != each.bytes) fail("other pixels");
     if (!each.contents || each.bytes > small) continue;

@@ -35,7 +35,38 @@ cl_mem part_of(cl_mem whole, std::size_t origin, std::size_t bytes) {
   return part;
 }
 
+const std::string headers_source =
+    "#include \"times.h\"\n"
+    "#include S(FOLDER/plus.h)\n"
+    "#include S(FOLDER/plus.h)\n"
+    "#ifdef NOBODY\n"
+    "#include <none.h>\n"
+    "#endif\n"
+    "kernel void included(global uint* a, uint n) {\n"
+    "  a[get_global_id(0)] = plus(times(a[get_global_id(0)]), n);\n"
+    "}\n";
+
 }  // namespace
+
+int headers(Words words) {
+  const OpenCl cl;
+  const cl_command_queue queue = cl.queue();
+  const std::string folder = words.empty() ? "." : words.front();
+  const std::string options =
+      "-I " + folder + " -D FOLDER=" + folder + " -D S_(x)=#x -D S(x)=S_(x)";
+  const cl_kernel kernel = kernel_of(cl.program(headers_source, options.c_str()), "included");
+  const cl_mem buffer = cl.buffer(words_in_buffer);
+  set_arguments(kernel, buffer, 3);
+  const std::size_t global = words_in_buffer;
+  const std::size_t local = 64;
+  for (int i = 0; i < 3; ++i) {
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr),
+          "clEnqueueNDRangeKernel");
+  }
+  std::fprintf(stdout, "sum %llu\n",
+               static_cast<unsigned long long>(sum_of(queue, buffer, words_in_buffer)));
+  return 0;
+}
 
 int parts(Words /*words*/) {
   const OpenCl cl;

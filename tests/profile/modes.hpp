@@ -25,6 +25,7 @@ int orphan(Words words);      ///< a child that ends after its parent
 int parts(Words words);       ///< parts of buffers, local memory, structs, null, an offset
 int images(Words words);      ///< kernels with images of each kind, and samplers
 int opengl(Words words);      ///< a kernel that draws on a texture of OpenGL
+int headers(Words words);     ///< a kernel whose text includes headers from the folder WORD
 int held_back(Words words);   ///< launches behind an event of the program's own
 int nothing(Words words);     ///< no OpenCL; ends with status WORD
 

@@ -31,6 +31,7 @@ constexpr std::array modes{
     Mode{"parts", surveyed::parts},
     Mode{"images", surveyed::images},
     Mode{"opengl", surveyed::opengl},
+    Mode{"headers", surveyed::headers},
     Mode{"held-back", surveyed::held_back},
     Mode{"nothing", surveyed::nothing},
 };

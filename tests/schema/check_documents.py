@@ -48,7 +48,7 @@ def check_launches(source: pathlib.Path) -> int:
     jsonschema.Draft7Validator.check_schema(schema)
     validator = jsonschema.Draft7Validator(schema)
     failures = 0
-    for name in ("golden/launch", "fuzz/corpus/launch/described"):
+    for name in ("golden/launch", "fuzz/corpus/launch/described", "fuzz/corpus/launch/headers"):
         launch = json.loads((source / f"tests/{name}.json").read_text("utf-8"))
         for error in validator.iter_errors(launch):
             failures += 1
@@ -57,7 +57,7 @@ def check_launches(source: pathlib.Path) -> int:
         if any(validator.is_valid(document) for document in broken):
             failures += 1
             print(f"{name}: the schema accepts a broken copy of it")
-    for name in ("path-for-a-hash", "more-than-64-bits"):
+    for name in ("path-for-a-hash", "path-for-a-header", "more-than-64-bits"):
         path = source / f"tests/fuzz/corpus/launch/{name}.json"
         if validator.is_valid(json.loads(path.read_text("utf-8"))):
             failures += 1

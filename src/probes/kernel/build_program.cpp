@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
+
+#include "clprobe/prelude.hpp"
+#include "text/text.hpp"
 
 namespace clprobe::kernel {
 namespace {
@@ -64,13 +68,34 @@ cl::Program build_program(const Session& session, const bundle::Bundle& bundle,
                           const std::string& preamble) {
   const bundle::Program& made = bundle.launch.program;
   if (made.units.size() == 1 && made.link_options.empty()) {
-    return build_one(session, preamble + bundle.texts.front(), made.units.front().options);
+    return build_one(session, preamble + bundle.texts.front(), bundle.options.front());
   }
   std::vector<cl::Program> units;
   for (std::size_t i = 0; i < made.units.size(); ++i) {
-    units.push_back(compile_one(session, preamble + bundle.texts[i], made.units[i].options));
+    units.push_back(compile_one(session, preamble + bundle.texts[i], bundle.options[i]));
   }
   return cl::linkProgram(units, made.link_options.c_str());
+}
+
+bundle::Bundle as_given(const bundle::Bundle& bundle) {
+  bundle::Bundle given = bundle;
+  given.texts = bundle.given_texts;
+  for (std::size_t i = 0; i < given.options.size(); ++i) {
+    given.options[i] = bundle.launch.program.units.at(i).options;
+  }
+  return given;
+}
+
+bundle::Bundle without_redefinitions(const bundle::Bundle& bundle) {
+  bundle::Bundle same = bundle;
+  for (std::string& each : same.texts) each = prelude::without_redefinitions(each);
+  return same;
+}
+
+std::string missing_reason(std::string_view written) {
+  const bool is_bare = written.size() > 2 && (written.front() == '"' || written.front() == '<');
+  const std::string_view name = is_bare ? written.substr(1, written.size() - 2) : written;
+  return fmt::format("it includes {}, which is not at hand", printable(name));
 }
 
 KernelBuild build_of(const bundle::Bundle& bundle) {
@@ -78,7 +103,7 @@ KernelBuild build_of(const bundle::Bundle& bundle) {
   std::string options;
   for (std::size_t i = 0; i < bundle.texts.size(); ++i) {
     all += bundle.texts[i];
-    const std::string own = without_paths(bundle.launch.program.units[i].options);
+    const std::string own = without_paths(bundle.options[i]);
     options += (options.empty() || own.empty() ? "" : " ") + own;
   }
   return {bundle::sha256_of(all), options};

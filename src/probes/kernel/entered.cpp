@@ -20,7 +20,7 @@ constexpr std::uint64_t min_padding = 16;
 constexpr std::uint64_t local_alignment = 256;
 
 bundle::Bundle with_entry(const bundle::Bundle& bundle) {
-  bundle::Bundle entered = bundle;
+  bundle::Bundle entered = without_redefinitions(bundle);
   for (std::string& each : entered.texts) each = prelude::with_entry(each, bundle.launch.kernel);
   return entered;
 }
@@ -43,6 +43,7 @@ std::uint64_t free_local_bytes(const cl::Kernel& kernel, const Session& session,
 }  // namespace
 
 Places Replay::prepare_entered(std::uint64_t padding_eighths) {
+  if (given_) throw Unsupported(missing_reason(missing_header()));
   if (!entered_.kernel && entered_.problem.empty()) {
     entered_.problem = build_with_entry(false, entered_);
   }

@@ -13,6 +13,7 @@
 
 #include "clprobe/device.hpp"
 #include "clprobe/launch.hpp"
+#include "probes/kernel/build_program.hpp"
 #include "probes/kernel/replay.hpp"
 #include "probes/kernel/shape.hpp"
 
@@ -105,7 +106,7 @@ Work prepare(Replays& replays, const Point& point) {
   const std::int64_t last_cache = point.facts.integer_or(last_cache_fact, 0);
   const std::shared_ptr<Replay> replay = replays.replay(
       shape.bundle, static_cast<std::uint64_t>(std::max<std::int64_t>(0, last_cache)));
-  if (shape.text == Text::renamed) replay->prepare_renamed();
+  if (shape.text == Text::renamed) replay->prepare_renamed(shape.setting);
   std::optional<Places> places;
   std::optional<NoiseAmount> noise;
   if (shape.text == Text::entered && shape.beside == Beside::nothing) {
@@ -117,6 +118,12 @@ Work prepare(Replays& replays, const Point& point) {
   work.max_iterations = 1;
   work.build = replay->build(shape);
   set_facts(replays.bundle(shape.bundle).launch, replay->outcome(), work.facts);
+  if (const std::string missing = replay->missing_header(); !missing.empty()) {
+    // Planned was what the text without it allows.
+    for (const std::string_view factor : {"memory", "barriers", "atomics", "entry"}) {
+      work.facts.set(std::string(factor) + std::string(absence_suffix), missing_reason(missing));
+    }
+  }
   if (noise) {
     work.facts.set(noise_amount_fact, std::int64_t{noise->amount});
     work.facts.set(noise_ns_fact, std::int64_t{std::llround(noise->alone_ns)});

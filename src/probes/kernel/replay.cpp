@@ -31,8 +31,7 @@ std::string hash_in_app(const bundle::Launch& launch, std::size_t object) {
 
 Replay::Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes)
     : session_(session), bundle_(bundle), flush_bytes_(flush_bytes) {
-  kernel_ = cl::Kernel(build_program(session, bundle), bundle.launch.kernel.c_str());
-  build_ = build_of(bundle);
+  build_own();
   const std::vector<std::string> before = fill_objects(bundle);
   make_parts();
   set_arguments(kernel_);
@@ -43,6 +42,24 @@ Replay::Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flu
   restore();
   launch();
   compare_with_first();
+}
+
+/// What is included and missing may be so in a branch that nobody takes: whether it is, the
+/// driver's compiler says. Where it is not, the driver may still find it.
+void Replay::build_own() {
+  const char* const name = bundle_.launch.kernel.c_str();
+  try {
+    kernel_ = cl::Kernel(build_program(session_, bundle_), name);
+  } catch (const DeviceError&) {
+    if (bundle_.missing.empty()) throw;
+    given_ = as_given(bundle_);
+    kernel_ = cl::Kernel(build_program(session_, *given_), name);
+  }
+  build_ = build_of(program());
+}
+
+std::string Replay::missing_header() const {
+  return given_ ? bundle_.missing.front() : std::string();
 }
 
 void Replay::compare_with_app() {
@@ -63,7 +80,8 @@ std::uint64_t Replay::held_bytes() const {
                          });
 }
 
-void Replay::prepare_renamed() {
+void Replay::prepare_renamed(const prelude::Setting& setting) {
+  if (given_ && setting != prelude::Setting{}) throw Unsupported(missing_reason(missing_header()));
   if (!renamed_ && renamed_problem_.empty()) renamed_problem_ = build_renamed();
   if (!renamed_problem_.empty()) throw Unsupported(renamed_problem_);
 }
@@ -76,7 +94,8 @@ std::string Replay::build_renamed() {
       switches_of(judge_kernel(bundle_, device), range_for_prelude(bundle_.launch.range), device));
   renamed_build_ = {bundle::sha256_of(prelude + build_.sha256), build_.options};
   try {
-    renamed_ = cl::Kernel(build_program(session_, bundle_, prelude), bundle_.launch.kernel.c_str());
+    const cl::Program built = build_program(session_, without_redefinitions(program()), prelude);
+    renamed_ = cl::Kernel(built, bundle_.launch.kernel.c_str());
   } catch (const DeviceError& error) {
     return fmt::format("{} {}", where, error.what());
   }

@@ -72,8 +72,9 @@ class Replay {
   Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes);
 
   /// Builds the text behind the prelude, once, and sees that it does what the plain one does where
-  /// nothing is renamed. Throws Unsupported, VoidedPoint.
-  void prepare_renamed();
+  /// nothing is renamed. Throws Unsupported, for other settings than that where a header is
+  /// missing, and VoidedPoint.
+  void prepare_renamed(const prelude::Setting& setting);
 
   /// The same of the text with an entry; then, with so much padding, counts the groups that run at
   /// once. Throws Unsupported, VoidedPoint.
@@ -86,6 +87,9 @@ class Replay {
   /// Once more, from the same objects.
   LaunchTimes run(const Shape& shape);
 
+  /// What the program includes that the bundle does not have, and that is needed; else empty.
+  [[nodiscard]] std::string missing_header() const;
+
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
   /// Behind what prepares it.
   [[nodiscard]] const KernelBuild& build(const Shape& shape) const {
@@ -97,6 +101,9 @@ class Replay {
   [[nodiscard]] std::uint64_t held_bytes() const;
 
  private:
+  void build_own();
+  /// The program as it builds here.
+  [[nodiscard]] const bundle::Bundle& program() const { return given_ ? *given_ : bundle_; }
   std::vector<std::string> fill_objects(const bundle::Bundle& bundle);
   [[nodiscard]] ReplayedObject make_object(std::size_t place, const std::string& held) const;
   std::string build_renamed();
@@ -132,6 +139,8 @@ class Replay {
 
   Session& session_;
   const bundle::Bundle& bundle_;  // of the process, which outlives its replays
+  // Where it does not build without headers that only this machine has: as the program gave it.
+  std::optional<bundle::Bundle> given_{};
   KernelBuild build_{};
   KernelBuild renamed_build_{};
   std::vector<ReplayedObject> objects_{};

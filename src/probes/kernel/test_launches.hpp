@@ -23,6 +23,7 @@ inline constexpr std::string_view triad =
 inline AskedLaunch asked(const std::string& text, std::uint64_t groups) {
   AskedLaunch launch{.label = "triad"};
   launch.bundle.texts = {text};
+  launch.bundle.options = {""};
   launch.bundle.id = "0123456789abcdef";
   launch.bundle.launch.program.units = {{bundle::sha256_of(text), ""}};
   launch.bundle.launch.kernel = "triad";

@@ -13,8 +13,11 @@ inline Launch example_launch() {
   launch.device = Device{"A \"device\"", "Vendor", "1.2.3"};
   launch.ordinal = 2;
   launch.survey = Surveyed{300, 0.985, 5'640'000.5};
-  launch.program = {{{sha256_of("one"), "-DN=4 -cl-fast-relaxed-math"}, {sha256_of("two"), ""}},
-                    "-cl-denorms-are-zero"};
+  launch.program = {
+      {{sha256_of("one"), "-DN=4 -cl-fast-relaxed-math", {{"\"a.h\"", 0}, {"NAME(b.h)", 1}}},
+       {sha256_of("two"), "", {}}},
+      "-cl-denorms-are-zero",
+      {{"a.h", sha256_of("header"), {{"<b.h>", 1}}}, {"b.h", sha256_of("other header"), {}}}};
   launch.kernel = "triad_4";
   launch.range = {.dimensions = 2, .offset = {0, 64}, .global = {1024, 32}, .local = {64, 1}};
   launch.objects = {

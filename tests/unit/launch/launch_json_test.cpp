@@ -68,7 +68,7 @@ TEST_CASE("launch.json: the description that a person writes") {
   CHECK(launch.kernel == "triad");
   CHECK(launch.range ==
         NdRange{.dimensions = 2, .offset = {}, .global = {1024, 2}, .local = {64, 1}});
-  CHECK(launch.program == Program{{Unit{}}, ""});
+  CHECK(launch.program == Program{{Unit{}}, "", {}});
   REQUIRE(launch.objects.size() == 2);
   CHECK(launch.objects[0].bytes == 4096);
   CHECK(launch.objects[1].contents == Contents{Type::int32, 64, Fill::value, -3.0});
@@ -133,6 +133,56 @@ TEST_CASE("launch.json: what is not a launch is refused with its place") {
                  "\"bytes\": 8, \"sha256\": \"../../etc/passwd\""),
        "objects[0].sha256: expected a SHA-256"},
       {std::string(100, '['), "nest"},
+  };
+  check_refusals(cases);
+}
+
+namespace {
+
+/// A program with a header, with one part of it replaced.
+std::string included(const std::string& part = "", const std::string& by = "") {
+  std::string text = R"("program": {"units": [{"includes": [{"written": "\"a.h\"", "header": 0}]}],
+    "headers": [{"name": "a.h", "sha256": "HASH", "includes": [{"written": "X", "header": 1}]},
+                {"name": "b.h", "sha256": "HASH"}]}, "kernel")";
+  if (!part.empty()) {
+    const std::size_t at = text.find(part);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, part.size(), by);
+  }
+  for (std::size_t at = text.find("HASH"); at != std::string::npos; at = text.find("HASH")) {
+    text.replace(at, 4, sha256_of(""));
+  }
+  return described("\"kernel\"", text);
+}
+
+}  // namespace
+
+TEST_CASE("launch.json: headers, and where they are included") {
+  const Program program = launch_from_json(included()).program;
+  CHECK(program.units.front().includes == std::vector<includes::Include>{{"\"a.h\"", 0}});
+  REQUIRE(program.headers.size() == 2);
+  CHECK(program.headers[0].includes == std::vector<includes::Include>{{"X", 1}});
+  CHECK(program.headers[1] == Header{"b.h", sha256_of(""), {}});
+  std::string many = "\"headers\": [";
+  for (std::size_t i = 0; i < includes::max_headers; ++i) {
+    many += R"({"name": "a.h", "sha256": "HASH"}, )";
+  }
+  const Refusals cases{
+      {included("\"a.h\", \"sha", "\"../a.h\", \"sha"),
+       "program.headers[0].name: expected a file's"},
+      {included("\"a.h\", \"sha", "\"/a.h\", \"sha"), "program.headers[0].name: expected a file's"},
+      {included("\"a.h\", \"sha", "\"..\", \"sha"), "program.headers[0].name: expected a file's"},
+      {included("\"a.h\", \"sha", "\"\", \"sha"), "program.headers[0].name: expected a file's"},
+      {included("HASH", "../a"), "program.headers[0].sha256: expected a SHA-256"},
+      {included("\"header\": 0", "\"header\": 2"), "program.units[0].includes[0].header: expected"},
+      {included("\"header\": 1", "\"header\": -1"), "program.headers[0].includes[0].header"},
+      {included("\"header\": 0}", "\"header\": 0}, {\"written\": \"\\\"a.h\\\"\", \"header\": 1}"),
+       "program.units[0].includes[1].written: expected each text only once"},
+      {included("\"headers\": [", many), "program.headers[256]: expected at most 256 elements"},
+      {described("\"kernel\"",
+                 R"("program": {"units": [{"includes": [{"written": "X", "header": 0}]}]},
+        "kernel")"),
+       "program.units[0].includes[0].header: expected no header"},
   };
   check_refusals(cases);
 }

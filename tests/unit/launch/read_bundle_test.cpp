@@ -22,7 +22,7 @@ const std::string bytes(64, 'x');
 class TestBundle {
  public:
   TestBundle() {
-    launch.program.units = {{sha256_of(text), "-DN=1"}};
+    launch.program.units = {{sha256_of(text), "-DN=1", {}}};
     launch.kernel = "k";
     launch.range = {.dimensions = 1, .offset = {}, .global = {16}, .local = {}};
     launch.objects = {{.name = "a", .bytes = bytes.size(), .sha256 = sha256_of(bytes)}};
@@ -143,14 +143,108 @@ TEST_CASE("described: a text beside the launch, in the place of one that it name
   CHECK(other.texts.front() == "kernel void k(global int* a) { a[0] = 2; }");
   CHECK(other.id != read_bundle(made.folder()).id);
   CHECK(read_object(other, other.launch.objects.front(), 1) == bytes);
-  made.launch.program.units = {{"", "-DN=2"}};
+  made.launch.program.units = {{"", "-DN=2", {}}};
   made.save();
   const Bundle bundle = read_described(kernel, launch);
-  CHECK(bundle.launch.program.units.front() == Unit{sha256_of(bundle.texts.front()), "-DN=2"});
+  CHECK(bundle.launch.program.units.front() == Unit{sha256_of(bundle.texts.front()), "-DN=2", {}});
   CHECK(has(made.refusal(), "--kernel-file"));
-  made.launch.program.units.push_back({"", ""});
+  made.launch.program.units.push_back({"", "", {}});
   made.save();
   CHECK_THROWS_AS(read_described(kernel, launch), FormatError);
+}
+
+namespace {
+
+constexpr std::string_view including =
+    "#include \"a.h\"\n#ifdef NOBODY\n#include <none.h>\n#endif\nkernel void k() {}\n";
+
+/// The text of the bundle includes a header, which includes another one.
+void add_headers(TestBundle& made) {
+  made.launch.program.units = {{sha256_of(including), "-DN=1 -I /somewhere -w", {{"\"a.h\"", 0}}}};
+  made.launch.program.headers = {{"a.h", sha256_of("#include \"b.h\"\nA\n"), {{"\"b.h\"", 1}}},
+                                 {"b.h", sha256_of("B\n"), {}}};
+  made.write(text_file(sha256_of(including)), std::string(including));
+  made.write(text_file(sha256_of("#include \"b.h\"\nA\n")), "#include \"b.h\"\nA\n");
+  made.write(text_file(sha256_of("B\n")), "B\n");
+  made.save();
+}
+
+}  // namespace
+
+TEST_CASE("bundle: headers are in the text, and their folders in no option") {
+  TestBundle made;
+  add_headers(made);
+  const Bundle bundle = read_bundle(made.folder());
+  REQUIRE(bundle.texts.size() == 1);
+  CHECK(has(bundle.texts.front(), "\nB\n"));
+  CHECK(has(bundle.texts.front(), "\nA\n"));
+  CHECK(has(bundle.texts.front(), "#error not at hand: <none.h>"));
+  CHECK(bundle.missing == std::vector<std::string>{"<none.h>"});
+  CHECK(bundle.options == std::vector<std::string>{"-DN=1 -w"});
+  CHECK(bundle.given_texts == std::vector<std::string>{std::string(including)});
+  CHECK(bundle.launch == made.launch);
+  made.launch.program.headers[1].sha256 = sha256_of("C\n");
+  made.write(text_file(sha256_of("C\n")), "C\n");
+  made.save();
+  CHECK(read_bundle(made.folder()).id != bundle.id);
+}
+
+TEST_CASE("bundle: headers that are not what their names say, too large, or double for ever") {
+  TestBundle made;
+  add_headers(made);
+  SUBCASE("another text") {
+    made.write(text_file(sha256_of("B\n")), "C\n");
+    CHECK(has(made.refusal(), "is not what its name says"));
+  }
+  SUBCASE("a missing file") {
+    fs::remove(made.path_of(text_file(sha256_of("B\n"))));
+    CHECK(has(made.refusal(), "No such file"));
+  }
+  SUBCASE("a link") {
+    fs::remove(made.path_of(text_file(sha256_of("B\n"))));
+    fs::create_symlink("/etc/passwd", made.path_of(text_file(sha256_of("B\n"))));
+    CHECK(has(made.refusal(), "symbolic link"));
+  }
+  SUBCASE("more than all together may have") {
+    const std::string large(includes::max_header_bytes, ' ');
+    made.launch.program.headers[0] = {"a.h", sha256_of(large), {}};
+    made.write(text_file(sha256_of(large)), large);
+    made.save();
+    CHECK(has(made.refusal(), "File too large"));
+  }
+  SUBCASE("a text that would be too long") {
+    const std::string half(includes::max_whole_bytes / 2, ' ');
+    const std::string twice = "#include \"a.h\"\n#include \"a.h\"\n";
+    made.launch.program.headers = {{"a.h", sha256_of(half), {}}};
+    made.launch.program.units = {{sha256_of(twice), "", {{"\"a.h\"", 0}}}};
+    made.write(text_file(sha256_of(half)), half);
+    made.write(text_file(sha256_of(twice)), twice);
+    made.save();
+    CHECK(has(made.refusal(), "bytes with its headers"));
+  }
+}
+
+TEST_CASE("described: headers beside the text and in folders of the options, the bundle's first") {
+  TestBundle made;
+  add_headers(made);
+  const std::string kernel = made.path_of("k.cl").string();
+  const std::string launch = made.path_of(std::string(launch_file)).string();
+  made.write("k.cl", "#include \"a.h\"\n#include \"c.h\"\n#include <d.h>\n#include <e.h>\n");
+  made.write("a.h", "another\n");
+  made.write("c.h", "#include \"c2.h\"\nC\n");
+  made.write("c2.h", "C2\n");
+  fs::create_directory(made.path_of("folder"));
+  made.write("folder/d.h", "E\n");
+  made.launch.program.units.front().options = "-I" + made.path_of("folder").string();
+  made.save();
+  const Bundle bundle = read_described(kernel, launch);
+  for (const char* const part : {"\nA\n", "\nB\n", "\nC\n", "\nC2\n", "\nE\n"}) {
+    CAPTURE(part);
+    CHECK(has(bundle.texts.front(), part));
+  }
+  CHECK_FALSE(has(bundle.texts.front(), "another"));
+  CHECK(bundle.missing == std::vector<std::string>{"<e.h>"});
+  CHECK(bundle.options == std::vector<std::string>{""});
 }
 
 TEST_CASE("sources: what a process is told is what it hears") {

@@ -79,6 +79,28 @@ TEST_CASE("what the prelude cannot stand in front of is refused whole") {
             .renaming.reason == "the program defines get_work_dim itself");
 }
 
+TEST_CASE("work-item functions that other languages' branches define are the compiler's to find") {
+  const std::string text =
+      "#if defined CUDA\nsize_t get_global_id(uint d) { return 0; }\n#elif defined METAL\n"
+      "#define get_global_id(d) \\\n  id\n#undef get_work_dim\n#define get_global_size(d) "
+      "1\n#endif\n"
+      "kernel void k(global int* a) { a[get_global_id(0)] = 1; }\n";
+  CHECK(judge_text(text).renaming == Verdict{});
+  CHECK(judge_text(text).entry == Verdict{});
+  CHECK(judge_text(text + "#undef X\n#define get_global_id(d) 1\n").renaming.reason ==
+        "the program defines get_global_id itself");
+  CHECK(judge_text("uint get_global_id(uint d) { return 0; }\n" + text).renaming.reason ==
+        "the program defines get_global_id itself");
+  CHECK(without_redefinitions(text) ==
+        "#if defined CUDA\nsize_t get_global_id(uint d) { return 0; }\n#elif defined METAL\n"
+        "#error the program defines get_global_id itself\n\n"
+        "#error the program defines get_work_dim itself\n"
+        "#error the program defines get_global_size itself\n#endif\n"
+        "kernel void k(global int* a) { a[get_global_id(0)] = 1; }\n");
+  CHECK(without_redefinitions("#define get_local_id(d) 0\n# undef x") ==
+        "#define get_local_id(d) 0\n# undef x");
+}
+
 TEST_CASE("of a kernel whose text is not all here nothing is known, but it may be renamed") {
   const auto unseen = [](const std::string& text) {
     const Judgement judgement = judge_text(text);
