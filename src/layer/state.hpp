@@ -91,6 +91,7 @@ class State {
  private:
   State() = default;
 
+  [[nodiscard]] bool can_afford_time() const;
   void start_thread();
   void watch() noexcept;
   void end() noexcept;

@@ -109,6 +109,14 @@ class Recorder {
     std::uint64_t first_ns{0};
   };
   std::vector<Untimed> untimed_{};
+  /// Of the last launch that was not timed: an application makes many like it one after the other.
+  struct Last {
+    Handle kernel{nullptr};  ///< null: there is none
+    std::uint32_t device{0};
+    Shape shape{};
+    std::size_t row{0};
+  };
+  Last last_{};
   std::map<Gap, std::uint64_t> gaps_{};
 };
 

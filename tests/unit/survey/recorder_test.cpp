@@ -74,6 +74,40 @@ TEST_CASE("launches that are not timed on purpose take as long as others, but fo
   CHECK(recorder.survey().gaps == std::map<Gap, std::uint64_t>{{Gap::too_few_times, 1}});
 }
 
+TEST_CASE(
+    "a launch like the last one is that of another kernel where the address is, or of other "
+    "sizes") {
+  Recorder recorder;
+  const std::uint32_t device = recorder.number_device("d");
+  const std::uint32_t other_device = recorder.number_device("e");
+  recorder.note_kernel(object(0), "first", {});
+  const Shape large{.dimensions = 1, .global = {1 << 20}, .local = {}};
+  const std::size_t row = recorder.count_launch(object(0), device, small);
+  const auto untimed = [&](std::uint32_t on, const Shape& shape) {
+    return recorder.count_untimed(object(0), on, shape, 1);
+  };
+  CHECK(untimed(device, small) == row);
+  CHECK(untimed(device, small) == row);
+  CHECK(untimed(device, large) == Recorder::no_row);
+  CHECK(untimed(other_device, small) == Recorder::no_row);
+  CHECK(untimed(device, small) == row);
+  SUBCASE("another kernel") {
+    recorder.note_kernel(object(0), "second", {});
+    CHECK(untimed(device, small) == Recorder::no_row);
+  }
+  SUBCASE("a copy of another kernel") {
+    recorder.note_kernel(object(1), "second", {});
+    CHECK(untimed(device, small) == row);
+    recorder.note_clone(object(1), object(0));
+    CHECK(untimed(device, small) == Recorder::no_row);
+  }
+  SUBCASE("a pointer to shared memory since then") {
+    recorder.note_svm(object(0));
+    CHECK(untimed(device, small) == Recorder::no_row);
+  }
+  CHECK(recorder.survey().rows[0].sum.launches >= 4);
+}
+
 TEST_CASE("an address that another kernel has now is that kernel") {
   Recorder recorder;
   recorder.note_kernel(object(0), "first", {});
