@@ -86,9 +86,9 @@ std::vector<Setting> windows_of(const NdRange& launch, const Setting& setting);
 /// Of a work-item's local id in each dimension, the bits that the first one of its sub-group has.
 using LaneMasks = std::array<std::uint32_t, 3>;
 
-/// For sub-groups of so many work-items, a power of two, which lie side by side in dimension 0
-/// first. Nothing where the driver chooses the size of a group, or a group that is larger than a
-/// sub-group has parts of one.
+/// For sub-groups of so many work-items, which lie side by side in dimension 0 first. Nothing where
+/// that is no power of two, where the driver chooses the size of a group, or where a group that is
+/// larger than a sub-group has parts of one.
 std::optional<LaneMasks> lane_masks(const NdRange& launch, std::uint64_t sub_group);
 
 /// What a build can leave out. Each costs a branch where it is used, so that only a kernel that has

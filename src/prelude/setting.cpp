@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "clprobe/prelude.hpp"
 
@@ -119,7 +120,7 @@ std::array<std::uint64_t, 3> count_groups(const NdRange& launch) {
 }
 
 std::optional<LaneMasks> lane_masks(const NdRange& launch, std::uint64_t sub_group) {
-  if (chooses_driver(launch)) return std::nullopt;
+  if (chooses_driver(launch) || !std::has_single_bit(sub_group)) return std::nullopt;
   constexpr std::uint32_t all = ~std::uint32_t{0};
   LaneMasks masks{all, all, all};
   std::uint64_t left = sub_group;

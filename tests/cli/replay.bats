@@ -146,7 +146,9 @@ write_headers() {
   local mode
   for mode in threads events tasks fork programs; do
     capture_sorted "$mode"
-    [ "$status" -eq 0 ]
+    # Of four programs three are compiled at their first launch, and so take longest. Where the fourth,
+    # a binary, does so all the same, it is refused.
+    [[ $status -eq 0 || ($mode == programs && $stderr == *"'same' is not captured: its program came as a binary"*) ]]
     json_says '[.results[0].findings[] | select(.name == "equal_to_app").label] | length > 0 and all(. == "yes")' a.json
     rm -rf kept
   done

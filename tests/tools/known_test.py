@@ -63,8 +63,17 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(known.verdict_of(truth, {"memory data": 0.6, barrier: 0.5}, ""), "other cause")
         self.assertEqual(known.verdict_of(truth, {"unattributed": 1.0}, ""), "not found")
         self.assertEqual(known.verdict_of({"unattributed": 1.0}, {barrier: 0.4}, ""), "nothing to agree with")
-        self.assertEqual(known.verdict_of({"control": 0.9}, {}, ""), "no factor of profile")
-        self.assertEqual(known.verdict_of({"control": 0.9}, {}, "not believed: 1.30"), "not believed: 1.30")
+        chain = {"compute data": 0.9}
+        self.assertEqual(known.verdict_of(chain, {}, ""), "no factor of profile")
+        self.assertEqual(known.verdict_of(chain, {}, "not believed: 1.30"), "not believed: 1.30")
+
+    def test_lanes_have_conflicts_and_branches_in_one(self) -> None:
+        lanes = "memory structural: lanes"
+        for truth in ({"control": 0.8}, {"memory structural: bank conflict": 0.8}):
+            self.assertEqual(known.verdict_of(truth, {lanes: 0.71}, ""), "yes")
+            self.assertEqual(known.verdict_of(truth, {lanes: 0.69}, ""), "11 points apart")
+            self.assertEqual(known.verdict_of(truth, {"memory data": 0.8}, ""), "other cause")
+            self.assertEqual(known.verdict_of(truth, {}, ""), "not found")
 
     def test_memory_in_one_is_the_sum_of_its_parts(self) -> None:
         truth = {"memory data: main memory": 0.5, "memory data: L2": 0.1, "unattributed": 0.4}

@@ -71,6 +71,7 @@ TEST_CASE("the first lane of a sub-group is that of the dimensions in which it l
   CHECK(masks({12, 8, 1}, 32) == std::nullopt);
   CHECK(masks({16, 3, 1}, 32) == std::nullopt);
   CHECK(masks({0, 0, 0}, 32) == std::nullopt);
+  CHECK(masks({48, 1, 1}, 24) == std::nullopt);
   // Every first lane is a work-item that there is, and no other has a smaller number.
   Random random(3);
   for (int round = 0; round < rounds(300); ++round) {
