@@ -48,6 +48,9 @@ TEST_CASE("lanes may go where they neither work together nor decide on where the
         "usable");
   CHECK(lanes("tile[get_local_id(0)] = n; barrier(CLK_LOCAL_MEM_FENCE); a[(int)tile[0]] = 1;") ==
         "without what other lanes store tile decides on an address");
+  // Local memory holds what lanes store, whatever stores it.
+  CHECK(lanes("vstore4((float4)(n), get_local_id(0), tile); a[(int)tile[0]] = 1;") ==
+        "without what other lanes store tile decides on an address");
   CHECK(lanes("index[get_local_id(0)] = n; for (int i = 0; i < index[1]; ++i) a[i] = 1;") ==
         "without what other lanes store index decides on how long a loop runs");
   CHECK(lanes("for (int i = 0; i < index[1]; ++i) a[i] = 1;") == "usable");
