@@ -85,7 +85,8 @@ write_headers() {
   clprobe profile --quick --json kept/included
   [ "$status" -eq 0 ]
   json_says '.results[0] | ([.findings[] | select(.name == "equal_to_app").label] == ["yes"]) and
-    ([.points[].facts.memory_absence] | unique == ["it includes times.h, which is not at hand"]) and
+    ([.points[].facts | .memory_absence, .lanes_absence] | unique
+      == ["it includes times.h, which is not at hand"]) and
     ([.points[] | select(.series == "included, folded") | .samples | length > 0] == [true])'
   rm -r folder
   clprobe profile --quick --json kept/included

@@ -51,21 +51,16 @@ const Measured* find_setting(const std::vector<Measured>& all, const Setting& se
   return found == all.end() ? nullptr : &*found;
 }
 
-FactorAbsence absence_of(const std::string& reason) {
+FactorAbsence absence_by(const std::string& reason) {
   if (reason.empty()) return FactorAbsence::none;
   return reason == not_present ? FactorAbsence::not_present : FactorAbsence::refused;
 }
 
 std::vector<KernelFactorState> factors_of(const Point& point) {
-  constexpr std::array factors{std::pair{KernelFactor::memory, std::string_view("memory")},
-                               std::pair{KernelFactor::barriers, std::string_view("barriers")},
-                               std::pair{KernelFactor::atomics, std::string_view("atomics")},
-                               std::pair{KernelFactor::lanes, std::string_view("lanes")}};
   std::vector<KernelFactorState> states;
-  for (const auto& [factor, name] : factors) {
-    const std::string reason =
-        point.facts.text_or(std::string(name) + std::string(absence_suffix), "");
-    states.push_back({factor, absence_of(reason), reason});
+  for (const auto& each : factor_words) {
+    const std::string reason = point.facts.text_or(absence_of(each.word), "");
+    states.push_back({each.value, absence_by(reason), reason});
   }
   return states;
 }

@@ -120,9 +120,9 @@ Work prepare(Replays& replays, const Point& point) {
   set_facts(replays.bundle(shape.bundle).launch, replay->outcome(), work.facts);
   if (const std::string missing = replay->missing_header(); !missing.empty()) {
     // Planned was what the text without it allows.
-    for (const std::string_view factor : {"memory", "barriers", "atomics", "entry"}) {
-      work.facts.set(std::string(factor) + std::string(absence_suffix), missing_reason(missing));
-    }
+    const std::string reason = missing_reason(missing);
+    for (const auto& each : factor_words) work.facts.set(absence_of(each.word), reason);
+    work.facts.set(absence_of(entry_factor), reason);
   }
   if (noise) {
     work.facts.set(noise_amount_fact, std::int64_t{noise->amount});

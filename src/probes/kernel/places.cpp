@@ -99,8 +99,7 @@ KernelPlaces add_places(const DeviceInfo& device, std::span<const Point> points,
   std::string reason = places ? "not believed: " + places->doubt : std::string();
   for (const Point& point : points) {
     if (!reason.empty() || label_of(point.series) != label) continue;
-    const std::string absence =
-        point.facts.text_or(std::string(entry_factor) + std::string(absence_suffix), "");
+    const std::string absence = point.facts.text_or(absence_of(entry_factor), "");
     if (!absence.empty()) reason = "refused: " + absence;
   }
   if (!reason.empty()) {

@@ -150,8 +150,7 @@ class Planned {
   static void add_absence(Point& point, std::string_view factor, const prelude::Verdict& verdict) {
     if (verdict.possibility == Possibility::usable) return;
     const bool is_there = verdict.possibility == Possibility::refused;
-    point.facts.set(std::string(factor) + std::string(absence_suffix),
-                    is_there ? verdict.reason : std::string(not_present));
+    point.facts.set(absence_of(factor), is_there ? verdict.reason : std::string(not_present));
   }
 
   /// What of the launch speaks against an entry, besides the text.

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "clprobe/kernel_causes.hpp"
 #include "clprobe/prelude.hpp"
 #include "clprobe/words.hpp"
 #include "probes/shared/fields.hpp"
@@ -112,9 +113,13 @@ inline constexpr std::string_view last_cache_fact = "last_cache_bytes";
 inline constexpr std::array<std::string_view, 8> level_facts{
     "level_1_bytes", "level_2_bytes", "level_3_bytes", "level_4_bytes",
     "level_5_bytes", "level_6_bytes", "level_7_bytes", "level_8_bytes"};
-inline constexpr std::string_view absence_suffix = "_absence";  ///< `not_present`, or why refused
+inline constexpr std::array factor_words{
+    Word{KernelFactor::memory, "memory"}, Word{KernelFactor::barriers, "barriers"},
+    Word{KernelFactor::atomics, "atomics"}, Word{KernelFactor::lanes, "lanes"}};
+inline constexpr std::string_view entry_factor = "entry";
 inline constexpr std::string_view not_present = "not present";
-inline constexpr std::string_view entry_factor = "entry";  ///< of `absence_suffix`
+/// The fact that says `not_present`, or why a factor is refused.
+inline std::string absence_of(std::string_view factor) { return std::string(factor) + "_absence"; }
 
 inline constexpr std::int64_t million = 1'000'000;
 

@@ -97,6 +97,19 @@ void share_more(Random& random, Machine& machine, Trace& trace) {
   while (trace.groups.size() < 7) trace.groups.push_back(trace.groups.front());
 }
 
+struct Sharing {
+  Machine machine{};
+  Trace trace{};
+};
+
+/// A random machine and trace whose units share much.
+Sharing random_sharing(Random& random) {
+  Sharing made{.machine = random_machine(random)};
+  made.trace = random_trace(random, made.machine);
+  share_more(random, made.machine, made.trace);
+  return made;
+}
+
 /// A queue of programs for all warps: who comes first has the longer one.
 Trace with_queue(Trace trace, std::uint32_t tasks) {
   const auto left = std::make_shared<std::uint32_t>(tasks);
@@ -120,9 +133,7 @@ TEST_CASE("threads change nothing: not a cycle, a counter, nor what observers ar
   Random random(20261126);
   for (int round = 0; round < rounds(24); ++round) {
     CAPTURE(round);
-    Machine machine = random_machine(random);
-    Trace trace = random_trace(random, machine);
-    share_more(random, machine, trace);
+    auto [machine, trace] = random_sharing(random);
     const std::size_t units = random.from_to(2, 5);
     const Run alone = run(machine, trace, units, limited(), 1);
     REQUIRE(alone.fault.empty());
@@ -139,9 +150,7 @@ TEST_CASE("work that is shared out while running goes to the same warps in any n
   Random random(4);
   for (int round = 0; round < rounds(12); ++round) {
     CAPTURE(round);
-    Machine machine = random_machine(random);
-    Trace trace = random_trace(random, machine);
-    share_more(random, machine, trace);
+    auto [machine, trace] = random_sharing(random);
     machine.sharing.coherence = Coherence::gpu;
     trace.programs[0] = {load(1, random_lanes(random)), alu(2, {1}), store(random_lanes(random))};
     const Run alone = run(machine, with_queue(trace, 60), 4, limited(), 1);
@@ -156,9 +165,7 @@ TEST_CASE("the number of threads may change while it runs") {
   Random random(5);
   for (int round = 0; round < rounds(12); ++round) {
     CAPTURE(round);
-    Machine machine = random_machine(random);
-    Trace trace = random_trace(random, machine);
-    share_more(random, machine, trace);
+    auto [machine, trace] = random_sharing(random);
     const Run alone = run(machine, trace, 4, limited(), 1);
     const bool is_equal = run(machine, trace, 4, limited(), 3,
                               {{100, 1}, {101, 2}, {300, 4}, {777, 1}, {1500, 2}}) == alone;
