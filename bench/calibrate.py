@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of the parameters that GSI's thesis leaves open bring `gsi` nearest to what it states.
 
-    bench/calibrate.py build/release/clprobe [--cases searches|arrays] [--rounds N] [--jobs N] [--show]
+    bench/calibrate.py build/release/clprobe [--cases searches|arrays] [--starts N] [--descents N]
+                       [--rounds N] [--jobs N] [--show]
 
 What the thesis has stays as it is (latencies, 15 compute units, sizes of caches, 32 MSHRs, 32 entries of
 the store buffer, a request of the copy engine a cycle, and the pipelines of a GTX 480). Open are the
@@ -11,8 +12,9 @@ level and memory deliver, and what an atomic takes there; of the arrays the work
 of how many, how large its object is, how many instructions the load/store unit holds, and what the
 memories deliver.
 
-Coordinate descent over the grids below, from the defaults and from --starts random places (seed 1): each
-parameter in turn is set to each value of its grid, and the best is kept, until a round changes nothing.
+Coordinate descents over the grids below, at once: from the defaults and from the best --descents of
+--starts random places (seed 1). Each parameter in turn is set to each value of its grid, and the best is
+kept, until a round changes nothing.
 Best is what misses the fewest of the thesis's statements: its ratios within 25 %, and its sentences, as
 bench/thesis.py has them; of as many the least mean of |ln(here / thesis)|, where a ratio of which one side
 is 0 counts as a factor of 16. The same command gives the same table, for the simulator is exact. --show
@@ -163,12 +165,18 @@ class Search:
         print(f"  {missed:.0f} statements missed, mean distance {mean:.3f}: {settings}", flush=True)
         return settings
 
-    def run(self, grids: Grids, starts: int, rounds: int) -> Settings:
-        """The best of the descents from the defaults and from random places."""
+    def run(self, grids: Grids, starts: int, descents: int, rounds: int) -> Settings:
+        """The best of the descents from the defaults and from the best of the random places."""
         generator = random.Random(1)
-        places: list[Settings] = [{}]
-        places += [{name: generator.choice(grid) for name, grid in grids.items()} for _ in range(starts)]
-        found = [self.descend(place, grids, rounds) for place in places]
+        places: list[Settings] = [{name: generator.choice(grid) for name, grid in grids.items()}
+                                  for _ in range(starts)]
+        scores = list(self.pool.map(self.score, places))
+        begun = sorted(range(starts), key=scores.__getitem__)[:descents]
+        # Each waits for its own simulations, which the pool runs, so that it is not one of the pool's.
+        with concurrent.futures.ThreadPoolExecutor(1 + len(begun)) as waiting:
+            found = list(waiting.map(lambda place: self.descend(place, grids, rounds),
+                                     [{}, *(places[index] for index in begun)]))
+        print(f"  {len(self.seen)} simulated")
         return min(found, key=self.score)
 
 
@@ -192,6 +200,7 @@ def main() -> None:
     parser.add_argument("clprobe")
     parser.add_argument("--cases", choices=list(GROUPS), action="append")
     parser.add_argument("--starts", type=int, default=20)
+    parser.add_argument("--descents", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--show", action="store_true")
@@ -200,7 +209,7 @@ def main() -> None:
         cases, grids = GROUPS[name]
         print(f"{name}:", flush=True)
         search = Search(given.clprobe, cases, given.jobs)
-        settings = {} if given.show else search.run(grids, given.starts, given.rounds)
+        settings = {} if given.show else search.run(grids, given.starts, given.descents, given.rounds)
         print(f"\nnearest: {settings or 'the defaults'}\n")
         print_table(cases, search.bars({}), search.bars(settings))
 
