@@ -127,6 +127,9 @@ struct Judgement {
   /// How likely such a distance is where nothing changed by more than the threshold.
   std::optional<double> p_value{};
   bool is_coarse{false};  ///< a value has no interval, and was judged by `coarse_change`
+  /// The change that it would be if one run a side could tell it from what others on the host of a
+  /// virtual machine do; the verdict is `unclear` then.
+  std::optional<Verdict> left_open{};
 };
 
 /// Whether `other` differs from `baseline`. `threshold` is a share. If the 95 % interval of the
@@ -217,6 +220,7 @@ struct ComparedPlace {
 
 struct Comparison {
   std::size_t baseline{0};  ///< which of the digests
+  bool are_several{false};  ///< each side is several runs, whose intervals hold what runs differ by
   double threshold{0.0};
   std::vector<ComparedRow> rows{};
   std::vector<CurveSummary> curves{};
@@ -248,7 +252,12 @@ std::vector<MissingPart> find_missing_parts(std::span<const RunDigest> runs,
                                             const Comparison& comparison);
 
 /// The changes of findings that both sides have, in all runs, that hold when all of these findings
-/// are looked at together: by Holm's procedure the chance that any of them is none is at most 5 %.
+/// are looked at together. With one run a side by Holm's procedure: the chance that any of them is
+/// none is at most 5 %. With several a side by Benjamini and Hochberg's: where nothing changed that
+/// chance is the same, and of many that did change as many more are seen.
 std::vector<ComparedPlace> find_sure_changes(const Comparison& comparison);
+
+/// Likewise those that would hold if one run a side could tell them (`Judgement::left_open`).
+std::vector<ComparedPlace> find_open_changes(const Comparison& comparison);
 
 }  // namespace clprobe

@@ -74,6 +74,8 @@ class Comparator {
       : runs_(runs), baseline_(runs[baseline]) {
     made_.baseline = baseline;
     made_.threshold = threshold;
+    made_.are_several = std::all_of(runs_.begin(), runs_.end(),
+                                    [](const RunDigest& side) { return side.runs > 1; });
     made_.counts.resize(runs.size());
     for (const ComparedResult& result : baseline_.results) add_rows(result);
   }

@@ -82,17 +82,57 @@ double Difference::p_value(double bound) const {
   return two_sided_p(distance / half * student_t(degrees), degrees);
 }
 
+namespace {
+
+/// What a side adds to the error of a difference towards one of its ends.
+struct Error {
+  double half_width{0.0};  ///< of a 95 % interval
+  std::size_t degrees{normal_degrees};
+
+  [[nodiscard]] double variance() const {
+    const double standard = half_width / student_t(degrees);
+    return standard * standard;
+  }
+  [[nodiscard]] double variance_of_variance() const {
+    if (degrees == normal_degrees) return 0.0;
+    return variance() * variance() / static_cast<double>(degrees);
+  }
+};
+
+std::size_t fewer(std::size_t a, std::size_t b) {
+  if (a == normal_degrees || b == normal_degrees) return std::max(a, b);
+  return std::min(a, b);
+}
+
+/// Of Student's t behind both errors together, rounded down: Welch (1938) and Satterthwaite (1946).
+std::size_t joint_degrees(const Error& a, const Error& b) {
+  const double variance = a.variance() + b.variance();
+  const double uncertain = a.variance_of_variance() + b.variance_of_variance();
+  const double degrees = variance * variance / uncertain;
+  // Nothing, or an end that is open: no side's share can be told.
+  if (!std::isfinite(degrees)) return fewer(a.degrees, b.degrees);
+  constexpr double as_normal = 1000.0;
+  if (degrees >= as_normal) return normal_degrees;
+  return std::max<std::size_t>(1, static_cast<std::size_t>(degrees));
+}
+
+}  // namespace
+
 // The error of a difference by the "method of variance estimates recovery" (Zou and Donner 2008):
 // towards each end that error of either side counts which moves it there.
 Difference difference(const Place& from, const Place& to) {
-  const double change = to.value - from.value;
-  const bool has_from = from.degrees != normal_degrees;
-  const bool has_to = to.degrees != normal_degrees;
+  const Error down_from{from.above, from.degrees};
+  const Error down_to{to.below, to.degrees};
+  const Error up_from{from.below, from.degrees};
+  const Error up_to{to.above, to.degrees};
   const std::size_t degrees =
-      has_from && has_to ? std::min(from.degrees, to.degrees) : std::max(from.degrees, to.degrees);
+      fewer(joint_degrees(down_from, down_to), joint_degrees(up_from, up_to));
+  const auto half_width = [degrees](const Error& a, const Error& b) {
+    return student_t(degrees) * std::sqrt(a.variance() + b.variance());
+  };
+  const double change = to.value - from.value;
   return {change,
-          {change - in_quadrature({to.below, from.above}),
-           change + in_quadrature({to.above, from.below})},
+          {change - half_width(down_from, down_to), change + half_width(up_from, up_to)},
           degrees};
 }
 

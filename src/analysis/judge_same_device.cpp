@@ -167,7 +167,7 @@ void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFindin
     judged.verdict = Verdict::unclear;
     judged.reason += "; but that may be of one run: compare several a side";
   } else if (may_be_of_others(baseline, other, judged)) {
-    judged.verdict = Verdict::unclear;
+    judged.left_open = std::exchange(judged.verdict, Verdict::unclear);
     judged.reason +=
         "; but others on a virtual machine's host may do that for all of a run: compare several a "
         "side";

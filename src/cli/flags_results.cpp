@@ -33,15 +33,17 @@ constexpr std::array result_rows{
          .kind = ValueKind::choice,
          .category = Category::comparing,
          .commands = comparing,
-         .summary = "exit with 4 if a finding got worse, or changed, by Holm's procedure over "
-                    "all of them at 5 % (default never)",
+         .summary = "exit with 4 if a finding got worse, or changed, all of them tested "
+                    "together at 5 % (default never)",
          .details =
              "Exit with status 4 if a finding is worse, or if one is better, worse or different "
              "(`changed`); by default `never`. All findings that both sides have are tested "
-             "together, by Holm's procedure at 5 %, and those that fail are named on stderr. "
+             "together at 5 %, by Holm's procedure, or with several runs a side by Benjamini and "
+             "Hochberg's, and those that fail are named on stderr. "
              "Findings that are unclear do not count. Otherwise "
              "with 5 if a probe or a series of the baseline is missing in a run, failed or was "
-             "interrupted there.",
+             "interrupted there, or if one run a side cannot tell a change from what others on a "
+             "virtual machine's host do.",
          .choices = fail_on_words,
          .update = update_fail_on},
     Flag{.name = "device-name",

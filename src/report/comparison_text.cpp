@@ -243,7 +243,9 @@ std::string change_text(const Comparison& comparison, std::span<const RunDigest>
                         const ComparedPlace& place) {
   const ComparedRow& row = comparison.rows[place.row];
   const ComparedCell& cell = row.cells[place.run];
-  return fmt::format("{}: {} {}: {} -> {} in {}", to_word(cell.judgement.verdict), row.probe,
+  const Judgement& judged = cell.judgement;
+  return fmt::format("{}: {} {}: {} -> {} in {}",
+                     to_word(judged.left_open.value_or(judged.verdict)), row.probe,
                      report::finding_title(row.baseline->finding),
                      report::cell_text(row.cells[comparison.baseline], "nothing"),
                      report::cell_text(cell, "nothing"), quote(runs[place.run].file));

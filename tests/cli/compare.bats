@@ -47,6 +47,23 @@ slower() {
   [ "$status" -eq 0 ]
 }
 
+@test "what one run a side leaves open on a virtual machine is not said to have passed" {
+  jq '.host.is_virtual = true | .device.type = "cpu"' old.json >here.json
+  mv here.json old.json
+  slower 1.5 new.json
+  clprobe compare old.json new.json --fail-on worse
+  [ "$status" -eq 5 ]
+  [[ $stderr == *'--fail-on cannot be decided: worse: latency'*"virtual machine's host"*'several runs a side, or live' ]]
+  [ "${#stderr_lines[@]}" -eq 1 ]
+  # The other way round it may be better, which nobody asked about.
+  clprobe compare new.json old.json --fail-on worse
+  [ "$status" -eq 0 ]
+  clprobe compare new.json old.json --fail-on changed
+  [ "$status" -eq 5 ]
+  clprobe compare old.json new.json
+  [ "$status" -eq 0 ]
+}
+
 @test "every format, and files of -o" {
   slower 1.2 new.json
   clprobe compare old.json new.json --json -o c.csv -o c.md -o c.txt

@@ -87,7 +87,7 @@ complete -c clprobe -n '__clprobe_of profile' -l launch -r -F -d 'how the kernel
 complete -c clprobe -n '__clprobe_of profile' -l levels -r -F -d 'mark the levels of memory that this run of latency found'
 complete -c clprobe -n '__clprobe_of compare' -l baseline -r -F -d 'run to compare against (default: the first)'
 complete -c clprobe -n '__clprobe_of compare live' -l threshold -x -d 'ignore changes up to this share (default 3%)'
-complete -c clprobe -n '__clprobe_of compare live' -l fail-on -x -a 'never worse changed' -d 'exit with 4 if a finding got worse, or changed, by Holm\'s procedure over all of them at 5 % (default never)'
+complete -c clprobe -n '__clprobe_of compare live' -l fail-on -x -a 'never worse changed' -d 'exit with 4 if a finding got worse, or changed, all of them tested together at 5 % (default never)'
 complete -c clprobe -n '__clprobe_of import' -l device-name -x -d 'the device, where the file does not name it'
 complete -c clprobe -n '__clprobe_of report import' -l series -x -a '(__clprobe_list global local)' -d 'series to report (a comma list), or that an imported list is of'
 complete -c clprobe -n '__clprobe_of import' -l size-unit -x -a 'auto B KiB MiB' -d 'of the sizes in a list'

@@ -224,6 +224,35 @@ TEST_CASE("of a family those changes hold that Holm's procedure keeps") {
   CHECK(sure_rows(with_p_values(std::vector<double>(20, 0.01))).empty());
 }
 
+// By hand: of four the i-th least is held against 0.05 i / 4: 0.0125, 0.025, 0.0375, 0.05.
+TEST_CASE("of several runs a side those changes hold that Benjamini and Hochberg's procedure keeps") {
+  const auto rows = [](const std::vector<double>& p_values) {
+    Comparison made = with_p_values(p_values);
+    made.are_several = true;
+    return sure_rows(made);
+  };
+  CHECK(rows({0.01, 0.04, 0.03, 0.005}) == std::vector<std::size_t>{3, 0, 2, 1});
+  CHECK(rows({0.01, 0.06, 0.03, 0.005}) == std::vector<std::size_t>{3, 0, 2});
+  CHECK(rows({0.02, 0.06, 0.06, 0.014}) == std::vector<std::size_t>{3, 0});
+  CHECK(rows({0.026, 0.06, 0.06, 0.013}).empty());
+  CHECK(rows(std::vector<double>(20, 0.04)).size() == 20);
+  CHECK(rows({}).empty());
+}
+
+TEST_CASE("what one run a side leaves open is a family of its own") {
+  Comparison made = with_p_values({0.001, 0.001, 0.3});
+  CHECK(find_open_changes(made).empty());
+  Judgement& open = made.rows[1].cells[1].judgement;
+  open.verdict = Verdict::unclear;
+  open.left_open = Verdict::worse;
+  CHECK(sure_rows(made) == std::vector<std::size_t>{0});
+  const std::vector<ComparedPlace> found = find_open_changes(made);
+  REQUIRE(found.size() == 1);
+  CHECK(found.front().row == 1);
+  open.p_value = 0.2;
+  CHECK(find_open_changes(made).empty());
+}
+
 TEST_CASE("findings without a change make the family larger, those without a verdict do not") {
   Comparison made = with_p_values({0.04, 0.0001, 0.0001});
   made.rows[1].cells[1].judgement.verdict = Verdict::same;

@@ -5,12 +5,14 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "analysis/finding_error.hpp"
 #include "analysis/random_effects.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/estimate.hpp"
@@ -112,6 +114,58 @@ std::vector<RunDigest> noisy_runs(std::size_t count, double time, double noise, 
 }
 
 }  // namespace
+
+// By hand: (a + b)^2 / (a^2 / 2 + b^2 / 4) of variances a = 0.01^2 and b = 0.02^2 is 5.6, of
+// 0.012^2 with the normal distribution and 0.01^2 with 2 degrees 11.9; Student's t by tables.
+TEST_CASE("the error of a difference has the degrees of Welch and Satterthwaite") {
+  const auto place = [](double error, double t, std::size_t degrees) {
+    return Place{.below = error * t, .above = error * t, .has_interval = true, .degrees = degrees};
+  };
+  const Place few = place(0.01, 4.302653, 2);
+  const Place more = place(0.02, 2.776445, 4);
+  const Place single = place(0.012, 1.959964, normal_degrees);
+  const auto half_width = [](const Place& from, const Place& to) {
+    return difference(from, to).interval.high;
+  };
+  CHECK(difference(few, more).degrees == 5);
+  CHECK(half_width(few, more) == doctest::Approx(2.570582 * std::sqrt(5e-4)).epsilon(0.002));
+  CHECK(difference(single, few).degrees == 11);
+  CHECK(half_width(single, few) == doctest::Approx(2.200985 * std::sqrt(2.44e-4)).epsilon(0.002));
+  CHECK(difference(few, few).degrees == 4);
+  CHECK(difference(single, single).degrees == normal_degrees);
+  CHECK(half_width(single, single) == doctest::Approx(1.959964 * std::sqrt(2.88e-4)).epsilon(0.002));
+  // Of an end that is open nobody knows a share.
+  CHECK(difference(few, place(HUGE_VAL, 1.0, 4)).degrees == 2);
+}
+
+TEST_CASE("three runs a side that are twice as slow are found among hundreds of findings") {
+  std::mt19937 random(1);
+  std::normal_distribution<double> noise(0.0, 0.02);
+  const auto side = [&](double factor, std::size_t changed) {
+    std::vector<RunDigest> runs;
+    for (int run = 0; run < 3; ++run) {
+      ComparedResult result{.probe = "latency"};
+      for (std::size_t i = 0; i < 300; ++i) {
+        const double value = (i < changed ? factor : 1.0) * std::exp(noise(random)) * 1e-6;
+        Finding finding{.name = "latency", .series = "s" + std::to_string(i), .unit = "seconds"};
+        finding.value = value;
+        finding.low = value * 0.999;
+        finding.high = value * 1.001;
+        finding.better = Better::less;
+        result.findings.push_back({finding});
+      }
+      runs.push_back({.file = "a.json", .device = "Made", .results = {std::move(result)}});
+    }
+    return pool(runs);
+  };
+  const auto sure = [&](double factor, std::size_t changed) {
+    const std::array sides{side(1.0, 0), side(factor, changed)};
+    return find_sure_changes(compare(sides, 0, 0.03)).size();
+  };
+  CHECK(sure(1.0, 0) == 0);
+  CHECK(sure(2.0, 1) == 1);
+  CHECK(sure(1.15, 300) >= 270);
+}
 
 TEST_CASE("one run a side is that run; of no runs there is no side") {
   const std::vector runs{run_of({finding_of("latency", 1e-7, "seconds")})};

@@ -195,7 +195,10 @@ TEST_CASE("on the CPU of a virtual machine one run a side tells no change that o
   };
   CHECK(judged(2.9e-6, true, true).verdict == Verdict::unclear);
   CHECK(judged(2.9e-6, true, true).reason.ends_with("compare several a side"));
+  CHECK(judged(2.9e-6, true, true).left_open == Verdict::worse);
   CHECK(judged(0.35e-6, true, true).verdict == Verdict::unclear);
+  CHECK(judged(0.35e-6, true, true).left_open == Verdict::better);
+  CHECK_FALSE(judged(3.1e-6, true, true).left_open.has_value());
   CHECK(judged(3.1e-6, true, true).verdict == Verdict::worse);
   CHECK(judged(0.32e-6, true, true).verdict == Verdict::better);
   CHECK(judged(2.9e-6, true, true, 1000).verdict == Verdict::worse);
