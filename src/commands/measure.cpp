@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -88,7 +89,7 @@ class MeasuringAll {
       for (Run& recorded : runs) {
         adopt_former_names(recorded);
         --devices_after_;
-        measure_device(recorded_backend(std::move(recorded)));
+        measure_device(*recorded_backend(std::move(recorded)));
       }
     } else {
       measure_targets();
@@ -130,7 +131,7 @@ class MeasuringAll {
       if (is_interrupted()) break;
       --devices_after_;
       if (target.machine) {
-        measure_device(simulated_backend(*target.machine, options_.seed, options_.traces));
+        measure_device(*simulated_backend(*target.machine, options_.seed, options_.traces));
       } else {
         open_and_measure(target.info, settings, std::exchange(found->child, nullptr));
       }
@@ -143,7 +144,12 @@ class MeasuringAll {
     point_.clear();
     show({.title = fmt::format("trying {}", device.name)});
     try {
-      measure_device(remote_backend(device.index, settings, std::move(child)));
+      closing_ = {};  // a driver that ends disturbs what is measured
+      std::unique_ptr<Backend> backend = remote_backend(device.index, settings, std::move(child));
+      measure_device(*backend);
+      // A GPU's driver takes a tenth of a second to end, in which the results can be written.
+      closing_ =
+          std::async(std::launch::async, [ended = std::move(backend)]() mutable { ended.reset(); });
     } catch (const DeviceError& error) {
       if (is_interrupted()) return;
       // The other devices can still be measured, and the document says what happened to this one.
@@ -154,10 +160,10 @@ class MeasuringAll {
     }
   }
 
-  void measure_device(const std::unique_ptr<Backend>& backend) {
-    Run& run = new_run(backend->device());
-    run.warnings = backend->warnings();
-    const std::vector<const Probe*> probes = wanted_probes(options_, backend->device());
+  void measure_device(Backend& backend) {
+    Run& run = new_run(backend.device());
+    run.warnings = backend.warnings();
+    const std::vector<const Probe*> probes = wanted_probes(options_, backend.device());
     Observer observer;
     how_far_.begin_device(probe_seconds(probes, options_), devices_after_);
     observer.cancelled = is_interrupted;
@@ -176,7 +182,7 @@ class MeasuringAll {
       say_if_failed(result);
     };
     const auto save = [this] { results_.save(runs_); };
-    Turns(options_, *backend, observer, run, {done, save}).measure(probes);
+    Turns(options_, backend, observer, run, {done, save}).measure(probes);
   }
 
   static std::size_t place_of(std::string_view id, const std::vector<const Probe*>& probes) {
@@ -246,6 +252,7 @@ class MeasuringAll {
   std::chrono::steady_clock::time_point began_{std::chrono::steady_clock::now()};
   RunProgress how_far_{};
   std::size_t devices_after_{0};  ///< the one that is measured now
+  std::future<void> closing_{};   ///< the end of the driver of the last one
   std::string question_{};        ///< what its driver is asked
   std::string point_{};           ///< that is visited
 };

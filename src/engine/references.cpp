@@ -17,6 +17,8 @@ constexpr int parts = 20;
 // Of the device's memory, those of a probe keep one part of so many at most.
 constexpr std::uint64_t kept_part = 8;
 constexpr std::chrono::milliseconds dear{10};
+// Disturbances last for seconds, and a GPU measures sixteen points in a hundredth of one.
+constexpr std::chrono::milliseconds between_looks{300};
 
 }  // namespace
 
@@ -48,14 +50,19 @@ void References::choose(const Plan& plan, const Request& request, bool is_time_r
     followed_.push_back({.point = 0});
   }
   if (!is_time_real_) seen_ = plan.recorded_references;
-  for (Followed& each : followed_) each.began = each.last = backend_.now();
+  for (Followed& each : followed_) {
+    each.began = backend_.now();
+    each.last = each.began - between_looks;  // so that the first look is one of sixteen points
+  }
 }
 
 void References::follow(std::span<const Point> points) {
   constexpr int points_between = 16;
   if (++points_since_ < points_between) return;
   points_since_ = 0;
-  measure_due(Which::all, points, {});
+  // The drift of a short probe, which is followed without references, needs every look.
+  const bool are_apart = is_time_real_ && !seen_.empty();
+  measure_due(Which::all, points, are_apart ? between_looks : Steady::duration{});
 }
 
 void References::look_again(std::span<const Point> points, std::chrono::seconds between) {

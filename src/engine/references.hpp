@@ -22,8 +22,8 @@ class References {
   /// known of the moments is the plan's. Those that would be laid out anew each time are kept,
   /// where the device has memory enough for it and the request no limit.
   void choose(const Plan& plan, const Request& request, bool is_time_real);
-  /// After a point was visited: measures them again, if 16 points were since; but none so often
-  /// that it takes more than a twentieth of the time.
+  /// After a point was visited: measures them again, if 16 points and three tenths of a second were
+  /// since; but none so often that it takes more than a twentieth of the time.
   void follow(std::span<const Point> points);
   /// At the end of a pass, of another probe's, or of the run: if that is so long ago.
   void look_again(std::span<const Point> points, std::chrono::seconds between);

@@ -103,12 +103,20 @@ Plan with_references(const DeviceInfo& device, const Request& request) {
   return plan;
 }
 
+/// So that sixteen points take longer than references are apart; the last one is quick to prepare.
+void make_slow(FakeBackend& backend) {
+  backend.on_prepare([&](const Point& point) {
+    if (id_of(point) != 20) backend.wait(std::chrono::milliseconds(20));
+  });
+}
+
 TEST_CASE("reference points are those of the plan, and what they took is told with its time") {
   Probe probe = fake_probe();
   probe.plan = with_references;
   Observer observer;
   observer.began -= std::chrono::seconds(100);
   FakeBackend backend(noisy_points(0, 1.0));
+  make_slow(backend);
   const ProbeResult result =
       measure(probe, backend, request_of_points(20), ample_budget(), observer);
   REQUIRE(result.references.size() == 2);
@@ -144,6 +152,7 @@ std::set<std::int64_t> kept_of(Bytes device_memory, Bytes asked_memory) {
   DeviceInfo info = fake_info();
   info.global_memory = device_memory;
   FakeBackend backend(noisy_points(0, 1.0), info);
+  make_slow(backend);
   Request request;
   request.max_memory = asked_memory;
   const ProbeResult result = measure(probe, backend, request, ample_budget(), {});
@@ -176,14 +185,31 @@ TEST_CASE("a reference that takes long is looked at for no more than a twentieth
   probe.plan = with_references;
   FakeBackend backend(noisy_points(0, 1.0));
   backend.on_prepare([&](const Point& point) {
-    constexpr std::chrono::milliseconds long_time{25};
-    if (id_of(point) == 1) backend.wait(long_time);
+    constexpr std::chrono::milliseconds long_time{40};
+    constexpr std::chrono::milliseconds usual{20};
+    backend.wait(id_of(point) == 1 ? long_time : usual);
   });
   const ProbeResult result = measure(probe, backend, request_of_points(20), ample_budget(), {});
   REQUIRE(result.references.size() == 2);
-  // Both are due once; the slow one again after half a second, of which the 40 visits take a tenth.
+  // Both are due once; the slow one again after 0.8 s, as many as the 40 visits take.
   CHECK(result.references[0].moments.size() == 1);
   CHECK(result.references[1].moments.size() == 2);
+}
+
+TEST_CASE("references are no nearer to each other than three tenths of a second") {
+  const auto moments = [](std::chrono::milliseconds each) {
+    Probe probe = fake_probe();
+    probe.plan = with_references;
+    FakeBackend backend(noisy_points(0, 1.0));
+    backend.on_prepare([&](const Point&) { backend.wait(each); });
+    return measure(probe, backend, request_of_points(40), ample_budget(), {})
+        .references.at(0)
+        .moments.size();
+  };
+  // Of 80 visits each sixteenth.
+  CHECK(moments(std::chrono::milliseconds(20)) == 5);
+  CHECK(moments(std::chrono::milliseconds(15)) == 3);
+  CHECK(moments(std::chrono::milliseconds(3)) == 1);
 }
 
 TEST_CASE("of a dear reference a moment has one visit, of others three") {
@@ -199,6 +225,7 @@ TEST_CASE("of a dear reference a moment has one visit, of others three") {
       }
       return launch_of(iterations, 1000.0);
     });
+    make_slow(backend);
     measure(probe, backend, request_of_points(20), ample_budget(), {});
     return launches - 2 * launches_a_visit;  // its own visits
   };
