@@ -71,6 +71,19 @@ Finding capacity_finding(std::string_view series, int number, const Level& level
   return finding;
 }
 
+/// A level that was measured and has no plateau keeps its number: the second is not the first.
+int number_of_first(std::span<const CurvePoint> curve, const std::vector<Level>& levels) {
+  return faster_than_first(curve, levels) ? 2 : 1;
+}
+
+Finding lost_first_level(std::string_view series, const CurvePoint& faster) {
+  Finding finding = of_level("bandwidth", series, 1, rate_unit);
+  finding.reason = fmt::format("no plateau, but {} has {}: measure more sizes",
+                               format_bytes({static_cast<std::uint64_t>(faster.working_set_bytes)}),
+                               format_rate(ns_per_second / faster.latency));
+  return finding;
+}
+
 void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& device,
                 std::span<const CurvePoint> curve, const std::vector<Level>& levels) {
   if (levels.empty()) {
@@ -81,8 +94,11 @@ void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& dev
     found.findings.push_back(std::move(none));
     return;
   }
+  if (const auto faster = faster_than_first(curve, levels)) {
+    found.findings.push_back(lost_first_level(series.name, *faster));
+  }
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    const int number = static_cast<int>(i) + 1;
+    const int number = static_cast<int>(i) + number_of_first(curve, levels);
     Finding rate = of_level("bandwidth", series.name, number, rate_unit);
     set_rate(rate, levels[i], 1.0);
     found.findings.push_back(std::move(rate));
@@ -136,8 +152,8 @@ std::vector<double> times_between(std::span<const CurvePoint> curve, double low,
 
 /// How the bandwidth of one unit grows to that of all, in each level: where it is less than by
 /// their number, what they share limits it.
-void add_scaling(Findings& found, const DeviceInfo& device, const std::vector<Level>& levels,
-                 std::span<const CurvePoint> alone) {
+void add_scaling(Findings& found, const DeviceInfo& device, std::span<const CurvePoint> curve,
+                 const std::vector<Level>& levels, std::span<const CurvePoint> alone) {
   constexpr double nearly_all = 0.9;
   double before = 0.0;
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -147,13 +163,14 @@ void add_scaling(Findings& found, const DeviceInfo& device, const std::vector<Le
     if (level.capacity) before = level.capacity->high;
     if (times.empty()) continue;
     const double ratio = units_of(device);
-    Finding scaling = of_level("scaling", read_series, static_cast<int>(i) + 1, "share");
+    const int number = static_cast<int>(i) + number_of_first(curve, levels);
+    Finding scaling = of_level("scaling", read_series, number, "share");
     scaling.method = "beside one unit";
     const Interval one{quantile(times, 0.25), quantile(times, 0.75)};
     scaling.value = median(times) / (level.latency * ratio);
     scaling.low = one.low / (level.latency_interval.high * ratio);
     scaling.high = one.high / (level.latency_interval.low * ratio);
-    Finding limit = of_level("limit", read_series, static_cast<int>(i) + 1, "");
+    Finding limit = of_level("limit", read_series, number, "");
     limit.method = "beside one unit";
     limit.label = *scaling.value >= nearly_all ? limited_by_units : limited_by_level;
     found.findings.push_back(std::move(scaling));
@@ -175,7 +192,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     if (curve.empty()) continue;
     const std::vector<Level> levels = levels_of(series, curve);
     add_levels(found, series, device, curve, levels);
-    if (series.name == read_series) add_scaling(found, device, levels, alone);
+    if (series.name == read_series) add_scaling(found, device, curve, levels, alone);
   }
   return found;
 }

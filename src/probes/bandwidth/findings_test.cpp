@@ -128,6 +128,38 @@ TEST_CASE("bandwidth: what is left of a cache in a set that is too large for it 
   CHECK(levels_with(880.0, 1024.0) == 3);  // much larger
 }
 
+TEST_CASE("bandwidth: a level that was measured and has no plateau keeps its number") {
+  const auto thinned = [](std::string_view series, const Hierarchy& hierarchy) {
+    std::vector<Point> points = curve_of(series, hierarchy);
+    // Of the first level's sizes one is left.
+    points.erase(points.begin() + 1, points.begin() + 22);
+    return points;
+  };
+  std::vector<Point> points = thinned("read", {});
+  for (Point& each : thinned("read-one-unit", {.near = 100.0, .cache = 80.0, .memory = 20.0})) {
+    points.push_back(std::move(each));
+  }
+  const Findings found = analyse(device_of_10(), points);
+  const Finding& lost = of(found, "bandwidth", "read", 1);
+  CHECK_FALSE(lost.value.has_value());
+  CHECK(lost.unit == "bytes_per_second");
+  CHECK(lost.reason == "no plateau, but 4 KiB has 1.00 TB/s: measure more sizes");
+  CHECK(*of(found, "bandwidth", "read", 2).value == doctest::Approx(400e9).epsilon(0.02));
+  CHECK(of(found, "capacity", "read", 2).value.has_value());
+  CHECK(*of(found, "unit_bandwidth", "read", 2).value == doctest::Approx(20.0).epsilon(0.02));
+  CHECK(*of(found, "scaling", "read", 2).value == doctest::Approx(0.5).epsilon(0.05));
+  CHECK(of(found, "limit", "read", 3).label == limited_by_level);
+  CHECK(std::none_of(found.findings.begin(), found.findings.end(), [](const Finding& each) {
+    return each.level == 1 && each.series == "read" && each.name != "bandwidth";
+  }));
+  // The card does not know where the second level begins: it says them in a line.
+  ProbeResult result{.probe = "bandwidth", .unit = Unit::bytes_per_second, .points = points};
+  analyse_again(probe, device_of_10(), result);
+  declare(probe, result);
+  CHECK(result.card.columns.at(0).plateaus.empty());
+  CHECK(result.card.columns[0].alone.text.starts_with("read 4"));
+}
+
 TEST_CASE("bandwidth: beside one unit it is seen what limits a level") {
   std::vector<Point> points = curve_of("read", {});
   // Ten units read ten times as much of their own caches, and of what they share less.

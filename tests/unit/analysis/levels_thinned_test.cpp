@@ -42,6 +42,10 @@ std::vector<CurvePoint> thinned_sweep(const Memory& memory, const Thinning& thin
   return curve;
 }
 
+constexpr std::array recorded_curves{
+    "h100-global",          "h200-global",          "h200-far-half", "h200-constant-program",
+    "xeon-global-pocl-3.1", "xeon-global-pocl-5.0", "epyc-quick"};
+
 std::vector<CurvePoint> recorded(const std::string& name) {
   std::vector<CurvePoint> curve;
   std::ifstream file(CLPROBE_GOLDEN_FOLDER "/../curves/" + name + ".size-latency.csv");
@@ -125,8 +129,7 @@ TEST_CASE("of thinned synthetic curves no bracket begins beyond its level") {
 
 TEST_CASE("of thinned recorded curves no bracket begins beyond its level") {
   int brackets = 0;
-  for (const char* const name : {"h100-global", "h200-global", "h200-constant-program",
-                                 "xeon-global-pocl-3.1", "xeon-global-pocl-5.0"}) {
+  for (const char* const name : recorded_curves) {
     CAPTURE(name);
     const std::vector<CurvePoint> curve = recorded(name);
     REQUIRE(curve.size() > 10);
@@ -172,6 +175,29 @@ TEST_CASE("two plateaus with a slow step of 14 % between them are two levels") {
   REQUIRE(levels.size() == 2);
   CHECK(levels[0].latency == doctest::Approx(700.0).epsilon(0.02));
   CHECK(levels[1].latency == doctest::Approx(798.0).epsilon(0.02));
+}
+
+TEST_CASE("of thinned recorded curves no level is the first where the smallest sets are faster") {
+  constexpr double clearly_slower = 1.25;
+  int lost = 0;
+  for (const char* const name : recorded_curves) {
+    const std::vector<CurvePoint> curve = recorded(name);
+    for (const Thinning& thinning : thinnings) {
+      for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        CAPTURE(name);
+        CAPTURE(thinning.ratio);
+        CAPTURE(seed);
+        Random random(seed);
+        const std::vector<CurvePoint> points = thinned(curve, thinning, random);
+        const std::vector<Level> levels = find_levels(points);
+        const auto faster = faster_than_first(points, levels);
+        if (faster) ++lost;
+        if (levels.empty() || faster) continue;
+        CHECK(levels.front().latency <= clearly_slower * points.front().latency);
+      }
+    }
+  }
+  CHECK(lost > 30);
 }
 
 TEST_CASE("sizes that are clearly faster than the first plateau are told") {

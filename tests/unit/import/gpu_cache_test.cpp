@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
 #include "imported.hpp"
 
 namespace clprobe {
@@ -23,6 +25,27 @@ TEST_CASE("gpu-cache: points of `bandwidth`, and the levels that they have") {
   REQUIRE(levels.size() == 3);
   CHECK(1.0 / levels[0].latency == doctest::Approx(8000.0).epsilon(0.01));
   CHECK(1.0 / levels[1].latency == doctest::Approx(2400.0).epsilon(0.01));
+}
+
+TEST_CASE("gpu-cache: without most sizes of the first level it is known that there is one") {
+  std::istringstream lines(example_file("gpu-cache.txt"));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    constexpr int smallest = 8;
+    constexpr int largest_of_first = 114;
+    int size = 0;
+    if (words >> size && size > smallest && size <= largest_of_first) continue;
+    text += line + "\n";
+  }
+  const Run run = import_runs(text, hints()).at(0);
+  const auto curve = latency_curve(run.results.at(0).points, "read", run.device);
+  const std::vector<Level> levels = find_levels(curve);
+  REQUIRE(!levels.empty());
+  CHECK(1.0 / levels[0].latency == doctest::Approx(2400.0).epsilon(0.01));
+  const auto faster = faster_than_first(curve, levels);
+  REQUIRE(faster.has_value());
+  CHECK(faster->working_set_bytes == doctest::Approx(8192.0));
 }
 
 TEST_CASE("gpu-cache: gpu-l2-cache writes two sizes, of which the second is the set") {
