@@ -3,11 +3,14 @@
 """What `compare` says of runs of one machine, where every change is false.
 
 Usage: verdicts.py CLPROBE FOLDER [--side K] [--draws N] [--threshold SHARE] [--findings N]
+                   [--make N [--load]] [-- OPTION...]
 
 All ordered pairs of the folder's run documents are compared, or with --side K pairs of sides of K runs, drawn
 N times (40) with a fixed seed. The table says how often --fail-on worse ended with which exit status, which
 share of the verdicts was which, of all probes and of each, and the resolution: the largest change that could
-have been missed. --findings N: the N findings that were most often not `same`.
+have been missed. --findings N: the N findings that were most often not `same`. --make N: first makes N runs
+in the folder, which has none yet, with the options and probes behind --; with --load two busy loops come and
+go meanwhile (bench/load.py). Above the table is which machine, driver and commit the runs are of.
 """
 import argparse
 import collections
@@ -19,7 +22,10 @@ import pathlib
 import random
 import statistics
 import subprocess
+import sys
 from typing import Any
+
+import made_runs
 
 VERDICTS = ("same", "better", "worse", "different", "unclear")
 
@@ -54,8 +60,9 @@ def print_findings(rows: dict[str, collections.Counter[str]], most: int) -> None
         print(f"  {name:<60}{said}")
 
 
-def main() -> None:
-    """Prints the table."""
+def given_to(words: list[str]) -> tuple[argparse.Namespace, list[str], argparse.ArgumentParser]:
+    """The arguments, and what is behind `--`."""
+    own, options = made_runs.split(words)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("clprobe")
     parser.add_argument("folder", type=pathlib.Path)
@@ -63,7 +70,30 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=40, metavar="N")
     parser.add_argument("--threshold", default="3%", metavar="SHARE")
     parser.add_argument("--findings", type=int, default=0, metavar="N")
-    given = parser.parse_args()
+    parser.add_argument("--make", type=int, default=0, metavar="N")
+    parser.add_argument("--load", action="store_true")
+    given = parser.parse_args(own)
+    if given.make < 1 and (given.load or options):
+        parser.error("--load, and what is behind --, is for the runs of --make")
+    if given.make > 0 and any(given.folder.rglob("*.json")):
+        parser.error(f"{given.folder} has runs already: --make needs another folder")
+    return given, options, parser
+
+
+def print_machine(files: list[str], seconds: list[float], has_load: bool) -> None:
+    """Which one it was, and what its runs took if they have just been made."""
+    print("\n".join(made_runs.machines_of([each for file in files for each in made_runs.read(file)])))
+    if seconds:
+        beside = ", beside a load that comes and goes" if has_load else ""
+        print(f"seconds  {min(seconds):.3g} to {max(seconds):.3g} a run{beside}")
+
+
+def main() -> None:
+    """Prints the table."""
+    given, options, parser = given_to(sys.argv[1:])
+    seconds: list[float] = []
+    if given.make > 0:
+        seconds = made_runs.make_runs(given.clprobe, given.folder, given.make, options, given.load)
     files = sorted(str(path) for path in given.folder.rglob("*.json"))
     if given.side < 1 or len(files) < 2 * given.side:
         parser.error(f"{given.folder} has {len(files)} runs: two sides of {given.side} need {2 * given.side}")
@@ -87,6 +117,7 @@ def main() -> None:
             counts[row["probe"]].update(said_of_row)
             rows[name_of(row)].update(said_of_row)
             resolutions += [cell["resolution_share"] for cell in row["runs"] if "resolution_share" in cell]
+    print_machine(files, seconds, given.load)
     print(f"{len(files)} runs, {len(pairs)} pairs of {given.side} a side, threshold {given.threshold}")
     print("exit     " + "   ".join(f"{status}: {count}" for status, count in sorted(exits.items())))
     for name, verdicts in counts.items():

@@ -68,7 +68,7 @@ class Loads(unittest.TestCase):
     """They come and go as long as what is measured beside them."""
 
     def test_comes_and_goes_and_ends(self) -> None:
-        seen = []
+        seen: list[str] = []
         with mock.patch.multiple(load, LEAST_SECONDS=0.02, MOST_SECONDS=0.05):
             with load.Load(loops=1) as beside:
                 until = time.monotonic() + 20.0
