@@ -51,7 +51,7 @@ def cpu_name() -> str:
 def head_of(cores: int, memory: int) -> str:
     """What the columns are, and of which machine."""
     return (f"# {cpu_name()}, {cores} cores; seconds since the start, "
-            f"load (1: {load.LOOPS} busy loops that come and go), "
+            "load (1: busy loops that come and go), "
             f"ns per hop (least, median) at 16 KiB, 512 KiB, {memory // MIB} MiB, "
             "read 512 MiB GB/s (best, median)")
 

@@ -7,6 +7,9 @@
 // per hop (least, median) of a random chase through 16 KiB, 512 KiB and MEMORY_BYTES, and the GB/s
 // (best, median) of all threads that read 512 MiB. As a visit of clprobe, each is a few samples in
 // a row.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -95,6 +98,32 @@ std::vector<double> visit(const std::function<double()>& sample) {
   return taken;
 }
 
+/// The numbers of one turn, in memory of its own: where pages lie is a part of what disturbs, and a
+/// run of clprobe has others than the run before it.
+void print_turn(std::size_t memory_bytes, unsigned threads) {
+  std::mt19937_64 random(42);
+  for (const std::size_t bytes : {std::size_t{16} << 10U, std::size_t{512} << 10U, memory_bytes}) {
+    Ring ring = make_ring(bytes, random);
+    const std::vector<double> ns = visit([&ring] { return ns_per_hop(ring); });
+    std::printf(" %.4g %.4g", ns.front(), ns[ns.size() / 2]);
+  }
+  const Stream stream = make_stream(threads);
+  const std::vector<double> rates = visit([&stream] { return gigabytes_per_second(stream); });
+  std::printf(" %.4g %.4g\n", rates.back(), rates[rates.size() / 2]);
+}
+
+/// In a process of its own; whether it came to its end.
+bool take_turn(std::size_t memory_bytes, unsigned threads) {
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    print_turn(memory_bytes, threads);
+    std::exit(0);
+  }
+  int status = 1;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -104,22 +133,14 @@ int main(int count, char** words) {
     std::fprintf(stderr, "usage: disturbance SECONDS EVERY_SECONDS MEMORY_BYTES THREADS\n");
     return 2;
   }
-  std::mt19937_64 random(42);
-  std::vector<Ring> rings;
-  for (const double bytes : {double{16U << 10U}, double{512U << 10U}, number(3)}) {
-    rings.push_back(make_ring(static_cast<std::size_t>(bytes), random));
-  }
-  const Stream stream = make_stream(static_cast<unsigned>(number(4)));
   const auto begin = Steady::now();
   for (int turn = 0; ns_since(begin) < 1e9 * number(1); ++turn) {
     std::printf("%.1f", ns_since(begin) / 1e9);
-    for (Ring& ring : rings) {
-      const std::vector<double> ns = visit([&ring] { return ns_per_hop(ring); });
-      std::printf(" %.4g %.4g", ns.front(), ns[ns.size() / 2]);
-    }
-    const std::vector<double> rates = visit([&stream] { return gigabytes_per_second(stream); });
-    std::printf(" %.4g %.4g\n", rates.back(), rates[rates.size() / 2]);
     std::fflush(stdout);
+    if (!take_turn(static_cast<std::size_t>(number(3)), static_cast<unsigned>(number(4)))) {
+      std::fprintf(stderr, "disturbance: a turn failed\n");
+      return 1;
+    }
     const auto next = begin + std::chrono::duration_cast<Steady::duration>((turn + 1) * every);
     std::this_thread::sleep_until(next);
   }
