@@ -309,10 +309,18 @@ std::vector<CurvePoint> translation_curve(std::span<const Point> points, const D
   if (line_bytes <= 0 || step_bytes <= 0) return curve;
   const double shrink = static_cast<double>(line_bytes) / static_cast<double>(step_bytes);
   const double nearest_level = lines.front().latency;
+  // One page is translated once, however large a part of it the ring takes.
+  constexpr double ratio = 1.41421356;
+  constexpr double smallest_part = 64.0;
+  std::vector<CurvePoint> within_page;
+  for (double part = 1.0; part <= smallest_part; part *= ratio) {
+    within_page.push_back({static_cast<double>(step_bytes) / part, nearest_level});
+  }
   for (CurvePoint& point : curve) {
     const double expected = nearest_latency(lines, point.working_set_bytes * shrink);
     point.latency = nearest_level + std::max(0.0, point.latency - expected);
   }
+  curve.insert(curve.begin(), within_page.rbegin(), within_page.rend());
   return curve;
 }
 

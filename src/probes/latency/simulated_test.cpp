@@ -95,16 +95,31 @@ TEST_CASE("the end of a cache is no translation, and that of a translation buffe
   request.series = {"global", "global-pages"};
   set_sizes(request, {{kibibytes(1), mebibytes(256), 1.19}});
   const ProbeResult plain = measured(machine, request);
+  // Of 16 KiB, in which there is one page of the chase that tells.
+  CHECK(step(plain, 1) == "cache");
   CHECK(step(plain, 2) == "cache");
   CHECK(step(plain, 3) == "none");
 
   machine.translation = {.entries = 64, .page_bytes = 64 << 10, .miss_cycles = 200};
   const ProbeResult walking = measured(machine, request);
+  CHECK(step(walking, 1) == "cache");
   CHECK(step(walking, 2) == "cache");
   CHECK(step(walking, 3) == "translation");
   check_capacity(walking, 3, mebibytes(4).count);
   // At the largest sizes nearly every page is missed; at the first of the plateau some are not.
   CHECK(value(walking, "cycles", "global", 4) == doctest::Approx(570.0 + 200.0).epsilon(0.03));
+}
+
+TEST_CASE("a translation buffer of two pages is told from a cache of their size") {
+  Machine machine = simulator::preset("fermi-m2070");
+  machine.l1.keeps_loads = false;
+  machine.translation = {.entries = 2, .page_bytes = 16 << 10, .miss_cycles = 200};
+  Request request;
+  request.series = {"global", "global-pages"};
+  set_sizes(request, {{kibibytes(1), kibibytes(512), 1.09}});
+  const ProbeResult result = measured(machine, request);
+  CHECK(step(result, 1) == "translation");
+  check_capacity(result, 1, kibibytes(32).count);
 }
 
 TEST_CASE("what the simulator cannot measure is said and no failure") {

@@ -86,6 +86,21 @@ TEST_CASE("a file says when instructions come to a warp only where that takes ti
   CHECK(to_json(machine).find("start_cycles") != std::string::npos);
 }
 
+TEST_CASE("a file says what translates addresses only where that takes time") {
+  Machine machine = preset("gsi");
+  CHECK(to_json(machine).find("translation") == std::string::npos);
+  machine.translation = {.entries = 16, .page_bytes = 4096, .miss_cycles = 90};
+  const std::string text = to_json(machine);
+  CHECK(machine_from_json(text) == machine);
+  for (const std::string_view field : {"entries", "page_bytes", "miss_cycles"}) {
+    CAPTURE(field);
+    CHECK(text.find(field, text.find("translation")) < text.find("\"l2\""));
+  }
+  machine.translation.page_bytes = 2048;
+  CHECK_THROWS_WITH(static_cast<void>(machine_from_json(to_json(machine))),
+                    doctest::Contains("translation.page_bytes: expected an integer from 4096"));
+}
+
 TEST_CASE("an unknown preset is answered with the list and the nearest") {
   CHECK_THROWS_WITH_AS(static_cast<void>(preset("fermi-m2050")),
                        "no machine 'fermi-m2050' (did you mean fermi-m2070?); there are "

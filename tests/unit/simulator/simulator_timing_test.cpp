@@ -91,6 +91,40 @@ TEST_CASE("a chain of dependent loads takes its latency times its length") {
   CHECK(timed(machine, trace) == 1 + 500 * 100 + 20 * 900);
 }
 
+TEST_CASE("a line of a page that is not translated is on its way that much longer") {
+  Machine machine = plain();
+  machine.l1.keeps_loads = false;
+  machine.translation = {.entries = 2, .page_bytes = 4096, .miss_cycles = 90};
+  Trace trace;
+  const Lanes hop{.base = 1U << 20U, .table = 0, .table_turn = 1};
+  trace.groups = {make_group(machine, 1)};
+  trace.resident = {{.home = Resident::Home::l2, .base = 1U << 20U, .bytes = 1U << 16U}};
+  const auto cycles_of = [&](const std::vector<std::uint64_t>& pages) {
+    trace.tables = {{}};
+    for (const std::uint64_t page : pages) trace.tables[0].push_back(page * 4096);
+    trace.programs = {
+        {read_clock(0), load(1, hop, {1}), repeat(1, pages.size()), read_clock(1, {1})}};
+    return timed(machine, trace) - 1;
+  };
+  CHECK(cycles_of({0}) == 200 + 90);
+  CHECK(cycles_of({0, 1, 0, 1}) == 4 * 200 + 2 * 90);
+  CHECK(cycles_of({0, 1, 2, 0, 1, 2}) == 6 * 200 + 6 * 90);
+  // The least recently used goes: page 1, and then page 2.
+  CHECK(cycles_of({0, 1, 0, 2, 0, 1}) == 6 * 200 + 4 * 90);
+  // The last lines of one page and the first of the next are two.
+  trace.tables = {{4096 - 128, 4096}};
+  trace.programs = {{read_clock(0), load(1, hop, {1}), repeat(1, 2), read_clock(1, {1})}};
+  CHECK(timed(machine, trace) - 1 == 2 * 200 + 2 * 90);
+  // What the first level holds is found by the address as it is.
+  machine.l1.keeps_loads = true;
+  trace.resident = {{.home = Resident::Home::l1, .base = 1U << 20U, .bytes = 1U << 13U}};
+  CHECK(timed(machine, trace) - 1 == 2 * 20);
+  machine.translation.entries = 0;
+  machine.l1.keeps_loads = false;
+  trace.resident.clear();
+  CHECK(timed(machine, trace) - 1 == 2 * 500);
+}
+
 TEST_CASE("a hundred thousand hops need no memory of that length") {
   const Machine machine = plain();
   const Lanes hop{.base = 0, .turn_step = 128};
