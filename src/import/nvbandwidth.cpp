@@ -33,9 +33,9 @@ struct Counterpart {
 constexpr std::array counterparts{
     Counterpart{"host_to_device_memcpy_ce", "transfer", "bandwidth", "to-device-pinned"},
     Counterpart{"device_to_host_memcpy_ce", "transfer", "bandwidth", "from-device-pinned"},
-    Counterpart{"host_to_device_bidirectional_memcpy_ce", "transfer", "bandwidth",
+    Counterpart{"host_to_device_bidirectional_memcpy_ce", "transfer", "one_way_bandwidth",
                 "to-device-duplex"},
-    Counterpart{"device_to_host_bidirectional_memcpy_ce", "transfer", "bandwidth",
+    Counterpart{"device_to_host_bidirectional_memcpy_ce", "transfer", "one_way_bandwidth",
                 "from-device-duplex"},
     Counterpart{"host_to_device_memcpy_sm", "transfer", "bandwidth", "to-device-kernel"},
     Counterpart{"device_to_host_memcpy_sm", "transfer", "bandwidth", "from-device-kernel"},

@@ -42,22 +42,27 @@ TEST_CASE("nvbandwidth: what transfer and latency find is theirs, of several GPU
   CHECK(middle.high == doctest::Approx(55.5e9));
   CHECK(finding(several, "host", "latency").value == doctest::Approx(652.5e-9).scale(0));
   CHECK(finding(several, "host", "latency").level == 1);
-  constexpr std::pair<const char*, const char*> bandwidths[]{
+  struct Known {
+    const char* test;
+    const char* series;
+    const char* name{"bandwidth"};
+  };
+  constexpr Known bandwidths[]{
       {"host_to_device_memcpy_ce", "to-device-pinned"},
       {"device_to_host_memcpy_ce", "from-device-pinned"},
-      {"host_to_device_bidirectional_memcpy_ce", "to-device-duplex"},
-      {"device_to_host_bidirectional_memcpy_ce", "from-device-duplex"},
+      {"host_to_device_bidirectional_memcpy_ce", "to-device-duplex", "one_way_bandwidth"},
+      {"device_to_host_bidirectional_memcpy_ce", "from-device-duplex", "one_way_bandwidth"},
       {"host_to_device_memcpy_sm", "to-device-kernel"},
       {"device_to_host_memcpy_sm", "from-device-kernel"}};
-  for (const auto& [test, series] : bandwidths) {
-    const Run one = import_runs(std::string(R"({"nvbandwidth":{"testcases":[{"name":")") + test +
-                                    R"(","bandwidth_matrix":[["7.5"]]}]}})",
+  for (const Known& known : bandwidths) {
+    const Run one = import_runs(std::string(R"({"nvbandwidth":{"testcases":[{"name":")") +
+                                    known.test + R"(","bandwidth_matrix":[["7.5"]]}]}})",
                                 hints())
                         .at(0);
     REQUIRE(one.results.size() == 1);
     CHECK(one.results[0].probe == "transfer");
     REQUIRE(one.results[0].findings.size() == 1);
-    const Finding& found = finding(one, series, "bandwidth");
+    const Finding& found = finding(one, known.series, known.name);
     CHECK(found.value == doctest::Approx(7.5e9));
     CHECK(found.unit == "bytes_per_second");
     CHECK_FALSE(found.low.has_value());

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an importer hands to a probe has the names under which the probe itself finds it: under
+// others nothing stands beside it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "clprobe/import.hpp"
+#include "clprobe/registry.hpp"
+#include "commands/read_runs.hpp"
+#include "unit/golden.hpp"
+
+namespace clprobe {
+namespace {
+
+using Names = std::set<std::pair<std::string, std::string>>;  // of findings, and their series
+
+Names names_in(const Run& run, std::string_view probe) {
+  Names names;
+  for (const ProbeResult& result : run.results) {
+    if (result.probe != probe) continue;
+    for (const Finding& each : result.findings) names.emplace(each.name, each.series);
+  }
+  return names;
+}
+
+Names measured_names(std::string_view probe) {
+  const auto path =
+      std::filesystem::path(CLPROBE_RESULTS) / "nvidia/h200/580.159.04_2026-11-26.json";
+  return names_in(commands::read_runs(path.string()).front(), probe);
+}
+
+/// All that nvbandwidth measures of one GPU, and a transfer is.
+Run run_of_nvbandwidth() {
+  std::string tests;
+  for (const char* const way : {"host_to_device", "device_to_host"}) {
+    for (const char* const kind : {"memcpy_ce", "bidirectional_memcpy_ce", "memcpy_sm"}) {
+      tests += std::string(tests.empty() ? "" : ",") + R"({"name":")" + way + "_" + kind +
+               R"(","bandwidth_matrix":[["7.5"]]})";
+    }
+  }
+  return import_runs(R"({"nvbandwidth":{"testcases":[)" + tests + "]}}", {}).front();
+}
+
+bool has_series(const Probe& probe, std::string_view series) {
+  return std::any_of(probe.series.begin(), probe.series.end(),
+                     [&](const Series& each) { return each.name == series; });
+}
+
+bool has_finding(const Probe& probe, std::string_view name) {
+  return std::any_of(probe.findings.begin(), probe.findings.end(),
+                     [&](const FindingSpec& each) { return each.name == name; });
+}
+
+}  // namespace
+
+TEST_CASE("transfers of nvbandwidth have the names of those that are measured") {
+  const Names measured = measured_names("transfer");
+  const Names imported = names_in(run_of_nvbandwidth(), "transfer");
+  CHECK(imported.size() == 6);
+  for (const auto& [name, series] : imported) {
+    CAPTURE(name);
+    CAPTURE(series);
+    CHECK(measured.contains({name, series}));
+  }
+}
+
+TEST_CASE("whatever an example file hands to a probe, the probe declares") {
+  const auto folder = std::filesystem::path(CLPROBE_GOLDEN_FOLDER) / ".." / "import";
+  std::size_t findings = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    CAPTURE(entry.path().string());
+    std::vector<Run> runs;
+    try {
+      runs = import_runs(read_text(entry.path()), {.file = entry.path().filename().string()});
+    } catch (const RunFormatError&) {
+      continue;  // it asks for what its units are
+    }
+    for (const Run& run : runs) {
+      for (const ProbeResult& result : run.results) {
+        const Probe* const probe = find_probe(result.probe);
+        if (probe == nullptr) continue;
+        for (const Finding& each : result.findings) {
+          CAPTURE(each.name);
+          CAPTURE(each.series);
+          CHECK(has_finding(*probe, each.name));
+          CHECK((each.series.empty() || has_series(*probe, each.series)));
+          ++findings;
+        }
+      }
+    }
+  }
+  CHECK(findings > 20);
+}
+
+}  // namespace clprobe
