@@ -150,11 +150,25 @@ std::vector<double> times_between(std::span<const CurvePoint> curve, double low,
   return times;
 }
 
-/// How the bandwidth of one unit grows to that of all, in each level: where it is less than by
-/// their number, what they share limits it.
+/// Where the scaling is less than nearly all, what the units share limits them. Nothing is said
+/// where its interval allows both.
+Finding limit_finding(const Finding& scaling) {
+  constexpr double nearly_all = 0.9;
+  Finding limit = of_level("limit", scaling.series, *scaling.level, "");
+  limit.method = scaling.method;
+  const bool may_be_less = *scaling.low < nearly_all;
+  if (may_be_less && *scaling.high >= nearly_all) {
+    limit.reason = fmt::format("the scaling lies between {:.0f} % and {:.0f} %",
+                               100.0 * *scaling.low, 100.0 * *scaling.high);
+  } else {
+    limit.label = may_be_less ? limited_by_level : limited_by_units;
+  }
+  return limit;
+}
+
+/// How the bandwidth of one unit grows to that of all, in each level.
 void add_scaling(Findings& found, const DeviceInfo& device, std::span<const CurvePoint> curve,
                  const std::vector<Level>& levels, std::span<const CurvePoint> alone) {
-  constexpr double nearly_all = 0.9;
   double before = 0.0;
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const Level& level = levels[i];
@@ -170,9 +184,7 @@ void add_scaling(Findings& found, const DeviceInfo& device, std::span<const Curv
     scaling.value = median(times) / (level.latency * ratio);
     scaling.low = one.low / (level.latency_interval.high * ratio);
     scaling.high = one.high / (level.latency_interval.low * ratio);
-    Finding limit = of_level("limit", read_series, number, "");
-    limit.method = "beside one unit";
-    limit.label = *scaling.value >= nearly_all ? limited_by_units : limited_by_level;
+    Finding limit = limit_finding(scaling);
     found.findings.push_back(std::move(scaling));
     found.findings.push_back(std::move(limit));
   }

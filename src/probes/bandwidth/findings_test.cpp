@@ -185,6 +185,28 @@ TEST_CASE("bandwidth: beside one unit it is seen what limits a level") {
   }
 }
 
+TEST_CASE(
+    "bandwidth: what limits a level is not said where the interval of the scaling allows both") {
+  const auto limit_with = [](double slowest) {
+    std::vector<Point> points = curve_of("read", {});
+    std::vector<Point> alone = curve_of("read-one-unit", {.near = 100.0});
+    // In half of the sizes within the first level one unit has more than in the others.
+    for (std::size_t i = 0; i < alone.size(); i += 2) {
+      const auto size = static_cast<double>(shape_of<Shape>(alone[i]).working_set_bytes);
+      if (size < 131072.0) alone[i] = measured("read-one-unit", size, 1000.0 / slowest / 10.0);
+    }
+    points.insert(points.end(), alone.begin(), alone.end());
+    const Findings found = analyse(device_of_10(), points);
+    const Finding& scaling = of(found, "scaling", "read", 1);
+    CHECK(*scaling.low == doctest::Approx(slowest).epsilon(0.01));
+    return of(found, "limit", "read", 1);
+  };
+  CHECK(limit_with(0.95).label == limited_by_units);
+  const Finding unclear = limit_with(0.85);
+  CHECK(unclear.label.empty());
+  CHECK(unclear.reason == "the scaling lies between 85 % and 100 %");
+}
+
 TEST_CASE("bandwidth: local memory is one level without an end") {
   const std::vector<Point> points{measured("local", 24576.0, 640.0)};
   const Findings found = analyse(device_of_10(), points);
