@@ -304,11 +304,12 @@ transfers_of() {
   done
 }
 
-# alone -D... KERNEL GLOBAL LOCAL ARGUMENT...: what is reported of a kernel of stalls.cl in `said`,
-# where buffers hold what is said and none was ever released. An argument is a number, or a
+# alone FILE -D... KERNEL GLOBAL LOCAL ARGUMENT...: what is reported of a kernel of a file of cl/, in
+# `said`, where buffers hold what is said and none was ever released. An argument is a number, or a
 # description for oclgrind-kernel.
 alone() {
-  local defines=() each cl="$BATS_TEST_DIRNAME/../../cl"
+  local defines=() each cl="$BATS_TEST_DIRNAME/../../cl" file=$1
+  shift
   while [[ $1 == -D* ]]; do
     defines+=("${1#-D}")
     shift
@@ -320,7 +321,7 @@ alone() {
         while ((getline line < file) > 0) print line
         next
       }
-      { print }' "$cl/clock.clh" "$cl/stalls.cl"
+      { print }' "$cl/clock.clh" "$cl/$file"
   } >alone.cl
   {
     printf 'alone.cl\n%s\n%s 1 1\n%s 1 1\n' "$1" "$2" "$3"
@@ -329,15 +330,17 @@ alone() {
       if [[ $each == "<"* ]]; then printf '%s\n' "$each"; else printf '<size=4 uint>\n%s\n' "$each"; fi
     done
   } >alone.sim
-  said=$(timeout 60 oclgrind-kernel --data-races --uninitialized alone.sim 2>&1)
+  said=$(timeout 60 oclgrind-kernel "${alone_checks[@]}" alone.sim 2>&1)
 }
+
+alone_checks=(--data-races --uninitialized)
 
 never=$'<size=8 ulong>\n18446744073709551615'
 steps=(747796405 2654435769)
 
 # mixed KIND DATA: all that stalls_mixed can do, and noise of this kind, of two groups.
 mixed() {
-  alone -DPART=0 -DSTAMPS=1 stalls_mixed 128 64 "$2" 1 3 32 1 63 0 1 7 1 2 1 1 8 0 7 1 "$1" 2 63 \
+  alone stalls.cl -DPART=0 -DSTAMPS=1 stalls_mixed 128 64 "$2" 1 3 32 1 63 0 1 7 1 2 1 1 8 0 7 1 "$1" 2 63 \
     "${steps[@]}" '<size=512 fill=0 uint>' "$never" '<size=160 fill=0 ulong>'
 }
 
@@ -352,13 +355,13 @@ mixed() {
   done
   # All that waits for a unit, and its fence: stores are made, or none is.
   for kind in 0 4294967295; do
-    alone -DPART=0 -DSTRUCTURAL=2 stalls_mixed 128 64 '<size=8192 fill=7 uint>' 1 3 32 0 0 0 1 63 0 1 0 \
+    alone stalls.cl -DPART=0 -DSTRUCTURAL=2 stalls_mixed 128 64 '<size=8192 fill=7 uint>' 1 3 32 0 0 0 1 63 0 1 0 \
       0 0 8 0 0 0 0 0 "${steps[@]}" 8 1 32 1 8 1 3 "$kind" 1 1 1 $'<size=4 float>\n0.5' $'<size=4 float>\n2' \
       '<size=16384 fill=0 uint>' '<size=512 fill=0 uint>'
     [ -z "$said" ]
   done
   for way in 0 1 2; do
-    alone -DPART=1 -DWAY="$way" stalls_copy 128 64 '<size=16384 fill=7 uint>' \
+    alone stalls.cl -DPART=1 -DWAY="$way" stalls_copy 128 64 '<size=16384 fill=7 uint>' \
       '<size=16384 fill=0 uint>' 0 2 3 3 4 1 "${steps[@]}" "$never" '<size=48 fill=0 ulong>' 1 2 2 63 \
       '<size=256 fill=0 uint>'
     [ -z "$said" ]
@@ -368,10 +371,44 @@ mixed() {
   slots=$'<size=32 uint>\n0'"$(printf ' 4294967295%.0s' {1..7})"
   control=$'<size=384 uint>\n'"$(printf '0 %.0s' {1..34}) 1$(printf ' 0%.0s' {1..61})"
   for way in 0 1; do
-    alone -DPART=2 stalls_search 32 32 "$tree" 3 "$way" 3 4 8 64 "${steps[@]}" 4294967295 "$never" \
+    alone stalls.cl -DPART=2 stalls_search 32 32 "$tree" 3 "$way" 3 4 8 64 "${steps[@]}" 4294967295 "$never" \
       "$control" "$slots" $'<size=72 fill=0 dump ulong>'
     [[ $said != *Uninitialized* ]]
     # It has worked on all three.
     [[ $said == *'counts[0] = 3'* ]]
   done
+}
+
+# holds NAME VALUE...: the dump of the buffer has these words from its beginning, and none behind.
+holds() {
+  local name=$1
+  shift
+  diff <(printf '%s\n' "$@") <(sed -n "s/^  $name\[[0-9]*\] = //p" <<<"$said")
+}
+
+# Through the probe Oclgrind has no clock, and nothing is launched. What these end at is what
+# src/probes/clock/shape_test.cpp says of the same shape.
+@test "kernels under load calculate and read what the host expects, however cycles are counted" {
+  local said way w words=() burn
+  for ((w = 0; w < 148; ++w)); do words+=($(((0x7f4a7c15 * w + 0x42ef9505) * w & 0xffffffff))); done
+  alone clock.cl clock_fill 8 4 '<size=592 noinit dump uint>' $'<size=8 ulong>\n148'
+  holds data "${words[@]}"
+  [[ $said != *Uninitialized* && $said != *race* ]]
+  # Data, vectors, first, apart, step, rounds, turns of both, links, what chains add and flip.
+  burn=($'<size=592 uint>\n'"${words[*]}" 37 3 1 5 2 1 1 2 $((0x2545f491)) $((0x4f6cdd1d)) "$never"
+    '<size=32 noinit dump uint>')
+  # Of vectors --uninitialized makes Oclgrind 21.10 crash.
+  local alone_checks=(--data-races)
+  for way in PLAIN BY_EVENT BY_CHAIN; do
+    alone clock.cl "-D$way" clock_burn 8 4 "${burn[@]}" '<size=128 fill=0 dump ulong>'
+    [[ $said != *race* ]]
+    holds ends 4147997118 4119268496 4160346401 4130955931 3008147520 2839103040 3218998208 2073322816
+  done
+  # One of eight chains, of 2 rounds of 2 turns: each begins with the number of its work-item.
+  holds times 0 2701492224 0 2953173505 0 2701492226 0 2853872131 0 2701492228 0 3439294981 0 2701492230 0 2195077639
+  alone_checks+=(--uninitialized)
+  alone clock.cl -DBY_EVENT clock_chain 1 1 5 1 $((0x2545f491)) $((0x4f6cdd1d)) "$never" \
+    '<size=16 noinit dump ulong>'
+  holds times 0 $((0x06c40485))
+  [[ $said != *Uninitialized* ]]
 }

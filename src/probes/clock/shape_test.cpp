@@ -83,6 +83,27 @@ TEST_CASE("clock: where a chain ends") {
   CHECK(expected_chain(77, 8192, more, mask) == 0x973bc04d);
 }
 
+// What an interpreter of the kernels must reach as well (tests/runtimes/oclgrind.bats).
+TEST_CASE("clock: what the work-items of two small groups reach") {
+  constexpr Burn small{.items = 8,
+                       .group = 4,
+                       .vectors = 37,
+                       .first = 3,
+                       .step = 5,
+                       .rounds = 2,
+                       .numbers = 1,
+                       .loads = 1,
+                       .links = 2};
+  constexpr std::uint32_t ends[]{4147997118, 4119268496, 4160346401, 4130955931,
+                                 3008147520, 2839103040, 3218998208, 2073322816};
+  constexpr std::uint32_t chains[]{2701492224, 2953173505, 2701492226, 2853872131,
+                                   2701492228, 3439294981, 2701492230, 2195077639};
+  for (std::uint32_t item = 0; item < small.items; ++item) {
+    CHECK(expected_end(small, item) == ends[item]);
+    CHECK(expected_chain(item, 256, more, mask) == chains[item]);
+  }
+}
+
 TEST_CASE("clock: a thread of a CPU has a region of its own, work-items of a GPU are neighbours") {
   const Burn threads = launch_shape(cpu_of_2(), mebibytes(64));
   CHECK(threads.group == 1);
