@@ -58,6 +58,13 @@ setup() {
   json_says '.results[0].findings[0].reason == "its platform has no other device"'
 }
 
+@test "mapping a buffer moves no bytes, as the host's memory is the device's" {
+  clprobe transfer --time-budget 60s --sizes 64MiB --json \
+    --series to-device,from-device,to-device-map,from-device-map
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].findings[] | select(.name == "zero_copy").label] == ["yes"]'
+}
+
 @test "one run in every format, and a report of its JSON is the same text" {
   clprobe latency "${few_sizes[@]}" -o a.json -o a.csv -o a.md -o a.txt
   [ "$status" -eq 0 ]

@@ -113,3 +113,44 @@ setup() {
       length > 1 and all' a.json
   done
 }
+
+@test "transfers: every way of one queue is seen to have moved the bytes" {
+  clprobe transfer --device llvmpipe --sizes 64B,64KiB --quick --time-budget 60s --json \
+    --series to-device,from-device,to-device-pinned,from-device-pinned,to-device-map,from-device-map,to-device-kernel,from-device-kernel,on-device
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok" and (.results[0].points | length) == 18'
+  json_says '[.results[0].points[] | select((.failure // "") != "" or (.samples | length) == 0)] == []'
+}
+
+# Of two queues at once this driver loses what one of them writes or reads, in most samples.
+@test "transfers: bytes that two queues lose are an error, and never a fast result" {
+  clprobe transfer --device llvmpipe --sizes 1MiB --quick --time-budget 60s --json \
+    --series both-pinned,to-device-duplex,from-device-duplex
+  json_says '[.results[0].points[].failure // "" | select(. != "" and (startswith("wrong result:") | not))] == []'
+  json_says '[.results[0].points[] | select((.failure // "") == "" and (.samples | length) == 0)] == []'
+}
+
+@test "launches: queues and builds by the host's clock, and why there is no gap" {
+  clprobe launch --device llvmpipe --launches 1,16 --quick --time-budget 60s --json \
+    --series queued,event,build,build-again,back-to-back
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[].series] | unique == ["build", "build-again", "event", "queued"]'
+  json_says '[.results[0].points[] | select((.failure // "") != "" or (.samples | length) == 0)] == []'
+  json_says '[.results[0].findings[] | select(.name == "gap").reason] == ["the times of the driver'"'"'s events are not true"]'
+}
+
+# llvmpipe takes half a minute to compile these kernels, and longer for those that read.
+@test "bandwidth: what is written by the host's clock, within 65,535 iterations of each work-item" {
+  run --separate-stderr timeout 300 "$CLPROBE" bandwidth --device llvmpipe --sizes 1MiB --series write \
+    --quick --time-budget 60s --timeout 200s --json
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok" and .results[0].points[0].parameters.timer == "host"'
+  json_says '[.results[0].points[] | select((.failure // "") != "" or (.samples | length) == 0)] == []'
+}
+
+@test "the clock of a core cannot be told, and why" {
+  clprobe clock --device llvmpipe --burn 200 --json
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "unsupported" and .results[0].reason == "no clock can be read in a kernel"'
+}
