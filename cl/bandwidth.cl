@@ -121,23 +121,30 @@ kernel void bandwidth_image(read_only image1d_buffer_t data, global const uint2*
 #endif
 
 // clang-format off
-#define FIRST const words first = (words)((uint)at * VECTOR + launch) + LANES_OF_VECTOR;
+// The launch's number, and more until the last time that the walk comes by: turns that were not made
+// leave words behind that say so. Whose walk comes last to a block that several share is the
+// driver's choice; each leaves the same there.
+#define EARLIER 0x80000000u
+#define MARK const uint mark = launch + (turns - turn > blocks ? EARLIER : 0u);
+#define FIRST const words first = (words)((uint)at * VECTOR + mark) + LANES_OF_VECTOR;
 #define WRITE(n) data[at + n * LANES] = first + (uint)(n * LANES * VECTOR);
-#define COPY(n) to[at + n * LANES] = loaded##n + launch;
+#define COPY(n) to[at + n * LANES] = loaded##n + mark;
 #define UPDATE(n) data[at + n * LANES] = loaded##n + launch;
 // clang-format on
 
 // Word w becomes w and the launch's number.
+IN_GROUP
 kernel void bandwidth_write(global words* restrict data, global const uint2* restrict places,
-                            uint blocks, uint turns, uint launch){WALK(FIRST EACH(WRITE))}
+                            uint blocks, uint turns, uint launch){WALK(MARK FIRST EACH(WRITE))}
 
 // Adds the launch's number: what an earlier launch left behind is then no copy.
-kernel void bandwidth_copy(global const words* restrict data, global words* restrict to,
-                           global const uint2* restrict places, uint blocks, uint turns,
-                           uint launch){WALK(EACH(LOAD) EACH(COPY))}
+IN_GROUP kernel void bandwidth_copy(global const words* restrict data, global words* restrict to,
+                                    global const uint2* restrict places, uint blocks, uint turns,
+                                    uint launch){WALK(EACH(LOAD) MARK EACH(COPY))}
 
-kernel void bandwidth_update(global words* restrict data, global const uint2* restrict places,
-                             uint blocks, uint turns, uint launch) {
+IN_GROUP kernel
+    void bandwidth_update(global words* restrict data, global const uint2* restrict places,
+                          uint blocks, uint turns, uint launch) {
   WALK(EACH(LOAD) EACH(UPDATE))
 }
 

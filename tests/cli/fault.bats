@@ -222,3 +222,15 @@ failed_points() {
     run ! grep -q 'clprobe: ' a.json out
   done
 }
+
+# Sets so small that a launch goes over them many times.
+@test "a launch that makes half of its rounds is seen in whatever it moves" {
+  local series
+  for series in read write copy; do
+    with_fault short@clCreateProgramWithSource bandwidth --series "$series" --sizes 64KiB-256KiB*2 --quick \
+      --time-budget 60s -o a.json
+    [ "$status" -eq 1 ]
+    json_says '[.results[0].points[].failure | startswith("wrong result:")] | length >= 2 and all' a.json
+    rm a.json
+  done
+}

@@ -20,6 +20,9 @@
 //                                     from the 5th call on the stamps are 0; each less than the one
 //                                     before; 2^63 apart
 //   wrong@clEnqueueReadBuffer:5       from the 5th read on, the last byte read has a wrong bit
+//   short@clCreateProgramWithSource   loops over `turns` make half of them, as those of drivers
+//   that
+//                                     end long loops do
 //   vast@clCreateBuffer               no driver's error but more than it offers: buffers of any
 //                                     size over the host's own memory, for tests beyond 4 GiB
 //

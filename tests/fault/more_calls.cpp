@@ -40,7 +40,8 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
                                      const size_t* lengths, cl_int* error) {
   static Interposer interposer("clCreateProgramWithSource");
   const bool is_stretched = clprobe::fault::is_meant(count, texts, lengths);
-  const auto source = clprobe::fault::stretched_source(count, texts, lengths);
+  auto source = clprobe::fault::stretched_source(count, texts, lengths);
+  if (!source) source = clprobe::fault::shortened_source(count, texts, lengths);
   const char* text = source ? source->c_str() : nullptr;
   const cl_program program = interposer.make<decltype(&clCreateProgramWithSource)>(
       CL_OUT_OF_RESOURCES, error, context, source ? 1 : count, source ? &text : texts,

@@ -79,6 +79,17 @@ std::optional<std::string> stretched_source(cl_uint count, const char** texts,
   return source;
 }
 
+std::optional<std::string> shortened_source(cl_uint count, const char** texts,
+                                            const size_t* lengths) {
+  if (fault_of("clCreateProgramWithSource").kind != "short") return std::nullopt;
+  constexpr std::string_view loop = "turn < turns;";
+  std::string source = source_of(count, texts, lengths);
+  for (std::size_t at = source.find(loop); at != std::string::npos; at = source.find(loop, at)) {
+    source.replace(at, loop.size(), "turn < (turns + 1) / 2;");
+  }
+  return source;
+}
+
 void note_program(cl_program program, bool is_stretched) {
   const std::lock_guard lock(state().mutex);
   if (is_stretched) {

@@ -15,6 +15,10 @@ namespace clprobe::fault {
 std::optional<std::string> stretched_source(cl_uint count, const char** texts,
                                             const size_t* lengths);
 
+/// The sources with loops that make half of their turns; nothing where no fault says so.
+std::optional<std::string> shortened_source(cl_uint count, const char** texts,
+                                            const size_t* lengths);
+
 /// Notes whether the launches of the program that was just made are stretched.
 void note_program(cl_program program, bool is_stretched);
 
