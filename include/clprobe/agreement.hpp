@@ -10,9 +10,17 @@
 
 namespace clprobe {
 
-/// What more than one probe may find of a memory. `implied_bytes_in_flight` is not found but made:
-/// by Little's law, a bandwidth times the latency that another probe finds there.
-enum class Quantity { capacity, latency, bandwidth, bytes_in_flight, implied_bytes_in_flight };
+/// What more than one probe may find of a memory. Two are not found but made, of a bandwidth beside
+/// the latency that another probe finds there: `implied_bytes_in_flight`, by Little's law, and
+/// `latency_end`, where the latency ends a level and the bandwidth does not.
+enum class Quantity {
+  capacity,
+  latency,
+  bandwidth,
+  bytes_in_flight,
+  implied_bytes_in_flight,
+  latency_end
+};
 
 /// Says of a probe's findings of one name and series that they are such a quantity, of all levels.
 struct SharedQuantity {
@@ -33,12 +41,13 @@ inline constexpr std::string_view end_warning = "end_not_shared";
 inline constexpr std::string_view lone_end_warning = "end_of_one_level";
 inline constexpr std::string_view in_flight_warning = "in_flight_differs";
 
-/// The method of findings that are made of those of two probes.
+/// The methods of findings that are made of those of two probes.
 inline constexpr std::string_view little_method = "Little's law";
+inline constexpr std::string_view latency_end_method = "beside latency";
 
-/// Adds to each bandwidth what it implies, level by level, and writes or takes back the warnings. A
-/// run that was disturbed (`tell_disturbance` comes first) has no warnings: its curves differ by
-/// that already.
+/// Adds to each bandwidth what it implies and what it does not show, level by level, and writes or
+/// takes back the warnings. A run that was disturbed (`tell_disturbance` comes first) has neither
+/// warnings nor ends of latency: its curves differ by that already.
 void tell_agreement(Run& run, std::span<const ProbeQuantities> all);
 
 }  // namespace clprobe

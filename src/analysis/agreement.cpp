@@ -215,17 +215,58 @@ void take_back(Run& run) {
            each.code == in_flight_warning;
   });
   for (ProbeResult& result : run.results) {
-    std::erase_if(result.findings,
-                  [](const Finding& each) { return each.method == little_method; });
+    std::erase_if(result.findings, [](const Finding& each) {
+      return each.method == little_method || each.method == latency_end_method;
+    });
   }
 }
 
-std::string_view implied_name(std::span<const ProbeQuantities> all, const Ladder& bandwidth) {
+std::string_view made_name(std::span<const ProbeQuantities> all, const Ladder& bandwidth,
+                           Quantity made) {
   for (const ProbeQuantities& probe : all) {
-    if (probe.probe != bandwidth.probe) continue;
-    return name_beside(probe, bandwidth.what, Quantity::implied_bytes_in_flight);
+    if (probe.probe == bandwidth.probe) return name_beside(probe, bandwidth.what, made);
   }
   return {};
+}
+
+/// The smallest set of which the bandwidth was measured; none of a document without points.
+std::optional<double> smallest_set(const Ladder& bandwidth) {
+  std::optional<double> smallest;
+  for (const Point& point : bandwidth.result->points) {
+    if (point.series != bandwidth.what.series) continue;
+    const auto size = static_cast<double>(point.parameters.integer_or("working_set_bytes", 0));
+    if (size > 0.0 && size < smallest.value_or(HUGE_VAL)) smallest = size;
+  }
+  return smallest;
+}
+
+/// Adds the ends of latency at which the bandwidth goes on: of several in a level the last one.
+void add_latency_ends(const Ladder& bandwidth, const Ladder& latency, std::string_view name) {
+  const std::optional<double> smallest = smallest_set(bandwidth);
+  if (!smallest || name.empty()) return;
+  for (const Rung& level : bandwidth.rungs) {
+    const Rung* last = nullptr;
+    for (const Rung& each : latency.rungs) {
+      if (!each.end || &rung_at(bandwidth, each.capacity) != &level) continue;
+      if (each.end->low <= *smallest || each.end->high >= bandwidth.measured_to) continue;
+      const bool is_shared = std::any_of(
+          bandwidth.rungs.begin(), bandwidth.rungs.end(),
+          [&](const Rung& own) { return own.end && is_near(*own.end, *each.end, end_margin); });
+      if (!is_shared) last = &each;
+    }
+    if (last == nullptr) continue;
+    Finding end;
+    end.name = name;
+    end.series = level.value.series;
+    end.level = level.value.level;
+    end.value = last->capacity;
+    end.low = last->end->low;
+    end.high = last->end->high;
+    end.unit = "bytes";
+    end.method = latency_end_method;
+    end.role = Role::remark;
+    bandwidth.result->findings.push_back(std::move(end));
+  }
 }
 
 }  // namespace
@@ -242,7 +283,10 @@ void tell_agreement(Run& run, std::span<const ProbeQuantities> all) {
     const auto latency = std::find_if(latencies.begin(), latencies.end(), is_beside);
     if (latency == latencies.end()) continue;
     warn_of_ends(bandwidth, *latency, warnings);
-    const std::string_view name = implied_name(all, bandwidth);
+    if (!is_disturbed(run)) {
+      add_latency_ends(bandwidth, *latency, made_name(all, bandwidth, Quantity::latency_end));
+    }
+    const std::string_view name = made_name(all, bandwidth, Quantity::implied_bytes_in_flight);
     if (name.empty()) continue;
     for (std::size_t i = 0; i < bandwidth.rungs.size(); ++i) {
       if (!is_placed(bandwidth, i) && latency->rungs.size() > 1) continue;

@@ -44,17 +44,20 @@ constexpr FindingSpec finding_specs[]{
     {.name = "scaling", .unit = "share", .better = Better::more},
     {.name = "limit"},
     {.name = "bytes_in_flight", .unit = "bytes", .role = Role::remark},
+    {.name = "latency_end", .unit = "bytes", .role = Role::remark},
 };
 
 constexpr SharedQuantity quantities[]{
     {Quantity::bandwidth, "global", "bandwidth", read_series},
     {Quantity::capacity, "global", "capacity", read_series},
     {Quantity::implied_bytes_in_flight, "global", "bytes_in_flight", read_series},
+    {Quantity::latency_end, "global", "latency_end", read_series},
     {Quantity::bandwidth, "local", "bandwidth", local_series},
     {Quantity::implied_bytes_in_flight, "local", "bytes_in_flight", local_series},
     {Quantity::bandwidth, "image", "bandwidth", image_series},
     {Quantity::capacity, "image", "capacity", image_series},
     {Quantity::implied_bytes_in_flight, "image", "bytes_in_flight", image_series},
+    {Quantity::latency_end, "image", "latency_end", image_series},
 };
 
 // A launch moves enough to be its own mean, so that few are enough where they agree.

@@ -22,7 +22,8 @@ constexpr std::array of_chase{SharedQuantity{Quantity::latency, "global", "time"
 constexpr std::array of_streams{
     SharedQuantity{Quantity::bandwidth, "global", "rate", "all"},
     SharedQuantity{Quantity::capacity, "global", "capacity", "all"},
-    SharedQuantity{Quantity::implied_bytes_in_flight, "global", "on_the_way", "all"}};
+    SharedQuantity{Quantity::implied_bytes_in_flight, "global", "on_the_way", "all"},
+    SharedQuantity{Quantity::latency_end, "global", "chase_end", "all"}};
 constexpr std::array of_loads{
     SharedQuantity{Quantity::bytes_in_flight, "global", "outstanding", "device"}};
 constexpr std::array all{ProbeQuantities{"chases", of_chase},
@@ -89,13 +90,36 @@ Run run_of(std::vector<ProbeResult> results) {
   return run;
 }
 
-std::optional<Finding> implied(const Run& run, int level) {
+std::optional<Finding> made(const Run& run, std::string_view name, int level) {
   for (const ProbeResult& result : run.results) {
     for (const Finding& each : result.findings) {
-      if (each.name == "on_the_way" && each.level == level) return each;
+      if (each.name == name && each.level == level) return each;
     }
   }
   return std::nullopt;
+}
+
+std::optional<Finding> implied(const Run& run, int level) { return made(run, "on_the_way", level); }
+
+/// Bandwidth with one end at 10 MiB, of sizes from this one on.
+ProbeResult far_streams(std::int64_t smallest_kibibytes, double measured_to = 1e9) {
+  ProbeResult result =
+      result_of("streams", "rate", "all", {{400e9, 10240.0}, {50e9, 0.0}}, measured_to);
+  for (const std::int64_t times : {4, 1, 2}) {
+    Point point;
+    point.series = "all";
+    point.parameters.set("working_set_bytes", times * smallest_kibibytes * 1024);
+    result.points.push_back(std::move(point));
+  }
+  return result;
+}
+
+ProbeResult chases_to(std::vector<double> ends_kibibytes) {
+  std::vector<Step> levels;
+  double time = 10e-9;
+  for (const double end : ends_kibibytes) levels.push_back({time *= 2.0, end});
+  levels.push_back({time * 2.0, 0.0});
+  return result_of("chases", "time", "chase", levels);
 }
 
 }  // namespace
@@ -139,6 +163,10 @@ TEST_CASE("said again it is said once") {
   const Run before = run;
   tell_agreement(run, all);
   CHECK(run == before);
+  Run ends = run_of({chases_to({100.0, 10240.0}), far_streams(16)});
+  const Run ends_before = ends;
+  tell_agreement(ends, all);
+  CHECK(ends == ends_before);
   // What is no longer so is taken back.
   run.results.erase(run.results.begin());
   tell_agreement(run, all);
@@ -166,6 +194,31 @@ TEST_CASE("an end of bandwidth that is none of latency is warned of, with the ne
 TEST_CASE("what latency has beyond the ends of bandwidth is hidden by many loads, and no warning") {
   ProbeResult stream = result_of("streams", "rate", "all", {{400e9, 10240.0}, {50e9, 0.0}});
   CHECK(run_of({chases(), std::move(stream)}).warnings.empty());
+}
+
+TEST_CASE("an end that latency alone has stands beside the bandwidth that goes on there") {
+  const Run run = run_of({chases_to({100.0, 10240.0}), far_streams(16)});
+  const std::optional<Finding> end = made(run, "chase_end", 1);
+  REQUIRE(end);
+  CHECK(*end->value == 102400.0);
+  CHECK(*end->low == doctest::Approx(0.98 * 102400.0));
+  CHECK(*end->high == doctest::Approx(1.02 * 102400.0));
+  CHECK(end->unit == "bytes");
+  CHECK(end->role == Role::remark);
+  CHECK_FALSE(made(run, "chase_end", 2));
+  // Of two within a level the last one; one behind its end belongs to the next level.
+  const Run more = run_of({chases_to({100.0, 1000.0, 10240.0, 40000.0}), far_streams(16)});
+  CHECK(*made(more, "chase_end", 1)->value == 1024000.0);
+  CHECK(*made(more, "chase_end", 2)->value == 40960000.0);
+  // Both brackets and a quarter aside.
+  CHECK_FALSE(made(run_of({chases_to({8000.0}), far_streams(16)}), "chase_end", 1));
+  CHECK(made(run_of({chases_to({7700.0}), far_streams(16)}), "chase_end", 1));
+  // Where no bandwidth was measured nothing goes on.
+  CHECK_FALSE(made(run_of({chases_to({100.0}), far_streams(100)}), "chase_end", 1));
+  CHECK(made(run_of({chases_to({100.0}), far_streams(97)}), "chase_end", 1));
+  CHECK_FALSE(made(run_of({chases_to({40000.0}), far_streams(16, 41e6)}), "chase_end", 2));
+  CHECK(made(run_of({chases_to({40000.0}), far_streams(16, 42e6)}), "chase_end", 2));
+  CHECK_FALSE(made(run_of({chases_to({100.0}), streams(100.0)}), "chase_end", 1));
 }
 
 TEST_CASE("of sizes that latency was not measured at nothing is said") {
@@ -201,10 +254,12 @@ TEST_CASE("a disturbed run has no such warnings, and what is implied") {
   for (const std::string_view code : {disturbed_warning, reference_warning, others_warning}) {
     Run run;
     run.results = {chases(), streams(300.0), loads(42e3)};
+    run.results[1].points = far_streams(16).points;
     run.warnings.push_back({std::string(code), {}, WarningSource::analysis});
     tell_agreement(run, all);
     CHECK(run.warnings.size() == 1);
     CHECK(implied(run, 1).has_value());
+    CHECK_FALSE(made(run, "chase_end", 1).has_value());
   }
 }
 
