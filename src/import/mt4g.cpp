@@ -51,14 +51,14 @@ constexpr std::array amounts{Property{"amount", "amount"},
 struct RateProperty {
   const char* key;
   std::string_view name;
-  std::string_view series;  // of `bandwidth`, where global memory is; empty where it has none
+  std::string_view series;  // of `bandwidth`, where global memory is
 };
 
 constexpr std::array rates{
     RateProperty{"readBandwidth", "read_bandwidth", "read"},
     RateProperty{"writeBandwidth", "write_bandwidth", "write"},
     RateProperty{"readBandwidthPerCU", "read_bandwidth_per_unit", "read-one-unit"},
-    RateProperty{"writeBandwidthPerCU", "write_bandwidth_per_unit", ""}};
+    RateProperty{"writeBandwidthPerCU", "write_bandwidth_per_unit", "write-one-unit"}};
 
 /// The number at a key, above 0; 0 and what cannot be measured are nothing.
 std::optional<double> number_at(const json::Json& object, const char* key) {
@@ -218,7 +218,7 @@ class Reader {
     // Where an object gives no unit, it is the same one.
     const json::Json* const inner = object_at(object, property.key);
     const std::string unit = inner == nullptr ? std::string() : text_at(*inner, "unit");
-    const bool is_of_bandwidth = level && !property.series.empty();
+    const bool is_of_bandwidth = level.has_value();
     Finding finding = imported_finding(is_of_bandwidth ? property.series : series, *rate,
                                        unit.empty() ? "GiB/s" : unit, tool_name);
     if (is_of_bandwidth) {

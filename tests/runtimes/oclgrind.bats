@@ -181,7 +181,8 @@ small=(latency --quick --time-budget 60s --json --sizes)
 # Without --uninitialized, as for strides: of vectors that are put together from parts.
 @test "bandwidth: reads of one set and of own ones, writes, copies and updates, local memory and images" {
   local series
-  for series in $(some_of bandwidth.cl read read-own,read-one-unit write,copy update,local image); do
+  for series in $(some_of bandwidth.cl read read-own,read-one-unit write,copy update,local image \
+    write-one-unit,copy-one-unit,update-one-unit); do
     under_oclgrind --data-races --check-api -- bandwidth --quick --time-budget 60s --json \
       --sizes 64KiB-128KiB*2 --series "$series" --max-memory 1MiB
     [ "$status" -eq 0 ] || {

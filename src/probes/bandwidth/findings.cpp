@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -138,16 +140,31 @@ std::vector<Level> levels_of(const SeriesSpec& series, std::span<const CurvePoin
   return {{.latency = best->latency, .latency_interval = {best->latency, best->latency}}};
 }
 
-/// The times of a byte at the sizes that are in a level of `read`: between the end of the level
-/// before and this one's.
-std::vector<double> times_between(std::span<const CurvePoint> curve, double low, double high) {
-  std::vector<double> times;
-  for (const CurvePoint& point : curve) {
-    if (point.working_set_bytes > low && point.working_set_bytes <= high) {
-      times.push_back(point.latency);
+/// What one unit takes for a byte within a level of all: in the middle, and from quartile to
+/// quartile of the sizes that lie between the end of the level before and this one's.
+struct Alone {
+  double time{0.0};
+  Interval interval{};
+};
+
+/// Nothing of levels in which one unit was not measured.
+std::vector<std::optional<Alone>> alone_in(const std::vector<Level>& levels,
+                                           std::span<const CurvePoint> curve) {
+  std::vector<std::optional<Alone>> all;
+  double before = 0.0;
+  for (const Level& level : levels) {
+    const double end = level.capacity ? level.capacity->low : HUGE_VAL;
+    std::vector<double> times;
+    for (const CurvePoint& point : curve) {
+      const bool is_within = point.working_set_bytes > before && point.working_set_bytes <= end;
+      if (is_within) times.push_back(point.latency);
     }
+    if (level.capacity) before = level.capacity->high;
+    all.emplace_back();
+    if (times.empty()) continue;
+    all.back() = {median(times), {quantile(times, 0.25), quantile(times, 0.75)}};
   }
-  return times;
+  return all;
 }
 
 /// Where the scaling is less than nearly all, what the units share limits them. Nothing is said
@@ -166,27 +183,45 @@ Finding limit_finding(const Finding& scaling) {
   return limit;
 }
 
-/// How the bandwidth of one unit grows to that of all, in each level.
-void add_scaling(Findings& found, const DeviceInfo& device, std::span<const CurvePoint> curve,
-                 const std::vector<Level>& levels, std::span<const CurvePoint> alone) {
-  double before = 0.0;
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const Level& level = levels[i];
-    const double end = level.capacity ? level.capacity->low : HUGE_VAL;
-    const std::vector<double> times = times_between(alone, before, end);
-    if (level.capacity) before = level.capacity->high;
-    if (times.empty()) continue;
-    const double ratio = units_of(device);
-    const int number = static_cast<int>(i) + number_of_first(curve, levels);
-    Finding scaling = of_level("scaling", read_series, number, "share");
+/// The levels of all units, and the number of the first.
+struct LevelsOfAll {
+  std::vector<Level> levels{};
+  int first{1};
+
+  [[nodiscard]] int number(std::size_t index) const { return first + static_cast<int>(index); }
+};
+
+/// How the bandwidth of one unit grows to that of all, in each level of the series.
+void add_scaling(Findings& found, std::string_view series, const DeviceInfo& device,
+                 const LevelsOfAll& all, std::span<const CurvePoint> curve) {
+  const std::vector<std::optional<Alone>> alone = alone_in(all.levels, curve);
+  for (std::size_t i = 0; i < all.levels.size(); ++i) {
+    if (!alone[i]) continue;
+    const Level& level = all.levels[i];
+    const double units = units_of(device);
+    Finding scaling = of_level("scaling", series, all.number(i), "share");
     scaling.method = "beside one unit";
-    const Interval one{quantile(times, 0.25), quantile(times, 0.75)};
-    scaling.value = median(times) / (level.latency * ratio);
-    scaling.low = one.low / (level.latency_interval.high * ratio);
-    scaling.high = one.high / (level.latency_interval.low * ratio);
+    scaling.value = alone[i]->time / (level.latency * units);
+    scaling.low = alone[i]->interval.low / (level.latency_interval.high * units);
+    scaling.high = alone[i]->interval.high / (level.latency_interval.low * units);
     Finding limit = limit_finding(scaling);
     found.findings.push_back(std::move(scaling));
     found.findings.push_back(std::move(limit));
+  }
+}
+
+/// What one unit writes, of which few sizes are measured, in each level of what all write.
+void add_alone(Findings& found, const SeriesSpec& series, const DeviceInfo& device,
+               const LevelsOfAll& all, std::span<const CurvePoint> curve) {
+  const std::vector<std::optional<Alone>> alone = alone_in(all.levels, curve);
+  for (std::size_t i = 0; i < all.levels.size(); ++i) {
+    if (!alone[i]) continue;
+    const Level level{.latency = alone[i]->time, .latency_interval = alone[i]->interval};
+    const int number = all.number(i);
+    Finding rate = of_level("bandwidth", series.name, number, rate_unit);
+    set_rate(rate, level, 1.0);
+    found.findings.push_back(std::move(rate));
+    found.findings.push_back(unit_finding(series, number, level, device));
   }
 }
 
@@ -198,13 +233,20 @@ std::optional<PointProblem> find_problem_of(const Point& point) {
 
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
-  const std::vector<CurvePoint> alone = latency_curve(points, one_unit_series, device);
+  std::map<std::string_view, LevelsOfAll> of_all;  // by the series of one unit
   for (const SeriesSpec& series : all_series) {
     const std::vector<CurvePoint> curve = latency_curve(points, series.name, device);
     if (curve.empty()) continue;
+    if (writes(series.operation) && series.is_one_unit && !of_all[series.name].levels.empty()) {
+      add_alone(found, series, device, of_all[series.name], curve);
+      continue;
+    }
     const std::vector<Level> levels = levels_of(series, curve);
     add_levels(found, series, device, curve, levels);
-    if (series.name == read_series) add_scaling(found, device, curve, levels, alone);
+    if (series.alone.empty()) continue;
+    const std::vector<CurvePoint> alone = latency_curve(points, series.alone, device);
+    of_all[series.alone] = {levels, number_of_first(curve, levels)};
+    add_scaling(found, series.name, device, of_all[series.alone], alone);
   }
   return found;
 }

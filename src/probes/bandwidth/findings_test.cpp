@@ -207,6 +207,33 @@ TEST_CASE(
   CHECK(unclear.reason == "the scaling lies between 85 % and 100 %");
 }
 
+TEST_CASE("bandwidth: what one unit writes stands in the levels of what all write") {
+  for (const std::string operation : {"write", "copy", "update"}) {
+    CAPTURE(operation);
+    std::vector<Point> points = curve_of(operation, {});
+    const std::string one_unit = operation + "-one-unit";
+    // A size in each level, and in the second one two.
+    for (const auto& [size, rate] :
+         {std::pair{65536.0, 100.0}, {1e6, 70.0}, {2e6, 90.0}, {200e6, 20.0}}) {
+      points.push_back(measured(one_unit, size, rate));
+    }
+    const Findings found = analyse(device_of_10(), points);
+    CHECK(*of(found, "bandwidth", one_unit, 1).value == doctest::Approx(100e9).epsilon(0.01));
+    CHECK(*of(found, "unit_bandwidth", one_unit, 1).value == doctest::Approx(50.0).epsilon(0.01));
+    CHECK(*of(found, "scaling", operation, 1).value == doctest::Approx(1.0).epsilon(0.01));
+    CHECK(of(found, "limit", operation, 1).label == limited_by_units);
+    CHECK(*of(found, "bandwidth", one_unit, 2).low == doctest::Approx(74e9).epsilon(0.02));
+    CHECK(*of(found, "bandwidth", one_unit, 2).high == doctest::Approx(84e9).epsilon(0.02));
+    CHECK(*of(found, "scaling", operation, 3).value == doctest::Approx(0.25).epsilon(0.05));
+    CHECK(of(found, "limit", operation, 3).label == limited_by_level);
+    CHECK(find_finding(found.findings, "capacity", one_unit) == nullptr);
+    // Alone its levels are its own.
+    const Findings own = analyse(device_of_10(), curve_of(one_unit, {}));
+    CHECK(of(own, "capacity", one_unit, 1).value.has_value());
+    CHECK(find_finding(own.findings, "scaling", operation) == nullptr);
+  }
+}
+
 TEST_CASE("bandwidth: local memory is one level without an end") {
   const std::vector<Point> points{measured("local", 24576.0, 640.0)};
   const Findings found = analyse(device_of_10(), points);

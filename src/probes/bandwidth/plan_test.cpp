@@ -78,6 +78,16 @@ TEST_CASE("bandwidth: a GPU has all series, from near the units to far beyond th
   // A copy touches two buffers.
   CHECK(all.at("copy").back().working_set_bytes == 2 * all.at("copy").back().touched_bytes());
   CHECK(all.at("write").front().regions == all.at("write").front().walks);
+  for (const char* const operation : {"write", "copy", "update"}) {
+    // One group on one unit, at few sizes.
+    const std::vector<Shape>& alone = all.at(std::string(operation) + "-one-unit");
+    CHECK(alone.size() >= 5);
+    CHECK(alone.size() <= 8);
+    for (const Shape& each : alone) CHECK(each.items() == 1024);
+    CHECK(alone.front().group == 1024);
+    CHECK(alone.front().touched_bytes() == kibibytes(64).count);
+    CHECK(alone.back().working_set_bytes == mebibytes(512).count);
+  }
   CHECK(all.at("local").size() == 1);
   CHECK(all.at("local").front().touched_bytes() <= kibibytes(48).count);
 }
@@ -110,6 +120,12 @@ TEST_CASE(
   }
   CHECK(all.at("read").front().walks == 64);
   CHECK(all.at("write").front().regions == 2);
+  // One unit updates nobody else's set.
+  for (const char* const series : {"write-one-unit", "copy-one-unit", "update-one-unit"}) {
+    CHECK(all.at(series).front().walks == 1);
+    CHECK(all.at(series).size() == 6);
+    CHECK(all.at(series).back().working_set_bytes == mebibytes(64).count);
+  }
   CHECK(all.at("read").back().working_set_bytes == mebibytes(64).count);
   Request request;
   request.series = {"update", "read-own"};

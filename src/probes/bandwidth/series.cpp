@@ -52,7 +52,8 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted)
     return shape;
   }
   shape.vector = gpu_vector;
-  if (series.sharing == Sharing::walk) {
+  // One unit has one group, however small the parts of its set are where all write.
+  if (series.sharing == Sharing::walk && !series.is_one_unit) {
     shape.lanes = shape.group = gpu_lanes;
     shape.walks = units * (items_of_unit / gpu_lanes);
   } else if (series.operation == Operation::local) {
@@ -99,7 +100,7 @@ std::string missing_in(const SeriesSpec& series, const DeviceInfo& device) {
   if (series.sharing == Sharing::unit) {
     return "a CPU's driver chooses the core of a work-group: 'read' shows each core's caches";
   }
-  if (series.operation == Operation::update) {
+  if (series.operation == Operation::update && !series.is_one_unit) {
     return "a CPU's driver chooses the core of a work-group: two may not update one set";
   }
   return {};
@@ -141,7 +142,8 @@ Bytes smallest_set(const SeriesSpec& series, const DeviceInfo& device) {
   constexpr Bytes min_cpu = kibibytes(4);
   const Shape shape = walks_of(series, device, {});
   std::uint64_t bytes = shape.block_bytes();
-  if (series.sharing == Sharing::walk) bytes *= units_of(device) * directions_of(series);
+  const std::uint64_t units = series.is_one_unit ? 1 : units_of(device);
+  if (series.sharing == Sharing::walk) bytes *= units * directions_of(series);
   return is_like_cpu(device) ? std::max(Bytes{bytes}, min_cpu) : Bytes{bytes};
 }
 

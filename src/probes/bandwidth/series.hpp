@@ -25,7 +25,8 @@ struct SeriesSpec {
   std::string_view summary{};
   Operation operation{Operation::read};
   Sharing sharing{Sharing::all};
-  bool is_one_unit{false};  ///< one work-group alone
+  bool is_one_unit{false};   ///< one work-group alone
+  std::string_view alone{};  ///< the series in which one unit does the same
 };
 
 inline constexpr std::string_view read_series = "read";
@@ -34,12 +35,19 @@ inline constexpr std::string_view local_series = "local";
 inline constexpr std::string_view image_series = "image";
 
 inline constexpr std::array all_series{
-    SeriesSpec{read_series, "all units read one set", Operation::read, Sharing::all},
+    SeriesSpec{read_series, "all units read one set", Operation::read, Sharing::all, false,
+               one_unit_series},
     SeriesSpec{"read-own", "each unit reads a set of its own", Operation::read, Sharing::unit},
     SeriesSpec{one_unit_series, "one unit reads alone", Operation::read, Sharing::all, true},
-    SeriesSpec{"write", "all units write parts of one set", Operation::write, Sharing::walk},
-    SeriesSpec{"copy", "all units copy one half to the other", Operation::copy, Sharing::walk},
-    SeriesSpec{"update", "all units add to parts of one set", Operation::update, Sharing::walk},
+    SeriesSpec{"write", "all units write parts of one set", Operation::write, Sharing::walk, false,
+               "write-one-unit"},
+    SeriesSpec{"write-one-unit", "one unit writes alone", Operation::write, Sharing::walk, true},
+    SeriesSpec{"copy", "all units copy one half to the other", Operation::copy, Sharing::walk,
+               false, "copy-one-unit"},
+    SeriesSpec{"copy-one-unit", "one unit copies alone", Operation::copy, Sharing::walk, true},
+    SeriesSpec{"update", "all units add to parts of one set", Operation::update, Sharing::walk,
+               false, "update-one-unit"},
+    SeriesSpec{"update-one-unit", "one unit adds alone", Operation::update, Sharing::walk, true},
     SeriesSpec{local_series, "local memory of all units", Operation::local, Sharing::all},
     SeriesSpec{image_series, "all units read one set as an image", Operation::image, Sharing::all},
 };

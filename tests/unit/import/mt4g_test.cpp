@@ -52,8 +52,9 @@ TEST_CASE("mt4g: what `latency` finds as well are levels of it, by the clock of 
 TEST_CASE("mt4g: what `bandwidth` finds as well has the levels of latency") {
   const std::vector<Run> runs = import_runs(example_file("mt4g.json"), hints());
   const Run& run = runs.at(0);
-  CHECK(run.results.at(2).findings.size() == 4);
+  CHECK(run.results.at(2).findings.size() == 5);
   constexpr double gibi = 1073741824.0;
+  CHECK(level(run, "write-one-unit", 1, "bandwidth", 2).value == doctest::Approx(90.0 * gibi));
   CHECK(level(run, "read-one-unit", 1, "bandwidth", 2).value == doctest::Approx(200.0 * gibi));
   const Finding& l2 = level(run, "read", 2, "bandwidth", 2);
   CHECK(l2.value == doctest::Approx(4000.0 * gibi));
