@@ -141,7 +141,7 @@ Route from_device(Places& places, Way way, std::uint64_t bytes) {
   const MarkedBy on_device = mark_device(places, Places::bind(device));
   switch (way) {
     case Way::pinned: {
-      void* const to = places.pinned_target();
+      void* const to = places.pinned_source();  // no other buffer than the other way's
       return {on_device, sum_host(to), [=] {
                 queue.enqueueReadBuffer(device, CL_FALSE, 0, bytes, to);
                 queue.finish();
@@ -275,16 +275,14 @@ struct State {
   explicit State(Session& used) : session(used) {}
 
   Session& session;
-  std::unique_ptr<Places> places{};
+  std::map<std::uint64_t, std::unique_ptr<Places>> places{};  // by the size of their buffers
   std::map<std::uint64_t, std::unique_ptr<PeerPlaces>> peers{};
   std::uint32_t launches{0};
 
   Places& places_for(Bytes size) {
-    if (places == nullptr || places->size() < size) {
-      places.reset();  // first, so that its memory is free
-      places = std::make_unique<Places>(session, size);
-    }
-    return *places;
+    std::unique_ptr<Places>& of_size = places[size.count];
+    if (of_size == nullptr) of_size = std::make_unique<Places>(session, size);
+    return *of_size;
   }
 
   PeerPlaces& places_with(std::uint64_t peer, Bytes size) {
@@ -352,7 +350,8 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   work.iterations = transfers_of_sample(*state, shape, route);
   work.build = state->session.build_of(file, "");
   if (shape.way == Way::map) {
-    work.facts.set(mapping_ns, static_cast<std::int64_t>(mapping_time(*state->places, shape)));
+    work.facts.set(mapping_ns,
+                   static_cast<std::int64_t>(mapping_time(state->places_for(size), shape)));
   }
   // Of a host with several nodes: where the thread is that moves, or asks for it.
   if (const auto place = system::place_of_thread()) {
