@@ -36,6 +36,11 @@ struct Number {
   std::uint64_t min{0};
   std::uint64_t max{0};
 };
+/// "5s", "500ms" or "500": a time, in whole milliseconds.
+struct Milliseconds {
+  std::uint64_t min{0};
+  std::uint64_t max{0};
+};
 /// "1-4,8": whole numbers and ranges, a vector of int, each once.
 struct Numbers {
   std::uint64_t min{0};
@@ -55,7 +60,8 @@ struct Choices {
 };
 /// The path of a trace (docs/trace.md), which is read before the probe is asked for a plan.
 struct TracePath {};
-using ValueSpec = std::variant<Sizes, Size, Number, Numbers, Count, Choice, Choices, TracePath>;
+using ValueSpec =
+    std::variant<Sizes, Size, Number, Milliseconds, Numbers, Count, Choice, Choices, TracePath>;
 
 /// One option of one probe. It always takes a value.
 struct Option {
@@ -66,7 +72,8 @@ struct Option {
   ValueSpec value{};
 };
 
-/// Sizes; Size; Number and Count; Numbers; Choice and TracePath (one word), and Choices.
+/// Sizes; Size; Number, Milliseconds and Count; Numbers; Choice and TracePath (one word), and
+/// Choices.
 using OptionValue = std::variant<std::vector<SizeRange>, Bytes, std::uint64_t, std::vector<int>,
                                  std::vector<std::string>>;
 

@@ -141,6 +141,27 @@ std::chrono::duration<double> parse_duration(std::string_view text) {
          quote(text));
 }
 
+std::uint64_t parse_milliseconds(std::string_view text, std::uint64_t least, std::uint64_t most) {
+  constexpr double ms_per_s = 1e3;
+  const Number number = read_number(text);
+  const auto* const unit =
+      std::find_if(duration_units.begin(), duration_units.end(),
+                   [&](const DurationUnit& each) { return each.word == number.rest; });
+  const bool is_known = unit != duration_units.end() || number.rest.empty();
+  if (number.is_valid && is_known) {
+    const double factor = number.rest.empty() ? 1.0 : unit->seconds * ms_per_s;
+    const double wanted = std::round(number.value * factor);
+    if (wanted >= static_cast<double>(least) && wanted <= static_cast<double>(most)) {
+      return static_cast<std::uint64_t>(wanted);
+    }
+  }
+  const auto most_hours = static_cast<double>(most) / ms_per_s / 3600.0;
+  refuse(
+      "{} is no usable time: write {}ms to {:g}h, such as 500ms, 5s or 2min; a number without a "
+      "unit is one of milliseconds",
+      quote(text), least, most_hours);
+}
+
 double parse_frequency(std::string_view text) {
   const Number number = read_number(text);
   const std::string_view word =
@@ -227,6 +248,9 @@ struct Reader {
   }
   OptionValue operator()(const clprobe::Number& spec) const {
     return parse_whole(text, spec.min, spec.max);
+  }
+  OptionValue operator()(const Milliseconds& spec) const {
+    return parse_milliseconds(text, spec.min, spec.max);
   }
   OptionValue operator()(const Numbers& spec) const {
     return parse_wholes(text, spec.min, spec.max);

@@ -26,6 +26,9 @@ std::vector<SizeRange> parse_sizes(std::string_view text);
 /// "30s", "500ms", "2min", "1h", above 0.
 std::chrono::duration<double> parse_duration(std::string_view text);
 
+/// "5s", "500ms" or "500", in whole milliseconds from `least` to `most`.
+std::uint64_t parse_milliseconds(std::string_view text, std::uint64_t least, std::uint64_t most);
+
 /// "1.98GHz", "1980 MHz", in Hz: from 1 kHz to 1 THz.
 double parse_frequency(std::string_view text);
 

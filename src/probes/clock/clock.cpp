@@ -22,11 +22,12 @@ namespace {
 
 constexpr Option options[]{
     {.name = "burn",
-     .value_name = "MS",
-     .summary = "milliseconds under load, shared out among the loads",
-     .details = "For how long the device works in all, in milliseconds; each load gets its share. "
-                "Default: 5000; 1000 with --quick, 60000 for each load with --thorough.",
-     .value = Number{30, 36'000'000}},
+     .value_name = "TIME",
+     .summary = "time under load, such as 5s, shared out among the loads",
+     .details = "For how long the device works in all, such as `5s` or `2min`; a number without a "
+                "unit is one of milliseconds. Each load gets its share. Default: 5s; 1s with "
+                "--quick, a minute for each load with --thorough.",
+     .value = Milliseconds{30, 36'000'000}},
 };
 
 constexpr auto declared_series = declare_series(all_series);

@@ -158,19 +158,23 @@ double bandwidth_at(const Moment& moment) {
          static_cast<double>(moment.seen.launched_ns) * ns_per_second;
 }
 
-/// What the load reached: a slow clock and a slow memory look alike in programs, and not here.
+/// What the load reached: a slow clock and a slow memory look alike in programs, and not here. Of
+/// both loads at once each half's part, of which no unit's own is known.
 void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo& device,
                     std::span<const Moment> moments) {
   const std::span<const Moment> last = last_of(moments);
+  const bool is_both = series.load == Load::both;
+  if (series.load == Load::arithmetic || is_both) {
+    add_median(found, "operations", series, "operations_per_second", each_of(last, operations_at));
+  }
   if (series.load == Load::arithmetic) {
     const auto units = static_cast<double>(std::max<std::int64_t>(1, device.compute_units));
     const auto by_cycle = [units](const Moment& moment) {
       return operations_at(moment) / moment.hertz / units;
     };
-    add_median(found, "operations", series, "operations_per_second", each_of(last, operations_at));
     add_median(found, "unit_operations", series, "operations_per_cycle", each_of(last, by_cycle));
   }
-  if (series.load != Load::stream) return;
+  if (series.load != Load::stream && !is_both) return;
   add_median(found, "bandwidth", series, "bytes_per_second", each_of(last, bandwidth_at));
   const std::vector<double> first =
       each_of(moments.first(std::max<std::size_t>(1, moments.size() / 3)), bandwidth_at);

@@ -213,6 +213,16 @@ TEST_CASE("clock: what the loads reached, and whether memory slows down at an eq
   CHECK(value_of(streamed, "bandwidth", "stream") == doctest::Approx(3.6e12));
   CHECK(value_of(streamed, "bandwidth_drift", "stream") == doctest::Approx(-0.1));
   CHECK(find_finding(streamed.findings, "operations") == nullptr);
+  std::vector<Point> both = course_of(Load::both, 30, [](std::size_t) { return 1980.0; });
+  for (Point& each : both) {
+    each.facts.set("operations", std::int64_t{6'000'000'000});
+    each.facts.set("moved_bytes", std::int64_t{9'000'000'000});
+    each.facts.set("launched_ns", std::int64_t{5'000'000});
+  }
+  const Findings halves = found_in(both);
+  CHECK(value_of(halves, "operations", "both") == doctest::Approx(1.2e12));
+  CHECK(value_of(halves, "bandwidth", "both") == doctest::Approx(1.8e12));
+  CHECK(find_finding(halves.findings, "unit_operations") == nullptr);
   CHECK(value_of(streamed, "throttled", "stream") == 0.0);
 }
 

@@ -269,6 +269,31 @@ TEST_CASE("a request has the probe's own options and the global ones") {
   CHECK_FALSE(bandwidth.own.has("unroll"));
 }
 
+TEST_CASE("a probe's time has a unit, or is one of milliseconds") {
+  const Milliseconds spec{30, 36'000'000};
+  const auto read = [&](std::string_view text) {
+    return std::get<std::uint64_t>(read_value(spec, text));
+  };
+  CHECK(read("5s") == 5000U);
+  CHECK(read("500ms") == 500U);
+  CHECK(read("500") == 500U);
+  CHECK(read("2min") == 120'000U);
+  CHECK(read("10h") == 36'000'000U);
+  CHECK(read("0.03s") == 30U);
+  for (const char* const refused : {"5", "29ms", "10.1h", "s", "5 s", "5d", "-5s", ""}) {
+    CAPTURE(refused);
+    std::string message;
+    try {
+      static_cast<void>(read(refused));
+    } catch (const UsageError& error) {
+      message = error.what();
+    }
+    CHECK(message == "'" + std::string(refused) +
+                         "' is no usable time: write 30ms to 10h, such as 500ms, 5s or 2min; a "
+                         "number without a unit is one of milliseconds");
+  }
+}
+
 TEST_CASE("help of a probe") {
   CHECK(parsed({"latency", "--help"}).command == Command::help);
   CHECK(parsed({"latency", "--help"}).words == Words{"latency"});
