@@ -67,7 +67,7 @@ constexpr std::array commands{
         .summary = "read other tools' results, to report and compare them",
         .details =
             "Make run documents of what other tools wrote: clmempatterns, clpeak, mt4g, "
-            "nvbandwidth, gpu-latency, gpu-cache, lat_mem_rd, and lists of sizes and "
+            "nvbandwidth, gpu-latency, gpu-cache, cuda-memcpy, lat_mem_rd, and lists of sizes and "
             "latencies (`clprobe explain formats`). Write them with `-o FILE.json`. They say "
             "where they come from, have no samples, and can be reported and compared like "
             "others."},

@@ -21,6 +21,9 @@ extern const Format format;
 namespace clmempatterns {
 extern const Format format;
 }
+namespace cuda_memcpy {
+extern const Format format;
+}
 namespace gpu_cache {
 extern const Format format;
 }
@@ -41,9 +44,9 @@ namespace {
 
 // A list of sizes and latencies has no mark of its own, and comes last.
 constexpr std::array formats{
-    &clpeak_json::format,      &clpeak_xml::format,  &mt4g::format,      &nvbandwidth::format,
-    &clmempatterns::format,    &gpu_latency::format, &gpu_cache::format, &lat_mem_rd::format,
-    &chips_and_cheese::format, &size_latency::format};
+    &clpeak_json::format,   &clpeak_xml::format,       &mt4g::format,        &nvbandwidth::format,
+    &clmempatterns::format, &gpu_latency::format,      &gpu_cache::format,   &cuda_memcpy::format,
+    &lat_mem_rd::format,    &chips_and_cheese::format, &size_latency::format};
 
 struct UnitRow {
   std::string_view word;  // of the other tool

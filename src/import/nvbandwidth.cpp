@@ -37,9 +37,21 @@ constexpr std::array counterparts{
                 "to-device-duplex"},
     Counterpart{"device_to_host_bidirectional_memcpy_ce", "transfer", "one_way_bandwidth",
                 "from-device-duplex"},
+    Counterpart{"device_local_copy", "transfer", "bandwidth", "on-device"},
     Counterpart{"host_to_device_memcpy_sm", "transfer", "bandwidth", "to-device-kernel"},
     Counterpart{"device_to_host_memcpy_sm", "transfer", "bandwidth", "from-device-kernel"},
     Counterpart{"host_device_latency_sm", "latency", "latency", "host", 1}};
+
+// Between two GPUs by the copy engines, of which the first one's row stands for a run of it: what
+// it writes to, and reads from, each of the others.
+struct PeerCounterpart {
+  std::string_view test;
+  std::string_view series;
+};
+
+constexpr std::array peer_counterparts{
+    PeerCounterpart{"device_to_device_memcpy_write_ce", "to-peer"},
+    PeerCounterpart{"device_to_device_memcpy_read_ce", "from-peer"}};
 
 const Counterpart* counterpart_of(std::string_view test) {
   const auto* const found =
@@ -99,6 +111,7 @@ class Reader {
       add_counterpart(*known, *matrix, description.unit);
       if (matrix->size() == 1 && matrix->front().size() == 1) return;  // said
     }
+    add_peers(name, *matrix, description.unit);
     std::size_t values = 0;
     for (std::size_t row = 0; row < matrix->size(); ++row) {
       const json::Json& cells = (*matrix)[row];
@@ -166,6 +179,22 @@ class Reader {
       finding.high = in_si(*std::max_element(values.begin(), values.end()));
     }
     result_of(run_, known.probe).findings.push_back(std::move(finding));
+  }
+
+  void add_peers(std::string_view test, const json::Json& matrix, const std::string& unit) {
+    const auto* const known =
+        std::find_if(peer_counterparts.begin(), peer_counterparts.end(),
+                     [&](const PeerCounterpart& each) { return each.test == test; });
+    if (known == peer_counterparts.end() || matrix.empty()) return;
+    const json::Json& row = matrix.front();
+    for (std::size_t peer = 1; peer < row.size(); ++peer) {
+      const auto number = number_of(row[peer]);
+      if (!number) continue;
+      Finding finding =
+          imported_finding(fmt::format("{}-{}", known->series, peer), *number, unit, tool_);
+      finding.name = "bandwidth";
+      result_of(run_, "transfer").findings.push_back(std::move(finding));
+    }
   }
 
   Run& run_;

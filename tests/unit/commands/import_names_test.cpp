@@ -49,8 +49,10 @@ Run run_of_nvbandwidth() {
 }
 
 bool has_series(const Probe& probe, std::string_view series) {
-  return std::any_of(probe.series.begin(), probe.series.end(),
-                     [&](const Series& each) { return each.name == series; });
+  return std::any_of(probe.series.begin(), probe.series.end(), [&](const Series& each) {
+    // One for each other device: "to-peer-1".
+    return each.name == series || series.starts_with(std::string(each.name) + "-");
+  });
 }
 
 bool has_finding(const Probe& probe, std::string_view name) {

@@ -52,6 +52,7 @@ TEST_CASE("nvbandwidth: what transfer and latency find is theirs, of several GPU
       {"device_to_host_memcpy_ce", "from-device-pinned"},
       {"host_to_device_bidirectional_memcpy_ce", "to-device-duplex", "one_way_bandwidth"},
       {"device_to_host_bidirectional_memcpy_ce", "from-device-duplex", "one_way_bandwidth"},
+      {"device_local_copy", "on-device"},
       {"host_to_device_memcpy_sm", "to-device-kernel"},
       {"device_to_host_memcpy_sm", "from-device-kernel"}};
   for (const Known& known : bandwidths) {
@@ -73,6 +74,28 @@ TEST_CASE("nvbandwidth: what transfer and latency find is theirs, of several GPU
   CHECK(refusal(R"({"nvbandwidth":{"testcases":[{"name":"host_to_device_memcpy_ce",)"
                 R"("bandwidth_matrix":[7]}]}})") ==
         "nvbandwidth.testcases[0].bandwidth_matrix[0]: expected a list");
+}
+
+TEST_CASE("nvbandwidth: the first GPU's row is what goes to and comes from each other one") {
+  const auto read = [](const char* way) {
+    return import_runs(
+               std::string(R"({"nvbandwidth":{"testcases":[{"name":)"
+                           R"("device_to_device_memcpy_)") +
+                   way +
+                   R"x(","bandwidth_description":"memcpy CE GPU(row) to GPU(column) bandwidth (GB/s)",)x"
+                   R"("bandwidth_matrix":[["N/A","7.5","8"],["9","N/A","10"],)"
+                   R"(["11","12","N/A"]]}]}})",
+               hints())
+        .at(0);
+  };
+  const Run written = read("write_ce");
+  CHECK(finding(written, "to-peer-1", "bandwidth").value == doctest::Approx(7.5e9));
+  CHECK(finding(written, "to-peer-2", "bandwidth").value == doctest::Approx(8e9));
+  CHECK(finding(written, "device_to_device_memcpy_write_ce GPU 1, GPU 0", "bandwidth").value ==
+        doctest::Approx(9e9));
+  CHECK(finding(read("read_ce"), "from-peer-2", "bandwidth").value == doctest::Approx(8e9));
+  // By kernels it is another way.
+  CHECK(read("read_sm").results.size() == 1);
 }
 
 TEST_CASE("nvbandwidth: one GPU, numbers as numbers, and GPUs that differ") {
