@@ -25,6 +25,22 @@ kernel void transfer_fill(global uint* data, ulong words_in_all) {
   for (ulong w = first_place(words_in_all); w < end; w += step) data[w] = mixed((uint)w);
 }
 
+// A store of 4 bytes a place.
+kernel void transfer_clear(global uint* data, ulong words_in_all) {
+  const ulong end = end_of_places(words_in_all);
+  const ulong step = place_step();
+  for (ulong w = first_place(words_in_all); w < end; w += step) data[w] = 0;
+}
+
+// A load of 4 bytes a place, each counted as often as its place says.
+kernel void transfer_total(global const uint* data, ulong words_in_all, global ulong* totals) {
+  const ulong end = end_of_places(words_in_all);
+  const ulong step = place_step();
+  ulong total = 0;
+  for (ulong w = first_place(words_in_all); w < end; w += step) total += data[w] * (2 * w + 1);
+  totals[get_global_id(0)] = total;
+}
+
 // A store by each of `marks` work-items.
 kernel void transfer_mark(global uint* data, ulong words_in_all, uint marks, uint launch) {
   const uint mark = (uint)get_global_id(0);

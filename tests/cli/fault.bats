@@ -234,3 +234,11 @@ failed_points() {
     rm a.json
   done
 }
+
+# The marks of samples are at 512 places: of a MiB one word in 512.
+@test "a transfer that leaves out a few words is seen, and never a fast result" {
+  CLPROBE_FAULT_KERNEL=transfer_fill with_fault hole@clEnqueueWriteBuffer transfer --series to-device \
+    --sizes 1MiB --quick --time-budget 60s -o a.json
+  [ "$status" -eq 1 ]
+  json_says '[.results[0].points[].failure] == ["wrong result: other words came than were sent; its time means nothing"]' a.json
+}

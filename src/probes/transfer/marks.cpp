@@ -50,6 +50,12 @@ std::uint64_t Marks::expected_sum() const {
   return sum;
 }
 
+std::uint64_t sum_of_words(std::span<const std::uint32_t> words) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t w = 0; w < words.size(); ++w) sum += words[w] * (2 * w + 1);
+  return sum;
+}
+
 std::uint64_t sum_of_marks(std::span<const std::uint32_t> found) {
   std::uint64_t sum = 0;
   for (std::uint32_t mark = 0; mark < found.size(); ++mark) sum += weighted(mark, found[mark]);

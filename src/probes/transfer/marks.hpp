@@ -38,6 +38,9 @@ class Marks {
 /// A. Stafford's mix of 32 bits (Better Bit Mixing, 2011): words that nothing can compress.
 std::uint32_t mixed(std::uint32_t bits);
 
+/// The sum of all words, each as often as its place says. As in cl/transfer.cl.
+std::uint64_t sum_of_words(std::span<const std::uint32_t> words);
+
 /// The sum of values that stand at the places in order.
 std::uint64_t sum_of_marks(std::span<const std::uint32_t> found);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -151,6 +152,28 @@ std::uint64_t Places::sum_in(const Bind& bind, const Marks& marks) {
   std::vector<std::uint32_t> values(marks.count());
   session_.queue().enqueueReadBuffer(found, CL_TRUE, 0, bytes, values.data());
   return sum_of_marks(values);
+}
+
+std::uint64_t Places::total_in(const Bind& bind, std::uint64_t words) {
+  cl::Kernel kernel = session_.kernel(file, "transfer_total", "");
+  bind(kernel);
+  const LaunchSize size = spread_over(session_.info(), words);
+  const cl::Buffer& totals = found_.at_least(session_, size.items * sizeof(cl_ulong));
+  kernel.setArg(1, cl_ulong{words});
+  kernel.setArg(2, totals);
+  session_.launch(kernel, cl::NDRange(size.items), cl::NDRange(size.group));
+  std::vector<cl_ulong> sums(size.items);
+  session_.queue().enqueueReadBuffer(totals, CL_TRUE, 0, sums.size() * sizeof(cl_ulong),
+                                     sums.data());
+  return std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
+}
+
+void Places::clear(const Bind& bind, std::uint64_t words) {
+  cl::Kernel kernel = session_.kernel(file, "transfer_clear", "");
+  bind(kernel);
+  const LaunchSize size = spread_over(session_.info(), words);
+  kernel.setArg(1, cl_ulong{words});
+  session_.launch(kernel, cl::NDRange(size.items), cl::NDRange(size.group));
 }
 
 template <typename Action>

@@ -77,7 +77,10 @@ class Places {
   /// The marks of what a kernel finds there, written and added up by kernels.
   void mark(const Bind& bind, const Marks& marks);
   std::uint64_t sum_in(const Bind& bind, const Marks& marks);
-  /// The same of what can be mapped, by the host.
+  /// All words of what a kernel finds there: their sum, and how they become 0.
+  std::uint64_t total_in(const Bind& bind, std::uint64_t words);
+  void clear(const Bind& bind, std::uint64_t words);
+  /// The marks of what can be mapped, by the host.
   void mark_mapped(const Marks& marks);
   std::uint64_t sum_in_mapped(const Marks& marks);
 
