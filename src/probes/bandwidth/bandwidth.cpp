@@ -67,7 +67,7 @@ constexpr Budgets budgets{.quick = {.probe_time = std::chrono::seconds(1),
                                     .min_visits = 1,
                                     .max_visits = 2},
                           // With all that goes before, two cores of a CPU take 6 s.
-                          .normal = {.probe_time = std::chrono::milliseconds(4300),
+                          .normal = {.probe_time = std::chrono::milliseconds(3900),
                                      .relative_interval = 0.02,
                                      .max_visits = 4,
                                      .samples_per_visit = 2},
