@@ -3,22 +3,26 @@
 """Which of the parameters that GSI's thesis leaves open bring `gsi` nearest to what it states.
 
     bench/calibrate.py build/release/clprobe [--cases searches|arrays] [--starts N] [--descents N]
-                       [--rounds N] [--jobs N] [--show]
+                       [--rounds N] [--hops N] [--jobs N] [--minutes N] [--show]
 
-What the thesis has stays as it is (latencies, 15 compute units, sizes of caches, 32 MSHRs, 32 entries of
-the store buffer, a request of the copy engine a cycle, and the pipelines of a GTX 480). Open are the
-number of nodes, how many sub-groups search, the work on a node, how long the queues are, what the second
-level and memory deliver, and what an atomic takes there; of the arrays the work on a word, for a place and
-of how many, how large its object is, how many instructions the load/store unit holds, and what the
-memories deliver.
+What the thesis has stays as it is: 15 compute units, sizes of caches, latencies with the network in them,
+32 MSHRs, 32 entries of the store buffer, a request of the copy engine a cycle. So do the pipelines of
+GPGPU-Sim's GTX 480 with its two schedulers, greedy then oldest, and its 48 sub-groups of a unit. Open are
+the number of nodes, how many sub-groups search, the work on a node, how long the queues are, and what an
+atomic takes; of the arrays the work on a word, for a place and of how many, how many sub-groups a
+work-group has and how many of these there are (of which local memory holds some at once), and how large
+an object is; of both the length of a line, how many instructions the load/store unit holds, and what the
+memories deliver, by which the store buffer is flushed.
 
 Coordinate descents over the grids below, at once: from the defaults and from the best --descents of
 --starts random places (seed 1). Each parameter in turn is set to each value of its grid, and the best is
-kept, until a round changes nothing.
+kept, until a round changes nothing. Then --hops times the best of 48 places at random that differ from the
+best in one to four parameters.
 Best is what misses the fewest of the thesis's statements: its ratios within 25 %, and its sentences, as
 bench/thesis.py has them; of as many the least mean of |ln(here / thesis)|, where a ratio of which one side
-is 0 counts as a factor of 16. The same command gives the same table, for the simulator is exact. --show
-searches nothing, and prints the table of the defaults.
+is 0 counts as a factor of 16. The same command gives the same table, for the simulator is exact, unless
+--minutes ended it. Each place better than all before is printed when it is found. --show searches nothing,
+and prints the table of the defaults.
 """
 
 import argparse
@@ -30,6 +34,8 @@ import pathlib
 import random
 import subprocess
 import tempfile
+import threading
+import time
 from typing import Any
 
 from thesis import SENTENCES, Bars
@@ -38,32 +44,41 @@ from thesis import SENTENCES, Bars
 Grids = dict[str, tuple[float, ...]]
 SEARCHES: Grids = {
     "--nodes": (4096, 8192, 16384),
-    "--warps": (2, 3, 4, 8),
-    "--steps": (6, 8, 12, 16),
+    "--warps": (2, 3, 4, 6, 8),
+    "--steps": (4, 6, 8, 12, 16),
     "--step-operations": (2, 4, 5, 6, 8),
     "--state-lines": (1, 2, 4, 6),
     "--written-lines": (0, 1, 2),
     "--local-queue": (16, 32),
     "--back-off": (0, 30, 100),
-    "l2.atomic_cycles": (1, 2, 3, 4),
-    "l2.bytes_per_cycle": (16, 64, 256),
-    "memory.bytes_per_cycle": (16, 64, 256),
+    "l1.line_bytes": (64, 128),
+    "load_store.queue_instructions": (1, 2, 4),
+    "l2.atomic_cycles": (1, 2, 3, 4, 6),
+    "l2.bytes_per_cycle": (16, 32, 64, 256),
+    "memory.bytes_per_cycle": (16, 32, 64, 256),
 }
 ARRAYS: Grids = {
-    "--operations": (0, 2, 4, 6, 8, 10, 12, 16, 24, 32),
-    "--address-operations": (0, 1, 2, 3, 4, 6, 8),
-    "--elements": (1, 2, 4, 8),
-    "--groups": (1, 2, 4, 8, 16),
+    "--operations": (0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48),
+    "--address-operations": (0, 1, 2, 3, 4, 6, 8, 12, 16),
+    "--elements": (1, 2, 3, 4, 6, 8),
+    "--block": (1, 2, 4, 8, 12, 16, 24, 32),
+    "--groups": (1, 2, 3, 4, 6, 8, 16),
     "--object-bytes": (4, 8, 16, 32, 64),
+    "l1.line_bytes": (32, 64, 128),
     "load_store.queue_instructions": (1, 2, 4, 8),
-    "l2.bytes_per_cycle": (16, 32, 64, 128),
-    "memory.bytes_per_cycle": (8, 16, 32, 64, 128),
+    "l2.bytes_per_cycle": (4, 8, 16, 32, 64, 128),
+    "memory.bytes_per_cycle": (4, 8, 12, 16, 24, 32, 64, 128),
 }
 GROUPS = {"searches": ("uts,utsd", SEARCHES), "arrays": ("implicit", ARRAYS)}
+# What is as long as another thing of the machine.
+ALIKE = {"l1.line_bytes": "l1.sector_bytes"}
+HOP_PLACES = 48
+MOST_CHANGED = 4
 WORST = math.log(16.0)
 
 Settings = dict[str, float]
 Score = tuple[float, float]
+NONE: Score = (math.inf, math.inf)
 
 
 def machine_of(clprobe: str) -> dict[str, Any]:
@@ -80,9 +95,10 @@ def with_settings(machine: dict[str, Any], settings: Settings) -> dict[str, Any]
     for name, value in settings.items():
         if name.startswith("--"):
             continue
-        section, _, key = name.partition(".")
-        whole = isinstance(changed.get(section, {}).get(key, 0), int)
-        changed.setdefault(section, {})[key] = int(value) if whole else value
+        for place in (name, ALIKE.get(name, name)):
+            section, _, key = place.partition(".")
+            whole = isinstance(changed.get(section, {}).get(key, 0), int)
+            changed.setdefault(section, {})[key] = int(value) if whole else value
     return changed
 
 
@@ -93,7 +109,7 @@ def bars_of(clprobe: str, machine: dict[str, Any], cases: str, settings: Setting
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "gsi.json"
         file.write_text(json.dumps(with_settings(machine, settings)), encoding="utf-8")
-        done = subprocess.run([clprobe, "--device", f"sim:{file}", "--time-budget", "300s", "gsi",
+        done = subprocess.run([clprobe, "--device", f"sim:{file}", "--quick", "--time-budget", "300s", "gsi",
                                "--case", cases, *words, "--json"], capture_output=True, check=False)
     return Bars(json.loads(done.stdout)["results"][0]["findings"] if done.returncode == 0 else [])
 
@@ -120,7 +136,7 @@ def missed_by(cases: str, bars: Bars) -> list[str]:
 def score_of(cases: str, bars: Bars) -> Score:
     """How many statements are missed, and the mean distance; infinite where there are no bars."""
     if not bars.ratios:
-        return math.inf, math.inf
+        return NONE
     far = sum(not is_near(*each) for each in bars.ratios.values())
     return (far + len(missed_by(cases, bars)),
             sum(distance(*each) for each in bars.ratios.values()) / len(bars.ratios))
@@ -129,12 +145,15 @@ def score_of(cases: str, bars: Bars) -> Score:
 class Search:
     """Remembers what was simulated."""
 
-    def __init__(self, clprobe: str, cases: str, jobs: int) -> None:
+    def __init__(self, clprobe: str, cases: str, jobs: int, minutes: float) -> None:
         self.clprobe = clprobe
         self.cases = cases
         self.machine = machine_of(clprobe)
+        self.ends = time.monotonic() + 60.0 * minutes
         self.seen: dict[str, Bars] = {}
+        self.lock = threading.Lock()
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
+        self.least = score_of(cases, self.bars({}))
 
     def bars(self, settings: Settings) -> Bars:
         """Of these settings."""
@@ -144,28 +163,33 @@ class Search:
         return self.seen[key]
 
     def score(self, settings: Settings) -> Score:
-        """The less the better."""
-        return score_of(self.cases, self.bars(settings))
+        """The less the better; nothing new once the time is over."""
+        if json.dumps(settings, sort_keys=True) not in self.seen and time.monotonic() > self.ends:
+            return NONE
+        score = score_of(self.cases, self.bars(settings))
+        with self.lock:
+            if score < self.least:
+                self.least = score
+                print(f"  {score[0]:.0f} statements missed, mean distance {score[1]:.3f}: {settings}",
+                      flush=True)
+        return score
 
-    def best_of(self, settings: Settings, name: str, grid: tuple[float, ...]) -> Settings:
-        """The settings with one of them changed, where that is nearer."""
-        tries = [settings, *({**settings, name: value} for value in grid)]
-        scores = list(self.pool.map(self.score, tries))
-        return tries[scores.index(min(scores))]
+    def nearest(self, places: list[Settings]) -> Settings:
+        """The first of the best."""
+        scores = list(self.pool.map(self.score, places))
+        return places[scores.index(min(scores))]
 
     def descend(self, settings: Settings, grids: Grids, rounds: int) -> Settings:
         """To where no single change helps."""
         for _ in range(rounds):
             before = settings
             for name, grid in grids.items():
-                settings = self.best_of(settings, name, grid)
+                settings = self.nearest([settings, *({**settings, name: value} for value in grid)])
             if settings == before:
                 break
-        missed, mean = self.score(settings)
-        print(f"  {missed:.0f} statements missed, mean distance {mean:.3f}: {settings}", flush=True)
         return settings
 
-    def run(self, grids: Grids, starts: int, descents: int, rounds: int) -> Settings:
+    def descend_from_places(self, grids: Grids, starts: int, descents: int, rounds: int) -> Settings:
         """The best of the descents from the defaults and from the best of the random places."""
         generator = random.Random(1)
         places: list[Settings] = [{name: generator.choice(grid) for name, grid in grids.items()}
@@ -176,8 +200,25 @@ class Search:
         with concurrent.futures.ThreadPoolExecutor(1 + len(begun)) as waiting:
             found = list(waiting.map(lambda place: self.descend(place, grids, rounds),
                                      [{}, *(places[index] for index in begun)]))
-        print(f"  {len(self.seen)} simulated")
         return min(found, key=self.score)
+
+    def hop(self, settings: Settings, grids: Grids, hops: int) -> Settings:
+        """To places near the best one that no single change reaches."""
+        generator = random.Random(2)
+        for _ in range(hops):
+            near = [settings]
+            for _ in range(HOP_PLACES):
+                names = generator.sample(list(grids), generator.randint(1, MOST_CHANGED))
+                near.append({**settings, **{name: generator.choice(grids[name]) for name in names}})
+            settings = self.nearest(near)
+        return settings
+
+    def run(self, grids: Grids, given: argparse.Namespace) -> Settings:
+        """The best place that is found."""
+        found = self.descend_from_places(grids, given.starts, given.descents, given.rounds)
+        found = self.hop(found, grids, given.hops)
+        print(f"  {len(self.seen)} simulated")
+        return found
 
 
 def print_table(cases: str, before: Bars, after: Bars) -> None:
@@ -202,14 +243,16 @@ def main() -> None:
     parser.add_argument("--starts", type=int, default=20)
     parser.add_argument("--descents", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--hops", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--show", action="store_true")
     given = parser.parse_args()
     for name in given.cases or list(GROUPS):
         cases, grids = GROUPS[name]
         print(f"{name}:", flush=True)
-        search = Search(given.clprobe, cases, given.jobs)
-        settings = {} if given.show else search.run(grids, given.starts, given.descents, given.rounds)
+        search = Search(given.clprobe, cases, given.jobs, given.minutes)
+        settings = {} if given.show else search.run(grids, given)
         print(f"\nnearest: {settings or 'the defaults'}\n")
         print_table(cases, search.bars({}), search.bars(settings))
 

@@ -73,6 +73,7 @@ CaseOptions read_options(const Request& request) {
   read.written_lines = own.number("written-lines");
   read.operations = own.number("operations");
   read.groups = own.number("groups");
+  read.block_warps = own.number("block");
   read.elements = own.number("elements");
   read.address_operations = own.number("address-operations");
   if (own.has("object-bytes")) read.object_bytes = std::stoull(own.word("object-bytes"));
@@ -104,6 +105,7 @@ std::string find_idle_option(const CaseOptions& read) {
   }
   const std::array of_implicit{std::pair("operations", read.operations.has_value()),
                                std::pair("groups", read.groups.has_value()),
+                               std::pair("block", read.block_warps.has_value()),
                                std::pair("elements", read.elements.has_value()),
                                std::pair("address-operations", read.address_operations.has_value()),
                                std::pair("object-bytes", read.object_bytes.has_value())};

@@ -111,6 +111,11 @@ inline constexpr Option case_options[]{
      .details = "Work-groups of `implicit`, of which local memory holds some at a time, 1 to 256. "
                 "Default: 2.",
      .value = Number{1, 256}},
+    {.name = "block",
+     .value_name = "N",
+     .summary = "sub-groups of a work-group of the pass over the array",
+     .details = "Sub-groups of each work-group of `implicit`, 1 to 32. Default: 16.",
+     .value = Number{1, 32}},
     {.name = "elements",
      .value_name = "N",
      .summary = "words of the array for each work-item",
@@ -185,6 +190,7 @@ struct CaseOptions {
   std::optional<std::uint64_t> written_lines{};
   std::optional<std::uint64_t> operations{};
   std::optional<std::uint64_t> groups{};
+  std::optional<std::uint64_t> block_warps{};
   std::optional<std::uint64_t> elements{};
   std::optional<std::uint64_t> address_operations{};
   std::optional<std::uint64_t> object_bytes{};

@@ -32,6 +32,7 @@ TEST_CASE("what was typed is what is simulated") {
   request.own.set("written-lines", std::uint64_t{2});
   request.own.set("operations", std::uint64_t{0});
   request.own.set("groups", std::uint64_t{9});
+  request.own.set("block", std::uint64_t{5});
   request.own.set("elements", std::uint64_t{3});
   request.own.set("address-operations", std::uint64_t{1});
   request.own.set("object-bytes", std::vector<std::string>{"16"});
@@ -57,6 +58,7 @@ TEST_CASE("what was typed is what is simulated") {
   CHECK(search->written_lines == 2);
   CHECK(implicit_of(plan.points.back()).operations == 0);
   CHECK(implicit_of(plan.points.back()).groups == 9);
+  CHECK(implicit_of(plan.points.back()).warps == 5);
   CHECK(implicit_of(plan.points.back()).elements == 3);
   CHECK(implicit_of(plan.points.back()).address_operations == 1);
   CHECK(implicit_of(plan.points.back()).object_bytes == 16);
@@ -90,7 +92,7 @@ TEST_CASE("what was typed and has no effect is an error") {
           "--" + std::string(name) + ": only uts and utsd have it");
     CHECK(problem(name, std::uint64_t{2}, {"implicit", "uts"}).empty());
   }
-  for (const auto* const name : {"operations", "groups", "elements", "address-operations"}) {
+  for (const auto* const name : {"operations", "groups", "block", "elements", "address-operations"}) {
     CHECK(problem(name, std::uint64_t{4}, {"uts"}) ==
           "--" + std::string(name) + ": only implicit has it");
   }

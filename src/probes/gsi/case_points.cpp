@@ -71,6 +71,7 @@ struct ImplicitShape : Shape {
   LocalCopy copy{LocalCopy::scratchpad};
   std::optional<std::uint64_t> operations{};  ///< nothing: as many as usual
   std::optional<std::uint64_t> groups{};
+  std::optional<std::uint64_t> block_warps{};
   std::optional<std::uint64_t> elements{};
   std::optional<std::uint64_t> address_operations{};
   std::optional<std::uint64_t> object_bytes{};
@@ -81,6 +82,7 @@ struct ImplicitShape : Shape {
     fields.word("copy", copy, local_copy_words);
     fields.whole("operations", operations, Bounds{.min = 0, .max = 1000});
     fields.whole("groups", groups, Bounds{.min = 1, .max = 256});
+    fields.whole("block_warps", block_warps, Bounds{.min = 1, .max = 32});
     fields.whole("elements", elements, Bounds{.min = 1, .max = 64});
     fields.whole("address_operations", address_operations, Bounds{.min = 0, .max = 100});
     fields.whole("object_bytes", object_bytes, Bounds{.min = 4, .max = 64});
@@ -176,6 +178,7 @@ std::vector<Point> implicit_points(const Machine& machine, const CaseOptions& op
       shape.copy = copy.value;
       shape.operations = options.operations;
       shape.groups = options.groups;
+      shape.block_warps = options.block_warps;
       shape.elements = options.elements;
       shape.address_operations = options.address_operations;
       shape.object_bytes = options.object_bytes;
@@ -238,6 +241,7 @@ Implicit implicit_of(const Point& point) {
   Implicit implicit{.copy = shape.copy};
   if (shape.operations) implicit.operations = *shape.operations;
   if (shape.groups) implicit.groups = *shape.groups;
+  if (shape.block_warps) implicit.warps = *shape.block_warps;
   if (shape.elements) implicit.elements = *shape.elements;
   if (shape.address_operations) implicit.address_operations = *shape.address_operations;
   if (shape.object_bytes) implicit.object_bytes = *shape.object_bytes;
