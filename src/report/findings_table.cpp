@@ -125,11 +125,12 @@ std::string sentence(const FindingGrid& grid, const LevelRow& row) {
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     const Finding* const finding = row.cells[i];
     if (finding == nullptr) continue;
+    const std::string value = value_text(*finding);
     const std::string interval = interval_text(*finding);
-    text += fmt::format("{}{} {}{}{}", text.empty() ? "" : ", ", words(grid.names[i]),
-                        value_text(*finding), interval.empty() ? "" : " ", interval);
+    text += fmt::format("{}{} {}{}{}", text.empty() ? "" : ", ", words(grid.names[i]), value,
+                        interval.empty() ? "" : " ", interval);
     const std::string reason = reason_text(*finding);
-    if (!finding->label.empty() && !reason.empty()) text += ": ";
+    if (!value.empty() && !reason.empty()) text += ": ";
     text += reason;
   }
   return text;

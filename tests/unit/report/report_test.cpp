@@ -404,4 +404,20 @@ TEST_CASE("findings that share no names are tables of their own") {
   CHECK(report::blocks_of(example_gpu_run().results[0].findings).size() == 1);
 }
 
+TEST_CASE("where a page is too narrow for a table, a bound and its reason are apart") {
+  Run run = example_gpu_run();
+  Finding open{.name = "capacity", .series = "global", .unit = "bytes"};
+  open.low = 1073741824.0;
+  open.reason = "its end was not reached";
+  Finding other{.name = "something_that_takes_room", .series = "global"};
+  other.value = 1.0;
+  run.results[0].findings = {open, other};
+  std::string text;
+  for (const std::string& line : lines_of(render_table(std::vector<Run>{run}, {.width = 33}))) {
+    text += line.substr(std::min(line.find_first_not_of(' '), line.size())) + ' ';
+  }
+  CAPTURE(text);
+  CHECK(text.find("capacity > 1 GiB: not known: its end was not reached") != std::string::npos);
+}
+
 }  // namespace clprobe
