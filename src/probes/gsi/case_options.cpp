@@ -67,6 +67,12 @@ CaseOptions read_options(const Request& request) {
   read.local_capacity = own.number("local-queue");
   read.backoff_cycles = own.number("back-off");
   if (own.has("poll")) read.polls_by = own.word("poll");
+  const std::vector<std::string> what_if = own.words("what-if");
+  const auto asks = [&](std::string_view word) {
+    return std::find(what_if.begin(), what_if.end(), word) != what_if.end();
+  };
+  read.owns_atomics = asks(owned_atomics_word);
+  read.stores_pass_releases = asks(fifo_word);
   read.steps = own.number("steps");
   read.step_operations = own.number("step-operations");
   read.state_lines = own.number("state-lines");
@@ -96,6 +102,7 @@ std::string find_idle_option(const CaseOptions& read) {
                                std::pair("warps", read.warps.has_value()),
                                std::pair("back-off", read.backoff_cycles.has_value()),
                                std::pair("poll", read.polls_by.has_value()),
+                               std::pair("what-if", read.owns_atomics || read.stores_pass_releases),
                                std::pair("steps", read.steps.has_value()),
                                std::pair("step-operations", read.step_operations.has_value()),
                                std::pair("state-lines", read.state_lines.has_value()),

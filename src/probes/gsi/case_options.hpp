@@ -21,6 +21,9 @@ inline constexpr std::string_view compute_case = "compute";
 inline constexpr std::array<std::string_view, 4> case_words{"uts", "utsd", implicit_case,
                                                             compute_case};
 inline constexpr std::array<std::string_view, 2> poll_words{"warp", "group"};
+inline constexpr std::string_view owned_atomics_word = "owned-atomics";
+inline constexpr std::string_view fifo_word = "s-fifo";
+inline constexpr std::array<std::string_view, 2> what_if_words{owned_atomics_word, fifo_word};
 inline constexpr std::array<std::string_view, 5> object_words{"4", "8", "16", "32", "64"};
 inline constexpr std::array<std::string_view, simulator::Priorities::count> stall_words{
     "idle",         "control",           "synchronization", "memory-data", "memory-structural",
@@ -73,6 +76,15 @@ inline constexpr Option case_options[]{
      .details = "Who takes the locks of `uts` and `utsd`: each sub-group (`warp`) or one of a "
                 "work-group for all of it (`group`). Default: warp.",
      .value = Choice{poll_words}},
+    {.name = "what-if",
+     .value_name = "LIST",
+     .summary = "what would make synchronization cheaper in a search",
+     .details =
+         "What the machine has besides in `uts` and `utsd`, as a comma list: locks that no other "
+         "compute unit wants are served by the first level (`owned-atomics`), stores behind a "
+         "release issue while it flushes those before it (`s-fifo`). Default: what the machine "
+         "has.",
+     .value = Choices{what_if_words}},
     {.name = "steps",
      .value_name = "N",
      .summary = "steps of the work on a node",
@@ -184,6 +196,8 @@ struct CaseOptions {
   std::optional<std::uint64_t> local_capacity{};
   std::optional<std::uint64_t> backoff_cycles{};
   std::optional<std::string> polls_by{};
+  bool owns_atomics{false};  ///< false: as the machine has it, and so for the next one
+  bool stores_pass_releases{false};
   std::optional<std::uint64_t> steps{};
   std::optional<std::uint64_t> step_operations{};
   std::optional<std::uint64_t> state_lines{};

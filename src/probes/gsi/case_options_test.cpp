@@ -26,6 +26,7 @@ TEST_CASE("what was typed is what is simulated") {
   request.own.set("local-queue", std::uint64_t{4});
   request.own.set("back-off", std::uint64_t{100});
   request.own.set("poll", std::vector<std::string>{"group"});
+  request.own.set("what-if", std::vector<std::string>{"s-fifo"});
   request.own.set("steps", std::uint64_t{5});
   request.own.set("step-operations", std::uint64_t{7});
   request.own.set("state-lines", std::uint64_t{6});
@@ -65,6 +66,12 @@ TEST_CASE("what was typed is what is simulated") {
   const Machine changed = machine_for(machine, plan.points[2]);
   CHECK(changed.pending.entries == 48);
   CHECK(changed.store_buffer.entries == 8);
+  CHECK(changed.synchronization.stores_pass_releases);
+  CHECK_FALSE(changed.synchronization.owns_atomics);
+  request.own.set("what-if", std::vector<std::string>{"owned-atomics"});
+  const Machine owning = machine_for(machine, probe.plan(device, request).points.front());
+  CHECK(owning.synchronization.owns_atomics);
+  CHECK_FALSE(owning.synchronization.stores_pass_releases);
   CHECK(plan.points.back().series == "implicit, stash, 48 MSHRs");
   const SimulatedWork work = probe.trace(machine, plan.points.back());
   CHECK(work.priorities.cycle[0] == simulator::Stall::control);
@@ -92,12 +99,15 @@ TEST_CASE("what was typed and has no effect is an error") {
           "--" + std::string(name) + ": only uts and utsd have it");
     CHECK(problem(name, std::uint64_t{2}, {"implicit", "uts"}).empty());
   }
-  for (const auto* const name : {"operations", "groups", "block", "elements", "address-operations"}) {
+  for (const auto* const name :
+       {"operations", "groups", "block", "elements", "address-operations"}) {
     CHECK(problem(name, std::uint64_t{4}, {"uts"}) ==
           "--" + std::string(name) + ": only implicit has it");
   }
   CHECK(problem("object-bytes", std::vector<std::string>{"8"}, {"uts"}) ==
         "--object-bytes: only implicit has it");
+  CHECK(problem("what-if", std::vector<std::string>{"s-fifo"}, {"implicit"}) ==
+        "--what-if: only uts and utsd have it");
   CHECK(problem("local-queue", std::uint64_t{4}, {"uts"}) == "--local-queue: only utsd has it");
   CHECK(problem("store-buffer", std::uint64_t{4}, {"compute"}) ==
         "--store-buffer: compute uses no memory");

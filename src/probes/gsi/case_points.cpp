@@ -46,6 +46,8 @@ struct SearchShape : Shape {
   std::uint64_t local_capacity{2};
   std::uint64_t backoff_cycles{0};
   Polls polls_by{Polls::warp};
+  std::optional<std::uint64_t> owns_atomics{};  ///< 1, or nothing: as the machine has it
+  std::optional<std::uint64_t> stores_pass_releases{};
   std::optional<std::uint64_t> steps{};  ///< nothing: as many as usual
   std::optional<std::uint64_t> step_operations{};
   std::optional<std::uint64_t> state_lines{};
@@ -60,6 +62,8 @@ struct SearchShape : Shape {
     fields.whole("local_queue", local_capacity, Bounds{.min = 2, .max = 32});
     fields.whole("backoff_cycles", backoff_cycles, count_from_0);
     fields.word("poll", polls_by, polls_words);
+    fields.whole("owns_atomics", owns_atomics, Bounds{.min = 1, .max = 1});
+    fields.whole("stores_pass_releases", stores_pass_releases, Bounds{.min = 1, .max = 1});
     fields.whole("steps", steps, count_from_1);
     fields.whole("step_operations", step_operations, count_from_1);
     fields.whole("state_lines", state_lines, Bounds{.min = 1, .max = 16});
@@ -140,6 +144,8 @@ SearchShape search_shape(const Machine& machine, TaskQueues queues, const CaseOp
   shape.warps = options.warps.value_or(usual.warps);
   shape.local_capacity = options.local_capacity.value_or(usual.local_capacity);
   shape.backoff_cycles = options.backoff_cycles.value_or(usual.backoff_cycles);
+  if (options.owns_atomics) shape.owns_atomics = 1;
+  if (options.stores_pass_releases) shape.stores_pass_releases = 1;
   shape.steps = options.steps;
   shape.step_operations = options.step_operations;
   shape.state_lines = options.state_lines;
@@ -254,6 +260,11 @@ Machine machine_for(const Machine& machine, const Point& point) {
       adapt(machine, shape.coherence,
             static_cast<std::uint64_t>(point.parameters.integer_or("mshr_entries", 0)));
   if (shape.store_entries) changed.store_buffer.entries = *shape.store_entries;
+  if (value_in(task_queues_words, shape.name)) {
+    const auto search = shape_of<SearchShape>(point);
+    if (search.owns_atomics) changed.synchronization.owns_atomics = true;
+    if (search.stores_pass_releases) changed.synchronization.stores_pass_releases = true;
+  }
   return changed;
 }
 

@@ -35,12 +35,14 @@ inline constexpr Word<LocalCopy> local_copy_words[]{
 inline std::string_view to_word(LocalCopy copy) { return word_in(local_copy_words, copy); }
 
 /// What a kernel without memory waits for: a chain of results, of arithmetic and of special
-/// functions; the pipelines of special functions, which all warps want; branches.
-enum class ComputeWork { chain, functions, branches };
+/// functions; the pipelines of special functions, which all warps want; branches; and other compute
+/// units, of which the longest has twice the work of the others.
+enum class ComputeWork { chain, functions, branches, tail };
 inline constexpr Word<ComputeWork> compute_work_words[]{
     {ComputeWork::chain, "chain"},
     {ComputeWork::functions, "special functions"},
-    {ComputeWork::branches, "branches"}};
+    {ComputeWork::branches, "branches"},
+    {ComputeWork::tail, "tail"}};
 inline std::string_view to_word(ComputeWork work) { return word_in(compute_work_words, work); }
 
 /// Who goes to the queues: each warp for itself, or one of a work-group for all its warps.
@@ -89,6 +91,8 @@ simulator::Trace make_implicit(const simulator::Machine& machine, const Implicit
 /// A work-group that computes and nothing else: none of the thesis's, for the types of stalls that
 /// its cases have little of.
 simulator::Trace make_compute(const simulator::Machine& machine, ComputeWork work);
+/// How many compute units are simulated together.
+std::uint64_t units_of(ComputeWork work);
 
 /// The numbers of MSHRs of the thesis.
 inline constexpr std::uint64_t thesis_mshrs[]{32, 64, 128, 256};

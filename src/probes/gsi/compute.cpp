@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that load and store nothing: each waits for one thing that a pipeline or a branch is.
+// Kernels that load and store nothing: each waits for one thing that a pipeline, a branch or a
+// longer work-group is.
 #include <cstdint>
 #include <utility>
 
@@ -15,6 +16,7 @@ using simulator::repeat;
 using simulator::special;
 
 constexpr std::uint64_t compute_turns = 100;
+constexpr std::uint64_t tail_units = 2;
 
 /// Few warps cannot hide what a result takes; many want a pipeline at once.
 struct ComputeKernel {
@@ -35,12 +37,18 @@ ComputeKernel compute_kernel(ComputeWork work) {
 
 }  // namespace
 
+std::uint64_t units_of(ComputeWork work) { return work == ComputeWork::tail ? tail_units : 1; }
+
 simulator::Trace make_compute(const simulator::Machine& machine, ComputeWork work) {
-  ComputeKernel kernel = compute_kernel(work);
-  kernel.body.push_back(repeat(0, compute_turns));
+  const ComputeKernel kernel = compute_kernel(work);
   simulator::Trace trace;
-  trace.programs = {std::move(kernel.body)};
-  trace.groups = {make_group(machine, kernel.warps * machine.core.warp_width)};
+  for (std::uint32_t unit = 0; unit < units_of(work); ++unit) {
+    Program program = kernel.body;
+    program.push_back(repeat(0, compute_turns * (unit + 1)));
+    trace.programs.push_back(std::move(program));
+    trace.groups.push_back(make_group(machine, kernel.warps * machine.core.warp_width, unit,
+                                      unit * static_cast<std::uint32_t>(kernel.warps)));
+  }
   return trace;
 }
 

@@ -43,6 +43,9 @@ TEST_CASE("kernels that only compute have the stalls that other cases have littl
   CHECK(share_of(result, "compute, special functions",
                  "compute structural: busy special-function units") > 0.5);
   CHECK(share_of(result, "compute, branches", "control: branch") > 0.5);
+  // Of two units one has half of the other's work, and nothing to do for half of the time.
+  CHECK(share_of(result, "compute, tail", "idle") == doctest::Approx(0.25).epsilon(0.02));
+  CHECK(share_of(result, "compute, chain", "idle") == 0.0);
   // A machine whose warps start late: the same kernels, and one more reason.
   simulator::Machine late = simulator::preset("gsi");
   late.instructions.start_cycles = 100;

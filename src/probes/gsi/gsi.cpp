@@ -179,6 +179,7 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
     work.units = search->units;
     witness_search(work, changed, *search);
   } else if (const auto compute = compute_of(point)) {
+    work.units = units_of(*compute);
     work.trace = [changed, compute](std::uint64_t) { return make_compute(changed, *compute); };
   } else {
     work.trace = [changed, implicit = implicit_of(point)](std::uint64_t) {
