@@ -37,8 +37,13 @@ bool is_kernel_name(std::string_view name);
 /// that keeps reading and simulating it within the memory and the patience of a person.
 TraceFile read_trace_file(std::string_view text);
 
-/// What the first compute unit of the machine runs of it, with the programs that it needs.
-Trace share_of_unit(const TraceFile& file, const Machine& machine);
+/// How many compute units of the machine run it: one, or all.
+std::uint64_t max_units_of(const TraceFile& file, const Machine& machine);
+
+/// What the first so many compute units of the machine run of it, with the programs that they need.
+/// More units than the machine has are a machine with so many. Several units want the same locks,
+/// which nobody else holds where all of them are there.
+Trace share_of_units(const TraceFile& file, const Machine& machine, std::uint64_t units);
 
 /// Reads back as the same. Throws TraceError for what has no text: programs that are chosen while
 /// running, loops that overlap.

@@ -51,7 +51,8 @@ void run_given(SimulatedWork& work, const std::vector<AskedTrace>& traces,
     return each.sha256 == work.given;
   });
   if (found == traces.end()) throw DeviceError("simulating: the trace is not at hand");
-  const auto trace = std::make_shared<const Trace>(simulator::share_of_unit(*found->file, machine));
+  const auto trace =
+      std::make_shared<const Trace>(simulator::share_of_units(*found->file, machine, work.units));
   if (waits_for_locks(*trace)) {
     witness_ends(work, trace);
   } else {

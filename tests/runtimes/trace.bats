@@ -84,7 +84,7 @@ program() { awk -v n="$1" '$1 == "program" { is = $2 == n } $1 == "group" { is =
   clprobe -d sim:gsi gsi --trace kernel.trace --json
   [ "$status" -eq 0 ]
   json_says '.results[0] | .status == "ok" and .points[0].series == "shifted"'
-  json_says '.results[0].points[0].parameters | .groups == 2 and .simulated_groups == 1'
+  json_says '.results[0].points[0].parameters | .groups == 2 and .simulated_groups == 2 and .units == 15'
   json_says '[.results[0].findings[] | select(.name == "stall" and .method == "gsi").value]
              | add | . > 0.999999 and . < 1.000001'
 }

@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "clprobe/trace_file.hpp"
+
 namespace clprobe::gsi {
 namespace {
 
@@ -61,6 +63,9 @@ CaseOptions read_options(const Request& request) {
   if (read.cases.empty() && request.traces.empty()) {
     read.cases = {case_words.begin(), case_words.end()};
   }
+  read.has_launch = std::any_of(
+      request.traces.begin(), request.traces.end(),
+      [](const AskedTrace& each) { return each.file->groups_of == simulator::GroupsOf::launch; });
   read.nodes = own.number("nodes");
   read.units = own.number("units");
   read.warps = own.number("warps");
@@ -97,8 +102,10 @@ std::string find_idle_option(const CaseOptions& read) {
     return std::find(read.cases.begin(), read.cases.end(), name) != read.cases.end();
   };
   const bool searches = has("uts") || has("utsd");
-  const std::array of_searches{std::pair("units", read.units.has_value()),
-                               std::pair("nodes", read.nodes.has_value()),
+  if (read.units && !searches && !read.has_launch) {
+    return "--units: only uts, utsd and traces of a whole launch have it";
+  }
+  const std::array of_searches{std::pair("nodes", read.nodes.has_value()),
                                std::pair("warps", read.warps.has_value()),
                                std::pair("back-off", read.backoff_cycles.has_value()),
                                std::pair("poll", read.polls_by.has_value()),

@@ -41,9 +41,11 @@ inline constexpr Option case_options[]{
      .value = Choices{case_words}},
     {.name = "units",
      .value_name = "N",
-     .summary = "compute units of a search",
-     .details = "Compute units that are simulated together in `uts` and `utsd`, 1 to 64. Default: "
-                "the machine's, but at most 16.",
+     .summary = "compute units of a search or a launch",
+     .details =
+         "Compute units that are simulated together in `uts` and `utsd`, and of a trace of a "
+         "whole launch (1: the first one's share, by itself), 1 to 64. Default: the "
+         "machine's, but at most 16.",
      .value = Number{1, 64}},
     {.name = "nodes",
      .value_name = "N",
@@ -190,6 +192,7 @@ inline constexpr Option case_options[]{
 /// What was typed. What was not is nothing, and then the machine's or the case's own.
 struct CaseOptions {
   std::vector<std::string> cases{};  ///< all where none was typed, and no trace
+  bool has_launch{false};            ///< a trace of all units
   std::optional<std::uint64_t> nodes{};
   std::optional<std::uint64_t> units{};
   std::optional<std::uint64_t> warps{};

@@ -93,8 +93,8 @@ TEST_CASE("what was typed and has no effect is an error") {
     request.own.set(name, std::move(value));
     return probe.check(device, request);
   };
-  for (const auto* const name : {"units", "nodes", "warps", "back-off", "steps", "step-operations",
-                                 "state-lines", "written-lines"}) {
+  for (const auto* const name :
+       {"nodes", "warps", "back-off", "steps", "step-operations", "state-lines", "written-lines"}) {
     CHECK(problem(name, std::uint64_t{2}, {"implicit"}) ==
           "--" + std::string(name) + ": only uts and utsd have it");
     CHECK(problem(name, std::uint64_t{2}, {"implicit", "uts"}).empty());

@@ -120,7 +120,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   }
   const Machine machine = machine_of(device);
   const CaseOptions options = read_options(request);
-  plan.points = trace_points(machine, request);
+  plan.points = trace_points(machine, request, options);
   for (Point& point : plan.points) write_priorities(options, point);
   for (const std::string& name : options.cases) {
     if (std::string problem = why_unsupported(machine, name, options); !problem.empty()) {

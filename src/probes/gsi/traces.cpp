@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "clprobe/trace_file.hpp"
 #include "probes/gsi/account.hpp"
 #include "probes/shared/fields.hpp"
@@ -18,7 +20,8 @@ struct TraceShape {
   std::string timer{to_word(Timer::event)};  ///< a launch is one access
   std::string sha256{};                      ///< of the trace's text
   std::uint64_t groups{1};                   ///< of the trace
-  std::uint64_t simulated_groups{1};         ///< of these, that the one compute unit runs
+  std::uint64_t simulated_groups{1};         ///< of these, that the simulated units run
+  std::optional<std::uint64_t> units{};      ///< that are simulated together; nothing: one
 
   template <class Visitor>
   void visit(Visitor& fields) {
@@ -28,21 +31,33 @@ struct TraceShape {
     fields.text("trace_sha256", sha256);
     fields.whole("groups", groups, count_from_1);
     fields.whole("simulated_groups", simulated_groups, count_from_1);
+    fields.whole("units", units, Bounds{.min = 2, .max = 64});
   }
 };
+
+/// All that run it, as of the cases at most 16 if nobody says how many.
+std::uint64_t units_for(const simulator::TraceFile& file, const Machine& machine,
+                        const CaseOptions& options) {
+  const std::uint64_t all = max_units_of(file, machine);
+  if (file.groups_of == simulator::GroupsOf::unit) return all;
+  return options.units.value_or(std::min(all, max_default_units));
+}
 
 bool is_of_trace(const Point& point) { return point.parameters.text_or("case", "") == trace_case; }
 
 }  // namespace
 
-std::vector<Point> trace_points(const Machine& machine, const Request& request) {
+std::vector<Point> trace_points(const Machine& machine, const Request& request,
+                                const CaseOptions& options) {
   std::vector<Point> points;
   for (const AskedTrace& each : request.traces) {
     TraceShape shape;
     shape.coherence = simulator::to_word(machine.sharing.coherence);
     shape.sha256 = each.sha256;
     shape.groups = each.file->trace.groups.size();
-    shape.simulated_groups = share_of_unit(*each.file, machine).groups.size();
+    const std::uint64_t units = units_for(*each.file, machine, options);
+    if (units > 1) shape.units = units;
+    shape.simulated_groups = share_of_units(*each.file, machine, units).groups.size();
     Point point;
     point.series = each.file->kernel;
     write_shape(shape, point);
@@ -67,7 +82,9 @@ std::optional<SimulatedWork> trace_work(const Point& point) {
   if (!is_of_trace(point)) return std::nullopt;
   SimulatedWork work;
   work.max_iterations = 1;
-  work.given = shape_of<TraceShape>(point).sha256;
+  const auto shape = shape_of<TraceShape>(point);
+  work.given = shape.sha256;
+  work.units = shape.units.value_or(1);
   work.account = facts_of;
   return work;
 }

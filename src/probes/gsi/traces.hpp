@@ -10,13 +10,15 @@
 #include "clprobe/machine.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/simulated.hpp"
+#include "probes/gsi/case_options.hpp"
 
 namespace clprobe::gsi {
 
 /// What a point's `case` says.
 inline constexpr std::string_view trace_case = "trace";
 
-std::vector<Point> trace_points(const simulator::Machine& machine, const Request& request);
+std::vector<Point> trace_points(const simulator::Machine& machine, const Request& request,
+                                const CaseOptions& options);
 
 /// Why the machine cannot run one of them; empty when it can.
 std::string check_traces(const simulator::Machine& machine, const Request& request);

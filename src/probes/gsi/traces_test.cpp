@@ -123,20 +123,34 @@ TEST_CASE("a search whose warps have what they were given has the same stack to 
   }
 }
 
-TEST_CASE("of a whole launch the first unit has its share") {
+TEST_CASE("of a whole launch all units have their shares, or so many as are asked for") {
   const std::string body =
       "program 0\nalu r1\nprogram 1\nrepeat 10\nalu r1 needs=r1\nend\n"
       "group\nwarp program=0 lanes=32 count=3\n"
       "group\nwarp program=1 lanes=32\n";
   Machine machine = simulator::preset("gsi");
-  for (const auto& [units, instructions] : {std::pair{1U, 13U}, {2U, 3U}, {15U, 3U}}) {
-    machine.core.compute_units = units;
-    const Request request = request_of("clprobe-trace 1\ngroups launch\n" + body);
+  struct Asked {
+    std::uint64_t machines;  // units
+    std::optional<std::uint64_t> units;
+    std::uint64_t simulated, groups, instructions;
+  };
+  constexpr std::nullopt_t all = std::nullopt;
+  for (const Asked& each :
+       {Asked{1, all, 1, 2, 13}, Asked{2, all, 2, 2, 13}, Asked{40, all, 16, 2, 13},
+        Asked{2, 1, 1, 1, 3}, Asked{15, 1, 1, 1, 3}, Asked{1, 2, 2, 2, 13}}) {
+    CAPTURE(each.machines);
+    machine.core.compute_units = each.machines;
+    Request request = request_of("clprobe-trace 1\ngroups launch\n" + body);
+    if (each.units) request.own.set("units", *each.units);
     const ProbeResult result = measured_trace(machine, request);
     REQUIRE(result.points.size() == 1);
-    CHECK(result.points[0].samples.at(0).witness == instructions);
-    CHECK(result.points[0].parameters.integer("groups") == 2);
-    CHECK(result.points[0].parameters.integer("simulated_groups") == (units == 1 ? 2 : 1));
+    const Point& point = result.points[0];
+    CHECK(point.samples.at(0).witness == each.instructions);
+    CHECK(point.parameters.integer("groups") == 2);
+    CHECK(point.parameters.integer("simulated_groups") == static_cast<std::int64_t>(each.groups));
+    CHECK(point.parameters.integer_or("units", 1) == static_cast<std::int64_t>(each.simulated));
+    CHECK(units_in(point.facts, each.simulated).size() ==
+          (each.simulated == 1 ? 0 : each.simulated));
   }
   const ProbeResult result =
       measured_trace(machine, request_of("clprobe-trace 1\ngroups unit\n" + body));
@@ -167,6 +181,41 @@ TEST_CASE("warps that have to wait for locks prove that they came to their ends"
   const ProbeResult result = measured_trace(simulator::preset("gsi"), request);
   CHECK(result.status == Status::ok);
   CHECK(result.points.at(0).samples.at(0).witness == 6 + 7 + 8 + 9);
+}
+
+TEST_CASE("units of a launch have its locks in common, and nobody else holds them") {
+  const auto cycles_with = [](std::string_view lock, std::uint64_t units) {
+    Request request = request_of(
+        "clprobe-trace 1\ngroups launch\n" + std::string(lock) +
+        "\nprogram 0\nrepeat 20\nacquire 0\nrepeat 200\nalu r1 needs=r1\nend\nrelease 0\nend\n"
+        "group\nwarp program=0 lanes=32 number=0\ngroup\nwarp program=0 lanes=32 number=1\n");
+    request.own.set("units", units);
+    Machine machine = simulator::preset("gsi");
+    machine.core.compute_units = 2;
+    const ProbeResult result = measured_trace(machine, request);
+    REQUIRE(result.status == Status::ok);
+    CHECK(result.points.at(0).samples.at(0).witness == (units == 2 ? 3 : 1));
+    return account_in(result.points.at(0).facts)->result.cycles;
+  };
+  const std::string free = "lock at=0x1000";
+  const std::string held = "lock at=0x1000 held=50000-50000";
+  // What one has held the other has waited for: in all it takes twice as long, not once.
+  const std::uint64_t alone = cycles_with(free, 1);
+  CHECK(cycles_with(free, 2) > alone * 3 / 2);
+  CHECK(cycles_with(held, 2) == cycles_with(free, 2));
+  CHECK(cycles_with(held, 1) > 10 * alone);
+}
+
+TEST_CASE("--units needs a search or a trace of a whole launch") {
+  const std::string body = "program 0\nalu r1\ngroup\nwarp program=0 lanes=32\n";
+  const DeviceInfo device = describe_device(simulator::preset("gsi"));
+  Request request = request_of("clprobe-trace 1\n" + body);
+  request.own.set("units", std::uint64_t{2});
+  CHECK(probe.check(device, request) ==
+        "--units: only uts, utsd and traces of a whole launch have it");
+  request = request_of("clprobe-trace 1\ngroups launch\n" + body);
+  request.own.set("units", std::uint64_t{2});
+  CHECK(probe.check(device, request).empty());
 }
 
 TEST_CASE("a trace that never ends is a failed point with its reason") {
