@@ -58,6 +58,8 @@ std::string_view builtin_name(std::string_view mangled) {
 
 Kind kind_of_builtin(std::string_view name) {
   if (name == "barrier" || name == "work_group_barrier") return Kind::barrier;
+  if (name.starts_with("async_work_group_")) return Kind::copy;
+  if (name == "wait_group_events") return Kind::copy_wait;
   if (begins_like(name, renaming_beginnings)) return Kind::renaming;
   return begins_like(name, special_beginnings) ? Kind::special : Kind::operation;
 }

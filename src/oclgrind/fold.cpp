@@ -40,8 +40,9 @@ struct Lane {
 
 class Folding {
  public:
-  Folding(const std::vector<Site>& sites, const Spots& spots, std::span<const Steps> lanes)
-      : sites_(sites), spots_(spots) {
+  Folding(const std::vector<Site>& sites, const Spots& spots, std::span<const Steps> lanes,
+          bool is_first)
+      : sites_(sites), spots_(spots), is_first_(is_first) {
     for (const Steps& each : lanes) lanes_.push_back({.steps = &each});
   }
 
@@ -99,7 +100,33 @@ class Folding {
         return;
       case Kind::memory:
         return access_memory(site);
+      case Kind::copy:
+        return begin_copy();
+      case Kind::copy_wait:
+        return wait_for_copies();
     }
+  }
+
+  void begin_copy() {
+    if (!is_first_) return;
+    for (const MemoryAccess& each : lanes_[active_.front()].step().accesses) {
+      const bool goes_in = each.access == Access::copy_in;
+      emit({.operation = goes_in ? Operation::copy_in : Operation::copy_out,
+            .lanes = {.base = each.address},
+            .id = each.copy,
+            .count = each.bytes},
+           {});
+    }
+  }
+
+  /// All others wait for the first warp, and it for the copies.
+  void wait_for_copies() {
+    if (is_first_) {
+      for (const MemoryAccess& each : lanes_[active_.front()].step().accesses) {
+        emit({.operation = Operation::copy_wait, .id = each.copy}, {});
+      }
+    }
+    emit({.operation = Operation::barrier}, {});
   }
 
   static Values operands_of(const Lane& lane, const Site& site) {
@@ -236,6 +263,7 @@ class Folding {
 
   const std::vector<Site>& sites_;
   const Spots& spots_;
+  bool is_first_;
   std::vector<Lane> lanes_{};
   std::vector<std::size_t> active_{};  ///< lanes, in their order
   std::vector<Draft> drafts_{};
@@ -246,8 +274,8 @@ class Folding {
 }  // namespace
 
 FoldedWarp fold_warp(const std::vector<Site>& sites, const Spots& spots,
-                     std::span<const Steps> lanes) {
-  return Folding(sites, spots, lanes).fold();
+                     std::span<const Steps> lanes, bool is_first) {
+  return Folding(sites, spots, lanes, is_first).fold();
 }
 
 }  // namespace clprobe::tracer

@@ -18,9 +18,11 @@ struct FoldedWarp {
 };
 
 /// Work-items that stand at the same spot execute together, those that are furthest behind first:
-/// they diverge where their branches do, and meet again where the program lets them.
+/// they diverge where their branches do, and meet again where the program lets them. An
+/// asynchronous copy, which all work-items of a group begin, is begun and waited for by the group's
+/// first warp.
 FoldedWarp fold_warp(const std::vector<Site>& sites, const Spots& spots,
-                     std::span<const Steps> lanes);
+                     std::span<const Steps> lanes, bool is_first = true);
 
 /// What a warp does, before it has registers: values are numbered from 1 in the order in which they
 /// are made.

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oclgrind/group_recorder.hpp"
 
+#include <llvm/IR/DataLayout.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
 #include <oclgrind/Memory.h>
 #include <oclgrind/WorkGroup.h>
 #include <oclgrind/WorkItem.h>
 
+#include <cstring>
 #include <utility>
 
 namespace clprobe::tracer {
@@ -28,6 +31,19 @@ Space space_of(const oclgrind::Memory& memory) {
     default:
       return Space::global;  // and constant memory, which comes from there
   }
+}
+
+/// A wait for copies reads their events, each of which it then names.
+void name_copies(const oclgrind::WorkItem& item,
+                 const std::map<std::uint64_t, std::uint32_t>& copies,
+                 std::vector<MemoryAccess>& accesses) {
+  for (MemoryAccess& each : accesses) {
+    std::size_t event = 0;
+    std::memcpy(&event, item.getPrivateMemory()->getPointer(each.address), sizeof(event));
+    const auto found = copies.find(event);
+    if (found != copies.end()) each.copy = found->second;
+  }
+  std::erase_if(accesses, [](const MemoryAccess& each) { return each.copy == 0; });
 }
 
 }  // namespace
@@ -54,13 +70,37 @@ void GroupRecorder::add_access(const oclgrind::WorkItem& item, const oclgrind::M
   of(item).accesses.push_back({space, access, address, static_cast<std::uint32_t>(bytes)});
 }
 
-void GroupRecorder::execute(const oclgrind::WorkItem& item, const llvm::Instruction& instruction) {
+void GroupRecorder::begin_copy(Item& item, const oclgrind::WorkItem& executed,
+                               const llvm::Instruction& call, std::uint64_t event) {
+  constexpr unsigned plain_arguments = 4;  // strided copies have one more
+  if (llvm::cast<llvm::CallInst>(call).arg_size() > plain_arguments) has_strided_copies_ = true;
+  const llvm::Value* const to = call.getOperand(0);
+  const llvm::Value* const from = call.getOperand(1);
+  const auto& pointer = *llvm::cast<llvm::PointerType>(to->getType());
+  const bool goes_in = pointer.getAddressSpace() == oclgrind::AddrSpaceLocal;
+  const std::uint64_t element =
+      call.getModule()->getDataLayout().getTypeAllocSize(pointer.getPointerElementType());
+  const std::uint64_t bytes = executed.getOperand(call.getOperand(2)).getUInt() * element;
+  const std::uint64_t address = executed.getOperand(goes_in ? from : to).getPointer();
+  const auto number = static_cast<std::uint32_t>(item.copies.size() + 1);
+  item.accesses.push_back({.space = Space::global,
+                           .access = goes_in ? Access::copy_in : Access::copy_out,
+                           .address = global_.place(memory_, address),
+                           .bytes = static_cast<std::uint32_t>(bytes),
+                           .copy = item.copies.try_emplace(event, number).first->second});
+}
+
+void GroupRecorder::execute(const oclgrind::WorkItem& item, const llvm::Instruction& instruction,
+                            const oclgrind::TypedValue& result) {
   Item& of_item = of(item);
   const std::uint32_t caller = of_item.calls.empty() ? Spots::kernel : of_item.calls.back().spot;
   const std::uint32_t spot = spots_.find(caller, sites_.place(instruction));
   if (entered_by(instruction) != nullptr) return enter(of_item, instruction, spot);
   if (llvm::isa<llvm::ReturnInst>(instruction)) return leave(of_item, instruction, spot);
   Step step{.spot = spot, .site = sites_.find(instruction, !of_item.accesses.empty())};
+  const Kind kind = sites_.all()[step.site].kind;
+  if (kind == Kind::copy) begin_copy(of_item, item, instruction, result.getUInt());
+  if (kind == Kind::copy_wait) name_copies(item, of_item.copies, of_item.accesses);
   if (const auto* const phi = llvm::dyn_cast<llvm::PHINode>(&instruction)) {
     const llvm::Value* const incoming = phi->getIncomingValueForBlock(item.getPreviousBlock());
     const auto* const other = llvm::dyn_cast<llvm::PHINode>(incoming);

@@ -30,13 +30,18 @@ class Placing {
 
 class GroupRecorder {
  public:
-  GroupRecorder(Sites& sites, Spots& spots, Placing& global)
-      : sites_(sites), spots_(spots), global_(global) {}
+  /// `memory` is the global one.
+  GroupRecorder(Sites& sites, Spots& spots, Placing& global, const oclgrind::Memory& memory)
+      : sites_(sites), spots_(spots), global_(global), memory_(memory) {}
 
   /// Of the instruction that the work-item executes next.
   void add_access(const oclgrind::WorkItem& item, const oclgrind::Memory& memory, Access access,
                   std::uint64_t address, std::size_t bytes);
-  void execute(const oclgrind::WorkItem& item, const llvm::Instruction& instruction);
+  void execute(const oclgrind::WorkItem& item, const llvm::Instruction& instruction,
+               const oclgrind::TypedValue& result);
+
+  /// These have no form in a trace.
+  [[nodiscard]] bool has_strided_copies() const { return has_strided_copies_; }
 
   /// By the work-items' local ids, the first dimension being the fastest.
   [[nodiscard]] std::vector<Steps> take_steps();
@@ -50,17 +55,23 @@ class GroupRecorder {
     Steps steps{};
     std::vector<MemoryAccess> accesses{};  ///< of its next step
     std::vector<Call> calls{};             ///< that it is in
+    /// The numbers of the copies that it has begun, by their events.
+    std::map<std::uint64_t, std::uint32_t> copies{};
   };
 
   Item& of(const oclgrind::WorkItem& item);
+  void begin_copy(Item& item, const oclgrind::WorkItem& executed, const llvm::Instruction& call,
+                  std::uint64_t event);
   void enter(Item& item, const llvm::Instruction& call, std::uint32_t spot);
   void leave(Item& item, const llvm::Instruction& returning, std::uint32_t spot);
 
   Sites& sites_;
   Spots& spots_;
   Placing& global_;
+  const oclgrind::Memory& memory_;
   Placing local_{0};
   std::vector<Item> items_{};
+  bool has_strided_copies_{false};
 };
 
 }  // namespace clprobe::tracer

@@ -80,17 +80,20 @@ class LaunchTrace {
   LaunchTrace(std::string_view kernel, std::size_t width)
       : width_(width), text_(simulator::header_text(kernel, simulator::GroupsOf::launch)) {}
 
-  void begin_group() { group_.emplace(sites_, spots_, global_); }
+  void begin_group(const ::oclgrind::Memory& memory) {
+    group_.emplace(sites_, spots_, global_, memory);
+  }
   GroupRecorder* group() { return group_ ? &*group_ : nullptr; }
 
   void end_group(std::uint64_t local_bytes) {
     if (!group_) return;
+    if (group_->has_strided_copies()) refuse("it copies with a stride, which no trace can say");
     const std::vector<Steps> items = group_->take_steps();
     group_.reset();
     simulator::Group group{.local_bytes = local_bytes};
     for (std::size_t first = 0; first < items.size(); first += width_) {
       const std::size_t lanes = std::min(width_, items.size() - first);
-      group.warps.push_back({.program = add_program({items.data() + first, lanes}),
+      group.warps.push_back({.program = add_program({items.data() + first, lanes}, first == 0),
                              .lanes = static_cast<std::uint32_t>(lanes),
                              .number = warps_++});
     }
@@ -107,8 +110,8 @@ class LaunchTrace {
 
  private:
   /// Its number; warps that do the same share one.
-  std::uint32_t add_program(std::span<const Steps> lanes) {
-    const FoldedWarp folded = fold_warp(sites_.all(), spots_, lanes);
+  std::uint32_t add_program(std::span<const Steps> lanes, bool is_first) {
+    const FoldedWarp folded = fold_warp(sites_.all(), spots_, lanes, is_first);
     simulator::Program program = folded.program;
     // A kernel can do nothing; a trace's programs do something.
     if (program.empty()) program.push_back({.operation = simulator::Operation::branch});
@@ -157,15 +160,15 @@ class TracePlugin final : public ::oclgrind::Plugin {
   }
 
   void workGroupBegin(const ::oclgrind::WorkGroup* /*group*/) override {
-    if (trace_) trace_->begin_group();
+    if (trace_) trace_->begin_group(*m_context->getGlobalMemory());
   }
   void workGroupComplete(const ::oclgrind::WorkGroup* group) override {
     if (trace_) trace_->end_group(group->getLocalMemory()->getTotalAllocated());
   }
 
   void instructionExecuted(const ::oclgrind::WorkItem* item, const llvm::Instruction* instruction,
-                           const ::oclgrind::TypedValue& /*result*/) override {
-    if (GroupRecorder* const group = recorder()) group->execute(*item, *instruction);
+                           const ::oclgrind::TypedValue& result) override {
+    if (GroupRecorder* const group = recorder()) group->execute(*item, *instruction, result);
   }
 
   void memoryLoad(const ::oclgrind::Memory* memory, const ::oclgrind::WorkItem* item,
@@ -181,10 +184,6 @@ class TracePlugin final : public ::oclgrind::Plugin {
                         ::oclgrind::AtomicOp /*operation*/, std::size_t address,
                         std::size_t size) override {
     add(memory, item, Access::atomic, address, size);
-  }
-  void memoryLoad(const ::oclgrind::Memory* /*memory*/, const ::oclgrind::WorkGroup* /*group*/,
-                  std::size_t /*address*/, std::size_t /*size*/) override {
-    if (trace_) trace_->refuse("it copies asynchronously, which has no place in its sub-groups");
   }
 
  private:

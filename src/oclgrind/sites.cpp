@@ -79,7 +79,9 @@ std::uint32_t Sites::add(Site site) {
 }
 
 Site Sites::make(const Instruction& instruction, bool has_accessed) {
-  Site site{.kind = has_accessed ? Kind::memory : kind_of(instruction)};
+  Site site{.kind = kind_of(instruction)};
+  // Who waits for copies reads which.
+  if (has_accessed && site.kind != Kind::copy_wait) site.kind = Kind::memory;
   if (!instruction.getType()->isVoidTy()) site.result = value(&instruction);
   for (const llvm::Use& operand : instruction.operands()) {
     site.operands.push_back(value(operand.get()));

@@ -13,7 +13,16 @@ namespace clprobe::tracer {
 using Value = std::uint32_t;
 
 /// What an instruction of the program becomes. `renaming`: nothing; its result is its operands.
-enum class Kind : std::uint8_t { renaming, operation, special, branch, barrier, memory };
+enum class Kind : std::uint8_t {
+  renaming,
+  operation,
+  special,
+  branch,
+  barrier,
+  memory,
+  copy,      ///< begins an asynchronous one
+  copy_wait  ///< for those that its accesses name
+};
 
 /// An instruction of the program.
 struct Site {
@@ -24,7 +33,7 @@ struct Site {
 };
 
 enum class Space : std::uint8_t { global, local, own };
-enum class Access : std::uint8_t { load, store, atomic };
+enum class Access : std::uint8_t { load, store, atomic, copy_in, copy_out };
 
 /// `own` is private memory: registers, if a compiler had its way.
 struct MemoryAccess {
@@ -32,6 +41,7 @@ struct MemoryAccess {
   Access access{Access::load};
   std::uint64_t address{0};
   std::uint32_t bytes{4};
+  std::uint32_t copy{0};  ///< the number of an asynchronous one in its group, from 1
 };
 
 /// Where work-items stand in the program: the instruction, within the calls around it. Ordered such

@@ -24,9 +24,22 @@ kernel void shifted(global int *to, global const int *from, local int *tile, int
   atomic_add(to + 1, sum);
 }
 kernel void copied(global int *to, global const int *from, local int *tile, int distance) {
-  event_t copy = async_work_group_copy(tile, from + distance, 16, 0);
+  const int first = get_group_id(0) * 16;
+  event_t copies[2];
+  copies[0] = async_work_group_copy(tile, from + distance + first, 16, 0);
+  copies[1] = async_work_group_copy((local int2 *)(tile + 16), (global const int2 *)from, 8, 0);
+  wait_group_events(1, copies + 1);
+  wait_group_events(1, copies);
+  const int l = get_local_id(0);
+  tile[l] += tile[16 + l];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  copies[0] = async_work_group_copy(to + first, tile, 16, 0);
+  wait_group_events(1, copies);
+}
+kernel void strided(global int *to, global const int *from, local int *tile, int distance) {
+  event_t copy = async_work_group_strided_copy(tile, from, 8, distance, 0);
   wait_group_events(1, &copy);
-  to[get_global_id(0)] = tile[get_local_id(0)];
+  to[get_global_id(0)] = tile[get_local_id(0) / 2];
 }
 END
   # Two groups of 16 work-items; the first buffer has 128 bytes, the second lies a page behind it.
@@ -89,6 +102,31 @@ program() { awk -v n="$1" '$1 == "program" { is = $2 == n } $1 == "group" { is =
              | add | . > 0.999999 and . < 1.000001'
 }
 
+@test "asynchronous copies are begun once a work-group, and each is waited for by its event" {
+  sed -i 's/^shifted$/copied/' launch.sim
+  trace CLPROBE_TRACE_WIDTH=8
+  [ "$status" -eq 0 ]
+  program 0 | grep -E 'copy|barrier|local_store' >first
+  program 1 | grep -E 'copy|barrier' >second
+  diff first - <<'END'
+  copy_in 1 size=64 at=0x100010
+  copy_in 2 size=64 at=0x100000
+  copy_wait 2
+  barrier
+  copy_wait 1
+  barrier
+  local_store lane=4 needs=r6,r8
+  barrier
+  copy_out 3 size=64 at=0x101000
+  copy_wait 3
+  barrier
+END
+  [ "$(sort second | uniq -c | tr -s ' ')" = ' 4 barrier' ]
+  clprobe -d sim:gsi gsi --trace kernel.trace --json
+  [ "$status" -eq 0 ]
+  json_says '.results[0] | .status == "ok"'
+}
+
 @test "a launch is chosen by its name and number" {
   trace CLPROBE_TRACE_KERNEL=another
   [ "$status" -eq 0 ] && [ ! -e kernel.trace ]
@@ -99,9 +137,9 @@ program() { awk -v n="$1" '$1 == "program" { is = $2 == n } $1 == "group" { is =
 }
 
 @test "what cannot be traced is said, and leaves no file" {
-  sed -i 's/^shifted$/copied/' launch.sim
+  sed -i 's/^shifted$/strided/' launch.sim
   trace
-  [[ $stderr == *'copied is not traced: it copies asynchronously'* && ! -e kernel.trace ]]
+  [[ $stderr == *'strided is not traced: it copies with a stride'* && ! -e kernel.trace ]]
   trace CLPROBE_TRACE_WIDTH=65
   [[ $stderr == *'CLPROBE_TRACE_WIDTH expects work-items of a sub-group, 1 to 64'* ]]
   trace CLPROBE_TRACE_KERNEL=copied:0

@@ -25,8 +25,8 @@ class Kernel {
             .chosen = chosen,
             .accesses = std::move(accesses)};
   }
-  [[nodiscard]] std::string text(const std::vector<Steps>& lanes) const {
-    const FoldedWarp folded = fold_warp(sites_, spots_, lanes);
+  [[nodiscard]] std::string text(const std::vector<Steps>& lanes, bool is_first = true) const {
+    const FoldedWarp folded = fold_warp(sites_, spots_, lanes, is_first);
     return simulator::program_text(folded.program, 0, folded.tables);
   }
 
@@ -128,6 +128,20 @@ TEST_CASE("private memory is registers: a value keeps where it came from") {
                    kernel.step(keep, {{Space::own, Access::store, 100, 4}}),
                    kernel.step(again, {load_at(100, Space::own)}), kernel.step(use)};
   CHECK(kernel.text({lane}) == "program 0\n  load r0 at=0x10\n  alu r1 needs=r0\n");
+}
+
+TEST_CASE("a group's first warp begins its copies and waits for them, the others for it") {
+  Kernel kernel;
+  const auto begin = kernel.add({.kind = Kind::copy});
+  const auto wait = kernel.add({.kind = Kind::copy_wait});
+  const MemoryAccess in{Space::global, Access::copy_in, 4096, 100, 1};
+  const MemoryAccess out{Space::global, Access::copy_out, 8192, 60, 2};
+  const std::vector<Steps> lanes(
+      2, {kernel.step(begin, {in}), kernel.step(begin, {out}), kernel.step(wait, {in, out})});
+  CHECK(kernel.text(lanes) ==
+        "program 0\n  copy_in 1 size=100 at=0x1000\n  copy_out 2 size=60 at=0x2000\n"
+        "  copy_wait 1\n  copy_wait 2\n  barrier\n");
+  CHECK(kernel.text(lanes, false) == "program 0\n  barrier\n");
 }
 
 TEST_CASE("atomics, wide accesses, vectors and barriers") {
