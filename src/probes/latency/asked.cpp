@@ -14,6 +14,7 @@ Asked::Asked(const Request& request)
       sizes(request.own.sizes("sizes")),
       step(request.own.size("step")),
       unroll(request.own.number("unroll").value_or(RingShape{}.unroll)),
+      is_in_order(request.own.word("order") == fixed_order),
       address(
           value_in(address_table, request.own.word("address")).value_or(AddressForm::automatic)) {}
 

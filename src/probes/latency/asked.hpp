@@ -12,6 +12,10 @@
 
 namespace clprobe::latency {
 
+/// Of nodes: each is followed by one that is anywhere, or by the one at the next address.
+inline constexpr std::string_view fixed_order = "fixed";
+inline constexpr std::string_view random_order = "random";
+
 /// What is not set is the probe's choice.
 struct Asked {
   Bytes max_memory{};
@@ -20,6 +24,7 @@ struct Asked {
   std::vector<SizeRange> sizes{};
   Bytes step{};
   std::uint64_t unroll{};
+  bool is_in_order{false};  ///< the order of addresses is measured as closely as a random one
   AddressForm address{AddressForm::automatic};
 
   explicit Asked(const Request& request);

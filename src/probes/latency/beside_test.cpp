@@ -32,6 +32,34 @@ TEST_CASE("what an order of addresses saves is its latency beside that of a rand
           .empty());
 }
 
+TEST_CASE("levels in the order of addresses, and from where on it is faster") {
+  Request request;
+  request.own.set("order", std::vector<std::string>{"fixed"});
+  Plan plan = plan_of(big_gpu(), request);
+  take_samples(plan.points, "global", three_levels());
+  // As fast as in a random order in the first level, and twice as fast beyond it.
+  take_samples(plan.points, "global-in-order", {{16.0, 192.0 * 1024}, {70.0, 0.0}});
+  const Findings found = probe.analyse(big_gpu(), plan.points);
+  const auto times = findings_of(found, "global-in-order", "latency");
+  REQUIRE(times.size() == 2);
+  CHECK(*times[0].value * 1e9 == doctest::Approx(16.0).epsilon(0.02));
+  CHECK(*times[1].value * 1e9 == doctest::Approx(70.0).epsilon(0.05));
+  CHECK(findings_of(found, "global-in-order", "step").empty());
+  const auto from = findings_of(found, "global-in-order", "in_order_from");
+  REQUIRE(from.size() == 1);
+  // 0.9 of a random order's: 16 + 124 x, against 16 + 54 x, x being the share that misses.
+  const double size = 192.0 * 1024 / (1.0 - 1.6 / 57.6);
+  CHECK(*from[0].value == doctest::Approx(size).epsilon(0.1));
+  CHECK(*from[0].value > size);
+  // The sizes that are measured otherwise are too far apart for levels: twice, at most effort.
+  Request thorough;
+  thorough.effort = Effort::thorough;
+  plan = plan_of(big_gpu(), thorough);
+  take_samples(plan.points, "global", three_levels());
+  take_samples(plan.points, "global-in-order", {{16.0, 192.0 * 1024}, {70.0, 0.0}});
+  CHECK(findings_of(probe.analyse(big_gpu(), plan.points), "global-in-order", "latency").empty());
+}
+
 TEST_CASE("what a loop around each load adds is a share of the load") {
   Request request;
   request.series = {"global", "global-looped"};

@@ -102,6 +102,22 @@ TEST_CASE("a row says what the order of addresses saves") {
   CHECK(row(std::nullopt) == "not measured");
 }
 
+TEST_CASE("a row says from where on the order of addresses is faster, and its levels") {
+  ProbeResult result;
+  const auto add = [&](std::string_view name, std::string_view unit, double value) -> Finding& {
+    Finding finding = finding_of(name, "global-in-order", unit, "");
+    finding.value = value;
+    return result.findings.emplace_back(std::move(finding));
+  };
+  add("in_order", "share", 0.25);
+  add("in_order_from", "bytes", 2097152.0);
+  add("latency", "seconds", 44e-9).level = 1;
+  const Card found = card(result);
+  REQUIRE(found.rows.size() == 1);
+  CHECK(found.rows[0].text ==
+        "25 % of a random order's latency: prefetched; faster from 2 MiB on; 44.0 ns");
+}
+
 TEST_CASE("a row says what a loop around each load adds") {
   ProbeResult result;
   result.findings.push_back(

@@ -141,7 +141,7 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
     }
     found.findings.push_back(
         capacity_finding(series, number, level, curve.back().working_set_bytes));
-    const bool has_steps = spec.space == Space::global && !spec.is_on_host;
+    const bool has_steps = spec.space == Space::global && !spec.is_on_host && !spec.is_in_order;
     if (level.capacity && i + 1 < levels.size() && has_steps) {
       found.findings.push_back(step_finding(series, number, level, levels[i + 1], pages,
                                             curve.back().working_set_bytes));
@@ -220,6 +220,30 @@ void add_in_order(Findings& found, std::span<const CurvePoint> ordered,
   } else {
     finding.reason = "as much in random order was not measured";
   }
+  found.findings.push_back(std::move(finding));
+}
+
+/// Whether sizes are as close as levels need. Usually the order of addresses has a few.
+bool is_close(std::span<const CurvePoint> curve) {
+  constexpr std::size_t least = 8;
+  constexpr double farthest = 1.5;
+  if (curve.size() < least) return false;
+  const double range = curve.back().working_set_bytes / curve.front().working_set_bytes;
+  return std::log(range) <= std::log(farthest) * static_cast<double>(curve.size() - 1);
+}
+
+/// From which working set on the order of addresses is faster than a random one, at all sizes.
+void add_in_order_from(Findings& found, std::span<const CurvePoint> ordered,
+                       std::span<const CurvePoint> global) {
+  constexpr double faster = 0.9;
+  Finding finding = finding_of("in_order_from", in_order_series, "bytes", "beside random order");
+  finding.reason = "the largest working set takes as long in a random order";
+  for (auto each = ordered.rbegin(); each != ordered.rend(); ++each) {
+    if (!is_measured_near(global, each->working_set_bytes)) break;
+    if (each->latency > faster * nearest_latency(global, each->working_set_bytes)) break;
+    finding.value = each->working_set_bytes;
+  }
+  if (finding.value) finding.reason.clear();
   found.findings.push_back(std::move(finding));
 }
 
@@ -342,7 +366,13 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     add_steps_up(found, series.name);
     if (series.name != global_series) add_beside_global(found, series.name, curve, global);
   }
-  add_in_order(found, latency_curve(points, in_order_series, device), global);
+  const auto ordered = latency_curve(points, in_order_series, device);
+  add_in_order(found, ordered, global);
+  if (is_close(ordered)) {
+    add_levels(found, series_named(in_order_series), device, ordered, {});
+    add_steps_up(found, in_order_series);
+    if (!global.empty()) add_in_order_from(found, ordered, global);
+  }
   add_loop_overhead(found, latency_curve(points, looped_series, device), global);
   add_host_memory(found, latency_curve(points, host_series, device), global);
   add_warnings(found, points);

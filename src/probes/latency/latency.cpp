@@ -33,6 +33,8 @@ constexpr auto address_words = [] {
   return words;
 }();
 
+constexpr std::array order_words{random_order, fixed_order};
+
 constexpr Option options[]{
     {.name = "sizes",
      .value_name = "RANGE",
@@ -64,6 +66,14 @@ constexpr Option options[]{
                 "not every driver keeps pointers valid in memory; `auto` takes it where they "
                 "are.",
      .value = Choice{address_words}},
+    {.name = "order",
+     .value_name = "ORDER",
+     .summary = "random, or fixed too: the order of addresses",
+     .details = "How the nodes of global memory follow each other: in a random order, the default, "
+                "beside which few sizes are measured in the order of addresses; or `fixed`, by "
+                "which as many sizes are measured in the order of addresses as in a random one, so "
+                "that the levels of both are found (series `global-in-order`).",
+     .value = Choice{order_words}},
 };
 
 constexpr FindingSpec finding_specs[]{
@@ -75,6 +85,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "beyond", .unit = "seconds", .role = Role::remark},
     {.name = "beside_global", .role = Role::remark},
     {.name = "in_order", .unit = "share", .role = Role::remark},
+    {.name = "in_order_from", .unit = "bytes", .role = Role::remark},
     {.name = "loop_overhead", .unit = "share", .role = Role::remark},
     {.name = "host_memory"},
 };
@@ -93,7 +104,7 @@ std::vector<Bytes> working_sets(const SeriesPlan& series, const Asked& asked) {
   if (!series.missing.empty()) return {};
   const Bytes smallest = series.step * 2;
   std::vector<SizeRange> ranges = asked.sizes;
-  if (ranges.empty()) ranges.push_back({std::max(series.spec->first, smallest), series.last, 0.0});
+  if (ranges.empty()) ranges.push_back({std::max(series.first, smallest), series.last, 0.0});
   std::vector<Bytes> sizes;
   for (const SizeRange& range : ranges) {
     // Where sizes were asked for, they are as far apart as they are elsewhere.
@@ -141,6 +152,10 @@ void order_by_weight(std::vector<Point>& points) {
 
 std::string check(const DeviceInfo& device, const Request& request) {
   const Asked asked(request);
+  if (asked.is_in_order && !asked.wants(in_order_series)) {
+    return fmt::format("--order {}: it is the series {}, which --series leaves out", fixed_order,
+                       in_order_series);
+  }
   const std::vector<SeriesPlan> all = plan_series(device, asked);
   const bool is_usable = std::any_of(all.begin(), all.end(), [&](const SeriesPlan& series) {
     return !working_sets(series, asked).empty();
@@ -274,7 +289,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
     const auto model = std::find_if(points.begin(), points.end(), [&](const Point& point) {
       return point.series == series.spec->name;
     });
-    if (!series.spec->is_refined || model == points.end()) continue;
+    if (!series.is_refined || model == points.end()) continue;
     add_sizes(series, points, *model, latency_curve(points, series.spec->name, device), more);
   }
   return more;

@@ -305,13 +305,16 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Asked& asked
   for (const SeriesSpec& spec : table) {
     if (!asked.wants(spec.name)) continue;
     const std::string_view missing = spec.missing(basis);
+    const bool is_close = spec.is_in_order && asked.is_in_order;
+    const SeriesSpec& sizes = is_close ? series_named(global_series) : spec;
     // A first look has no time for what only says how a device fetches.
     const bool is_extra = !missing.empty() || (spec.is_in_order && asked.effort == Effort::quick) ||
                           (spec.is_on_request && asked.effort != Effort::thorough);
-    if (is_extra && spec.is_special && !asked.names(spec.name)) continue;
+    if (is_extra && spec.is_special && !is_close && !asked.names(spec.name)) continue;
     plans.push_back({&spec, spec.is_by_page ? page_step(device) : line, spec.last(basis),
-                     ratio_of(spec.spacing, asked.effort), sparse_from(device, asked.effort),
-                     address_of(spec, device, asked.address), std::string(missing)});
+                     ratio_of(sizes.spacing, asked.effort), sparse_from(device, asked.effort),
+                     address_of(spec, device, asked.address), std::string(missing), sizes.first,
+                     sizes.is_refined});
   }
   return plans;
 }

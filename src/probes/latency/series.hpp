@@ -89,6 +89,8 @@ struct SeriesPlan {
   Bytes sparse_from;  ///< from here on sizes are further apart; 0: they are not
   AddressForm address;
   std::string missing;  ///< empty when it can
+  Bytes first;          ///< smallest working set; two steps at least
+  bool is_refined;      ///< gets more sizes around its knees
 
   /// Whether sizes from here on are further apart.
   [[nodiscard]] bool is_sparse_at(double size) const {

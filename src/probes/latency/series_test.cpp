@@ -83,6 +83,26 @@ TEST_CASE("the order of addresses is looked at by a few sizes, and not by a firs
   CHECK(sizes(simulated, Effort::normal, false).empty());
 }
 
+TEST_CASE("with --order fixed the order of addresses has the sizes of a random one") {
+  Request request;
+  request.own.set("order", std::vector<std::string>{"fixed"});
+  for (const Effort effort : {Effort::quick, Effort::normal, Effort::thorough}) {
+    request.effort = effort;
+    const std::vector<Point> points = plan_of(big_gpu(), request).points;
+    CHECK(sizes_of(points, "global-in-order") == sizes_of(points, "global"));
+  }
+  request.series = {"global"};
+  CHECK(probe.check(big_gpu(), request) ==
+        "--order fixed: it is the series global-in-order, which --series leaves out");
+  request.series.clear();
+  CHECK(probe.check(big_gpu(), request).empty());
+  DeviceInfo simulated = big_gpu();
+  simulated.type = DeviceType::simulated;
+  const std::vector<Finding> missing = plan_of(simulated, request).findings;
+  CHECK(std::any_of(missing.begin(), missing.end(),
+                    [](const Finding& each) { return each.series == "global-in-order"; }));
+}
+
 TEST_CASE("a series of one vendor's devices is missed only where it was asked for") {
   Request request;
   request.series = {"global-scalar"};
