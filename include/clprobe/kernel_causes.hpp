@@ -109,7 +109,7 @@ struct KernelCauses {
   double unattributed_share{1.0};
   std::optional<Folding> folding{};
   std::vector<KernelCause> causes{};  ///< in a fixed order, the refused ones as well
-  std::string advice{};               ///< one sentence
+  std::string advice{};               ///< one sentence; where nothing is believed, why
 };
 
 /// A build of the prelude that costs more than this, or gains it, is another kernel.
@@ -118,6 +118,10 @@ inline constexpr double max_instrument_ratio = 1.10;
 /// Throws AblationError where builds are missing.
 KernelCauses find_kernel_causes(const KernelTimes& times, const FoldingOptions& folding = {},
                                 const AblationOptions& options = {});
+
+/// The one sentence where nothing is believed: `doubt` says why, without a full stop. Empty where
+/// that is.
+std::string doubt_advice(std::string_view doubt);
 
 /// The causes that were found, the largest first.
 std::vector<KernelCause> ranked_causes(const KernelCauses& causes);

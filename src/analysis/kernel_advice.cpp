@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "clprobe/kernel_places.hpp"
 
@@ -44,9 +45,38 @@ std::string_view advice_about(std::string_view cause) {
 /// Shares as whole percent; what is below one is no reason to do anything.
 std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
 
+/// What is not in the text is no objection: nothing of it could have been taken away.
 bool is_everything_refused(const KernelCauses& causes) {
-  return std::all_of(causes.causes.begin(), causes.causes.end(),
-                     [](const KernelCause& each) { return each.state == CauseState::refused; });
+  return std::all_of(causes.causes.begin(), causes.causes.end(), [](const KernelCause& each) {
+    return each.state == CauseState::refused || each.state == CauseState::not_present;
+  });
+}
+
+struct Refusal {
+  std::string titles{};
+  std::string reason{};
+};
+
+/// "memory, atomics (it calls atomic_xchg)": causes that have a reason in common stand together.
+std::string refused_causes(const KernelCauses& causes) {
+  std::vector<Refusal> refusals;
+  for (const KernelCause& each : causes.causes) {
+    if (each.state != CauseState::refused) continue;
+    const auto same = std::find_if(refusals.begin(), refusals.end(), [&](const Refusal& other) {
+      return other.reason == each.reason;
+    });
+    if (same == refusals.end()) {
+      refusals.push_back({std::string(each.title), each.reason});
+    } else {
+      same->titles += fmt::format(", {}", each.title);
+    }
+  }
+  std::string words;
+  for (const Refusal& each : refusals) {
+    const std::string reason = each.reason.empty() ? "" : fmt::format(" ({})", each.reason);
+    words += fmt::format("{}{}{}", words.empty() ? "" : "; ", each.titles, reason);
+  }
+  return words;
 }
 
 /// Below this share nothing is a reason to change code.
@@ -105,15 +135,26 @@ std::string kernel_advice(const KernelCauses& causes, const KernelPlaces& places
   return causes.advice;
 }
 
+std::string doubt_advice(std::string_view doubt) {
+  return doubt.empty() ? std::string() : fmt::format("Nothing is said of causes: {}.", doubt);
+}
+
 std::string kernel_advice(const KernelCauses& causes) {
-  if (!causes.is_believed) return {};
-  if (causes.causes.empty() || is_everything_refused(causes)) {
-    return "Nothing can be taken away from this kernel without a risk: see why below.";
+  if (!causes.is_believed) return doubt_advice(causes.doubt);
+  const std::string refused = refused_causes(causes);
+  if (is_everything_refused(causes)) {
+    return refused.empty()
+               ? "Nothing of it can be taken away."
+               : fmt::format("Nothing could be taken away without a risk: {}.", refused);
   }
   const std::vector<KernelCause> ranked = ranked_causes(causes);
   if (ranked.empty() || ranked.front().share < min_share) {
-    return "None of what could be taken away costs it much: what is left is the work itself, or "
-           "waiting within a group.";
+    const std::string_view none = "None of what could be taken away costs it much: what is left is";
+    return refused.empty() ? fmt::format("{} the work itself, or waiting within a group.", none)
+                           : fmt::format(
+                                 "{} the work itself, waiting within a group, or what could not: "
+                                 "{}.",
+                                 none, refused);
   }
   const KernelCause& first = ranked.front();
   const std::string app =

@@ -206,6 +206,7 @@ KernelCauses find_kernel_causes(const KernelTimes& times, const FoldingOptions& 
     found.doubt = fmt::format(
         "behind the prelude the kernel takes {:.2f} of its time: the compiler makes another one",
         found.instrument_ratio);
+    found.advice = kernel_advice(found);
     return found;
   }
   found.is_believed = true;

@@ -77,6 +77,13 @@ void add_believed(const KernelCauses& causes, const std::string& series, Finding
   if (causes.total.ns > 0.0) add_stack(causes, series, found);
 }
 
+/// Nothing but why.
+KernelCauses doubted(std::string why) {
+  KernelCauses causes{.doubt = std::move(why)};
+  causes.advice = doubt_advice(causes.doubt);
+  return causes;
+}
+
 }  // namespace
 
 KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
@@ -90,6 +97,7 @@ KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
       if (each.factor != KernelFactor::memory || each.absence != FactorAbsence::refused) continue;
       found.findings.push_back(
           without_value("memory", label, stack_view_shapley, "refused: " + each.reason, "share"));
+      return doubted(each.reason);
     }
     return {};
   }
@@ -104,11 +112,12 @@ KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
     }
     found.findings.push_back(without_value(stack_part_name, series, stack_view_shapley,
                                            "not believed: " + causes.doubt, "share"));
+    return causes;
   } catch (const AblationError& error) {
     found.findings.push_back(
         without_value(stack_part_name, series, stack_view_shapley, error.what(), "share"));
+    return doubted(error.what());
   }
-  return {};
 }
 
 }  // namespace clprobe::kernel

@@ -59,7 +59,7 @@ Finding word_of(std::string_view name, const std::string& label, std::string wor
 std::string doubt_of(const Point& point) {
   const bool differs = point.facts.integer_or(equal_fact, 1) == 0;
   if (!differs || point.facts.integer_or(deterministic_fact, 1) == 0) return {};
-  return fmt::format("not believed: the replay left other bytes in {} than the program",
+  return fmt::format("the replay left other bytes in {} than the program",
                      point.facts.text_or(other_buffers_fact, "a buffer"));
 }
 
@@ -117,7 +117,8 @@ void add_app(const Replayed& of, Findings& found) {
 void add_kernel(const Replayed& of, Findings& found) {
   const std::string doubt = doubt_of(*of.any);
   if (!doubt.empty()) {
-    found.findings.push_back(without_value("time", of.label, replay_method, doubt, "seconds"));
+    found.findings.push_back(
+        without_value("time", of.label, replay_method, "not believed: " + doubt, "seconds"));
   } else {
     if (of.cold) found.findings.push_back(seconds_of("time", of.label, *of.cold));
     if (of.warm) found.findings.push_back(seconds_of("warm_time", of.label, *of.warm));
@@ -132,7 +133,10 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
   for (const Replayed& each : replayed_in(device, points)) {
     add_kernel(each, found);
-    if (!doubt_of(*each.any).empty()) continue;
+    if (const std::string doubt = doubt_of(*each.any); !doubt.empty()) {
+      found.findings.push_back(word_of("advice", each.label, doubt_advice(doubt)));
+      continue;
+    }
     add_working_set(points, each.label, found);
     const KernelCauses causes = add_causes(device, points, each.label, found);
     const KernelPlaces places = add_places(device, points, each.label, found);

@@ -110,8 +110,9 @@ KernelPlaces add_places(const DeviceInfo& device, std::span<const Point> points,
 
 void add_conclusions(const KernelCauses& causes, const KernelPlaces& places,
                      std::optional<double> app_share, const std::string& label, Findings& found) {
-  const std::string series =
-      label + std::string(causes.is_believed ? folded_suffix : at_once_suffix);
+  // What is said of groups at once stands with them; why nothing is, with the causes.
+  const bool is_of_causes = causes.is_believed || !places.occupancy;
+  const std::string series = label + std::string(is_of_causes ? folded_suffix : at_once_suffix);
   const std::optional<Saving> first = largest_saving(causes, places);
   if (first && app_share) {
     const Interval& own = first->interval;
