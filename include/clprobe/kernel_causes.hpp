@@ -99,6 +99,15 @@ struct KernelCause {
   std::optional<double> app_share{};  ///< of the program's device time
 };
 
+/// What two factors save together beyond what each saves alone; memory is whole here.
+struct KernelInteraction {
+  std::string_view first{};   ///< by their categories of GSI
+  std::string_view second{};  ///< "synchronization: barrier"
+  double share{0.0};          ///< of the kernel's time; may be less than nothing
+  Interval share_interval{};
+  bool is_resolved{false};
+};
+
 struct KernelCauses {
   bool is_believed{false};
   std::string doubt{};                    ///< why not; one line, without a full stop
@@ -108,8 +117,9 @@ struct KernelCauses {
   Cost unattributed{};                    ///< what is left with all factors taken away
   double unattributed_share{1.0};
   std::optional<Folding> folding{};
-  std::vector<KernelCause> causes{};  ///< in a fixed order, the refused ones as well
-  std::string advice{};               ///< one sentence; where nothing is believed, why
+  std::vector<KernelCause> causes{};              ///< in a fixed order, the refused ones as well
+  std::vector<KernelInteraction> interactions{};  ///< pairs of which neither needs the other
+  std::string advice{};                           ///< one sentence; where nothing is believed, why
 };
 
 /// A build of the prelude that costs more than this, or gains it, is another kernel.

@@ -124,6 +124,26 @@ std::vector<KernelCause> split_memory(const KernelTimes& times, const KernelCaus
   return {main_memory, last_cache};
 }
 
+std::vector<KernelInteraction> interactions_of(const Ablation& ablation,
+                                               std::span<const KernelFactor> factors) {
+  const std::vector<std::uint32_t> needs = needs_of(factors);
+  const double whole = ablation.none.ns;
+  std::vector<KernelInteraction> found;
+  for (std::size_t i = 0; i < factors.size() && whole > 0.0; ++i) {
+    for (std::size_t j = i + 1; j < factors.size(); ++j) {
+      // Lanes are not there with memory.
+      if ((needs[i] >> j & 1U) != 0 || (needs[j] >> i & 1U) != 0) continue;
+      const Cost& both = ablation.interactions[i][j];
+      found.push_back({.first = row_of(factors[i]).gsi,
+                       .second = row_of(factors[j]).gsi,
+                       .share = both.ns / whole,
+                       .share_interval = {both.interval.low / whole, both.interval.high / whole},
+                       .is_resolved = both.is_resolved});
+    }
+  }
+  return found;
+}
+
 bool are_rounds(std::span<const AblationBuild> builds) {
   return std::all_of(builds.begin(), builds.end(), [&](const AblationBuild& each) {
     return each.visits_ns.size() == builds.front().visits_ns.size();
@@ -142,6 +162,7 @@ void attribute(const KernelTimes& times, const AblationOptions& options, KernelC
     own.are_rounds = are_rounds(times.builds);
     own.needs = needs_of(factors);
     ablation = attribute_time(times.builds, factors.size(), own);
+    found.interactions = interactions_of(ablation, factors);
   }
   found.total = ablation.none;
   found.unattributed = ablation.all;

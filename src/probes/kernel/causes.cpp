@@ -65,6 +65,16 @@ void add_stack(const KernelCauses& causes, const std::string& series, Findings& 
   found.findings.push_back(std::move(time));
 }
 
+void add_interactions(const KernelCauses& causes, const std::string& series, Findings& found) {
+  for (const KernelInteraction& each : causes.interactions) {
+    Finding both = share_of(stack_interaction_name, series, each.share, each.share_interval);
+    both.method = "interaction cost";
+    both.label = fmt::format("{} + {}", each.first, each.second);
+    if (!each.is_resolved) both.reason = "not resolved: within two sigma of nothing";
+    found.findings.push_back(std::move(both));
+  }
+}
+
 void add_believed(const KernelCauses& causes, const std::string& series, Findings& found) {
   if (causes.folding) {
     const auto groups = static_cast<double>(causes.folding->fastest_groups);
@@ -75,6 +85,7 @@ void add_believed(const KernelCauses& causes, const std::string& series, Finding
     found.findings.push_back(finding_of_cause(each, series));
   }
   if (causes.total.ns > 0.0) add_stack(causes, series, found);
+  add_interactions(causes, series, found);
 }
 
 /// Nothing but why.

@@ -43,6 +43,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "waves", .role = Role::remark, .better = Better::unknown},
     {.name = "occupancy", .unit = "share"},
     {.name = "tail", .unit = "share"},
+    {.name = stack_interaction_name, .unit = "share"},
     {.name = stack_absorbed_name, .unit = "share"},
     {.name = "app_saving", .role = Role::remark, .better = Better::unknown},
     {.name = stack_part_name, .unit = "share"},

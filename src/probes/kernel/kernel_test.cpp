@@ -168,6 +168,31 @@ TEST_CASE("kernel: barriers and atomics are left out where the kernel has them")
   CHECK(made.points.front().facts.text_or("atomics_absence", "") == not_present);
 }
 
+TEST_CASE("kernel: what memory and barriers save only together is their interaction") {
+  Request request;
+  request.launches = {
+      asked("kernel void triad(global float* a, global const float* b) {\n"
+            "  a[get_global_id(0)] = b[get_global_id(0)];\n"
+            "  barrier(CLK_LOCAL_MEM_FENCE);\n}\n",
+            1024)};
+  const auto ns_of = [](const Shape& shape) {
+    const bool is_few = shape.text == Text::renamed && shape.distinct_groups <= 64;
+    const bool is_without = shape.setting.without_barriers;
+    if (is_few && is_without) return 4e5;
+    return is_few ? 8e5 : (is_without ? 9e5 : 1e6);
+  };
+  std::vector<Point> points = plan(device_with_events(), request).points;
+  for (Point& point : points) measure(point, ns_of(shape_of<Shape>(point)));
+  std::vector<Point> more = refine(device_with_events(), request, points);
+  for (Point& point : more) measure(point, ns_of(shape_of<Shape>(point)));
+  points.insert(points.end(), more.begin(), more.end());
+  const Findings found = probe.analyse(device_with_events(), points);
+  const Finding& both = need(found, stack_interaction_name);
+  CHECK(both.label == "memory data + synchronization: barrier");
+  CHECK(*both.value == doctest::Approx(0.3).epsilon(0.03));
+  CHECK(both.series == "triad, folded");
+}
+
 TEST_CASE("kernel: lanes are left out where the fastest folding is, on devices that have them") {
   DeviceInfo gpu = device_with_events();
   gpu.type = DeviceType::gpu;

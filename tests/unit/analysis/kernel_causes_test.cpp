@@ -186,6 +186,15 @@ TEST_CASE("barriers and memory that hide each other share what both together are
   CHECK(cause_in(found, "barriers").cost.ns == doctest::Approx(25.0).epsilon(0.03));
   CHECK(cause_in(found, "barriers").gsi == "synchronization: barrier");
   CHECK(ranked_causes(found).size() == 2);
+  // Both save 60; alone 20 and 10: 30 are saved only together.
+  REQUIRE(found.interactions.size() == 1);
+  const KernelInteraction& both = found.interactions.front();
+  CHECK(both.first == "memory data");
+  CHECK(both.second == "synchronization: barrier");
+  CHECK(both.share == doctest::Approx(0.3).epsilon(0.03));
+  CHECK(both.share_interval.low < both.share);
+  CHECK(both.share_interval.high > both.share);
+  CHECK(both.is_resolved);
 }
 
 TEST_CASE("lanes go only where memory has, and have what is saved then") {
@@ -199,6 +208,8 @@ TEST_CASE("lanes go only where memory has, and have what is saved then") {
   CHECK(lanes.state == CauseState::found);
   CHECK(lanes.cost.ns == doctest::Approx(400).epsilon(0.02));
   CHECK(lanes.gsi == "memory structural: lanes");
+  // One cannot be without the other.
+  CHECK(found.interactions.empty());
   CHECK(found.unattributed.ns == doctest::Approx(200).epsilon(0.02));
   CHECK(found.advice.starts_with("Without differences between lanes it saves at most 54 %"));
   times.builds.pop_back();
