@@ -161,6 +161,8 @@ struct Judgement {
   Verdict atomics{};
   Verdict lanes{};
   Verdict entry{};  ///< launches of some of the groups, and beside others
+  /// What a replay does not have: "it calls enqueue_kernel", where that is reached. Empty: nothing.
+  std::string unknown_work{};
 };
 
 /// A program as its application gave it to OpenCL.

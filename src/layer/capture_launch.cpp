@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <string_view>
 
 #include "layer/capture_images.hpp"
 #include "layer/event_time.hpp"
@@ -32,6 +33,16 @@ std::optional<cl_kernel_arg_address_qualifier> address_of(cl_kernel kernel, cl_u
                                               sizeof where, &where, nullptr) == CL_SUCCESS;
   if (!is_known) return std::nullopt;
   return where;
+}
+
+/// A handle of a queue on the device is as long as a number. Where the driver does not say its type
+/// it is taken for one, and what a replay does not launch is told by the text.
+bool is_device_queue(cl_kernel kernel, cl_uint index) {
+  std::array<char, 16> type{};
+  const auto ask = State::below().clGetKernelArgInfo;
+  const bool is_known = ask != nullptr && ask(kernel, index, CL_KERNEL_ARG_TYPE_NAME,
+                                              type.size() - 1, type.data(), nullptr) == CL_SUCCESS;
+  return is_known && std::string_view(type.data()) == "queue_t";
 }
 
 bool points_to_memory(const std::optional<cl_kernel_arg_address_qualifier>& where) {
@@ -149,6 +160,7 @@ Argument CaptureLaunch::take_image(cl_mem image, const KnownMemory& known) {
 
 Argument CaptureLaunch::take_argument(cl_kernel kernel, cl_uint index, const KnownArgument& known) {
   if (!known.problem.empty()) refuse_argument(index, known.problem);
+  if (is_device_queue(kernel, index)) refuse_argument(index, "a queue on the device");
   const auto where = address_of(kernel, index);
   if (!known.has_value) {
     if (points_to_memory(where)) return {.kind = ArgumentKind::null};

@@ -132,13 +132,16 @@ std::optional<std::string> find_unseen(const Program& program, const Reach& reac
       kernel);
 }
 
+std::string find_unknown_work(const Reach& reach) {
+  const Token* const word = find_one_of(reach, handing);
+  return word == nullptr ? std::string() : fmt::format("it calls {}", word->text);
+}
+
 Verdict judge_renaming(const Reach& reach) {
   if (const auto again = defined_again(reach, renamed)) return refused(*again);
   if (has_our_names(reach)) return refused("the program has names that begin with clp_");
   if (is_hidden_call(reach, renamed)) return refused("it hides a work-item function from macros");
-  if (const Token* const word = find_one_of(reach, handing)) {
-    return refused(fmt::format("it calls {}", word->text));
-  }
+  if (const std::string work = find_unknown_work(reach); !work.empty()) return refused(work);
   return {};
 }
 
@@ -265,11 +268,11 @@ Judgement judge(const Program& program, std::string_view kernel) {
   const Reach reach(program, kernel);
   const Verdict renaming = judge_renaming(reach);
   if (renaming.possibility != Possibility::usable) {
-    return {renaming, renaming, renaming, renaming, renaming, renaming};
+    return {renaming, renaming, renaming, renaming, renaming, renaming, find_unknown_work(reach)};
   }
   if (const auto unseen = find_unseen(program, reach, kernel)) {
     const Verdict unknown = refused(*unseen);
-    return {renaming, unknown, unknown, unknown, unknown, unknown};
+    return {renaming, unknown, unknown, unknown, unknown, unknown, {}};
   }
   const MemoryNames names = find_memory_names(reach);
   const Verdict folding = judge_folding(reach, names);

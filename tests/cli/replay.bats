@@ -172,7 +172,7 @@ gaps its argument 0 is a pointer to shared virtual memory
 end
 }
 
-@test "images that cannot be made again or read are refused with the reason" {
+@test "images, pipes, queues on the device and programs that cannot be made again are refused with the reason" {
   local mode strange kernel reason plain
   while read -r mode strange kernel reason; do
     rm -rf survey capture && mkdir survey capture
@@ -191,6 +191,9 @@ images samples gather it gets an image of several samples a pixel
 images levels gather it gets an image of several mip levels
 images pixels gather it gets an image of a format that is not known
 images unread gather it gets an image that cannot be read or copied
+pipe none add its argument 0 is a pipe
+il none add its program came in an intermediate language
+parts queue parts its argument 3 is a queue on the device
 end
 }
 
@@ -275,6 +278,11 @@ end
   json_says '[.results[0].points[] | select(.series == "k, folded") | .parameters.distinct_groups] |
     min == 1 and max == 16' a.json
   [[ $(finding instrument_ratio 'k, folded') == [0-9]* ]]
+}
+
+@test "a kernel that launches others on the device is not replayed, and why is said" {
+  described 'kernel void k(global uint* a, uint n) { enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), ^{ a[0] = n; }); }'
+  [[ $(jq --raw-output '[.results[0].status, .results[0].reason] | join(": ")' a.json) == 'unsupported: it cannot be replayed: it calls enqueue_kernel' ]]
 }
 
 @test "a kernel whose qualifier and name come out of a header that a macro names: renamed, and nothing taken away" {

@@ -100,6 +100,43 @@ int parts(Words /*words*/) {
   return 0;
 }
 
+namespace {
+
+/// Launches `add` of this program on that memory.
+int add_to(const OpenCl& cl, cl_program program, cl_mem memory) {
+  const cl_command_queue queue = cl.queue();
+  const cl_kernel kernel = kernel_of(program, "add");
+  set_arguments(kernel, memory, 3);
+  const std::size_t global = words_in_buffer;
+  check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, nullptr, 0, nullptr, nullptr),
+        "clEnqueueNDRangeKernel");
+  check(clFinish(queue), "clFinish");
+  std::fprintf(stdout, "added\n");
+  return 0;
+}
+
+}  // namespace
+
+/// Needs a layer that knows pipes, and one that knows such texts: tests/profile/strange.cpp.
+int pipe(Words /*words*/) {
+  const OpenCl cl;
+  cl_int error = CL_SUCCESS;
+  cl_mem memory = clCreatePipe(cl.context, CL_MEM_READ_WRITE, sizeof(cl_uint), words_in_buffer,
+                               nullptr, &error);
+  check(error, "clCreatePipe");
+  return add_to(cl, cl.program(parts_source), memory);
+}
+
+int intermediate(Words /*words*/) {
+  const OpenCl cl;
+  cl_int error = CL_SUCCESS;
+  cl_program program =
+      clCreateProgramWithIL(cl.context, parts_source.data(), parts_source.size(), &error);
+  check(error, "clCreateProgramWithIL");
+  check(clBuildProgram(program, 0, nullptr, "", nullptr, nullptr), "clBuildProgram");
+  return add_to(cl, program, cl.buffer(words_in_buffer));
+}
+
 int held_back(Words /*words*/) {
   const OpenCl cl;
   const cl_command_queue queue = cl.queue();

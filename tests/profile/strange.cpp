@@ -8,8 +8,10 @@
 //   no-event    launches give no event, as if there were none
 //   samples     every image has four samples a pixel; levels: three mip levels; pixels: 12 bytes
 //   each unread      no image can be read or copied
+//   queue       argument 3 of every kernel is a queue on the device
 //
-// Whatever it says, a texture of OpenGL is an image of 64 x 64 pixels.
+// Whatever it says, a texture of OpenGL is an image of 64 x 64 pixels, a pipe is a buffer, and text
+// in an intermediate language is OpenCL C.
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -125,6 +127,35 @@ cl_mem CL_API_CALL create_from_texture(cl_context context, cl_mem_flags flags, c
   return below().clCreateImage(context, flags, &format, &description, nullptr, result);
 }
 
+cl_int CL_API_CALL get_argument_info(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name,
+                                     std::size_t size, void* value, std::size_t* needed) {
+  constexpr std::string_view type{"queue_t"};
+  if (!is("queue") || index != 3 || name != CL_KERNEL_ARG_TYPE_NAME) {
+    return below().clGetKernelArgInfo(kernel, index, name, size, value, needed);
+  }
+  if (needed != nullptr) *needed = type.size() + 1;
+  if (value == nullptr) return CL_SUCCESS;
+  if (size < type.size() + 1) return CL_INVALID_VALUE;
+  std::memcpy(value, type.data(), type.size() + 1);
+  return CL_SUCCESS;
+}
+
+cl_mem CL_API_CALL create_pipe(cl_context context, cl_mem_flags flags, cl_uint packet,
+                               cl_uint packets, const cl_pipe_properties* /*properties*/,
+                               cl_int* result) {
+  const std::size_t bytes = std::size_t{packet} * packets;
+  return below().clCreateBuffer(context, flags, bytes, nullptr, result);
+}
+
+cl_program CL_API_CALL create_from_il(cl_context context, const void* text, std::size_t length,
+                                      cl_int* result) {
+  const char* const source = static_cast<const char*>(text);
+  return below().clCreateProgramWithSource(
+      context, 1,
+      const_cast<const char**>(&source),  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+      &length, result);
+}
+
 }  // namespace
 
 extern "C" {
@@ -157,6 +188,9 @@ clInitLayer(cl_uint num_entries, const cl_icd_dispatch* target_dispatch, cl_uint
   table.clEnqueueReadImage = read_image;
   table.clEnqueueCopyImage = copy_image;
   table.clCreateFromGLTexture = create_from_texture;
+  table.clGetKernelArgInfo = get_argument_info;
+  table.clCreatePipe = create_pipe;
+  table.clCreateProgramWithIL = create_from_il;
   *num_entries_ret = num_entries;
   *layer_dispatch_ret = &table;
   return CL_SUCCESS;

@@ -31,6 +31,8 @@ constexpr std::array modes{
     Mode{"parts", surveyed::parts},
     Mode{"images", surveyed::images},
     Mode{"opengl", surveyed::opengl},
+    Mode{"pipe", surveyed::pipe},
+    Mode{"il", surveyed::intermediate},
     Mode{"headers", surveyed::headers},
     Mode{"held-back", surveyed::held_back},
     Mode{"nothing", surveyed::nothing},

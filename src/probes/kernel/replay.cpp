@@ -31,6 +31,9 @@ std::string hash_in_app(const bundle::Launch& launch, std::size_t object) {
 
 Replay::Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes)
     : session_(session), bundle_(bundle), flush_bytes_(flush_bytes) {
+  // A queue on the device and pipes are in no bundle.
+  const std::string unknown = judge_kernel(bundle_, session_.info()).unknown_work;
+  if (!unknown.empty()) throw Unsupported("it cannot be replayed: " + unknown);
   build_own();
   const std::vector<std::string> before = fill_objects(bundle);
   make_parts();

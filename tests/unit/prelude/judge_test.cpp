@@ -125,6 +125,16 @@ TEST_CASE("of a kernel whose text is not all here nothing is known, but it may b
         "the program defines get_global_id itself");
 }
 
+TEST_CASE("what a replay has no place for is told where the kernel reaches it") {
+  const std::string text = "kernel void other(queue_t q) { enqueue_kernel(q, f, r, ^{}); }\n";
+  CHECK(judge_text(text + "kernel void k(global int* a) { a[0] = 1; }").unknown_work.empty());
+  CHECK(judge_text(text + "kernel void k() { f(get_default_queue()); }").unknown_work ==
+        "it calls get_default_queue");
+  CHECK(judge_text("kernel void k(pipe int p) { int a; read_pipe(p, &a); }").unknown_work ==
+        "it calls read_pipe");
+  CHECK(judge_text("#define get_global_id(d) 0\nkernel void k() { }").unknown_work.empty());
+}
+
 TEST_CASE("a kernel whose qualifier stands elsewhere is the one that is launched") {
   const std::string text = "ENTRY void k(global int* a) { a[get_global_id(0)] = 1; }";
   const Judgement judgement = judge({.sources = {text}, .options = "-DENTRY=kernel"}, "k");
