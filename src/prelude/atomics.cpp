@@ -12,12 +12,26 @@ namespace {
 constexpr std::array<std::string_view, 9> updates{"add", "sub", "inc", "dec", "and",
                                                   "or",  "xor", "min", "max"};
 
+// Of OpenCL 2.0, as C11 has them: without "atomic_", and without "_explicit".
+constexpr std::array<std::string_view, 7> typed_updates{
+    "fetch_add", "fetch_sub", "fetch_and", "fetch_or", "fetch_xor", "fetch_min", "fetch_max"};
+// A flag that another group waits for is stored and loaded.
+constexpr std::array<std::string_view, 10> exchanges{
+    "xchg", "cmpxchg", "exchange", "compare_exchange_strong", "compare_exchange_weak",
+    "load", "store",   "init",     "flag_test_and_set",       "flag_clear"};
+
+template <typename Names>
+bool is_among(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 AtomicKind kind_of(std::string_view name) {
-  const std::string_view operation = name.substr(name.find('_') + 1);
-  if (std::find(updates.begin(), updates.end(), operation) != updates.end()) {
-    return AtomicKind::update;
-  }
-  if (operation == "xchg" || operation == "cmpxchg") return AtomicKind::exchange;
+  constexpr std::string_view with_order = "_explicit";
+  std::string_view operation = name.substr(name.find('_') + 1);
+  if (is_among(updates, operation)) return AtomicKind::update;
+  if (operation.ends_with(with_order)) operation.remove_suffix(with_order.size());
+  if (is_among(typed_updates, operation)) return AtomicKind::typed_update;
+  if (is_among(exchanges, operation)) return AtomicKind::exchange;
   return operation == "work_item_fence" ? AtomicKind::fence : AtomicKind::unknown;
 }
 

@@ -11,10 +11,12 @@
 namespace clprobe::prelude {
 
 enum class AtomicKind : std::uint8_t {
-  update,    ///< add, inc, or ...: a load and a store, and nobody waits
-  exchange,  ///< xchg, cmpxchg: of these locks are made
+  update,  ///< add, inc, or ...: a load and a store, and nobody waits
+  /// The same of OpenCL 2.0, fetch_add, fetch_or ...: of types that the prelude leaves alone.
+  typed_update,
+  exchange,  ///< xchg, cmpxchg, and loads and stores of OpenCL 2.0: of these locks are made
   fence,
-  unknown,  ///< those of OpenCL 2.0 and of extensions
+  unknown,  ///< those of extensions
 };
 
 struct AtomicCall {

@@ -148,6 +148,20 @@ TEST_CASE("groups that may depend on each other are not folded") {
   CHECK(folding("atomic_inc(counter);") == "usable");
   CHECK(folding("if (n) atomic_inc(counter); else atomic_add(counter, 2);") == "usable");
   CHECK(folding("(void)atomic_inc(counter);") == "usable");
+  for (const std::string operation : {"add", "sub", "and", "or", "xor", "min", "max"}) {
+    CHECK(folding("atomic_fetch_" + operation + "(c, 1);") == "usable");
+    CHECK(folding("atomic_fetch_" + operation + "_explicit(c, 1, memory_order_relaxed);") ==
+          "usable");
+  }
+  CHECK(folding("n = atomic_fetch_add(c, 1);") ==
+        "groups may take work from a counter: the result of atomic_fetch_add is used");
+  for (const std::string name :
+       {"atomic_exchange", "atomic_compare_exchange_strong",
+        "atomic_compare_exchange_weak_explicit", "atomic_load", "atomic_load_explicit",
+        "atomic_store", "atomic_flag_test_and_set", "atomic_flag_clear_explicit", "atomic_init",
+        "atomic_fetch_nothing"}) {
+    CHECK(folding(name + "(c, 1);") == "groups may wait for each other: " + name);
+  }
   CHECK(folding("int i = atomic_inc(counter); a[i] = 1;") ==
         "groups may take work from a counter: the result of atomic_inc is used");
   CHECK(folding("(int)atomic_inc(counter);") ==
@@ -156,7 +170,7 @@ TEST_CASE("groups that may depend on each other are not folded") {
   CHECK(folding("local int taken; int i = atomic_inc(&taken);") == "usable");
   CHECK(folding("while (atomic_cmpxchg(counter, 0, 1));") ==
         "groups may wait for each other: atomic_cmpxchg");
-  CHECK(folding("atomic_fetch_add(p, 1);") == "groups may wait for each other: atomic_fetch_add");
+  CHECK(folding("atomic_fetch_nand(p, 1);") == "groups may wait for each other: atomic_fetch_nand");
   CHECK(folding("while (counter[0] == 0);") ==
         "groups may wait for each other: counter is volatile global memory");
   CHECK(folding("while (*(volatile global int*)index == 0);") ==
