@@ -73,6 +73,8 @@ std::vector<std::uint32_t> needs_of(std::span<const KernelFactor> factors);
 struct KernelTimes {
   Visits plain_ns{};     ///< without the prelude
   Visits identity_ns{};  ///< behind it, nothing renamed and nothing left out
+  /// Logarithms of the ratios of these two in blocks of turns, A B B A; may be empty.
+  std::vector<double> turn_log_ratios{};
   std::vector<FoldedTime> sweep{};
   /// The folding that was chosen, done by other groups: their times side by side.
   std::vector<Visits> windows_ns{};
@@ -110,8 +112,9 @@ struct KernelInteraction {
 
 struct KernelCauses {
   bool is_believed{false};
-  std::string doubt{};                    ///< why not; one line, without a full stop
-  double instrument_ratio{1.0};           ///< identity to plain
+  std::string doubt{};           ///< why not; one line, without a full stop
+  double instrument_ratio{1.0};  ///< identity to plain
+  Interval instrument_interval{1.0, 1.0};
   std::optional<double> window_spread{};  ///< between windows: longest to shortest, less 1
   Cost total{};                           ///< the kernel behind the prelude
   Cost unattributed{};                    ///< what is left with all factors taken away
@@ -122,8 +125,13 @@ struct KernelCauses {
   std::string advice{};                           ///< one sentence; where nothing is believed, why
 };
 
-/// A build of the prelude that costs more than this, or gains it, is another kernel.
+/// A build of the prelude that costs more than this, or gains it, is another kernel. It is believed
+/// where the interval of the ratio leaves that open.
 inline constexpr double max_instrument_ratio = 1.10;
+/// Where the ends of the interval are farther apart than this nothing is known of it.
+inline constexpr double max_instrument_span = 1.5;
+/// What the ratio's finding says where its interval reaches beyond what is believed; else empty.
+std::string instrument_reason(const Interval& ratio);
 
 /// Throws AblationError where builds are missing.
 KernelCauses find_kernel_causes(const KernelTimes& times, const FoldingOptions& folding = {},

@@ -6,12 +6,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 
 #include "analysis/gain.hpp"
 #include "analysis/kernel_advice.hpp"
+#include "clprobe/paired.hpp"
 
 namespace clprobe {
 namespace {
+
+// Fewer have no interval.
+constexpr std::size_t min_turn_blocks = 4;
 
 struct CauseRow {
   std::string_view name;
@@ -193,7 +199,41 @@ std::optional<double> spread_of(const std::vector<Visits>& windows) {
   return *least > 0.0 ? *most / *least - 1.0 : 0.0;
 }
 
+/// In turns, where there were some: between two points of a run a host may have become busy.
+void set_instrument_ratio(const KernelTimes& times, KernelCauses& found) {
+  found.instrument_ratio = typical_ns(times.identity_ns) / typical_ns(times.plain_ns);
+  found.instrument_interval = {found.instrument_ratio, found.instrument_ratio};
+  const std::vector<double>& logs = times.turn_log_ratios;
+  if (logs.size() < min_turn_blocks) return;
+  const double mean =
+      std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
+  const Interval interval = anytime_interval(logs);
+  found.instrument_ratio = std::exp(mean);
+  found.instrument_interval = {std::exp(interval.low), std::exp(interval.high)};
+}
+
+/// Why nothing else is believed; empty where it is.
+std::string instrument_doubt(const KernelCauses& found) {
+  const auto& [low, high] = found.instrument_interval;
+  if (low > max_instrument_ratio || high < 1.0 / max_instrument_ratio) {
+    return fmt::format(
+        "behind the prelude the kernel takes {:.2f} of its time: the compiler makes another one",
+        found.instrument_ratio);
+  }
+  if (high <= max_instrument_span * low) return {};
+  return fmt::format(
+      "not resolved: behind the prelude the kernel takes {:.2f} to {:.2f} of its time", low, high);
+}
+
 }  // namespace
+
+std::string instrument_reason(const Interval& ratio) {
+  const bool is_inside =
+      ratio.low >= 1.0 / max_instrument_ratio && ratio.high <= max_instrument_ratio;
+  if (is_inside) return {};
+  return fmt::format("not resolved: whether it is from {:.2f} to {:.2f}",
+                     1.0 / max_instrument_ratio, max_instrument_ratio);
+}
 
 std::vector<KernelFactor> taken_away(std::span<const KernelFactorState> factors) {
   std::vector<KernelFactor> taken;
@@ -220,13 +260,9 @@ KernelCauses find_kernel_causes(const KernelTimes& times, const FoldingOptions& 
     found.doubt = "not measured";
     return found;
   }
-  found.instrument_ratio = typical_ns(times.identity_ns) / typical_ns(times.plain_ns);
-  const bool is_same_kernel = found.instrument_ratio <= max_instrument_ratio &&
-                              found.instrument_ratio >= 1.0 / max_instrument_ratio;
-  if (!is_same_kernel) {
-    found.doubt = fmt::format(
-        "behind the prelude the kernel takes {:.2f} of its time: the compiler makes another one",
-        found.instrument_ratio);
+  set_instrument_ratio(times, found);
+  found.doubt = instrument_doubt(found);
+  if (!found.doubt.empty()) {
     found.advice = kernel_advice(found);
     return found;
   }

@@ -114,13 +114,16 @@ KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
   }
   try {
     KernelCauses causes = find_kernel_causes(gathered.times, gathered.folding);
-    found.findings.push_back(finding_of("instrument_ratio", series, {}, "renaming nothing",
-                                        causes.instrument_ratio, causes.instrument_ratio,
-                                        causes.instrument_ratio));
+    const Interval& interval = causes.instrument_interval;
+    Finding ratio = finding_of("instrument_ratio", series, {}, "renaming nothing",
+                               causes.instrument_ratio, interval.low, interval.high);
     if (causes.is_believed) {
+      ratio.reason = instrument_reason(interval);
+      found.findings.push_back(std::move(ratio));
       add_believed(causes, series, found);
       return causes;
     }
+    found.findings.push_back(std::move(ratio));
     found.findings.push_back(without_value(stack_part_name, series, stack_view_shapley,
                                            "not believed: " + causes.doubt, "share"));
     return causes;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -206,6 +207,15 @@ std::vector<NoiseTimes> noise_in(const std::vector<Measured>& all) {
   return kinds;
 }
 
+std::vector<double> turns_in(const Parameters& facts) {
+  std::vector<double> logs;
+  for (const std::string_view name : turn_facts) {
+    const std::optional<double> ratio = share_in(facts, name);
+    if (ratio && *ratio > 0.0) logs.push_back(std::log(*ratio));
+  }
+  return logs;
+}
+
 }  // namespace
 
 std::optional<KernelPlaces> gather_places(const DeviceInfo& device, std::span<const Point> points,
@@ -254,6 +264,7 @@ Gathered gather(const DeviceInfo& device, std::span<const Point> points, const s
     if (each.shape.text == Text::own) times.plain_ns = each.visits_ns;
     if (each.shape.text == Text::renamed && each.shape.setting == Setting{}) {
       times.identity_ns = each.visits_ns;
+      times.turn_log_ratios = turns_in(each.point->facts);
     }
     const bool is_sweep = each.point->series.ends_with(folded_suffix);
     if (is_sweep && each.shape.distinct_groups > 0) {

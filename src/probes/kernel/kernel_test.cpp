@@ -274,6 +274,24 @@ TEST_CASE("kernel: a prelude that costs more than a tenth is not believed") {
   CHECK(need(found, "time").value.has_value());
 }
 
+TEST_CASE("kernel: what blocks of turns say of the prelude counts for more than two points") {
+  std::vector<Point> points = measured(1.2);
+  for (Point& point : points) {
+    const auto shape = shape_of<Shape>(point);
+    if (shape.text != Text::renamed || shape.setting != prelude::Setting{}) continue;
+    for (std::size_t i = 0; i < turn_facts.size(); ++i) {
+      point.facts.set(std::string(turn_facts.at(i)),
+                      std::int64_t{1'010'000 + (i % 2 == 0 ? 5'000 : 0)});
+    }
+    CHECK_FALSE(probe.find_problem(point).has_value());
+  }
+  const Findings found = probe.analyse(device_with_events(), points);
+  const Finding& ratio = need(found, "instrument_ratio");
+  CHECK(*ratio.value == doctest::Approx(1.0125).epsilon(0.001));
+  CHECK(*ratio.low < *ratio.value);
+  CHECK(need(found, "memory").value.has_value());
+}
+
 TEST_CASE("kernel: without renaming the reason stands in the place of the causes") {
   std::vector<Point> points =
       plan_of("kernel void other(global float* a) { a[0] = 1; }", 64).points;

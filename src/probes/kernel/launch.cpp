@@ -48,6 +48,12 @@ void set_facts(const bundle::Launch& launch, const Outcome& outcome, Parameters&
   facts.set(app_launches_fact, static_cast<std::int64_t>(launch.survey->launches));
 }
 
+void set_turns(const std::vector<double>& ratios, Parameters& facts) {
+  for (std::size_t i = 0; i < ratios.size() && i < turn_facts.size(); ++i) {
+    facts.set(std::string(turn_facts.at(i)), parts_of(ratios[i]));
+  }
+}
+
 /// The replays that there is memory for; the one that was used last is the last to go.
 class Replays {
  public:
@@ -124,6 +130,8 @@ Work prepare(Replays& replays, const Point& point) {
     for (const auto& each : factor_words) work.facts.set(absence_of(each.word), reason);
     work.facts.set(absence_of(entry_factor), reason);
   }
+  // Of all of them, so that a report has what is the same for a series once.
+  if (shape.text == Text::renamed) set_turns(replay->turns(shape.timer), work.facts);
   if (noise) {
     work.facts.set(noise_amount_fact, std::int64_t{noise->amount});
     work.facts.set(noise_ns_fact, std::int64_t{std::llround(noise->alone_ns)});

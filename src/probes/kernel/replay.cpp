@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <numeric>
 
 #include "probes/kernel/build_program.hpp"
@@ -170,6 +172,29 @@ void Replay::flush() {
   cl::Kernel kernel = session_.kernel("kernel.cl", "kernel_flush", "");
   kernel.setArg(0, flushed_);
   session_.launch(kernel, cl::NDRange(flush_bytes_ / item_bytes), cl::NullRange);
+}
+
+const std::vector<double>& Replay::turns(Timer timer) {
+  if (turns_) return *turns_;
+  constexpr std::size_t max_blocks = turn_facts.size();
+  // A kernel of which a block takes longer is long enough for its samples to do.
+  constexpr std::chrono::milliseconds max_time{1000};
+  const auto ns_of = [&](Text text) {
+    const LaunchTimes times = run({.caches = Caches::cold, .text = text});
+    return static_cast<double>(timer == Timer::event ? times.event_ns.value_or(0) : times.host_ns);
+  };
+  turns_.emplace();
+  const auto begin = std::chrono::steady_clock::now();
+  while (turns_->size() < max_blocks && std::chrono::steady_clock::now() - begin < max_time) {
+    const double before = ns_of(Text::own);
+    const double renamed = ns_of(Text::renamed);
+    const double again = ns_of(Text::renamed);
+    const double after = ns_of(Text::own);
+    const double ratio = std::sqrt(renamed * again / (before * after));
+    if (std::isfinite(ratio) && ratio > 0.0) turns_->push_back(ratio);
+    if (!(before > 0.0 && after > 0.0)) break;
+  }
+  return *turns_;
 }
 
 LaunchTimes Replay::run(const Shape& shape) {

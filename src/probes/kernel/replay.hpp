@@ -87,6 +87,11 @@ class Replay {
   /// Once more, from the same objects.
   LaunchTimes run(const Shape& shape);
 
+  /// How long the text behind the prelude, renaming nothing, takes in units of the plain one: by
+  /// blocks of turns, plain, renamed, renamed, plain, of launches behind other things each. Once;
+  /// behind prepare_renamed(). Up to 8 blocks, and 4 at least where a second allows these.
+  const std::vector<double>& turns(Timer timer);
+
   /// What the program includes that the bundle does not have, and that is needed; else empty.
   [[nodiscard]] std::string missing_header() const;
 
@@ -150,6 +155,7 @@ class Replay {
   cl::Kernel kernel_{};
   std::optional<cl::Kernel> renamed_{};
   std::string renamed_problem_{};  // why it is not used
+  std::optional<std::vector<double>> turns_{};
   Entered entered_{};
   Entered noisy_{};
   std::map<Beside, double> noise_ns_{};  // for each unit

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <map>
 
 #include "random.hpp"
@@ -174,6 +175,36 @@ TEST_CASE("another kernel behind the prelude is not believed") {
   times.identity_ns = around(734 * 0.85, 5);
   CHECK(!find_kernel_causes(times, h200).is_believed);
   CHECK(find_kernel_causes({}).doubt == "not measured");
+}
+
+TEST_CASE("in turns the prelude is believed where their interval leaves it open, and is not wide") {
+  KernelTimes times = times_of(triad(), 734, 267);
+  // The samples lie apart, and a host was busy between them.
+  times.identity_ns = around(734 * 1.3, 5);
+  const auto in_turns = [&](std::vector<double> ratios) {
+    times.turn_log_ratios.clear();
+    for (const double each : ratios) times.turn_log_ratios.push_back(std::log(each));
+    return find_kernel_causes(times, h200);
+  };
+  KernelCauses found = in_turns({1.01, 1.02, 1.01, 1.02, 1.01, 1.02});
+  CHECK(found.is_believed);
+  CHECK(found.instrument_ratio == doctest::Approx(1.015).epsilon(0.001));
+  CHECK(found.instrument_interval.low < 1.015);
+  CHECK(found.instrument_interval.high > 1.015);
+  CHECK(instrument_reason(found.instrument_interval).empty());
+  // Above the limit by what the turns differ by.
+  found = in_turns({1.05, 1.18, 1.08, 1.16, 1.10, 1.15});
+  CHECK(found.is_believed);
+  CHECK(found.instrument_ratio > max_instrument_ratio);
+  CHECK(instrument_reason(found.instrument_interval) ==
+        "not resolved: whether it is from 0.91 to 1.10");
+  CHECK(!in_turns({1.2, 1.21, 1.2, 1.21, 1.2, 1.21}).is_believed);
+  CHECK(!in_turns({0.8, 0.81, 0.8, 0.81, 0.8, 0.81}).is_believed);
+  found = in_turns({0.5, 1.9, 0.7, 1.5, 0.6, 1.8});
+  CHECK(!found.is_believed);
+  CHECK(found.doubt.starts_with("not resolved: behind the prelude the kernel takes 0."));
+  // Three have no interval: the samples count.
+  CHECK(!in_turns({1.0, 1.0, 1.0}).is_believed);
 }
 
 TEST_CASE("barriers and memory that hide each other share what both together are worth") {
