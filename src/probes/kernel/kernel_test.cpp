@@ -292,6 +292,33 @@ TEST_CASE("kernel: what blocks of turns say of the prelude counts for more than 
   CHECK(need(found, "memory").value.has_value());
 }
 
+TEST_CASE("kernel: main memory and the last cache are parts where it is known how large that is") {
+  DeviceInfo device = device_with_events();
+  device.reported.set("cache_bytes", std::int64_t{4096});
+  Request request;
+  request.launches = {asked(std::string(triad), 1024)};
+  const auto found_on = [&](DeviceType type) {
+    device.type = type;
+    std::vector<Point> points = plan(device, request).points;
+    for (Point& point : points) {
+      measure(point, shape_of<Shape>(point).distinct_groups <= 64 ? 5e5 : 1e6);
+    }
+    return probe.analyse(device, points);
+  };
+  const auto has = [](const Findings& found, std::string_view name) {
+    return find_finding(found.findings, name) != nullptr;
+  };
+  // A CPU's driver says it; a GPU's may say another one's.
+  const Findings on_cpu = found_on(DeviceType::cpu);
+  CHECK(has(on_cpu, "main_memory"));
+  CHECK_FALSE(has(on_cpu, "memory"));
+  const Findings on_gpu = found_on(DeviceType::gpu);
+  CHECK(has(on_gpu, "memory"));
+  CHECK_FALSE(has(on_gpu, "main_memory"));
+  request.known.last_cache = {4096};
+  CHECK(has(found_on(DeviceType::gpu), "main_memory"));
+}
+
 TEST_CASE("kernel: without renaming the reason stands in the place of the causes") {
   std::vector<Point> points =
       plan_of("kernel void other(global float* a) { a[0] = 1; }", 64).points;

@@ -18,6 +18,14 @@ namespace {
 using prelude::Possibility;
 using prelude::Setting;
 
+/// Of a GPU what its driver reports may be another cache than the last (NVIDIA's: 4 MiB of an H100
+/// with 50), and the parts of main memory and of that cache would be wrong: 0 without measured
+/// levels.
+Bytes last_cache_of(const DeviceInfo& device, Bytes measured) {
+  if (is_gpu(device) && measured.count == 0) return {};
+  return std::max(reported_cache(device), measured);
+}
+
 /// One kernel, and what may be done to it.
 class Planned {
  public:
@@ -25,7 +33,7 @@ class Planned {
       : launch_(launch),
         is_padded_(!runs_items_in_turn(device)),
         timer_(device.launch_timer == Timer::event ? Timer::event : Timer::wait),
-        last_cache_(std::max(reported_cache(device), request.known.last_cache)),
+        last_cache_(last_cache_of(device, request.known.last_cache)),
         levels_(request.known.levels),
         range_(range_for_prelude(launch.bundle.launch.range)),
         judgement_(judge_kernel(launch.bundle, device)),
