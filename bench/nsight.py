@@ -25,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from typing import Any
 
 import profiled
 import ptx
@@ -90,11 +91,19 @@ def part_of_cause(label: str) -> str:
 
 def profile(clprobe: str, text: pathlib.Path, launch: pathlib.Path, options: list[str]) -> Shares:
     """By `clprobe profile`."""
-    result = profiled.profile_of(clprobe, text, launch, options)
+    return shares_in(profiled.profile_of(clprobe, text, launch, options)["findings"])
+
+
+def shares_in(findings: list[dict[str, Any]]) -> Shares:
+    """Of a kernel's findings. In the last wave groups wait as in the others: the parts of its stack
+    are those of the time that the tail leaves."""
     parts = dict.fromkeys((*PARTS, LANES), 0.0)
     causes: dict[str, float] = {}
     doubt = ""
-    for each in result["findings"]:
+    tail = 0.0
+    for each in findings:
+        if each["name"] == "tail" and not each.get("reason"):
+            tail = min(1.0, max(0.0, each.get("value") or 0.0))
         if each["name"] != "stall" or each.get("method") != "shapley":
             continue
         reason = each.get("reason", "")
@@ -106,6 +115,8 @@ def profile(clprobe: str, text: pathlib.Path, launch: pathlib.Path, options: lis
         causes[each["label"]] = each["value"]
     # All of it is within where nothing of it could be taken away.
     parts["within"] += max(0.0, 1.0 - sum(parts.values()))
+    parts = {part: (1.0 - tail) * share for part, share in parts.items()}
+    parts["idle"] += tail
     name = max(causes, key=lambda each: causes[each], default="unattributed")
     return Shares(parts, f"{name} {100 * causes.get(name, 1.0):.0f}", doubt)
 

@@ -56,6 +56,17 @@ class Shares(unittest.TestCase):
         self.assertEqual(nsight.part_of_cause("synchronization: barrier"), "synchronization")
         self.assertEqual(nsight.part_of_cause("unattributed"), "within")
 
+    def test_the_last_wave_is_idle(self) -> None:
+        stack = [{"name": "stall", "method": "shapley", "label": label, "value": value}
+                 for label, value in (("memory data", 0.6), ("unattributed", 0.4))]
+        tail = {"name": "tail", "value": 0.5}
+        self.assertEqual(nsight.shares_in(stack).parts["idle"], 0.0)
+        parts = nsight.shares_in([*stack, tail]).parts
+        self.assertEqual((parts["idle"], parts["memory"], parts["within"]), (0.5, 0.3, 0.2))
+        self.assertAlmostEqual(sum(parts.values()), 1.0)
+        for unknown in ({"name": "tail", "value": 0.5, "reason": "not resolved"}, {"name": "tail"}):
+            self.assertEqual(nsight.shares_in([*stack, unknown]).parts["idle"], 0.0)
+
     # By hand: two pairs of three in order, one of them tied on one side: 2 / sqrt(2 * 3).
     def test_rank_correlation(self) -> None:
         self.assertEqual(nsight.tau_b([(1, 1), (2, 2), (3, 3)]), 1.0)
