@@ -7,6 +7,7 @@
 // with other factors has the Shapley value of all settings (clprobe/ablation.hpp).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -110,14 +111,23 @@ struct KernelInteraction {
   bool is_resolved{false};
 };
 
+/// What the folding that was chosen takes longer by the choice of the groups that do all work: the
+/// longest choice over the shortest, less 1.
+struct WindowSpread {
+  std::size_t windows{0};
+  double share{0.0};
+  Interval share_interval{};
+  bool is_resolved{false};
+};
+
 struct KernelCauses {
   bool is_believed{false};
   std::string doubt{};           ///< why not; one line, without a full stop
   double instrument_ratio{1.0};  ///< identity to plain
   Interval instrument_interval{1.0, 1.0};
-  std::optional<double> window_spread{};  ///< between windows: longest to shortest, less 1
-  Cost total{};                           ///< the kernel behind the prelude
-  Cost unattributed{};                    ///< what is left with all factors taken away
+  std::optional<WindowSpread> window_spread{};
+  Cost total{};         ///< the kernel behind the prelude
+  Cost unattributed{};  ///< what is left with all factors taken away
   double unattributed_share{1.0};
   std::optional<Folding> folding{};
   std::vector<KernelCause> causes{};              ///< in a fixed order, the refused ones as well

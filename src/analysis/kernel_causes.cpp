@@ -189,14 +189,24 @@ void attribute(const KernelTimes& times, const AblationOptions& options, KernelC
   }
 }
 
-std::optional<double> spread_of(const std::vector<Visits>& windows) {
-  std::vector<double> times;
+std::optional<WindowSpread> spread_of(const std::vector<Visits>& windows,
+                                      const AblationOptions& options) {
+  std::vector<const Visits*> measured;
   for (const Visits& each : windows) {
-    if (!each.empty()) times.push_back(typical_ns(each));
+    if (!each.empty()) measured.push_back(&each);
   }
-  if (times.size() < 2) return std::nullopt;
-  const auto [least, most] = std::minmax_element(times.begin(), times.end());
-  return *least > 0.0 ? *most / *least - 1.0 : 0.0;
+  if (measured.size() < 2) return std::nullopt;
+  const auto [least, most] = std::minmax_element(
+      measured.begin(), measured.end(),
+      [](const Visits* a, const Visits* b) { return typical_ns(*a) < typical_ns(*b); });
+  const double least_ns = typical_ns(**least);
+  if (!(least_ns > 0.0)) return std::nullopt;
+  const Cost more = find_gain(**most, **least, options);
+  return WindowSpread{
+      .windows = measured.size(),
+      .share = more.ns / least_ns,
+      .share_interval = {more.interval.low / least_ns, more.interval.high / least_ns},
+      .is_resolved = more.is_resolved};
 }
 
 /// In turns, where there were some: between two points of a run a host may have become busy.
@@ -268,7 +278,7 @@ KernelCauses find_kernel_causes(const KernelTimes& times, const FoldingOptions& 
   }
   found.is_believed = true;
   found.folding = find_folding(times.sweep, folding);
-  found.window_spread = spread_of(times.windows_ns);
+  found.window_spread = spread_of(times.windows_ns, options);
   attribute(times, options, found);
   found.advice = kernel_advice(found);
   return found;

@@ -75,12 +75,21 @@ void add_interactions(const KernelCauses& causes, const std::string& series, Fin
   }
 }
 
+void add_spread(const WindowSpread& spread, const std::string& series, Findings& found) {
+  Finding finding = finding_of("window_spread", series, "share", "folding of groups", spread.share,
+                               spread.share_interval.low, spread.share_interval.high);
+  finding.label = fmt::format("of {} choices of groups", spread.windows);
+  if (!spread.is_resolved) finding.reason = "not resolved: within two sigma of nothing";
+  found.findings.push_back(std::move(finding));
+}
+
 void add_believed(const KernelCauses& causes, const std::string& series, Findings& found) {
   if (causes.folding) {
     const auto groups = static_cast<double>(causes.folding->fastest_groups);
     found.findings.push_back(
         finding_of("least_groups", series, {}, "folding of groups", groups, groups, groups));
   }
+  if (causes.window_spread) add_spread(*causes.window_spread, series, found);
   for (const KernelCause& each : causes.causes) {
     found.findings.push_back(finding_of_cause(each, series));
   }

@@ -30,6 +30,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "equal_to_app"},
     {.name = "instrument_ratio", .role = Role::remark, .better = Better::unknown},
     {.name = "least_groups", .role = Role::remark, .better = Better::unknown},
+    {.name = "window_spread", .unit = "share", .role = Role::remark, .better = Better::unknown},
     {.name = working_set_name, .unit = "bytes", .better = Better::unknown},
     {.name = levels_name, .role = Role::advice},
     {.name = level_groups_name, .role = Role::remark, .better = Better::unknown},

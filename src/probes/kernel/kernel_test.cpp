@@ -319,6 +319,21 @@ TEST_CASE("kernel: main memory and the last cache are parts where it is known ho
   CHECK(has(found_on(DeviceType::gpu), "main_memory"));
 }
 
+TEST_CASE("kernel: other choices of groups that take longer are a finding") {
+  Request request;
+  request.launches = {asked(std::string(triad), 1024)};
+  std::vector<Point> points = measured(1.0);
+  std::vector<Point> more = refine(device_with_events(), request, points);
+  std::erase_if(more, [](const Point& each) { return each.series != "triad, other groups"; });
+  REQUIRE_FALSE(more.empty());
+  for (Point& point : more) measure(point, 6e5);
+  points.insert(points.end(), more.begin(), more.end());
+  const Findings found = probe.analyse(device_with_events(), points);
+  const Finding& spread = need(found, "window_spread");
+  CHECK(*spread.value == doctest::Approx(0.2).epsilon(0.02));
+  CHECK(spread.label == "of " + std::to_string(1 + more.size()) + " choices of groups");
+}
+
 TEST_CASE("kernel: without renaming the reason stands in the place of the causes") {
   std::vector<Point> points =
       plan_of("kernel void other(global float* a) { a[0] = 1; }", 64).points;

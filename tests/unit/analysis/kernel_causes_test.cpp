@@ -250,8 +250,18 @@ TEST_CASE("lanes go only where memory has, and have what is saved then") {
 TEST_CASE("other groups that take longer are said to") {
   KernelTimes times = times_of(triad(), 734, 267);
   CHECK(!find_kernel_causes(times, h200).window_spread);
-  times.windows_ns = {around(267, 1, 0.0), around(320.4, 2, 0.0)};
-  CHECK(*find_kernel_causes(times, h200).window_spread == doctest::Approx(0.2));
+  times.windows_ns = {around(267, 1), {}, around(320.4, 2), around(280, 3)};
+  const auto spread = find_kernel_causes(times, h200).window_spread;
+  REQUIRE(spread);
+  CHECK(spread->windows == 3);
+  CHECK(spread->share == doctest::Approx(0.2).epsilon(0.02));
+  CHECK(spread->share_interval.low < spread->share);
+  CHECK(spread->share_interval.high > spread->share);
+  CHECK(spread->is_resolved);
+  times.windows_ns = {around(267, 1), around(267, 2)};
+  CHECK(!find_kernel_causes(times, h200).window_spread->is_resolved);
+  times.windows_ns = {around(267, 1), {}};
+  CHECK(!find_kernel_causes(times, h200).window_spread);
 }
 
 TEST_CASE("a missing build is an error, and everything refused is no cause") {
