@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -156,6 +157,26 @@ class Reader {
   int version_;
 };
 
+/// What else clprobe writes, and what it is for.
+struct OtherDocument {
+  std::string_view schema;
+  std::string_view what;
+};
+constexpr std::array other_documents{
+    OtherDocument{"clprobe-survey",
+                  "a survey of a program's kernels (profile --list), which no command reads; "
+                  "profile without --list writes runs"},
+    OtherDocument{
+        "clprobe-launch",
+        "a launch of a kernel, and no run: profile FOLDER replays the one in that folder"},
+};
+
+void refuse_other_document(std::string_view schema) {
+  for (const OtherDocument& each : other_documents) {
+    if (each.schema == schema) throw RunFormatError(fmt::format("it is {}", each.what));
+  }
+}
+
 // Before anything else is looked at: the keys of another schema, or of a newer version of this one,
 // would be refused one by one with messages that hide the cause.
 template <typename AnyCursor>
@@ -163,6 +184,7 @@ int expect_known_schema(const AnyCursor& cursor) {
   cursor.expect_any_object();
   const AnyCursor name(cursor, "schema");
   if (name.is_missing()) name.refuse("\"clprobe-run\", as every run of clprobe has");
+  refuse_other_document(name.text());
   if (name.text() != run_schema_name) name.refuse(fmt::format("\"{}\"", run_schema_name));
   const AnyCursor version(cursor, "schema_version");
   const std::int64_t number = integer_from(version, 1);

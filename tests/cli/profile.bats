@@ -49,6 +49,17 @@ all_timed() {
   json_says '.app == ["clprobe_surveyed", "many", "300", "2048"]'
 }
 
+@test "a survey is no run, and report and compare say what it is" {
+  clprobe profile --list -o a.json -- "$CLPROBE_SURVEYED" many 5
+  local command
+  for command in "report a.json" "compare a.json a.json"; do
+    # shellcheck disable=SC2086  # words
+    clprobe $command
+    [[ $status -eq 2 && $stderr == *"a.json"*": it is a survey of a program's kernels (profile --list), which no command reads"* ]]
+    [[ $(wc -l <<<"$stderr") -eq 1 ]]
+  done
+}
+
 @test "of many short launches some are timed, of few and of long ones all" {
   unchanged many 20000 64
   all_timed

@@ -59,6 +59,12 @@ struct Broken {
 constexpr std::array broken{
     Broken{R"("schema":"clprobe-run")", R"("schema":"other-run")",
            R"(schema: expected "clprobe-run", found the string "other-run")"},
+    Broken{
+        R"("schema":"clprobe-run")", R"("schema":"clprobe-survey")",
+        "it is a survey of a program's kernels (profile --list), which no command reads; profile "
+        "without --list writes runs"},
+    Broken{R"("schema":"clprobe-run")", R"("schema":"clprobe-launch")",
+           "it is a launch of a kernel, and no run: profile FOLDER replays the one in that folder"},
     Broken{R"("schema":"clprobe-run",)", "",
            R"(schema: expected "clprobe-run", as every run of clprobe has, found nothing)"},
     Broken{R"("schema_version":2)", R"("schema_version":3)",
