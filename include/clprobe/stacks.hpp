@@ -49,6 +49,10 @@ inline constexpr std::string_view stack_unit_most_name = "most_unit";
 inline constexpr std::string_view stack_ratio_name = "here";
 inline constexpr std::string_view stack_thesis_name = "thesis";
 
+/// What of a program's device time a bar is: of the bar's series, or of the one that its name
+/// begins with ("triad" of "triad, folded").
+inline constexpr std::string_view stack_app_share_name = "app_share";
+
 /// What no part accounts for: a label.
 inline constexpr std::string_view stack_remainder = "unattributed";
 
@@ -73,6 +77,7 @@ struct Stack {
   bool is_whole{true};  ///< whether each part is known: one that is not is drawn as no bar
   std::optional<double> time{};
   std::string time_unit{};  ///< "cycles" or "seconds"
+  std::optional<double> app_share{};
 };
 
 /// Whether the finding is a part of a stack.

@@ -84,6 +84,18 @@ std::vector<Stack> shares_called(std::string_view name, std::span<const Finding>
   return stacks;
 }
 
+namespace {
+
+std::optional<double> app_share_of(std::string_view bar, std::span<const Finding> findings) {
+  const auto found = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
+    return each.name == stack_app_share_name && each.value &&
+           (each.series == bar || bar.starts_with(each.series + ", "));
+  });
+  return found == findings.end() ? std::nullopt : found->value;
+}
+
+}  // namespace
+
 std::vector<Stack> stacks_in(std::span<const Finding> findings) {
   std::vector<Stack> stacks = shares_called(stack_part_name, findings);
   for (Stack& stack : stacks) {
@@ -91,6 +103,7 @@ std::vector<Stack> stacks_in(std::span<const Finding> findings) {
       return each.name == stack_part_name && each.series == stack.bar &&
              each.method == stack.view && !each.label.empty() && !each.value;
     });
+    stack.app_share = app_share_of(stack.bar, findings);
     const auto time = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
       return each.name == stack_time_name && each.series == stack.bar && each.value;
     });

@@ -107,6 +107,34 @@ class Charts(PageTest):
         parts = [f for f in run["results"][0]["findings"]
                  if f["name"] == "stall" and f["method"] == "all-causes"]
         self.assertEqual(rows, len(parts))
+        heads = self.js("return [...document.querySelectorAll('.points thead th')].map(e => e.textContent)")
+        self.assertEqual(heads, ["bar", "cause", "share", "low", "high", "time"])
+
+    def test_parts_say_how_long_they_are_and_what_they_save_of_the_program(self) -> None:
+        run = stacks_run()
+        found = [f for f in run["results"][0]["findings"] if f.get("method") != "all-causes"]
+        run["results"][0]["findings"] = found
+        # Of a probe that nobody has heard of findings are not made anew.
+        run["results"][0]["probe"] = "programs"
+        for each in found:
+            if each.get("method") == "gsi":
+                each.update(method="shapley", label=each["label"].replace("no stall", "control"))
+        known = next(f for f in found if f["name"] == "time")
+        share = {**known, "name": "app_share", "series": known["series"].split(", ")[0], "unit": ""}
+        found.append({**share, "value": 0.5, "low": 0.5, "high": 0.5})
+        page, _ = self.page("stacks-of-app", [run])
+        self.open(page)
+        self.all(".points summary")[0].click()
+        time.sleep(0.2)
+        rows = self.js("return [...document.querySelectorAll('.points tbody tr')]"
+                       ".map(row => [...row.cells].map(cell => cell.textContent))")
+        of_bar, length, app = rows[0][2], rows[0][5], rows[0][6]
+        self.assertRegex(length, r"\S+ cycles")
+        self.assertRegex(app, r"saves at most \S+\s% of the app")
+        self.assertAlmostEqual(float(app.split()[3]), float(of_bar.split()[0]) / 2, delta=0.06)
+        text = self.hover(self.canvases(1)[0], 0, 0)[1]
+        self.assertRegex(text, r"cycles, saves at most \S+\s% of the app")
+        self.check_quiet()
 
     def test_stacks_of_one_cause_are_shares_of_it_in_a_bar_of_choice(self) -> None:
         run = stacks_run()

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "clprobe/estimate.hpp"
+#include "clprobe/stacks.hpp"
 #include "probes/kernel/causes.hpp"
 #include "probes/kernel/levels.hpp"
 #include "probes/kernel/places.hpp"
@@ -111,7 +112,8 @@ void add_app(const Replayed& of, Findings& found) {
     reported("app_time", "seconds", *app_ns / ns_per_second);
     add_ratio(of, *app_ns, found);
   }
-  if (const auto share = share_in(facts, app_share_fact)) reported("app_share", {}, *share);
+  if (const auto share = share_in(facts, app_share_fact))
+    reported(stack_app_share_name, {}, *share);
 }
 
 void add_kernel(const Replayed& of, Findings& found) {

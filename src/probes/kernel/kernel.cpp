@@ -25,7 +25,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "warm_time", .unit = "seconds"},
     {.name = "app_time", .unit = "seconds"},
     {.name = "replay_ratio", .better = Better::unknown},
-    {.name = "app_share", .better = Better::unknown},
+    {.name = stack_app_share_name, .better = Better::unknown},
     {.name = "deterministic"},
     {.name = "equal_to_app"},
     {.name = "instrument_ratio", .role = Role::remark, .better = Better::unknown},

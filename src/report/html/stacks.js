@@ -27,8 +27,9 @@ const narrow = 700;
 const inLines = (name, width) =>
   (width < narrow ? name.replace(/, /g, ",\n").split("\n") : name);
 
-function sentenceOfPart({ text, lowText, highText }) {
-  return highText ? `${text} (${lowText} to ${highText})` : text;
+function sentenceOfPart({ text, lowText, highText, timeText, appText }) {
+  const share = highText ? `${text} (${lowText} to ${highText})` : text;
+  return [share, timeText, appText].filter((each) => each).join(", ");
 }
 
 class Stacks {
@@ -139,7 +140,14 @@ class Stacks {
 
   rows() {
     return this.bars.flatMap((bar) => this.causes.pointsOf(bar).map((p) => [
-      this.name(bar), this.chart.labels[p.label], p.text, p.lowText || "", p.highText || ""]));
+      this.name(bar), this.chart.labels[p.label], p.text, p.lowText || "", p.highText || "",
+      ...this.more().map((key) => p[key] || "")]));
+  }
+
+  // What some part has besides its share.
+  more() {
+    const parts = this.chart.stacks.flatMap((bar) => bar.points);
+    return ["timeText", "appText"].filter((key) => parts.some((p) => p[key]));
   }
 
   viewsGroup() {
@@ -205,7 +213,10 @@ export function drawStacks(chart, place, devices) {
     "stacked by cause. Arrow keys read the parts; a table follows.");
   stacks.box = box;
   stacks.graph = stacks.draw(canvas);
-  stacks.table = tableBehind(["bar", "cause", "share", "low", "high"], () => stacks.rows());
+  const titles = { timeText: "time", appText: "of the app" };
+  stacks.table = tableBehind(
+    ["bar", "cause", "share", "low", "high", ...stacks.more().map((key) => titles[key])],
+    () => stacks.rows());
   place.append(...stacks.controls(), box, stacks.legend, said, pictureButtons(stacks),
                stacks.table.details);
   withKeys(canvas, stacks.graph, said,

@@ -388,6 +388,42 @@ TEST_CASE("compare matches parts by view and label, whatever their order") {
   }
 }
 
+TEST_CASE("a page says how long a part is, and what it saves of the program where that is known") {
+  Run run = stacks_run();
+  std::vector<Finding>& findings = run.results.front().findings;
+  Finding share;
+  share.name = stack_app_share_name;
+  share.series = "uts";
+  share.value = 0.5;
+  findings = {time_of("uts, folded", 1e-3, "seconds"),
+              part("uts, folded", stack_view_shapley, "memory data", 0.5),
+              part("uts, folded", stack_view_shapley, "synchronization: barrier", 0.25),
+              part("uts, folded", stack_view_shapley, "control", -0.05),
+              part("uts, folded", stack_view_shapley, stack_remainder, 0.3),
+              part("other", stack_view_shapley, "memory data", 1.0),
+              part("uts, folded", stack_view_gsi, "memory data", 1.0),
+              share};
+  findings[2].reason = "at least: groups write the same lines";
+  const std::vector<Run> runs{run};
+  const auto bars = report::stacks_chart(runs, "stalls").at("stacks");
+  // An account of cycles comes first, and says nothing of what is saved.
+  REQUIRE(bars.size() == 3);
+  CHECK(bars.at(0).at("points").at(0).value("timeText", std::string()) == "1.00 ms");
+  CHECK_FALSE(bars.at(0).at("points").at(0).contains("appText"));
+  const auto said = [&](std::size_t bar, std::size_t place, const char* key) {
+    return bars.at(bar).at("points").at(place).value(key, std::string("none"));
+  };
+  CHECK(said(1, 0, "timeText") == "500 µs");
+  CHECK(said(1, 0, "appText") == "saves at most 25 % of the app");
+  CHECK(said(1, 1, "appText") == "saves at least 12.5 % of the app");
+  CHECK(said(1, 2, "appText") == "none");
+  CHECK(said(1, 3, "timeText") == "300 µs");
+  CHECK(said(1, 3, "appText") == "none");
+  // Neither its time is known nor how much of the program it is.
+  CHECK(said(2, 0, "timeText") == "none");
+  CHECK(said(2, 0, "appText") == "none");
+}
+
 TEST_CASE("a bar of which a part is not known is not drawn, and its other parts are told") {
   Run run = stacks_run();
   const std::vector<Run> whole{run};
