@@ -56,12 +56,17 @@ Finding word_of(std::string_view name, const std::string& label, std::string wor
   return finding;
 }
 
-/// Why the replay is not believed; empty where it is.
+/// Why the replay is not believed; empty where it is. What two replays leave alike has to be what
+/// the program left, whatever else of it is left to chance.
 std::string doubt_of(const Point& point) {
-  const bool differs = point.facts.integer_or(equal_fact, 1) == 0;
-  if (!differs || point.facts.integer_or(deterministic_fact, 1) == 0) return {};
-  return fmt::format("the replay left other bytes in {} than the program",
-                     point.facts.text_or(other_buffers_fact, "a buffer"));
+  if (point.facts.integer_or(equal_fact, 1) != 0) return {};
+  std::string wrong = point.facts.text_or(wrong_buffers_fact, "");
+  const bool is_deterministic = point.facts.integer_or(deterministic_fact, 1) != 0;
+  // Documents that are older have the buffers alone that are other ones.
+  if (wrong.empty() && is_deterministic)
+    wrong = point.facts.text_or(other_buffers_fact, "a buffer");
+  if (wrong.empty()) return {};
+  return fmt::format("the replay left other bytes in {} than the program", wrong);
 }
 
 void add_witness(const Replayed& of, Findings& found) {

@@ -368,6 +368,12 @@ TEST_CASE("kernel: a replay that left other bytes than the program has no time")
   CHECK(need(by_chance, "time").value.has_value());
   REQUIRE(by_chance.warnings.size() == 1);
   CHECK(by_chance.warnings.front().code == "replay_not_deterministic");
+  // But not in what both replays left alike.
+  for (Point& point : points) point.facts.set(wrong_buffers_fact, std::string("b1"));
+  const Findings wrong = probe.analyse(device_with_events(), points);
+  CHECK(need(wrong, "time").reason ==
+        "not believed: the replay left other bytes in b1 than the program");
+  CHECK(find_finding(wrong.findings, "memory") == nullptr);
 }
 
 TEST_CASE("kernel: a replay much unlike the program's launch is warned of") {

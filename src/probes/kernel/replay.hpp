@@ -33,6 +33,7 @@ struct Outcome {
   double differing_share{0.0};  ///< of the bytes that the kernel writes to
   std::optional<bool> is_equal_to_app{};
   std::string other_buffers{};  ///< that the program had otherwise
+  std::string wrong_buffers{};  ///< of these, those that are alike in two replays
 };
 
 /// The kernel with an entry, once it was asked for.
@@ -129,7 +130,8 @@ class Replay {
   [[nodiscard]] std::uint64_t all_groups() const;
   std::uint64_t count_resident(std::uint64_t padding_bytes);
   [[nodiscard]] std::uint64_t padding_bytes(std::uint64_t eighths) const;
-  /// What of the objects is not as the first launch left it; empty where chance may have it so.
+  /// What of the objects is not as the first launch left it. Of those that are left to chance
+  /// floats may be a little other ones, and nothing is known of others; empty where that is all.
   [[nodiscard]] std::string other_object() const;
   LaunchTimes launch(const Shape& shape);
   [[nodiscard]] std::string read(const ReplayedObject& object) const;
@@ -163,6 +165,7 @@ class Replay {
   // What the objects hold behind the first launch. A hash of each would take less memory, and a
   // second for 250 MB each time that they are compared.
   std::vector<std::string> behind_{};
+  std::vector<bool> are_by_chance_{};  // whether the second launch left other bytes in them
   cl::Buffer flushed_{};
   std::uint64_t flush_bytes_;
   Outcome outcome_{};

@@ -96,6 +96,8 @@ inline constexpr std::string_view deterministic_fact = "deterministic";  ///< 0 
 inline constexpr std::string_view differing_fact = "differing_ppm";  ///< of bytes, in two replays
 inline constexpr std::string_view equal_fact = "equal_to_app";       ///< 0 or 1; absent: unknown
 inline constexpr std::string_view other_buffers_fact = "other_buffers";  ///< where it is 0: which
+/// Of these, those that two replays left alike: not chance has them so. Absent: none.
+inline constexpr std::string_view wrong_buffers_fact = "wrong_buffers";
 // What the bundle says of the program; times in whole nanoseconds.
 inline constexpr std::string_view app_ns_fact = "app_ns";  ///< of this launch
 inline constexpr std::string_view app_mean_ns_fact = "app_mean_ns";
