@@ -8,10 +8,13 @@ The programs are Debian 12's; those that are not installed are left out, with th
 Of each it prints how many kernels were to be captured (those that make 80 % of its time, three at most),
 how many were, how many of these are deterministic, how many of the deterministic ones left in a replay
 every byte that the program's launch left, and how many leave the same bytes behind the text that renames
-work-items, which renames none. Behind it stands why the others are not among them. Options go to clprobe:
---device, --quick, --time-budget.
+work-items, which renames none. `output` is what the program wrote in its two runs under clprobe, beside
+two runs without: all lines that these two have in common, and all pictures. Behind it stands why the
+others are not among them. `--every-kernel` surveys the program first, and profiles each of its kernels by
+its name, one at a time. Options go to clprobe: --device, --quick, --time-budget.
 """
 
+import collections
 import dataclasses
 import json
 import os
@@ -22,6 +25,7 @@ import struct
 import subprocess
 import tempfile
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 import profiled
@@ -46,6 +50,9 @@ APPS: dict[str, tuple[str, list[str]]] = {
     "clblast-xgemv": ("clblast-utils", ["clblast_tuner_xgemv", "-m", "512", "-n", "512"]),
     "clblast-copy": ("clblast-utils", ["clblast_tuner_copy_fast", "-m", "512", "-n", "512"]),
     "clblast-transpose": ("clblast-utils", ["clblast_tuner_transpose_fast", "-m", "512", "-n", "512"]),
+    # What they calculate they compare themselves with a BLAS of the host. Debian has no clients of CLBlast.
+    "clblast-test-xaxpy": ("clblast-tests", ["clblast_test_xaxpy"]),
+    "clblast-test-xgemm": ("clblast-tests", ["clblast_test_xgemm"]),
     "clfft": ("clfft-client", ["clFFT-client", "-x", "1024", "-y", "256"]),
     "pyopencl": ("python3-pyopencl", ["/usr/bin/python3", "-c", PYOPENCL]),
     "hashcat": ("hashcat", ["hashcat", "-b", "-m", "0", "--force", "--runtime", "5"]),
@@ -64,6 +71,7 @@ class Count:
     deterministic: int = 0
     equal: int = 0
     same: int = 0
+    output: str = ""
     why: list[str] = dataclasses.field(default_factory=list)
 
 
@@ -129,8 +137,64 @@ def add_kernels(result: dict[str, Any], count: Count) -> None:
         count.why.append(f"{name}: {reason or 'not measured'}")
 
 
-def count_kernels(clprobe: str, command: list[str], options: list[str]) -> Count:
-    """Captures and replays; what the program itself says is kept aside."""
+def lines_in(output: bytes) -> collections.Counter[str]:
+    """How often each is there, but for empty ones."""
+    return collections.Counter(line for line in output.decode(errors="replace").splitlines() if line.strip())
+
+
+def pixels_in(png: bytes) -> bytes:
+    """Without what stands beside them: when it was written, and by what."""
+    at, packed = 8, b""
+    while at + 8 <= len(png):
+        length = int.from_bytes(png[at:at + 4], "big")
+        packed += png[at + 8:at + 8 + length] if png[at + 4:at + 8] == b"IDAT" else b""
+        at += length + 12
+    return zlib.decompress(packed)
+
+
+def output_text(plain: list[collections.Counter[str]], profiled_lines: collections.Counter[str], runs: int,
+                pictures: Iterable[bytes]) -> str:
+    """Of lines that both plain runs have, those that not all runs under clprobe have as often."""
+    steady = plain[0] & plain[1]
+    missing = [line for line, count in steady.items() if profiled_lines[line] < runs * count]
+    others = len({pixels_in(each) for each in pictures}) > 1
+    if missing:
+        return f"{len(missing)} of {len(steady)} lines are missing, as {missing[0]!r}"
+    return "another picture" if others else f"same in {len(steady)} lines"
+
+
+def names_in(survey: dict[str, Any]) -> list[str]:
+    """Of the kernels, each once, the longest first."""
+    return list(dict.fromkeys(each["kernel"] for each in survey["kernels"]))
+
+
+def kernel_options(clprobe: str, words: list[str], options: list[str],
+                   where: dict[str, Any]) -> list[list[str]]:
+    """What names each kernel of a program."""
+    device = [each for each in options if each.startswith("--device")]
+    listed = subprocess.run([clprobe, "profile", "--list", "--json", *device, "--", *words], **where,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return [["--kernel", name] for name in names_in(json.loads(listed.stdout))]
+
+
+def add_profile(command: list[str], document: pathlib.Path, where: dict[str, Any],
+                count: Count) -> collections.Counter[str]:
+    """Captures and replays; what the program itself says is what is returned."""
+    document.unlink(missing_ok=True)
+    done = subprocess.run(command, **where, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    for line in done.stderr.decode(errors="replace").splitlines():
+        if not line.startswith("clprobe: "):
+            continue
+        refused = re.match(r"clprobe: '(.*)' is not captured: (.*)", line)
+        count.wanted += refused is not None
+        count.why.append(": ".join(refused.groups()) if refused else line.removeprefix("clprobe: "))
+    if document.exists():
+        add_kernels(json.loads(document.read_text(encoding="utf-8"))["results"][0], count)
+    return lines_in(done.stderr)
+
+
+def count_kernels(clprobe: str, command: list[str], options: list[str], is_every: bool) -> Count:
+    """Of the kernels that count, or of each."""
     count = Count()
     with tempfile.TemporaryDirectory() as folder:
         image = pathlib.Path(folder) / "in.png"
@@ -141,18 +205,18 @@ def count_kernels(clprobe: str, command: list[str], options: list[str]) -> Count
         if command[0] == "darktable-cli":
             environment = with_headers_for_pocl(pathlib.Path(folder))
             let_darktable_use_cpus(words, pathlib.Path(folder), environment)
-        words = [clprobe, "profile", *options, "-o", str(document), "--", *words]
-        done = subprocess.run(words, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
-        said = done.stderr.decode(errors="replace")
-        for line in said.splitlines():
-            if not line.startswith("clprobe: "):
-                continue
-            refused = re.match(r"clprobe: '(.*)' is not captured: (.*)", line)
-            count.wanted += refused is not None
-            count.why.append(": ".join(refused.groups()) if refused else line.removeprefix("clprobe: "))
-        if document.exists():
-            add_kernels(json.loads(document.read_text(encoding="utf-8"))["results"][0], count)
+        where: dict[str, Any] = {"cwd": folder, "env": environment, "stdin": subprocess.DEVNULL,
+                                 "check": False}
+        plain = [lines_in(subprocess.run(words, **where, stdout=subprocess.PIPE,
+                                         stderr=subprocess.DEVNULL).stdout) for _ in range(2)]
+        each_time = kernel_options(clprobe, words, options, where) if is_every else [[]]
+        said: collections.Counter[str] = collections.Counter()
+        for named in each_time:
+            said += add_profile([clprobe, "profile", *options, *named, "-o", str(document), "--", *words],
+                                document, where, count)
+        pictures = [path.read_bytes() for path in pathlib.Path(folder).glob("out*.png")]
+        # It is surveyed, and then captured.
+        count.output = output_text(plain, said, 2 * len(each_time), pictures)
     count.wanted += count.captured
     return count
 
@@ -165,25 +229,27 @@ def row_of(cells: list[str]) -> str:
 def main() -> None:
     """Prints the table."""
     parser = profiled.parser_of(__doc__, "app", APPS)
+    parser.add_argument("--every-kernel", action="store_true")
     given, options = profiled.given_to(parser, "app", APPS)
     if given.clprobe is None:
         parser.error("name the clprobe to run")
     clprobe = str(pathlib.Path(given.clprobe).resolve())
-    head = ["program", "wanted", "captured", "deterministic", "equal to it", "equal renamed", "why not"]
+    head = ["program", "wanted", "captured", "deterministic", "equal to it", "equal renamed", "output",
+            "why not"]
     print(f"{row_of(head)}\n|{'---|' * len(head)}")
     sums = Count()
     for name in given.names:
         package, command = APPS[name]
         if shutil.which(command[0]) is None:
-            print(row_of([name, "", "", "", "", "", f"not installed: package {package}"]), flush=True)
+            print(row_of([name, "", "", "", "", "", "", f"not installed: package {package}"]), flush=True)
             continue
-        found = count_kernels(clprobe, command, options)
+        found = count_kernels(clprobe, command, options, given.every_kernel)
         numbers = [found.wanted, found.captured, found.deterministic, found.equal, found.same]
-        print(row_of([name, *map(str, numbers), "; ".join(found.why)]), flush=True)
+        print(row_of([name, *map(str, numbers), found.output, "; ".join(found.why)]), flush=True)
         for field in ("wanted", "captured", "deterministic", "equal", "same"):
             setattr(sums, field, getattr(sums, field) + getattr(found, field))
     numbers = [sums.wanted, sums.captured, sums.deterministic, sums.equal, sums.same]
-    print(row_of(["all", *map(str, numbers), ""]))
+    print(row_of(["all", *map(str, numbers), "", ""]))
 
 
 if __name__ == "__main__":

@@ -64,8 +64,8 @@ class Shares(unittest.TestCase):
         parts = nsight.shares_in([*stack, tail]).parts
         self.assertEqual((parts["idle"], parts["memory"], parts["within"]), (0.5, 0.3, 0.2))
         self.assertAlmostEqual(sum(parts.values()), 1.0)
-        for unknown in ({"name": "tail", "value": 0.5, "reason": "not resolved"}, {"name": "tail"}):
-            self.assertEqual(nsight.shares_in([*stack, unknown]).parts["idle"], 0.0)
+        self.assertEqual(nsight.shares_in([*stack, {**tail, "reason": "not resolved"}]).parts["idle"], 0.0)
+        self.assertEqual(nsight.shares_in([*stack, {"name": "tail"}]).parts["idle"], 0.0)
 
     # By hand: two pairs of three in order, one of them tied on one side: 2 / sqrt(2 * 3).
     def test_rank_correlation(self) -> None:
