@@ -52,8 +52,8 @@ std::vector<bool> objects_of_floats(const bundle::Bundle& bundle) {
     const bool is_object = argument.kind == bundle::ArgumentKind::buffer ||
                            argument.kind == bundle::ArgumentKind::image;
     if (!is_object || argument.object >= objects) continue;
-    const bool is_float = argument.kind == bundle::ArgumentKind::buffer &&
-                          i < parameters.size() && is_pointer_to_float(parameters[i].text);
+    const bool is_float = argument.kind == bundle::ArgumentKind::buffer && i < parameters.size() &&
+                          is_pointer_to_float(parameters[i].text);
     (is_float ? are_floats : are_others)[argument.object] = true;
   }
   for (std::size_t i = 0; i < objects; ++i) are_floats[i] = are_floats[i] && !are_others[i];

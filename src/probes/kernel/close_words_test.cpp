@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace clprobe::kernel {
 namespace {
@@ -52,8 +53,8 @@ TEST_CASE("kernel: sums of floats may differ by a thousandth of their range, and
 TEST_CASE("kernel: floats are the objects that all arguments say so of") {
   CHECK(objects_of_floats(bundle_of("global float* a, global int* b", {0, 1})) ==
         std::vector{true, false});
-  CHECK(objects_of_floats(bundle_of("global const float4 * restrict a, global floats* b", {0, 1})) ==
-        std::vector{true, false});
+  CHECK(objects_of_floats(bundle_of("global const float4 * restrict a, global floats* b",
+                                    {0, 1})) == std::vector{true, false});
   // One that has two names.
   CHECK(objects_of_floats(bundle_of("global float* a, global uint* b", {0, 0})) ==
         std::vector{false, false});

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of a kernel's causes, of launches that could have been measured.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "clprobe/stacks.hpp"
+#include "probes/kernel/test_launches.hpp"
+
+namespace clprobe::kernel {
+
+extern const Probe probe;
+
+TEST_CASE("kernel: what memory and barriers save only together is their interaction") {
+  Request request;
+  request.launches = {
+      asked("kernel void triad(global float* a, global const float* b) {\n"
+            "  a[get_global_id(0)] = b[get_global_id(0)];\n"
+            "  barrier(CLK_LOCAL_MEM_FENCE);\n}\n",
+            1024)};
+  const auto ns_of = [](const Shape& shape) {
+    const bool is_few = shape.text == Text::renamed && shape.distinct_groups <= 64;
+    const bool is_without = shape.setting.without_barriers;
+    if (is_few && is_without) return 4e5;
+    return is_few ? 8e5 : (is_without ? 9e5 : 1e6);
+  };
+  std::vector<Point> points = plan(device_with_events(), request).points;
+  for (Point& point : points) measure(point, ns_of(shape_of<Shape>(point)));
+  std::vector<Point> more = refine(device_with_events(), request, points);
+  for (Point& point : more) measure(point, ns_of(shape_of<Shape>(point)));
+  points.insert(points.end(), more.begin(), more.end());
+  const Findings found = probe.analyse(device_with_events(), points);
+  const Finding& both = need(found, stack_interaction_name);
+  CHECK(both.label == "memory data + synchronization: barrier");
+  CHECK(*both.value == doctest::Approx(0.3).epsilon(0.03));
+  CHECK(both.series == "triad, folded");
+}
+
+TEST_CASE("kernel: what blocks of turns say of the prelude counts for more than two points") {
+  std::vector<Point> points = measured(1.2);
+  for (Point& point : points) {
+    const auto shape = shape_of<Shape>(point);
+    if (shape.text != Text::renamed || shape.setting != prelude::Setting{}) continue;
+    for (std::size_t i = 0; i < turn_facts.size(); ++i) {
+      point.facts.set(std::string(turn_facts.at(i)),
+                      std::int64_t{1'010'000 + (i % 2 == 0 ? 5'000 : 0)});
+    }
+    CHECK_FALSE(probe.find_problem(point).has_value());
+  }
+  const Findings found = probe.analyse(device_with_events(), points);
+  const Finding& ratio = need(found, "instrument_ratio");
+  CHECK(*ratio.value == doctest::Approx(1.0125).epsilon(0.001));
+  CHECK(*ratio.low < *ratio.value);
+  CHECK(need(found, "memory").value.has_value());
+}
+
+TEST_CASE("kernel: main memory and the last cache are parts where it is known how large that is") {
+  DeviceInfo device = device_with_events();
+  device.reported.set("cache_bytes", std::int64_t{4096});
+  Request request;
+  request.launches = {asked(std::string(triad), 1024)};
+  const auto found_on = [&](DeviceType type) {
+    device.type = type;
+    std::vector<Point> points = plan(device, request).points;
+    for (Point& point : points) {
+      measure(point, shape_of<Shape>(point).distinct_groups <= 64 ? 5e5 : 1e6);
+    }
+    return probe.analyse(device, points);
+  };
+  const auto has = [](const Findings& found, std::string_view name) {
+    return find_finding(found.findings, name) != nullptr;
+  };
+  // A CPU's driver says it; a GPU's may say another one's.
+  const Findings on_cpu = found_on(DeviceType::cpu);
+  CHECK(has(on_cpu, "main_memory"));
+  CHECK_FALSE(has(on_cpu, "memory"));
+  const Findings on_gpu = found_on(DeviceType::gpu);
+  CHECK(has(on_gpu, "memory"));
+  CHECK_FALSE(has(on_gpu, "main_memory"));
+  request.known.last_cache = {4096};
+  CHECK(has(found_on(DeviceType::gpu), "main_memory"));
+}
+
+TEST_CASE("kernel: other choices of groups that take longer are a finding") {
+  Request request;
+  request.launches = {asked(std::string(triad), 1024)};
+  std::vector<Point> points = measured(1.0);
+  std::vector<Point> more = refine(device_with_events(), request, points);
+  std::erase_if(more, [](const Point& each) { return each.series != "triad, other groups"; });
+  REQUIRE_FALSE(more.empty());
+  for (Point& point : more) measure(point, 6e5);
+  points.insert(points.end(), more.begin(), more.end());
+  const Findings found = probe.analyse(device_with_events(), points);
+  const Finding& spread = need(found, "window_spread");
+  CHECK(*spread.value == doctest::Approx(0.2).epsilon(0.02));
+  CHECK(spread.label == "of " + std::to_string(1 + more.size()) + " choices of groups");
+}
+
+TEST_CASE("kernel: lanes are left out where the fastest folding is, on devices that have them") {
+  DeviceInfo gpu = device_with_events();
+  gpu.type = DeviceType::gpu;
+  gpu.sub_group_size = 32;
+  Request request;
+  request.launches = {asked(std::string(triad), 1024)};
+  std::vector<Point> points = plan(gpu, request).points;
+  const auto is_without = [](const Point& point) {
+    return shape_of<Shape>(point).setting.without_lanes;
+  };
+  CHECK(std::none_of(points.begin(), points.end(), is_without));
+  const auto ns_of = [](const Shape& shape) {
+    if (shape.setting.without_lanes) return 2e5;
+    return shape.distinct_groups <= 64 ? 5e5 : 1e6;
+  };
+  for (Point& point : points) measure(point, ns_of(shape_of<Shape>(point)));
+  std::vector<Point> more = refine(gpu, request, points);
+  REQUIRE(std::count_if(more.begin(), more.end(), is_without) == 1);
+  for (Point& point : more) measure(point, ns_of(shape_of<Shape>(point)));
+  points.insert(points.end(), more.begin(), more.end());
+  for (const Point& point : points) {
+    const auto shape = shape_of<Shape>(point);
+    Point again;
+    write_shape(shape, again);
+    CHECK(again.parameters == point.parameters);
+  }
+  const Findings found = probe.analyse(gpu, points);
+  CHECK(*need(found, "memory").value == doctest::Approx(0.5).epsilon(0.02));
+  CHECK(*need(found, "lanes").value == doctest::Approx(0.3).epsilon(0.02));
+  // Without that launch nothing is known of it, and all else is.
+  std::erase_if(points, is_without);
+  const Findings fewer = probe.analyse(gpu, points);
+  CHECK(need(fewer, "lanes").reason == "refused: not all launches without it were measured");
+  CHECK(*need(fewer, "memory").value == doctest::Approx(0.5).epsilon(0.02));
+  // A group of 48 is a sub-group and a half.
+  request.launches[0].bundle.launch.range.local = {48};
+  request.launches[0].bundle.launch.range.global = {48 * 1024};
+  CHECK(plan(gpu, request).points.front().facts.text_or("lanes_absence", "") ==
+        "its work-groups are no whole sub-groups");
+  gpu.type = DeviceType::cpu;
+  CHECK(plan(gpu, request).points.front().facts.text_or("lanes_absence", "") == not_present);
+}
+
+}  // namespace clprobe::kernel
