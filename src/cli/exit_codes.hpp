@@ -40,7 +40,8 @@ inline constexpr std::array exit_rows{
             "`compare` met the condition of `--fail-on`."},
     ExitRow{exit_undecided, "--fail-on cannot say",
             "`compare --fail-on` cannot say: a device or a probe that the baseline measured "
-            "failed, was interrupted or is missing, or nothing could be compared."},
+            "failed, was interrupted or is missing, nothing could be compared, or one run a side "
+            "leaves open what changed."},
     ExitRow{exit_interrupted, "interrupted",
             "Interrupted (SIGINT, SIGTERM, SIGHUP, SIGQUIT). What was measured is kept, and says "
             "so."},

@@ -225,7 +225,8 @@ TEST_CASE("of a family those changes hold that Holm's procedure keeps") {
 }
 
 // By hand: of four the i-th least is held against 0.05 i / 4: 0.0125, 0.025, 0.0375, 0.05.
-TEST_CASE("of several runs a side those changes hold that Benjamini and Hochberg's procedure keeps") {
+TEST_CASE(
+    "of several runs a side those changes hold that Benjamini and Hochberg's procedure keeps") {
   const auto rows = [](const std::vector<double>& p_values) {
     Comparison made = with_p_values(p_values);
     made.are_several = true;

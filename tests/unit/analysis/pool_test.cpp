@@ -133,7 +133,8 @@ TEST_CASE("the error of a difference has the degrees of Welch and Satterthwaite"
   CHECK(half_width(single, few) == doctest::Approx(2.200985 * std::sqrt(2.44e-4)).epsilon(0.002));
   CHECK(difference(few, few).degrees == 4);
   CHECK(difference(single, single).degrees == normal_degrees);
-  CHECK(half_width(single, single) == doctest::Approx(1.959964 * std::sqrt(2.88e-4)).epsilon(0.002));
+  CHECK(half_width(single, single) ==
+        doctest::Approx(1.959964 * std::sqrt(2.88e-4)).epsilon(0.002));
   // Of an end that is open nobody knows a share.
   CHECK(difference(few, place(HUGE_VAL, 1.0, 4)).degrees == 2);
 }
