@@ -19,10 +19,10 @@ Coordinate descents over the grids below, at once: from the defaults and from th
 kept, until a round changes nothing. Then --hops times the best of 48 places at random that differ from the
 best in one to four parameters.
 Best is what misses the fewest of the thesis's statements: its ratios within 25 %, and its sentences, as
-bench/thesis.py has them; of as many the least mean of |ln(here / thesis)|, where a ratio of which one side
-is 0 counts as a factor of 16. The same command gives the same table, for the simulator is exact, unless
---minutes ended it. Each place better than all before is printed when it is found. --show searches nothing,
-and prints the table of the defaults.
+bench/thesis.py has them, which are signs and orders and count twice; of as many the least mean of
+|ln(here / thesis)|, where a ratio of which one side is 0 counts as a factor of 16. The same command gives
+the same table, for the simulator is exact, unless --minutes ended it. Each place better than all before is
+printed when it is found. --show searches nothing, and prints the table of the defaults.
 """
 
 import argparse
@@ -76,7 +76,7 @@ HOP_PLACES = 48
 MOST_CHANGED = 4
 WORST = math.log(16.0)
 
-Settings = dict[str, float]
+Settings = dict[str, float | str]
 Score = tuple[float, float]
 NONE: Score = (math.inf, math.inf)
 
@@ -105,7 +105,7 @@ def with_settings(machine: dict[str, Any], settings: Settings) -> dict[str, Any]
 def bars_of(clprobe: str, machine: dict[str, Any], cases: str, settings: Settings) -> Bars:
     """What was simulated; nothing where it cannot be."""
     words = [word for name, value in settings.items() if name.startswith("--")
-             for word in (name, str(int(value)))]
+             for word in (name, value if isinstance(value, str) else str(int(value)))]
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "gsi.json"
         file.write_text(json.dumps(with_settings(machine, settings)), encoding="utf-8")
@@ -134,11 +134,11 @@ def missed_by(cases: str, bars: Bars) -> list[str]:
 
 
 def score_of(cases: str, bars: Bars) -> Score:
-    """How many statements are missed, and the mean distance; infinite where there are no bars."""
+    """What statements that are missed count, and the mean distance; infinite where there are no bars."""
     if not bars.ratios:
         return NONE
     far = sum(not is_near(*each) for each in bars.ratios.values())
-    return (far + len(missed_by(cases, bars)),
+    return (far + 2 * len(missed_by(cases, bars)),
             sum(distance(*each) for each in bars.ratios.values()) / len(bars.ratios))
 
 
@@ -170,7 +170,7 @@ class Search:
         with self.lock:
             if score < self.least:
                 self.least = score
-                print(f"  {score[0]:.0f} statements missed, mean distance {score[1]:.3f}: {settings}",
+                print(f"  {score[0]:.0f} missed, mean distance {score[1]:.3f}: {settings}",
                       flush=True)
         return score
 
@@ -184,7 +184,8 @@ class Search:
         for _ in range(rounds):
             before = settings
             for name, grid in grids.items():
-                settings = self.nearest([settings, *({**settings, name: value} for value in grid)])
+                tries: list[Settings] = [{**settings, name: value} for value in grid]
+                settings = self.nearest([settings, *tries])
             if settings == before:
                 break
         return settings
@@ -209,7 +210,8 @@ class Search:
             near = [settings]
             for _ in range(HOP_PLACES):
                 names = generator.sample(list(grids), generator.randint(1, MOST_CHANGED))
-                near.append({**settings, **{name: generator.choice(grids[name]) for name in names}})
+                changed: Settings = {name: generator.choice(grids[name]) for name in names}
+                near.append({**settings, **changed})
             settings = self.nearest(near)
         return settings
 

@@ -130,7 +130,7 @@ OF_ARRAYS: list[Sentence] = [
                    for copy in (DMA, STASH)) <= 0.1 * b.time[copied(SCRATCHPAD)]),
     ("256 MSHRs are faster than 32 for all",
      lambda b: max(gain(b, copy) for copy in COPIES) < 1.0),
-    ("each doubling of the MSHRs is no slower",
+    ("each doubling of the MSHRs is no slower (a strict reading of Fig. 6.4)",
      lambda b: all(b.time[copied(copy, more)] <= b.time[copied(copy, less)]
                    for copy in COPIES for less, more in zip(SIZES, SIZES[1:]))),
     ("MSHRs help the scratchpad least, the DMA most",
@@ -140,8 +140,8 @@ OF_ARRAYS: list[Sentence] = [
      > b.ratios["memory data stalls, stash, 256 MSHRs against 32"][1] > 1.0),
     ("pending DMA grows",
      lambda b: b.ratios["pending DMA, DMA, 256 MSHRs against 32"][1] > 1.0),
-    ("with 256 MSHRs the stash uses the core better (share of no stall)",
-     lambda b: b.share(copied(STASH, 256), "no stall") > b.share(copied(SCRATCHPAD, 256), "no stall")),
+    ("with 256 MSHRs the stash uses the core better (the same operations on words in less time)",
+     lambda b: b.time[copied(STASH, 256)] < b.time[copied(SCRATCHPAD, 256)]),
 ]
 
 SENTENCES = {"uts,utsd": OF_SEARCHES, "implicit": OF_ARRAYS}

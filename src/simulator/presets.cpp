@@ -127,10 +127,11 @@ Machine gtx_780_ti() {
   return machine;
 }
 
-/// Alsop 2016, table 5.1, and chapter 5: a GPU similar to a GTX 480 at 700 MHz. Assumed: what the
-/// table does not have (lines of 64 bytes as in DeNovo's papers, pipelines of GPGPU-Sim's GTX 480,
-/// bandwidths), that an MSHR merges without limit, that banks have one port each, and, as
-/// bench/calibrate.py finds it, that an atomic takes its line for three cycles.
+/// Alsop 2016, table 5.1, and chapter 5: a GPU similar to a GTX 480 at 700 MHz, simulated by
+/// GPGPU-Sim 3.2.1, whose GTX 480 has the two schedulers, greedy then oldest, the pipelines and the
+/// lines of 128 bytes. Assumed: that an MSHR merges without limit, that banks have one port each,
+/// and, as bench/calibrate.py finds them, both bandwidths, and that an atomic takes its line for
+/// two cycles.
 Machine gsi() {
   Machine machine;
   machine.name = "gsi";
@@ -139,8 +140,8 @@ Machine gsi() {
                   .warp_width = 32,
                   .warp_contexts = 48,
                   .max_work_group_size = 1024,
-                  .issue_width = 1,
-                  .scheduler = Scheduler::loose_round_robin,
+                  .issue_width = 2,
+                  .scheduler = Scheduler::greedy_then_oldest,
                   .pending_loads_per_warp = 0,
                   .branch_cycles = 8,
                   .barrier_cycles = 1};
@@ -154,8 +155,8 @@ Machine gsi() {
                    .latency_cycles = 1,
                    .way_cycles = 1};
   machine.l1 = {.bytes = 32 * kib,
-                .line_bytes = 64,
-                .sector_bytes = 64,
+                .line_bytes = 128,
+                .sector_bytes = 128,
                 .ways = 8,
                 .latency_cycles = 1,
                 .keeps_loads = true};
@@ -165,10 +166,10 @@ Machine gsi() {
   machine.l2 = {.bytes = 4 * mib,
                 .ways = 16,
                 .latency_cycles = {29, 61},
-                .bytes_per_cycle = 64.0,
-                .atomic_cycles = 3};
+                .bytes_per_cycle = 256.0,
+                .atomic_cycles = 2};
   machine.l2_banks = {.count = 16};
-  machine.memory = {.bytes = 4 * gib, .latency_cycles = {197, 261}, .bytes_per_cycle = 64.0};
+  machine.memory = {.bytes = 4 * gib, .latency_cycles = {197, 261}, .bytes_per_cycle = 32.0};
   machine.copy = {.requests_per_cycle = 1, .granularity = CopyGranularity::core};
   machine.sharing = {.coherence = Coherence::gpu, .remote_latency_cycles = {35, 83}};
   return machine;

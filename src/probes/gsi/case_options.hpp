@@ -57,7 +57,7 @@ inline constexpr Option case_options[]{
      .value_name = "N",
      .summary = "sub-groups per compute unit in a search",
      .details = "Sub-groups of the one work-group of each compute unit in `uts` and `utsd`, 1 to "
-                "16. Default: 3.",
+                "16. Default: 4.",
      .value = Number{1, 16}},
     {.name = "local-queue",
      .value_name = "N",
@@ -91,14 +91,14 @@ inline constexpr Option case_options[]{
      .value_name = "N",
      .summary = "steps of the work on a node",
      .details = "Steps of the work on a node of `uts` and `utsd`, each of which reads and writes "
-                "what its sub-group keeps in memory, 1 to 1000. Default: 12.",
+                "what its sub-group keeps in memory, 1 to 1000. Default: 16.",
      .value = Number{1, 1000}},
     {.name = "step-operations",
      .value_name = "N",
      .summary = "operations of a step of the work on a node",
      .details =
          "Operations of a step of the work on a node of `uts` and `utsd`, one after the other, "
-         "1 to 1000. Default: 5.",
+         "1 to 1000. Default: 8.",
      .value = Number{1, 1000}},
     {.name = "state-lines",
      .value_name = "N",
@@ -111,24 +111,24 @@ inline constexpr Option case_options[]{
      .value_name = "N",
      .summary = "lines that the work on an inner node writes",
      .details = "Lines of a node's own two that the work on one with children writes in `uts` and "
-                "`utsd`, 0 to 2. Default: 1.",
+                "`utsd`, 0 to 2. Default: 2.",
      .value = Number{0, 2}},
     {.name = "operations",
      .value_name = "N",
      .summary = "operations on each word of the array",
      .details = "Operations of `implicit` on each word between its load and its store, one after "
-                "the other, 0 to 1000. Default: 2.",
+                "the other, 0 to 1000. Default: 4.",
      .value = Number{0, 1000}},
     {.name = "groups",
      .value_name = "N",
      .summary = "work-groups of the pass over the array",
      .details = "Work-groups of `implicit`, of which local memory holds some at a time, 1 to 256. "
-                "Default: 2.",
+                "Default: 6.",
      .value = Number{1, 256}},
     {.name = "block",
      .value_name = "N",
      .summary = "sub-groups of a work-group of the pass over the array",
-     .details = "Sub-groups of each work-group of `implicit`, 1 to 32. Default: 16.",
+     .details = "Sub-groups of each work-group of `implicit`, 1 to 32. Default: 4.",
      .value = Number{1, 32}},
     {.name = "elements",
      .value_name = "N",
@@ -141,13 +141,13 @@ inline constexpr Option case_options[]{
      .summary = "operations for a place in the array",
      .details =
          "Operations that `implicit` needs for a place in global memory, where a place in local "
-         "memory takes one, 0 to 100. Default: 6.",
+         "memory takes one, 0 to 100. Default: 16.",
      .value = Number{0, 100}},
     {.name = "object-bytes",
      .value_name = "N",
      .summary = "bytes of an object of the array",
      .details = "Bytes from a word that `implicit` works on to the next one, of objects of which "
-                "the rest is not wanted: 4, 8, 16, 32 or 64. Default: 4.",
+                "the rest is not wanted: 4, 8, 16, 32 or 64. Default: 32.",
      .value = Choice{object_words}},
     {.name = "mshrs",
      .value_name = "LIST",

@@ -54,11 +54,11 @@ struct TreeSearch {
   TaskQueues queues{TaskQueues::one};
   std::uint64_t nodes{16384};  ///< that all compute units process together
   std::uint64_t units{15};
-  std::uint64_t warps{3};        ///< of a unit, a work-group
-  std::uint64_t steps{12};       ///< of the work on a node, each reads and writes its warp's state
-  std::uint64_t operations{5};   ///< of a step, one after the other
+  std::uint64_t warps{4};        ///< of a unit, a work-group
+  std::uint64_t steps{16};       ///< of the work on a node, each reads and writes its warp's state
+  std::uint64_t operations{8};   ///< of a step, one after the other
   std::uint64_t state_lines{4};  ///< that a warp keeps in memory, a step each in turn
-  std::uint64_t written_lines{1};    ///< of an inner node's own two, that the work on it writes
+  std::uint64_t written_lines{2};    ///< of an inner node's own two, that the work on it writes
   std::uint64_t local_capacity{32};  ///< tasks of a unit's own queue; half of it is pulled at once
   std::uint64_t backoff_cycles{0};   ///< from an attempt in vain to take a lock to the next one
   Polls polls_by{Polls::warp};
@@ -76,12 +76,12 @@ std::optional<std::uint64_t> node_of(const TreeSearch& search, std::uint32_t pro
 
 struct Implicit {
   LocalCopy copy{LocalCopy::scratchpad};
-  std::uint64_t groups{2};              ///< of which local memory holds some at a time
-  std::uint64_t warps{16};              ///< of a group
-  std::uint64_t elements{4};            ///< of a work-item
-  std::uint64_t object_bytes{4};        ///< of which an element is four
-  std::uint64_t address_operations{6};  ///< for a place in global memory; one in local memory
-  std::uint64_t operations{2};          ///< on each element, one after the other
+  std::uint64_t groups{6};               ///< of which local memory holds some at a time
+  std::uint64_t warps{4};                ///< of a group
+  std::uint64_t elements{4};             ///< of a work-item
+  std::uint64_t object_bytes{32};        ///< of which an element is four
+  std::uint64_t address_operations{16};  ///< for a place in global memory; one in local memory
+  std::uint64_t operations{4};           ///< on each element, one after the other
 };
 
 /// Bytes of local memory that a work-group has.

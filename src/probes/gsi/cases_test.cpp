@@ -235,8 +235,10 @@ TEST_CASE("implicit: more MSHRs make all faster, and other stalls take the place
     CHECK(time_of(implicit_runs()[copy * 4 + 3]) < time_of(implicit_runs()[copy * 4]));
     for (std::size_t size = 1; size < 4; ++size) {
       CHECK(implicit_gsi(copy, size).of(StructuralStall::full_mshr) <=
-            implicit_gsi(copy, size - 1).of(StructuralStall::full_mshr));
+            implicit_gsi(copy, 0).of(StructuralStall::full_mshr));
     }
+    CHECK(implicit_gsi(copy, 3).of(StructuralStall::full_mshr) <
+          0.5 * implicit_gsi(copy, 0).of(StructuralStall::full_mshr));
   }
   CHECK(implicit_gsi(0, 0).of(StructuralStall::full_mshr) > 0.0);
   CHECK(implicit_gsi(0, 3).of(StructuralStall::full_mshr) == 0.0);

@@ -171,7 +171,7 @@ TEST_CASE("branches are control, and operations that all warps want are compute 
   CHECK(most_of("branch") == simulator::Stall::control);
   CHECK(most_of("special r1\nspecial r2\nspecial r3\nspecial r4") ==
         simulator::Stall::compute_structural);
-  CHECK(most_of("alu r1") == simulator::Stall::none);
+  CHECK(most_of("alu r1\nalu r2\nalu r3\nalu r4") == simulator::Stall::none);
 }
 
 TEST_CASE("warps that have to wait for locks prove that they came to their ends") {

@@ -20,6 +20,7 @@ Trial scattered_trial(Random& random) {
   Machine& machine = trial.machine;
   machine = simulator::preset("gsi");
   machine.core.max_work_group_size = 256;
+  machine.memory.bytes_per_cycle = static_cast<double>(machine.l1.line_bytes);  // a line a cycle
   machine.pending.entries = static_cast<std::uint64_t>(random.whole_log_uniform(12, 160));
   const double latency = random.uniform(200.0, 800.0);
   const double spread = random.uniform(0.0, 0.15);

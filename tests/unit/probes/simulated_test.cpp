@@ -62,7 +62,10 @@ TEST_CASE("stride finds what a compute unit fetches at once, and what its memory
   CHECK(bytes_per_cycle(hopper, sectors) ==
         doctest::Approx(hopper.memory.bytes_per_cycle).epsilon(0.05));
 
-  const Machine gsi = simulator::preset("gsi");
+  Machine gsi = simulator::preset("gsi");
+  gsi.l1.line_bytes = gsi.l1.sector_bytes = 64;
+  gsi.core.issue_width = 1;
+  gsi.core.scheduler = simulator::Scheduler::loose_round_robin;  // all sub-groups fetch in turn
   const ProbeResult lines = measured(gsi, "stride", reading_ints());
   const auto line = finding(lines, "knee", "read int");
   REQUIRE(line);

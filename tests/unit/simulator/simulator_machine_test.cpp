@@ -27,6 +27,7 @@ std::string with(std::string text, std::string_view from, std::string_view to) {
 template <typename Change>
 std::string problem_with(Change change) {
   Machine machine = preset("gsi");
+  machine.l1.line_bytes = machine.l1.sector_bytes = 64;
   change(machine);
   try {
     check(machine);
@@ -68,6 +69,9 @@ TEST_CASE("presets have the numbers of their sources") {
   CHECK(gsi.memory.latency_cycles == Latency{197, 261});
   CHECK(gsi.sharing.remote_latency_cycles == Latency{35, 83});
   CHECK(gsi.copy.granularity == CopyGranularity::core);
+  CHECK(gsi.core.issue_width == 2);
+  CHECK(gsi.core.scheduler == Scheduler::greedy_then_oldest);
+  CHECK(gsi.l1.line_bytes == 128);
 }
 
 TEST_CASE("a file says how synchronization is made cheaper only where it is") {

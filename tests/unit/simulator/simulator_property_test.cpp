@@ -211,9 +211,9 @@ TEST_CASE("the order of equal warps makes no difference, that of others hardly a
 TEST_CASE("the seed places latencies within their ranges, and nothing else") {
   const Machine machine = preset("gsi");
   Trace trace;
-  trace.programs = {{read_clock(0), load(1, {.turn_step = 64}, {1}), repeat(0, 200)}};
+  trace.programs = {{read_clock(0), load(1, {.turn_step = 128}, {1}), repeat(0, 200)}};
   trace.groups = {make_group(machine, 1)};
-  trace.resident = {{.base = 0, .bytes = 200 * 64}};
+  trace.resident = {{.base = 0, .bytes = 200 * 128}};
   std::map<std::uint64_t, int> latencies;
   std::vector<std::uint64_t> totals;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {

@@ -252,7 +252,7 @@ TEST_CASE("no progress is told of as in one thread") {
   options.max_cycles = 20000;
   const Run alone = run(machine, trace, 3, options, 1);
   CHECK(alone.fault ==
-        "no progress after cycle 20000: warp 10 stands at instruction 2 of program 1");
+        "no progress after cycle 20000: warp 10 stands at instruction 1 of program 1");
   for (const std::size_t threads : {2U, 3U}) {
     CHECK(run(machine, trace, 3, options, threads).fault == alone.fault);
   }

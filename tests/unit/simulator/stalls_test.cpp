@@ -289,7 +289,9 @@ TEST_CASE("with nothing to wait for at main memory no cycle is its own") {
 }
 
 TEST_CASE("each kind of trace stalls for its own reason") {
-  const Machine machine = preset("gsi");
+  Machine machine = preset("gsi");
+  machine.core.scheduler =
+      Scheduler::loose_round_robin;  // all sub-groups come to the load/store unit
   const auto first_cause = [&](const Program& program, std::uint64_t items) {
     const StallAccount account = account_stalls(machine, of_program(machine, program, items));
     check_account(account);
@@ -302,13 +304,15 @@ TEST_CASE("each kind of trace stalls for its own reason") {
   CHECK(first_cause({branch(), repeat(0, 50)}, 32) == "control");
   CHECK(first_cause({local_load(1, {.lane_step = 128}), repeat(0, 50)}, 512) ==
         "memory structural");
-  CHECK(first_cause({load(1, stream), repeat(0, 50)}, 1024) == "memory structural");
+  constexpr Lanes two_lines{.lane_step = 8, .warp_step = 256, .turn_step = 32 * 256};
+  CHECK(first_cause({load(1, two_lines), repeat(0, 50)}, 1024) == "memory structural");
   CHECK(first_cause({load(1, stream), alu(2, {1}), repeat(0, 50)}, 32) == "memory data");
 }
 
 TEST_CASE("the order of the warps leaves the sums where they are") {
   Random random(12);
-  const Machine machine = preset("gsi");
+  Machine machine = preset("gsi");
+  machine.core.scheduler = Scheduler::loose_round_robin;  // the other one prefers the oldest
   for (int round = 0; round < rounds(10); ++round) {
     CAPTURE(round);
     Trace trace = two_kinds_of_warps(machine);

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What docs/gsi.md says of GSI's thesis and of its what-ifs, simulated anew.
+
+    bench/gsi_page.py build/release/clprobe [--check]
+
+Prints the ratios beside the thesis's, how many of them are within 25 % and how many sentences hold
+(bench/thesis.py), the sentences that do not, and what the what-ifs take as shares of the time without
+them. With --check prints what of this the page does not say, and then the exit status is 1.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import sys
+
+from calibrate import Settings, bars_of, is_near, machine_of, missed_by
+from thesis import SENTENCES, UTS, UTS_OWNING, UTSD, UTSD_OWNING, Bars
+
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "gsi.md"
+SEARCHES = "uts,utsd"
+WHAT_IFS: dict[str, Settings] = {
+    "--back-off 1000": {"--back-off": 1000},
+    "--poll group": {"--poll": "group"},
+    "--what-if owned-atomics": {"--what-if": "owned-atomics"},
+    "--what-if s-fifo": {"--what-if": "s-fifo"},
+}
+
+
+def ratio_lines(bars: list[Bars]) -> list[str]:
+    """A row of the page's table each."""
+    return [f"| {what} | {thesis:.3g} | {here:.3g} |"
+            for each in bars for what, (thesis, here) in each.ratios.items()]
+
+
+def count_line(cases: list[str], bars: list[Bars]) -> str:
+    """How many ratios are near, and how many sentences hold."""
+    ratios = [pair for each in bars for pair in each.ratios.values()]
+    near = sum(is_near(*pair) for pair in ratios)
+    said = sum(len(SENTENCES[case]) for case in cases)
+    missed = sum(len(missed_by(case, each)) for case, each in zip(cases, bars))
+    return f"{near} of {len(ratios)} ratios are within 25 %, and {said - missed} of {said} sentences hold"
+
+
+def what_if_lines(plain: Bars, changed: dict[str, Bars]) -> list[str]:
+    """A row of the page's table each: the search, under GPU coherence and under ownership."""
+    return [f"| `{words}` | {name} | {bars.time[gpu] / plain.time[gpu]:.3g} "
+            f"| {bars.time[owning] / plain.time[owning]:.3g} |"
+            for words, bars in changed.items()
+            for name, gpu, owning in (("uts", UTS, UTS_OWNING), ("utsd", UTSD, UTSD_OWNING))]
+
+
+def lines_of(program: str) -> list[str]:
+    """All that the page has to say."""
+    cases = list(SENTENCES)
+    machine = machine_of(program)
+    jobs: list[tuple[str, Settings]] = [*((case, {}) for case in cases),
+                                        *((SEARCHES, words) for words in WHAT_IFS.values())]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        bars = list(pool.map(lambda job: bars_of(program, machine, *job), jobs))
+    stated = bars[:len(cases)]
+    missed = [says for case, each in zip(cases, stated) for says in missed_by(case, each)]
+    return [*ratio_lines(stated), count_line(cases, stated), *missed,
+            *what_if_lines(stated[cases.index(SEARCHES)], dict(zip(WHAT_IFS, bars[len(cases):])))]
+
+
+def main() -> int:
+    """Prints, or compares."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("clprobe")
+    parser.add_argument("--check", action="store_true")
+    given = parser.parse_args()
+    lines = lines_of(given.clprobe)
+    if not given.check:
+        print("\n".join(lines))
+        return 0
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    absent = [line for line in lines if line not in page]
+    for line in absent:
+        print(f"{PAGE.name} does not say: {line}")
+    return 1 if absent else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
