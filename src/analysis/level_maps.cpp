@@ -138,8 +138,15 @@ LevelMaps level_maps(const ComparedResult& baseline, const ComparedResult& other
   LevelMaps maps;
   for (const auto& [series, theirs, ours] : shared_series(baseline, other)) {
     if (ours.size() == theirs.size()) {
-      LevelMap numbered = align_levels(theirs, ours, HUGE_VAL);  // the n-th to the n-th
-      if (!take_other_levels_out(baseline, other, series, numbered)) continue;
+      LevelMap in_order = align_levels(theirs, ours, HUGE_VAL);  // the n-th to the n-th
+      if (!take_other_levels_out(baseline, other, series, in_order)) {
+        const bool are_same = std::all_of(in_order.begin(), in_order.end(), [](const auto& pair) {
+          return pair.first == pair.second;
+        });
+        // One of them lost its first level, which has a number all the same.
+        if (!are_same) maps[series] = std::move(in_order);
+        continue;
+      }
     }
     LevelMap map = align_levels(theirs, ours, max_factor);
     take_other_levels_out(baseline, other, series, map);

@@ -66,7 +66,7 @@ std::vector<std::uint64_t> sizes_for(const DeviceInfo& device, const Request& re
 
 }  // namespace
 
-TEST_CASE("transfer: a large GPU has all series from 64 B to 64 MiB, pinned ones to 256 MiB") {
+TEST_CASE("transfer: a large GPU has all series from 64 B to 64 MiB, each by its own way") {
   const Plan plan = probe.plan(gpu(), {});
   CHECK(plan.findings.empty());
   const auto all = sizes_in(plan);
@@ -75,20 +75,15 @@ TEST_CASE("transfer: a large GPU has all series from 64 B to 64 MiB, pinned ones
     const auto& series = entry.first;
     const auto& sizes = entry.second;
     CAPTURE(series);
-    const bool is_pinned = series == "to-device-pinned" || series == "from-device-pinned";
-    CHECK(sizes.back() == (is_pinned ? mebibytes(256) : mebibytes(64)).count);
+    CHECK(sizes.back() == mebibytes(64).count);
     const bool is_large = series.ends_with("-duplex");
-    CHECK(sizes.front() == (is_large ? mebibytes(32) : Bytes{64}).count);
-    CHECK(sizes.size() == (is_large ? 2 : is_pinned ? 9 : 8));
-    // Two sizes at the end, so that the rate has more than the noise of one.
-    CHECK(std::count(sizes.begin(), sizes.end(), mebibytes(32).count) == 1);
+    CHECK(sizes.front() == (is_large ? mebibytes(64) : Bytes{64}).count);
+    CHECK(sizes.size() == (is_large ? 1 : 7));
   }
-  CHECK(plan.memory == mebibytes(64) * 7 + mebibytes(256) * 2);
   for (const Point& each : plan.points) {
     const auto shape = shape_of<Shape>(each);
     CHECK(shape.timer == Timer::wait);
-    const bool is_very_large = shape.transfer_bytes > mebibytes(64).count;
-    CHECK(shape.buffer_bytes == mebibytes(is_very_large ? 256 : 64).count);
+    CHECK(shape.buffer_bytes == mebibytes(64).count);
     CHECK(shape.moved_bytes() == shape.transfer_bytes * (each.series == both_series ? 2 : 1));
     const auto* const spec =
         std::find_if(all_series.begin(), all_series.end(),
@@ -127,7 +122,7 @@ TEST_CASE("transfer: every look has three small transfers, a first one few other
   }
   CHECK(sizes_for(gpu(), with_effort(Effort::quick)).size() == 6);
   CHECK(sizes_for(gpu(), with_effort(Effort::quick)).back() == mebibytes(64).count);
-  CHECK(sizes_for(gpu(), with_effort(Effort::normal)).size() == 8);
+  CHECK(sizes_for(gpu(), with_effort(Effort::normal)).size() == 7);
   CHECK(sizes_for(gpu(), with_effort(Effort::normal)).back() == mebibytes(64).count);
   CHECK(sizes_for(gpu(), with_effort(Effort::thorough)).size() == 23);
   CHECK(sizes_for(gpu(), with_effort(Effort::thorough)).back() == mebibytes(256).count);
@@ -144,21 +139,6 @@ TEST_CASE("transfer: where host and device share a memory, and on small devices,
   DeviceInfo middle = gpu();
   middle.global_memory = gibibytes(15);
   CHECK(sizes_for(middle, all).back() == mebibytes(64).count);
-  const auto pinned_of = [](const DeviceInfo& device, Request request) {
-    return sizes_in(probe.plan(device, request)).at("to-device-pinned").back();
-  };
-  CHECK(pinned_of(gpu(), {}) == mebibytes(256).count);
-  CHECK(pinned_of(gpu(), with_effort(Effort::quick)) == mebibytes(64).count);
-  CHECK(pinned_of(cpu(), {}) == mebibytes(64).count);
-  CHECK(pinned_of(middle, {}) == mebibytes(64).count);
-  DeviceInfo parted = gpu();
-  parted.max_allocation = mebibytes(255);
-  CHECK(pinned_of(parted, {}) == mebibytes(64).count);
-  Request little;
-  little.max_memory = mebibytes(64 * 8 + 2 * 256);
-  CHECK(pinned_of(gpu(), little) == mebibytes(256).count);
-  little.max_memory = mebibytes(64 * 8 + 256);
-  CHECK(pinned_of(gpu(), little) == mebibytes(64).count);
   const Plan plan = probe.plan(phone(), {});
   CHECK(plan.memory <= mebibytes(32));
   CHECK(plan.memory > mebibytes(16));

@@ -28,9 +28,8 @@ constexpr Option options[]{
      .summary = "transfers: 64KiB, 1KiB-256MiB, 1KiB-256MiB*2 or a comma list of those",
      .details = "Bytes of a transfer, each way: one size (`64KiB`), a range (`1KiB-256MiB`), a "
                 "range with the ratio of neighbouring sizes (`1KiB-256MiB*2`), or a comma list of "
-                "those; each is rounded down to a multiple of 16. By default 64 B to 64 MiB; on "
-                "devices of 16 GiB or more that have memory of their own pinned memory to 256 MiB, "
-                "and with --thorough all.",
+                "those; each is rounded down to a multiple of 16. By default 64 B to 64 MiB, with "
+                "--thorough to 256 MiB on devices of 16 GiB or more that have memory of their own.",
      .value = Sizes{}},
 };
 
@@ -76,18 +75,12 @@ std::vector<SeriesSpec> wanted_series(const Request& request) {
   return wanted;
 }
 
-/// What large devices with memory of their own are given.
-constexpr Bytes very_large = mebibytes(256);
-
-bool takes_very_large(const DeviceInfo& device) {
-  return !shares_memory_with_host(device) && device.global_memory >= gibibytes(16);
-}
-
 Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::uint64_t buffers) {
   const bool is_asked = !request.own.sizes("sizes").empty();
+  const bool is_large = !shares_memory_with_host(device) && device.global_memory >= gibibytes(16);
   // Larger ones are no faster, and most of their time goes into laying out buffers.
   const bool is_thorough = request.effort == Effort::thorough;
-  Bytes max = takes_very_large(device) && is_thorough ? very_large : mebibytes(64);
+  Bytes max = is_large && is_thorough ? mebibytes(256) : mebibytes(64);
   // Sizes that were asked for are measured if the buffers can hold them.
   if (is_asked) max = gibibytes(64);
   // Drivers may keep on the device what the host has, too. Half of the memory is left to others.
@@ -105,14 +98,13 @@ constexpr Bytes small = kibibytes(1);
 struct Spacing {
   double near{4.0};
   double far{16.0};
-  bool has_half{true};  ///< half of the largest one as well: a rate of one size has its noise alone
 };
 
 /// Start-up and rate are seen at the ends; what lies between shows how one becomes the other, and
 /// all series together are to end within a second. A first look has fewer.
 constexpr Spacing spacing_of(Effort effort) {
   if (effort == Effort::thorough) return {2.0, 2.0};
-  return effort == Effort::quick ? Spacing{4.0, 64.0, false} : Spacing{};
+  return effort == Effort::quick ? Spacing{4.0, 64.0} : Spacing{};
 }
 
 /// Between devices one size is in between: NVIDIA's driver takes 80 us for the smallest copy, lays
@@ -122,7 +114,7 @@ Spacing peer_spacing(const Request& request, std::size_t peers) {
   if (is_asked || (request.effort == Effort::thorough && peers == 1)) {
     return spacing_of(request.effort);
   }
-  return {4.0, 256.0, false};
+  return {4.0, 256.0};
 }
 
 std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& request,
@@ -145,21 +137,17 @@ std::vector<std::uint64_t> sizes_of(const DeviceInfo& device, const Request& req
     }
     if (range.first <= largest) add(static_cast<double>(std::min(range.last, largest).count));
   }
-  const bool is_asked = !request.own.sizes("sizes").empty();
-  if (!is_asked && spacing.has_half) add(static_cast<double>(largest.count) / 2.0);
   return sizes;
 }
 
-/// Large transfers first, then small ones, very large ones, and what lies between at the end:
-/// wherever time cuts it off, the rates are known, then the start-ups. Other devices come last:
-/// they may be many.
+/// Large transfers first, then small ones, and what lies between at the end: wherever time cuts it
+/// off, the rates are known, then the start-ups. Other devices come last: they may be many.
 void order_by_weight(std::vector<Point>& points, std::uint64_t largest) {
   const auto weight = [&](const Point& point) {
     const auto shape = shape_of<Shape>(point);
-    const int peers_last = shape.way == Way::peer ? 4 : 0;
+    const int peers_last = shape.way == Way::peer ? 3 : 0;
     if (shape.transfer_bytes == largest) return peers_last;
-    if (shape.transfer_bytes <= small.count) return peers_last + 1;
-    return peers_last + (shape.transfer_bytes > largest ? 2 : 3);
+    return peers_last + (shape.transfer_bytes <= small.count ? 1 : 2);
   };
   std::stable_sort(points.begin(), points.end(),
                    [&](const Point& a, const Point& b) { return weight(a) < weight(b); });
@@ -191,25 +179,6 @@ std::vector<SeriesSpec> possible_series(const DeviceInfo& device, const Request&
   return possible;
 }
 
-/// Very large transfers of pinned memory, which take a buffer on either side. Returns their memory.
-Bytes add_very_large(const std::vector<SeriesSpec>& possible, const DeviceInfo& device,
-                     const Request& request, Bytes held, Plan& result) {
-  const Bytes memory = very_large * 2;
-  const Bytes room = request.max_memory.count != 0 ? request.max_memory : device.global_memory / 2;
-  const bool is_allowed = device.max_allocation.count == 0 || very_large <= device.max_allocation;
-  const bool has_room = is_allowed && held + memory <= room;
-  const bool is_wanted = request.effort == Effort::normal && request.own.sizes("sizes").empty();
-  if (!is_wanted || !takes_very_large(device) || !has_room) return {};
-  bool is_any = false;
-  for (const SeriesSpec& series : possible) {
-    if (series.way != Way::pinned || series.direction == Direction::both) continue;
-    result.points.push_back(
-        point_of(series, {.transfer_bytes = very_large.count, .buffer_bytes = very_large.count}));
-    is_any = true;
-  }
-  return is_any ? memory : Bytes{};
-}
-
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
   const std::vector<SeriesSpec> possible = possible_series(device, request, result);
@@ -237,8 +206,6 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
   }
   if (!possible.empty()) result.memory = Bytes{largest} * buffers;
-  const Bytes of_very_large = add_very_large(possible, device, request, result.memory, result);
-  result.memory = result.memory + of_very_large;
   result.is_ordered = request.effort != Effort::thorough;
   if (result.is_ordered) order_by_weight(result.points, largest);
   return result;

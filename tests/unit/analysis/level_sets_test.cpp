@@ -137,6 +137,18 @@ TEST_CASE("levels of bandwidths are matched as those of times are") {
   CHECK(cell_of(made, "capacity", 4).judgement.reason.empty());
 }
 
+TEST_CASE("where one run lost its first level the others are matched in their order") {
+  RunDigest lost = run_of({1, 5, 100});
+  for (ComparedFinding& each : lost.results.front().findings) ++*each.finding.level;
+  const std::array runs{run_of({1, 5, 100}), lost};
+  for (const auto& [level, time] : {std::pair{1, 1.0}, {2, 5.0}, {3, 100.0}}) {
+    const ComparedCell& cell = cell_of(compare(runs, 0, threshold), "latency", level);
+    REQUIRE(cell.finding != nullptr);
+    CHECK(cell.finding->finding.value == time);
+    CHECK(cell.judgement.verdict == Verdict::same);
+  }
+}
+
 TEST_CASE("levels whose times are further apart than a factor of 1.5 are not one level") {
   const std::array near{run_of({1, 5, 40, 100}), run_of({1, 5, 59})};
   CHECK(cell_of(compare(near, 0, threshold), "latency", 3).finding != nullptr);
