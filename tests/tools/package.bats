@@ -72,13 +72,13 @@ install_package() {
   run bash --norc -c '. /usr/share/bash-completion/bash_completion
     _completion_loader clprobe
     complete -p clprobe
-    COMP_WORDS=(clprobe explain lat) COMP_CWORD=2
+    COMP_WORDS=(clprobe explain infl) COMP_CWORD=2
     _clprobe
     echo "${COMPREPLY[@]}"
     COMP_WORDS=(clprobe --device "") COMP_CWORD=2
     _clprobe
     echo "${COMPREPLY[@]}"'
-  [[ ${lines[0]} == 'complete -F _clprobe clprobe' && ${lines[1]} == latency ]]
+  [[ ${lines[0]} == 'complete -F _clprobe clprobe' && ${lines[1]} == inflight ]]
   [[ " ${lines[2]} " == *' 0 '* && ${lines[2]} == *sim:gsi* ]]
   run fish -c 'complete -C "clprobe explain lat"; complete -C "clprobe --device "'
   [[ ${lines[0]} == latency* && $output == *$'\n0\t'* && $output == *sim:gsi* ]]

@@ -111,7 +111,7 @@ double ratio_of(const SeriesSpec& series, const DeviceInfo& device, Effort effor
   // What one unit writes stands beside the levels of all, and needs a size in each.
   if (series.is_one_unit && writes(series.operation)) {
     if (effort == Effort::quick) return 32.0;
-    return effort == Effort::thorough ? 2.0 : runs_items_in_turn(device) ? 8.0 : 4.0;
+    return effort == Effort::thorough ? 2.0 : 8.0;
   }
   // Nothing scatters there, and every line costs the host its time.
   if (is_simulated(device)) return is_main ? std::sqrt(2.0) : 2.0;

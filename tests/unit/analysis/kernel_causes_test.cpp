@@ -205,6 +205,9 @@ TEST_CASE("in turns the prelude is believed where their interval leaves it open,
   CHECK(found.doubt.starts_with("not resolved: behind the prelude the kernel takes 0."));
   // Three have no interval: the samples count.
   CHECK(!in_turns({1.0, 1.0, 1.0}).is_believed);
+  times.identity_ns = around(734 * 1.02, 5);
+  CHECK(in_turns({1.3, 1.3, 1.3}).is_believed);
+  CHECK(!in_turns({1.3, 1.3, 1.3, 1.3}).is_believed);
 }
 
 TEST_CASE("barriers and memory that hide each other share what both together are worth") {
