@@ -119,6 +119,7 @@ DriverFolder::DriverFolder(const std::vector<Driver>& drivers) {
       throw DeviceError(fmt::format("cannot write into {}", path_));
     }
   }
+  path_ += '/';  // some loaders put the name of a file right behind it
 }
 
 DriverFolder::~DriverFolder() {

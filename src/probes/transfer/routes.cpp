@@ -118,7 +118,7 @@ Route from_device(Places& places, Way way, std::uint64_t bytes) {
   const MarkedBy on_device = mark_device(places, Places::bind(device));
   switch (way) {
     case Way::pinned: {
-      void* const to = places.pinned_target();
+      void* const to = places.pinned_source();  // no other buffer than the other way's
       return {on_device, sum_host(to), [=] {
                 queue.enqueueReadBuffer(device, CL_FALSE, 0, bytes, to);
                 queue.finish();

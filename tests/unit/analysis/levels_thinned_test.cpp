@@ -174,7 +174,9 @@ TEST_CASE("of thinned synthetic curves no bracket begins beyond its level") {
 TEST_CASE("of thinned recorded curves no bracket begins beyond its level") {
   const auto seeds = static_cast<std::uint64_t>(rounds(50));
   std::uint64_t brackets = 0;
-  for (const auto& [name, curve] : recorded_curves()) {
+  for (const auto& recorded : recorded_curves()) {
+    const std::string& name = recorded.name;  // clang 14 captures no structured binding
+    const auto& curve = recorded.curve;
     CAPTURE(name);
     REQUIRE(curve.size() > 10);
     for (const Thinning& thinning : thinnings) {
@@ -227,7 +229,9 @@ TEST_CASE("of thinned recorded curves no level is the first where the smallest s
   constexpr double clearly_slower = 1.25;
   const auto seeds = static_cast<std::uint64_t>(rounds(50));
   std::uint64_t lost = 0;
-  for (const auto& [name, curve] : recorded_curves()) {
+  for (const auto& recorded : recorded_curves()) {
+    const std::string& name = recorded.name;  // clang 14 captures no structured binding
+    const auto& curve = recorded.curve;
     for (const Thinning& thinning : thinnings) {
       for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         CAPTURE(name);
