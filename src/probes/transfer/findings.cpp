@@ -53,8 +53,9 @@ bool is_copied_by_host(Way way) {
 }
 
 /// In any run. Two directions that share a link and the host's memory share them in other ways each
-/// time: in seven runs with an H200 they had 95 to 103 GB/s together. Copies on the device are as
-/// fast as their buffers lie: in ten runs with one they had 1.97 to 2.17 TB/s.
+/// time: in seven runs with an H200 they had 95 to 103 GB/s together. Copies on the device, by the
+/// driver or by a kernel, are as fast as their buffers lie: in ten runs with one they had 1.97 to
+/// 2.17 TB/s.
 Interval shared_rate(const Law& law) {
   constexpr double share = 0.06;
   return of_any_run(law.bytes_per_ns_interval, law.bytes_per_ns, share);
@@ -65,7 +66,8 @@ Interval rate_of(const Law& law, const SeriesSpec& spec) {
     return of_any_run(law.bytes_per_ns_interval, law.bytes_per_ns, copy_share);
   }
   const bool is_shared = spec.direction == Direction::both || is_of_large_ones(spec);
-  return is_shared || spec.way == Way::device ? shared_rate(law) : law.bytes_per_ns_interval;
+  const bool is_by_place = spec.way == Way::device || spec.way == Way::kernel;
+  return is_shared || is_by_place ? shared_rate(law) : law.bytes_per_ns_interval;
 }
 
 void add_law(Findings& found, std::string_view series, const SeriesSpec& spec, const Law& law,
