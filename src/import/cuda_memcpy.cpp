@@ -96,6 +96,7 @@ std::vector<Run> read(const Document& document, const ImportHints& hints) {
     result_of(run->second, "transfer").points.push_back(point_of(*row));
   }
   std::vector<Run> all;
+  all.reserve(runs.size());
   for (auto& [device, run] : runs) all.push_back(std::move(run));
   return all;
 }
