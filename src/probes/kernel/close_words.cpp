@@ -2,7 +2,9 @@
 #include "probes/kernel/close_words.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <string>
 
@@ -75,7 +77,7 @@ bool are_close_floats(std::string_view first, std::string_view second) {
   }
   const double allowed = tolerance * (high - low);
   for (std::size_t i = 0; i < one.size(); ++i) {
-    if (std::memcmp(&one[i], &other[i], sizeof(float)) == 0) continue;
+    if (std::bit_cast<std::uint32_t>(one[i]) == std::bit_cast<std::uint32_t>(other[i])) continue;
     // A comparison with what is no number is false.
     if (!(std::abs(static_cast<double>(one[i]) - static_cast<double>(other[i])) <= allowed)) {
       return false;

@@ -21,7 +21,7 @@ bool are_close(const std::vector<float>& first, const std::vector<float>& second
   return are_close_floats(bytes_of(first), bytes_of(second));
 }
 
-bundle::Bundle bundle_of(const std::string& parameters, std::vector<std::size_t> objects) {
+bundle::Bundle bundle_of(const std::string& parameters, const std::vector<std::size_t>& objects) {
   bundle::Bundle made;
   made.texts = {"kernel void k(" + parameters + ") { }"};
   made.launch.kernel = "k";

@@ -63,8 +63,9 @@ std::string doubt_of(const Point& point) {
   std::string wrong = point.facts.text_or(wrong_buffers_fact, "");
   const bool is_deterministic = point.facts.integer_or(deterministic_fact, 1) != 0;
   // Documents that are older have the buffers alone that are other ones.
-  if (wrong.empty() && is_deterministic)
+  if (wrong.empty() && is_deterministic) {
     wrong = point.facts.text_or(other_buffers_fact, "a buffer");
+  }
   if (wrong.empty()) return {};
   return fmt::format("the replay left other bytes in {} than the program", wrong);
 }
@@ -117,8 +118,9 @@ void add_app(const Replayed& of, Findings& found) {
     reported("app_time", "seconds", *app_ns / ns_per_second);
     add_ratio(of, *app_ns, found);
   }
-  if (const auto share = share_in(facts, app_share_fact))
+  if (const auto share = share_in(facts, app_share_fact)) {
     reported(stack_app_share_name, {}, *share);
+  }
 }
 
 void add_kernel(const Replayed& of, Findings& found) {

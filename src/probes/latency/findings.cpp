@@ -238,11 +238,12 @@ void add_in_order_from(Findings& found, std::span<const CurvePoint> ordered,
   constexpr double faster = 0.9;
   Finding finding = finding_of("in_order_from", in_order_series, "bytes", "beside random order");
   finding.reason = "the largest working set takes as long in a random order";
-  for (auto each = ordered.rbegin(); each != ordered.rend(); ++each) {
-    if (!is_measured_near(global, each->working_set_bytes)) break;
-    if (each->latency > faster * nearest_latency(global, each->working_set_bytes)) break;
-    finding.value = each->working_set_bytes;
-  }
+  const auto is_faster = [&](const CurvePoint& each) {
+    return is_measured_near(global, each.working_set_bytes) &&
+           each.latency <= faster * nearest_latency(global, each.working_set_bytes);
+  };
+  const auto last_slower = std::find_if_not(ordered.rbegin(), ordered.rend(), is_faster);
+  if (last_slower != ordered.rbegin()) finding.value = (last_slower - 1)->working_set_bytes;
   if (finding.value) finding.reason.clear();
   found.findings.push_back(std::move(finding));
 }
@@ -335,10 +336,13 @@ std::vector<CurvePoint> translation_curve(std::span<const Point> points, const D
   const double nearest_level = lines.front().latency;
   // One page is translated once, however large a part of it the ring takes.
   constexpr double ratio = 1.41421356;
-  constexpr double smallest_part = 64.0;
+  constexpr std::size_t parts = 13;  // down to a sixty-fourth
   std::vector<CurvePoint> within_page;
-  for (double part = 1.0; part <= smallest_part; part *= ratio) {
-    within_page.push_back({static_cast<double>(step_bytes) / part, nearest_level});
+  within_page.reserve(parts);
+  double size = static_cast<double>(step_bytes);
+  for (std::size_t part = 0; part < parts; ++part) {
+    within_page.push_back({size, nearest_level});
+    size /= ratio;
   }
   for (CurvePoint& point : curve) {
     const double expected = nearest_latency(lines, point.working_set_bytes * shrink);

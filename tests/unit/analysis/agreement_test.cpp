@@ -114,7 +114,7 @@ ProbeResult far_streams(std::int64_t smallest_kibibytes, double measured_to = 1e
   return result;
 }
 
-ProbeResult chases_to(std::vector<double> ends_kibibytes) {
+ProbeResult chases_to(const std::vector<double>& ends_kibibytes) {
   std::vector<Step> levels;
   double time = 10e-9;
   for (const double end : ends_kibibytes) levels.push_back({time *= 2.0, end});

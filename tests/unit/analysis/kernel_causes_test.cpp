@@ -181,7 +181,7 @@ TEST_CASE("in turns the prelude is believed where their interval leaves it open,
   KernelTimes times = times_of(triad(), 734, 267);
   // The samples lie apart, and a host was busy between them.
   times.identity_ns = around(734 * 1.3, 5);
-  const auto in_turns = [&](std::vector<double> ratios) {
+  const auto in_turns = [&](const std::vector<double>& ratios) {
     times.turn_log_ratios.clear();
     for (const double each : ratios) times.turn_log_ratios.push_back(std::log(each));
     return find_kernel_causes(times, h200);

@@ -66,10 +66,10 @@ TEST_CASE("transfers of nvbandwidth have the names of those that are measured") 
   const Names measured = measured_names("transfer");
   const Names imported = names_in(run_of_nvbandwidth(), "transfer");
   CHECK(imported.size() == 6);
-  for (const auto& [name, series] : imported) {
-    CAPTURE(name);
-    CAPTURE(series);
-    CHECK(measured.contains({name, series}));
+  for (const auto& each : imported) {
+    CAPTURE(each.first);
+    CAPTURE(each.second);
+    CHECK(measured.contains(each));
   }
 }
 
