@@ -55,8 +55,8 @@ def lines_of(program: str) -> list[str]:
     """All that the page has to say."""
     cases = list(SENTENCES)
     machine = machine_of(program)
-    jobs: list[tuple[str, Settings]] = [*((case, {}) for case in cases),
-                                        *((SEARCHES, words) for words in WHAT_IFS.values())]
+    unchanged: Settings = {}
+    jobs = [*((case, unchanged) for case in cases), *((SEARCHES, words) for words in WHAT_IFS.values())]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         bars = list(pool.map(lambda job: bars_of(program, machine, *job), jobs))
     stated = bars[:len(cases)]
