@@ -339,7 +339,7 @@ std::vector<CurvePoint> translation_curve(std::span<const Point> points, const D
   constexpr std::size_t parts = 13;  // down to a sixty-fourth
   std::vector<CurvePoint> within_page;
   within_page.reserve(parts);
-  double size = static_cast<double>(step_bytes);
+  auto size = static_cast<double>(step_bytes);
   for (std::size_t part = 0; part < parts; ++part) {
     within_page.push_back({size, nearest_level});
     size /= ratio;
