@@ -58,6 +58,11 @@ int name_changes(const std::vector<ComparedPlace>& places, const Comparison& com
   return exit_changed;
 }
 
+/// Behind the first of so many.
+std::string and_more(std::size_t count) {
+  return count > 1 ? fmt::format(" (and {} more)", count - 1) : std::string();
+}
+
 /// "'new.json': latency: not measured (and 2 more)": the first gap, and how many there are besides.
 std::string explain_gaps(const std::vector<MissingPart>& gaps, std::span<const RunDigest> runs) {
   const MissingPart& first = gaps.front();
@@ -65,18 +70,14 @@ std::string explain_gaps(const std::vector<MissingPart>& gaps, std::span<const R
   if (!first.probe.empty()) text += first.probe;
   if (!first.series.empty()) text += ' ' + first.series;
   if (!first.probe.empty()) text += ": ";
-  text += first.reason;
-  if (gaps.size() > 1) text += fmt::format(" (and {} more)", gaps.size() - 1);
-  return text;
+  return text + first.reason + and_more(gaps.size());
 }
 
-/// "'new.json': latency global 1 latency: 1.90x (and 12 more): ...": what one run a side leaves
-/// open.
+/// "worse: latency global 1 latency: 1.08 ns -> 2.05 ns in 'new.json' (and 12 more), but ...": what
+/// one run a side leaves open.
 std::string explain_open(const std::vector<ComparedPlace>& open, const Comparison& comparison,
                          std::span<const RunDigest> runs) {
-  std::string text = change_text(comparison, runs, open.front());
-  if (open.size() > 1) text += fmt::format(" (and {} more)", open.size() - 1);
-  return text +
+  return change_text(comparison, runs, open.front()) + and_more(open.size()) +
          ", but others on a virtual machine's host may do that for all of a run: compare several "
          "runs a side, or live";
 }
@@ -96,12 +97,12 @@ int check_fail_on(cli::FailOn condition, const Comparison& comparison,
   if (!seen.empty()) return name_changes(seen, comparison, runs);
   const std::vector<MissingPart> gaps = find_missing_parts(runs, comparison);
   if (!gaps.empty()) return undecided(explain_gaps(gaps, runs));
-  const std::vector<ComparedPlace> open =
-      that_meet(condition, comparison, find_open_changes(comparison));
-  if (!open.empty()) return undecided(explain_open(open, comparison, runs));
   const std::vector<ComparedPlace> lost =
       that_meet(condition, comparison, lost_findings(comparison));
-  return lost.empty() ? exit_ok : name_changes(lost, comparison, runs);
+  if (!lost.empty()) return name_changes(lost, comparison, runs);
+  const std::vector<ComparedPlace> open =
+      that_meet(condition, comparison, find_open_changes(comparison));
+  return open.empty() ? exit_ok : undecided(explain_open(open, comparison, runs));
 }
 
 }  // namespace clprobe::commands
