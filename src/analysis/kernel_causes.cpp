@@ -199,13 +199,13 @@ std::optional<WindowSpread> spread_of(const std::vector<Visits>& windows,
   const auto [least, most] = std::minmax_element(
       measured.begin(), measured.end(),
       [](const Visits* a, const Visits* b) { return typical_ns(*a) < typical_ns(*b); });
-  const double least_ns = typical_ns(**least);
-  if (!(least_ns > 0.0)) return std::nullopt;
+  const double shortest_ns = typical_ns(**least);
+  if (!(shortest_ns > 0.0)) return std::nullopt;
   const Cost more = find_gain(**most, **least, options);
   return WindowSpread{
       .windows = measured.size(),
-      .share = more.ns / least_ns,
-      .share_interval = {more.interval.low / least_ns, more.interval.high / least_ns},
+      .share = more.ns / shortest_ns,
+      .share_interval = {more.interval.low / shortest_ns, more.interval.high / shortest_ns},
       .is_resolved = more.is_resolved};
 }
 

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "text/text.hpp"
@@ -101,6 +102,15 @@ struct FrequencyUnit {
 constexpr std::array frequency_units{FrequencyUnit{"Hz", 1.0}, FrequencyUnit{"kHz", 1e3},
                                      FrequencyUnit{"MHz", 1e6}, FrequencyUnit{"GHz", 1e9}};
 
+/// Of "30s"; nothing where a number or its unit is missing.
+std::optional<double> seconds_of(const Number& number) {
+  const auto* const unit =
+      std::find_if(duration_units.begin(), duration_units.end(),
+                   [&](const DurationUnit& each) { return each.word == number.rest; });
+  if (!number.is_valid || unit == duration_units.end()) return std::nullopt;
+  return number.value * unit->seconds;
+}
+
 }  // namespace
 
 std::vector<std::string_view> split_list(std::string_view text) {
@@ -128,14 +138,10 @@ std::vector<SizeRange> parse_sizes(std::string_view text) {
 }
 
 std::chrono::duration<double> parse_duration(std::string_view text) {
-  const Number number = read_number(text);
-  const auto* const unit =
-      std::find_if(duration_units.begin(), duration_units.end(),
-                   [&](const DurationUnit& each) { return each.word == number.rest; });
   constexpr double max_seconds = 1000.0 * 3600.0;  // a run of six weeks is a slip of the keyboard
-  if (number.is_valid && unit != duration_units.end()) {
-    const double seconds = number.value * unit->seconds;
-    if (seconds > 0.0 && seconds <= max_seconds) return std::chrono::duration<double>(seconds);
+  const std::optional<double> seconds = seconds_of(read_number(text));
+  if (seconds && *seconds > 0.0 && *seconds <= max_seconds) {
+    return std::chrono::duration<double>(*seconds);
   }
   refuse("{} is no usable time: write up to 1000 hours above 0, such as 500ms, 30s, 2min or 1h",
          quote(text));
@@ -144,22 +150,17 @@ std::chrono::duration<double> parse_duration(std::string_view text) {
 std::uint64_t parse_milliseconds(std::string_view text, std::uint64_t least, std::uint64_t most) {
   constexpr double ms_per_s = 1e3;
   const Number number = read_number(text);
-  const auto* const unit =
-      std::find_if(duration_units.begin(), duration_units.end(),
-                   [&](const DurationUnit& each) { return each.word == number.rest; });
-  const bool is_known = unit != duration_units.end() || number.rest.empty();
-  if (number.is_valid && is_known) {
-    const double factor = number.rest.empty() ? 1.0 : unit->seconds * ms_per_s;
-    const double wanted = std::round(number.value * factor);
-    if (wanted >= static_cast<double>(least) && wanted <= static_cast<double>(most)) {
-      return static_cast<std::uint64_t>(wanted);
-    }
+  const bool is_bare = number.is_valid && number.rest.empty();
+  const std::optional<double> seconds = is_bare ? number.value / ms_per_s : seconds_of(number);
+  const double wanted = std::round(seconds.value_or(-1.0) * ms_per_s);
+  if (wanted >= static_cast<double>(least) && wanted <= static_cast<double>(most)) {
+    return static_cast<std::uint64_t>(wanted);
   }
-  const auto most_hours = static_cast<double>(most) / ms_per_s / 3600.0;
+  const auto max_hours = static_cast<double>(most) / ms_per_s / 3600.0;
   refuse(
       "{} is no usable time: write {}ms to {:g}h, such as 500ms, 5s or 2min; a number without a "
       "unit is one of milliseconds",
-      quote(text), least, most_hours);
+      quote(text), least, max_hours);
 }
 
 double parse_frequency(std::string_view text) {
