@@ -93,6 +93,8 @@ def main() -> None:
     parser.add_argument("--device", default="", metavar="SEL")
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="PROBE...")
     given = parser.parse_args()
+    if not os.path.isfile(given.library):  # the loader would go on without it, and nothing be slower
+        parser.error(f"{given.library} is no library: build libclprobe_fault.so, and give its path")
     common = [given.clprobe, "compare", "--live", "--json", "--time-budget", given.time, "--fail-on", "worse"]
     if given.device:
         common += ["--device", given.device]

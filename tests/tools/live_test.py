@@ -4,7 +4,6 @@
 
 import contextlib
 import io
-import os
 import pathlib
 import sys
 import tempfile
@@ -36,15 +35,24 @@ class Live(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
+        self.library = self.folder / "fault.so"
 
     def printed(self, *answers: dict[str, Any],
                 words: tuple[str, ...] = ()) -> tuple[list[str], list[list[str]]]:
         clprobe = fakes.Clprobe(self.folder, *answers)
         text = io.StringIO()
-        arguments = ["live.py", "--times", "2", *words, clprobe.path, "fault.so", *PROBE]
+        self.library.touch()
+        arguments = ["live.py", "--times", "2", *words, clprobe.path, str(self.library), *PROBE]
         with mock.patch("sys.argv", arguments), contextlib.redirect_stdout(text):
             live.main()
         return text.getvalue().splitlines(), clprobe.calls()
+
+    def test_library_that_is_not_there(self) -> None:
+        errors = io.StringIO()
+        with mock.patch("sys.argv", ["live.py", "clprobe", str(self.library), *PROBE]), \
+                contextlib.redirect_stderr(errors), self.assertRaises(SystemExit):
+            live.main()
+        self.assertIn(f"{self.library} is no library", errors.getvalue())
 
     def test_turns_and_table(self) -> None:
         slower = {"findings": [row(1, "worse", 0.9), row(2, "unclear", 0.95)]}
@@ -53,7 +61,7 @@ class Live(unittest.TestCase):
                                     words=("--percent", "12", "--kernel", "stride", "--device", "0"))
         common = ["compare", "--live", "--json", "--time-budget", "60s", "--fail-on", "worse",
                   "--device", "0"]
-        stretched = ["--b-env", f"LD_PRELOAD={os.path.abspath('fault.so')}",
+        stretched = ["--b-env", f"LD_PRELOAD={self.library}",
                      "--b-env", "CLPROBE_FAULT_STRETCHED=stride",
                      "--b-env", "CLPROBE_FAULT=stretch=12@clEnqueueNDRangeKernel"]
         self.assertEqual(calls, 2 * [common + PROBE, common + stretched + PROBE])
