@@ -65,6 +65,33 @@ setup() {
   json_says '[.results[0].findings[] | select(.name == "zero_copy").label] == ["yes"]'
 }
 
+@test "what takes long is done once a visit: programs that are built, and transfers in which the host copies" {
+  clprobe launch --time-budget 60s --series build,build-again,new-local-size --json
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].points[] | .samples | group_by(.visit)[] | length] | unique == [1]'
+  json_says '[.results[0].points[].samples | length] | min >= 2'
+  clprobe transfer --time-budget 60s --sizes 64KiB,256MiB --series to-device-map --json
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].points[] | select(.parameters.transfer_bytes == 268435456) | .samples
+    | group_by(.visit)[] | length] | unique == [1]'
+  json_says '[.results[0].points[] | select(.parameters.transfer_bytes == 65536) | .samples
+    | group_by(.visit)[] | length] | max > 1'
+}
+
+@test "each device of a platform copies to and from each other one, in one run" {
+  POCL_DEVICES="basic pthread basic" clprobe transfer --device all --time-budget 60s --sizes 64KiB \
+    --series to-peer,from-peer -o a.json
+  [ "$status" -eq 0 ]
+  # In order: what each device's points are called.
+  json_says '[.[] | [.results[0].points[] | select((.samples | length) > 0) | .series] | unique] == [
+    ["from-peer-1", "from-peer-2", "to-peer-1", "to-peer-2"],
+    ["from-peer-0", "from-peer-2", "to-peer-0", "to-peer-2"],
+    ["from-peer-0", "from-peer-1", "to-peer-0", "to-peer-1"]]' a.json
+  clprobe report a.json
+  [ "$status" -eq 0 ]
+  [[ $output == *to-peer-2* && $output == *from-peer-0* ]]
+}
+
 @test "one run in every format, and a report of its JSON is the same text" {
   clprobe latency "${few_sizes[@]}" -o a.json -o a.csv -o a.md -o a.txt
   [ "$status" -eq 0 ]

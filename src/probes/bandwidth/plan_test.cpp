@@ -86,7 +86,7 @@ TEST_CASE("bandwidth: a GPU has all series, from near the units to far beyond th
     for (const Shape& each : alone) CHECK(each.items() == 1024);
     CHECK(alone.front().group == 1024);
     CHECK(alone.front().touched_bytes() == kibibytes(64).count);
-    CHECK(alone.back().working_set_bytes == mebibytes(512).count);
+    CHECK(alone.back().working_set_bytes == mebibytes(256).count);
   }
   CHECK(all.at("local").size() == 1);
   CHECK(all.at("local").front().touched_bytes() <= kibibytes(48).count);

@@ -259,6 +259,13 @@ std::uint64_t waits_of(const Shape& shape) {
   return std::clamp(usual_launches / shape.launches, min_waits, max_waits);
 }
 
+/// Pauses, and programs that are built: an H200's driver takes 62 ms for one, and a second one of
+/// the same visit says what the first one said.
+bool takes_long(Manner manner) {
+  return manner == Manner::after_idling || manner == Manner::build ||
+         manner == Manner::build_again || manner == Manner::new_local_size;
+}
+
 Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   const auto launches = std::make_shared<Launches>(state, point);
   const Shape& shape = launches->shape();
@@ -266,8 +273,7 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   work.accesses_per_iteration = shape.launches;
   work.iterations = waits_of(shape);
   work.max_iterations = work.iterations;
-  // The pauses take longer than all else that a visit does.
-  if (shape.manner == Manner::after_idling) work.max_samples = 1;
+  if (takes_long(shape.manner)) work.max_samples = 1;
   if (shape.is_plain() && shape.launches == 1) {
     constexpr std::uint64_t round_trips = 1000;
     const Slow slow = slow_one_in_100(launches->waits(round_trips));

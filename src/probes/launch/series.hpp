@@ -73,6 +73,7 @@ inline constexpr std::array all_series{
     SeriesSpec{"two-programs", "kernels of two programs in turn", Manner::two_programs},
     SeriesSpec{"out-of-order", "into a queue without order", Manner::out_of_order},
     SeriesSpec{"command-buffer", "recorded before, and launched together", Manner::command_buffer},
+    SeriesSpec{"idle-queues-1", "beside a queue that is idle", Manner::plain, 0, 1},
     SeriesSpec{"idle-queues-4", "beside 4 queues that are idle", Manner::plain, 0, 4},
     SeriesSpec{"idle-queues-16", "beside 16 queues that are idle", Manner::plain, 0, 16},
     SeriesSpec{"idle-queues-64", "beside 64 queues that are idle", Manner::plain, 0, 64},

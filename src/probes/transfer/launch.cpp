@@ -100,16 +100,24 @@ Measurement run(State& state, const Shape& shape, const Route& route, std::uint6
 }
 
 /// How many transfers a sample has: so many that it is long enough for the host's clock, and not
-/// four times as long because it was a little too short.
-std::uint64_t transfers_of_sample(State& state, const Shape& shape, const Route& route) {
+/// four times as long because it was a little too short. And how many samples a visit has, 0 as
+/// many as the budget wants: where one transfer takes long, the host copies, which differs from
+/// visit to visit by more than within one.
+struct Counts {
+  std::uint64_t transfers{1};
+  int samples{0};
+};
+
+Counts counts_of_visit(State& state, const Shape& shape, const Route& route) {
   constexpr std::uint64_t usual_ns = 1'250'000;
+  constexpr std::uint64_t long_ns = 2 * usual_ns;
   constexpr std::uint64_t max_transfers = 4096;
   // The first transfer of a buffer makes its pages known to the device.
   const std::uint64_t first_ns = run(state, shape, route, 1).sample.host_ns + 1;
-  if (first_ns >= usual_ns) return 1;
+  if (first_ns >= usual_ns) return {1, first_ns >= long_ns ? 1 : 0};
   const std::uint64_t few = std::clamp<std::uint64_t>(usual_ns / 4 / first_ns, 1, 64);
   const std::uint64_t few_ns = run(state, shape, route, few).sample.host_ns;
-  return std::clamp<std::uint64_t>(usual_ns * few / (few_ns + 1), 1, max_transfers);
+  return {std::clamp<std::uint64_t>(usual_ns * few / (few_ns + 1), 1, max_transfers)};
 }
 
 Work prepare(const std::shared_ptr<State>& state, const Point& point) {
@@ -136,7 +144,9 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
     if (is_proven_whole) route.wholes = wholes_of(state->places_for(size), shape);
   }
   work.accesses_per_iteration = shape.moved_bytes();
-  work.iterations = transfers_of_sample(*state, shape, route);
+  const Counts counts = counts_of_visit(*state, shape, route);
+  work.iterations = counts.transfers;
+  work.max_samples = counts.samples;
   work.build = state->session.build_of(file, "");
   if (shape.way == Way::map) {
     work.facts.set(mapping_ns,
@@ -147,8 +157,11 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
     work.facts.set("host_core", std::int64_t{place->core});
     work.facts.set("host_node", std::int64_t{place->node});
   }
-  work.run = [state, shape, route, point = visited(shape)](std::uint64_t iterations) {
-    if (state->proven.insert(point).second) prove(*state, shape, route);
+  work.run = [state, shape, route, is_proven_whole,
+              point = visited(shape)](std::uint64_t iterations) {
+    // A sample of one transfer is proven by its own marks.
+    const bool needs_proof = is_proven_whole || iterations > 1;
+    if (needs_proof && state->proven.insert(point).second) prove(*state, shape, route);
     return run(*state, shape, route, iterations);
   };
   return work;
