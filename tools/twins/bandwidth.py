@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bandwidths: clprobe stride against loops in C++ or CUDA, and against clpeak."""
 
-import dataclasses
 import pathlib
 import re
 import shutil
@@ -12,33 +11,13 @@ from typing import Any
 
 from twins.common import (MIB, CannotRun, build_cuda_twin, build_twin, pages_of, run, run_document,
                           run_json, size_word)
+from twins.rates import Rate, print_rates
 
 # The rates of an operation in buffers as a point's parameters have them.
 Twin = Callable[[str, dict[str, Any]], list[float]]
 
 # clpeak 1.1 reads so much on a CPU, of which large caches hold a part.
 CLPEAK_BYTES = 512 * MIB
-
-
-@dataclasses.dataclass
-class Rate:
-    """The best bandwidth of clprobe stride against another program's, over all rounds: the best of
-    each, since what else runs on a machine only takes bandwidth away. (Two virtual CPUs of a shared
-    host: the ratios of single rounds reach from 0.8 to 1.8.)"""
-
-    name: str
-    least: float  # of clprobe's by the other's
-    ours: list[float] = dataclasses.field(default_factory=list)
-    other: list[float] = dataclasses.field(default_factory=list)
-
-    def ratios(self) -> list[float]:
-        return [ours / other for ours, other in zip(self.ours, self.other)]
-
-    def ratio(self) -> float:
-        return max(self.ours) / max(self.other)
-
-    def is_within(self) -> bool:
-        return self.ratio() >= self.least
 
 
 def best_of_stride(program: pathlib.Path, device: dict[str, Any], operation: str,
@@ -77,12 +56,14 @@ def clpeak_row(is_cpu: bool) -> Rate | None:
     if shutil.which("clpeak") is None:
         print("clpeak is not installed, so nothing is compared with it", file=sys.stderr)
         return None
-    return Rate("clpeak, best of its reads" + (", 512 MiB" if is_cpu else ""), 1.0)
+    return Rate("stride", "read, the best" + (", 512 MiB" if is_cpu else ""), "clpeak", least=1.0)
 
 
 def compare(program: pathlib.Path, device: dict[str, Any], twin: Twin, rounds: int) -> list[Rate]:
-    rows = {operation: Rate(f"native {operation}", 0.97) for operation in ("read", "copy")}
     is_cpu = device["type"] == "cpu"
+    twin_name = "C++" if is_cpu else "CUDA"
+    rows = {operation: Rate("stride", f"{operation}, the best", twin_name, least=0.97)
+            for operation in ("read", "copy")}
     clpeak = clpeak_row(is_cpu)
     _, parameters = best_of_stride(program, device, "read")
     for _ in range(rounds):
@@ -96,22 +77,9 @@ def compare(program: pathlib.Path, device: dict[str, Any], twin: Twin, rounds: i
                     ours, _ = best_of_stride(program, device, operation, CLPEAK_BYTES)
                 clpeak.ours.append(ours)
     found = [*rows.values(), *([clpeak] if clpeak else [])]
-    print_rates(device["name"], parameters, found)
+    print_rates(f"{device['name']}, bandwidth, buffers of {size_word(parameters['buffer_bytes'])}",
+                found)
     return found
-
-
-def print_rates(title: str, parameters: dict[str, Any], rows: list[Rate]) -> None:
-    print(f"{title}, bandwidth in GB/s, buffers of {size_word(parameters['buffer_bytes'])}, "
-          f"the best of {len(rows[0].ours)} rounds")
-    print(f"  {'clprobe stride, the best, by':<34} {'other':>9} {'clprobe':>9} {'ratio':>7} "
-          f"{'of the rounds':>15} {'target':>9}")
-    for row in rows:
-        ratios = row.ratios()
-        mark = "" if row.is_within() else "  MISSED"
-        spread = f"{min(ratios):.3f} - {max(ratios):.3f}"
-        print(f"  {row.name:<34} {max(row.other) / 1e9:>9.2f} {max(row.ours) / 1e9:>9.2f} "
-              f"{row.ratio():>7.4f} "
-              f"{spread:>15} {'>= ' + format(row.least, 'g'):>9}{mark}")
 
 
 def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> list[Rate]:

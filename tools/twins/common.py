@@ -48,10 +48,19 @@ def run_document(command: list[Any]) -> dict[str, Any]:
     return document[0] if isinstance(document, list) else document
 
 
-def build_twin(command: list[Any], source: str, name: str) -> pathlib.Path:
+def is_newer(program: pathlib.Path, folder: pathlib.Path) -> bool:
+    """Than all files of the folder."""
+    return program.exists() and all(program.stat().st_mtime >= path.stat().st_mtime
+                                    for path in folder.iterdir())
+
+
+def build_twin(command: list[Any], source: str, name: str,
+               libraries: tuple[str, ...] = ()) -> pathlib.Path:
+    """Unless one is there that is newer than all sources."""
     BUILD.mkdir(parents=True, exist_ok=True)
     program = BUILD / name
-    run([*command, "-o", program, ROOT / "bench" / "native" / source])
+    if not is_newer(program, ROOT / "bench" / "native"):
+        run([*command, "-o", program, ROOT / "bench" / "native" / source, *libraries])
     return program
 
 

@@ -1,62 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transfers between two NVIDIA GPUs: clprobe transfer, by OpenCL's driver, beside copies in CUDA with
-access to each other's memory and without. There is no target: they are two drivers, and OpenCL's may
-know no direct way."""
+"""Transfers between two NVIDIA GPUs: clprobe transfer beside the plainest program in OpenCL, to which it
+is held as near as two runs are in which the host copies, and beside copies in CUDA with access to each
+other's memory and without. Those have no target: they are another driver, and OpenCL's may know no
+direct way."""
 
 import pathlib
 import statistics
 from typing import Any
 
-from twins.common import MIB, build_cuda_twin, run_document, run_json, size_word
+from twins.common import MIB, build_cuda_twin, build_twin, run_document, run_json, size_word
+from twins.rates import Rate, print_rates
 
 SIZE = 64 * MIB
 CUDA_WAYS = ["direct", "staged"]
-
-
-class Copy:
-    """Copies from one device to another, in bytes a second: by CUDA, each way, and by clprobe."""
-
-    def __init__(self, series: str, source: int, target: int) -> None:
-        self.series = series
-        self.source = source
-        self.target = target
-        self.native: dict[str, list[float]] = {way: [] for way in CUDA_WAYS}
-        self.ours: list[float] = []
-        self.skipped: dict[str, str] = {}
-
-    def is_within(self) -> bool:
-        return True
-
-    def measure_native(self, twin: pathlib.Path, repeats: int) -> None:
-        for way, found in self.native.items():
-            if way in self.skipped:
-                continue
-            told = run_json([twin, self.source, self.target, way, SIZE, repeats])
-            if "skipped" in told:
-                self.skipped[way] = told["skipped"]
-            else:
-                found.append(statistics.median(told["bytes_per_second"]))
-
-    def measure_ours(self, program: pathlib.Path, index: int) -> None:
-        if "clprobe" in self.skipped:
-            return
-        word = self.series.rsplit("-", 1)[0]  # to-peer-1 is one of to-peer
-        result = run_document([program, "transfer", "--device", index, "--series", word,
-                               "--sizes", SIZE])["results"][0]
-        samples = [sample for point in result["points"] if point["series"] == self.series
-                   for sample in point["samples"]]
-        if samples:
-            self.ours.append(statistics.median(sample["accesses"] / sample["host_ns"] * 1e9
-                                               for sample in samples))
-        else:
-            self.skipped["clprobe"] = result.get("reason") or "no samples"
-
-    def line(self) -> str:
-        def word(values: list[float]) -> str:
-            return f"{max(values) / 1e9:.1f}" if values else "-"
-
-        numbers = [*(self.native[way] for way in CUDA_WAYS), self.ours]
-        return f"  {self.series:<34}" + "".join(f" {word(values):>9}" for values in numbers)
 
 
 def neighbour_of(device: dict[str, Any], devices: list[dict[str, Any]]) -> int | None:
@@ -66,26 +22,57 @@ def neighbour_of(device: dict[str, Any], devices: list[dict[str, Any]]) -> int |
     return int(own) + 1 if any(each["platform_index"] == following for each in devices) else None
 
 
+def rate_of(program: pathlib.Path, index: int, series: str) -> float | str:
+    """Of one series in bytes a second, or why there is none."""
+    word = series.rsplit("-", 1)[0]  # to-peer-1 is one of to-peer
+    result = run_document([program, "transfer", "--device", index, "--series", word,
+                           "--sizes", SIZE])["results"][0]
+    rates = [sample["accesses"] / sample["host_ns"] * 1e9 for point in result["points"]
+             if point["series"] == series for sample in point["samples"]]
+    return statistics.median(rates) if rates else str(result.get("reason") or "no samples")
+
+
+def rate_of_twin(words: list[Any]) -> float | str:
+    told = run_json(words)
+    return statistics.median(told["bytes_per_second"]) if "skipped" not in told else told["skipped"]
+
+
 def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
-                   options: Any) -> list[Copy]:
+                   options: Any) -> list[Rate]:
     devices = run_json([program, "list", "--json"])["devices"]
-    own = int(device["platform_index"].split(":")[1])
+    platform, own = (int(word) for word in device["platform_index"].split(":"))
     peer = neighbour_of(device, devices)
     if peer is None:
         why = "the pair was measured with the device before" if own else "its platform has no other"
         print(f"{device['name']}, transfers between devices: skipped, {why}")
         return []
-    twin = build_cuda_twin(nvcc, "peer")
-    rows = [Copy(f"to-peer-{peer}", own, peer), Copy(f"from-peer-{peer}", peer, own)]
-    for _ in range(options.rounds):
-        for row in rows:
-            row.measure_native(twin, options.repeats)
-            row.measure_ours(program, device["index"])
-    print(f"{device['name']}, transfers of {size_word(SIZE)} between devices in GB/s, "
-          f"the best of {options.rounds} rounds")
-    print(f"  {'clprobe transfer, by':<34} {'direct':>9} {'staged':>9} {'clprobe':>9}")
-    for row in rows:
-        print(row.line())
-        for what, why in row.skipped.items():
-            print(f"    {what}: skipped, {why}")
+    cuda = build_cuda_twin(nvcc, "peer")
+    plain = build_twin(["g++", "-std=c++20", "-O3"], "peer_opencl.cpp", "peer_opencl", ("-lOpenCL",))
+    rows: list[Rate] = []
+    for series, source, target in [(f"to-peer-{peer}", own, peer), (f"from-peer-{peer}", peer, own)]:
+        twins = [(Rate("transfer", series, "OpenCL", 0.8, 1.25),
+                  [plain, platform, source, target, SIZE, options.repeats])]
+        twins += [(Rate("transfer", series, f"CUDA, {way}"),
+                   [cuda, source, target, way, SIZE, options.repeats]) for way in CUDA_WAYS]
+        rows += measure_series(program, device["index"], series, twins, options.rounds)
+    if rows:
+        print_rates(f"{device['name']}, transfers of {size_word(SIZE)} between devices", rows)
     return rows
+
+
+def measure_series(program: pathlib.Path, index: int, series: str,
+                   twins: list[tuple[Rate, list[Any]]], rounds: int) -> list[Rate]:
+    """The rows of those twins that can do it; of the others why they cannot is printed."""
+    for _ in range(rounds):
+        ours = rate_of(program, index, series)
+        if isinstance(ours, str):
+            print(f"{series}: clprobe: skipped, {ours}")
+            return []
+        for row, words in twins:
+            other = rate_of_twin(words)
+            if isinstance(other, str):
+                print(f"{series}: {row.by}: skipped, {other}")
+                continue
+            row.ours.append(ours)
+            row.other.append(other)
+    return [row for row, _ in twins if row.ours]

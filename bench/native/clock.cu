@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The native twin of `clprobe clock` on an NVIDIA GPU: the core's cycles by clock64 beside
+// nanoseconds by globaltimer while all multiprocessors calculate.
+//
+//   clock_cuda MILLISECONDS
+//
+// One JSON object on stdout: the cycles per second of each launch of some 5 ms.
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "rates.cuh"
+
+namespace {
+
+struct Moment {
+  std::int64_t cycles;
+  std::uint64_t ns;
+};
+
+__device__ Moment now() {
+  Moment moment{};
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(moment.ns)::"memory");
+  moment.cycles = clock64();
+  return moment;
+}
+
+/// Fused products and sums whose operands never settle, four sequences a thread.
+__global__ void burn(unsigned turns, Moment* moments, float* out) {
+  const bool is_first = blockIdx.x == 0 && threadIdx.x == 0;
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
+  if (is_first) moments[0] = now();
+  float values[4];
+  for (unsigned n = 0; n < 4; ++n) {
+    values[n] = 0.25F + 0.5F * static_cast<float>((thread * 4 + n) * 2654435761u >> 9) / 8388608.0F;
+  }
+  for (unsigned turn = 0; turn < turns; ++turn) {
+#pragma unroll
+    for (unsigned i = 0; i < 8; ++i) {
+#pragma unroll
+      for (float& value : values) {
+        const float grown = 3.9375F * value;
+        value = __fmaf_rn(-grown, value, grown);
+      }
+    }
+  }
+  out[thread] = values[0] + values[1] + values[2] + values[3];
+  if (is_first) moments[1] = now();
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: clock_cuda MILLISECONDS\n");
+    return 2;
+  }
+  cudaDeviceProp device{};
+  native::check(cudaGetDeviceProperties(&device, 0), "cudaGetDeviceProperties");
+  const auto blocks = 2U * static_cast<unsigned>(device.multiProcessorCount);
+  constexpr unsigned threads = 1024;
+  constexpr unsigned turns = 8'000;  // 64 operations a turn and 128 lanes: some 4 ms
+  const native::Array<Moment> moments(2);
+  const native::Array<float> out(std::uint64_t{blocks} * threads);
+  const auto end =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(std::atoi(words[1]));
+  std::printf("{\"hertz\": [");
+  for (bool is_first = true; is_first || std::chrono::steady_clock::now() < end; is_first = false) {
+    burn<<<blocks, threads>>>(turns, moments.get(), out.get());
+    Moment both[2];
+    native::check(cudaMemcpy(both, moments.get(), sizeof both, cudaMemcpyDeviceToHost), "launch");
+    const auto cycles = static_cast<double>(both[1].cycles - both[0].cycles);
+    std::printf("%s%.7g", is_first ? "" : ", ",
+                cycles / static_cast<double>(both[1].ns - both[0].ns) * 1e9);
+  }
+  std::printf("]}\n");
+  return 0;
+}

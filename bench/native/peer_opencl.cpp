@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plainest OpenCL program that copies between two devices of a platform, beside the series
+// to-peer and from-peer of `clprobe transfer`: what the driver's clEnqueueCopyBuffer does, whoever
+// calls it.
+//
+//   peer_opencl PLATFORM FROM TO BYTES REPEATS
+//
+// PLATFORM, FROM and TO are OpenCL's numbers. One context has both devices, and the queue of the
+// one that gets the bytes makes the copy. Between copies the source is filled anew, so that the
+// driver has something to do. One JSON object on stdout: the bytes per second of each repeat by the
+// host's clock; or "skipped" and why there are none.
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace {
+
+void check(cl_int code, const char* call) {
+  if (code == CL_SUCCESS) return;
+  std::fprintf(stderr, "peer_opencl: %s: %d\n", call, code);
+  std::exit(1);
+}
+
+[[noreturn]] void skip(const char* why) {
+  std::printf("{\"skipped\": \"%s\"}\n", why);
+  std::exit(0);
+}
+
+std::vector<cl_device_id> devices_of(cl_uint platform) {
+  cl_uint count = 0;
+  check(clGetPlatformIDs(0, nullptr, &count), "clGetPlatformIDs");
+  if (platform >= count) skip("OpenCL has no such platform");
+  std::vector<cl_platform_id> platforms(count);
+  check(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
+  cl_platform_id chosen = platforms[platform];
+  check(clGetDeviceIDs(chosen, CL_DEVICE_TYPE_ALL, 0, nullptr, &count), "clGetDeviceIDs");
+  std::vector<cl_device_id> devices(count);
+  check(clGetDeviceIDs(chosen, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr),
+        "clGetDeviceIDs");
+  return devices;
+}
+
+struct Side {
+  cl_command_queue queue{};
+  cl_mem buffer{};
+};
+
+Side side_of(cl_context context, cl_device_id device, std::size_t bytes) {
+  cl_int code = CL_SUCCESS;
+  Side side;
+  side.queue = clCreateCommandQueue(context, device, 0, &code);
+  check(code, "clCreateCommandQueue");
+  side.buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &code);
+  check(code, "clCreateBuffer");
+  return side;
+}
+
+void fill(const Side& side, cl_uint word, std::size_t bytes) {
+  check(clEnqueueFillBuffer(side.queue, side.buffer, &word, sizeof word, 0, bytes, 0, nullptr,
+                            nullptr),
+        "clEnqueueFillBuffer");
+  check(clFinish(side.queue), "clFinish");
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 6) {
+    std::fprintf(stderr, "usage: peer_opencl PLATFORM FROM TO BYTES REPEATS\n");
+    return 2;
+  }
+  const auto number = [&](int word) { return std::strtoull(words[word], nullptr, 10); };
+  const std::vector<cl_device_id> devices = devices_of(static_cast<cl_uint>(number(1)));
+  const std::size_t from = number(2);
+  const std::size_t to = number(3);
+  if (from == to || from >= devices.size() || to >= devices.size()) skip("no two such devices");
+  const std::size_t bytes = number(4);
+  const auto repeats = static_cast<cl_uint>(number(5));
+  const std::array<cl_device_id, 2> both{devices[from], devices[to]};
+  cl_int code = CL_SUCCESS;
+  cl_context context = clCreateContext(nullptr, 2, both.data(), nullptr, nullptr, &code);
+  if (code != CL_SUCCESS) skip("the driver has no context for both");
+  const Side source = side_of(context, both[0], bytes);
+  const Side target = side_of(context, both[1], bytes);
+  fill(target, 0, bytes);
+  std::printf("{\"bytes_per_second\": [");
+  for (cl_uint repeat = 0; repeat <= repeats; ++repeat) {  // the first one warms up
+    fill(source, repeat + 1, bytes);
+    const auto begin = std::chrono::steady_clock::now();
+    check(clEnqueueCopyBuffer(target.queue, source.buffer, target.buffer, 0, 0, bytes, 0, nullptr,
+                              nullptr),
+          "clEnqueueCopyBuffer");
+    check(clFinish(target.queue), "clFinish");
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    if (repeat > 0) {
+      std::printf("%s%.6g", repeat == 1 ? "" : ", ", static_cast<double>(bytes) / took.count());
+    }
+  }
+  std::printf("]}\n");
+  cl_uint word = 0;
+  check(clEnqueueReadBuffer(target.queue, target.buffer, CL_TRUE, bytes - sizeof word, sizeof word,
+                            &word, 0, nullptr, nullptr),
+        "clEnqueueReadBuffer");
+  if (word == repeats + 1) return 0;
+  std::fprintf(stderr, "peer_opencl: the last copy did not come\n");
+  return 1;
+}

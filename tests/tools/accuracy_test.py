@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What tools/accuracy calls within its target, what it then exits with, and README's table of what it
+stored."""
+
+import contextlib
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from typing import Any
+from unittest import mock
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ACCURACY = ROOT / "tools" / "accuracy"
+sys.path.insert(0, str(ROOT / "tools"))
+from twins import sets, table, transfers  # noqa: E402
+from twins.common import CannotRun  # noqa: E402
+from twins.rates import Rate, print_rates  # noqa: E402
+
+MEASURED = [ROOT / "bench" / "measured" / f"{name}.json" for name in ("h200", "h100")]
+GPU = {"type": "gpu", "platform": "NVIDIA CUDA", "name": "NVIDIA H200", "driver": "580",
+       "compute_units": 132}
+
+
+def load_accuracy() -> types.ModuleType:
+    loader = SourceFileLoader("accuracy", str(ACCURACY))
+    spec = spec_from_loader("accuracy", loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def rate(ours: float, other: float, **more: Any) -> Rate:
+    return Rate("bandwidth", "read", "CUDA", ours=[ours], other=[other], **more)
+
+
+class Targets(unittest.TestCase):
+    """Of one row."""
+
+    def test_a_ratio_is_within_both_ends_of_its_target(self) -> None:
+        for ours, is_within in [(0.979, False), (0.981, True), (1.019, True), (1.021, False)]:
+            self.assertEqual(rate(ours, 1.0, least=0.98, most=1.02).is_within(), is_within, ours)
+
+    def test_a_row_without_a_target_is_there_to_be_read(self) -> None:
+        self.assertTrue(rate(0.1, 1.0).is_within())
+        self.assertTrue(rate(3.0, 1.0, least=0.97).is_within())
+
+    def test_the_best_of_the_rounds_is_the_least_time(self) -> None:
+        times = Rate("launch", "queued", "CUDA", unit="seconds", ours=[4.0, 5.0], other=[2.0, 8.0])
+        self.assertEqual(times.ratio(), 2.0)
+        self.assertEqual(Rate("a", "b", "c", ours=[4.0, 5.0], other=[2.0, 10.0]).ratio(), 0.5)
+
+    def test_a_missed_target_is_printed(self) -> None:
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            print_rates("H200", [rate(0.9e9, 1e9, least=0.98, most=1.02), rate(1e9, 1e9, least=1.0)])
+        missed, kept = said.getvalue().splitlines()[2:]
+        self.assertRegex(missed, r"1\.00 +0\.90 GB/s +0\.9000 .* 0\.98 - 1\.02  MISSED$")
+        self.assertRegex(kept, r">= 1$")
+
+    def test_levels_are_held_to_2_percent_and_transfers_to_3(self) -> None:
+        of_levels = {(case.series, case.size): (case.least, case.most)
+                     for case in sets.CASES if not case.mode}
+        self.assertEqual(set(of_levels.values()), {(0.98, 1.02)})
+        self.assertLessEqual({"read", "read-own", "write", "copy", "update", "local", "image",
+                              "write-one-unit"}, {series for series, _ in of_levels})
+        self.assertEqual({case.least for case in transfers.CASES if case.memory in
+                          ("pinned", "pageable", "engine")}, {0.97})
+        port = sets.port_row(rate(33.0e12, 33.0e12), {"compute_units": 132}, 2e9)
+        self.assertAlmostEqual(port.ours[0], 125.0)
+        self.assertEqual((port.least, port.most), (120.0 / 128.0, 1.0))
+
+
+class Exits(unittest.TestCase):
+    """With 1 where a row misses its target."""
+
+    def status_of(self, rows: list[Rate], *words: str) -> int:
+        accuracy = load_accuracy()
+        with mock.patch.object(accuracy, "run_json", return_value={"devices": [GPU]}), \
+                mock.patch.object(accuracy, "comparisons_of",
+                                  return_value={"bandwidth": lambda: rows}), \
+                mock.patch.object(sys, "argv", ["accuracy", "--program", "clprobe", *words]), \
+                contextlib.redirect_stdout(io.StringIO()):
+            return int(accuracy.main())
+
+    def test_the_status_says_whether_a_row_missed(self) -> None:
+        self.assertEqual(self.status_of([rate(1.0, 1.0, least=0.98)]), 0)
+        self.assertEqual(self.status_of([rate(1.0, 1.0, least=0.98), rate(0.5, 1.0, least=0.98)]), 1)
+        self.assertEqual(self.status_of([rate(0.5, 1.0)]), 0)
+
+    def test_what_was_measured_is_kept(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "kept.json")
+            self.status_of([rate(2.0, 1.0, least=0.98)], "--keep", str(path))
+            kept = json.loads(path.read_text(encoding="utf-8"))
+        self.assertEqual(kept["device"], "NVIDIA H200")
+        self.assertEqual(kept["rows"], [{"probe": "bandwidth", "name": "read", "by": "CUDA",
+                                         "unit": "bytes_per_second", "ours": 2.0, "other": 1.0,
+                                         "least": 0.98, "most": None}])
+
+
+class Table(unittest.TestCase):
+    """README's."""
+
+    def test_readme_has_the_table_of_what_was_stored(self) -> None:
+        made = subprocess.run([ACCURACY, "--table", *MEASURED], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+        self.assertGreaterEqual(len(made.splitlines()), 5)
+        self.assertIn("\n\n" + made + "\n", (ROOT / "README.md").read_text(encoding="utf-8"))
+
+    def test_stored_rows_are_within_their_targets(self) -> None:
+        for path in MEASURED:
+            for row in json.loads(path.read_text(encoding="utf-8"))["rows"]:
+                ratio = row["ours"] / row["other"]
+                self.assertGreaterEqual(ratio, row["least"] or 0.0, (path.name, row))
+                self.assertLessEqual(ratio, row["most"] or ratio, (path.name, row))
+
+    def test_each_program_has_its_own_number(self) -> None:
+        rows = [("to-device-pinned", "CUDA", 55e9, 54e9),
+                ("to-device-pinned", "nvbandwidth's way", 55e9, 56e9),
+                ("to-device", "CUDA", 9e9, 10e9), ("to-device, the best call", "clpeak", 55e9, 8e9)]
+        kept = {"device": "NVIDIA H100 80GB HBM3",
+                "rows": [{"probe": "transfer", "name": name, "by": by, "ours": ours, "other": other}
+                         for name, by, ours, other in rows]}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "kept.json")
+            path.write_text(json.dumps(kept), encoding="utf-8")
+            lines = table.table_of([path]).splitlines()
+        self.assertEqual(lines[0], "|  | H100 clprobe | CUDA | clpeak |")
+        self.assertEqual(lines[2:],
+                         ["| pinned: to, from, both, GB/s | 55.0, –, – | 56.0, –, – | – |",
+                          "| ordinary: to, from, GB/s | 9.0, – | 10.0, – | 8.0, – |"])
+
+    def test_a_file_that_is_none_is_named(self) -> None:
+        with self.assertRaisesRegex(CannotRun, "nosuch"):
+            table.table_of([pathlib.Path("nosuch.json")])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The core's clock while all units calculate: clprobe clock against CUDA, and what the driver reports
+to nvidia-smi meanwhile."""
+
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from typing import Any
+
+from twins.common import CannotRun, build_cuda_twin, run, run_document, run_json
+from twins.rates import Rate, print_rates
+
+BURN_MS = 1500
+
+
+def clock_of(program: pathlib.Path, device: dict[str, Any]) -> float:
+    findings = run_document([program, "clock", "--device", device["index"], "--series", "arithmetic",
+                             "--burn", f"{BURN_MS}ms"])["results"][0]["findings"]
+    values = [finding["value"] for finding in findings
+              if finding["name"] == "clock" and "value" in finding]
+    if not values:
+        raise CannotRun("clprobe found no clock")
+    return float(values[0])
+
+
+def sustained(hertz: list[float]) -> float:
+    """The median of the last third, as clprobe's."""
+    return statistics.median(hertz[2 * len(hertz) // 3:])
+
+
+def reported_while(command: list[Any]) -> float | None:
+    """What nvidia-smi says once the command has run for a while; nothing where there is none."""
+    smi = shutil.which("nvidia-smi")
+    if smi is None:
+        return None
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL) as burning:
+        time.sleep(BURN_MS / 2000)
+        said = run([smi, "--query-gpu=clocks.sm", "--format=csv,noheader,nounits", "-i", "0"])
+        burning.wait()
+    return float(said.split()[0]) * 1e6
+
+
+def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
+                   options: Any) -> list[Rate]:
+    twin = build_cuda_twin(nvcc, "clock")
+    rows = [Rate("clock", "arithmetic", "CUDA", 0.99, 1.01, "hertz"),
+            Rate("clock", "arithmetic", "nvidia-smi", 0.99, 1.01, "hertz")]
+    for _ in range(options.rounds):
+        ours = clock_of(program, device)
+        rows[0].other.append(sustained(run_json([twin, BURN_MS])["hertz"]))
+        rows[0].ours.append(ours)
+        reported = reported_while([twin, BURN_MS])
+        if reported is not None:
+            rows[1].other.append(reported)
+            rows[1].ours.append(ours)
+    if not rows[1].ours:
+        print("nvidia-smi is not installed, so nothing is compared with it", file=sys.stderr)
+        rows.pop()
+    print_rates(f"{device['name']}, the core's clock", rows)
+    return rows

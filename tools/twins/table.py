@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""README's table of stored rows: clprobe's numbers beside those of other programs, a column each."""
+
+import dataclasses
+import json
+import pathlib
+from collections.abc import Sequence
+from typing import Any
+
+from twins.common import CannotRun
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """A quantity, and under which names the rows have it."""
+
+    title: str
+    probe: str
+    names: tuple[str, ...]
+    scale: float
+    digits: int
+
+
+LINES = [
+    Line("memory: read, copy, TB/s", "stride", ("read, the best", "copy, the best"), 1e12, 2),
+    Line("L2: read, write, copy, TB/s", "bandwidth", ("read 16 MiB", "write 16 MiB", "copy 16 MiB"),
+         1e12, 2),
+    Line("L1: bytes per cycle and unit", "bandwidth", ("read-own, a unit and cycle",), 1.0, 0),
+    Line("local memory: read, TB/s", "bandwidth", ("local",), 1e12, 1),
+    Line("pinned: to, from, both, GB/s", "transfer",
+         ("to-device-pinned", "from-device-pinned", "both-pinned"), 1e9, 1),
+    Line("ordinary: to, from, GB/s", "transfer", ("to-device", "from-device"), 1e9, 1),
+    Line("a queued launch, µs", "launch", ("4096 queued",), 1e-6, 1),
+    Line("clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
+]
+# By column, those whose rows it shows: the first that there is. One way alone is measured as nvbandwidth
+# does, and what the port of a first cache can do stands for what no program reads more of.
+BY = {"clprobe": (), "CUDA": ("nvbandwidth's way", "the port", "CUDA"), "clpeak": ("clpeak",)}
+PROGRAMS = list(BY)
+MISSING = "–"
+
+
+def short_name(device: str) -> str:
+    """"NVIDIA H100 80GB HBM3" is an H100."""
+    words = [word for word in device.split() if word != "NVIDIA"]
+    return words[0] if words else device
+
+
+def value_of(kept: dict[str, Any], line: Line, name: str, program: str) -> float | None:
+    """In the row of clprobe's own number, or of the first that the column may show. clpeak's transfers are
+    beside the best call of clprobe."""
+    rows = [row for row in kept["rows"] if row["probe"] == line.probe
+            and row["name"] in (name, f"{name}, the best call")]
+    if program == "clprobe":
+        own = [row["ours"] for row in rows if row["name"] == name]
+        return own[0] if own else None
+    others = [row["other"] for by in BY[program] for row in rows if row["by"] == by]
+    return others[0] if others else None
+
+
+def cell_of(kept: dict[str, Any], line: Line, program: str) -> str:
+    values = [value_of(kept, line, name, program) for name in line.names]
+    if all(value is None for value in values):
+        return MISSING
+    return ", ".join(MISSING if value is None else f"{value / line.scale:.{line.digits}f}"
+                     for value in values)
+
+
+def table_of(files: Sequence[pathlib.Path]) -> str:
+    """In Markdown: a line for each quantity that a file has, three columns for each file."""
+    try:
+        stored = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+    except (OSError, ValueError) as problem:
+        raise CannotRun(str(problem)) from problem
+    heads = [f"{short_name(kept['device'])} {program}" if program == "clprobe" else program
+             for kept in stored for program in PROGRAMS]
+    lines = [["", *heads], ["---"] * (len(heads) + 1)]
+    for line in LINES:
+        cells = [cell_of(kept, line, program) for kept in stored for program in PROGRAMS]
+        if any(cell != MISSING for cell in cells):
+            lines.append([line.title, *cells])
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
