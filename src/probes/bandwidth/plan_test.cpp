@@ -79,6 +79,8 @@ TEST_CASE("bandwidth: a GPU has all series, from near the units to far beyond th
   CHECK(all.at("copy").back().working_set_bytes == 2 * all.at("copy").back().touched_bytes());
   CHECK(all.at("write").front().regions == all.at("write").front().walks);
   for (const char* const operation : {"write", "copy", "update"}) {
+    // One walk of a unit alone is no level of all.
+    CHECK(all.at(operation).front().walks == 2 * 132);
     // One group on one unit, at few sizes.
     const std::vector<Shape>& alone = all.at(std::string(operation) + "-one-unit");
     CHECK(alone.size() >= 5);
