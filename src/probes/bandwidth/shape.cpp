@@ -90,6 +90,7 @@ std::string build_options(const Shape& shape) {
 
 std::vector<KernelVariant> variants() {
   std::vector<KernelVariant> all{{build_options({.lanes = 1, .vector = 16}), ""},
+                                 {build_options({.lanes = 1, .vector = texel_words}), ""},
                                  {build_options({.lanes = 64, .vector = 4}), ""}};
   all.push_back({build_options({.lanes = 128, .vector = 4, .group = 512}), ""});
   for (const std::uint64_t group : {128U, 256U, 512U, 1024U}) {
