@@ -9,6 +9,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -59,6 +60,8 @@ struct State {
   HugePages target_pages{};
   KeptBuffer places{};
   KeptBuffer results{};
+  /// What launches left behind. New memory for each would cost a page fault for each page.
+  std::vector<cl_uint> found{};
   std::uint32_t launches{0};
   /// Of each point that was visited: to find them takes as long as its samples do.
   std::map<Visited, std::uint64_t> iterations{};
@@ -101,6 +104,8 @@ class Walks {
   Walks(std::shared_ptr<State> state, const Point& point);
 
   Measurement run(std::uint64_t iterations);
+  /// A launch whose result nobody looks at.
+  LaunchTimes launch(std::uint64_t iterations);
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] KernelBuild build() const { return state_->session.build_of(file, options_); }
   [[nodiscard]] const Store& store() const {
@@ -111,6 +116,7 @@ class Walks {
 
  private:
   void bind();
+  std::span<const cl_uint> read_results(const cl::Buffer& results, std::uint64_t count);
   void prove_sums(std::uint64_t count, Measurement& measurement);
   void prove_contents(std::uint64_t iterations, Measurement& measurement);
 
@@ -134,7 +140,7 @@ Walks::Walks(std::shared_ptr<State> state, const Point& point)
   }
   if (!reads) state_->need(state_->target, shape_, false, options_);
   bind();
-  run(1);  // some drivers compile only now, and the first launch of a size may be slow
+  launch(1);  // some drivers compile only now, and the first launch of a size may be slow
 }
 
 std::optional<int> Walks::huge_page_percent() const {
@@ -174,16 +180,17 @@ void Walks::bind() {
   }
 }
 
+LaunchTimes Walks::launch(std::uint64_t iterations) {
+  kernel_.setArg(count_argument_, static_cast<cl_uint>(iterations * shape_.step()));
+  kernel_.setArg(count_argument_ + 1, cl_uint{++state_->launches});
+  return state_->session.launch(kernel_, cl::NDRange(shape_.items()), cl::NDRange(shape_.group));
+}
+
 Measurement Walks::run(std::uint64_t iterations) {
-  Session& session = state_->session;
-  const std::uint64_t count = iterations * shape_.step();
   if (shape_.operation == Operation::update) {
     state_->fill(state_->target, shape_.touched_bytes(), options_);
   }
-  kernel_.setArg(count_argument_, static_cast<cl_uint>(count));
-  kernel_.setArg(count_argument_ + 1, cl_uint{++state_->launches});
-  const LaunchTimes times =
-      session.launch(kernel_, cl::NDRange(shape_.items()), cl::NDRange(shape_.group));
+  const LaunchTimes times = launch(iterations);
   Measurement measurement;
   measurement.sample.accesses = iterations * shape_.bytes_per_iteration();
   measurement.sample.event_ns = times.event_ns;
@@ -191,17 +198,22 @@ Measurement Walks::run(std::uint64_t iterations) {
   if (writes(shape_.operation)) {
     prove_contents(iterations, measurement);
   } else {
-    prove_sums(count, measurement);
+    prove_sums(iterations * shape_.step(), measurement);
   }
   return measurement;
 }
 
+std::span<const cl_uint> Walks::read_results(const cl::Buffer& results, std::uint64_t count) {
+  std::vector<cl_uint>& found = state_->found;
+  if (found.size() < count) found.resize(count);
+  state_->session.queue().enqueueReadBuffer(results, CL_TRUE, 0, count * word_bytes, found.data());
+  return {found.data(), count};
+}
+
 void Walks::prove_sums(std::uint64_t count, Measurement& measurement) {
-  std::vector<cl_uint> sums(shape_.items());
   const cl::Buffer& results =
       state_->results.at_least(state_->session, shape_.items() * word_bytes);
-  state_->session.queue().enqueueReadBuffer(results, CL_TRUE, 0, sums.size() * word_bytes,
-                                            sums.data());
+  const std::span<const cl_uint> sums = read_results(results, shape_.items());
   const auto items = static_cast<std::uint32_t>(shape_.items());
   measurement.sample.witness =
       std::accumulate(sums.begin(), sums.end(), std::uint32_t{0}) - items * state_->launches;
@@ -223,8 +235,7 @@ void Walks::prove_contents(std::uint64_t iterations, Measurement& measurement) {
   check.setArg(3, cl_uint{times * state_->launches});
   check.setArg(4, right);
   session.launch(check, cl::NDRange(size.items), cl::NDRange(size.group));
-  std::vector<cl_uint> counts(size.items);
-  session.queue().enqueueReadBuffer(right, CL_TRUE, 0, counts.size() * word_bytes, counts.data());
+  const std::span<const cl_uint> counts = read_results(right, size.items);
   measurement.sample.witness = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   measurement.expected_witness = words;
 }
@@ -239,9 +250,9 @@ std::uint64_t enough_iterations(Walks& walks, const DeviceInfo& device) {
   const std::uint64_t most = max_iterations_of(device, walks.shape());
   std::uint64_t iterations = 1;
   while (true) {
-    const Sample sample = walks.run(iterations).sample;
+    const LaunchTimes times = walks.launch(iterations);
     const auto ns =
-        static_cast<double>(std::max<std::uint64_t>(1, sample.event_ns.value_or(sample.host_ns)));
+        static_cast<double>(std::max<std::uint64_t>(1, times.event_ns.value_or(times.host_ns)));
     const double wanted = std::ceil(static_cast<double>(iterations) * enough / ns);
     const auto next = static_cast<std::uint64_t>(
         std::clamp(wanted, 1.0, static_cast<double>(std::min(most, iterations * 64))));

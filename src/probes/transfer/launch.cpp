@@ -29,6 +29,15 @@ Visited visited(const Shape& shape) {
   return {shape.direction, shape.way, shape.transfer_bytes, shape.peer};
 }
 
+/// How many transfers a sample has: so many that it is long enough for the host's clock, and not
+/// four times as long because it was a little too short. And how many samples a visit has, 0 as
+/// many as the budget wants: where one transfer takes long, the host copies, which differs from
+/// visit to visit by more than within one.
+struct Counts {
+  std::uint64_t transfers{1};
+  int samples{0};
+};
+
 /// What all points share while the probe runs.
 struct State {
   explicit State(Session& used) : session(used) {}
@@ -37,6 +46,7 @@ struct State {
   std::unique_ptr<Places> places{};
   std::map<std::uint64_t, std::unique_ptr<PeerPlaces>> peers{};
   std::uint32_t launches{0};
+  std::map<Visited, Counts> counts{};
   std::set<Visited> proven{};  ///< whose words were all looked at, once
 
   Places& places_for(Bytes size) {
@@ -99,16 +109,7 @@ Measurement run(State& state, const Shape& shape, const Route& route, std::uint6
   return measurement;
 }
 
-/// How many transfers a sample has: so many that it is long enough for the host's clock, and not
-/// four times as long because it was a little too short. And how many samples a visit has, 0 as
-/// many as the budget wants: where one transfer takes long, the host copies, which differs from
-/// visit to visit by more than within one.
-struct Counts {
-  std::uint64_t transfers{1};
-  int samples{0};
-};
-
-Counts counts_of_visit(State& state, const Shape& shape, const Route& route) {
+Counts find_counts(State& state, const Shape& shape, const Route& route) {
   constexpr std::uint64_t usual_ns = 1'250'000;
   constexpr std::uint64_t long_ns = 2 * usual_ns;
   constexpr std::uint64_t max_transfers = 4096;
@@ -118,6 +119,18 @@ Counts counts_of_visit(State& state, const Shape& shape, const Route& route) {
   const std::uint64_t few = std::clamp<std::uint64_t>(usual_ns / 4 / first_ns, 1, 64);
   const std::uint64_t few_ns = run(state, shape, route, few).sample.host_ns;
   return {std::clamp<std::uint64_t>(usual_ns * few / (few_ns + 1), 1, max_transfers)};
+}
+
+/// They are found once for each point: to find them again takes as long as a sample.
+Counts counts_of_visit(State& state, const Shape& shape, const Route& route) {
+  const auto known = state.counts.find(visited(shape));
+  if (known == state.counts.end()) {
+    return state.counts.emplace(visited(shape), find_counts(state, shape, route)).first->second;
+  }
+  // Others have had the caches meanwhile, which long transfers do not fit into; and buffers between
+  // devices are made anew.
+  if (known->second.samples == 0 || shape.way == Way::peer) run(state, shape, route, 1);
+  return known->second;
 }
 
 Work prepare(const std::shared_ptr<State>& state, const Point& point) {
