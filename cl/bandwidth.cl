@@ -50,7 +50,10 @@ typedef uint16 words;
 #define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #endif
 #define LOAD(n) const words loaded##n = data[at + n * LANES];
-#define LOAD_LOCAL(n) const words loaded##n = set[(uint)at + n * LANES];
+// By a pointer: of numbers of 32 bits a compiler computes each address by itself, and an H200 read 2 %
+// less than a native kernel.
+#define LOCAL_HERE local const words* const here = set + (uint)at;
+#define LOAD_LOCAL(n) const words loaded##n = here[n * LANES];
 #define LOAD_TEXEL(n) const words loaded##n = read_imageui(data, (int)(at + n * LANES));
 
 // DO for each block, of which the work-item's first vector is number `at`.
@@ -103,7 +106,7 @@ kernel void bandwidth_local(global const words* restrict data, global const uint
   for (uint v = (uint)get_local_id(0); v < vectors; v += (uint)get_local_size(0)) set[v] = data[v];
   barrier(CLK_LOCAL_MEM_FENCE);
   NO_SUMS
-  WALK(EACH(LOAD_LOCAL) EACH(ADD))
+  WALK(LOCAL_HERE EACH(LOAD_LOCAL) EACH(ADD))
   const words sum_of_all = SUM;
   sums[item] = TOTAL_OF(sum_of_all) + launch;
 }

@@ -77,11 +77,16 @@ class Stopwatch {
   cudaEvent_t end_{};
 };
 
-/// The bytes per second of each of `repeats` launches. `launch` takes how often it is to move
-/// `bytes`; a launch takes as long as clprobe's do, 0.6 ms, since the first rounds over a set are
-/// slower than the others.
+/// Launches of one kind, in bytes a second, and how often each moves its set.
+struct Rates {
+  std::vector<double> all{};
+  std::uint64_t times{1};
+};
+
+/// Of each of `repeats` launches. `launch` takes how often it is to move `bytes`; a launch takes as
+/// long as clprobe's do, 0.6 ms, since the first rounds over a set are slower than the others.
 template <typename Launch>
-std::vector<double> rates_of(Launch launch, double bytes, unsigned repeats) {
+Rates rates_of(Launch launch, double bytes, unsigned repeats) {
   constexpr double enough = 0.6e-3;
   Stopwatch watch;
   std::uint64_t times = 1;
@@ -94,10 +99,11 @@ std::vector<double> rates_of(Launch launch, double bytes, unsigned repeats) {
     times = std::max(next, std::uint64_t{1});
     if (is_near || next <= 1) break;
   }
-  std::vector<double> rates;
+  Rates rates;
+  rates.times = times;
   for (unsigned n = 0; n < repeats; ++n) {
     const double seconds = watch.seconds_of([&] { launch(times); });
-    rates.push_back(bytes * static_cast<double>(times) / seconds);
+    rates.all.push_back(bytes * static_cast<double>(times) / seconds);
   }
   return rates;
 }

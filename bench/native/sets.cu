@@ -278,7 +278,7 @@ void launch(const Mode& mode, const Shape& shape, unsigned turns, uint4* data, u
   native::check(cudaGetLastError(), "launch");
 }
 
-std::vector<double> measure(const Mode& mode, const Shape& shape, unsigned repeats) {
+native::Rates measure(const Mode& mode, const Shape& shape, unsigned repeats) {
   const std::uint64_t vectors = shape.bytes() / sizeof(uint4);
   const Array<uint4> data(vectors);
   const Array<uint4> to(mode.kind == Kind::copy ? vectors : 1);
@@ -294,7 +294,7 @@ std::vector<double> measure(const Mode& mode, const Shape& shape, unsigned repea
       is_together ? (shape.pieces + shape.blocks - 1) / shape.blocks : shape.pieces;
   const double directions = mode.kind == Kind::copy || mode.kind == Kind::update ? 2.0 : 1.0;
   const double bytes = directions * static_cast<double>(shape.piece_bytes) * turns * shape.blocks;
-  const auto rates = native::rates_of(
+  native::Rates rates = native::rates_of(
       [&](std::uint64_t times) {
         launch(mode, shape, static_cast<unsigned>(turns * times), data.get(), to.get(), texels,
                out.get());
@@ -314,11 +314,12 @@ void measure_and_print(const Mode& mode, std::uint64_t set_bytes, unsigned repea
   for (const Grid& grid : mode.grids) {
     const Shape shape = shape_of(mode, grid, set_bytes, units);
     if (shape.pieces == 0) continue;
-    const std::vector<double> rates = measure(mode, shape, repeats);
-    std::printf("%s\"%u x %u\": %.6g", is_first ? "" : ", ", shape.blocks, shape.threads,
-                native::median(rates));
+    const native::Rates rates = measure(mode, shape, repeats);
+    std::printf("%s\"%u x %u, %llu times\": %.6g", is_first ? "" : ", ", shape.blocks,
+                shape.threads, static_cast<unsigned long long>(rates.times),
+                native::median(rates.all));
     is_first = false;
-    if (native::median(rates) > native::median(best)) best = rates;
+    if (native::median(rates.all) > native::median(best)) best = rates.all;
   }
   std::printf("}, \"bytes_per_second\": [");
   for (std::size_t n = 0; n < best.size(); ++n) std::printf("%s%.6g", n != 0 ? ", " : "", best[n]);

@@ -23,7 +23,7 @@ class Line:
 
 LINES = [
     Line("memory: read, copy, TB/s", "stride", ("read, the best", "copy, the best"), 1e12, 2),
-    Line("L2: read, write, copy, TB/s", "bandwidth", ("read 16 MiB", "write 16 MiB", "copy 16 MiB"),
+    Line("L2: read, write, copy, TB/s", "bandwidth", ("read 16 MiB", "write 33 MiB", "copy 33 MiB"),
          1e12, 2),
     Line("L1: bytes per cycle and unit", "bandwidth", ("read-own, a unit and cycle",), 1.0, 0),
     Line("local memory: read, TB/s", "bandwidth", ("local",), 1e12, 1),
