@@ -6,12 +6,13 @@
     bench/known.py --write
 
 Each case of `stalls` is a kernel that was built to wait for one thing, and whose causes its own
-arguments take away. Here it is a user's kernel: bench/known/mixed.cl, launched by bench/known/CASE.json
+arguments take away. Here it is a user's kernel: a text of bench/known, launched by bench/known/CASE.json
 with the groups, arrays and iterations that `stalls` had on the device, which is run first. The table has
 the first cause of both, whether they agree (the same one, and shares that differ by at most ten
 points), and what else `profile` found or refused. What it has no factor for it can only leave
 unattributed. Options go to both, and to a run of `latency`, for the levels of memory.
-`--write` makes mixed.cl anew of cl/, and the launches' numbers of this file.
+`--write` makes the texts anew of cl/ (structural.cl is the kernel whose work waits for a unit), and the
+launches' numbers of this file.
 """
 
 import dataclasses
@@ -24,26 +25,29 @@ import profiled
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "bench" / "known"
-TEXT = FOLDER / "mixed.cl"
 MAX_APART = 0.10
 UNATTRIBUTED = "unattributed"
 REFUSABLE = ("memory", "barriers", "atomics", "lanes")
 # The words of GSI that a factor of `profile` may have.
-FACTORS = ("memory data", "synchronization: barrier", "memory structural: serial requests", "idle: tail")
+FACTORS = ("memory data", "synchronization: barrier", "idle: tail")
 # What lanes cost each other, which `profile` has in one.
 LANES = "memory structural: lanes"
-OF_LANES = ("memory structural: bank conflict", "control")
+OF_LANES = ("memory structural: bank conflict", "memory structural: serial requests", "control")
 
 WORD_BYTES = 4
 LINE_WORDS = 32
+BLOCK_WORDS = LINE_WORDS * LINE_WORDS
 TURNS_OF_LANES = 8
+HALVING = 0.5
+MAX_COLUMNS = 100  # of a kernel's text
 # Of twin.hpp.
 STEP_MULTIPLIER = 747796405
 STEP_ADDEND = 0x9E3779B9
 # Every word of the array: lanes that follow what they load stay together, as in `stalls`.
 FILL = 2654435769
 
-# Of wait_for_one.hpp: what one iteration does, groups per compute unit, work-items of a group.
+# Of wait_for_one.hpp and structural_mixes.hpp: what one iteration does, groups per compute unit,
+# work-items of a group.
 CASES: dict[str, dict[str, int]] = {
     "memory-bound": {"groups_per_unit": 2, "work_items": 256, "far_loads": 4},
     "latency-bound": {"far_loads": 4, "is_chase": 1},
@@ -53,10 +57,21 @@ CASES: dict[str, dict[str, int]] = {
     "dependency-chain": {"groups_per_unit": 4, "near_loads": 1, "chain_steps": 256, "has_barrier": 1},
     "divergence": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "turn_steps": 256,
                    "is_divergent": 1},
+    "uncoalesced-loads": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "tile_loads": 0,
+                          "chain_steps": 0, "loads": 8, "is_scattered": 1},
+    "uncoalesced-stores": {"work_items": 128, "near_loads": 1, "tile_loads": 0, "chain_steps": 0,
+                           "stores": 8, "is_scattered": 1},
+    "store-bound": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "tile_loads": 0,
+                    "chain_steps": 0, "stores": 8, "stores_go_far": 1},
+    "release": {"work_items": 128, "tile_loads": 0, "chain_steps": 0, "stores": 1, "has_fence": 1},
+    "function-unit": {"groups_per_unit": 2, "work_items": 256, "near_loads": 1, "tile_loads": 0,
+                      "chain_steps": 0, "functions": 8},
 }
+UNITS = ("loads", "stores", "functions")  # that a structural case waits for
 DEFAULTS = {"groups_per_unit": 1, "work_items": 32, "far_loads": 0, "is_chase": 0, "near_loads": 0,
             "tile_loads": 1, "tile_stride": 2, "chain_steps": 1, "turn_steps": 0, "has_barrier": 0,
-            "is_divergent": 0}
+            "is_divergent": 0, "loads": 0, "stores": 0, "is_scattered": 0, "stores_go_far": 0,
+            "has_fence": 0, "functions": 0}
 
 
 @dataclasses.dataclass
@@ -68,6 +83,7 @@ class Sizes:
     lanes: int
     far_bytes: int
     near_bytes: int
+    first_bytes: int
     iterations: int
 
 
@@ -76,7 +92,52 @@ def mask_of(size: int) -> int:
     return size // (LINE_WORDS * WORD_BYTES) - 1
 
 
-def launch_of(case: str, sizes: Sizes) -> dict[str, Any]:
+def power_below(number: int) -> int:
+    """The largest power of two that is no larger; 1 at least."""
+    return 1 << (max(number, 1).bit_length() - 1)
+
+
+def is_structural(case: str) -> bool:
+    """Whether it waits for a unit, in a kernel of its own."""
+    return any(CASES[case].get(each) for each in UNITS)
+
+
+def text_path(case: str) -> pathlib.Path:
+    """Of its kernel."""
+    return FOLDER / ("structural.cl" if is_structural(case) else "mixed.cl")
+
+
+def stored_blocks(mix: dict[str, int], sizes: Sizes, rows: int) -> int:
+    """One for each row, so that caches hold them, or half of the array."""
+    every = power_below(sizes.far_bytes // 2 // (BLOCK_WORDS * WORD_BYTES))
+    return every if mix["stores_go_far"] else min(every, 1 << (rows - 1).bit_length())
+
+
+def structural_numbers(mix: dict[str, int], sizes: Sizes) -> dict[str, int]:
+    """What the kernel that waits for a unit gets besides (structural.cpp)."""
+    rows = max(sizes.groups * sizes.work_items // LINE_WORDS, 1)
+    blocks = stored_blocks(mix, sizes, rows)
+    return {"block_loads": mix["loads"],
+            "load_mask": power_below(sizes.first_bytes // (BLOCK_WORDS * WORD_BYTES)) - 1,
+            "lane_stride": LINE_WORDS if mix["is_scattered"] else 1,
+            "turn_stride": 1 if mix["is_scattered"] else LINE_WORDS,
+            "block_stores": mix["stores"], "row_blocks": max(blocks // rows, 1), "store_mask": blocks - 1,
+            "store_gate": 0, "has_fence": mix["has_fence"], "functions": mix["functions"],
+            "is_special": min(mix["functions"], 1)}
+
+
+def options_of(case: str, version: str) -> str:
+    """How its kernel is built. The fence came with OpenCL C 2.0; NVIDIA has it in any."""
+    if not is_structural(case):
+        return ""
+    if not CASES[case].get("has_fence"):
+        return "-DSTRUCTURAL=1"
+    found = re.match(r"OpenCL ([23])\.", version)
+    standard = f"-cl-std=CL{found.group(1)}.0 " if found and "CUDA" not in version else ""
+    return f"{standard}-DSTRUCTURAL=2"
+
+
+def launch_of(case: str, sizes: Sizes, version: str) -> dict[str, Any]:
     """The launch of a case with nothing taken away, as `stalls` makes it."""
     mix = {**DEFAULTS, **CASES[case]}
     rows = max(sizes.work_items // sizes.lanes, 1)
@@ -87,51 +148,110 @@ def launch_of(case: str, sizes: Sizes) -> dict[str, Any]:
         "tile_loads": mix["tile_loads"], "tile_stride": mix["tile_stride"],
         "chain_steps": mix["chain_steps"], "is_chain": 1, "turn_steps": mix["turn_steps"],
         "turn_shift": 0 if mix["is_divergent"] else sizes.lanes.bit_length() - 1,
-        "turn_mask": TURNS_OF_LANES - 1 if mix["is_divergent"] else (1 << (rows.bit_length() - 1)) - 1,
+        "turn_mask": TURNS_OF_LANES - 1 if mix["is_divergent"] else power_below(rows) - 1,
         "has_barrier": mix["has_barrier"], "noise_kind": 0, "noise": 0, "noise_mask": 63,
         "multiplier": STEP_MULTIPLIER, "addend": STEP_ADDEND}
     items = sizes.groups * sizes.work_items
-    arguments = [{"type": "uint", "value": number} for number in numbers.values()]
-    return {"schema": "clprobe-launch", "schema_version": 1, "kernel": "stalls_mixed",
-            "global": [items], "local": [sizes.work_items],
-            "arguments": [{"buffer": "data"}, *arguments, {"buffer": "out"}],
-            "objects": [{"buffer": "data", "type": "uint", "count": sizes.far_bytes // WORD_BYTES,
-                         "fill": "value", "value": FILL},
-                        {"buffer": "out", "type": "uint", "count": items, "fill": "zero"}]}
+    objects = [{"buffer": "data", "type": "uint", "count": sizes.far_bytes // WORD_BYTES, "fill": "value",
+                "value": FILL},
+               {"buffer": "out", "type": "uint", "count": items, "fill": "zero"}]
+    more: list[dict[str, Any]] = []
+    if is_structural(case):
+        own = structural_numbers(mix, sizes)
+        numbers |= own
+        more = [{"type": "float", "value": HALVING},
+                {"type": "float", "value": 2.0 if own["is_special"] else 2.0**-57},
+                {"buffer": "stored" if mix["stores"] else "out"}]
+        if mix["stores"]:
+            objects.append({"buffer": "stored", "type": "uint",
+                            "count": (own["store_mask"] + 1) * BLOCK_WORDS, "fill": "zero"})
+    options = options_of(case, version)
+    return {"schema": "clprobe-launch", "schema_version": 1,
+            **({"program": {"units": [{"options": options}]}} if options else {}),
+            "kernel": "stalls_mixed", "global": [items], "local": [sizes.work_items],
+            "arguments": [{"buffer": "data"},
+                          *({"type": "uint", "value": number} for number in numbers.values()), *more,
+                          {"buffer": "out"}],
+            "objects": objects}
 
 
 def usual_launch(case: str) -> dict[str, Any]:
     """That of a GPU with 132 compute units."""
     mix = {**DEFAULTS, **CASES[case]}
-    return launch_of(case, Sizes(groups=132 * mix["groups_per_unit"], work_items=mix["work_items"], lanes=32,
-                                 far_bytes=2**29, near_bytes=2**21, iterations=256))
+    sizes = Sizes(groups=132 * mix["groups_per_unit"], work_items=mix["work_items"], lanes=32,
+                  far_bytes=2**29, near_bytes=2**21, first_bytes=2**13, iterations=256)
+    return launch_of(case, sizes, "OpenCL 3.0 CUDA")
 
 
-def text_of_kernel() -> str:
-    """The kernel of `stalls` in one text, without its clocks and what waits for a unit."""
+def resolved(text: str, known: dict[str, bool]) -> str:
+    """Without the conditions that are known, and what stands in branches that are not taken."""
+    kept = []
+    branches: list[bool | None] = []
+    for line in text.splitlines(keepends=True):
+        words = line.strip()
+        if words.startswith("#if"):
+            branches.append(known.get(words.removeprefix("#if").strip()))
+            is_known = branches[-1] is not None
+        elif words.startswith("#endif"):
+            is_known = branches.pop() is not None
+        elif words == "#else" and branches[-1] is not None:
+            branches[-1] = not branches[-1]
+            is_known = True
+        else:
+            is_known = False
+        if not is_known and False not in branches:
+            kept.append(line)
+    return "".join(kept)
+
+
+def wrapped(parameters: str, indent: int, behind: int) -> str:
+    """In lines, as clang-format has them; `behind` is what the last one needs room for."""
+    lines = [""]
+    each = " ".join(parameters.split()).split(", ")
+    for at, parameter in enumerate(each):
+        text = parameter + (", " if at + 1 < len(each) else behind * "_")
+        if indent + len((lines[-1] + text).rstrip()) > MAX_COLUMNS:
+            lines.append("")
+        lines[-1] += text
+    lines[-1] = lines[-1].removesuffix(behind * "_")
+    return ("\n" + indent * " ").join(line.rstrip() for line in lines)
+
+
+def text_of_kernel(structural: bool) -> str:
+    """One of the two kernels of `stalls` in one text, without its clocks."""
+    known = {"STAMPS": False, "STAMPS == 1": False, "STRUCTURAL": structural, "!STRUCTURAL": not structural}
+
     def included(name: str) -> str:
-        text = (ROOT / "cl" / name).read_text(encoding="utf-8")
+        text = resolved((ROOT / "cl" / name).read_text(encoding="utf-8"), known)
         return text.removeprefix("// SPDX-License-Identifier: Apache-2.0\n").strip("\n")
     names = "LINE_WORDS|TILE_WORDS|NEXT|LINE_OF|STEP"
     macros = "".join(re.findall(rf"^#define (?:{names})\b.*\n", included("stalls.cl"), re.M))
-    others = (r"^#if (?:STAMPS|STRUCTURAL).*\n(?:(?!#endif|#else).*\n)*"
-              r"(?:#else\n((?:(?!#endif).*\n)*))?#endif\n")
-    mixed = re.sub(others, lambda found: found.group(1) or "", included("stalls_mixed.clh"), flags=re.M)
-    mixed = re.sub(r"^#if !STRUCTURAL\n.*\n#endif\n\n", "", mixed, flags=re.M)
-    mixed = mixed.replace("\n                         STRUCTURAL_PARAMETERS", "")
-    mixed = re.sub(r"^// Where STRUCTURAL .*\n", "", mixed, flags=re.M)
+    units, _, parameters = included("stalls_structural.clh").partition("#define STRUCTURAL_PARAMETERS")
+    mixed = re.sub(r"^#define STRUCTURAL_PARAMETERS\n\n", "", included("stalls_mixed.clh"), flags=re.M)
+    # As a person writes them: in the list, and not in a macro.
+    listed = " ".join(parameters.replace("\\", " ").replace(" *", "* ").split())
+    mixed = mixed.replace("STRUCTURAL_PARAMETERS", listed if structural else "").replace("\n) {", ") {")
+    mixed = re.sub(r"(kernel void stalls_mixed\()(.*?)(\) \{)",
+                   lambda found: found[1] + wrapped(found[2], len(found[1]), len(found[3])) + found[3],
+                   mixed, flags=re.S)
+    if structural:
+        mixed = re.sub(r"^// clang-format off\n.*?^// clang-format on\n", "", mixed, flags=re.M | re.S)
+        mixed = re.sub(r"^// Eight: .*?(?=^// One iteration)", "", mixed, flags=re.M | re.S)
+    else:
+        mixed = re.sub(r"^// Where STRUCTURAL .*\n", "", mixed, flags=re.M)
     head = ("// SPDX-License-Identifier: Apache-2.0\n"
-            "// The kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.\n")
+            "// A kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.\n")
     mixed = re.sub(r"// One store of each work-item.*?\n}\n\n", "", mixed, flags=re.S)
-    mixed = re.sub(r"// stamps: (?:.*\n)+?(?=kernel )", "", mixed.replace("\n) {", ") {"))
-    parts = [included("mixed.clh"), macros.rstrip("\n"), included("stalls_noise.clh"), mixed]
+    mixed = re.sub(r"// stamps: (?:.*\n)+?(?=kernel )", "", mixed)
+    parts = [included("mixed.clh"), macros.rstrip("\n"), included("stalls_noise.clh"),
+             *([units.rstrip("\n")] if structural else []), mixed]
     return head + "\n".join(parts) + "\n"
 
 
 def write_files() -> None:
     """What is in bench/known of `stalls`."""
-    TEXT.write_text(text_of_kernel(), encoding="utf-8")
     for case in CASES:
+        text_path(case).write_text(text_of_kernel(is_structural(case)), encoding="utf-8")
         profiled.write_launch(FOLDER / f"{case}.json", usual_launch(case))
 
 
@@ -143,7 +263,7 @@ def sizes_of(result: dict[str, Any], case: str) -> Sizes:
     known = point["parameters"]
     iterations = max(each["accesses"] for each in point["samples"])
     return Sizes(known["groups"], known["work_items"], known["lanes"], known["far_bytes"],
-                 known["near_bytes"], iterations)
+                 known["near_bytes"], known["first_bytes"], iterations)
 
 
 def stack_of(result: dict[str, Any], series: str) -> tuple[dict[str, float], str]:
@@ -188,12 +308,14 @@ def verdict_of(known: dict[str, float], found: dict[str, float], doubt: str) -> 
     return "yes" if apart <= MAX_APART else f"{100 * apart:.0f} points apart"
 
 
-def row_of(case: str, built_in: dict[str, Any], clprobe: str, options: list[str]) -> str:
-    """One line of the table."""
+def row_of(case: str, document: dict[str, Any], clprobe: str, options: list[str]) -> str:
+    """One line of the table; the document is that of `stalls`."""
+    built_in = document["results"][0]
     with tempfile.TemporaryDirectory() as folder:
         launch = pathlib.Path(folder) / "launch.json"
-        profiled.write_launch(launch, launch_of(case, sizes_of(built_in, case)))
-        result = profiled.profile_of(clprobe, TEXT, launch, options)
+        profiled.write_launch(launch, launch_of(case, sizes_of(built_in, case),
+                                                document["device"]["version"]))
+        result = profiled.profile_of(clprobe, text_path(case), launch, options)
     known, _ = stack_of(built_in, case)
     found, doubt = stack_of(result, "stalls_mixed, folded")
     first = "" if doubt else first_of(found)
@@ -219,10 +341,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         levels = profiled.levels_of(given.clprobe, options, pathlib.Path(folder))
         cases = ",".join(given.names)
-        built_in = profiled.result_of([given.clprobe, "stalls", "--case", cases, "--json", *options])
+        document = profiled.document_of([given.clprobe, "stalls", "--case", cases, "--json", *options])
         print("| case | stalls | profile | agree | and |\n|---|---|---|---|---|")
         for case in given.names:
-            print(row_of(case, built_in, given.clprobe, [*levels, *options]), flush=True)
+            print(row_of(case, document, given.clprobe, [*levels, *options]), flush=True)
 
 
 if __name__ == "__main__":

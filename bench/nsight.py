@@ -19,6 +19,7 @@ The table has the first part of both, and Kendall's tau-b of the parts that are 
 import argparse
 import csv
 import dataclasses
+import json
 import pathlib
 import statistics
 import subprocess
@@ -27,6 +28,7 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
+import known
 import profiled
 import ptx
 
@@ -77,8 +79,14 @@ def launches() -> dict[str, tuple[pathlib.Path, pathlib.Path]]:
     for folder in FOLDERS:
         for path in sorted(folder.glob("*.json")):
             own = path.with_suffix(".cl")
-            found[path.stem] = (own if own.exists() else folder / "mixed.cl", path)
+            found[path.stem] = (own if own.exists() else known.text_path(path.stem), path)
     return found
+
+
+def options_in(launch: pathlib.Path) -> str:
+    """How a launch has its program built."""
+    units = json.loads(launch.read_text(encoding="utf-8")).get("program", {}).get("units", [])
+    return " ".join(each.get("options", "") for each in units)
 
 
 def part_of_cause(label: str) -> str:
@@ -156,12 +164,13 @@ def shares_of(row: dict[str, str]) -> Shares:
 
 def look(names: Sequence[str], folder: pathlib.Path) -> dict[str, Shares]:
     """By Nsight Compute, all in one process."""
-    known = launches()
+    described = launches()
     words: list[str] = []
     for name in names:
-        text, launch = known[name]
+        text, launch = described[name]
         made = folder / f"{name}.ptx"
-        made.write_text(ptx.for_cuda(ptx.ptx_of(text.read_text(encoding="utf-8"), "")), encoding="utf-8")
+        own = ptx.ptx_of(text.read_text(encoding="utf-8"), options_in(launch))
+        made.write_text(ptx.for_cuda(own), encoding="utf-8")
         words += [str(made), str(launch)]
     log = folder / "ncu.csv"
     metrics = ",".join([f"group:{SAMPLES.removesuffix('s_issue_stalled_')}_stall_reasons{NOT_ISSUED}",
@@ -193,9 +202,9 @@ def tau_b(pairs: Sequence[tuple[float, float]]) -> float | None:
 
 def main() -> None:
     """Prints the table."""
-    known = launches()
-    parser: argparse.ArgumentParser = profiled.parser_of(__doc__, "kernel", known)
-    given, options = profiled.given_to(parser, "kernel", known)
+    described = launches()
+    parser: argparse.ArgumentParser = profiled.parser_of(__doc__, "kernel", described)
+    given, options = profiled.given_to(parser, "kernel", described)
     if given.clprobe is None:
         parser.error("name the clprobe to run")
     taus = []
@@ -207,7 +216,7 @@ def main() -> None:
         print("| kernel | profile, % | | Nsight, % | | its lanes | agree | tau |")
         print(f"|{'---|' * 8}")
         for name in given.names:
-            ours = profile(given.clprobe, *known[name], [*levels, *options])
+            ours = profile(given.clprobe, *described[name], [*levels, *options])
             theirs = by_counters[name]
             tau = tau_b([(ours.parts[each], theirs.parts[each]) for each in PARTS
                          if max(ours.parts[each], theirs.parts[each]) > SEEN])

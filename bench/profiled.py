@@ -32,10 +32,15 @@ def given_to(parser: argparse.ArgumentParser, kind: str,
     return given, options.split()
 
 
+def document_of(words: list[str]) -> dict[str, Any]:
+    """The document that clprobe writes; raises CalledProcessError where it fails."""
+    document: dict[str, Any] = json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)
+    return document
+
+
 def result_of(words: list[str]) -> dict[str, Any]:
-    """The first result of the document that clprobe writes; raises CalledProcessError where it fails."""
-    document = json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)
-    result: dict[str, Any] = document["results"][0]
+    """The first result of it."""
+    result: dict[str, Any] = document_of(words)["results"][0]
     return result
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.
+// A kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.
 // A word whose every bit depends on all bits of another one; of no word but 0 it is 0. The host has
 // the same in src/probes/mixed.hpp. Source: lowbias32 of C. Wellons, Prospecting for hash
 // functions, 2018.

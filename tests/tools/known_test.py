@@ -18,8 +18,11 @@ class Files(unittest.TestCase):
     """What is stored is what the probe has today."""
 
     def test_text_is_that_of_the_probe(self) -> None:
-        self.assertEqual(known.TEXT.read_text(encoding="utf-8"), known.text_of_kernel())
-        self.assertNotIn("STAMPS", known.text_of_kernel())
+        for case in known.CASES:
+            text = known.text_of_kernel(known.is_structural(case))
+            self.assertEqual(known.text_path(case).read_text(encoding="utf-8"), text)
+            self.assertNotIn("STAMPS", text)
+        self.assertNotIn("STRUCTURAL", known.text_of_kernel(False))
 
     def test_launches_are_those_of_the_cases(self) -> None:
         for case in known.CASES:
@@ -27,13 +30,14 @@ class Files(unittest.TestCase):
             self.assertEqual(stored, known.usual_launch(case), case)
 
     def test_numbers_are_those_of_the_probe(self) -> None:
-        text = (PROBE / "cases" / "wait_for_one.hpp").read_text(encoding="utf-8")
-        mixes = re.findall(r"inline constexpr Mix \w+\{(.*?)\.noise_units", text, re.S)
+        text, others = ((PROBE / "cases" / name).read_text(encoding="utf-8")
+                        for name in ("wait_for_one.hpp", "structural_mixes.hpp"))
+        mixes = re.findall(r"inline constexpr Mix \w+\{(.*?)\.noise_units", text + others, re.S)
         self.assertEqual(len(mixes), len(known.CASES))
         for mix in mixes:
             name = re.search(r'\.name = "(.*?)"', mix)
             assert name is not None
-            fields = re.findall(r"\.(\w+) = (\d+|true),", mix)
+            fields = re.findall(r"\.(\w+) = (\d+|true)[,}]", mix)
             numbers = {field: 1 if value == "true" else int(value) for field, value in fields}
             for field in ("noisy_groups_per_unit", "crowd"):  # of other launches
                 numbers.pop(field, None)
@@ -47,9 +51,32 @@ class Files(unittest.TestCase):
         self.assertIn(f"step_addend = {known.STEP_ADDEND:#x};", twin)
 
     def test_a_launch_has_an_argument_for_each_parameter(self) -> None:
-        parameters = known.text_of_kernel().split("kernel void stalls_mixed(")[1].split(") {")[0]
-        launch = known.usual_launch("barrier")
-        self.assertEqual(len(launch["arguments"]), len(parameters.split(",")))
+        for case in known.CASES:
+            text = known.text_of_kernel(known.is_structural(case))
+            parameters = text.split("kernel void stalls_mixed(")[1].split(") {")[0].split(",")
+            given = known.usual_launch(case)["arguments"]
+            self.assertEqual(len(given), len(parameters), case)
+            for parameter, argument in zip(parameters, given):
+                self.assertEqual("*" in parameter, "buffer" in argument, parameter)
+                self.assertEqual(parameter.split()[0], argument.get("type", "global"), parameter)
+
+    def test_what_waits_for_a_unit_gets_what_the_probe_gives_it(self) -> None:
+        sizes = known.Sizes(groups=3, work_items=64, lanes=32, far_bytes=2**20, near_bytes=2**14,
+                            first_bytes=2**13, iterations=1)
+        cases = {case: known.structural_numbers({**known.DEFAULTS, **known.CASES[case]}, sizes)
+                 for case in known.CASES if known.is_structural(case)}
+        loads, stores = cases["uncoalesced-loads"], cases["store-bound"]
+        self.assertEqual((loads["load_mask"], loads["lane_stride"], loads["turn_stride"]), (1, 32, 1))
+        # Six rows have 128 blocks of 4 KiB, or one each of eight.
+        self.assertEqual((stores["store_mask"], stores["row_blocks"], stores["lane_stride"]), (127, 21, 1))
+        near = cases["uncoalesced-stores"]
+        self.assertEqual((near["store_mask"], near["row_blocks"], near["lane_stride"]), (7, 1, 32))
+        self.assertEqual([cases["function-unit"]["is_special"], cases["release"]["has_fence"]], [1, 1])
+        launch = known.launch_of("store-bound", sizes, "")
+        self.assertEqual(launch["objects"][-1]["count"], 128 * known.BLOCK_WORDS)
+        self.assertEqual([known.options_of("release", each)
+                          for each in ("OpenCL 3.0 CUDA", "OpenCL 3.0 PoCL", "OpenCL 1.2 PoCL")],
+                         ["-DSTRUCTURAL=2", "-cl-std=CL3.0 -DSTRUCTURAL=2", "-DSTRUCTURAL=2"])
 
 
 class Verdicts(unittest.TestCase):
@@ -69,7 +96,8 @@ class Verdicts(unittest.TestCase):
 
     def test_lanes_have_conflicts_and_branches_in_one(self) -> None:
         lanes = "memory structural: lanes"
-        for truth in ({"control": 0.8}, {"memory structural: bank conflict": 0.8}):
+        for truth in ({"control": 0.8}, {"memory structural: bank conflict": 0.8},
+                      {"memory structural: serial requests": 0.8}):
             self.assertEqual(known.verdict_of(truth, {lanes: 0.71}, ""), "yes")
             self.assertEqual(known.verdict_of(truth, {lanes: 0.69}, ""), "11 points apart")
             self.assertEqual(known.verdict_of(truth, {"memory data": 0.8}, ""), "other cause")

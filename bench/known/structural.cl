@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel of clprobe's `stalls` as a user's: bench/known.py --write made it of cl/.
+// A word whose every bit depends on all bits of another one; of no word but 0 it is 0. The host has
+// the same in src/probes/mixed.hpp. Source: lowbias32 of C. Wellons, Prospecting for hash
+// functions, 2018.
+inline uint mixed(uint x) {
+  x = (x ^ (x >> 16)) * 0x7feb352du;
+  x = (x ^ (x >> 15)) * 0x846ca68bu;
+  return x ^ (x >> 16);
+}
+#define LINE_WORDS 32u
+#define TILE_WORDS 1024u
+#define NEXT(state) ((state)*1664525u + 1013904223u)
+#define LINE_OF(state, mask) (((state) >> 8) & (mask))
+#define STEP(x) x = ((x)*multiplier) ^ addend;
+// Work that keeps one resource busy and that nothing waits for (a part of stalls.cl).
+
+// Four loads that do not wait for each other, of lines that only the generator knows.
+#define LOAD_4(state, mask, sum)                        \
+  {                                                     \
+    const uint line0 = LINE_OF(state, mask);            \
+    state = NEXT(state);                                \
+    const uint line1 = LINE_OF(state, mask);            \
+    state = NEXT(state);                                \
+    const uint line2 = LINE_OF(state, mask);            \
+    state = NEXT(state);                                \
+    const uint line3 = LINE_OF(state, mask);            \
+    state = NEXT(state);                                \
+    const uint word0 = data[line0 * LINE_WORDS + lane]; \
+    const uint word1 = data[line1 * LINE_WORDS + lane]; \
+    const uint word2 = data[line2 * LINE_WORDS + lane]; \
+    const uint word3 = data[line3 * LINE_WORDS + lane]; \
+    sum += (word0 + word1) + (word2 + word3);           \
+  }
+#define TILE_4(place, at, sum)                                                                  \
+  sum += tile[(place + at) & (TILE_WORDS - 1)] + tile[(place + at + 1) & (TILE_WORDS - 1)] +    \
+         tile[(place + at + 2) & (TILE_WORDS - 1)] + tile[(place + at + 3) & (TILE_WORDS - 1)]; \
+  at += 4;
+
+// 4 * noise operations, loads from local memory, or loads of lines of noise_mask, by a work-item
+// that does nothing else. The host does the same in src/probes/stalls_noise.cpp.
+#define MAKE_NOISE                                                 \
+  if (noise_kind == 0) {                                           \
+    for (uint k = 0; k < noise; ++k) {                             \
+      STEP(y0) STEP(y1) STEP(y2) STEP(y3)                          \
+    }                                                              \
+  } else if (noise_kind == 1) {                                    \
+    for (uint k = 0; k < noise; ++k) {                             \
+      TILE_4(lane, turned, sum)                                    \
+    }                                                              \
+  } else {                                                         \
+    for (uint k = 0; k < noise; ++k) LOAD_4(near, noise_mask, sum) \
+  }
+// Work that waits for a unit: for the load/store unit, for stores, for a fence behind them, for the
+// unit of special functions (a part of stalls.cl). The host does the same in
+// src/probes/stalls/cases/structural.cpp.
+
+// As many lines as a line has words. In each turn a lane takes one word; in 32 turns 32 lanes take
+// all, whether they are side by side in a turn (lane_stride 1, turn_stride 32) or a line apart.
+#define BLOCK_WORDS (LINE_WORDS * LINE_WORDS)
+
+#define LOAD_BLOCK                                                           \
+  {                                                                          \
+    uint from = LINE_OF(near, load_mask) * BLOCK_WORDS + lane * lane_stride; \
+    near = NEXT(near);                                                       \
+    for (uint k = 0; k < block_loads; ++k) {                                 \
+      const uint word0 = data[from];                                         \
+      const uint word1 = data[from + turn_stride];                           \
+      const uint word2 = data[from + 2 * turn_stride];                       \
+      const uint word3 = data[from + 3 * turn_stride];                       \
+      sum += (word0 + word1) + (word2 + word3);                              \
+      from += 4 * turn_stride;                                               \
+    }                                                                        \
+  }
+
+// What is stored follows from the place and the launch, and has no uppermost bit, so that it passes
+// the gate unless that is closed: no compiler knows which.
+#define STORE(to)                                              \
+  {                                                            \
+    const uint at = to;                                        \
+    const uint word = (at ^ salt) & 0x7fffffffu;               \
+    if ((word | store_gate) != 0xffffffffu) stored[at] = word; \
+    FENCE                                                      \
+  }
+#define STORE_BLOCK                                                                         \
+  {                                                                                         \
+    uint to = ((row * row_blocks + block) & store_mask) * BLOCK_WORDS + lane * lane_stride; \
+    block = block + 1 < row_blocks ? block + 1 : 0;                                         \
+    for (uint k = 0; k < block_stores; ++k) {                                               \
+      STORE(to)                                                                             \
+      STORE(to + turn_stride)                                                               \
+      STORE(to + 2 * turn_stride)                                                           \
+      STORE(to + 3 * turn_stride)                                                           \
+      to += 4 * turn_stride;                                                                \
+    }                                                                                       \
+  }
+
+// Behind it all of the device sees what the work-item has stored.
+#if STRUCTURAL == 2
+inline void fence_device(void) {
+#if defined(__NV_CL_C_VERSION)
+  asm volatile("membar.gl;" ::: "memory");
+#elif defined(__opencl_c_atomic_order_acq_rel) && defined(__opencl_c_atomic_scope_device)
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_device);
+#elif defined(__OPENCL_C_VERSION__) && __OPENCL_C_VERSION__ >= 200 && __OPENCL_C_VERSION__ < 300
+  atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, memory_scope_device);
+#else
+  mem_fence(CLK_GLOBAL_MEM_FENCE);  // the host launches it on no such device
+#endif
+}
+#define FENCE \
+  if (has_fence != 0) fence_device();
+#else
+#define FENCE
+#endif
+
+// Four chains of six each, of 2^64 or 2^-64. Six inverse roots come to 2 or 1/2, and what one is
+// wrong by the next one halves; six multiplications by 1/2 come to 2^58 or next to nothing. Scaled,
+// the sum is a small whole number.
+#define CHAIN(j) float f##j = as_float(0x1f800000u | ((near << j) & 0x40000000u));
+#define ROOT(f) f = native_rsqrt(f);
+#define CHEAP(f) f *= halving;
+#define FOUR(OPERATION) OPERATION(f0) OPERATION(f1) OPERATION(f2) OPERATION(f3)
+#define FUNCTIONS(OPERATION)                                               \
+  for (uint k = 0; k < functions; ++k) {                                   \
+    CHAIN(0)                                                               \
+    CHAIN(1)                                                               \
+    CHAIN(2)                                                               \
+    CHAIN(3)                                                               \
+    near = NEXT(near);                                                     \
+    FOUR(OPERATION)                                                        \
+    FOUR(OPERATION)                                                        \
+    FOUR(OPERATION)                                                        \
+    FOUR(OPERATION)                                                        \
+    FOUR(OPERATION)                                                        \
+    FOUR(OPERATION)                                                        \
+    sum += as_uint(((f0 + f1) + (f2 + f3)) * function_scale + 8388608.0f); \
+  }
+
+#define WORK_STRUCTURAL            \
+  if (block_loads != 0) LOAD_BLOCK \
+  if (is_special != 0) {           \
+    FUNCTIONS(ROOT)                \
+  } else {                         \
+    FUNCTIONS(CHEAP)               \
+  }                                \
+  if (block_stores != 0) STORE_BLOCK
+// Kernels that wait for one thing (a part of stalls.cl).
+
+// One iteration of a work-item: 8 * far_loads independent loads of one stream (or 4 * far_loads,
+// each of which waits for the one before), 4 * near_loads of another, 4 * tile_loads of local
+// memory, 4 * chain_steps operations, 4 * turn_steps more of those whose turn it is, a barrier.
+// Where STRUCTURAL is set: 4 * near_loads loads, then what stalls_structural.clh has.
+// Work-items from `workers` on only make noise: 4 * noise operations or loads, for none of which
+// anything waits.
+kernel void stalls_mixed(global const uint* restrict data, uint launch, uint iterations,
+                         uint workers, uint far_loads, uint far_mask, uint is_chase,
+                         uint near_loads, uint near_mask, uint tile_loads, uint tile_stride,
+                         uint chain_steps, uint is_chain, uint turn_steps, uint turn_shift,
+                         uint turn_mask, uint has_barrier, uint noise_kind, uint noise,
+                         uint noise_mask, uint multiplier, uint addend, uint block_loads,
+                         uint load_mask, uint lane_stride, uint turn_stride, uint block_stores,
+                         uint row_blocks, uint store_mask, uint store_gate, uint has_fence,
+                         uint functions, uint is_special, float halving, float function_scale,
+                         global uint* restrict stored, global uint* restrict out) {
+  local uint tile[TILE_WORDS];
+  const uint item = (uint)get_local_id(0);
+  for (uint at = item; at < TILE_WORDS; at += (uint)get_local_size(0)) tile[at] = mixed(~at);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint lane = item % LINE_WORDS;
+  // The same in all lanes that load a line together.
+  const uint row = (uint)get_global_id(0) / LINE_WORDS;
+  uint far = mixed(row ^ mixed(launch));
+  uint near = mixed(far);
+  uint turned = 0;
+  uint x0 = item, x1 = item + 1, x2 = item + 2, x3 = item + 3;
+  uint y0 = x0, y1 = x1, y2 = x2, y3 = x3;
+  uint sum = 0;
+  const uint salt = mixed(launch);
+  uint block = 0;
+  for (uint i = 0; i < iterations; ++i) {
+    if (item < workers) {
+      for (uint k = 0; k < near_loads; ++k) LOAD_4(near, near_mask, sum)
+      WORK_STRUCTURAL
+    } else {
+      MAKE_NOISE
+    }
+    if (has_barrier != 0) barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  out[get_global_id(0)] = mixed(far) + mixed(sum) + mixed(x0 ^ mixed(x1)) + mixed(x2 ^ mixed(x3)) +
+                          mixed(y0 ^ mixed(y1)) + mixed(y2 ^ mixed(y3));
+}
