@@ -98,6 +98,14 @@ all_timed() {
   [[ $(jq '[.kernels[].program] | sort' <<<"$output") == "$(jq '[.kernels[].program] | sort' <<<"$before")" ]]
 }
 
+@test "kernels of a binary are counted, and marked" {
+  unchanged binary
+  all_timed
+  json_says '[.kernels[] | [.kernel, .launches, .program_kind]] == [["add", 10, "binary"]]'
+  clprobe profile --list -- "$CLPROBE_SURVEYED" binary
+  [[ $output == *'add'*'from a binary'* ]]
+}
+
 @test "clEnqueueTask, kernels that are released at once, and all kernels of a program" {
   unchanged tasks
   all_timed

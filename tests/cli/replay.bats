@@ -169,6 +169,7 @@ write_headers() {
   done <<'end'
 held-back the program may hold its commands back by user events
 gaps its argument 0 is a pointer to shared virtual memory
+binary its program came as a binary
 end
 }
 
@@ -185,6 +186,8 @@ end
       run "$CLPROBE_SURVEYED" "$mode"
     printf '%s, %s: %s\n' "$mode" "$strange" "$(cat capture/0/*)"
     [[ $status -eq 0 && $output == "$plain" && $(<capture/0/refused) == "$reason" && ! -e capture/0/launch.json ]]
+    # The survey counts it all the same.
+    grep --quiet --perl-regexp "^row\t$kernel\t" survey/*.survey
   done <<'end'
 opengl none draw its argument 0 is an object of OpenGL
 images samples gather it gets an image of several samples a pixel

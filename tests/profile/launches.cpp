@@ -32,6 +32,24 @@ void launch(cl_command_queue queue, cl_kernel kernel, std::size_t global, cl_eve
         "clEnqueueNDRangeKernel");
 }
 
+/// As a program that keeps what a driver compiled makes it.
+cl_program from_binary_of(const OpenCl& cl, cl_program program) {
+  std::size_t bytes = 0;
+  check(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, nullptr),
+        "clGetProgramInfo");
+  std::vector<unsigned char> binary(bytes);
+  unsigned char* place = binary.data();
+  check(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(place), &place, nullptr),
+        "clGetProgramInfo");
+  const unsigned char* from = binary.data();
+  cl_int error = CL_SUCCESS;
+  const cl_program made =
+      clCreateProgramWithBinary(cl.context, 1, &cl.device, &bytes, &from, nullptr, &error);
+  check(error, "clCreateProgramWithBinary");
+  check(clBuildProgram(made, 1, &cl.device, "", nullptr, nullptr), "clBuildProgram");
+  return made;
+}
+
 }  // namespace
 
 int many(Words words) {
@@ -56,6 +74,18 @@ int many(Words words) {
   std::fprintf(stdout, "sum %llu\n",
                static_cast<unsigned long long>(sum_of(queue, buffer, global)));
   if (words.size() > 3) std::fprintf(stdout, "seconds %.6f\n", took.count());
+  return 0;
+}
+
+int binary(Words /*words*/) {
+  const OpenCl cl;
+  const cl_command_queue queue = cl.queue();
+  const cl_mem buffer = cl.buffer(words_in_buffer);
+  const cl_kernel kernel = kernel_of(from_binary_of(cl, cl.program(add_source)), "add");
+  set_arguments(kernel, buffer, 3);
+  for (int i = 0; i < 10; ++i) launch(queue, kernel, words_in_buffer);
+  std::fprintf(stdout, "sum %llu\n",
+               static_cast<unsigned long long>(sum_of(queue, buffer, words_in_buffer)));
   return 0;
 }
 
@@ -130,19 +160,7 @@ int programs(Words /*words*/) {
   const cl_program one = cl.program(source, "-DN=+1");
   const cl_program two = cl.program(source, "-DN=*2");
   const cl_program three = cl.program("\n" + source, "-DN=+1");
-  std::size_t bytes = 0;
-  check(clGetProgramInfo(one, CL_PROGRAM_BINARY_SIZES, sizeof(bytes), &bytes, nullptr),
-        "clGetProgramInfo");
-  std::vector<unsigned char> binary(bytes);
-  unsigned char* place = binary.data();
-  check(clGetProgramInfo(one, CL_PROGRAM_BINARIES, sizeof(place), &place, nullptr),
-        "clGetProgramInfo");
-  const unsigned char* from = binary.data();
-  cl_int error = CL_SUCCESS;
-  const cl_program four =
-      clCreateProgramWithBinary(cl.context, 1, &cl.device, &bytes, &from, nullptr, &error);
-  check(error, "clCreateProgramWithBinary");
-  check(clBuildProgram(four, 1, &cl.device, "", nullptr, nullptr), "clBuildProgram");
+  const cl_program four = from_binary_of(cl, one);
   for (const cl_program program : {one, two, three, four}) {
     const cl_kernel kernel = kernel_of(program, "same");
     set_arguments(kernel, buffer, 1);

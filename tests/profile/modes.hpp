@@ -13,6 +13,7 @@ int many(Words words);          ///< COUNT launches, one after the other; their 
 int threads(Words words);       ///< four threads, a queue and a kernel each
 int events(Words words);        ///< an out-of-order queue, and events of the program's own
 int programs(Words words);      ///< kernels of one name: two texts, two sets of options, a binary
+int binary(Words words);        ///< a program of which there is a binary alone
 int tasks(Words words);         ///< clEnqueueTask, kernels that are released at once, a clone
 int sizes(Words words);         ///< COUNT launches of a size each
 int gaps(Words words);          ///< what cannot be timed: refused, host functions, SVM besides
@@ -29,6 +30,7 @@ int pipe(Words words);          ///< a kernel that gets a pipe
 int intermediate(Words words);  ///< a program that came in an intermediate language
 int headers(Words words);       ///< a kernel whose text includes headers from the folder WORD
 int held_back(Words words);     ///< launches behind an event of the program's own
+int second(Words words);        ///< three kernels, a third of a second each, on SIDE * SIDE floats
 int nothing(Words words);       ///< no OpenCL; ends with status WORD
 
 }  // namespace surveyed
