@@ -27,9 +27,10 @@ require_driver() {
   skip "$1 is not installed"
 }
 
-# clprobe ARGUMENT...: runs it; stdout in `output`, stderr in `stderr`, its status in `status`.
+# clprobe ARGUMENT...: runs it; stdout in `output`, stderr in `stderr`, its status in `status`. After two
+# minutes, or the suite's own clprobe_seconds, it is ended.
 clprobe() {
-  run --separate-stderr timeout 120 "$CLPROBE" "$@"
+  run --separate-stderr timeout "${clprobe_seconds:-120}" "$CLPROBE" "$@"
 }
 
 # One line on stderr, that begins with the program's name.

@@ -19,6 +19,8 @@ class Outputs(unittest.TestCase):
         plain = [apps.lines_in(b"sum 5\n\ntook 7 ms\nsum 5\n"), apps.lines_in(b"sum 5\ntook 8 ms\nsum 5\n")]
         both = apps.lines_in(b"clprobe: x\n" + 2 * b"sum 5\nsum 5\ntook 9 ms\n")
         self.assertEqual(apps.output_text(plain, both, 2, []), "same in 1 lines")
+        times = [apps.lines_in(f"|  ref | {each} ms |  - | OK |".encode()) for each in ("  0.20", "110.31")]
+        self.assertEqual(apps.output_text(times, times[1] + times[1], 2, []), "same in 1 lines")
         fewer = apps.lines_in(b"sum 5\nsum 5\nsum 5\nsum 6\n")
         self.assertEqual(apps.output_text(plain, fewer, 2, []), "1 of 1 lines are missing, as 'sum 5'")
 
