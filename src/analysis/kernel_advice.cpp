@@ -82,6 +82,26 @@ std::string refused_causes(const KernelCauses& causes) {
 /// Below this share nothing is a reason to change code.
 constexpr double min_share = 0.05;
 
+/// The cause of those that are not resolved that may cost most, where that is a reason to look
+/// again: nothing where none does.
+const KernelCause* find_open(const KernelCauses& causes) {
+  constexpr double min_open_share = 0.15;
+  const KernelCause* open = nullptr;
+  for (const KernelCause& each : causes.causes) {
+    if (each.state != CauseState::not_resolved || each.share_interval.high < min_open_share)
+      continue;
+    if (open == nullptr || each.share_interval.high > open->share_interval.high) open = &each;
+  }
+  return open;
+}
+
+std::string advice_about_open(const KernelCause& open) {
+  return fmt::format(
+      "Up to {} of its time may be what {} costs, which samples that scatter so do not tell: close "
+      "other programs, or repeat with --thorough.",
+      percent(std::min(open.share_interval.high, 1.0)), open.title);
+}
+
 double first_share(const KernelCauses& causes) {
   const std::vector<KernelCause> ranked = ranked_causes(causes);
   return ranked.empty() ? 0.0 : ranked.front().share;
@@ -149,6 +169,7 @@ std::string kernel_advice(const KernelCauses& causes) {
   }
   const std::vector<KernelCause> ranked = ranked_causes(causes);
   if (ranked.empty() || ranked.front().share < min_share) {
+    if (const KernelCause* const open = find_open(causes)) return advice_about_open(*open);
     const std::string_view none = "None of what could be taken away costs it much: what is left is";
     return refused.empty() ? fmt::format("{} the work itself, or waiting within a group.", none)
                            : fmt::format(

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Somebody's kernels, replayed from bundles. Method: docs/kernel.md.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -86,13 +88,28 @@ std::vector<CardPlot> plots_of(const ProbeResult& result) {
   return plots;
 }
 
+/// What a person came for: the time, what it is of the program's, and what to do about it.
+CardLine line_of(const ProbeResult& result, const std::string& label, double seconds) {
+  CardLine line{label, format_seconds(seconds)};
+  const Finding* const share = find_value(result.findings, stack_app_share_name, label);
+  if (share != nullptr) {
+    line.text += fmt::format(", {:.0f} % of the program's device time", 100.0 * *share->value);
+  }
+  for (const Finding& each : result.findings) {
+    if (each.name != "advice" || label_of(each.series) != label || each.label.empty()) continue;
+    line.text += ". " + each.label;
+    break;
+  }
+  return line;
+}
+
 Card card(const ProbeResult& result) {
   Card card;
   card.plots = plots_of(result);
   for (const std::string& series : series_in(result.findings)) {
     if (label_of(series) != series) continue;
     const Finding* const time = find_value(result.findings, "time", series);
-    if (time != nullptr) card.lines.push_back({series, format_seconds(*time->value)});
+    if (time != nullptr) card.lines.push_back(line_of(result, series, *time->value));
     if (time == nullptr && find_finding(result.findings, "time", series) != nullptr) {
       card.unseen.push_back("time of " + series);
     }

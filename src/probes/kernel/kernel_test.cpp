@@ -185,6 +185,22 @@ TEST_CASE("kernel: what folding saves is memory's, where the prelude costs nothi
   CHECK(need(found, "equal_to_app").reason.starts_with("not known"));
 }
 
+TEST_CASE("kernel: the card has the answer behind the time, and what it is of the program's") {
+  const auto line = [](std::vector<Point> points) {
+    ProbeResult result{.points = std::move(points)};
+    result.findings = probe.analyse(device_with_events(), result.points).findings;
+    const std::vector<CardLine> lines = probe.card(result).lines;
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].topic == "triad");
+    return lines[0].text;
+  };
+  const std::string answer = "Without memory it saves at least 50 % of its time";
+  std::vector<Point> points = measured(1.0);
+  CHECK(line(points).starts_with("1.00 ms. " + answer));
+  for (Point& point : points) point.facts.set(app_share_fact, std::int64_t{800'000});
+  CHECK(line(points).starts_with("1.00 ms, 80 % of the program's device time. " + answer));
+}
+
 TEST_CASE("kernel: the parts of the bar make the whole") {
   const Findings found = probe.analyse(device_with_events(), measured(1.0));
   double sum = 0.0;

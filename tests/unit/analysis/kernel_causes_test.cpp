@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/kernel_advice.hpp"
 #include "random.hpp"
 
 namespace clprobe {
@@ -159,6 +160,27 @@ TEST_CASE("a kernel that only works gains nothing, and is told so") {
         "None of what could be taken away costs it much: what is left is the work itself, waiting "
         "within a group, or what could not: atomics (the result of atomic_inc is used).");
   CHECK(found.unattributed_share == doctest::Approx(1.0).epsilon(0.01));
+}
+
+TEST_CASE("what may cost much is not said to cost nothing: samples that scatter leave it open") {
+  KernelCauses causes{.is_believed = true};
+  const auto advice = [&](double main_high, double cache_high) {
+    causes.causes = {
+        {.name = "main_memory", .title = "main memory", .share_interval = {-0.2, main_high}},
+        {.name = "last_cache", .title = "last cache", .share_interval = {-0.2, cache_high}}};
+    return kernel_advice(causes);
+  };
+  const std::string none = "None of what could be taken away costs it much: ";
+  CHECK(advice(0.149, 0.1).starts_with(none));
+  CHECK(
+      advice(0.15, 0.1) ==
+      "Up to 15 % of its time may be what main memory costs, which samples that scatter so do not "
+      "tell: close other programs, or repeat with --thorough.");
+  CHECK(advice(0.3, 1.27).starts_with("Up to 100 % of its time may be what last cache costs, "));
+  // What was found is said all the same.
+  causes.causes = {{.name = "lanes", .title = "lanes", .state = CauseState::found, .share = 0.3},
+                   {.name = "memory", .title = "memory", .share_interval = {-0.2, 0.9}}};
+  CHECK(kernel_advice(causes).starts_with("Without lanes it saves at most 30 % of its time: "));
 }
 
 TEST_CASE("another kernel behind the prelude is not believed") {
