@@ -106,16 +106,26 @@ bool has_our_names(const Reach& reach) {
   });
 }
 
-/// Inline assembly that names one of these.
+/// Whether a part of a word begins so: `membar.gl` has no `bar.`, and `ld.shared.u32` no `red.`,
+/// but `global_atomic_add` an `atom`.
+bool has_word(std::string_view text, std::string_view beginning) {
+  for (std::size_t at = text.find(beginning); at != std::string_view::npos;
+       at = text.find(beginning, at + 1)) {
+    const char before = at == 0 ? ' ' : text[at - 1];
+    if (before < 'a' || before > 'z') return true;
+  }
+  return false;
+}
+
+/// Inline assembly in which a word begins with one of these.
 bool has_assembly(const Reach& reach, std::initializer_list<std::string_view> names) {
   constexpr std::array<std::string_view, 3> words{"asm", "__asm", "__asm__"};
   if (find_one_of(reach, words) == nullptr) return false;
   return std::any_of(reach.parts().begin(), reach.parts().end(), [&](const Part& part) {
     return std::any_of(part.body.begin(), part.body.end(), [&](const Token& token) {
       return token.kind == TokenKind::quoted &&
-             std::any_of(names.begin(), names.end(), [&](std::string_view name) {
-               return token.text.find(name) != std::string_view::npos;
-             });
+             std::any_of(names.begin(), names.end(),
+                         [&](std::string_view name) { return has_word(token.text, name); });
     });
   });
 }
@@ -180,7 +190,7 @@ Verdict judge_entry(const Reach& reach) {
 }
 
 Verdict judge_barriers(const Reach& reach, const MemoryNames& names) {
-  const bool is_in_assembly = has_assembly(reach, {"bar.", "s_barrier"});
+  const bool is_in_assembly = has_assembly(reach, {"bar.", "barrier.", "s_barrier"});
   if (is_in_assembly) return refused("its barriers are assembly");
   if (find_one_of(reach, barrier_names) == nullptr) {
     return {Possibility::not_present, "no barrier in the text"};

@@ -177,6 +177,8 @@ TEST_CASE("groups that may depend on each other are not folded") {
         "groups may wait for each other: what a pointer is cast to is volatile global memory");
   CHECK(folding("asm(\"mov.u32 %0, %ctaid.x;\" : \"=r\"(n));") ==
         "its assembly asks for the group, or has atomics");
+  CHECK(folding("asm(\"global_atomic_add %0, %1, off\" : : \"v\"(a), \"v\"(n));") ==
+        "its assembly asks for the group, or has atomics");
   CHECK(folding("asm(\"bfe.u32 %0, %1, 2, 3;\" : \"=r\"(n) : \"r\"(n));") == "usable");
 }
 
@@ -325,6 +327,11 @@ TEST_CASE("barriers that are not ours to rename are refused") {
   CHECK(words_of(judge_text("#define barrier(x) f(x)\nkernel void k() { barrier(1); }").barriers) ==
         "the program defines barrier itself");
   CHECK(barriers("asm volatile(\"bar.sync 0;\");") == "its barriers are assembly");
+  CHECK(barriers("asm volatile(\"nop; bar.sync 0;\");") == "its barriers are assembly");
+  CHECK(barriers("asm volatile(\"barrier.sync 0;\");") == "its barriers are assembly");
+  CHECK(barriers("asm volatile(\"membar.gl; bar.sync 0;\");") == "its barriers are assembly");
+  // Of memory, and not of groups.
+  CHECK(barriers("asm volatile(\"membar.gl;\");") == "no barrier in the text");
 }
 
 TEST_CASE("atomics may lose updates where nobody looks at the result") {
