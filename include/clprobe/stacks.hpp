@@ -29,11 +29,16 @@ inline constexpr std::string_view stack_time_name = "time";
 
 /// The views, in the order in which they are shown. `gsi`: one cause per cycle. `all-causes`: each
 /// cycle shared by all that blocks. `shapley`: what taking causes away saves. `clock`: what clocks
-/// in the kernel say.
+/// in the kernel say. The others have bars of parts of kernels: of compute units, of sub-groups, of
+/// windows of the time one after the other. The name of such a bar is the kernel's, ", " and what
+/// of it the bar is.
 inline constexpr std::string_view stack_view_gsi = "gsi";
 inline constexpr std::string_view stack_view_all_causes = "all-causes";
 inline constexpr std::string_view stack_view_shapley = "shapley";
 inline constexpr std::string_view stack_view_clock = "clock";
+inline constexpr std::string_view stack_view_units = "units";
+inline constexpr std::string_view stack_view_sub_groups = "sub-groups";
+inline constexpr std::string_view stack_view_timeline = "timeline";
 
 inline constexpr std::string_view stack_interaction_name = "interaction";
 inline constexpr std::string_view stack_absorbed_name = "absorbed";
@@ -79,6 +84,16 @@ struct Stack {
   std::string time_unit{};  ///< "cycles" or "seconds"
   std::optional<double> app_share{};
 };
+
+/// Whether the bars of a view are of parts of kernels.
+bool is_of_parts(std::string_view view);
+/// The kernel of which a bar is a part, and what of it the bar is: "uts, ownership" and "unit 3".
+struct BarOfPart {
+  std::string_view kernel;
+  std::string_view part;
+};
+/// Of the name of a bar in such a view; without a part where there is no ", " in it.
+BarOfPart split_bar(std::string_view bar);
 
 /// Whether the finding is a part of a stack.
 bool is_stack_part(const Finding& finding);

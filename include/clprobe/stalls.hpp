@@ -145,11 +145,25 @@ struct Breakdown {
   [[nodiscard]] double total() const { return std::accumulate(cycles.begin(), cycles.end(), 0.0); }
 };
 
+/// Adds a share of `each` to all that `sum` has.
+void add(Breakdown& sum, const Breakdown& each, double share);
+
 /// What one warp of the trace did while it was there, by Algorithm 1; `none` is when it issued or
 /// only lacked an issue slot. Warps with the same number are one.
 struct WarpStalls {
   std::uint32_t number{0};
   Breakdown cycles{};
+};
+
+/// GSI's view over the time: windows of the same length one after the other, of which the last one
+/// may be shorter. All together they are the whole, the last flush included.
+struct Timeline {
+  struct Window {
+    Breakdown gsi{};
+    std::uint64_t flush_cycles{0};  ///< after the last warp has ended
+  };
+  std::uint64_t window_cycles{0};
+  std::vector<Window> windows{};  ///< none where none was asked for
 };
 
 struct StallAccount {
@@ -167,13 +181,23 @@ struct StallAccount {
   /// After the last warp has ended, for stores on their way: in no type of either view. The views
   /// each add up to the cycles of the result without these.
   std::uint64_t flush_cycles{0};
+  Timeline timeline{};
+};
+
+/// What is accounted, and how.
+struct Accounting {
+  Priorities priorities{};
+  /// Of the timeline, an even number; there are at least half as many of a launch of as many
+  /// cycles: how long it takes is not known before, and two become one when there are too many. 0:
+  /// no timeline.
+  std::size_t max_windows{0};
 };
 
 /// Adds up what an `Observer` sees. `observer` is valid as long as this object, which stays where
 /// it is.
 class StallAccountant {
  public:
-  explicit StallAccountant(const Machine& machine, const Priorities& priorities = {});
+  explicit StallAccountant(const Machine& machine, const Accounting& accounting = {});
   ~StallAccountant();
   StallAccountant(const StallAccountant&) = delete;
   StallAccountant(StallAccountant&&) = delete;
@@ -197,13 +221,13 @@ StallAccount account_stalls(const Machine& machine, const Trace& trace,
 /// What compute units did that were simulated together.
 struct GridAccount {
   std::vector<StallAccount> units{};  ///< by unit; each is the whole time of the launch
-  /// One unit as the mean of all: its views, and the warps of all. Of the result, what is counted
-  /// is that of all units, and the clock reads are in the order of time.
+  /// One unit as the mean of all: its views and timeline, and the warps of all. Of the result, what
+  /// is counted is that of all units, and the clock reads are in the order of time.
   StallAccount mean{};
 };
 
 /// The same on several compute units, see `simulate_units`.
 GridAccount account_units(const Machine& machine, const Trace& trace, std::uint64_t units,
-                          const Options& options = {}, const Priorities& priorities = {});
+                          const Options& options = {}, const Accounting& accounting = {});
 
 }  // namespace clprobe::simulator

@@ -113,7 +113,7 @@ class SimulatedBackend final : public Backend {
       simulator::Result result;
       if (work.account) {
         const simulator::GridAccount account =
-            account_units(machine, trace, work.units, {.seed = seed_}, work.priorities);
+            account_units(machine, trace, work.units, {.seed = seed_}, work.accounting);
         launch.account = work.account(account);
         result = account.mean.result;
       } else {

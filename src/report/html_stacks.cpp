@@ -91,6 +91,28 @@ Json points_of(const Stack& stack, std::vector<std::string>& labels) {
   return points;
 }
 
+Json bar_of(const DeviceStack& each, std::vector<std::string>& labels,
+            std::vector<std::string>& views) {
+  const Stack& stack = each.stack;
+  Json bar{{"device", each.device},
+           {"series", printable(stack.bar) + (stack.is_whole ? "" : fmt::format(" ({})", no_bar))},
+           {"view", place_in(views, stack.view)},
+           {"time", printable(time_text(stack))},
+           {"points", points_of(stack, labels)}};
+  if (stack.time && *stack.time > 0.0 && stack.is_whole) bar["duration"] = *stack.time;
+  return bar;
+}
+
+/// Which of the kernels, and which part of it.
+void add_kernel(const DeviceStack& each, Json& bar, Json& kernels) {
+  const BarOfPart name = split_bar(each.stack.bar);
+  const Json kernel{{"device", each.device}, {"series", printable(name.kernel)}};
+  const auto found = std::find(kernels.begin(), kernels.end(), kernel);
+  bar["kernel"] = found - kernels.begin();
+  bar["part"] = printable(name.part);
+  if (found == kernels.end()) kernels.push_back(kernel);
+}
+
 }  // namespace
 
 std::string stacks_html(std::span<const Finding> findings, std::string_view title) {
@@ -130,17 +152,10 @@ Json stacks_chart(std::span<const Run> runs, std::string_view probe) {
     shown_labels.push_back(printable(label));
   }
   Json bars = Json::array();
+  Json kernels = Json::array();
   for (const DeviceStack& each : all) {
-    Json bar{{"device", each.device},
-             {"series", printable(each.stack.bar) +
-                            (each.stack.is_whole ? "" : fmt::format(" ({})", no_bar))},
-             {"view", place_in(views, each.stack.view)},
-             {"time", printable(time_text(each.stack))},
-             {"points", points_of(each.stack, labels)}};
-    if (each.stack.time && *each.stack.time > 0.0 && each.stack.is_whole) {
-      bar["duration"] = *each.stack.time;
-    }
-    bars.push_back(std::move(bar));
+    bars.push_back(bar_of(each, labels, views));
+    if (is_of_parts(each.stack.view)) add_kernel(each, bars.back(), kernels);
   }
   double max_below = 0.0;
   double max_above = 1.0;
@@ -153,14 +168,14 @@ Json stacks_chart(std::span<const Run> runs, std::string_view probe) {
     max_above = std::max(max_above, above);
   }
   Json titles = Json::array();
-  for (const std::string& view : views) titles.push_back(printable(view_title(view)));
-  return {{"probe", printable(probe)},
-          {"view", "stack"},
-          {"labels", shown_labels},
-          {"categories", categories},
-          {"views", titles},
-          {"stacks", bars},
-          {"x", share_axis(max_below, max_above)}};
+  Json parts = Json::array();
+  for (const std::string& view : views) {
+    titles.push_back(printable(view_title(view)));
+    parts.push_back(is_of_parts(view) ? view : "");
+  }
+  return {{"probe", printable(probe)}, {"view", "stack"}, {"labels", shown_labels},
+          {"categories", categories},  {"views", titles}, {"parts", parts},
+          {"kernels", kernels},        {"stacks", bars},  {"x", share_axis(max_below, max_above)}};
 }
 
 }  // namespace clprobe::report

@@ -24,6 +24,9 @@ constexpr std::array view_titles{
     ViewTitle{stack_view_all_causes, "all causes at once, each cycle shared among them"},
     ViewTitle{stack_view_shapley, "what taking causes away saves, in the mean over all orders"},
     ViewTitle{stack_view_clock, "what clocks in the kernel say"},
+    ViewTitle{stack_view_units, "by compute unit, one cause per cycle (GSI)"},
+    ViewTitle{stack_view_sub_groups, "by sub-group, what each does; idle: it is not there"},
+    ViewTitle{stack_view_timeline, "over the time, one cause per cycle (GSI)"},
 };
 
 /// A column per stack: the row `first`, if it has cells, above the shares.
@@ -42,7 +45,39 @@ ShareTable table_of(std::string title, const std::vector<Stack>& stacks,
   return table;
 }
 
+ShareTable table_of_parts(const std::vector<Stack>& stacks) {
+  const std::vector<std::string> labels = stack_labels(stacks);
+  ShareTable table{
+      .title = fmt::format("{}: {}, % of the time", split_bar(stacks.front().bar).kernel,
+                           view_title(stacks.front().view)),
+      .head = {""}};
+  for (std::string& name : category_names(labels)) table.head.push_back(std::move(name));
+  for (const Stack& stack : stacks) {
+    std::vector<std::string> row{std::string(split_bar(stack.bar).part)};
+    for (const CategoryShare& each : categories_of(stack, labels)) {
+      row.push_back(each.share > 0.0 ? share_text({.share = each.share}) : std::string());
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
 }  // namespace
+
+std::vector<std::vector<Stack>> by_kernel(const std::vector<Stack>& stacks) {
+  std::vector<std::vector<Stack>> kernels;
+  for (const Stack& stack : stacks) {
+    const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const auto& each) {
+      return split_bar(each.front().bar).kernel == split_bar(stack.bar).kernel;
+    });
+    if (found == kernels.end()) {
+      kernels.push_back({stack});
+    } else {
+      found->push_back(stack);
+    }
+  }
+  return kernels;
+}
 
 std::vector<std::string> category_names(std::span<const std::string> labels) {
   std::vector<std::string> names;
@@ -183,6 +218,10 @@ bool is_empty_row(const std::vector<std::string>& cells) {
 std::vector<ShareTable> share_tables(std::span<const Finding> findings) {
   std::vector<ShareTable> tables;
   for (const std::vector<Stack>& stacks : views_of(findings)) {
+    if (is_of_parts(stacks.front().view)) {
+      for (const auto& parts : by_kernel(stacks)) tables.push_back(table_of_parts(parts));
+      continue;
+    }
     std::vector<std::string> times{"time"};
     for (const Stack& stack : stacks) times.push_back(time_text(stack));
     tables.push_back(

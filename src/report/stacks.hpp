@@ -23,6 +23,9 @@ std::string view_title(std::string_view view);
 /// The stacks of each view, in the order of stacks_in().
 std::vector<std::vector<Stack>> views_of(std::span<const Finding> findings);
 
+/// Stacks of one view of parts, by their kernels, in the order of the first part of each.
+std::vector<std::vector<Stack>> by_kernel(const std::vector<Stack>& stacks);
+
 /// Shares beside the bars, by the name of their findings.
 struct Beside {
   std::string_view name;
@@ -89,8 +92,9 @@ struct CategoryShare {
 std::vector<CategoryShare> categories_of(const Stack& stack, std::span<const std::string> labels);
 
 /// A line a bar, a letter a category, and what the letters stand for; then the shares as a table,
-/// but in the brief form. Views but the first, shares beside the bars and remarks are in the whole
-/// form alone.
+/// but in the brief form. Views of parts of kernels, which are there where they were asked for,
+/// come after these, bars alone. Views but the first, shares beside the bars and remarks are in the
+/// whole form alone.
 void draw_stacks(Page& page, std::span<const Finding> findings, Form form);
 
 /// A table of shares for each view, for Markdown and HTML: a heading row and rows of as many cells.
@@ -100,7 +104,8 @@ struct ShareTable {
   std::vector<std::vector<std::string>> rows{};
   std::vector<std::string> remarks{};
 };
-/// Bars down and parts across would be too wide: a row is a part, a column a bar.
+/// Bars down and parts across would be too wide: a row is a part, a column a bar. Of parts of
+/// kernels there are many bars: a table for each kernel, a row is a bar, a column a category.
 std::vector<ShareTable> share_tables(std::span<const Finding> findings);
 
 }  // namespace clprobe::report

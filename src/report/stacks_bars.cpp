@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "report/findings.hpp"
+#include "report/stack_cells.hpp"
 #include "report/stacks.hpp"
 #include "text/text.hpp"
 
@@ -22,7 +23,9 @@ namespace {
 constexpr std::string_view letters = "#cdMDSb.fu";
 static_assert(letters.size() == known_categories.size());
 
-/// A letter for each, of which no two are alike: for what GSI has no name for, A, B, C, ...
+}  // namespace
+
+/// For what GSI has no name for, A, B, C, ...
 std::string letters_of(const std::vector<std::string>& categories) {
   std::string chosen;
   char next = 'A';
@@ -37,8 +40,6 @@ std::string letters_of(const std::vector<std::string>& categories) {
   return chosen;
 }
 
-/// So many cells for each share that they add up to `cells`, by the largest remainders. What is
-/// more than nothing and has no cell is left to the table.
 std::vector<int> cells_of(const std::vector<CategoryShare>& shares, int cells) {
   double all = 0.0;
   for (const CategoryShare& each : shares) all += each.share;
@@ -76,6 +77,8 @@ void draw_legend(Page& page, const std::vector<std::string>& categories, const s
   }
   page.line(spans);
 }
+
+namespace {
 
 /// How wide the columns before the bars are.
 struct Margin {
@@ -204,19 +207,25 @@ void draw_stacks(Page& page, std::span<const Finding> findings, Form form) {
   bool is_first = true;
   const std::vector<std::vector<Stack>> views = views_of(findings);
   for (const std::vector<Stack>& stacks : views) {
+    const bool has_parts = is_of_parts(stacks.front().view);
+    if (!is_first && form == Form::brief) return;
+    if (!is_first && form == Form::usual && !has_parts) continue;
+    if (!is_first) page.blank();
+    is_first = false;
+    if (form != Form::brief) page.prose(" ", page.show(heading_of(stacks.front())), Ink::plain);
+    if (has_parts) {
+      draw_parts(page, stacks);
+      continue;
+    }
     const std::vector<std::string> labels = stack_labels(stacks);
     const std::vector<std::string> categories = category_names(labels);
     const std::string marks = letters_of(categories);
-    if (!is_first) page.blank();
-    if (form != Form::brief) page.prose(" ", page.show(heading_of(stacks.front())), Ink::plain);
     draw_bars(page, stacks, labels, marks);
     draw_legend(page, categories, marks);
     if (form == Form::brief) return;
     page.blank();
     draw_table(page, stacks, labels, numbers_of(stacks, {stacks}));
-    if (form == Form::usual) return;
-    draw_remarks(page, stacks);
-    is_first = false;
+    if (form == Form::whole) draw_remarks(page, stacks);
   }
   if (form != Form::whole) return;
   for (const Beside& beside : shares_beside) {

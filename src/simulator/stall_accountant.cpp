@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "clprobe/stalls.hpp"
+#include "simulator/stall_windows.hpp"
 
 namespace clprobe::simulator {
 namespace {
@@ -33,6 +34,7 @@ struct StallAccountant::Sums {
     std::optional<std::size_t> part{};
     double blamed{0.0};
     double open_slots{0.0};
+    double blamed_before{0.0};  ///< the window that is open
   };
 
   /// What waited for one load, in each view.
@@ -42,6 +44,7 @@ struct StallAccountant::Sums {
     double warp{0.0};
     std::uint32_t number{0};
     Level level{Level::l1};
+    bool is_served{false};
   };
   /// What one warp gets from the cycles so far if it is there all along.
   struct Shares {
@@ -79,8 +82,11 @@ struct StallAccountant::Sums {
   std::vector<Kind> kinds{};
   /// Where those are that were asked for last: all changes ask, and few sets occur.
   std::array<std::uint32_t, 256> kind_places{};
+  StallWindows windows;
+  Breakdown gsi_before{};  ///< the window that is open
 
-  Sums(std::uint64_t width, const Priorities& order) : issue_width(width), priorities(order) {}
+  Sums(std::uint64_t width, const Accounting& accounting)
+      : issue_width(width), priorities(accounting.priorities), windows(accounting.max_windows) {}
 
   std::size_t kind_of(Causes causes) {
     constexpr Causes golden = 0x9e3779b1U;
@@ -107,8 +113,21 @@ struct StallAccountant::Sums {
     if (kind.part) to.parts(kind.stall)[*kind.part] += cycles;
   }
   void see(const CycleState& state);
+  void see_flush(std::uint64_t cycles);
+  /// Cycles of one window.
+  void see_piece(std::uint64_t cycles, std::uint32_t issued);
+  /// Of the timeline's windows.
+  void pass(std::uint64_t cycles);
+  /// GSI's view of the window that is open, and the next one begins.
+  Breakdown take_window();
+  [[nodiscard]] std::optional<Level> level_of(std::uint64_t load) const {
+    return loads[load].is_served ? std::optional(loads[load].level) : std::nullopt;
+  }
+  Timeline end_timeline();
   void enter(Seat& seat, const WarpState& warp);
   void leave(Seat& seat);
+  /// Counts what the seat has got so far, and goes on.
+  void settle(Seat& seat);
   void see_slots(double cycles, std::uint64_t issued);
   void see_stall(double cycles);
   /// Adds to its warp what the seat has counted.
@@ -120,7 +139,7 @@ struct StallAccountant::Sums {
 
 void StallAccountant::Sums::see(const CycleState& state) {
   if (state.is_last_flush) {
-    flush_cycles += state.cycles;
+    see_flush(state.cycles);
     return;
   }
   if (seats.size() < state.warps.size()) seats.resize(state.warps.size());
@@ -128,14 +147,57 @@ void StallAccountant::Sums::see(const CycleState& state) {
     leave(seats[context]);
     enter(seats[context], state.warps[context]);
   }
-  const auto cycles = static_cast<double>(state.cycles);
-  shares.there += state.cycles;
-  see_slots(cycles, state.issued);
-  if (state.issued > 0) {
-    add(gsi.cycles, Stall::none, cycles);
-  } else {
-    see_stall(cycles);
+  for (std::uint64_t left = state.cycles; left > 0;) {
+    const std::uint64_t cycles = std::min(left, windows.cycles_left());
+    see_piece(cycles, state.issued);
+    left -= cycles;
+    pass(cycles);
   }
+}
+
+void StallAccountant::Sums::see_flush(std::uint64_t all) {
+  flush_cycles += all;
+  for (std::uint64_t left = all; left > 0;) {
+    const std::uint64_t cycles = std::min(left, windows.cycles_left());
+    windows.flush(cycles);
+    left -= cycles;
+    pass(cycles);
+  }
+}
+
+void StallAccountant::Sums::see_piece(std::uint64_t cycles, std::uint32_t issued) {
+  const auto time = static_cast<double>(cycles);
+  shares.there += cycles;
+  see_slots(time, issued);
+  if (issued > 0) {
+    add(gsi.cycles, Stall::none, time);
+  } else {
+    see_stall(time);
+  }
+}
+
+void StallAccountant::Sums::pass(std::uint64_t cycles) {
+  if (!windows.pass(cycles)) return;
+  windows.close(take_window(), [this](std::uint64_t load) { return level_of(load); });
+}
+
+Timeline StallAccountant::Sums::end_timeline() {
+  if (!windows.are_asked_for()) return {};
+  return windows.end(take_window(), [this](std::uint64_t load) { return level_of(load); });
+}
+
+Breakdown StallAccountant::Sums::take_window() {
+  for (Seat& each : seats) settle(each);
+  Breakdown window;
+  add(window, gsi, 1.0);
+  add(window, gsi_before, -1.0);
+  gsi_before = gsi;
+  for (Kind& each : kinds) {
+    const double blamed = each.blamed - each.blamed_before;
+    if (blamed != 0.0) add_with_part(window, each, blamed);
+    each.blamed_before = each.blamed;
+  }
+  return window;
 }
 
 std::uint32_t StallAccountant::Sums::search_kind(Causes causes) {
@@ -170,8 +232,15 @@ void StallAccountant::Sums::enter(Seat& seat, const WarpState& warp) {
 }
 
 void StallAccountant::Sums::leave(Seat& seat) {
+  settle(seat);
+  if (!is_blocked(seat.causes)) return;
+  --blocked;
+  --blocked_by[static_cast<std::size_t>(seat.stall)];
+}
+
+void StallAccountant::Sums::settle(Seat& seat) {
   if (seat.causes == cause::idle) return;
-  const std::uint64_t there = shares.there - seat.there;
+  const std::uint64_t there = shares.there - std::exchange(seat.there, shares.there);
   if (seat.cycles.size() <= seat.kind) seat.cycles.resize(kinds.size());
   seat.cycles[seat.kind] += there;
   const bool waits = seat.stall == Stall::memory_data;
@@ -181,14 +250,15 @@ void StallAccountant::Sums::leave(Seat& seat) {
     waited.number = seat.number;
   }
   if (!is_blocked(seat.causes)) return;
-  const auto type = static_cast<std::size_t>(seat.stall);
-  --blocked;
-  --blocked_by[type];
   Kind& kind = kinds[seat.kind];
-  const double blamed = shares.blamed[type] - seat.blamed;
+  const double shared = shares.blamed[static_cast<std::size_t>(seat.stall)];
+  const double blamed = shared - std::exchange(seat.blamed, shared);
   kind.blamed += blamed;
-  if (waits) waited_for(seat.load).gsi += blamed;
-  const double open_slots = shares.open_slots - seat.open_slots;
+  if (waits) {
+    waited_for(seat.load).gsi += blamed;
+    windows.wait(seat.load, blamed);
+  }
+  const double open_slots = shares.open_slots - std::exchange(seat.open_slots, shares.open_slots);
   kind.open_slots += open_slots;
   if ((seat.causes & cause::memory_data) == 0) return;
   waited_for(seat.load).all_causes += open_slots / static_cast<double>(std::popcount(seat.causes));
@@ -257,11 +327,13 @@ void StallAccountant::Sums::end() {
   }
 }
 
-StallAccountant::StallAccountant(const Machine& machine, const Priorities& priorities)
-    : sums_(std::make_unique<Sums>(machine.core.issue_width, priorities)) {
+StallAccountant::StallAccountant(const Machine& machine, const Accounting& accounting)
+    : sums_(std::make_unique<Sums>(machine.core.issue_width, accounting)) {
   observer_.cycles = [sums = sums_.get()](const CycleState& state) { sums->see(state); };
   observer_.served = [sums = sums_.get()](std::uint64_t load, Level level) {
-    sums->waited_for(load).level = level;
+    Sums::Waited& waited = sums->waited_for(load);
+    waited.level = level;
+    waited.is_served = true;
   };
 }
 
@@ -271,8 +343,9 @@ const Observer& StallAccountant::observer() const { return observer_; }
 
 StallAccount StallAccountant::account(Result result) const {
   Sums sums = *sums_;
-  sums.end();
   StallAccount account;
+  account.timeline = sums.end_timeline();
+  sums.end();
   account.result = std::move(result);
   account.gsi = sums.gsi;
   account.all_causes = sums.all_causes;

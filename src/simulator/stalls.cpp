@@ -12,8 +12,6 @@ StallAccount account_stalls(const Machine& machine, const Trace& trace, const Op
   return accountant.account(simulate(machine, trace, options, &accountant.observer()));
 }
 
-namespace {
-
 void add(Breakdown& sum, const Breakdown& each, double share) {
   const auto add_all = [share](std::span<double> to, std::span<const double> from) {
     for (std::size_t i = 0; i < from.size(); ++i) to[i] += share * from[i];
@@ -25,6 +23,18 @@ void add(Breakdown& sum, const Breakdown& each, double share) {
   }
 }
 
+namespace {
+
+/// The units have been seen for the same time, so that their windows are the same.
+void add(Timeline& sum, const Timeline& each, double share) {
+  sum.window_cycles = each.window_cycles;
+  sum.windows.resize(each.windows.size());
+  for (std::size_t i = 0; i < each.windows.size(); ++i) {
+    add(sum.windows[i].gsi, each.windows[i].gsi, share);
+    sum.windows[i].flush_cycles = each.windows[i].flush_cycles;
+  }
+}
+
 StallAccount mean_of(const std::vector<StallAccount>& units) {
   StallAccount mean;
   const double share = 1.0 / static_cast<double>(units.size());
@@ -32,6 +42,7 @@ StallAccount mean_of(const std::vector<StallAccount>& units) {
   for (const StallAccount& each : units) {
     add(mean.gsi, each.gsi, share);
     add(mean.all_causes, each.all_causes, share);
+    add(mean.timeline, each.timeline, share);
     mean.warps.insert(mean.warps.end(), each.warps.begin(), each.warps.end());
     results.push_back(each.result);
   }
@@ -45,11 +56,11 @@ StallAccount mean_of(const std::vector<StallAccount>& units) {
 }  // namespace
 
 GridAccount account_units(const Machine& machine, const Trace& trace, std::uint64_t units,
-                          const Options& options, const Priorities& priorities) {
+                          const Options& options, const Accounting& accounting) {
   std::vector<std::unique_ptr<StallAccountant>> accountants;
   std::vector<const Observer*> observers;
   for (std::uint64_t unit = 0; unit < units; ++unit) {
-    accountants.push_back(std::make_unique<StallAccountant>(machine, priorities));
+    accountants.push_back(std::make_unique<StallAccountant>(machine, accounting));
     observers.push_back(&accountants.back()->observer());
   }
   std::vector<Result> results = simulate_units(machine, trace, units, options, observers);

@@ -170,6 +170,38 @@ class Charts(PageTest):
         self.assertEqual(again, title)
         self.check_quiet()
 
+    def test_parts_of_kernels_are_shown_of_one_at_a_time_and_the_time_goes_right(self) -> None:
+        run = stacks_run("--case", "utsd", "--nodes", "256", "--units", "3", "--view", "units,timeline")
+        page, _ = self.page("stacks-of-parts", [run])
+        self.open(page)
+        canvas = self.canvases(1)[0]
+        axis = "return Chart.getChart(arguments[0]).options.indexAxis"
+        names = "return Chart.getChart(arguments[0]).data.labels"
+        of = next(each for each in self.all(".choose")
+                  if each.get_attribute("textContent").startswith("of utsd"))
+        self.assertFalse(of.is_displayed())
+        toggles = {each.find_element(By.XPATH, "..").text: each for each in self.all(".toggle input")}
+        next(box for text, box in toggles.items() if "compute unit" in text).click()
+        self.assertEqual(self.js(names, canvas), [f"utsd, GPU coherence, unit {i}" for i in range(3)])
+        self.assertEqual(self.js(axis, canvas), "y")
+        self.assertTrue(of.is_displayed())
+        Select(of.find_element(By.CSS_SELECTOR, "select")).select_by_visible_text("utsd, ownership")
+        self.assertEqual(self.js(names, canvas), [f"utsd, ownership, unit {i}" for i in range(3)])
+        for end in self.ends_of_bars(canvas):
+            self.assertAlmostEqual(end, 1.0, places=3)
+        next(box for text, box in toggles.items() if "over the time" in text).click()
+        self.assertEqual(self.js(axis, canvas), "x")
+        windows = self.js(names, canvas)
+        self.assertIn(len(windows), range(24, 49))
+        self.assertRegex(windows[0], r"utsd, ownership, cycles 0 to \d+")
+        opacity, text = self.hover(canvas, 0, 0)
+        self.assertEqual(opacity, 1)
+        self.assertRegex(text, r"utsd, ownership, cycles 0 to \d+ \(\d+ cycles\) \| ")
+        next(box for text, box in toggles.items() if "one cause per cycle" in text
+             and "by" not in text and "over" not in text).click()
+        self.assertEqual(self.js(axis, canvas), "y")
+        self.check_quiet()
+
     def chart_of(self, probe: str) -> Any:
         self.await_ready()
         return self.all(f"#probe-{probe} canvas")[0]

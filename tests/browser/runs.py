@@ -125,10 +125,11 @@ def heat_map_run() -> Run:
     return run
 
 
-def stacks_run() -> Run:
-    """Bars with parts, in two views."""
-    made = subprocess.run([OPTIONS.program, "--device", "sim:gsi", "stalls", "--case", "implicit",
-                           "--json"], check=True, stdout=subprocess.PIPE)
+def stacks_run(*words: str) -> Run:
+    """Bars with parts, in two views, or what is asked for."""
+    asked = words or ("--case", "implicit")
+    made = subprocess.run([OPTIONS.program, "--device", "sim:gsi", "gsi", *asked, "--json"],
+                          check=True, stdout=subprocess.PIPE)
     return json.loads(made.stdout)
 
 

@@ -71,20 +71,6 @@ std::string fact_name(std::string_view view, const StallPart& part) {
 
 std::string unit_view(std::size_t unit) { return fmt::format("unit_{}_gsi", unit); }
 
-void add_facts(std::string_view view, const Breakdown& breakdown, Parameters& facts) {
-  for (const StallPart& part : stall_parts()) {
-    const double cycles = cycles_of(breakdown, part);
-    if (cycles != 0.0) facts.set(fact_name(view, part), cycles);
-  }
-}
-
-std::optional<std::uint64_t> count_in(const Parameters& facts, std::string_view name) {
-  const Value* const value = facts.find(name);
-  const auto* const count = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
-  if (count == nullptr || *count < 0) return std::nullopt;
-  return static_cast<std::uint64_t>(*count);
-}
-
 double number_in(const Parameters& facts, const std::string& name) {
   const Value* const value = facts.find(name);
   if (value == nullptr) return 0.0;
@@ -106,6 +92,20 @@ double cycles_of(const Breakdown& breakdown, const StallPart& part) {
   return part.place ? breakdown.parts(part.stall)[*part.place] : undivided(breakdown, part.stall);
 }
 
+void add_facts(std::string_view view, const Breakdown& breakdown, Parameters& facts) {
+  for (const StallPart& part : stall_parts()) {
+    const double cycles = cycles_of(breakdown, part);
+    if (cycles != 0.0) facts.set(fact_name(view, part), cycles);
+  }
+}
+
+std::optional<std::uint64_t> count_in(const Parameters& facts, std::string_view name) {
+  const Value* const value = facts.find(name);
+  const auto* const count = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
+  if (count == nullptr || *count < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(*count);
+}
+
 Parameters facts_of(const GridAccount& account) {
   const StallAccount& mean = account.mean;
   Parameters facts;
@@ -119,9 +119,6 @@ Parameters facts_of(const GridAccount& account) {
   return facts;
 }
 
-namespace {
-
-/// Nothing where it does not add up to so many cycles.
 std::optional<Breakdown> breakdown_in(const Parameters& facts, std::string_view view,
                                       std::uint64_t cycles) {
   Breakdown breakdown;
@@ -136,8 +133,6 @@ std::optional<Breakdown> breakdown_in(const Parameters& facts, std::string_view 
   return breakdown;
 }
 
-}  // namespace
-
 std::optional<StallAccount> account_in(const Parameters& facts) {
   const auto cycles = count_in(facts, "cycles");
   const auto flush = count_in(facts, "flush_cycles");
@@ -151,6 +146,17 @@ std::optional<StallAccount> account_in(const Parameters& facts) {
     account.*view.breakdown = *breakdown;
   }
   return account;
+}
+
+std::size_t units_told(const Parameters& facts) {
+  std::size_t units = 0;
+  const auto has_next = [&] {
+    return std::any_of(stall_parts().begin(), stall_parts().end(), [&](const StallPart& part) {
+      return facts.find(fact_name(unit_view(units), part)) != nullptr;
+    });
+  };
+  while (has_next()) ++units;
+  return units;
 }
 
 std::vector<Breakdown> units_in(const Parameters& facts, std::size_t units) {

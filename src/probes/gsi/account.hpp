@@ -2,8 +2,10 @@
 // The account of a simulated launch as facts of a point, and back.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "clprobe/run.hpp"
@@ -31,9 +33,22 @@ double cycles_of(const simulator::Breakdown& breakdown, const StallPart& part);
 /// units, of each GSI's view: "unit_0_gsi_memory_data_l2_cycles".
 Parameters facts_of(const simulator::GridAccount& account);
 
+/// Facts of one view: for what is not 0 "warp_3_memory_data_l2_cycles", where `view` is "warp_3".
+void add_facts(std::string_view view, const simulator::Breakdown& breakdown, Parameters& facts);
+
+/// What add_facts() kept. Nothing where it does not add up to so many cycles.
+std::optional<simulator::Breakdown> breakdown_in(const Parameters& facts, std::string_view view,
+                                                 std::uint64_t cycles);
+
+/// A whole number from 0 on; nothing where there is none.
+std::optional<std::uint64_t> count_in(const Parameters& facts, std::string_view name);
+
 /// What facts_of() kept of an account. Nothing where there is none, or where a view does not add
 /// up to its cycles: a damaged or edited document.
 std::optional<simulator::StallAccount> account_in(const Parameters& facts);
+
+/// Of how many compute units facts_of() kept a view of each; 0 where there was one.
+std::size_t units_told(const Parameters& facts);
 
 /// What facts_of() kept of several compute units: GSI's view of each. Nothing where there is one,
 /// or where a unit's does not add up to the cycles.

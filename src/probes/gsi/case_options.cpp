@@ -94,6 +94,7 @@ CaseOptions read_options(const Request& request) {
   read.store_entries = own.number("store-buffer");
   read.cycle_priority = joined(own.words("priority"));
   read.instruction_priority = joined(own.words("instruction-priority"));
+  read.views = joined(own.words("view"));
   return read;
 }
 
@@ -104,6 +105,10 @@ std::string find_idle_option(const CaseOptions& read) {
   const bool searches = has("uts") || has("utsd");
   if (read.units && !searches && !read.has_launch) {
     return "--units: only uts, utsd and traces of a whole launch have it";
+  }
+  const bool has_units = searches || has(compute_case) || read.has_launch;
+  if (read.views && read.views->find(units_word) != std::string::npos && !has_units) {
+    return "--view units: only uts, utsd, compute and traces of a whole launch have several";
   }
   const std::array of_searches{std::pair("nodes", read.nodes.has_value()),
                                std::pair("warps", read.warps.has_value()),

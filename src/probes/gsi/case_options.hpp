@@ -25,6 +25,11 @@ inline constexpr std::string_view owned_atomics_word = "owned-atomics";
 inline constexpr std::string_view fifo_word = "s-fifo";
 inline constexpr std::array<std::string_view, 2> what_if_words{owned_atomics_word, fifo_word};
 inline constexpr std::array<std::string_view, 5> object_words{"4", "8", "16", "32", "64"};
+inline constexpr std::string_view units_word = "units";
+inline constexpr std::string_view sub_groups_word = "sub-groups";
+inline constexpr std::string_view timeline_word = "timeline";
+inline constexpr std::array<std::string_view, 3> view_words{units_word, sub_groups_word,
+                                                            timeline_word};
 inline constexpr std::array<std::string_view, simulator::Priorities::count> stall_words{
     "idle",         "control",           "synchronization", "memory-data", "memory-structural",
     "compute-data", "compute-structural"};
@@ -180,6 +185,14 @@ inline constexpr Option case_options[]{
                 "left out follow in the thesis's order: idle, control, synchronization, "
                 "memory-data, memory-structural, compute-data, compute-structural.",
      .value = Choices{stall_words}},
+    {.name = "view",
+     .value_name = "LIST",
+     .summary = "bars of parts of each kernel besides",
+     .details =
+         "Bars of parts of each kernel besides, as a comma list: of each compute unit (`units`), "
+         "of each sub-group (`sub-groups`), of each of 24 to 48 windows of the time one after the "
+         "other (`timeline`). Default: none.",
+     .value = Choices{view_words}},
     {.name = "trace",
      .value_name = "FILE",
      .summary = "trace of a kernel of your own to simulate",
@@ -215,6 +228,7 @@ struct CaseOptions {
   std::optional<std::uint64_t> store_entries{};
   std::optional<std::string> cycle_priority{};        ///< words, with commas between
   std::optional<std::string> instruction_priority{};  ///< the same
+  std::optional<std::string> views{};                 ///< the same
 };
 CaseOptions read_options(const Request& request);
 

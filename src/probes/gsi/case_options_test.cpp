@@ -74,10 +74,10 @@ TEST_CASE("what was typed is what is simulated") {
   CHECK_FALSE(owning.synchronization.stores_pass_releases);
   CHECK(plan.points.back().series == "implicit, stash, 48 MSHRs");
   const SimulatedWork work = probe.trace(machine, plan.points.back());
-  CHECK(work.priorities.cycle[0] == simulator::Stall::control);
-  CHECK(work.priorities.cycle[1] == simulator::Stall::idle);
-  CHECK(work.priorities.cycle[2] == simulator::Stall::memory_structural);
-  CHECK(work.priorities.instruction == simulator::Priorities{}.instruction);
+  CHECK(work.accounting.priorities.cycle[0] == simulator::Stall::control);
+  CHECK(work.accounting.priorities.cycle[1] == simulator::Stall::idle);
+  CHECK(work.accounting.priorities.cycle[2] == simulator::Stall::memory_structural);
+  CHECK(work.accounting.priorities.instruction == simulator::Priorities{}.instruction);
   CHECK_FALSE(probe.find_problem(plan.points[2]));
   Point point = plan.points[2];
   point.parameters.set("units", std::int64_t{65});
@@ -108,6 +108,11 @@ TEST_CASE("what was typed and has no effect is an error") {
         "--object-bytes: only implicit has it");
   CHECK(problem("what-if", std::vector<std::string>{"s-fifo"}, {"implicit"}) ==
         "--what-if: only uts and utsd have it");
+  const std::vector<std::string> by_unit{"timeline", "units"};
+  CHECK(problem("view", by_unit, {"implicit"}) ==
+        "--view units: only uts, utsd, compute and traces of a whole launch have several");
+  CHECK(problem("view", by_unit, {"implicit", "compute"}).empty());
+  CHECK(problem("view", std::vector<std::string>{"timeline"}, {"implicit"}).empty());
   CHECK(problem("local-queue", std::uint64_t{4}, {"uts"}) == "--local-queue: only utsd has it");
   CHECK(problem("store-buffer", std::uint64_t{4}, {"compute"}) ==
         "--store-buffer: compute uses no memory");

@@ -130,7 +130,7 @@ Point finish(Point point, std::uint64_t mshr_entries, const CaseOptions& options
   if (mshr_entries != 0) {
     point.parameters.set("mshr_entries", static_cast<std::int64_t>(mshr_entries));
   }
-  write_priorities(options, point);
+  write_accounting(options, point);
   return point;
 }
 
@@ -268,12 +268,20 @@ Machine machine_for(const Machine& machine, const Point& point) {
   return changed;
 }
 
-simulator::Priorities priorities_of(const Point& point) {
-  return priorities_of(point.parameters.text_or(cycle_priority, ""),
-                       point.parameters.text_or(instruction_priority, ""));
+simulator::Accounting accounting_of(const Point& point) {
+  // As many columns as fit a narrow terminal.
+  constexpr std::size_t max_windows = 48;
+  return {.priorities = priorities_of(point.parameters.text_or(cycle_priority, ""),
+                                      point.parameters.text_or(instruction_priority, "")),
+          .max_windows = shows(point, timeline_word) ? max_windows : 0};
 }
 
-void write_priorities(const CaseOptions& options, Point& point) {
+bool shows(const Point& point, std::string_view view) {
+  return point.parameters.text_or("views", "").find(view) != std::string::npos;
+}
+
+void write_accounting(const CaseOptions& options, Point& point) {
+  if (options.views) point.parameters.set("views", *options.views);
   if (options.cycle_priority) {
     point.parameters.set(std::string(cycle_priority), *options.cycle_priority);
   }

@@ -26,10 +26,12 @@ Implicit implicit_of(const Point& point);
 /// `machine` as the point has it.
 simulator::Machine machine_for(const simulator::Machine& machine, const Point& point);
 
-/// By which its cycles are accounted: those of the thesis where the point says nothing.
-simulator::Priorities priorities_of(const Point& point);
-/// Lets a point say it, of a case or a trace.
-void write_priorities(const CaseOptions& options, Point& point);
+/// Whether a view of parts of the kernel was asked for: one of view_words.
+bool shows(const Point& point, std::string_view view);
+/// By which priorities, and with which timeline.
+simulator::Accounting accounting_of(const Point& point);
+/// What was asked for of these, as parameters.
+void write_accounting(const CaseOptions& options, Point& point);
 
 /// The first number or word that no point of a case can have.
 std::optional<PointProblem> find_case_problem(const Point& point);

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/gsi/findings.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "clprobe/stacks.hpp"
 #include "probes/gsi/account.hpp"
+#include "probes/gsi/case_options.hpp"
 #include "probes/gsi/cases.hpp"
+#include "probes/gsi/details.hpp"
 #include "probes/shared/finding.hpp"
 
 namespace clprobe::gsi {
@@ -22,16 +29,41 @@ Finding exactly(Finding finding, double value) {
   return finding;
 }
 
-void add_view(const CaseRun& run, const simulator::Breakdown& breakdown, std::string_view view,
+/// A bar of `all.cycles`, in one view.
+void add_view(const std::string& bar, const Detail& all, std::string_view view,
               std::vector<Finding>& findings) {
-  const auto all = static_cast<double>(run.account.result.cycles);
   const auto add = [&](std::string_view label, double cycles) {
     if (cycles == 0.0) return;
-    findings.push_back(exactly(finding_of(stack_part_name, run.name, "share", view), cycles / all));
+    findings.push_back(exactly(finding_of(stack_part_name, bar, "share", view),
+                               cycles / static_cast<double>(all.cycles)));
     findings.back().label = label;
   };
-  for (const StallPart& part : stall_parts()) add(part.label, cycles_of(breakdown, part));
-  add(flush_label, static_cast<double>(run.account.flush_cycles));
+  for (const StallPart& part : stall_parts()) add(part.label, cycles_of(all.breakdown, part));
+  add(flush_label, static_cast<double>(all.flush_cycles));
+}
+
+void add_time(const std::string& bar, std::uint64_t cycles, std::vector<Finding>& findings) {
+  findings.push_back(exactly(finding_of(stack_time_name, bar, "cycles", "simulation"),
+                             static_cast<double>(cycles)));
+  findings.back().source = Source::measured;
+}
+
+struct DetailView {
+  std::string_view word;
+  std::string_view view;
+};
+constexpr std::array detail_views{DetailView{units_word, stack_view_units},
+                                  DetailView{sub_groups_word, stack_view_sub_groups},
+                                  DetailView{timeline_word, stack_view_timeline}};
+
+void add_details(const Point& point, const CaseRun& run, std::vector<Finding>& findings) {
+  for (const DetailView& each : detail_views) {
+    for (const Detail& detail : details_in(point, run, each.word)) {
+      const std::string bar = fmt::format("{}, {}", run.name, detail.what);
+      add_time(bar, detail.cycles, findings);
+      add_view(bar, detail, each.view, findings);
+    }
+  }
 }
 
 /// What single units have of a part that any of them has.
@@ -52,11 +84,13 @@ void add_units(const CaseRun& run, const StallPart& part, std::vector<Finding>& 
 
 void add_stacks(const CaseRun& run, std::vector<Finding>& findings) {
   if (run.account.result.cycles == 0) return;
-  findings.push_back(exactly(finding_of(stack_time_name, run.name, "cycles", "simulation"),
-                             static_cast<double>(run.account.result.cycles)));
-  findings.back().source = Source::measured;
-  add_view(run, run.account.gsi, stack_view_gsi, findings);
-  add_view(run, run.account.all_causes, stack_view_all_causes, findings);
+  add_time(run.name, run.account.result.cycles, findings);
+  Detail all{.cycles = run.account.result.cycles,
+             .flush_cycles = run.account.flush_cycles,
+             .breakdown = run.account.gsi};
+  add_view(run.name, all, stack_view_gsi, findings);
+  all.breakdown = run.account.all_causes;
+  add_view(run.name, all, stack_view_all_causes, findings);
   for (const StallPart& part : stall_parts()) add_units(run, part, findings);
 }
 
@@ -83,9 +117,9 @@ Findings analyse(std::span<const Point> points) {
   for (const Point& point : points) {
     if (point.samples.empty()) continue;
     if (const auto account = account_in(point.facts)) {
-      const auto units = static_cast<std::size_t>(point.parameters.integer_or("units", 1));
-      runs.push_back({point.series, *account, units_in(point.facts, units)});
+      runs.push_back({point.series, *account, units_in(point.facts, units_told(point.facts))});
       add_stacks(runs.back(), found.findings);
+      add_details(point, runs.back(), found.findings);
     } else {
       found.findings.push_back(
           without_value(stack_part_name, point.series, "",

@@ -23,6 +23,7 @@
 #include "probes/gsi/case_options.hpp"
 #include "probes/gsi/case_points.hpp"
 #include "probes/gsi/cases.hpp"
+#include "probes/gsi/details.hpp"
 #include "probes/gsi/findings.hpp"
 #include "probes/gsi/traces.hpp"
 #include "probes/shared/fields.hpp"
@@ -121,7 +122,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   const Machine machine = machine_of(device);
   const CaseOptions options = read_options(request);
   plan.points = trace_points(machine, request, options);
-  for (Point& point : plan.points) write_priorities(options, point);
+  for (Point& point : plan.points) write_accounting(options, point);
   for (const std::string& name : options.cases) {
     if (std::string problem = why_unsupported(machine, name, options); !problem.empty()) {
       plan.findings.push_back(not_measured(stack_part_name, name, std::move(problem)));
@@ -169,7 +170,8 @@ void witness_search(SimulatedWork& work, const Machine& machine, const TreeSearc
 
 SimulatedWork trace(const Machine& machine, const Point& point) {
   if (auto own = trace_work(point)) {
-    own->priorities = priorities_of(point);
+    own->account = facts_for(point);
+    own->accounting = accounting_of(point);
     return *std::move(own);
   }
   const Machine changed = machine_for(machine, point);
@@ -187,8 +189,8 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
     };
   }
   work.machine = changed;
-  work.account = facts_of;
-  work.priorities = priorities_of(point);
+  work.account = facts_for(point);
+  work.accounting = accounting_of(point);
   return work;
 }
 

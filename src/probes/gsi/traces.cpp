@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "clprobe/trace_file.hpp"
-#include "probes/gsi/account.hpp"
 #include "probes/shared/fields.hpp"
 
 namespace clprobe::gsi {
@@ -85,7 +84,6 @@ std::optional<SimulatedWork> trace_work(const Point& point) {
   const auto shape = shape_of<TraceShape>(point);
   work.given = shape.sha256;
   work.units = shape.units.value_or(1);
-  work.account = facts_of;
   return work;
 }
 

@@ -369,7 +369,7 @@ export function drawCurves(chart, place, devices) {
   files.append(element("span", { className: "hint", textContent:
     "Draw across the chart to zoom (or Ctrl and wheel); a double click shows all." }));
   place.append(curves.controls(), box, said, files, curves.table.details);
-  withKeys(canvas, curves.graph, said, (set, p) => `${set.label}, ${p.place}: ${p.sentence}`);
+  withKeys(canvas, curves, said, (set, p) => `${set.label}, ${p.place}: ${p.sentence}`);
   withZoom(canvas, box, curves);
   curves.refresh();
   return curves;

@@ -181,7 +181,7 @@ export function drawHeatMap(chart, place, devices) {
   const scale = element("div", { className: "scale" },
                         map.ends[0], element("span", { className: "bar-of-colour" }), map.ends[1]);
   place.append(...map.controls(), box, scale, said, pictureButtons(map), map.table.details);
-  withKeys(canvas, map.graph, said, (_, p) => `${map.where(p)}: ${p.sentence}`);
+  withKeys(canvas, map, said, (_, p) => `${map.where(p)}: ${p.sentence}`);
   map.refresh();
   return map;
 }

@@ -13,7 +13,8 @@ const roundUp = (share) => Math.ceil(Math.round(share * 1e6) / 1e4) / 100;
 
 // Round numbers of per cent, 0 and 100 among them.
 function percentTicks(axis) {
-  const room = Math.max(2, Math.floor(axis.chart.width / 90));
+  const length = axis.isHorizontal() ? axis.chart.width / 90 : axis.chart.height / 50;
+  const room = Math.max(2, Math.floor(length));
   const step = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000]
     .find((n) => 100 * (axis.max - axis.min) / n <= room) || 20000;
   const ticks = [];
@@ -44,6 +45,8 @@ class Stacks {
     if (!(this.view in chart.views)) this.view = 0;
     // The bar whose time is 100 %; none: each bar's own.
     this.whole = chart.stacks[Number(stored(`${this.key}.whole`) || -1)] || null;
+    // Of which kernel bars of parts are shown.
+    this.kernel = Number(stored(`${this.key}.kernel`)) || 0;
     this.bars = [];
     this.causes = new Causes(chart, this.key, () => this.refresh());
     this.legend = element("ul", { className: "legend" });
@@ -55,24 +58,39 @@ class Stacks {
     return this.isOne ? stack.series : `${this.devices[stack.device]}, ${stack.series}`;
   }
 
-  where({ y }) {
-    const { time } = this.bars[y];
-    return this.name(this.bars[y]) + (time ? ` (${time})` : "");
+  // Whether the bars are parts of kernels; and windows of the time, which goes from left to right.
+  hasParts() { return this.chart.parts[this.view] !== ""; }
+  isTimeline() { return this.chart.parts[this.view] === "timeline"; }
+
+  // The axis of the shares, and that of the bars.
+  axes() { return this.isTimeline() ? ["y", "x"] : ["x", "y"]; }
+
+  // Beside a bar: its name, of a part what of its kernel it is, of a window where it begins.
+  label(bar) {
+    if (this.isTimeline()) return bar.part.split(" ")[1];
+    return this.hasParts() ? bar.part : inLines(this.name(bar), this.box.clientWidth);
+  }
+
+  where(point) {
+    const bar = this.bars[point[this.axes()[1]]];
+    return this.name(bar) + (bar.time ? ` (${bar.time})` : "");
   }
 
   draw(canvas) {
-    const names = (_, i) => inLines(this.name(this.bars[i]), this.box.clientWidth);
+    const [shares, names] = this.axes();
+    this.drawn = shares;
     return new Chart(canvas, {
       type: "bar",
       data: { datasets: this.sets },
       options: {
-        animation: false, maintainAspectRatio: false, parsing: false, indexAxis: "y",
+        animation: false, maintainAspectRatio: false, parsing: false, indexAxis: names,
         interaction: { mode: "nearest", axis: "xy", intersect: true },
         scales: {
-          x: { ...axisOf({ ...this.chart.x, type: "linear" }), stacked: true,
-               afterBuildTicks: (axis) => { axis.ticks = percentTicks(axis); } },
-          y: { type: "category", stacked: true, grid: { display: false },
-               ticks: { autoSkip: false, callback: names } },
+          [shares]: { ...axisOf({ ...this.chart.x, type: "linear" }), axis: shares, stacked: true,
+                      afterBuildTicks: (axis) => { axis.ticks = percentTicks(axis); } },
+          [names]: { type: "category", axis: names, stacked: true, grid: { display: false },
+                     ticks: { autoSkip: this.isTimeline(), maxRotation: 0,
+                              callback: (_, i) => this.label(this.bars[i]) } },
         },
         plugins: {
           legend: { display: false },
@@ -96,14 +114,18 @@ class Stacks {
   }
 
   hasWhole() {
-    return this.whole !== null && this.causes.shareOf(this.whole) > 0;
+    return this.whole !== null && !this.hasParts() && this.causes.shareOf(this.whole) > 0;
   }
 
   fillSets() {
+    const [shares, names] = this.axes();
+    const thick = this.isTimeline() ? 1 : undefined;
     this.sets.forEach((set, i) => {
-      set.data = this.bars.flatMap((bar, y) => this.causes.pointsOf(bar)
+      set.data = this.bars.flatMap((bar, at) => this.causes.pointsOf(bar)
         .filter((p) => p.label === i)
-        .map((p) => ({ x: p.share * this.lengthOf(bar), y, sentence: sentenceOfPart(p) })));
+        .map((p) => ({ [shares]: p.share * this.lengthOf(bar), [names]: at,
+                       sentence: sentenceOfPart(p) })));
+      set.barPercentage = set.categoryPercentage = thick;
       set.backgroundColor = this.causes.inkOf(i);
       set.borderColor = colour("quiet");  // which every fill may stand beside, in both schemes
     });
@@ -115,24 +137,47 @@ class Stacks {
       .reduce((sum, p) => sum + Math.max(0, sign * p.share), 0)));
   }
 
-  refresh() {
+  chooseBars() {
     this.bars = this.chart.stacks.filter((s) => s.view === this.view);
-    if (this.whole && !this.bars.includes(this.whole)) {
+    this.kernelPart.hidden = !this.hasParts();
+    if (this.hasParts()) {
+      this.bars = this.bars.filter((bar) => bar.kernel === this.kernel);
+    } else if (this.whole && !this.bars.includes(this.whole)) {
       this.whole = this.bars.find((bar) => bar.series === this.whole.series) || null;
+    }
+  }
+
+  // Of windows a column each; of other parts thinner rows than of kernels, of which there are few.
+  height() {
+    if (this.isTimeline()) return 340;
+    const ofKernel = this.box.clientWidth < narrow ? 46 : 30;
+    return 60 + (this.hasParts() ? 18 : ofKernel) * Math.max(this.bars.length, 4);
+  }
+
+  titleOfShares() {
+    const what = this.causes.whole();
+    if (this.hasWhole()) return `share of the ${what} of ${this.name(this.whole)}`;
+    return this.isTimeline() ? `share of ${what}` : `share of each bar's own ${what}`;
+  }
+
+  refresh() {
+    this.chooseBars();
+    if (this.drawn !== this.axes()[0]) {
+      this.graph.destroy();
+      this.graph = this.draw(this.canvas);
     }
     this.fillSets();
     this.graph.data.labels = this.bars.map((bar) => this.name(bar));
-    const { scales: { x, y }, plugins } = this.graph.options;
-    x.min = -roundUp(this.reach(-1));
-    x.max = Math.max(1, roundUp(this.reach(1)));
-    x.title = { display: true, text: this.hasWhole()
-      ? `share of the ${this.causes.whole()} of ${this.name(this.whole)}`
-      : `share of each bar's own ${this.causes.whole()}` };
-    colourAxis(x);
-    colourTexts(y);
+    const { scales, plugins } = this.graph.options;
+    const [shares, names] = this.axes().map((axis) => scales[axis]);
+    shares.min = -roundUp(this.reach(-1));
+    shares.max = Math.max(1, roundUp(this.reach(1)));
+    shares.title = { display: true, text: this.titleOfShares() };
+    names.title = { display: this.isTimeline(), text: "from cycle" };
+    colourAxis(shares);
+    colourTexts(names);
     Object.assign(plugins.tooltip, tooltipStyle());
-    const row = this.box.clientWidth < narrow ? 46 : 30;
-    this.box.style.height = `${60 + row * Math.max(this.bars.length, 4)}px`;
+    this.box.style.height = `${this.height()}px`;
     this.fillLegend();
     this.graph.update("none");
     this.table.refresh();
@@ -161,9 +206,24 @@ class Stacks {
     return choice("Show", `view-${probe}`, [...views.keys()], nameOf, show, this.view).part;
   }
 
+  // Whose parts are shown.
+  kernelGroup() {
+    const select = element("select", {}, ...this.chart.kernels.map((kernel, i) =>
+      element("option", { value: i, textContent: this.isOne ? kernel.series : this.name(kernel),
+                          selected: i === this.kernel })));
+    select.addEventListener("change", () => {
+      this.kernel = Number(select.value);
+      store(`${this.key}.kernel`, this.kernel || null);
+      this.refresh();
+    });
+    this.kernelPart = element("label", { className: "choose" }, "of ", select);
+    return this.kernelPart;
+  }
+
   // Bars of one kernel in several ways are best seen beside one of them.
   wholeGroup() {
-    const timed = this.chart.stacks.filter((s) => s.view === this.view && s.duration);
+    const view = this.hasParts() ? 0 : this.view;
+    const timed = this.chart.stacks.filter((s) => s.view === view && s.duration);
     const own = element("option", { value: "", textContent: "each bar's own" });
     const select = element("select", {}, own, ...timed.map((s) => element("option", {
       value: this.chart.stacks.indexOf(s), textContent: this.name(s),
@@ -177,7 +237,9 @@ class Stacks {
   }
 
   controls() {
+    const kernel = this.kernelGroup();
     const parts = this.chart.views.length > 1 ? [this.viewsGroup()] : [];
+    if (this.chart.kernels.length) parts.push(kernel);
     const causes = this.causes.part();
     if (causes) parts.push(causes);
     if (this.chart.stacks.some((s) => s.duration)) parts.push(this.wholeGroup());
@@ -190,9 +252,10 @@ class Stacks {
       title: `${this.chart.probe}: ${this.chart.views[this.view]}, ${this.causes.whole()}`,
       legend: this.causes.legend(),
       after: (group, make) => {
-        const { scales: { x }, chartArea: { top, bottom } } = this.graph;
-        const at = x.getPixelForValue(0);
-        group.append(make("path", { d: `M${at} ${top}V${bottom}`, stroke: colour("ink") }));
+        const { scales, chartArea: { left, right, top, bottom } } = this.graph;
+        const at = scales[this.axes()[0]].getPixelForValue(0);
+        const d = this.isTimeline() ? `M${left} ${at}H${right}` : `M${at} ${top}V${bottom}`;
+        group.append(make("path", { d, stroke: colour("ink") }));
       },
     };
   }
@@ -212,6 +275,7 @@ export function drawStacks(chart, place, devices) {
   const { canvas, said, box } = stage(`Where the time of ${chart.stacks.length} bars goes, ` +
     "stacked by cause. Arrow keys read the parts; a table follows.");
   stacks.box = box;
+  stacks.canvas = canvas;
   stacks.graph = stacks.draw(canvas);
   const titles = { timeText: "time", appText: "of the app" };
   stacks.table = tableBehind(
@@ -219,7 +283,7 @@ export function drawStacks(chart, place, devices) {
     () => stacks.rows());
   place.append(...stacks.controls(), box, stacks.legend, said, pictureButtons(stacks),
                stacks.table.details);
-  withKeys(canvas, stacks.graph, said,
+  withKeys(canvas, stacks, said,
            (set, p) => `${stacks.where(p)}, ${set.label}: ${p.sentence}`);
   stacks.refresh();
   return stacks;

@@ -20,11 +20,13 @@ function activate(graph, set, at) {
   graph.update("none");
 }
 
-// Arrow keys do what the pointer does, and what is shown is also said.
-export function withKeys(canvas, graph, said, sentence) {
+// Arrow keys do what the pointer does, and what is shown is also said. `view` has the graph, which
+// may be another one later.
+export function withKeys(canvas, view, said, sentence) {
   let set = 0;
   let at = -1;
   canvas.addEventListener("keydown", (event) => {
+    const { graph } = view;
     const sets = graph.data.datasets.map((_, i) => i).filter((i) => graph.isDatasetVisible(i));
     if (!sets.length || !event.key.startsWith("Arrow")) return;
     event.preventDefault();

@@ -164,7 +164,7 @@ TEST_CASE("priorities move cycles from one type to another, and none away") {
   Priorities asked;
   std::reverse(asked.cycle.begin(), asked.cycle.end());
   const Breakdown usual = account_units(machine, trace, 1).mean.gsi;
-  const Breakdown other = account_units(machine, trace, 1, {}, asked).mean.gsi;
+  const Breakdown other = account_units(machine, trace, 1, {}, {.priorities = asked}).mean.gsi;
   CHECK(usual.of(Stall::compute_data) == 0.0);
   CHECK(other.of(Stall::compute_data) > 100.0);
   CHECK(other.of(Stall::none) == usual.of(Stall::none));

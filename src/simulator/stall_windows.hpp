@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// GSI's view over the time, in windows that become twice as long when there are too many of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "clprobe/stalls.hpp"
+
+namespace clprobe::simulator {
+
+class StallWindows {
+ public:
+  /// The level that served a load; nothing where that is not known yet.
+  using LevelOf = std::function<std::optional<Level>(std::uint64_t load)>;
+
+  /// `max_windows`: 0, for none, or an even number.
+  explicit StallWindows(std::size_t max_windows) : max_windows_(max_windows) {}
+
+  [[nodiscard]] bool are_asked_for() const { return max_windows_ != 0; }
+  /// How many more cycles are in the window that is open; as many as there are, without windows.
+  [[nodiscard]] std::uint64_t cycles_left() const {
+    return max_windows_ == 0 ? ~std::uint64_t{0} : window_cycles_ - open_cycles_;
+  }
+  /// So many cycles of the open window are over, at most cycles_left(). Whether it is full, and
+  /// close() is to be called.
+  bool pass(std::uint64_t cycles);
+  /// Of a window's cycles so many waited for a load, whose level may be told later.
+  void wait(std::uint64_t load, double cycles);
+  void flush(std::uint64_t cycles) { open_.flush_cycles += cycles; }
+  /// What the open window has besides, of memory data all but the levels.
+  void close(const Breakdown& gsi, const LevelOf& level_of);
+  /// Closes the last one, if something is in it.
+  Timeline end(const Breakdown& gsi, const LevelOf& level_of);
+
+ private:
+  struct Wait {
+    std::uint64_t load{0};
+    double cycles{0.0};
+  };
+  struct Window {
+    Breakdown gsi{};
+    std::uint64_t flush_cycles{0};
+    std::vector<Wait> waits{};
+  };
+  /// Gives the levels what waited for loads that have been served.
+  static void settle(Window& window, const LevelOf& level_of);
+  void halve(const LevelOf& level_of);
+
+  std::size_t max_windows_;
+  std::uint64_t window_cycles_{1};
+  std::uint64_t open_cycles_{0};
+  Window open_{};
+  std::vector<Window> windows_{};
+};
+
+}  // namespace clprobe::simulator
