@@ -11,6 +11,7 @@
 #include "analysis/judge.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/statistics.hpp"
+#include "clprobe/virtual_host.hpp"
 
 namespace clprobe {
 namespace {
@@ -168,9 +169,7 @@ void leave_to_several_runs(const ComparedFinding& baseline, const ComparedFindin
     judged.reason += "; but that may be of one run: compare several a side";
   } else if (may_be_of_others(baseline, other, judged)) {
     judged.left_open = std::exchange(judged.verdict, Verdict::unclear);
-    judged.reason +=
-        "; but others on a virtual machine's host may do that for all of a run: compare several a "
-        "side";
+    judged.reason += fmt::format("; but {}: compare several a side", others_on_host);
   }
 }
 

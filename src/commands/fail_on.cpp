@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "clprobe/comparison_report.hpp"
+#include "clprobe/virtual_host.hpp"
 #include "commands/commands.hpp"
 #include "terminal/complain.hpp"
 #include "text/text.hpp"
@@ -77,9 +78,9 @@ std::string explain_gaps(const std::vector<MissingPart>& gaps, std::span<const R
 /// one run a side leaves open.
 std::string explain_open(const std::vector<ComparedPlace>& open, const Comparison& comparison,
                          std::span<const RunDigest> runs) {
-  return change_text(comparison, runs, open.front()) + and_more(open.size()) +
-         ", but others on a virtual machine's host may do that for all of a run: compare several "
-         "runs a side, or live";
+  return fmt::format("{}{}, but {}: compare several runs a side, or live",
+                     change_text(comparison, runs, open.front()), and_more(open.size()),
+                     others_on_host);
 }
 
 int undecided(const std::string& why) {

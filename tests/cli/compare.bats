@@ -64,6 +64,23 @@ slower() {
   [ "$status" -eq 0 ]
 }
 
+@test "what the device has no more decides before what one run a side leaves open" {
+  jq '.host.is_virtual = true | .device.type = "cpu"
+    | .results[].points |= map(if .series == "local" then .facts.follow_up = 1 else . end)' old.json >here.json
+  mv here.json old.json
+  slower 1.5 slower.json
+  jq '.results[] |= (.points |= map(select(.series != "local")) | .findings += [{"name": "latency",
+    "series": "local", "source": "reported", "method": "plan", "reason": "no local memory"}])' slower.json >new.json
+  clprobe compare old.json new.json --fail-on changed
+  [ "$status" -eq 4 ]
+  [[ $stderr == *'different: latency local 1 latency'* ]]
+  [[ $stderr != *"virtual machine's host"* ]]
+  # That it is gone is not worse, so that what is open is all there is.
+  clprobe compare old.json new.json --fail-on worse
+  [ "$status" -eq 5 ]
+  [[ $stderr == *"virtual machine's host"* ]]
+}
+
 @test "every format, and files of -o" {
   slower 1.2 new.json
   clprobe compare old.json new.json --json -o c.csv -o c.md -o c.txt

@@ -16,6 +16,7 @@
 #include "probes/bandwidth/shape.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/first_level.hpp"
 
 namespace clprobe::bandwidth {
 namespace {
@@ -73,19 +74,6 @@ Finding capacity_finding(std::string_view series, int number, const Level& level
   return finding;
 }
 
-/// A level that was measured and has no plateau keeps its number: the second is not the first.
-int number_of_first(std::span<const CurvePoint> curve, const std::vector<Level>& levels) {
-  return faster_than_first(curve, levels) ? 2 : 1;
-}
-
-Finding lost_first_level(std::string_view series, const CurvePoint& faster) {
-  Finding finding = of_level("bandwidth", series, 1, rate_unit);
-  finding.reason = fmt::format("no plateau, but {} has {}: measure more sizes",
-                               format_bytes({static_cast<std::uint64_t>(faster.working_set_bytes)}),
-                               format_rate(ns_per_second / faster.latency));
-  return finding;
-}
-
 void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& device,
                 std::span<const CurvePoint> curve, const std::vector<Level>& levels) {
   if (levels.empty()) {
@@ -96,8 +84,12 @@ void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& dev
     found.findings.push_back(std::move(none));
     return;
   }
-  if (const auto faster = faster_than_first(curve, levels)) {
-    found.findings.push_back(lost_first_level(series.name, *faster));
+  const auto said = [](const CurvePoint& faster) {
+    return fmt::format("has {}", format_rate(ns_per_second / faster.latency));
+  };
+  Finding first = of_level("bandwidth", series.name, 1, rate_unit);
+  if (auto lost = lost_first_level(curve, levels, std::move(first), said)) {
+    found.findings.push_back(std::move(*lost));
   }
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const int number = static_cast<int>(i) + number_of_first(curve, levels);

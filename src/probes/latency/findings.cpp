@@ -18,6 +18,7 @@
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/first_level.hpp"
 
 namespace clprobe::latency {
 namespace {
@@ -77,14 +78,6 @@ Finding step_finding(std::string_view series, int number, const Level& level, co
   return finding;
 }
 
-Finding lost_first_level(std::string_view series, const CurvePoint& faster) {
-  Finding finding = of_level("latency", series, 1, "seconds");
-  finding.reason = fmt::format("no plateau, but {} takes {}: measure more sizes",
-                               format_bytes({static_cast<std::uint64_t>(faster.working_set_bytes)}),
-                               format_seconds(faster.latency / ns_per_second));
-  return finding;
-}
-
 /// What follows the last plateau where the latency rises on: pages whose translations no longer
 /// fit, or a cache that others use as well. It is no level, and all that is known of memory.
 void add_beyond(Findings& found, std::string_view series, const Level& last,
@@ -119,12 +112,16 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
         fmt::format("no plateau in {}: measure more sizes", format_count(curve.size(), "point"))));
     return;
   }
-  // A level that was measured and has no plateau keeps its number: the second is not the first.
-  const auto faster = faster_than_first(curve, levels);
-  if (faster) found.findings.push_back(lost_first_level(series, *faster));
+  const auto said = [](const CurvePoint& faster) {
+    return fmt::format("takes {}", format_seconds(faster.latency / ns_per_second));
+  };
+  Finding first = of_level("latency", series, 1, "seconds");
+  if (auto lost = lost_first_level(curve, levels, std::move(first), said)) {
+    found.findings.push_back(std::move(*lost));
+  }
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const Level& level = levels[i];
-    const int number = static_cast<int>(i) + (faster ? 2 : 1);
+    const int number = static_cast<int>(i) + number_of_first(curve, levels);
     Finding time = of_level("latency", series, number, "seconds");
     time.value = level.latency / ns_per_second;
     time.low = level.latency_interval.low / ns_per_second;
