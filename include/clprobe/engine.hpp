@@ -136,6 +136,9 @@ class Measuring {
   /// then visits once more every point that is not yet known well enough, a few that are left as
   /// often as is allowed.
   void pass();
+  /// Instead of passes: plans, and visits no point but the references, when it is asked to look
+  /// again: those alone that are kept, each for a hundredth of the time at most.
+  void watch();
   /// Visits the points of a probe that is done once more, if that takes little of the run's time:
   /// what took a second saw nothing of what disturbs a run of a minute. Returns whether it did.
   bool visit_again();
@@ -143,7 +146,7 @@ class Measuring {
   /// best where it is looked for all along. It takes nothing of the probe's time.
   void look_again(std::chrono::seconds between);
   /// The same, of those alone that are kept and need not be prepared anew.
-  void look_at_kept(std::chrono::seconds between);
+  void look_at_kept(std::chrono::milliseconds between);
   /// What they took until now.
   [[nodiscard]] const std::vector<Reference>& references() const;
   /// Whether there is nothing left to do, or no time for it.

@@ -100,6 +100,12 @@ struct Plan {
   /// Whether the points stand in the order in which they are to be visited first, so that time cuts
   /// off what matters least. Else the engine shuffles them.
   bool is_ordered{false};
+  /// Of an ordered plan: so many of its first points are what it is about, and are visited again
+  /// before others are begun: so often at least, and those with wide intervals so often at most,
+  /// while four fifths of the time are not used.
+  std::size_t urgent{0};
+  int min_urgent_visits{1};
+  int max_urgent_visits{2};
   /// Of each kind at most one.
   std::vector<PlannedReference> references{};
   /// Of a recorded run: what its reference points took then.
@@ -237,6 +243,8 @@ struct Probe {
   /// Whether it replays launches of other people's programs: `profile` asks for it, and it is not
   /// among the probes of the device.
   bool replays_launches{false};
+  /// Whether its reference points show what disturbs a run of other probes that have none.
+  bool lends_references{false};
   /// The id under which older versions stored what this probe measures on simulated machines.
   std::string_view former_id_simulated{};
   std::span<const FormerSeries> former_series{};

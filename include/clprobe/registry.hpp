@@ -15,7 +15,11 @@ std::span<const Probe* const> all_probes();
 /// The one that replays launches.
 const Probe& replay_probe();
 
-/// Any of them. Null when there is no probe of that id.
+/// A chain of arithmetic that is no probe of its own: its reference point shows what disturbs a
+/// core, or what changes its clock, whatever memory does.
+const Probe& arithmetic_probe();
+
+/// Any of them, without the arithmetic. Null when there is no probe of that id.
 const Probe* find_probe(std::string_view id);
 
 }  // namespace clprobe

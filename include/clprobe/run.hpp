@@ -46,7 +46,7 @@ enum class Better { unknown, less, more };
 enum class Role { fact, headline, lower_bound, passing, remark, advice };
 
 /// What a reference point stands for: what is near the cores, the caches, or the memory.
-enum class ReferenceKind { core, cache, memory };
+enum class ReferenceKind { core, cache, memory, arithmetic };
 
 /// Who raised a warning: the engine, from what happened, or the analysis, which can be made again.
 enum class WarningSource { engine, analysis };
@@ -98,6 +98,9 @@ struct Finding {
   /// more by a difference that may be 0 has no ratio. Empty: of itself.
   std::string part_of{};
   bool holds_scatter{false};  ///< by how much visits differ is in its interval
+  /// Of what changed while the run lasted, half a 95 % interval, as the logarithm of a ratio (of a
+  /// share as a difference), that is in this one.
+  double disturbance{0.0};
 
   friend bool operator==(const Finding&, const Finding&) = default;
 };
@@ -228,6 +231,8 @@ struct Reference {
   std::string series{};
   Parameters parameters{};
   std::vector<Moment> moments{};
+  bool is_rate{false};        ///< of a result whose points are times: work of all units
+  double spent_seconds{0.0};  ///< on all its moments together
 
   friend bool operator==(const Reference&, const Reference&) = default;
 };
@@ -331,6 +336,8 @@ struct Run {
   DeviceInfo device{};
   std::vector<ProbeResult> results{};
   std::vector<Warning> warnings{};  ///< about the device as a whole
+  /// Points of none of the probes, which are measured beside them.
+  std::vector<Reference> references{};
   std::vector<Disturbance> disturbances{};
 
   friend bool operator==(const Run&, const Run&) = default;

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <numeric>
 #include <random>
-#include <set>
 #include <string_view>
 
 #include "clprobe/estimate.hpp"
@@ -15,6 +14,7 @@
 #include "engine/conclude.hpp"
 #include "engine/references.hpp"
 #include "engine/sampler.hpp"
+#include "engine/visit_order.hpp"
 
 namespace clprobe {
 namespace {
@@ -64,11 +64,17 @@ class Measuring::Passes {
     end();
   }
 
+  void watch() {
+    Plan plan = probe_.plan(backend_.device(), request_);
+    references_.watch(plan);
+    result_.points = std::move(plan.points);
+  }
+
   void look_again(std::chrono::seconds between) {
     if (!is_given_ && !cancelled()) references_.look_again(result_.points, between);
   }
 
-  void look_at_kept(std::chrono::seconds between) {
+  void look_at_kept(std::chrono::milliseconds between) {
     if (!is_given_ && !cancelled()) references_.look_at_kept(result_.points, between);
   }
 
@@ -99,12 +105,12 @@ class Measuring::Passes {
   void begin();
   void end();
   void first_round();
+  void visit_urgent();
   void finish_few();
   [[nodiscard]] std::vector<std::size_t> in_order() const;
   std::vector<std::size_t> shuffled_from(std::size_t first);
-  [[nodiscard]] std::vector<std::size_t> each_series_first(
-      const std::vector<std::size_t>& order) const;
   void visit_all(const std::vector<std::size_t>& order);
+  void visit_and_look(std::size_t index);
   void leave_to_others();
   void add_refined();
   void visit_again();
@@ -127,11 +133,12 @@ class Measuring::Passes {
                                                   [](const Progress& each) { return !each.done; }));
   }
   [[nodiscard]] bool has_all() const { return points_left() == 0; }
-  [[nodiscard]] bool out_of_time() const {
+  [[nodiscard]] bool out_of_time(double share = 1.0) const {
     if (!first_visit_s_) return false;
-    const double spared =
-        is_ordered_ ? std::min(*first_visit_s_, budget_.first_visit_time.count()) : *first_visit_s_;
-    return elapsed_s() - spared > budget_.probe_time.count();
+    const double spared = plan_.is_ordered
+                              ? std::min(*first_visit_s_, budget_.first_visit_time.count())
+                              : *first_visit_s_;
+    return elapsed_s() - spared > share * budget_.probe_time.count();
   }
   [[nodiscard]] bool stopped() const { return cancelled() || out_of_time(); }
 
@@ -148,7 +155,7 @@ class Measuring::Passes {
   int rounds_{0};
   bool was_cancelled_{false};
   bool is_given_{false};  // the backend has points of its own
-  bool is_ordered_{false};
+  Plan plan_{};           // without its points and findings
   Ending ended_{};
   ProbeResult result_{};
   std::vector<Progress> progress_{};
@@ -178,14 +185,27 @@ void Measuring::Passes::first_round() {
   result_.points = std::move(plan.points);
   ended_.known = std::move(plan.findings);
   progress_.resize(result_.points.size());
-  is_ordered_ = plan.is_ordered;
-  visit_all(is_ordered_ ? in_order() : each_series_first(shuffled_from(0)));
+  plan_ = std::move(plan);
+  if (plan_.urgent > 0) visit_urgent();
+  visit_all(plan_.is_ordered ? in_order() : each_series_first(result_.points, shuffled_from(0)));
   if (!stopped() && !is_given_ && probe_.refine != nullptr) add_refined();
 }
 
+/// A first look may end before its last round: what it is about is then known as well as it can be.
+void Measuring::Passes::visit_urgent() {
+  constexpr double max_share = 0.8;
+  for (int round = 0; round < plan_.max_urgent_visits; ++round) {
+    for (std::size_t index = 0; index < plan_.urgent; ++index) {
+      if (stopped() || (round > 0 && out_of_time(max_share))) return;
+      if (!progress_[index].done) visit_and_look(index);
+    }
+  }
+}
+
+/// The points of a round of all that were not visited before it.
 std::vector<std::size_t> Measuring::Passes::in_order() const {
-  std::vector<std::size_t> order(result_.points.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order(result_.points.size() - plan_.urgent);
+  std::iota(order.begin(), order.end(), plan_.urgent);
   return order;
 }
 
@@ -197,28 +217,18 @@ std::vector<std::size_t> Measuring::Passes::shuffled_from(std::size_t first) {
   return order;
 }
 
-/// A point of each series before all others: where time runs out, none of them is missing.
-std::vector<std::size_t> Measuring::Passes::each_series_first(
-    const std::vector<std::size_t>& order) const {
-  std::set<std::string_view> seen;
-  std::vector<std::size_t> first;
-  std::vector<std::size_t> rest;
-  for (const std::size_t index : order) {
-    (seen.insert(result_.points[index].series).second ? first : rest).push_back(index);
-  }
-  first.insert(first.end(), rest.begin(), rest.end());
-  return first;
-}
-
 void Measuring::Passes::visit_all(const std::vector<std::size_t>& order) {
   for (const std::size_t index : order) {
     if (stopped()) return;
-    if (progress_[index].done) continue;
-    visit(index);
-    references_.follow(result_.points);
-    leave_to_others();
-    report_progress();
+    if (!progress_[index].done) visit_and_look(index);
   }
+}
+
+void Measuring::Passes::visit_and_look(std::size_t index) {
+  visit(index);
+  references_.follow(result_.points);
+  leave_to_others();
+  report_progress();
 }
 
 void Measuring::Passes::leave_to_others() {
@@ -322,7 +332,8 @@ void Measuring::Passes::judge(std::size_t index) {
   const auto found = estimate(result_.points[index], backend_.device());
   const bool narrow = found && found->ns_interval.high - found->ns_interval.low <=
                                    budget_.relative_interval * found->ns;
-  progress.done = narrow && progress.visits >= budget_.min_visits;
+  const int min_visits = index < plan_.urgent ? plan_.min_urgent_visits : budget_.min_visits;
+  progress.done = narrow && progress.visits >= min_visits;
 }
 
 void Measuring::Passes::report_progress() {
@@ -367,9 +378,10 @@ Measuring& Measuring::operator=(Measuring&&) noexcept = default;
 Measuring::~Measuring() = default;
 
 void Measuring::pass() { passes_->pass(); }
+void Measuring::watch() { passes_->watch(); }
 bool Measuring::visit_again() { return passes_->visit_again_if_cheap(); }
 void Measuring::look_again(std::chrono::seconds between) { passes_->look_again(between); }
-void Measuring::look_at_kept(std::chrono::seconds between) { passes_->look_at_kept(between); }
+void Measuring::look_at_kept(std::chrono::milliseconds between) { passes_->look_at_kept(between); }
 const std::vector<Reference>& Measuring::references() const { return passes_->references(); }
 bool Measuring::is_done() const { return passes_->is_done(); }
 ProbeResult Measuring::result() const { return passes_->result(); }

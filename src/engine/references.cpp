@@ -12,11 +12,8 @@
 namespace clprobe {
 namespace {
 
-// Of the time, each takes one part of so many at most.
-constexpr int parts = 20;
 // Of the device's memory, those of a probe keep one part of so many at most.
 constexpr std::uint64_t kept_part = 8;
-constexpr std::chrono::milliseconds dear{10};
 // Disturbances last for seconds, and a GPU measures sixteen points in a hundredth of one.
 constexpr std::chrono::milliseconds between_looks{300};
 
@@ -31,16 +28,7 @@ void References::choose(const Plan& plan, const Request& request, bool is_time_r
   is_time_real_ = is_time_real;
   // A limit that was asked for is one for all buffers.
   const bool may_keep = is_time_real && request.max_memory.count == 0;
-  const Bytes room = may_keep ? backend_.device().global_memory / kept_part : Bytes{};
-  Bytes kept{};
-  for (const PlannedReference& each : plan.references) {
-    const Point& point = plan.points.at(each.point);
-    followed_.push_back({.point = each.point, .place = seen_.size()});
-    seen_.push_back({each.kind, point.series, point.parameters, {}});
-    if (!each.alone || room < kept + each.alone->memory) continue;
-    kept = kept + each.alone->memory;
-    followed_.back().alone = each.alone->point;
-  }
+  follow_planned(plan, may_keep ? backend_.device().global_memory / kept_part : Bytes{});
   // It may scatter more than what it would stand for. What the host waits for tells of its
   // scheduler, and not of the device's speed. What is visited once is a moment that does not come
   // again: `clock` would wait a second more for each look at an idle device.
@@ -50,6 +38,30 @@ void References::choose(const Plan& plan, const Request& request, bool is_time_r
     followed_.push_back({.point = 0});
   }
   if (!is_time_real_) seen_ = plan.recorded_references;
+  begin();
+}
+
+void References::watch(const Plan& plan) {
+  manner_ = {.parts = 100, .dear = std::chrono::milliseconds(2)};
+  follow_planned(plan, backend_.device().global_memory / kept_part);
+  std::erase_if(followed_, [](const Followed& each) { return !each.alone; });
+  for (Reference& each : seen_) each.is_rate = probe_.unit != Unit::seconds;
+  begin();
+}
+
+void References::follow_planned(const Plan& plan, Bytes room) {
+  Bytes kept{};
+  for (const PlannedReference& each : plan.references) {
+    const Point& point = plan.points.at(each.point);
+    followed_.push_back({.point = each.point, .place = seen_.size()});
+    seen_.push_back({each.kind, point.series, point.parameters, {}});
+    if (!each.alone || room < kept + each.alone->memory) continue;
+    kept = kept + each.alone->memory;
+    followed_.back().alone = each.alone->point;
+  }
+}
+
+void References::begin() {
   for (Followed& each : followed_) {
     each.began = backend_.now();
     each.last = each.began - between_looks;  // so that the first look is one of sixteen points
@@ -69,7 +81,7 @@ void References::look_again(std::span<const Point> points, std::chrono::seconds 
   measure_due(Which::all, points, between);
 }
 
-void References::look_at_kept(std::span<const Point> points, std::chrono::seconds between) {
+void References::look_at_kept(std::span<const Point> points, std::chrono::milliseconds between) {
   measure_due(Which::kept, points, between);
 }
 
@@ -81,7 +93,7 @@ bool References::is_due(const Followed& followed, Steady::duration at_least) con
   if (now - followed.last < at_least) return false;
   // A simulated run is the same however long it takes.
   if (!is_time_real_ || followed.spent <= followed.looks * hardly_any) return true;
-  return followed.spent * parts <= now - followed.began;
+  return followed.spent * manner_.parts <= now - followed.began;
 }
 
 void References::measure_due(Which which, std::span<const Point> points,
@@ -114,12 +126,16 @@ bool References::measure(Followed& followed, const Point& planned) {
     // the run. Of dear ones more moments tell more.
     const std::uint64_t visits = followed.place ? 3 : 1;
     for (std::uint64_t visit = 0; visit < visits; ++visit) {
-      if (visit > 0 && backend_.now() - begin > dear) break;
+      if (visit > 0 && backend_.now() - begin > manner_.dear) break;
       sample_visit(work, backend_.device(), budget_, visit, point);
     }
     followed.last = backend_.now();
     followed.spent += followed.last - begin;
     ++followed.looks;
+    if (followed.place && is_time_real_) {
+      const std::chrono::duration<double> all = followed.last - now;
+      seen_[*followed.place].spent_seconds += all.count();
+    }
   } catch (const DeviceError& error) {
     // The point may have been done before, and would not tell.
     const bool is_interrupt = observer_.cancelled && observer_.cancelled();

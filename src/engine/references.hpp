@@ -22,13 +22,16 @@ class References {
   /// known of the moments is the plan's. Those that would be laid out anew each time are kept,
   /// where the device has memory enough for it and the request no limit.
   void choose(const Plan& plan, const Request& request, bool is_time_real);
+  /// The same, for a run of other probes: those alone that are kept, and of the time a hundredth
+  /// for each at most.
+  void watch(const Plan& plan);
   /// After a point was visited: measures them again, if 16 points and three tenths of a second were
   /// since; but none so often that it takes more than a twentieth of the time.
   void follow(std::span<const Point> points);
   /// At the end of a pass, of another probe's, or of the run: if that is so long ago.
   void look_again(std::span<const Point> points, std::chrono::seconds between);
   /// Between two points of another probe.
-  void look_at_kept(std::span<const Point> points, std::chrono::seconds between);
+  void look_at_kept(std::span<const Point> points, std::chrono::milliseconds between);
 
   [[nodiscard]] const std::vector<Reference>& seen() const { return seen_; }
   /// What the first of them says of the device's speed, in the order of time.
@@ -45,12 +48,20 @@ class References {
     std::optional<std::size_t> place{};
     Steady::time_point began{};
     Steady::time_point last{};
-    Steady::duration spent{};  ///< on all looks
+    Steady::duration spent{};  ///< on all looks, without what is laid out once
     int looks{0};
   };
 
   enum class Which { all, kept };
 
+  /// What a look may take, and of the time.
+  struct Manner {
+    int parts;  ///< of the time, each takes one of so many at most
+    std::chrono::milliseconds dear;
+  };
+
+  void follow_planned(const Plan& plan, Bytes room);
+  void begin();
   [[nodiscard]] bool is_due(const Followed& followed, Steady::duration at_least) const;
   void measure_due(Which which, std::span<const Point> points, Steady::duration at_least);
   bool measure(Followed& followed, const Point& planned);
@@ -61,6 +72,7 @@ class References {
   const Observer& observer_;
   std::vector<Followed> followed_{};
   std::vector<Reference> seen_{};
+  Manner manner_{.parts = 20, .dear = std::chrono::milliseconds(10)};
   bool is_time_real_{true};
   int points_since_{0};
   std::vector<double> speeds_ns_{};

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <vector>
 
+#include "probes/shared/arithmetic.hpp"
+
 namespace clprobe {
 
 #define PROBE(id)           \
@@ -39,6 +41,8 @@ const Probe& replay_probe() {
   return **std::find_if(probes.begin(), probes.end(),
                         [](const Probe* probe) { return probe->replays_launches; });
 }
+
+const Probe& arithmetic_probe() { return arithmetic::probe; }
 
 const Probe* find_probe(std::string_view id) {
   const auto* const found = std::find_if(probes.begin(), probes.end(),

@@ -197,6 +197,10 @@ struct Fields<Finding> {
           .since(2),
       if_any("holds_scatter", &Finding::holds_scatter,
              "by how much visits differ is in its interval")
+          .since(2),
+      if_any("disturbance", &Finding::disturbance,
+             "half an interval of what changed while the run lasted, which is in this one")
+          .between(0.0, max_magnitude)
           .since(2));
 };
 
@@ -222,7 +226,12 @@ struct Fields<Reference> {
   static constexpr auto list = std::tuple(
       always("kind", &Reference::kind, "what it stands for"), always("series", &Reference::series),
       always("parameters", &Reference::parameters, "which point it is"),
-      always("moments", &Reference::moments, "what it took, over and over"));
+      always("moments", &Reference::moments, "what it took, over and over"),
+      if_any("is_rate", &Reference::is_rate, "whether it is work of all units, by the byte")
+          .since(2),
+      if_any("spent_seconds", &Reference::spent_seconds, "on all moments together")
+          .between(0.0, max_magnitude)
+          .since(2));
 };
 
 template <>
@@ -326,6 +335,8 @@ struct Fields<Run> {
       if_any("imported", &Run::imported, "only in runs that were made from another tool's results"),
       always("device", &Run::device), always("warnings", &Run::warnings, "about the device"),
       always("results", &Run::results),
+      if_any("references", &Run::references, "points of none of the probes, as their references")
+          .since(2),
       if_any("disturbances", &Run::disturbances, "what the references say").since(2));
 };
 

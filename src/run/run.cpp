@@ -92,9 +92,9 @@ struct Words<Unit> {
 
 template <>
 struct Words<ReferenceKind> {
-  static constexpr std::array table{Word{ReferenceKind::core, "core"},
-                                    Word{ReferenceKind::cache, "cache"},
-                                    Word{ReferenceKind::memory, "memory"}};
+  static constexpr std::array table{
+      Word{ReferenceKind::core, "core"}, Word{ReferenceKind::cache, "cache"},
+      Word{ReferenceKind::memory, "memory"}, Word{ReferenceKind::arithmetic, "arithmetic"}};
 };
 
 template <>

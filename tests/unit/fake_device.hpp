@@ -49,7 +49,7 @@ class FakeBackend final : public Backend {
   [[nodiscard]] const DeviceInfo& device() const override { return info_; }
 
   Work prepare(const Probe&, const Point& point) override {
-    visited_.push_back(point.parameters.integer("working_set_bytes"));
+    visited_.push_back(point.parameters.integer_or("working_set_bytes", 0));
     if (on_prepare_) on_prepare_(point);
     Work work;
     work.iterations = 1000;

@@ -161,6 +161,18 @@ std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
   return sets;
 }
 
+/// The smallest set that all units read, and the largest: what disturbs cores, and what disturbs
+/// memory. They are cut from the buffer of all points, so that nothing is laid out for them.
+std::vector<PlannedReference> choose_references(std::span<const Point> points) {
+  constexpr std::ptrdiff_t worth_following = 8;
+  const auto is_read = [](const Point& point) { return point.series == read_series; };
+  const auto first = std::find_if(points.begin(), points.end(), is_read);
+  const auto end = std::find_if_not(first, points.end(), is_read);
+  if (end - first < worth_following) return {};
+  return {{ReferenceKind::core, static_cast<std::size_t>(first - points.begin())},
+          {ReferenceKind::memory, static_cast<std::size_t>(end - points.begin()) - 1}};
+}
+
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
   std::uint64_t buffer = 0;
@@ -194,6 +206,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     result.points.push_back(std::move(point));
   }
   if (!shapes.empty()) result.memory = Bytes{buffer} * count_buffers(request);
+  if (request.effort != Effort::quick) result.references = choose_references(result.points);
   return result;
 }
 

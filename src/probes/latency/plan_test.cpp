@@ -231,6 +231,12 @@ TEST_CASE("a first look begins with global memory, in sizes that halve the gaps"
     const auto is_global = [](const Point& point) { return point.series == "global"; };
     const auto end = std::find_if_not(plan.points.begin(), plan.points.end(), is_global);
     CHECK(std::none_of(end, plan.points.end(), is_global));
+    // On a GPU one visit that agrees with itself is enough.
+    const bool is_cpu = device.type == DeviceType::cpu;
+    CHECK(plan.urgent == (is_cpu ? static_cast<std::size_t>(end - plan.points.begin()) : 0U));
+    if (is_cpu) CHECK(plan.min_urgent_visits == 2);
+    if (is_cpu) CHECK(plan.max_urgent_visits == 4);
+    CHECK(plan_of(device).urgent == 0);
     const std::vector<std::uint64_t> sizes = sizes_of(plan.points, "global");
     const std::set<std::uint64_t> rising(sizes.begin(), sizes.end());
     REQUIRE(rising.size() == sizes.size());  // nothing twice
@@ -244,8 +250,9 @@ TEST_CASE("a first look begins with global memory, in sizes that halve the gaps"
 TEST_CASE("a first look ends well beyond the last cache, and not at the largest buffer") {
   Request quick;
   quick.effort = Effort::quick;
-  const auto last = [&](std::int64_t cache) {
+  const auto last = [&](std::int64_t cache, DeviceType type = DeviceType::gpu) {
     DeviceInfo device = big_gpu();
+    device.type = type;
     device.reported.set("cache_bytes", cache);
     const auto sizes = sizes_of(plan_of(device, quick).points, "global");
     return *std::max_element(sizes.begin(), sizes.end());
@@ -254,6 +261,9 @@ TEST_CASE("a first look ends well beyond the last cache, and not at the largest 
   CHECK(last(-1) == mebibytes(128).count);
   CHECK(last(std::int64_t{60} << 20) == mebibytes(240).count);
   CHECK(last(std::int64_t{256} << 20) == mebibytes(512).count);
+  CHECK(last(0, DeviceType::cpu) == mebibytes(256).count);
+  CHECK(last(std::int64_t{32} << 20, DeviceType::cpu) == mebibytes(256).count);
+  CHECK(last(std::int64_t{96} << 20, DeviceType::cpu) == mebibytes(384).count);
   // What was asked for is measured.
   set_sizes(quick, {{gibibytes(1), gibibytes(1), 0.0}});
   CHECK(last(0) == gibibytes(1).count);

@@ -266,6 +266,7 @@ const Probe probe{
     .id = "stride",
     .title = "Access patterns",
     .question = "Which stride between a work-item's elements reaches the bandwidth of memory?",
+    .lends_references = true,
     .unit = Unit::bytes_per_second,
     .options = options,
     .findings = findings,

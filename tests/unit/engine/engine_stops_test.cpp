@@ -196,6 +196,65 @@ TEST_CASE("a reference that takes long is looked at for no more than a twentieth
   CHECK(result.references[1].moments.size() == 2);
 }
 
+/// Five points, of which the first two and the fourth are references; the last of these keeps
+/// nothing.
+Plan to_watch(const DeviceInfo& device, const Request&) {
+  Plan plan = fake_plan(device, request_of_points(5));
+  plan.references = {{ReferenceKind::core, 0, PointAlone{plan.points[0], Bytes{}}},
+                     {ReferenceKind::memory, 1, PointAlone{plan.points[1], mebibytes(1)}},
+                     {ReferenceKind::cache, 3}};
+  return plan;
+}
+
+TEST_CASE("who watches visits the references that are kept, and no point of the plan") {
+  Probe probe = fake_probe();
+  probe.plan = to_watch;
+  probe.unit = Unit::bytes_per_second;
+  DeviceInfo info = fake_info();
+  info.global_memory = gibibytes(1);
+  FakeBackend backend(noisy_points(0, 1.0), info);
+  const Observer observer;
+  Measuring measuring(probe, backend, {}, ample_budget(), observer);
+  measuring.watch();
+  CHECK(backend.visited().empty());
+  measuring.look_at_kept(std::chrono::milliseconds(300));
+  measuring.look_at_kept(std::chrono::milliseconds(300));  // too soon
+  CHECK(backend.visited() == std::vector<std::int64_t>{1, 2});
+  backend.wait(std::chrono::milliseconds(300));
+  measuring.look_at_kept(std::chrono::milliseconds(300));
+  CHECK(backend.visited() == std::vector<std::int64_t>{1, 2, 1, 2});
+  REQUIRE(measuring.references().size() == 3);
+  CHECK(measuring.references()[0].moments.size() == 2);
+  CHECK(measuring.references()[1].moments.size() == 2);
+  CHECK(measuring.references()[1].kind == ReferenceKind::memory);
+  CHECK(measuring.references()[1].is_rate);
+  CHECK(measuring.references()[2].moments.empty());
+}
+
+TEST_CASE("each reference that is watched takes a hundredth of the time, and says what it took") {
+  Probe probe = fake_probe();
+  probe.plan = to_watch;
+  DeviceInfo info = fake_info();
+  info.global_memory = gibibytes(1);
+  FakeBackend backend(noisy_points(0, 1.0), info);
+  backend.on_prepare([&](const Point&) { backend.wait(std::chrono::milliseconds(5)); });
+  const Observer observer;
+  Measuring measuring(probe, backend, {}, ample_budget(), observer);
+  measuring.watch();
+  // The first look lays out what is kept, which counts for what it took alone.
+  const auto look_after = [&](int ms) {
+    backend.wait(std::chrono::milliseconds(ms));
+    measuring.look_at_kept(std::chrono::milliseconds(300));
+    return measuring.references()[0].moments.size();
+  };
+  CHECK(look_after(0) == 1);
+  CHECK(look_after(300) == 2);
+  CHECK(look_after(300) == 3);  // 5 ms of 600
+  CHECK(look_after(300) == 3);  // 10 ms of 900
+  CHECK(look_after(300) == 4);
+  CHECK(measuring.references()[0].spent_seconds == doctest::Approx(4 * 5e-3).epsilon(0.05));
+}
+
 TEST_CASE("references are no nearer to each other than three tenths of a second") {
   const auto moments = [](std::chrono::milliseconds each) {
     Probe probe = fake_probe();

@@ -342,6 +342,51 @@ TEST_CASE("points of an ordered plan are visited in its order first, and shuffle
   CHECK_FALSE(std::is_sorted(visited.begin() + 7, visited.begin() + 14));
 }
 
+Probe urgent_probe() {
+  Probe urgent = fake_probe();
+  urgent.plan = [](const DeviceInfo& device, const Request& request) {
+    Plan plan = fake_plan(device, request);
+    plan.is_ordered = true;
+    plan.urgent = 3;
+    plan.min_urgent_visits = 2;
+    plan.max_urgent_visits = 4;
+    return plan;
+  };
+  return urgent;
+}
+
+Budget budget_of_first_look() {
+  Budget budget = ample_budget();
+  budget.min_visits = 1;
+  budget.max_visits = 1;
+  return budget;
+}
+
+TEST_CASE("urgent points are visited until they are sure before the others are begun") {
+  FakeBackend backend([launch = 0](const Point& point, std::uint64_t iterations) mutable {
+    const bool is_wide = id_of(point) == 2 && launch++ % 3 != 0;
+    return launch_of(iterations, is_wide ? 1.5 : 1.0);
+  });
+  measure(urgent_probe(), backend, request_of_points(6), budget_of_first_look(), {});
+  const std::vector<std::int64_t> wanted{1, 2, 3, 1, 2, 3, 2, 2, 4, 5, 6};
+  CHECK(backend.visited() == wanted);
+}
+
+TEST_CASE("urgent points leave the others a fifth of the time") {
+  const auto visited_in = [](std::chrono::milliseconds time) {
+    FakeBackend backend(noisy());
+    backend.on_prepare([&](const Point&) { backend.wait(std::chrono::milliseconds(100)); });
+    Budget budget = budget_of_first_look();
+    budget.probe_time = time;
+    measure(urgent_probe(), backend, request_of_points(6), budget, {});
+    return backend.visited();
+  };
+  // The first visit is not counted, and all are visited once, whatever that takes.
+  CHECK(visited_in(std::chrono::milliseconds(620)) ==
+        std::vector<std::int64_t>{1, 2, 3, 1, 2, 3, 4, 5});
+  CHECK(visited_in(std::chrono::milliseconds(130)) == std::vector<std::int64_t>{1, 2, 3});
+}
+
 TEST_CASE("a budget that names no time takes the effort's") {
   FakeBackend backend(steady());
   const ProbeResult result = measure_fake(backend, request_of_points(7), Budget{});

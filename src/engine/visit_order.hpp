@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// In which order a round visits its points. Pure.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "clprobe/run.hpp"
+
+namespace clprobe {
+
+/// A point of each series before all others, else in the order given: where time runs out, none of
+/// them is missing.
+std::vector<std::size_t> each_series_first(std::span<const Point> points,
+                                           const std::vector<std::size_t>& order);
+
+}  // namespace clprobe

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic that is a reference point of every run: the chain of cl/ticks.cl by which the
+// device's clock was tried, so that its program is there.
+#include "probes/shared/arithmetic.hpp"
+
+#include <array>
+#include <memory>
+
+#include "clprobe/device.hpp"
+
+namespace clprobe::arithmetic {
+namespace {
+
+constexpr cl_ulong first_value = 20160;
+// LINK_64 in cl/ticks.cl. An eighth of a second at most, and a sample that a clock resolves.
+constexpr std::uint64_t links_per_iteration = 64;
+constexpr std::uint64_t usual_iterations = 256;
+// llvmpipe ends all loops of a launch after 65,535 turns.
+constexpr std::uint64_t longest_chain = 60000;
+
+Plan plan(const DeviceInfo& /*device*/, const Request& /*request*/) {
+  Plan made;
+  Point chain;
+  chain.series = "arithmetic";
+  chain.parameters.set("links_per_iteration", static_cast<std::int64_t>(links_per_iteration));
+  made.points.push_back(chain);
+  made.references.push_back({ReferenceKind::arithmetic, 0, PointAlone{chain, Bytes{}}});
+  return made;
+}
+
+/// Where the chain ends, which is computed once: a look has the same iterations as the one before.
+class ChainEnd {
+ public:
+  std::uint64_t after(std::uint64_t iterations) {
+    if (iterations != iterations_) end_ = end_of(iterations);
+    iterations_ = iterations;
+    return end_;
+  }
+
+ private:
+  static std::uint64_t end_of(std::uint64_t iterations) {
+    std::uint64_t value = first_value;
+    for (std::uint64_t link = 0; link < iterations * links_per_iteration; ++link) {
+      value = (value * 6364136223846793005U) ^ 1442695040888963407U;
+    }
+    return value;
+  }
+
+  std::uint64_t iterations_{0};
+  std::uint64_t end_{first_value};
+};
+
+struct Chain {
+  explicit Chain(Session& used)
+      : session(used),
+        kernel(used.kernel("ticks.cl", "ticks_chain", "")),
+        out(used.context(), CL_MEM_WRITE_ONLY, 2 * sizeof(cl_ulong)) {}
+
+  Measurement run(std::uint64_t iterations);
+
+  Session& session;
+  cl::Kernel kernel;
+  cl::Buffer out;
+  ChainEnd end{};
+};
+
+Measurement Chain::run(std::uint64_t iterations) {
+  kernel.setArg(0, first_value);
+  kernel.setArg(1, static_cast<cl_uint>(iterations));
+  kernel.setArg(2, never);
+  kernel.setArg(3, out);
+  const LaunchTimes times = session.launch(kernel, cl::NDRange(1), cl::NDRange(1));
+  std::array<cl_ulong, 2> found{};
+  session.queue().enqueueReadBuffer(out, CL_TRUE, 0, sizeof found, found.data());
+  Measurement measurement;
+  measurement.sample.accesses = iterations * links_per_iteration;
+  if (session.info().clock.kind != ClockKind::none) measurement.sample.ticks = found[0];
+  measurement.sample.event_ns = times.event_ns;
+  measurement.sample.host_ns = times.host_ns;
+  measurement.sample.witness = found[1];
+  measurement.expected_witness = end.after(iterations);
+  return measurement;
+}
+
+Preparer open(Session& session) {
+  return [&session](const Point& /*point*/) {
+    const auto chain = std::make_shared<Chain>(session);
+    Work work;
+    work.accesses_per_iteration = links_per_iteration;
+    work.iterations = usual_iterations;
+    work.max_iterations = longest_chain;
+    work.build = session.build_of("ticks.cl", "");
+    work.run = [chain](std::uint64_t iterations) { return chain->run(iterations); };
+    chain->run(1);
+    return work;
+  };
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(cppcoreguidelines-interfaces-global-init): only the address of the table is taken
+const Probe probe{.id = "arithmetic",
+                  .title = "Arithmetic",
+                  .question = "How long does a link of a chain of arithmetic take?",
+                  .lends_references = true,
+                  .plan = plan,
+                  .open = open};
+
+}  // namespace clprobe::arithmetic
