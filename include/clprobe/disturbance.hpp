@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "clprobe/run.hpp"
@@ -13,8 +14,13 @@ namespace clprobe {
 
 /// Half the width of a 95 % interval, as the logarithm of a ratio, that holds what the times of a
 /// reference point say of the run; nothing for fewer than two moments above 0. Of a time the least
-/// counts, of the inverse of a rate what is usual, as in the estimates of points.
-std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rate = false);
+/// counts, of the inverse of a rate what is usual, as in the estimates of points. `is_shared`: of a
+/// CPU, which others change for seconds, so that less than 15 s say less of the run than elsewhere.
+std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rate = false,
+                                    bool is_shared = true);
+
+/// What stands for a probe's id where the reference point is of none of the run's.
+inline constexpr std::string_view references_section = "references";
 
 /// Of every reference point that was measured twice or more.
 std::vector<Disturbance> find_disturbances(const Run& run);
@@ -23,5 +29,15 @@ std::vector<Disturbance> find_disturbances(const Run& run);
 /// rate, which all units of a device and its memory make together: as the most disturbed reference
 /// of all. `seconds`: of one access, or of one byte. 0 without a reference.
 double disturbance_at(std::span<const Disturbance> disturbances, double seconds, bool is_rate);
+
+/// The finding with the interval that it has by itself: what `hold_disturbance` added is taken off.
+Finding without_disturbance(const Finding& finding);
+
+/// The findings of a run as their probes say them.
+void forget_disturbance(Run& run);
+
+/// Makes what disturbed the run (`Run::disturbances`) a part of the interval of every finding that
+/// is compared, once: in quadrature, as `compare` does. Twice is as good as once.
+void hold_disturbance(Run& run);
 
 }  // namespace clprobe

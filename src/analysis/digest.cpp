@@ -8,6 +8,7 @@
 #include <map>
 
 #include "analysis/compared_curve.hpp"
+#include "analysis/finding_disturbance.hpp"
 #include "analysis/finding_error.hpp"
 #include "clprobe/compare.hpp"
 #include "clprobe/disturbance.hpp"
@@ -90,71 +91,6 @@ std::optional<CoreClock> core_clock(const DeviceInfo& device) {
                    clock.ticks_per_ns_high * ns_per_second};
 }
 
-/// How long an access, a byte, an operation or a cycle takes by a finding that is a time or a rate
-/// above 0.
-struct FoundTime {
-  double seconds{0.0};
-  bool is_rate{false};
-};
-
-std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& device) {
-  if (!finding.value || !(*finding.value > 0.0)) return std::nullopt;
-  const double ticks_per_second = device.clock.ticks_per_ns * ns_per_second;
-  if (finding.unit == "seconds") return FoundTime{*finding.value, false};
-  if (finding.unit == "bytes_per_second" || finding.unit == "operations_per_second") {
-    return FoundTime{1.0 / *finding.value, true};
-  }
-  // One core's, as a chain of loads that the nearest cache holds.
-  if (finding.unit == "hertz") return FoundTime{1.0 / *finding.value, false};
-  if (!(ticks_per_second > 0.0)) return std::nullopt;
-  if (finding.unit == "cycles") return FoundTime{*finding.value / ticks_per_second, false};
-  if (finding.unit == "bytes_per_cycle" || finding.unit == "operations_per_cycle") {
-    return FoundTime{1.0 / (*finding.value * ticks_per_second), true};
-  }
-  return std::nullopt;
-}
-
-/// What timed the points behind a finding: the clock in the kernel, whole launches, or both.
-struct TimedBy {
-  bool clock{false};
-  bool launches{false};
-};
-
-TimedBy timed_by(const std::vector<TimedPoint>& points, const DeviceInfo& device) {
-  TimedBy timed;
-  for (const TimedPoint& each : points) {
-    (timer_of(*each.point, device) == Timer::clock ? timed.clock : timed.launches) = true;
-  }
-  return timed;
-}
-
-/// Whether times are those of one core or unit each, whatever all of them do: a clock in the kernel
-/// told them alone, or, where a device has none, the probe's references are chains of loads.
-bool is_of_one_core(const ProbeResult& result, const TimedBy& timed) {
-  if (timed.clock && !timed.launches) return true;
-  return result.unit == Unit::seconds && !result.references.empty();
-}
-
-/// What changed while the run lasted, of what a finding depends on: what is no core's time all
-/// units may have made together, as they make a rate.
-double disturbance_of(const Finding& finding, bool is_of_core, const DeviceInfo& device,
-                      std::span<const Disturbance> disturbances) {
-  if (const std::optional<FoundTime> time = time_in(finding, device)) {
-    return disturbance_at(disturbances, time->seconds, time->is_rate || !is_of_core);
-  }
-  if (!finding.value || !is_share(finding)) return 0.0;
-  // A part p of a time grows with that part's own change d to p (1 + d) / (1 + p d): by p (1 - p)
-  // d.
-  double widest = 0.0;
-  for (const Disturbance& each : disturbances) widest = std::max(widest, each.half_width);
-  // Noise is followed until a kernel takes several times as long, and the line of these times is
-  // drawn back to none: what a change d does to one of them comes back as some 2 d.
-  constexpr double drawn_back = 2.0;
-  if (finding.name == stack_absorbed_name) return drawn_back * widest;
-  const double part = std::clamp(*finding.value, 0.0, 1.0);
-  return part * (1.0 - part) * widest;
-}
-
 /// The spread of the samples behind a finding.
 double scatter_of(const Finding& finding, const DeviceInfo& device,
                   std::span<const Spread> spreads) {
@@ -206,31 +142,19 @@ double step_of(const Finding& finding, const ComparedCurve* curve) {
 
 ComparedFinding compared_finding(const Finding& finding, const DeviceInfo& device,
                                  const TimedBy& timed, std::span<const Spread> spreads,
-                                 const ComparedCurve* curve, bool is_of_core,
-                                 std::span<const Disturbance> disturbances) {
+                                 const ComparedCurve* curve, double disturbance,
+                                 bool has_references) {
   const double scatter = scatter_of(finding, device, spreads);
-  ComparedFinding compared{
-      .finding = finding,
-      .margin = holds_scatter(finding, !disturbances.empty()) ? 0.0 : scatter,
-      .scatter = scatter,
-      .step = step_of(finding, curve),
-      .disturbance = disturbance_of(finding, is_of_core, device, disturbances)};
+  ComparedFinding compared{.finding = finding,
+                           .margin = holds_scatter(finding, has_references) ? 0.0 : scatter,
+                           .scatter = scatter,
+                           .step = step_of(finding, curve),
+                           .disturbance = disturbance};
   const bool is_in_seconds = finding.unit == "seconds" || finding.unit == "bytes_per_second";
   const bool is_in_cycles = finding.unit == "cycles" || finding.unit == "bytes_per_cycle";
   if (is_in_seconds && timed.clock) compared.calibration = calibration_share(device);
   if ((is_in_seconds && !timed.launches) || is_in_cycles) compared.clock = core_clock(device);
   return compared;
-}
-
-/// What others did to a finding who had the share s of a CPU's cores all along, which no reference
-/// sees: work of all cores takes up to 1 / (1 - s) times as long. What one core took is that of a
-/// core which nobody disturbed.
-double disturbed_by_others(const Finding& finding, bool is_of_core, const ProbeResult& result,
-                           const DeviceInfo& device) {
-  constexpr double max_share = 0.95;
-  const std::optional<FoundTime> time = time_in(finding, device);
-  if (!time || (is_of_core && !time->is_rate)) return 0.0;
-  return -std::log1p(-std::min(result.others_share, max_share));
 }
 
 /// The value of that which the finding is a part of.
@@ -251,33 +175,28 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
                           .others_share = result.others_share};
   const bool is_rate = result.unit != Unit::seconds;
   std::map<std::string, std::vector<Spread>, std::less<>> spreads;
-  std::map<std::string, TimedBy, std::less<>> timed;
-  TimedBy all;  // which speaks for findings whose series has no points of its own
+  const SeriesTimers timers(result, device);
   for (const std::vector<TimedPoint>& points : points_by_series(result, device)) {
     ComparedCurve curve = curve_of(points, is_rate, result.view.x);
     spreads[curve.series] = spreads_of(points, device);
-    const TimedBy own = timed[curve.series] = timed_by(points, device);
-    all.clock |= own.clock;
-    all.launches |= own.launches;
     if (!curve.points.empty()) compared.curves.push_back(std::move(curve));
   }
   compared.is_cut_short =
       std::any_of(result.warnings.begin(), result.warnings.end(),
                   [](const Warning& warning) { return warning.code == "time_budget_short"; });
-  for (const Finding& finding : result.findings) {
-    if (finding.role == Role::remark || finding.role == Role::advice) continue;
-    const auto own = timed.find(finding.series);
-    const TimedBy& by = own == timed.end() ? all : own->second;
-    const bool is_of_core = is_of_one_core(result, by);
+  for (const Finding& each : result.findings) {
+    if (each.role == Role::remark || each.role == Role::advice) continue;
+    // By itself, since the rule asks what of its interval two runs have in common.
+    const Finding finding = without_disturbance(each);
+    const TimedBy& by = timers.of(finding.series);
     const auto curve =
         std::find_if(compared.curves.begin(), compared.curves.end(),
-                     [&](const ComparedCurve& each) { return each.series == finding.series; });
-    compared.findings.push_back(compared_finding(finding, device, by, spreads[finding.series],
-                                                 curve == compared.curves.end() ? nullptr : &*curve,
-                                                 is_of_core, disturbances));
+                     [&](const ComparedCurve& other) { return other.series == finding.series; });
+    compared.findings.push_back(compared_finding(
+        finding, device, by, spreads[finding.series],
+        curve == compared.curves.end() ? nullptr : &*curve,
+        disturbance_of(finding, result, by, device, disturbances), !disturbances.empty()));
     compared.findings.back().whole = whole_of(finding, result.findings);
-    double& disturbance = compared.findings.back().disturbance;
-    disturbance = std::max(disturbance, disturbed_by_others(finding, is_of_core, result, device));
   }
   return compared;
 }

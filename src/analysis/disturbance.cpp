@@ -6,6 +6,9 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/statistics.hpp"
@@ -13,7 +16,7 @@
 namespace clprobe {
 namespace {
 
-// On shared hosts disturbances last about 10 s. By a trace that was recorded there (docs/method.md)
+// On shared hosts disturbances last about 10 s. By traces that were recorded there (docs/method.md)
 // the range of what was taken in five parts of a run, times one of these factors, is half an
 // interval that holds the truth in 95 % of runs: the longer they are, the more a run has seen.
 constexpr std::size_t part_count = 5;
@@ -21,16 +24,19 @@ constexpr double long_s = 30.0;
 constexpr double medium_s = 15.0;
 constexpr double long_factor = 1.1;
 constexpr double medium_factor = 1.5;
-constexpr double short_factor = 2.25;
+constexpr double short_factor = 5.0;
+constexpr double short_factor_of_two = 8.0;
+constexpr double factor_of_three = 2.25;
 constexpr double factor_of_two = 3.6;
 // The least of many moments of a part varies by less than what was visited twice in all.
 constexpr std::size_t many_moments = 20;
 constexpr double factor_of_many = 1.15;
 
-double factor_of(std::size_t parts, double span_s) {
+double factor_of(std::size_t parts, double span_s, bool is_shared) {
   constexpr std::size_t enough_parts = 4;
+  if (is_shared && span_s < medium_s) return parts <= 2 ? short_factor_of_two : short_factor;
   if (parts <= 2) return factor_of_two;
-  if (parts < enough_parts || span_s < medium_s) return short_factor;
+  if (parts < enough_parts || span_s < medium_s) return factor_of_three;
   return parts < part_count || span_s < long_s ? medium_factor : long_factor;
 }
 
@@ -54,7 +60,7 @@ std::vector<double> by_parts(std::span<const Moment> moments, double begin, doub
 
 }  // namespace
 
-std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rate) {
+std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rate, bool is_shared) {
   std::vector<Moment> usable;
   std::copy_if(moments.begin(), moments.end(), std::back_inserter(usable),
                [](const Moment& each) { return each.ns > 0.0; });
@@ -65,7 +71,7 @@ std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rat
   const double span = last->at_seconds - first->at_seconds;
   std::vector<double> values = by_parts(usable, first->at_seconds, span, is_rate);
   const double many = usable.size() >= many_moments ? factor_of_many : 1.0;
-  const double factor = many * factor_of(values.size(), span);
+  const double factor = many * factor_of(values.size(), span, is_shared);
   if (values.size() < 2) {  // all at once
     values.clear();
     for (const Moment& each : usable) values.push_back(std::log(each.ns));
@@ -74,21 +80,36 @@ std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rat
   return (*most - *least) * factor;
 }
 
+namespace {
+
+/// Nothing for a reference that was measured once.
+std::optional<Disturbance> disturbance_by(const Reference& reference, std::string_view probe,
+                                          bool is_rate, bool is_shared) {
+  const std::optional<double> half_width = half_width_of(reference.moments, is_rate, is_shared);
+  if (!half_width) return std::nullopt;
+  std::vector<double> times;
+  for (const Moment& moment : reference.moments) {
+    if (moment.ns > 0.0) times.push_back(moment.ns);
+  }
+  return Disturbance{
+      std::string(probe), reference.series, reference.kind, median(times) / ns_per_second, is_rate,
+      *half_width};
+}
+
+}  // namespace
+
 std::vector<Disturbance> find_disturbances(const Run& run) {
   std::vector<Disturbance> found;
+  const bool is_shared = run.device.type == DeviceType::cpu;
+  const auto add = [&](const Reference& reference, std::string_view probe, bool is_rate) {
+    auto one = disturbance_by(reference, probe, is_rate, is_shared);
+    if (one) found.push_back(std::move(*one));
+  };
   for (const ProbeResult& result : run.results) {
-    for (const Reference& each : result.references) {
-      const bool is_rate = result.unit != Unit::seconds;
-      const std::optional<double> half_width = half_width_of(each.moments, is_rate);
-      if (!half_width) continue;
-      std::vector<double> times;
-      for (const Moment& moment : each.moments) {
-        if (moment.ns > 0.0) times.push_back(moment.ns);
-      }
-      found.push_back({result.probe, each.series, each.kind, median(times) / ns_per_second, is_rate,
-                       *half_width});
-    }
+    const bool is_rate = result.unit != Unit::seconds;
+    for (const Reference& each : result.references) add(each, result.probe, is_rate);
   }
+  for (const Reference& each : run.references) add(each, references_section, each.is_rate);
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <set>
 
+#include "clprobe/disturbance.hpp"
 #include "clprobe/registry.hpp"
 #include "clprobe/scatter.hpp"
 
@@ -31,8 +32,10 @@ void adopt_former_names(Run& run) {
 }
 
 void conclude(Run& run) {
+  forget_disturbance(run);
   tell_disturbance(run);
   tell_agreement(all_probes(), run);
+  hold_disturbance(run);
 }
 
 void analyse_again(Run& run) {

@@ -56,10 +56,10 @@ constexpr std::array prose{
     Prose{"reference_changed", "a changing speed",
           "what was measured over and over ({kind}: {series} of {probe}) changed by up to "
           "{changed_share}",
-          "something else uses the device; intervals of comparisons are that much wider"},
+          "something else uses the device; intervals of what is measured meanwhile hold it"},
     Prose{"cores_shared", "shared cores",
           "others had {others_share} of the cores' time while {probe} measured",
-          "close other programs; intervals of what all cores do together are that much wider"},
+          "close other programs; intervals of what all cores do together hold it"},
     Prose{"end_not_shared", "levels that disagree",
           "what {probe} finds of {series} ends a level at {ends_at_bytes}, and what {other_probe} "
           "finds of {other_series} none near it: its nearest ends at {nearest_bytes}",

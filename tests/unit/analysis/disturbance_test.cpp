@@ -40,11 +40,14 @@ TEST_CASE("fewer than two moments say nothing") {
   CHECK_FALSE(half_width_of(moments_of(1.0, {100.0, 0.0, -1.0})).has_value());
 }
 
-// The factors of a range: of five parts over 30 s or more, over 15 s, and of less.
+// The factors of a range: of five parts over 30 s or more, over 15 s, of three parts, and of two;
+// and over less than 15 s.
 constexpr double long_factor = 1.1;
 constexpr double medium_factor = 1.5;
-constexpr double short_factor = 2.25;
-constexpr double two_moments_factor = 3.6;
+constexpr double three_factor = 2.25;
+constexpr double two_factor = 3.6;
+constexpr double short_factor = 5.0;
+constexpr double short_two_factor = 8.0;
 
 TEST_CASE("half an interval is 1.1 times the range of five moments over 30 s, and more of less") {
   const std::vector<double> ns{100.0, 101.0, 104.0, 100.5, 102.0};
@@ -56,6 +59,8 @@ TEST_CASE("half an interval is 1.1 times the range of five moments over 30 s, an
   CHECK(half_width_of(moments_of(10.0, {100.0, 101.0, 104.0, 102.0})).value() ==
         doctest::Approx(medium_factor * range));
   CHECK(half_width_of(moments_of(15.0, {100.0, 104.0, 102.0})).value() ==
+        doctest::Approx(three_factor * range));
+  CHECK(half_width_of(moments_of(7.4, {100.0, 104.0, 102.0})).value() ==
         doctest::Approx(short_factor * range));
 }
 
@@ -85,11 +90,31 @@ TEST_CASE("many moments of a part of the run count as their least, of rates as t
   CHECK(slow_at_end(20) == doctest::Approx(1.15 * short_factor * std::log(1.1)));
 }
 
+TEST_CASE("in less than 15 s a CPU's moments say less than those of other devices") {
+  const double range = std::log(1.04);
+  const auto three = moments_of(5.0, {100.0, 104.0, 102.0});
+  CHECK(half_width_of(three, false, true).value() == doctest::Approx(short_factor * range));
+  CHECK(half_width_of(three, false, false).value() == doctest::Approx(three_factor * range));
+  const auto two = moments_of(5.0, {100.0, 104.0});
+  CHECK(half_width_of(two, false, true).value() == doctest::Approx(short_two_factor * range));
+  CHECK(half_width_of(two, false, false).value() == doctest::Approx(two_factor * range));
+  Run run;
+  run.results.push_back({.probe = "latency"});
+  run.results[0].references.push_back({ReferenceKind::core, "global", {}, three});
+  run.device.type = DeviceType::gpu;
+  CHECK(find_disturbances(run).at(0).half_width == doctest::Approx(three_factor * range));
+  run.device.type = DeviceType::cpu;
+  CHECK(find_disturbances(run).at(0).half_width == doctest::Approx(short_factor * range));
+}
+
 TEST_CASE("moments all at once are compared one by one") {
+  const double range = std::log(1.1);
   CHECK(half_width_of(std::vector<Moment>{{5.0, 100.0}, {5.0, 110.0}}).value() ==
-        doctest::Approx(two_moments_factor * std::log(1.1)));
-  CHECK(half_width_of(moments_of(40.0, {100.0, 110.0})).value() ==
-        doctest::Approx(two_moments_factor * std::log(1.1)));
+        doctest::Approx(short_two_factor * range));
+  CHECK(half_width_of(moments_of(14.9, {100.0, 110.0})).value() ==
+        doctest::Approx(short_two_factor * range));
+  CHECK(half_width_of(moments_of(15.0, {100.0, 110.0})).value() ==
+        doctest::Approx(two_factor * range));
 }
 
 TEST_CASE("a time is disturbed as the reference nearest to it, and a rate as the worst of all") {
@@ -269,8 +294,8 @@ struct Trace {
   }
 };
 
-Trace read_trace(std::size_t column, bool is_rate) {
-  std::ifstream file(CLPROBE_GOLDEN_FOLDER "/../curves/epyc-2vcpu-noise.txt");
+Trace read_trace(std::size_t column, bool is_rate, const std::string& name = "epyc-2vcpu-noise") {
+  std::ifstream file(CLPROBE_GOLDEN_FOLDER "/../curves/" + name + ".txt");
   REQUIRE(file.good());
   Trace trace{.is_least = !is_rate};
   for (std::string line; std::getline(file, line);) {
@@ -314,6 +339,7 @@ ComparedFinding measured(const Trace& trace, double begin, double span_s, int mo
   finding.unit = trace.is_least ? "seconds" : "bytes_per_second";
   finding.better = trace.is_least ? Better::less : Better::more;
   Run run = run_with(seen, !trace.is_least);
+  run.device.type = DeviceType::cpu;
   run.results[0].findings.push_back(finding);
   return digest(run, "run").results.at(0).findings.at(0);
 }
@@ -397,7 +423,7 @@ const std::vector<Column>& columns_of_trace() {
 // Why intervals of times are made of what disturbed the run, and not of the visits of each point.
 TEST_CASE("on a shared host a bootstrap over a point's few visits holds the truth too seldom") {
   for (const Column& column : columns_of_trace()) {
-    CAPTURE(column.title);
+    CAPTURE(std::string(column.title));
     const Trace trace = read_trace(column.index, column.is_rate);
     for (const int visits : {2, 3, 5}) {
       CAPTURE(visits);
@@ -406,25 +432,42 @@ TEST_CASE("on a shared host a bootstrap over a point's few visits holds the trut
   }
 }
 
+/// Asks for a share of at least 93 % where a reference was seen so many times in a run.
+void check_coverage(const Trace& trace, double span_s) {
+  CAPTURE(span_s);
+  for (const int moments : {2, 3, 5, 9, 15, 20, 40, 80}) {
+    CAPTURE(moments);
+    CHECK(coverage(trace, span_s, moments) >= 0.93);
+  }
+}
+
+constexpr std::array spans{35.0, 6.0, 15.0, 60.0};
+
 TEST_CASE("on a shared host 95 % intervals hold the truth in at least 93 % of pairs of runs") {
-  constexpr std::array spans{35.0, 6.0, 15.0, 60.0};
   const std::size_t tried = std::min(spans.size(), static_cast<std::size_t>(rounds(4)));
   for (const Column& column : columns_of_trace()) {
-    CAPTURE(column.title);
+    CAPTURE(std::string(column.title));
     const Trace trace = read_trace(column.index, column.is_rate);
-    for (std::size_t i = 0; i < tried; ++i) {
-      const double span_s = spans.at(i);
-      CAPTURE(span_s);
-      CHECK(coverage(trace, span_s, 2) >= 0.92);
-      CHECK(coverage(trace, span_s, 3) >= 0.93);
-      CHECK(coverage(trace, span_s, 5) >= 0.93);
-      CHECK(coverage(trace, span_s, 9) >= 0.93);
-      CHECK(coverage(trace, span_s, 15) >= 0.93);
-      CHECK(coverage(trace, span_s, 20) >= 0.93);
-      CHECK(coverage(trace, span_s, 40) >= 0.93);
-      CHECK(coverage(trace, span_s, 80) >= 0.93);
-    }
+    for (std::size_t i = 0; i < tried; ++i) check_coverage(trace, spans.at(i));
     CHECK(coverage(trace, 35.0, 1) < 0.1);  // one moment tells nothing
+  }
+}
+
+// The factors of runs of 15 s and more were chosen on the trace above, and are tried on this one.
+// Those of less were chosen on this one.
+TEST_CASE("and on another one, which five builds at once made slow") {
+  const std::size_t tried = std::min(spans.size(), static_cast<std::size_t>(rounds(4)));
+  for (const Column& column : columns_of_trace()) {
+    CAPTURE(std::string(column.title));
+    const Trace trace = read_trace(column.index, column.is_rate, "epyc-2vcpu-busy-noise");
+    const bool is_second_level = column.index == 4;
+    for (std::size_t i = 0; i < tried; ++i) {
+      // A process had 4.77, 4.93 or 5.04 ns from its second level as long as it lived: a run sees
+      // one of them. `compare` leaves caches of a virtual machine to several runs a side.
+      if (is_second_level && spans.at(i) < 30.0) continue;
+      check_coverage(trace, spans.at(i));
+    }
+    if (is_second_level) CHECK(coverage(trace, 6.0, 20) < 0.85);
   }
 }
 

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/finding_disturbance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analysis/finding_error.hpp"
+#include "clprobe/disturbance.hpp"
+#include "clprobe/estimate.hpp"
+#include "clprobe/stacks.hpp"
+#include "clprobe/statistics.hpp"
+
+namespace clprobe {
+
+SeriesTimers::SeriesTimers(const ProbeResult& result, const DeviceInfo& device) {
+  for (const Point& point : result.points) {
+    const bool is_clock = timer_of(point, device) == Timer::clock;
+    TimedBy& own = by_series_[point.series];
+    (is_clock ? own.clock : own.launches) = true;
+    (is_clock ? all_.clock : all_.launches) = true;
+  }
+}
+
+const TimedBy& SeriesTimers::of(std::string_view series) const {
+  const auto own = by_series_.find(series);
+  return own == by_series_.end() ? all_ : own->second;
+}
+
+namespace {
+
+/// How long an access, a byte, an operation or a cycle takes by a finding that is a time or a rate
+/// above 0.
+struct FoundTime {
+  double seconds{0.0};
+  bool is_rate{false};
+};
+
+std::optional<FoundTime> time_in(const Finding& finding, const DeviceInfo& device) {
+  if (!finding.value || !(*finding.value > 0.0)) return std::nullopt;
+  const double ticks_per_second = device.clock.ticks_per_ns * ns_per_second;
+  if (finding.unit == "seconds") return FoundTime{*finding.value, false};
+  if (finding.unit == "bytes_per_second" || finding.unit == "operations_per_second") {
+    return FoundTime{1.0 / *finding.value, true};
+  }
+  // One core's, as a chain of loads that the nearest cache holds.
+  if (finding.unit == "hertz") return FoundTime{1.0 / *finding.value, false};
+  if (!(ticks_per_second > 0.0)) return std::nullopt;
+  if (finding.unit == "cycles") return FoundTime{*finding.value / ticks_per_second, false};
+  if (finding.unit == "bytes_per_cycle" || finding.unit == "operations_per_cycle") {
+    return FoundTime{1.0 / (*finding.value * ticks_per_second), true};
+  }
+  return std::nullopt;
+}
+
+/// Whether times are those of one core or unit each, whatever all of them do: a clock in the kernel
+/// told them alone, or, where a device has none, the probe's references are chains of loads.
+bool is_of_one_core(const ProbeResult& result, const TimedBy& timed) {
+  if (timed.clock && !timed.launches) return true;
+  return result.unit == Unit::seconds && !result.references.empty();
+}
+
+/// What changed while the run lasted, of what a finding depends on: what is no core's time all
+/// units may have made together, as they make a rate.
+double changed_meanwhile(const Finding& finding, bool is_of_core, const DeviceInfo& device,
+                         std::span<const Disturbance> disturbances) {
+  if (const std::optional<FoundTime> time = time_in(finding, device)) {
+    return disturbance_at(disturbances, time->seconds, time->is_rate || !is_of_core);
+  }
+  if (!finding.value || !is_share(finding)) return 0.0;
+  // A part p of a time grows with that part's own change d to p (1 + d) / (1 + p d): by p (1 - p)
+  // d.
+  double widest = 0.0;
+  for (const Disturbance& each : disturbances) widest = std::max(widest, each.half_width);
+  // Noise is followed until a kernel takes several times as long, and the line of these times is
+  // drawn back to none: what a change d does to one of them comes back as some 2 d.
+  constexpr double drawn_back = 2.0;
+  if (finding.name == stack_absorbed_name) return drawn_back * widest;
+  const double part = std::clamp(*finding.value, 0.0, 1.0);
+  return part * (1.0 - part) * widest;
+}
+
+/// What others did to a finding who had the share s of a CPU's cores all along, which no reference
+/// sees: work of all cores takes up to 1 / (1 - s) times as long. What one core took is that of a
+/// core which nobody disturbed.
+double disturbed_by_others(const Finding& finding, bool is_of_core, const ProbeResult& result,
+                           const DeviceInfo& device) {
+  constexpr double max_share = 0.95;
+  const std::optional<FoundTime> time = time_in(finding, device);
+  if (!time || (is_of_core && !time->is_rate)) return 0.0;
+  return -std::log1p(-std::min(result.others_share, max_share));
+}
+
+}  // namespace
+
+double disturbance_of(const Finding& finding, const ProbeResult& result, const TimedBy& timed,
+                      const DeviceInfo& device, std::span<const Disturbance> disturbances) {
+  const bool is_of_core = is_of_one_core(result, timed);
+  return std::max(changed_meanwhile(finding, is_of_core, device, disturbances),
+                  disturbed_by_others(finding, is_of_core, result, device));
+}
+
+namespace {
+
+/// Where differences are held on a line of differences: of shares, and of what may be 0.
+bool is_of_differences(const Finding& finding) {
+  return is_share(finding) || !finding.part_of.empty() || !(*finding.value > 0.0);
+}
+
+/// A distance from the value, of which an independent one is added, or (`sign` -1) taken away
+/// again.
+double combined(double distance, double other, double sign) {
+  return std::sqrt(std::max(0.0, distance * distance + sign * other * other));
+}
+
+void move_ends(Finding& finding, double half_width, double sign) {
+  const double value = *finding.value;
+  const bool is_difference = is_of_differences(finding);
+  // What makes all of it slower makes a part of it slower by as much of the part.
+  const double other =
+      is_difference && !is_share(finding) ? half_width * std::fabs(value) : half_width;
+  const auto end = [&](double at, double side) {
+    // An end at or below 0 has no logarithm, and one on the other side of the value is none.
+    const bool is_open = !is_difference && !(at > 0.0);
+    if (is_open || (at - value) * side < 0.0) return at;
+    if (is_difference) return value + side * combined(std::fabs(at - value), other, sign);
+    return value * std::exp(side * combined(std::fabs(std::log(at / value)), other, sign));
+  };
+  finding.low = end(*finding.low, -1.0);
+  finding.high = end(*finding.high, 1.0);
+}
+
+/// Of what is compared: a remark is about the run.
+bool is_widened(const Finding& finding) {
+  const bool is_said = finding.role == Role::remark || finding.role == Role::advice;
+  return !is_said && finding.value && finding.low && finding.high;
+}
+
+}  // namespace
+
+Finding without_disturbance(const Finding& finding) {
+  Finding own = finding;
+  if (!(finding.disturbance > 0.0)) return own;
+  move_ends(own, finding.disturbance, -1.0);
+  own.disturbance = 0.0;
+  return own;
+}
+
+void forget_disturbance(Run& run) {
+  for (ProbeResult& result : run.results) {
+    for (Finding& finding : result.findings) finding = without_disturbance(finding);
+  }
+}
+
+void hold_disturbance(Run& run) {
+  forget_disturbance(run);
+  for (ProbeResult& result : run.results) {
+    const SeriesTimers timers(result, run.device);
+    for (Finding& finding : result.findings) {
+      if (!is_widened(finding)) continue;
+      finding.disturbance =
+          disturbance_of(finding, result, timers.of(finding.series), run.device, run.disturbances);
+      move_ends(finding, finding.disturbance, 1.0);
+    }
+  }
+}
+
+}  // namespace clprobe

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What disturbed a run, in the intervals of its findings.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/compare.hpp"
+#include "clprobe/disturbance.hpp"
+
+namespace clprobe {
+namespace {
+
+constexpr double long_factor = 1.1;  // of five parts over 30 s or more
+
+std::vector<Moment> moments_of(double gap_s, const std::vector<double>& ns) {
+  std::vector<Moment> moments;
+  for (const double each : ns) {
+    moments.push_back({gap_s * static_cast<double>(moments.size()), each});
+  }
+  return moments;
+}
+
+TEST_CASE("reference points of none of the probes count as theirs") {
+  Run run;
+  run.results.push_back({.probe = "banks", .unit = Unit::bytes_per_second});
+  const auto moments = moments_of(10.0, {1.0, 1.02, 1.0, 1.0, 1.0});
+  run.references = {{ReferenceKind::arithmetic, "arithmetic", {}, moments},
+                    {ReferenceKind::memory, "read int", {}, moments, true}};
+  const std::vector<Disturbance> found = find_disturbances(run);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].kind == ReferenceKind::arithmetic);
+  CHECK(found[0].probe == references_section);
+  CHECK_FALSE(found[0].is_rate);
+  CHECK(found[1].is_rate);
+  CHECK(found[0].half_width == doctest::Approx(long_factor * std::log(1.02)));
+}
+
+Finding with_interval(std::string_view unit, double value, double low, double high) {
+  Finding finding{.name = "found", .series = "global"};
+  finding.value = value;
+  finding.low = low;
+  finding.high = high;
+  finding.unit = unit;
+  return finding;
+}
+
+TEST_CASE("what disturbed the run is in the interval of what is compared, once, and comes off") {
+  const auto moments = moments_of(8.0, {100.0, 100.0, 104.0, 100.0, 100.0});
+  const double seen = long_factor * std::log(1.04);
+  Run run;
+  run.results.push_back({.probe = "latency"});
+  run.results[0].references.push_back({ReferenceKind::memory, "global", {}, moments});
+  std::vector<Finding>& findings = run.results[0].findings;
+  findings = {with_interval("seconds", 1e-7, 0.97e-7, 1.05e-7),
+              with_interval("seconds", 1e-7, 1e-7, 1e-7),
+              with_interval("bytes", 1024.0, 1000.0, 1100.0),
+              with_interval("share", 0.5, 0.4, 0.6),
+              with_interval("seconds", 2e-9, -1e-9, 3e-9),
+              with_interval("seconds", 1e-7, 0.97e-7, 1.05e-7)};
+  findings[4].part_of = "whole";
+  findings[5].role = Role::remark;
+  const std::vector<Finding> own = findings;
+  run.disturbances = find_disturbances(run);
+  hold_disturbance(run);
+  hold_disturbance(run);  // once
+  const auto of_line = [&](double end) {
+    return std::exp(std::copysign(std::hypot(std::log(end), seen), std::log(end)));
+  };
+  CHECK(findings[0].disturbance == doctest::Approx(seen));
+  CHECK(*findings[0].low == doctest::Approx(1e-7 * of_line(0.97)).scale(0));
+  CHECK(*findings[0].high == doctest::Approx(1e-7 * of_line(1.05)).scale(0));
+  CHECK(*findings[1].low == doctest::Approx(1e-7 * std::exp(-seen)).scale(0));
+  CHECK(*findings[1].high == doctest::Approx(1e-7 * std::exp(seen)).scale(0));
+  CHECK(findings[2] == own[2]);
+  CHECK(*findings[3].high == doctest::Approx(0.5 + std::hypot(0.1, 0.25 * seen)));
+  // Of a difference, as of what it is a part of.
+  CHECK(*findings[4].low == doctest::Approx(2e-9 - std::hypot(3e-9, 2e-9 * seen)).scale(0));
+  CHECK(findings[5] == own[5]);
+  // `compare` adds it by itself, to the interval that the finding has alone.
+  const RunDigest compared = digest(run, "run");
+  const ComparedFinding& first = compared.results.at(0).findings.at(0);
+  CHECK(first.disturbance == doctest::Approx(seen));
+  CHECK(*first.finding.high == doctest::Approx(1.05e-7).scale(0));
+  forget_disturbance(run);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    CHECK(*findings[i].low == doctest::Approx(*own[i].low).scale(1e-12));
+    CHECK(*findings[i].high == doctest::Approx(*own[i].high).scale(1e-12));
+    CHECK(findings[i].disturbance == 0.0);
+  }
+}
+
+}  // namespace
+}  // namespace clprobe
