@@ -95,7 +95,7 @@ void Turns::watch(std::span<const Probe* const> probes) {
 /// a short run has no time for.
 void Turns::begin_to_watch() {
   const DeviceInfo& device = backend_.device();
-  const std::chrono::milliseconds long_enough(device.type == DeviceType::cpu ? 4000 : 500);
+  const std::chrono::milliseconds long_enough(device.type == DeviceType::cpu ? 4000 : 250);
   if (lenders_.empty() || backend_.now() - observer_.began < long_enough) return;
   for (const Probe* const lender : std::exchange(lenders_, {})) {
     const Budget budget = budget_of(*lender, options_, 1);
