@@ -44,7 +44,6 @@ void References::choose(const Plan& plan, const Request& request, bool is_time_r
 void References::watch(const Plan& plan) {
   manner_ = {.parts = 100, .dear = std::chrono::milliseconds(2)};
   follow_planned(plan, backend_.device().global_memory / kept_part);
-  std::erase_if(followed_, [](const Followed& each) { return !each.alone; });
   for (Reference& each : seen_) each.is_rate = probe_.unit != Unit::seconds;
   begin();
 }

@@ -22,8 +22,8 @@ class References {
   /// known of the moments is the plan's. Those that would be laid out anew each time are kept,
   /// where the device has memory enough for it and the request no limit.
   void choose(const Plan& plan, const Request& request, bool is_time_real);
-  /// The same, for a run of other probes: those alone that are kept, and of the time a hundredth
-  /// for each at most.
+  /// The same, for a run of other probes, where only those that are kept are looked at: of the time
+  /// a hundredth for each at most.
   void watch(const Plan& plan);
   /// After a point was visited: measures them again, if 16 points and three tenths of a second were
   /// since; but none so often that it takes more than a twentieth of the time.
