@@ -9,8 +9,9 @@ Each case of `stalls` is a kernel that was built to wait for one thing, and whos
 arguments take away. Here it is a user's kernel: a text of bench/known, launched by bench/known/CASE.json
 with the groups, arrays and iterations that `stalls` had on the device, which is run first. The table has
 the first cause of both, whether they agree (the same one, and shares that differ by at most ten
-points), and what else `profile` found or refused. What it has no factor for it can only leave
-unattributed. Options go to both, and to a run of `latency`, for the levels of memory.
+points; full store buffers are two causes of `profile`, whose shares are added up), and what else
+`profile` found or refused. What it has no factor for it can only leave unattributed. Options go to both,
+and to a run of `latency`, for the levels of memory.
 `--write` makes the texts anew of cl/ (structural.cl is the kernel whose work waits for a unit), and the
 launches' numbers of this file.
 """
@@ -32,6 +33,12 @@ REFUSABLE = ("memory", "barriers", "atomics", "lanes")
 FACTORS = ("memory data", "synchronization: barrier", "idle: tail")
 # What lanes cost each other, which `profile` has in one.
 LANES = "memory structural: lanes"
+# Less of a kernel's time is no reason to change it, and no first cause.
+LEAST = 0.05
+# Stores that memory takes no more of: groups that store to the same lines, and lanes that store one word,
+# are fewer bytes, and `profile` has a part of it in each.
+STORES = "memory structural: full store buffer"
+OF_STORES = ("memory data", LANES)
 OF_LANES = ("memory structural: bank conflict", "memory structural: serial requests", "control")
 
 WORD_BYTES = 4
@@ -293,13 +300,17 @@ def verdict_of(known: dict[str, float], found: dict[str, float], doubt: str) -> 
         return doubt
     if not truth:
         return "nothing to agree with"
+    if truth == STORES:
+        apart = abs(known[truth] - sum(found[each] for each in found if each.startswith(OF_STORES)))
+        return "yes, in two" if apart <= MAX_APART else f"{100 * apart:.0f} points apart"
     if truth.startswith(OF_LANES):
         if first != LANES:
             return "other cause" if first else "not found"
         apart = abs(known[truth] - found[first])
         return "yes" if apart <= MAX_APART else f"{100 * apart:.0f} points apart"
     if not truth.startswith(FACTORS):
-        return "no factor of profile" + (f", and {first} instead" if first else "")
+        is_left = found.get(first, 0.0) < LEAST
+        return "no factor of profile" + ("" if is_left else f", and {first} instead")
     # `profile` may not be able to tell main memory and last cache apart.
     if not first or not (truth.startswith(first) or first.startswith(truth)):
         return "other cause" if first else "not found"

@@ -91,6 +91,9 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(known.verdict_of(truth, {"unattributed": 1.0}, ""), "not found")
         self.assertEqual(known.verdict_of({"unattributed": 1.0}, {barrier: 0.4}, ""), "nothing to agree with")
         chain = {"compute data": 0.9}
+        self.assertEqual(known.verdict_of(chain, {barrier: 0.049}, ""), "no factor of profile")
+        self.assertEqual(known.verdict_of(chain, {barrier: 0.05}, ""),
+                         f"no factor of profile, and {barrier} instead")
         self.assertEqual(known.verdict_of(chain, {}, ""), "no factor of profile")
         self.assertEqual(known.verdict_of(chain, {}, "not believed: 1.30"), "not believed: 1.30")
 
@@ -102,6 +105,13 @@ class Verdicts(unittest.TestCase):
             self.assertEqual(known.verdict_of(truth, {lanes: 0.69}, ""), "11 points apart")
             self.assertEqual(known.verdict_of(truth, {"memory data": 0.8}, ""), "other cause")
             self.assertEqual(known.verdict_of(truth, {}, ""), "not found")
+
+    def test_full_store_buffers_are_memory_and_lanes(self) -> None:
+        truth = {"memory structural: full store buffer": 0.5}
+        lanes = "memory structural: lanes"
+        both = {lanes: 0.2, "memory data: last cache": 0.25}
+        self.assertEqual(known.verdict_of(truth, both, ""), "yes, in two")
+        self.assertEqual(known.verdict_of(truth, {lanes: 0.2, "unattributed": 0.3}, ""), "30 points apart")
 
     def test_memory_in_one_is_the_sum_of_its_parts(self) -> None:
         truth = {"memory data: main memory": 0.5, "memory data: L2": 0.1, "unattributed": 0.4}

@@ -22,6 +22,8 @@ extern const Probe probe;
 
 namespace {
 
+constexpr std::string_view launch_title{"time of a launch"};
+
 constexpr FindingSpec finding_specs[]{
     {.name = "time", .unit = "seconds", .role = Role::headline},
     {.name = "warm_time", .unit = "seconds"},
@@ -84,6 +86,7 @@ std::vector<CardPlot> plots_of(const ProbeResult& result) {
           {.title = "time by distinct groups", .by = "distinct_groups", .marks = marks_of(result)}),
       plot_of(result, at_once_suffix,
               {.title = "time by groups at once", .by = std::string(resident_fact)})};
+  for (CardPlot& each : plots) each.value_title = launch_title;
   std::erase_if(plots, [](const CardPlot& each) { return each.series.empty(); });
   return plots;
 }
@@ -126,7 +129,7 @@ const Probe probe{
     .question = "How long does a program's kernel take by itself, and why?",
     .replays_launches = true,
     .findings = finding_specs,
-    .view = {.kind = ViewKind::curve, .x = "distinct_groups", .value_title = "time of a launch"},
+    .view = {.kind = ViewKind::curve, .x = "distinct_groups", .value_title = launch_title},
     .budgets = budgets,
     .plan = plan,
     .refine = refine,

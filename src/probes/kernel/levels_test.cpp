@@ -36,7 +36,9 @@ std::string sentence_of(const std::vector<std::uint64_t>& bytes) {
 }
 
 std::vector<CardMark> marks_of_card(const std::vector<std::uint64_t>& bytes) {
-  return probe.card(with_levels(bytes)).plots.at(0).marks;
+  const CardPlot plot = probe.card(with_levels(bytes)).plots.at(0);
+  CHECK(plot.value_title == "time of a launch");
+  return plot.marks;
 }
 
 }  // namespace
