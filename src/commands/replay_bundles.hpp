@@ -2,6 +2,7 @@
 // Captured or described launches, measured.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "clprobe/launch.hpp"
 
 namespace clprobe::commands {
+
+/// Besides `--timeout`, for the largest launch: before the first one all of its objects are read,
+/// hashed, and several times copied and compared, on a busy machine at some 32 MiB a second.
+std::chrono::milliseconds reading_time(const std::vector<bundle::Launch>& launches);
 
 /// Reads the bundles, and measures their launches on the device that was asked for, else on the one
 /// that the first was captured on, else on the best. Returns the exit code. Throws as measure().

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/replay_bundles.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace clprobe;
+
+TEST_CASE("a second more for each 32 MiB of the largest launch, whose objects are read before it") {
+  using std::chrono::milliseconds;
+  CHECK(commands::reading_time({}) == milliseconds(0));
+  bundle::Launch small;
+  small.objects.resize(1);
+  small.objects[0].bytes = 4096;
+  CHECK(commands::reading_time({small}) == milliseconds(0));
+  bundle::Launch large;
+  large.objects.resize(2);
+  large.objects[0].bytes = 256U << 20U;
+  large.objects[1].bytes = 512U << 20U;
+  CHECK(commands::reading_time({small, large, small}) == milliseconds(24'000));
+}
