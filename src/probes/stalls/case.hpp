@@ -22,6 +22,7 @@ struct Asked {
   std::vector<std::string> cases{};  ///< empty: all
   Effort effort{Effort::normal};
   Bytes last_cache{};
+  std::vector<KnownLatency> latencies{};
   Bytes max_memory{};  ///< 0: the probe's choice
   Bytes max_data{};    ///< of that, for the array that loads go to; 0: the probe's choice
 
@@ -29,6 +30,7 @@ struct Asked {
       : cases(request.own.words("case")),
         effort(request.effort),
         last_cache(request.known.last_cache),
+        latencies(request.known.latencies),
         max_memory(request.max_memory),
         max_data(request.max_memory) {}
 

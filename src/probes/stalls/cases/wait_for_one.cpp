@@ -14,6 +14,7 @@
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/sizes.hpp"
 #include "probes/stalls/stamps.hpp"
+#include "probes/stalls/steps.hpp"
 #include "probes/stalls/twin.hpp"
 
 namespace clprobe::stalls::wait_for_one {
@@ -24,6 +25,8 @@ constexpr std::int64_t usual_lanes = 32;
 // Lanes that take turns, one in so many.
 constexpr std::uint32_t turns_of_lanes = 8;
 constexpr std::uint64_t word_bytes = sizeof(std::uint32_t);
+// Of a chase, one behind the other (cl/stalls_mixed.clh).
+constexpr int chased_loads = 4;
 
 /// NVIDIA's driver runs no more of a kernel that does not say how many it takes. A CPU does them
 /// one after another.
@@ -138,7 +141,7 @@ void work(const Arguments& arguments, std::uint32_t number, std::uint32_t i, Ite
   const std::uint32_t lane = number % line_words;
   for (std::uint32_t k = 0; k < arguments.far_loads; ++k) {
     if (arguments.is_chase) {
-      for (int load = 0; load < 4; ++load) {
+      for (int load = 0; load < chased_loads; ++load) {
         item.far += mixed((item.far >> 8U) & arguments.far_mask);
         item.far = next_state(item.far);
       }
@@ -234,6 +237,11 @@ std::vector<Point> points_of(const Mix& mix, const DeviceInfo& device, const Ask
   const Shape shape = usual_shape(mix, device, asked);
   const Point usual = point_of(mix, shape);
   std::vector<Point> points = with_all_sets(usual);
+  if (mix.is_chase) {
+    write_latencies(asked.latencies,
+                    {Bytes{shape.far_bytes}, Bytes{shape.near_bytes}, Bytes{shape.first_bytes}},
+                    points.front());
+  }
   add_crowd(points, mix, shape, device);
   add_phases(points, usual, mix, device);
   std::vector<Point> noise = noisy_points(mix, shape, device, asked);
@@ -272,9 +280,13 @@ std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::u
   return mixed(all.far) + mixed(all.sum) + folded(all.x) + folded(all.y);
 }
 
-void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
+void analyse(const Mix& mix, std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings) {
   add_ablation(bar, points, device, findings);
+  // A CPU's core overlaps the chases of work-items: what a level adds to one load is not seen.
+  if (mix.is_chase && is_gpu(device)) {
+    add_steps(bar, *points.front(), chased_loads * mix.far_loads, findings);
+  }
   add_clocks(bar, points, device, findings);
 }
 

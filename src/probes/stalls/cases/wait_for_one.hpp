@@ -182,8 +182,9 @@ Turns turns_of(const Mix& mix, const DeviceInfo& device, const Point& point);
 std::string options_of(const Mix& mix, const DeviceInfo& device, const Point& point);
 /// Sees OpenCL.
 Work prepare(const Mix& mix, Shared& shared, const Point& point);
-/// What is saved by taking causes away; barriers and the tail by clocks.
-void analyse(std::string_view bar, const Points& points, const DeviceInfo& device,
+/// What is saved by taking causes away, of a chase each load's part of it beside what `latency`
+/// found; barriers and the tail by clocks.
+void analyse(const Mix& mix, std::string_view bar, const Points& points, const DeviceInfo& device,
              std::vector<Finding>& findings);
 
 template <const Mix& mix>
@@ -202,7 +203,9 @@ constexpr Case case_of(std::string_view formerly, std::string_view what) {
                         const Point& point) { return options_of(mix, device, point); },
           .prepare = [](Shared& shared,
                         const Point& point) { return wait_for_one::prepare(mix, shared, point); },
-          .analyse = analyse};
+          .analyse =
+              [](std::string_view bar, const Points& points, const DeviceInfo& device,
+                 std::vector<Finding>& findings) { analyse(mix, bar, points, device, findings); }};
 }
 
 }  // namespace clprobe::stalls::wait_for_one
