@@ -78,6 +78,8 @@ class Backend {
   [[nodiscard]] virtual std::optional<Plan> plan_of(const Probe&) const { return std::nullopt; }
   /// What will be prepared soon. A device may build it meanwhile, and asks for the list only then.
   virtual void build_ahead(const std::function<std::vector<Program>()>& /*programs*/) {}
+  /// Points that will be prepared, in this order. What can be done of them at once may be begun.
+  virtual void expect(const Probe& /*probe*/, const std::vector<const Point*>& /*points*/) {}
   /// `point` has the samples that were taken of it so far. The returned Work is valid until the
   /// next call. Throws DeviceError.
   virtual Work prepare(const Probe& probe, const Point& point) = 0;

@@ -218,6 +218,11 @@ std::vector<std::size_t> Measuring::Passes::shuffled_from(std::size_t first) {
 }
 
 void Measuring::Passes::visit_all(const std::vector<std::size_t>& order) {
+  std::vector<const Point*> expected;
+  for (const std::size_t index : order) {
+    if (!progress_[index].done) expected.push_back(&result_.points[index]);
+  }
+  backend_.expect(probe_, expected);
   for (const std::size_t index : order) {
     if (stopped()) return;
     if (!progress_[index].done) visit_and_look(index);

@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <map>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "clprobe/simulator.hpp"
+#include "engine/ahead.hpp"
 #include "engine/given_traces.hpp"
 
 namespace clprobe {
@@ -55,14 +58,26 @@ class SimulatedBackend final : public Backend {
 
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
 
+  /// Simulates them in threads: each is a simulation of its own.
+  void expect(const Probe& probe, const std::vector<const Point*>& points) override {
+    if (probe.trace == nullptr || points.size() < 2) return;
+    for (const Point* const point : points) {
+      const std::string key = key_of(probe, *point);
+      if (launches_.contains(key) || ahead_.has(key)) continue;
+      try {
+        ahead_.add(key,
+                   [this, work = work_of(probe, *point)] { return run(work, work.iterations); });
+      } catch (const std::exception&) {
+        continue;  // preparing it says why
+      }
+    }
+  }
+
   Work prepare(const Probe& probe, const Point& point) override {
     if (probe.trace == nullptr) {
       throw Unsupported(fmt::format("the simulator has no trace of {}", probe.id));
     }
-    SimulatedWork simulated = probe.trace(machine_, point);
-    if (!simulated.given.empty()) {
-      run_given(simulated, given_, simulated.machine ? *simulated.machine : machine_);
-    }
+    SimulatedWork simulated = work_of(probe, point);
     Work work;
     work.accesses_per_iteration = simulated.accesses_per_iteration;
     work.iterations = simulated.iterations;
@@ -86,12 +101,21 @@ class SimulatedBackend final : public Backend {
     Parameters account{};
   };
 
+  [[nodiscard]] SimulatedWork work_of(const Probe& probe, const Point& point) const {
+    SimulatedWork work = probe.trace(machine_, point);
+    if (!work.given.empty()) run_given(work, given_, work.machine ? *work.machine : machine_);
+    return work;
+  }
+
   /// Simulates what was not yet.
   const Launch& launched(const std::string& key, const SimulatedWork& work,
                          std::uint64_t iterations) {
     auto& known = launches_[key];
     const auto found = known.find(iterations);
     if (found != known.end()) return found->second;
+    if (iterations == work.iterations && ahead_.has(key)) {
+      return known.emplace(iterations, ahead_.take(key)).first->second;
+    }
     return known.emplace(iterations, run(work, iterations)).first->second;
   }
 
@@ -138,6 +162,8 @@ class SimulatedBackend final : public Backend {
   std::uint64_t seed_;
   std::vector<AskedTrace> given_;
   std::map<std::string, std::map<std::uint64_t, Launch>> launches_{};
+  // Last, so that its threads end before what they use.
+  Ahead<Launch> ahead_{std::max(1U, std::thread::hardware_concurrency()) - 1};
 };
 
 }  // namespace

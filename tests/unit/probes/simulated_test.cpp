@@ -110,6 +110,30 @@ TEST_CASE("banks finds the banks, their width and what a conflict costs") {
   }
 }
 
+TEST_CASE("points that are simulated in threads are those that are simulated one after another") {
+  const Probe* const probe = find_probe("gsi");
+  REQUIRE(probe != nullptr);
+  const simulator::Machine machine = simulator::preset("gsi");
+  Request request;
+  request.own.set("case", std::vector<std::string>{"implicit", "compute", "utsd"});
+  request.own.set("nodes", std::uint64_t{256});
+  Budget budget;
+  budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
+  const auto backend = simulated_backend(machine, 1);
+  const ProbeResult result = measure(*probe, *backend, request, budget, {});
+  REQUIRE(result.points.size() > 15);
+  const auto alone = simulated_backend(machine, 1);
+  for (const Point& point : result.points) {
+    CAPTURE(point.series);
+    Point other{.series = point.series, .parameters = point.parameters};
+    const Work work = alone->prepare(*probe, other);
+    const Sample sample = work.run(1).sample;
+    CHECK(sample.event_ns == point.samples.at(0).event_ns);
+    CHECK(sample.witness == point.samples.at(0).witness);
+    CHECK(work.facts == point.facts);
+  }
+}
+
 TEST_CASE("the witness is what the trace must issue, loops within loops") {
   using namespace simulator;
   const Machine machine = preset("fermi-m2070");
