@@ -5,8 +5,9 @@
     bench/gsi_page.py build/release/clprobe [--check]
 
 Prints the ratios beside the thesis's, how many of them are within 25 % and how many sentences hold
-(bench/thesis.py), the sentences that do not, and what the what-ifs take as shares of the time without
-them. With --check prints what of this the page does not say, and then the exit status is 1.
+(bench/thesis.py), the sentences that do not, the ratios of the arrays with one parameter varied, which
+shows what keeps them from the thesis's, and what the what-ifs take as shares of the time without them.
+With --check prints what of this the page does not say, and then the exit status is 1.
 """
 
 import argparse
@@ -20,6 +21,18 @@ from thesis import SENTENCES, UTS, UTS_OWNING, UTSD, UTSD_OWNING, Bars
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "gsi.md"
 SEARCHES = "uts,utsd"
+ARRAYS = "implicit"
+# One parameter of the arrays or of the machine beside those that were found.
+VARIED: list[Settings] = [
+    {"--operations": 64},
+    {"--address-operations": 4},
+    {"--address-operations": 32},
+    {"--block": 1},
+    {"--block": 8},
+    {"--elements": 8},
+    {"memory.bytes_per_cycle": 16},
+    {"memory.bytes_per_cycle": 256},
+]
 WHAT_IFS: dict[str, Settings] = {
     "--back-off 1000": {"--back-off": 1000},
     "--poll group": {"--poll": "group"},
@@ -51,17 +64,27 @@ def what_if_lines(plain: Bars, changed: dict[str, Bars]) -> list[str]:
             for name, gpu, owning in (("uts", UTS, UTS_OWNING), ("utsd", UTSD, UTSD_OWNING))]
 
 
+def varied_lines(plain: Bars, varied: list[Bars]) -> list[str]:
+    """A row of the page's table each: the ratios of the arrays, and how many sentences are missed."""
+    places = ["as found", *(f"`{name} {value}`" for each in VARIED for name, value in each.items())]
+    return [f"| {place} | {' | '.join(f'{here:.3g}' for _, here in bars.ratios.values())} "
+            f"| {len(missed_by(ARRAYS, bars))} |" for place, bars in zip(places, [plain, *varied])]
+
+
 def lines_of(program: str) -> list[str]:
     """All that the page has to say."""
     cases = list(SENTENCES)
     machine = machine_of(program)
     unchanged: Settings = {}
-    jobs = [*((case, unchanged) for case in cases), *((SEARCHES, words) for words in WHAT_IFS.values())]
+    jobs = [*((case, unchanged) for case in cases), *((SEARCHES, words) for words in WHAT_IFS.values()),
+            *((ARRAYS, settings) for settings in VARIED)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         bars = list(pool.map(lambda job: bars_of(program, machine, *job), jobs))
     stated = bars[:len(cases)]
     missed = [says for case, each in zip(cases, stated) for says in missed_by(case, each)]
+    varied = bars[len(cases) + len(WHAT_IFS):]
     return [*ratio_lines(stated), count_line(cases, stated), *missed,
+            *varied_lines(stated[cases.index(ARRAYS)], varied),
             *what_if_lines(stated[cases.index(SEARCHES)], dict(zip(WHAT_IFS, bars[len(cases):])))]
 
 
