@@ -50,8 +50,11 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
     plain = build_twin(["g++", "-std=c++20", "-O3"], "peer_opencl.cpp", "peer_opencl", ("-lOpenCL",))
     rows: list[Rate] = []
     for series, source, target in [(f"to-peer-{peer}", own, peer), (f"from-peer-{peer}", peer, own)]:
+        # A program that fills its source by a call got half of clprobe's rate between two H100s.
         twins = [(Rate("transfer", series, "OpenCL", 0.8, 1.25),
-                  [plain, platform, source, target, SIZE, options.repeats])]
+                  [plain, platform, source, target, "mark", SIZE, options.repeats]),
+                 (Rate("transfer", series, "OpenCL, fill"),
+                  [plain, platform, source, target, "fill", SIZE, options.repeats])]
         twins += [(Rate("transfer", series, f"CUDA, {way}"),
                    [cuda, source, target, way, SIZE, options.repeats]) for way in CUDA_WAYS]
         rows += measure_series(program, device["index"], series, twins, options.rounds)
