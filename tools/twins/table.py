@@ -25,7 +25,7 @@ LINES = [
     Line("memory: read, copy, TB/s", "stride", ("read, the best", "copy, the best"), 1e12, 2),
     Line("L2: read, write, copy, TB/s", "bandwidth", ("read 16 MiB", "write 33 MiB", "copy 33 MiB"),
          1e12, 2),
-    Line("L1: bytes per cycle and unit", "bandwidth", ("read-own, a unit and cycle",), 1.0, 0),
+    Line("L1: read, TB/s", "bandwidth", ("read-own 128 KiB",), 1e12, 1),
     Line("local memory: read, TB/s", "bandwidth", ("local",), 1e12, 1),
     Line("pinned: to, from, both, GB/s", "transfer",
          ("to-device-pinned", "from-device-pinned", "both-pinned"), 1e9, 1),
@@ -34,8 +34,8 @@ LINES = [
     Line("clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
 ]
 # By column, those whose rows it shows: the first that there is. One way alone is measured as nvbandwidth
-# does, and what the port of a first cache can do stands for what no program reads more of.
-BY = {"clprobe": (), "CUDA": ("nvbandwidth's way", "the port", "CUDA"), "clpeak": ("clpeak",)}
+# does.
+BY = {"clprobe": (), "CUDA": ("nvbandwidth's way", "CUDA"), "clpeak": ("clpeak",)}
 PROGRAMS = list(BY)
 MISSING = "–"
 
