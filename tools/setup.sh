@@ -25,6 +25,7 @@ run_needs=(
   "cmark|header cmark.h|libcmark-dev|cmark-devel|cmark|cmark-devel"
   "simdjson|header simdjson.h|libsimdjson-dev|simdjson-devel|simdjson|simdjson-devel"
   "utf8proc|header utf8proc.h|libutf8proc-dev|utf8proc-devel|libutf8proc|utf8proc-devel"
+  "Nettle|header nettle/sha2.h|nettle-dev|nettle-devel|nettle|nettle-devel"
   "zlib|header zlib.h|zlib1g-dev|zlib-devel|zlib|zlib-devel"
   "PoCL, OpenCL on the CPU|icd pocl*.icd|pocl-opencl-icd|pocl|pocl|pocl"
 )
