@@ -16,6 +16,7 @@
 #include "probes/clock/shape.hpp"
 #include "probes/shared/launch_size.hpp"
 #include "system/power.hpp"
+#include "system/power_spans.hpp"
 
 namespace clprobe::clock {
 namespace {
@@ -73,8 +74,8 @@ class Burner {
   void count_by_events(Told& told);
   std::pair<std::uint64_t, std::uint64_t> chain_of(cl_uint links);
   void check_ends(const Burn& burn, const Told& told, Measurement& measurement);
-  void add_power(const std::optional<system::PowerReading>& before, Steady::time_point begin,
-                 Measurement& measurement);
+  void begin_power(Load load);
+  void add_power(Measurement& measurement);
 
   Session& session_;
   Counting counting_;
@@ -87,6 +88,8 @@ class Burner {
   std::array<std::uint32_t, 2> turns_{};  // of arithmetic and of streaming, once they are known
   std::uint64_t streamed_{0};             // vectors of each work-item, by all launches until now
   system::PowerMeter meter_;
+  system::PowerSpans power_{meter_.read};
+  std::optional<Load> powered_{};  // since when the power is that of this load
   bool is_meter_told_{false};
 };
 
@@ -226,19 +229,23 @@ void Burner::check_ends(const Burn& burn, const Told& told, Measurement& measure
       witness(expected_end(burn, 0), expected_end(burn, last), chain_end);
 }
 
-/// Facts only of what could be read; once, why nothing could.
-void Burner::add_power(const std::optional<system::PowerReading>& before, Steady::time_point begin,
-                       Measurement& measurement) {
+/// Moments of one load are one after the other: what it draws is read from its first one on.
+void Burner::begin_power(Load load) {
+  if (!meter_.read || powered_ == load) return;
+  powered_ = load;
+  power_.begin();
+}
+
+/// Facts only of what could be read, of this moment and those before it that have none; once, why
+/// nothing could.
+void Burner::add_power(Measurement& measurement) {
   if (!meter_.read) {
     if (!is_meter_told_) measurement.facts.set(no_power_fact, meter_.reason);
     is_meter_told_ = true;
     return;
   }
-  const auto after = meter_.read();
-  if (!before || !after) return;
   constexpr double milli = 1e3;
-  const std::chrono::duration<double> passed = Steady::now() - begin;
-  const auto watts = system::mean_watts(*before, *after, passed.count());
+  const auto watts = power_.end();
   if (watts) measurement.facts.set("power_mw", std::int64_t{std::llround(*watts * milli)});
 }
 
@@ -246,12 +253,12 @@ Measurement Burner::run(const Shape& shape) {
   Burn burn = burn_for(shape.load);
   const auto slot = std::chrono::milliseconds(shape.slot_ms);
   const bool is_idle = shape.load == Load::idle;
-  const auto power = meter_.read ? meter_.read() : std::nullopt;
+  begin_power(shape.load);
   const auto begin = Steady::now();
   Measurement measurement;
   if (is_idle) {
     std::this_thread::sleep_for(slot);
-    add_power(power, begin, measurement);
+    add_power(measurement);
   }
   Told told;
   do {
@@ -264,7 +271,7 @@ Measurement Burner::run(const Shape& shape) {
   Sample& sample = measurement.sample;
   sample.host_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(Steady::now() - begin).count());
-  if (!is_idle) add_power(power, begin, measurement);
+  if (!is_idle) add_power(measurement);
   if (counting_ == Counting::chain && !told.chain_ticks.empty()) {
     // Not their sum: a core whose time others take is no slower.
     sample.accesses = std::uint64_t{burn.links} * links_of_turn * cycles_of_link;

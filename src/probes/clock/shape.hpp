@@ -65,7 +65,7 @@ struct Seen {
   std::uint64_t operations{0};   ///< products and fused products of its launches
   std::uint64_t moved_bytes{0};  ///< by its launches
   std::uint64_t launched_ns{0};  ///< what the launches took together
-  std::uint64_t power_mw{0};     ///< as a meter reported
+  std::uint64_t power_mw{0};     ///< as a meter reported, since it was read before
 
   template <typename Visitor>
   void visit(Visitor& f) {
