@@ -198,15 +198,15 @@ TEST_CASE("a document has no more of anything than can be gone through in pairs"
     each["parameters"]["n" + std::to_string(i)] = 1;
   };
   const std::size_t own = point["parameters"].size();
-  CHECK(with_points(256 - own, set_name).empty());
-  CHECK(with_points(257 - own, set_name) ==
-        "results[0]: expected points with at most 256 names, found an object");
+  CHECK(with_points(4096 - own, set_name).empty());
+  CHECK(with_points(4097 - own, set_name) ==
+        "results[0]: expected points with at most 4096 names, found an object");
   Json run = good;
   const Json finding = run["results"][0]["findings"][0];
-  run["results"][0]["findings"] = std::vector<Json>(4096, finding);
+  run["results"][0]["findings"] = std::vector<Json>(32768, finding);
   CHECK(refusal_of(run).empty());
   run["results"][0]["findings"].push_back(finding);
-  CHECK(refusal_of(run) == "results[0]: expected at most 4096 findings, found an object");
+  CHECK(refusal_of(run) == "results[0]: expected at most 32768 findings, found an object");
   run = good;
   while (run["results"].size() < 64) {
     Json other = good["results"][0];
