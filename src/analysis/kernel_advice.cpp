@@ -88,9 +88,9 @@ const KernelCause* find_open(const KernelCauses& causes) {
   constexpr double min_open_share = 0.15;
   const KernelCause* open = nullptr;
   for (const KernelCause& each : causes.causes) {
-    if (each.state != CauseState::not_resolved || each.share_interval.high < min_open_share)
-      continue;
-    if (open == nullptr || each.share_interval.high > open->share_interval.high) open = &each;
+    const double most = each.share_interval.high;
+    if (each.state != CauseState::not_resolved || most < min_open_share) continue;
+    if (open == nullptr || most > open->share_interval.high) open = &each;
   }
   return open;
 }

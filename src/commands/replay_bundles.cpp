@@ -53,6 +53,7 @@ std::uint64_t bytes_of(const bundle::Launch& launch) {
 
 std::vector<bundle::Launch> launches_in(const std::vector<AskedLaunch>& asked) {
   std::vector<bundle::Launch> launches;
+  launches.reserve(asked.size());
   for (const AskedLaunch& each : asked) launches.push_back(each.bundle.launch);
   return launches;
 }

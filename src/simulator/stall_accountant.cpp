@@ -113,7 +113,7 @@ struct StallAccountant::Sums {
     if (kind.part) to.parts(kind.stall)[*kind.part] += cycles;
   }
   void see(const CycleState& state);
-  void see_flush(std::uint64_t cycles);
+  void see_flush(std::uint64_t all);
   /// Cycles of one window.
   void see_piece(std::uint64_t cycles, std::uint32_t issued);
   /// Of the timeline's windows.

@@ -52,11 +52,11 @@ std::vector<Stack> parts_of(const std::string& bar, std::string_view view,
 }
 
 void check_same(const Cycles& sums, const Cycles& whole) {
-  for (const auto& [label, cycles] : whole) {
-    CAPTURE(label);
-    const auto found = sums.find(label);
+  for (const auto& each : whole) {
+    CAPTURE(each.first);
+    const auto found = sums.find(each.first);
     REQUIRE(found != sums.end());
-    CHECK(found->second == doctest::Approx(cycles).epsilon(1e-9));
+    CHECK(found->second == doctest::Approx(each.second).epsilon(1e-9));
   }
   CHECK(sums.size() == whole.size());
 }

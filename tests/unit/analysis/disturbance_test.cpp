@@ -448,8 +448,9 @@ TEST_CASE("on a shared host 95 % intervals hold the truth in at least 93 % of pa
   for (const Column& column : columns_of_trace()) {
     CAPTURE(std::string(column.title));
     const Trace trace = read_trace(column.index, column.is_rate);
-    for (std::size_t i = 0; i < tried; ++i)
+    for (std::size_t i = 0; i < tried; ++i) {
       check_coverage(trace, spans.at(i), {2, 3, 5, 9, 15, 20, 40, 80});
+    }
     CHECK(coverage(trace, 35.0, 1) < 0.1);  // one moment tells nothing
   }
 }

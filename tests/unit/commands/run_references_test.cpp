@@ -37,7 +37,8 @@ struct Slower {
 
 /// The run of one probe: each point takes 100 ms, and all that takes time changes after two
 /// seconds.
-Run run_of(const Probe& probe, DeviceInfo info, const Slower& slower, cli::Options options = {}) {
+Run run_of(const Probe& probe, DeviceInfo info, const Slower& slower,
+           const cli::Options& options = {}) {
   bool is_late = false;
   FakeBackend backend(
       [&](const Point&, std::uint64_t iterations) {
