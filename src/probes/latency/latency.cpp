@@ -153,12 +153,18 @@ std::vector<Bytes> halving_gaps(const std::vector<Bytes>& sizes) {
 }
 
 /// What a first look is about comes first: global memory, then the others, and what only explains
-/// them at the end. On a CPU others may slow a visit down by half and agree with themselves all
-/// through it, so that one visit is none.
+/// them at the end. A CPU's others are the same memory: there what explains global memory says
+/// more. Others may slow a visit of a CPU down by half, and it agrees with itself all through, so
+/// that one visit is none.
 void order_by_weight(const DeviceInfo& device, Plan& plan) {
-  std::stable_partition(plan.points.begin(), plan.points.end(),
-                        [](const Point& point) { return series_named(point.series).is_shown; });
-  if (device.type != DeviceType::cpu) return;
+  const bool is_cpu = device.type == DeviceType::cpu;
+  const auto rank = [is_cpu](const Point& point) {
+    if (point.series == global_series) return 0;
+    return series_named(point.series).is_shown == is_cpu ? 2 : 1;
+  };
+  std::stable_sort(plan.points.begin(), plan.points.end(),
+                   [rank](const Point& a, const Point& b) { return rank(a) < rank(b); });
+  if (!is_cpu) return;
   plan.urgent = static_cast<std::size_t>(
       std::count_if(plan.points.begin(), plan.points.end(),
                     [](const Point& point) { return point.series == global_series; }));
