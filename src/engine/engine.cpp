@@ -107,7 +107,6 @@ class Measuring::Passes {
   void first_round();
   void visit_urgent();
   void finish_few();
-  [[nodiscard]] std::vector<std::size_t> in_order() const;
   std::vector<std::size_t> shuffled_from(std::size_t first);
   void visit_all(const std::vector<std::size_t>& order);
   void visit_and_look(std::size_t index);
@@ -187,7 +186,9 @@ void Measuring::Passes::first_round() {
   progress_.resize(result_.points.size());
   plan_ = std::move(plan);
   if (plan_.urgent > 0) visit_urgent();
-  visit_all(plan_.is_ordered ? in_order() : each_series_first(result_.points, shuffled_from(0)));
+  // Of all, those that were not visited before.
+  const auto in_order = indices_from(plan_.urgent, result_.points.size());
+  visit_all(plan_.is_ordered ? in_order : each_series_first(result_.points, shuffled_from(0)));
   if (!stopped() && !is_given_ && probe_.refine != nullptr) add_refined();
 }
 
@@ -202,17 +203,9 @@ void Measuring::Passes::visit_urgent() {
   }
 }
 
-/// The points of a round of all that were not visited before it.
-std::vector<std::size_t> Measuring::Passes::in_order() const {
-  std::vector<std::size_t> order(result_.points.size() - plan_.urgent);
-  std::iota(order.begin(), order.end(), plan_.urgent);
-  return order;
-}
-
 /// So that drift and bursts of noise do not follow the sizes.
 std::vector<std::size_t> Measuring::Passes::shuffled_from(std::size_t first) {
-  std::vector<std::size_t> order(result_.points.size() - first);
-  std::iota(order.begin(), order.end(), first);
+  std::vector<std::size_t> order = indices_from(first, result_.points.size());
   std::shuffle(order.begin(), order.end(), random_);
   return order;
 }

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/visit_order.hpp"
 
+#include <numeric>
 #include <set>
 #include <string_view>
 
 namespace clprobe {
+
+std::vector<std::size_t> indices_from(std::size_t first, std::size_t count) {
+  std::vector<std::size_t> order(count - first);
+  std::iota(order.begin(), order.end(), first);
+  return order;
+}
 
 std::vector<std::size_t> each_series_first(std::span<const Point> points,
                                            const std::vector<std::size_t>& order) {

@@ -10,6 +10,9 @@
 
 namespace clprobe {
 
+/// `first` and what follows it of so many.
+std::vector<std::size_t> indices_from(std::size_t first, std::size_t count);
+
 /// A point of each series before all others, else in the order given: where time runs out, none of
 /// them is missing.
 std::vector<std::size_t> each_series_first(std::span<const Point> points,

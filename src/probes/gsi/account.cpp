@@ -71,16 +71,6 @@ std::string fact_name(std::string_view view, const StallPart& part) {
 
 std::string unit_view(std::size_t unit) { return fmt::format("unit_{}_gsi", unit); }
 
-double number_in(const Parameters& facts, const std::string& name) {
-  const Value* const value = facts.find(name);
-  if (value == nullptr) return 0.0;
-  if (const auto* const whole = std::get_if<std::int64_t>(value)) {
-    return static_cast<double>(*whole);
-  }
-  const auto* const number = std::get_if<double>(value);
-  return number == nullptr ? 0.0 : *number;
-}
-
 }  // namespace
 
 const std::vector<StallPart>& stall_parts() {
@@ -123,7 +113,7 @@ std::optional<Breakdown> breakdown_in(const Parameters& facts, std::string_view 
                                       std::uint64_t cycles) {
   Breakdown breakdown;
   for (const StallPart& part : stall_parts()) {
-    const double of_part = number_in(facts, fact_name(view, part));
+    const double of_part = number_in(facts, fact_name(view, part)).value_or(0.0);
     if (part.place) breakdown.parts(part.stall)[*part.place] = of_part;
     breakdown.cycles.at(static_cast<std::size_t>(part.stall)) += of_part;
   }

@@ -21,6 +21,10 @@ using simulator::Timeline;
 /// Of more sub-groups than these a bar is the mean of several, one after the other in the trace.
 constexpr std::uint64_t max_sub_group_bars = 64;
 
+std::uint64_t sub_groups_of_a_bar(std::uint64_t count) {
+  return std::max<std::uint64_t>(1, (count + max_sub_group_bars - 1) / max_sub_group_bars);
+}
+
 std::string window_view(std::size_t window) { return fmt::format("window_{}_gsi", window); }
 std::string window_flush(std::size_t window) {
   return fmt::format("window_{}_flush_cycles", window);
@@ -40,8 +44,7 @@ void add_timeline(const Timeline& timeline, Parameters& facts) {
 /// Each sub-group is idle while it is not there.
 void add_sub_groups(const StallAccount& account, Parameters& facts) {
   const std::uint64_t count = account.warps.size();
-  const std::uint64_t together =
-      std::max<std::uint64_t>(1, (count + max_sub_group_bars - 1) / max_sub_group_bars);
+  const std::uint64_t together = sub_groups_of_a_bar(count);
   const double cycles = account.gsi.total();
   facts.set("sub_groups", static_cast<std::int64_t>(count));
   for (std::uint64_t first = 0; first < count; first += together) {
@@ -68,8 +71,7 @@ std::vector<Detail> units_of(const CaseRun& run) {
 
 std::vector<Detail> sub_groups_of(const Point& point, const CaseRun& run) {
   const std::uint64_t count = count_in(point.facts, "sub_groups").value_or(0);
-  const std::uint64_t together =
-      std::max<std::uint64_t>(1, (count + max_sub_group_bars - 1) / max_sub_group_bars);
+  const std::uint64_t together = sub_groups_of_a_bar(count);
   std::vector<Detail> details;
   for (std::uint64_t first = 0; first < count; first += together) {
     const std::uint64_t last = std::min(first + together, count) - 1;

@@ -8,8 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "clprobe/estimate.hpp"
 #include "clprobe/stacks.hpp"
-#include "clprobe/statistics.hpp"
+#include "clprobe/units.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/stalls/causes.hpp"
 
@@ -44,12 +45,6 @@ const KnownLatency* latency_of(Bytes set, std::span<const KnownLatency> known) {
   return found == known.end() ? nullptr : &*found;
 }
 
-std::optional<double> number_in(const Parameters& facts, const std::string& name) {
-  const Value* const value = facts.find(name);
-  const auto* const number = value == nullptr ? nullptr : std::get_if<double>(value);
-  return number == nullptr ? std::nullopt : std::optional(*number);
-}
-
 /// A time in seconds and what it is at least and at most.
 struct Added {
   double value{0.0};
@@ -73,20 +68,21 @@ std::optional<Added> added_here(std::string_view bar, const Step& step, double l
   return Added{*part->value * of_load, *part->low * of_load, *part->high * of_load};
 }
 
+/// What `latency` found of an array.
+std::optional<KnownLatency> latency_in(const Parameters& facts, std::string_view array) {
+  const auto ns = number_in(facts, fact_name(array, ""));
+  const auto low_ns = number_in(facts, fact_name(array, "low_"));
+  const auto high_ns = number_in(facts, fact_name(array, "high_"));
+  if (!ns || !low_ns || !high_ns) return std::nullopt;
+  return KnownLatency{.ns = *ns, .low_ns = *low_ns, .high_ns = *high_ns};
+}
+
 std::optional<Added> added_by_latency(const Step& step, const Parameters& facts) {
-  const auto fact = [&](std::string_view array, std::string_view end) {
-    return number_in(facts, fact_name(array, end));
-  };
-  constexpr double second = 1e-9;  // of a nanosecond
-  const auto far = fact(step.farther, "");
-  const auto far_low = fact(step.farther, "low_");
-  const auto far_high = fact(step.farther, "high_");
-  const auto near = fact(step.nearer, "");
-  const auto near_low = fact(step.nearer, "low_");
-  const auto near_high = fact(step.nearer, "high_");
-  if (!far || !far_low || !far_high || !near || !near_low || !near_high) return std::nullopt;
-  return Added{(*far - *near) * second, (*far_low - *near_high) * second,
-               (*far_high - *near_low) * second};
+  const auto far = latency_in(facts, step.farther);
+  const auto near = latency_in(facts, step.nearer);
+  if (!far || !near) return std::nullopt;
+  return Added{(far->ns - near->ns) / ns_per_second, (far->low_ns - near->high_ns) / ns_per_second,
+               (far->high_ns - near->low_ns) / ns_per_second};
 }
 
 Finding finding_for(std::string_view name, std::string_view bar, const Step& step,
@@ -128,10 +124,9 @@ void add_steps(std::string_view bar, const Point& usual, double loads,
     if (!latency) continue;
     findings.push_back(finding_for(added_by_latency_name, bar, step, *latency, "latency"));
     agrees = agrees && agree(*here, *latency);
-    constexpr double nanoseconds = 1e9;
     compared +=
         fmt::format("{}{}: {:.3g} ns a load, by latency {:.3g} ns", compared.empty() ? "" : "; ",
-                    step.what, here->value * nanoseconds, latency->value * nanoseconds);
+                    step.what, here->value * ns_per_second, latency->value * ns_per_second);
   }
   if (compared.empty()) return;
   Finding verdict = finding_of(as_latency_name, bar, "", "within their intervals and a tenth");
