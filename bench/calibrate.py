@@ -18,8 +18,8 @@ One search over all of them, from START. A place of the arrays takes some 0.1 s 
 2 s, one of both searches 9 s, so that the arrays are searched, and the searches looked at there:
 1. The values of the machine's grids that alone, in START's place, make the searches miss more than two
    statements are left out.
-2. Arrays and machine: coordinate descents from START and from the best --descents of --starts random
-   places. Each parameter in turn is set to each value of its grid, and the best is kept, until a round
+2. Arrays and machine: coordinate descents from START, from FOUND, and from the best --descents of
+   --starts random places. Each parameter in turn is set to each value of its grid, and the best is kept, until a round
    changes nothing. Then --hops times the best of 48 random places that differ from the best in one to four
    parameters.
 3. The arrays alone, in the same way, on each of the --machines best machines of these.
@@ -88,6 +88,8 @@ START: Settings = {
     "--operations": 4, "--address-operations": 16, "--elements": 4, "--block": 4, "--groups": 6,
     "--object-bytes": 32,
 }
+# A place that was found before, as a second one to begin at.
+FOUND: Settings = {**START, "memory.bytes_per_cycle": 64, "--operations": 24, "--elements": 2}
 OF_ARRAYS, OF_SEARCHES = "implicit", "uts,utsd"
 # What is as long as another thing of the machine.
 ALIKE = {"l1.line_bytes": "l1.sector_bytes"}
@@ -195,6 +197,8 @@ class Search:
         self.seen: dict[str, Bars] = {}
         self.simulated = 0
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
+        # Searches beside each other wait for the places that they try in the other one.
+        self.beside = concurrent.futures.ThreadPoolExecutor(jobs)
 
     def bars(self, cases: str, settings: Settings) -> Bars:
         """Of these settings; nothing new once the time is over."""
@@ -263,6 +267,10 @@ class Search:
             settings = self.nearest(near, self.arrays)
         return settings
 
+    def lowest(self, settings: Settings, grids: Grids, given: argparse.Namespace) -> Settings:
+        """Of arrays, from there: a descent, then hops."""
+        return self.hop(self.descend(settings, grids, given.rounds, self.arrays), grids, given.hops)
+
     def possible_machines(self) -> Grids:
         """The values that alone let the searches miss few statements in START's place."""
         values = [(name, value) for name, grid in MACHINE.items() for value in grid]
@@ -281,10 +289,8 @@ class Search:
             places.append({**START, **drawn})
         scores = list(self.pool.map(self.arrays, places))
         begun = sorted(range(given.starts), key=scores.__getitem__)[:given.descents]
-        found = [self.descend(place, grids, given.rounds, self.arrays)
-                 for place in [START, *(places[index] for index in begun)]]
-        for place in found:
-            self.hop(place, grids, given.hops)
+        begins = [START, FOUND, *(places[index] for index in begun)]
+        list(self.beside.map(lambda place: self.lowest(place, grids, given), begins))
 
     def best_machines(self, given: argparse.Namespace) -> list[tuple[Score, Settings]]:
         """With the arrays that are nearest there, the best one first; START's is always among them."""
@@ -299,8 +305,7 @@ class Search:
         chosen = sorted(best.values(), key=lambda each: (each[0], key_of(each[1])))[:given.machines]
         of_start = best[key_of(part_of(START, MACHINE))]
         chosen += [] if of_start in chosen else [of_start]
-        refined = [self.hop(self.descend(place, ARRAYS, given.rounds, self.arrays), ARRAYS, given.hops)
-                   for _, place in chosen]
+        refined = self.beside.map(lambda each: self.lowest(each[1], ARRAYS, given), chosen)
         return sorted(((self.arrays(place), place) for place in refined),
                       key=lambda each: (each[0], key_of(each[1])))
 
@@ -317,8 +322,9 @@ class Search:
         for descends in (False, True):
             tried = machines[:given.searched] if descends else machines
             bound = least[0]
-            found = [self.steepest(place, SEARCHES, given.rounds, bound - score[0]) if descends else place
-                     for score, place in tried]
+            found = list(self.beside.map(
+                lambda each, bound=bound: self.steepest(each[1], SEARCHES, given.rounds, bound - each[0][0]),
+                tried)) if descends else [place for _, place in tried]
             totals = self.pool.map(lambda place, bound=bound: self.total(place, bound), found)
             for total, place in zip(totals, found):
                 print(f"  {total[0]:.0f} missed, distance {total[1]:.3f}: "
@@ -351,7 +357,7 @@ def main() -> None:
     parser.add_argument("--descents", type=int, default=4)
     parser.add_argument("--hops", type=int, default=10)
     parser.add_argument("--machines", type=int, default=6)
-    parser.add_argument("--searched", type=int, default=1)
+    parser.add_argument("--searched", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--minutes", type=float, default=math.inf)
