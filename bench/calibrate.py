@@ -19,9 +19,9 @@ One search over all of them, from START. A place of the arrays takes some 0.1 s 
 1. The values of the machine's grids that alone, in START's place, make the searches miss more than two
    statements are left out.
 2. Arrays and machine: coordinate descents from START, from FOUND, and from the best --descents of
-   --starts random places. Each parameter in turn is set to each value of its grid, and the best is kept, until a round
-   changes nothing. Then --hops times the best of 48 random places that differ from the best in one to four
-   parameters.
+   --starts random places. Each parameter in turn is set to each value of its grid, and the best is kept,
+   until a round changes nothing. Then --hops times the best of 48 random places that differ from the best
+   in one to four parameters.
 3. The arrays alone, in the same way, on each of the --machines best machines of these.
 4. The searches on these machines with START's parameters, and on the --searched on which the arrays miss
    least a descent over those of the searches, by the best single change of all. A place is abandoned once
@@ -37,6 +37,7 @@ the defaults.
 import argparse
 import concurrent.futures
 import contextlib
+import itertools
 import json
 import math
 import os
@@ -187,6 +188,21 @@ def plus(one: Score, other: Score) -> Score:
     return (one[0] + other[0], one[1] + other[1])
 
 
+def one_core_each() -> Callable[[], None]:
+    """For the threads of a pool: each stays on a core, in turn, and so do the programs that it runs.
+
+    A program that has one core uses one thread: many programs with as many threads as there are cores
+    would wait for each other's.
+    """
+    cores = itertools.cycle(sorted(os.sched_getaffinity(0)))
+    return lambda: os.sched_setaffinity(0, {next(cores)})
+
+
+def shown(score: Score) -> str:
+    """In words."""
+    return f"{score[0]:.0f} missed, distance {score[1]:.3f}"
+
+
 class Search:
     """Remembers what was simulated."""
 
@@ -196,7 +212,7 @@ class Search:
         self.ends = time.monotonic() + 60.0 * minutes
         self.seen: dict[str, Bars] = {}
         self.simulated = 0
-        self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
+        self.pool = concurrent.futures.ThreadPoolExecutor(jobs, initializer=one_core_each())
         # Searches beside each other wait for the places that they try in the other one.
         self.beside = concurrent.futures.ThreadPoolExecutor(jobs)
 
@@ -253,6 +269,8 @@ class Search:
             if nearest == settings:
                 break
             settings = nearest
+            print(f"  searches, {shown(self.searches(settings, most))}: "
+                  f"{part_of(settings, MACHINE, SEARCHES)}", flush=True)
         return settings
 
     def hop(self, settings: Settings, grids: Grids, hops: int) -> Settings:
@@ -269,7 +287,9 @@ class Search:
 
     def lowest(self, settings: Settings, grids: Grids, given: argparse.Namespace) -> Settings:
         """Of arrays, from there: a descent, then hops."""
-        return self.hop(self.descend(settings, grids, given.rounds, self.arrays), grids, given.hops)
+        found = self.hop(self.descend(settings, grids, given.rounds, self.arrays), grids, given.hops)
+        print(f"  arrays, {shown(self.arrays(found))}: {part_of(found, MACHINE, ARRAYS)}", flush=True)
+        return found
 
     def possible_machines(self) -> Grids:
         """The values that alone let the searches miss few statements in START's place."""
@@ -317,7 +337,7 @@ class Search:
         machines = self.best_machines(given)
         print(f"{self.simulated} places simulated; the best machines:", flush=True)
         for score, place in machines:
-            print(f"  {score[0]:.0f} missed, mean distance {score[1]:.3f}: {part_of(place, MACHINE, ARRAYS)}")
+            print(f"  {shown(score)}: {part_of(place, MACHINE, ARRAYS)}", flush=True)
         best, least = START, plus(self.arrays(START), self.searches(START, math.inf))
         for descends in (False, True):
             tried = machines[:given.searched] if descends else machines
@@ -327,11 +347,12 @@ class Search:
                 tried)) if descends else [place for _, place in tried]
             totals = self.pool.map(lambda place, bound=bound: self.total(place, bound), found)
             for total, place in zip(totals, found):
-                print(f"  {total[0]:.0f} missed, distance {total[1]:.3f}: "
+                print(f"  both, {shown(total)}: "
                       f"{part_of(place, MACHINE, SEARCHES if descends else {})}", flush=True)
                 if total < least:
                     best, least = place, total
-        print(f"{self.simulated} places simulated in all")
+        ended = "to the end of the search" if time.monotonic() < self.ends else "until the time was over"
+        print(f"{self.simulated} places simulated in all, {ended}", flush=True)
         return best
 
 
@@ -359,7 +380,7 @@ def main() -> None:
     parser.add_argument("--machines", type=int, default=6)
     parser.add_argument("--searched", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--show", action="store_true")
     given = parser.parse_args()

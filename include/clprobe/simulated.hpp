@@ -2,6 +2,7 @@
 // Simulated compute units as a device: the probes' own plans and analyses, on their traces.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -51,8 +52,10 @@ std::uint64_t instructions_of(const simulator::Trace& trace);
 /// number of warp instructions that were issued, expected is instructions_of(), where the work has
 /// none of its own. A launch is simulated once: it is the same each time. `prepare` throws
 /// Unsupported for probes without a trace. Throws MachineError for a machine that cannot be.
-/// `given`: traces of the person's own.
+/// `given`: traces of the person's own. Points, and units of a point, are simulated in as many
+/// threads as there are `cores`, and in no more of both together; the results do not depend on it.
 std::unique_ptr<Backend> simulated_backend(simulator::Machine machine, std::uint64_t seed,
-                                           std::vector<AskedTrace> given = {});
+                                           std::vector<AskedTrace> given = {},
+                                           std::size_t cores = 1);
 
 }  // namespace clprobe

@@ -20,6 +20,7 @@
 #include "commands/read_runs.hpp"
 #include "commands/results.hpp"
 #include "commands/run_names.hpp"
+#include "system/usable_cores.hpp"
 #include "terminal/complain.hpp"
 #include "text/text.hpp"
 
@@ -89,7 +90,7 @@ std::vector<Digested> digest_files(const std::vector<File>& files) {
     }
   };
   constexpr std::size_t max_threads = 8;
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t cores = system::usable_cores();
   std::vector<std::jthread> threads;
   for (std::size_t i = 1; i < std::min({max_threads, cores, files.size()}); ++i) {
     threads.emplace_back(work);

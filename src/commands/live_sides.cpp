@@ -16,6 +16,7 @@
 #include "commands/plan.hpp"
 #include "commands/provenance.hpp"
 #include "commands/worker_settings.hpp"
+#include "system/usable_cores.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -87,7 +88,8 @@ void open(const cli::Options& options, const LiveObserver& observer, Chosen chos
   const DeviceInfo& info = side.target.info;
   side.run.device = info;
   if (side.target.machine) {
-    side.backend = simulated_backend(*side.target.machine, options.seed, options.traces);
+    side.backend = simulated_backend(*side.target.machine, options.seed, options.traces,
+                                     system::usable_cores());
   } else {
     observer.progress({.title = fmt::format("{}: trying {}", side.name, info.name)});
     try {

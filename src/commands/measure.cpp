@@ -30,6 +30,7 @@
 #include "commands/turns.hpp"
 #include "commands/worker_settings.hpp"
 #include "system/interrupt.hpp"
+#include "system/usable_cores.hpp"
 #include "terminal/complain.hpp"
 #include "terminal/progress.hpp"
 #include "text/text.hpp"
@@ -131,7 +132,8 @@ class MeasuringAll {
       if (is_interrupted()) break;
       --devices_after_;
       if (target.machine) {
-        measure_device(*simulated_backend(*target.machine, options_.seed, options_.traces));
+        measure_device(*simulated_backend(*target.machine, options_.seed, options_.traces,
+                                          system::usable_cores()));
       } else {
         open_and_measure(target.info, settings, std::exchange(found->child, nullptr));
       }

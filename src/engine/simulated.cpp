@@ -8,7 +8,6 @@
 #include <exception>
 #include <map>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -48,13 +47,30 @@ std::optional<std::uint64_t> timed_cycles(const simulator::Result& result) {
   return *last - *first;
 }
 
+/// A core of a thread that simulates.
+class Occupied {
+ public:
+  explicit Occupied(simulator::FreeCores& cores) : cores_(cores) { cores_.occupy(); }
+  ~Occupied() { cores_.give_back(1); }
+  Occupied(const Occupied&) = delete;
+  Occupied(Occupied&&) = delete;
+  Occupied& operator=(const Occupied&) = delete;
+  Occupied& operator=(Occupied&&) = delete;
+
+ private:
+  simulator::FreeCores& cores_;
+};
+
 class SimulatedBackend final : public Backend {
  public:
-  SimulatedBackend(Machine machine, std::uint64_t seed, std::vector<AskedTrace> given)
+  SimulatedBackend(Machine machine, std::uint64_t seed, std::vector<AskedTrace> given,
+                   std::size_t cores)
       : machine_(std::move(machine)),
         device_(describe_device(machine_)),
         seed_(seed),
-        given_(std::move(given)) {}
+        given_(std::move(given)),
+        cores_(cores),
+        ahead_(static_cast<unsigned>(cores - 1)) {}
 
   [[nodiscard]] const DeviceInfo& device() const override { return device_; }
 
@@ -128,7 +144,9 @@ class SimulatedBackend final : public Backend {
     return key;
   }
 
-  [[nodiscard]] Launch run(const SimulatedWork& work, std::uint64_t iterations) const {
+  [[nodiscard]] Launch run(const SimulatedWork& work, std::uint64_t iterations) {
+    const Occupied own(cores_);
+    const simulator::Options options{.seed = seed_, .cores = &cores_};
     const Machine& machine = work.machine ? *work.machine : machine_;
     Launch launch;
     Measurement& measurement = launch.measurement;
@@ -137,11 +155,11 @@ class SimulatedBackend final : public Backend {
       simulator::Result result;
       if (work.account) {
         const simulator::GridAccount account =
-            account_units(machine, trace, work.units, {.seed = seed_}, work.accounting);
+            account_units(machine, trace, work.units, options, work.accounting);
         launch.account = work.account(account);
         result = account.mean.result;
       } else {
-        result = sum_of(simulate_units(machine, trace, work.units, {.seed = seed_}));
+        result = sum_of(simulate_units(machine, trace, work.units, options));
       }
       measurement.sample.accesses = iterations * work.accesses_per_iteration;
       measurement.sample.ticks = timed_cycles(result);
@@ -162,8 +180,9 @@ class SimulatedBackend final : public Backend {
   std::uint64_t seed_;
   std::vector<AskedTrace> given_;
   std::map<std::string, std::map<std::uint64_t, Launch>> launches_{};
+  simulator::FreeCores cores_;
   // Last, so that its threads end before what they use.
-  Ahead<Launch> ahead_{std::max(1U, std::thread::hardware_concurrency()) - 1};
+  Ahead<Launch> ahead_;
 };
 
 }  // namespace
@@ -182,8 +201,9 @@ std::uint64_t instructions_of(const Trace& trace) {
 }
 
 std::unique_ptr<Backend> simulated_backend(Machine machine, std::uint64_t seed,
-                                           std::vector<AskedTrace> given) {
-  return std::make_unique<SimulatedBackend>(std::move(machine), seed, std::move(given));
+                                           std::vector<AskedTrace> given, std::size_t cores) {
+  return std::make_unique<SimulatedBackend>(std::move(machine), seed, std::move(given),
+                                            std::max<std::size_t>(cores, 1));
 }
 
 }  // namespace clprobe

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -24,7 +25,12 @@ struct Stopped {};
 /// How far each thread has come. Whoever is at the earliest moment never waits for anybody.
 class Progress {
  public:
-  explicit Progress(std::size_t threads) : reached_(threads) {}
+  using Clock = std::chrono::steady_clock;
+
+  /// A cycle is so many moments. Who waits when `patience` is over has all end early.
+  Progress(std::size_t threads, std::size_t moments_of_cycle,
+           Clock::time_point patience = Clock::time_point::max())
+      : reached_(threads), moments_of_cycle_(moments_of_cycle), patience_(patience) {}
   [[nodiscard]] std::size_t threads() const { return reached_.size(); }
 
   /// All that `thread` does before `moment` is done.
@@ -33,7 +39,13 @@ class Progress {
   }
   /// Waits until all others have reached `moment`. Returns what all of them have reached, which may
   /// be more. Throws Stopped.
-  Moment wait(std::size_t thread, Moment moment) const;
+  Moment wait(std::size_t thread, Moment moment);
+
+  /// All threads end before one and the same cycle, the first that none of them has begun: who is
+  /// within an earlier one may wait for others, who have to come as far.
+  void end_early();
+  /// Asked by a thread that has reached the begin of a cycle, about that cycle.
+  [[nodiscard]] bool ends_before(std::uint64_t cycle) const;
 
   /// Nobody needs to do anything that comes later.
   void fail(Moment moment);
@@ -49,7 +61,14 @@ class Progress {
 
   [[nodiscard]] Moment others(std::size_t thread) const;
 
+  /// The end while it is looked for.
+  static constexpr std::uint64_t undecided = 0;
+  static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+
   std::vector<Reached> reached_;
+  std::size_t moments_of_cycle_;
+  Clock::time_point patience_;
+  std::atomic<std::uint64_t> end_{none};  // in cycles
   std::atomic<Moment> failed_{end_of_time};
 };
 

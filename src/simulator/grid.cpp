@@ -47,36 +47,38 @@ Grid::Grid(const Machine& machine, const Trace& trace, std::uint64_t units, cons
 std::vector<Result> Grid::run() {
   // Step by step, too, nothing may stand still for ever.
   const std::uint64_t end = options_.max_cycles == never ? never : options_.max_cycles + 1;
-  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  const std::size_t threads = std::min(max_threads_, cores);
-  if (threads == 1) {
+  if (max_threads_ == 1 || options_.cores == nullptr) {
     run_alone(end, never);
   } else {
-    run_by_pace(end, threads);
+    run_by_pace(end);
   }
   if (next() != never) report_deadlock(options_.max_cycles);
   if (!has_ended()) report_deadlock(last_);
   return finish();
 }
 
-void Grid::run_until(std::uint64_t end, std::size_t threads) {
+void Grid::run_until(std::uint64_t end, std::size_t threads, Progress::Clock::time_point patience) {
   if (std::min(threads, max_threads_) == 1) {
     run_alone(end, never);
   } else {
-    run_in_threads(end, std::min(threads, max_threads_));
+    run_in_threads(end, std::min(threads, max_threads_), patience);
   }
 }
 
-void Grid::run_by_pace(std::uint64_t end, std::size_t threads) {
-  Pace pace(threads);
+void Grid::run_by_pace(std::uint64_t end) {
+  Pace pace;
   double cycles = 1.0;  // that a stretch is likely to have
   for (std::uint64_t first = next(); first < end; first = next()) {
     const auto began = std::chrono::steady_clock::now();
     const std::uint64_t stretch_end =
         first + std::min(end - first, static_cast<std::uint64_t>(cycles));
-    const std::uint64_t steps = pace.threads() == 1 ? run_alone(end, stretch_steps)
-                                                    : run_in_threads(stretch_end, pace.threads());
-    pace.note(steps, std::chrono::steady_clock::now() - began);
+    // Of the cores that others leave free, for a stretch.
+    const std::size_t taken = pace.uses_threads() ? options_.cores->take(max_threads_ - 1) : 0;
+    const std::uint64_t steps =
+        taken == 0 ? run_alone(end, stretch_steps)
+                   : run_in_threads(stretch_end, 1 + taken, began + pace.patience(stretch_steps));
+    options_.cores->give_back(taken);
+    pace.note(taken > 0, steps, std::chrono::steady_clock::now() - began);
     cycles = static_cast<double>(last_ - first + 1) * static_cast<double>(stretch_steps) /
              static_cast<double>(steps);
     cycles = std::clamp(cycles, 1.0, max_stretch_cycles);
@@ -90,8 +92,9 @@ std::uint64_t Grid::run_alone(std::uint64_t end, std::uint64_t max_steps) {
   return stepper.steps();
 }
 
-std::uint64_t Grid::run_in_threads(std::uint64_t end, std::size_t threads) {
-  Progress progress(threads);
+std::uint64_t Grid::run_in_threads(std::uint64_t end, std::size_t threads,
+                                   Progress::Clock::time_point patience) {
+  Progress progress(threads, Stepper::moments_of_cycle(threads, seats_.size()), patience);
   std::vector<Stepper> steppers;
   steppers.reserve(threads);
   for (std::size_t i = 0; i < threads; ++i) steppers.emplace_back(shared_, seats_, progress, i);

@@ -20,8 +20,9 @@ class Grid {
        std::span<const Observer* const> observers);
 
   /// Does what is due before cycle `end`, in so many threads or in as many as there can be. The
-  /// results do not depend on their number.
-  void run_until(std::uint64_t end, std::size_t threads);
+  /// results do not depend on their number. Threads that wait when `patience` is over end early.
+  void run_until(std::uint64_t end, std::size_t threads,
+                 Progress::Clock::time_point patience = Progress::Clock::time_point::max());
   [[nodiscard]] std::size_t max_threads() const { return max_threads_; }
   /// Goes on to the end, in as many threads as are worth it.
   std::vector<Result> run();
@@ -32,8 +33,9 @@ class Grid {
   [[nodiscard]] std::uint64_t next() const;
   /// Both return how many steps of units there were.
   std::uint64_t run_alone(std::uint64_t end, std::uint64_t max_steps);
-  std::uint64_t run_in_threads(std::uint64_t end, std::size_t threads);
-  void run_by_pace(std::uint64_t end, std::size_t threads);
+  std::uint64_t run_in_threads(std::uint64_t end, std::size_t threads,
+                               Progress::Clock::time_point patience);
+  void run_by_pace(std::uint64_t end);
   [[nodiscard]] bool has_ended() const;
   [[noreturn]] void report_deadlock(std::uint64_t now) const;
   std::vector<Result> finish();

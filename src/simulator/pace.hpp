@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many threads step the compute units of a grid. What threads gain depends on how much the
-// units have in common and on whether cores are free, so that one thread and all are tried in turn,
-// again and again, for some thousand steps each. The results do not depend on it.
+// Whether several threads step the compute units of a grid. What threads gain depends on how much
+// the units have in common and on whether cores are free, so that one thread and several are tried
+// in turn, again and again, for some thousand steps each. The results do not depend on it.
 #pragma once
 
 #include <array>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 
 namespace clprobe::simulator {
 
 class Pace {
  public:
-  /// Of one thread there is nothing to choose.
-  explicit Pace(std::size_t max_threads) : max_threads_(max_threads) {}
-
   /// For the next stretch of steps.
-  [[nodiscard]] std::size_t threads() const { return uses_all_ ? max_threads_ : 1; }
-  /// What the stretch has taken: decides about the next one.
-  void note(std::uint64_t steps, std::chrono::nanoseconds time);
+  [[nodiscard]] bool uses_threads() const { return uses_threads_; }
+  /// After which threads need not end so many steps, since one is plainly faster.
+  [[nodiscard]] std::chrono::nanoseconds patience(std::uint64_t steps) const;
+  /// What a stretch has taken, in one thread where no core was free for others: decides about the
+  /// next one.
+  void note(bool in_threads, std::uint64_t steps, std::chrono::nanoseconds time);
 
  private:
-  std::size_t max_threads_;
-  bool uses_all_{false};
+  bool uses_threads_{false};
   bool is_trial_{false};
-  std::array<double, 2> ns_per_step_{};  // with one thread, with all
+  std::array<double, 2> ns_per_step_{};  // in one thread, in several
   std::uint64_t stretches_left_{1};      // until the other one is tried
   std::uint64_t rest_{8};                // in stretches, after the last trial
 };

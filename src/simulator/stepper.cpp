@@ -18,13 +18,17 @@ Stepper::Stepper(Shared& shared, std::vector<Seat>& seats, Progress& progress, s
       progress_(&progress),
       thread_(thread),
       threads_(progress.threads()),
-      places_(threads_ + seats.size()) {
+      places_(moments_of_cycle(threads_, seats.size())) {
   // Neighbours, who then follow each other in a cycle without waiting for another thread.
   const std::size_t end = (thread + 1) * seats.size() / threads_;
   for (std::size_t unit = thread * seats.size() / threads_; unit < end; ++unit) {
     own_.push_back({&seats[unit], &shared.gates[unit], unit});
     shared.gates[unit].guard(progress, thread);
   }
+}
+
+std::size_t Stepper::moments_of_cycle(std::size_t threads, std::size_t units) {
+  return threads + units;
 }
 
 std::uint64_t Stepper::next() const {
@@ -38,7 +42,10 @@ void Stepper::run(std::uint64_t end, std::uint64_t max_steps) {
     const std::uint64_t now = next();
     if (now >= end) return;
     arrive(moment_of(now, thread_));
-    if (progress_ != nullptr && progress_->has_failed_before(moment_)) return;
+    if (progress_ != nullptr &&
+        (progress_->has_failed_before(moment_) || progress_->ends_before(now))) {
+      return;
+    }
     answer_locks(now);
     step_units(now);
     last_ = now;

@@ -32,8 +32,11 @@ class alignas(64) Stepper {
   /// All units, for one thread. Keeps references, as the other one does.
   Stepper(Shared& shared, std::vector<Seat>& seats);
   /// The units of one of the threads that `progress` is of. All of them have to run, at the same
-  /// time and to the same end.
+  /// time and to the same end, which `progress` may bring forward.
   Stepper(Shared& shared, std::vector<Seat>& seats, Progress& progress, std::size_t thread);
+
+  /// Each cycle begins with the locks, of each thread's units in turn; then come the units.
+  static std::size_t moments_of_cycle(std::size_t threads, std::size_t units);
 
   /// Does what is due before cycle `end`; ends after the cycle in which it has made `max_steps`.
   void run(std::uint64_t end, std::uint64_t max_steps = never);
@@ -55,7 +58,6 @@ class alignas(64) Stepper {
   };
 
   [[nodiscard]] std::uint64_t next() const;
-  /// Each cycle begins with the locks, of each thread's units in turn; then come the units.
   [[nodiscard]] Moment moment_of(std::uint64_t cycle, std::size_t place) const {
     return cycle * places_ + place;
   }

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "clprobe/worker.hpp"
@@ -12,6 +11,7 @@
 #include "run/json.hpp"
 #include "system/core_use.hpp"
 #include "system/cores.hpp"
+#include "system/usable_cores.hpp"
 #include "worker/asking.hpp"
 #include "worker/attention.hpp"
 #include "worker/builders.hpp"
@@ -47,7 +47,7 @@ class RemoteBackend final : public Backend {
   /// only be disturbed.
   void build_ahead(const std::function<std::vector<Program>()>& programs) override {
     constexpr double long_s = 0.05;
-    const std::size_t count = builder_count(device_, std::thread::hardware_concurrency());
+    const std::size_t count = builder_count(device_, system::usable_cores());
     if (longest_build_s_ < long_s || count == 0) return;
     builders_.emplace(device_, settings_, programs(), count);
   }

@@ -19,6 +19,25 @@ setup() {
   fails_with 2 --case
 }
 
+# most_threads COMMAND...: runs it, and says how many threads it was seen to have at once.
+most_threads() {
+  "$@" >/dev/null 2>&1 &
+  local pid=$! most=0 now
+  while kill -0 "$pid" 2>/dev/null; do
+    now=$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)
+    most=$((now > most ? now : most))
+  done
+  wait "$pid" || return
+  printf '%d\n' "$most"
+}
+
+@test "a simulation that may use one core has one thread, however many the machine has" {
+  run most_threads taskset --cpu-list "$(taskset --cpu-list --pid $$ | sed 's/.*[ ,-]//')" \
+    "$CLPROBE" --device sim:gsi gsi --case utsd,implicit --nodes 2048
+  [ "$status" -eq 0 ]
+  [ "$output" -eq 1 ]
+}
+
 @test "a case that a machine cannot run is a mistake where it was asked for, else a reason" {
   clprobe --device sim:gsi stalls --case implicit --json
   [ "$status" -eq 0 ]

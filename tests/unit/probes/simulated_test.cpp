@@ -119,7 +119,7 @@ TEST_CASE("points that are simulated in threads are those that are simulated one
   request.own.set("nodes", std::uint64_t{256});
   Budget budget;
   budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
-  const auto backend = simulated_backend(machine, 1);
+  const auto backend = simulated_backend(machine, 1, {}, 3);
   const ProbeResult result = measure(*probe, *backend, request, budget, {});
   REQUIRE(result.points.size() > 15);
   const auto alone = simulated_backend(machine, 1);

@@ -9,9 +9,11 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "clprobe/free_cores.hpp"
 #include "clprobe/simulator.hpp"
 #include "simulator/gate.hpp"
 #include "simulator/grid.hpp"
@@ -48,6 +50,7 @@ struct Run {
 struct Part {
   std::uint64_t end{0};
   std::size_t threads{1};
+  bool is_patient{true};
 };
 
 /// Runs the parts, then to the end in `threads`.
@@ -72,7 +75,10 @@ Run run(const Machine& machine, const Trace& trace, std::size_t units, const Opt
   }
   Grid grid(machine, trace, units, options, given);
   try {
-    for (const Part& part : parts) grid.run_until(part.end, part.threads);
+    for (const Part& part : parts) {
+      using Time = Progress::Clock::time_point;
+      grid.run_until(part.end, part.threads, part.is_patient ? Time::max() : Time::min());
+    }
     grid.run_until(options.max_cycles + 1, threads);
     run.results = grid.run();
   } catch (const Deadlock& deadlock) {
@@ -137,7 +143,11 @@ TEST_CASE("threads change nothing: not a cycle, a counter, nor what observers ar
     const std::size_t units = random.from_to(2, 5);
     const Run alone = run(machine, trace, units, limited(), 1);
     REQUIRE(alone.fault.empty());
-    REQUIRE(alone.results == simulate_units(machine, trace, units, limited()));
+    FreeCores cores(2);
+    Options by_pace = limited();
+    by_pace.cores = &cores;
+    REQUIRE(alone.results == simulate_units(machine, trace, units, by_pace));
+    REQUIRE(cores.take(9) == 2);  // what was taken was given back
     for (const std::size_t threads : {2U, 3U}) {
       CAPTURE(threads);
       const bool is_equal = run(machine, trace, units, limited(), threads) == alone;
@@ -171,6 +181,58 @@ TEST_CASE("the number of threads may change while it runs") {
                               {{100, 1}, {101, 2}, {300, 4}, {777, 1}, {1500, 2}}) == alone;
     REQUIRE(is_equal);
   }
+}
+
+TEST_CASE("threads that have no patience end before the same cycle, and one goes on from there") {
+  Random random(6);
+  for (int round = 0; round < rounds(12); ++round) {
+    CAPTURE(round);
+    auto [machine, trace] = random_sharing(random);
+    const Run alone = run(machine, trace, 4, limited(), 1);
+    const Part impatient{.end = limited().max_cycles, .threads = 3, .is_patient = false};
+    const bool is_equal =
+        run(machine, trace, 4, limited(), 2, {impatient, impatient, {500, 1}, impatient}) == alone;
+    REQUIRE(is_equal);
+  }
+}
+
+TEST_CASE("all threads end before the first cycle that none has begun") {
+  constexpr std::size_t moments_of_cycle = 10;
+  Progress progress(3, moments_of_cycle);
+  progress.reach(0, 41);
+  progress.reach(1, 57);
+  progress.reach(2, end_of_time);  // has ended
+  CHECK(!progress.ends_before(1000));
+  progress.end_early();
+  CHECK(!progress.ends_before(5));
+  CHECK(progress.ends_before(6));
+  progress.reach(1, 99);
+  progress.end_early();  // once is enough
+  CHECK(progress.ends_before(6));
+}
+
+TEST_CASE("who waits when patience is over ends early, and is there when the others are") {
+  Progress progress(2, 10, Progress::Clock::now());
+  progress.reach(0, 35);
+  std::thread other([&] {
+    while (!progress.ends_before(4)) std::this_thread::yield();
+    progress.reach(1, end_of_time);
+  });
+  CHECK(progress.wait(0, 35) == end_of_time);
+  other.join();
+}
+
+TEST_CASE("simulations share the cores that are free") {
+  FreeCores cores(4);
+  cores.occupy();
+  CHECK(cores.take(2) == 2);
+  CHECK(cores.take(2) == 1);
+  cores.occupy();
+  CHECK(cores.take(2) == 0);
+  cores.give_back(1);
+  CHECK(cores.take(2) == 0);
+  cores.give_back(4);
+  CHECK(cores.take(9) == 4);
 }
 
 TEST_CASE("a lock that is asked for at no distance is served in the next cycle") {
@@ -262,12 +324,12 @@ TEST_CASE("all threads are used where they are faster by a fifth, and tried agai
   const auto ns = [](std::int64_t count) { return std::chrono::nanoseconds(count); };
   // Of two threads, so many ns a step against 100 of one.
   const auto share_of_all = [&](std::int64_t ns_of_all) {
-    Pace pace(2);
-    CHECK(pace.threads() == 1);
+    Pace pace;
+    CHECK(!pace.uses_threads());
     int all = 0;
     for (int stretch = 0; stretch < 1000; ++stretch) {
-      if (pace.threads() == 2) ++all;
-      pace.note(10, ns(pace.threads() == 2 ? 10 * ns_of_all : 1000));
+      if (pace.uses_threads()) ++all;
+      pace.note(pace.uses_threads(), 10, ns(pace.uses_threads() ? 10 * ns_of_all : 1000));
     }
     return all;
   };
@@ -276,41 +338,56 @@ TEST_CASE("all threads are used where they are faster by a fifth, and tried agai
   // Not by that much: tried at once, after 16 stretches, after 32 more, and so on.
   CHECK(share_of_all(85) == 6);
   CHECK(share_of_all(300) == 6);
-  Pace alone(1);
+}
+
+TEST_CASE("threads are given up when they take twice as long as one") {
+  Pace pace;
+  pace.note(false, 10, std::chrono::nanoseconds(1000));
+  CHECK(pace.uses_threads());
+  CHECK(pace.patience(50) == std::chrono::nanoseconds(2 * 5000));
+  pace.note(true, 10, std::chrono::nanoseconds(500));
+  CHECK(pace.patience(50) == std::chrono::nanoseconds(2 * 5000));
+}
+
+TEST_CASE("a stretch without a free core says nothing of threads") {
+  Pace pace;
+  pace.note(false, 10, std::chrono::nanoseconds(1000));
   for (int stretch = 0; stretch < 100; ++stretch) {
-    CHECK(alone.threads() == 1);
-    alone.note(10, ns(1000));
+    CHECK(pace.uses_threads());
+    pace.note(false, 10, std::chrono::nanoseconds(1000));
   }
+  pace.note(true, 10, std::chrono::nanoseconds(3000));
+  CHECK(!pace.uses_threads());
 }
 
 TEST_CASE("what becomes faster in threads later runs in threads then") {
-  Pace pace(4);
+  Pace pace;
   int all_before = 0;
   int all_after = 0;
   for (int stretch = 0; stretch < 2000; ++stretch) {
-    const bool uses_all = pace.threads() == 4;
+    const bool uses_all = pace.uses_threads();
     const bool is_fast = stretch >= 1000;
     if (uses_all) ++(is_fast ? all_after : all_before);
-    pace.note(10, std::chrono::nanoseconds(uses_all && is_fast ? 300 : 1000));
+    pace.note(uses_all, 10, std::chrono::nanoseconds(uses_all && is_fast ? 300 : 1000));
   }
   CHECK(all_before < 10);
   CHECK(all_after > 400);
 }
 
 TEST_CASE("what becomes slower in threads runs in one at once") {
-  Pace pace(2);
+  Pace pace;
   int all = 0;
   for (int stretch = 0; stretch < 900; ++stretch) {
-    const bool uses_all = pace.threads() == 2;
+    const bool uses_all = pace.uses_threads();
     if (uses_all && stretch >= 300) ++all;
     const std::int64_t of_all = stretch < 300 ? 500 : 5000;
-    pace.note(10, std::chrono::nanoseconds(uses_all ? of_all : 1000));
+    pace.note(uses_all, 10, std::chrono::nanoseconds(uses_all ? of_all : 1000));
   }
   CHECK(all < 10);
 }
 
 TEST_CASE("the moment of the first failure is kept, and nobody passes it") {
-  Progress progress(3);
+  Progress progress(3, 1);
   progress.fail(50);
   progress.fail(70);
   CHECK(progress.has_failed_before(51));
