@@ -28,9 +28,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "bench" / "known"
 MAX_APART = 0.10
 UNATTRIBUTED = "unattributed"
-REFUSABLE = ("memory", "barriers", "atomics", "lanes")
+REFUSABLE = ("memory", "barriers", "atomics", "lanes", "fences", "functions")
 # The words of GSI that a factor of `profile` may have.
-FACTORS = ("memory data", "synchronization: barrier", "idle: tail")
+FACTORS = ("memory data", "synchronization: barrier", "idle: tail", "memory structural: pending release",
+           "compute structural")
 # What lanes cost each other, which `profile` has in one.
 LANES = "memory structural: lanes"
 # Less of a kernel's time is no reason to change it, and no first cause.

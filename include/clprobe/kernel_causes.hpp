@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the time of somebody's kernel goes, from launches in which few groups do the work of all,
-// and from launches without barriers or atomicity. Pure.
+// and from launches without barriers or atomicity, fences or special functions. Pure.
 //
 // Time against the number of distinct groups is a working-set curve of the kernel itself: as groups
 // share what they touch, main memory goes first, then the last cache. What is taken away together
@@ -54,7 +54,7 @@ std::optional<Folding> find_folding(std::span<const FoldedTime> sweep,
 
 /// What can be taken away by a setting, in the order of the bits of AblationBuild::idealised.
 /// Lanes can go only where memory has: a sub-group that does what one lane does touches less, too.
-enum class KernelFactor : std::uint8_t { memory, barriers, atomics, lanes };
+enum class KernelFactor : std::uint8_t { memory, barriers, atomics, lanes, fences, functions };
 
 /// Why a factor was not taken away; none: it was.
 enum class FactorAbsence : std::uint8_t { none, not_present, refused };

@@ -48,6 +48,10 @@ struct Setting {
   bool without_barriers{false};
   bool without_atomics{false};  ///< nothing in place of updates
   bool without_lanes{false};    ///< each work-item does what the first of its sub-group does
+  bool without_fences{false};
+  /// A multiplication in place of special functions. Not a part of a launch but of what is built
+  /// (Switches).
+  bool without_functions{false};
 
   friend bool operator==(const Setting&, const Setting&) = default;
 };
@@ -64,7 +68,7 @@ class SettingError : public std::runtime_error {
 /// known group size, groups that exist), or the launch uses the offset itself.
 NdRange encode(const NdRange& launch, const Setting& setting);
 
-/// The setting of a launch that `encode` made.
+/// The setting of a launch that `encode` made; special functions are not told by it.
 Setting decode(const NdRange& launched);
 
 /// Groups of each dimension, a smaller last one included. Throws SettingError where the driver
@@ -96,6 +100,10 @@ std::optional<LaneMasks> lane_masks(const NdRange& launch, std::uint64_t sub_gro
 struct Switches {
   bool barriers{false};
   bool atomics{false};
+  bool fences{false};
+  bool assembly{false};  ///< with `fences`: the program's assembly is fences as well
+  /// No launch of such a build has special functions.
+  bool without_functions{false};
   std::optional<LaneMasks> lanes{};
 };
 
@@ -160,7 +168,10 @@ struct Judgement {
   Verdict barriers{};
   Verdict atomics{};
   Verdict lanes{};
-  Verdict entry{};  ///< launches of some of the groups, and beside others
+  Verdict fences{};
+  Verdict functions{};  ///< special ones
+  Verdict entry{};      ///< launches of some of the groups, and beside others
+  bool has_fence_assembly{false};
   /// What a replay does not have: "it calls enqueue_kernel", where that is reached. Empty: nothing.
   std::string unknown_work{};
 };

@@ -33,6 +33,10 @@ constexpr std::array advices{
     AdviceRow{"lanes",
               "let neighbouring work-items use neighbouring words and branch alike, and rows of "
               "local arrays be a word longer"},
+    AdviceRow{"fences",
+              "fence once behind all that a work-item stores, or let the kernel's end order it"},
+    AdviceRow{"functions",
+              "take native_ functions, call them outside of loops, or take values from a table"},
     AdviceRow{"atomics", "count in local or private memory first, and add that up once per group"},
 };
 

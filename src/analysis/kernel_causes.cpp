@@ -32,6 +32,9 @@ constexpr CauseRow barriers_row{"barriers", "barriers", "synchronization: barrie
 constexpr CauseRow atomics_row{"atomics", "atomics", "memory structural: serial requests"};
 constexpr CauseRow lanes_row{"lanes", "differences between lanes", "memory structural: lanes"};
 
+constexpr CauseRow fences_row{"fences", "fences", "memory structural: pending release"};
+constexpr CauseRow functions_row{"functions", "special functions", "compute structural"};
+
 const CauseRow& row_of(KernelFactor factor) {
   switch (factor) {
     case KernelFactor::barriers:
@@ -40,6 +43,10 @@ const CauseRow& row_of(KernelFactor factor) {
       return atomics_row;
     case KernelFactor::lanes:
       return lanes_row;
+    case KernelFactor::fences:
+      return fences_row;
+    case KernelFactor::functions:
+      return functions_row;
     case KernelFactor::memory:
       break;
   }

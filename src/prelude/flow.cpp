@@ -97,8 +97,14 @@ Target find_target(const Reach& reach, Tokens tokens, std::size_t end) {
 
 class Flow {
  public:
-  Flow(const Reach& reach, std::set<std::string_view> memory)
-      : reach_(reach), arithmetic_(find_arithmetic(reach)), memory_(std::move(memory)) {}
+  Flow(const Reach& reach, std::set<std::string_view> memory, std::set<std::string_view> functions)
+      : reach_(reach),
+        arithmetic_(find_arithmetic(reach)),
+        functions_(std::move(functions)),
+        memory_(std::move(memory)) {
+    add_callers();
+    values_ = functions_;
+  }
 
   std::optional<std::string> run() {
     // Each round carries values one assignment further, against the order of the text.
@@ -131,6 +137,20 @@ class Flow {
       if (i + 1 < body.size() && body[i + 1].is("(")) follow_parentheses(body, i);
     }
     if (part.is_macro && find_value(body)) values_.insert(part.name);
+  }
+
+  /// Functions that compute alone return what those that they call do.
+  void add_callers() {
+    const auto is_one = [&](const Token& token) {
+      return token.kind == TokenKind::word && functions_.contains(token.text);
+    };
+    for (std::size_t before = 0; before != functions_.size();) {
+      before = functions_.size();
+      for (const Part& part : reach_.parts()) {
+        const bool calls_one = std::any_of(part.body.begin(), part.body.end(), is_one);
+        if (calls_one && arithmetic_.contains(part.name)) functions_.insert(part.name);
+      }
+    }
   }
 
   /// What is between the bracket at `open` and its partner.
@@ -279,6 +299,10 @@ class Flow {
   void follow_call(std::string_view name, const std::vector<Tokens>& arguments) {
     if (arithmetic_.contains(name)) return;
     const Part* const callee = reach_.reached(name);
+    if (callee == nullptr && values_.contains(name) && !functions_.contains(name)) {
+      // A macro's parameter that stands for a macro: it may assign to what it is given.
+      for (const Tokens& argument : arguments) values_.insert(find_root(argument));
+    }
     if (callee == nullptr) {
       follow_built_in(name, arguments);
       return;
@@ -333,16 +357,18 @@ class Flow {
 
   const Reach& reach_;
   std::set<std::string_view> arithmetic_;
-  std::set<std::string_view> memory_;    ///< of unknown contents
-  std::set<std::string_view> values_{};  ///< variables that are made from them
+  std::set<std::string_view> functions_;  ///< that return unknown values
+  std::set<std::string_view> memory_;     ///< of unknown contents
+  std::set<std::string_view> values_;     ///< variables that are made from them
   std::string control_{};
 };
 
 }  // namespace
 
 std::optional<std::string> find_control(const Reach& reach,
-                                        const std::set<std::string_view>& memory) {
-  return Flow(reach, memory).run();
+                                        const std::set<std::string_view>& memory,
+                                        const std::set<std::string_view>& functions) {
+  return Flow(reach, memory, functions).run();
 }
 
 std::set<std::string_view> find_written(const Reach& reach) {

@@ -17,9 +17,10 @@
 namespace clprobe::prelude {
 
 /// The first place at which a load of `memory` decides: "`count` decides on an address". Nothing
-/// where none does.
+/// where none does. The same of what `functions` return.
 std::optional<std::string> find_control(const Reach& reach,
-                                        const std::set<std::string_view>& memory);
+                                        const std::set<std::string_view>& memory,
+                                        const std::set<std::string_view>& functions = {});
 
 /// The names of memory that is stored to, by a subscript or a pointer.
 std::set<std::string_view> find_written(const Reach& reach);

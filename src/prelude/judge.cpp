@@ -13,6 +13,7 @@
 #include "prelude/memory_names.hpp"
 #include "prelude/reach.hpp"
 #include "prelude/renamed.hpp"
+#include "prelude/special.hpp"
 
 namespace clprobe::prelude {
 namespace {
@@ -272,17 +273,61 @@ Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
   return {};
 }
 
+/// Fences order what work-items store, for others that look: without them these may find less.
+Verdict judge_fences(const Reach& reach, const MemoryNames& names) {
+  const FencesInAssembly assembly = find_fences_in_assembly(reach);
+  if (find_one_of(reach, fence_names) == nullptr && !assembly.is_any) {
+    return {Possibility::not_present, "no fence in the text"};
+  }
+  if (const auto again = defined_anywhere(reach, fence_names)) return refused(*again);
+  if (assembly.is_any && !assembly.are_all) return refused("its assembly has more than fences");
+  std::set<std::string_view> racy = find_written(reach);
+  racy.insert(names.local.begin(), names.local.end());
+  if (const auto control = find_control(reach, racy)) {
+    return refused(fmt::format("without fences {}", *control));
+  }
+  return {};
+}
+
+/// What stands in place of a special function is another number.
+Verdict judge_functions(const Reach& reach) {
+  if (find_one_of(reach, special_functions) == nullptr) {
+    return {Possibility::not_present, "no special function in the text"};
+  }
+  if (const auto again = defined_anywhere(reach, special_functions)) return refused(*again);
+  if (const auto control =
+          find_control(reach, {}, {special_functions.begin(), special_functions.end()})) {
+    return refused(fmt::format("with another number {}", *control));
+  }
+  return {};
+}
+
 }  // namespace
 
 Judgement judge(const Program& program, std::string_view kernel) {
   const Reach reach(program, kernel);
   const Verdict renaming = judge_renaming(reach);
   if (renaming.possibility != Possibility::usable) {
-    return {renaming, renaming, renaming, renaming, renaming, renaming, find_unknown_work(reach)};
+    return {.renaming = renaming,
+            .folding = renaming,
+            .barriers = renaming,
+            .atomics = renaming,
+            .lanes = renaming,
+            .fences = renaming,
+            .functions = renaming,
+            .entry = renaming,
+            .unknown_work = find_unknown_work(reach)};
   }
   if (const auto unseen = find_unseen(program, reach, kernel)) {
     const Verdict unknown = refused(*unseen);
-    return {renaming, unknown, unknown, unknown, unknown, unknown, {}};
+    return {.renaming = renaming,
+            .folding = unknown,
+            .barriers = unknown,
+            .atomics = unknown,
+            .lanes = unknown,
+            .fences = unknown,
+            .functions = unknown,
+            .entry = unknown};
   }
   const MemoryNames names = find_memory_names(reach);
   const Verdict folding = judge_folding(reach, names);
@@ -293,7 +338,10 @@ Judgement judge(const Program& program, std::string_view kernel) {
           .barriers = judge_barriers(reach, names),
           .atomics = judge_atomics(reach),
           .lanes = is_folded ? judge_lanes(reach, names) : folding,
-          .entry = is_folded ? judge_entry(reach) : folding};
+          .fences = is_folded ? judge_fences(reach, names) : folding,
+          .functions = judge_functions(reach),
+          .entry = is_folded ? judge_entry(reach) : folding,
+          .has_fence_assembly = find_fences_in_assembly(reach).is_any};
 }
 
 }  // namespace clprobe::prelude

@@ -23,6 +23,7 @@ constexpr Field window_shift_field{22, 5};
 constexpr Field barriers_field{27, 1};
 constexpr Field atomics_field{28, 1};
 constexpr Field lanes_field{29, 1};
+constexpr Field fences_field{30, 1};
 
 // The masks of the prelude have 31 bits.
 constexpr std::uint64_t max_groups = (std::uint64_t{1} << no_folding) - 1;
@@ -162,7 +163,8 @@ NdRange encode(const NdRange& launch, const Setting& setting) {
   }
   word |= packed(barriers_field, setting.without_barriers ? 1 : 0) |
           packed(atomics_field, setting.without_atomics ? 1 : 0) |
-          packed(lanes_field, setting.without_lanes ? 1 : 0);
+          packed(lanes_field, setting.without_lanes ? 1 : 0) |
+          packed(fences_field, setting.without_fences ? 1 : 0);
   NdRange launched = launch;
   launched.dimensions = 3;
   launched.offset[2] = word;
@@ -181,6 +183,7 @@ Setting decode(const NdRange& launched) {
   setting.without_barriers = unpacked(barriers_field, word) != 0;
   setting.without_atomics = unpacked(atomics_field, word) != 0;
   setting.without_lanes = unpacked(lanes_field, word) != 0;
+  setting.without_fences = unpacked(fences_field, word) != 0;
   return setting;
 }
 

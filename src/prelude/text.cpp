@@ -15,8 +15,12 @@ std::string prelude_text(const Switches& switches) {
         "#define CLP_LANES_2 {}u\n",
         masks[0], masks[1], masks[2]);
   }
-  return fmt::format("#define CLP_BARRIERS {:d}\n#define CLP_ATOMICS {:d}\n{}{}#line 1\n",
-                     switches.barriers, switches.atomics, lanes, embedded_file("prelude.clh"));
+  const int fences = !switches.fences ? 0 : switches.assembly ? 2 : 1;
+  return fmt::format(
+      "#define CLP_BARRIERS {:d}\n#define CLP_ATOMICS {:d}\n#define CLP_FENCES {}\n"
+      "#define CLP_FUNCTIONS {:d}\n{}{}#line 1\n",
+      switches.barriers, switches.atomics, fences, switches.without_functions, lanes,
+      embedded_file("prelude.clh"));
 }
 
 }  // namespace clprobe::prelude

@@ -50,8 +50,12 @@ void write_lines(const std::string& text_path, const std::string& launch_path) {
   const std::string entered = prelude::with_entry(text, read.launch.kernel);
   if (entered == text) throw std::invalid_argument(text_path + " gets no entry");
   write(prelude::prelude_text(), text);
-  const prelude::Switches switches = kernel::switches_of(judgement, range, gpu);
-  if (switches.barriers || switches.atomics || switches.lanes) {
+  prelude::Switches switches = kernel::switches_of(judgement, range, gpu);
+  if (switches.barriers || switches.atomics || switches.lanes || switches.fences) {
+    write(prelude::prelude_text(switches), text);
+  }
+  if (judgement.functions.possibility == prelude::Possibility::usable) {
+    switches.without_functions = true;
     write(prelude::prelude_text(switches), text);
   }
   for (const bool with_noise : {false, true}) {

@@ -96,4 +96,53 @@ TEST_CASE("without barriers work-items may lose what others wrote, and nothing g
   CHECK(Words(out.begin() + 256, out.end()) == Words(44, 0xc0ffee));
 }
 
+TEST_CASE("with fences and without them a work-item finds what it has stored itself") {
+  const Device device;
+  const Words in = distinct_words(256);
+  const std::string text = R"(
+    #ifdef POCL_DEVICE_ADDRESS_BITS
+    #define ASSEMBLY __asm__ volatile("" ::: "memory")
+    #else
+    #define ASSEMBLY mem_fence(CLK_LOCAL_MEM_FENCE)
+    #endif
+    #define EACH(fence) if (l % 2 == 0) fence; else out[g] += 1;
+    kernel void k(global const uint* in, global uint* out, uint n) {
+      const size_t g = get_global_id(0), l = get_local_id(0);
+      out[g] = in[g];
+      EACH(mem_fence(CLK_GLOBAL_MEM_FENCE))
+      EACH(read_mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE))
+      EACH(write_mem_fence(CLK_GLOBAL_MEM_FENCE))
+      EACH(ASSEMBLY)
+    })";
+  const NdRange launch{.dimensions = 1, .global = {256, 1, 1}, .local = {64, 1, 1}};
+  for (const bool is_assembly : {false, true}) {
+    cl::Kernel kernel =
+        device.build(prelude_text({.fences = true, .assembly = is_assembly}) + text, "k");
+    for (const bool is_without : {false, true}) {
+      const Words out = device.run(kernel, encode(launch, {.without_fences = is_without}), in, 256);
+      for (std::size_t i = 0; i < 256; ++i) CHECK(out[i] == in[i] + (i % 2 == 0 ? 0 : 4));
+    }
+  }
+}
+
+TEST_CASE("in place of special functions stands a product of the same type") {
+  const Device device;
+  const Words in = distinct_words(64);
+  const std::string text = R"(
+    kernel void k(global const uint* in, global uint* out, uint n) {
+      const size_t g = get_global_id(0);
+      const float x = (float)(in[g] >> 16);
+      const float4 v = native_sqrt((float4)(x, x, x, x)) + exp((float4)(x));
+      float sin = x;
+      out[g] = (uint)(sqrt(x) + half_rsqrt(x) + native_powr(x, 2.0f) + v.w + sin);
+    })";
+  cl::Kernel kernel = device.build(prelude_text({.without_functions = true}) + text, "k");
+  const NdRange launch{.dimensions = 1, .global = {64, 1, 1}, .local = {64, 1, 1}};
+  const Words out = device.run(kernel, encode(launch, {}), in, 64);
+  for (std::size_t i = 0; i < 64; ++i) {
+    const auto x = static_cast<float>(in[i] >> 16U);
+    CHECK(out[i] == static_cast<std::uint32_t>(5 * 0.5F * x + 2.0F + x));
+  }
+}
+
 }  // namespace clprobe::prelude

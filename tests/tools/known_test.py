@@ -97,6 +97,11 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(known.verdict_of(chain, {}, ""), "no factor of profile")
         self.assertEqual(known.verdict_of(chain, {}, "not believed: 1.30"), "not believed: 1.30")
 
+    def test_fences_and_special_functions_are_causes_of_both(self) -> None:
+        for truth in ("memory structural: pending release", "compute structural"):
+            self.assertEqual(known.verdict_of({truth: 0.8}, {truth: 0.71}, ""), "yes")
+            self.assertEqual(known.verdict_of({truth: 0.8}, {"memory data": 0.8}, ""), "other cause")
+
     def test_lanes_have_conflicts_and_branches_in_one(self) -> None:
         lanes = "memory structural: lanes"
         for truth in ({"control": 0.8}, {"memory structural: bank conflict": 0.8},

@@ -141,4 +141,50 @@ TEST_CASE("kernel: lanes are left out where the fastest folding is, on devices t
   CHECK(plan(gpu, request).points.front().facts.text_or("lanes_absence", "") == not_present);
 }
 
+TEST_CASE("kernel: fences and special functions are left out, together with memory and without") {
+  const DeviceInfo device = device_with_events();
+  Request request;
+  request.launches = {
+      asked("kernel void triad(global float* a, float c) {\n"
+            "  a[get_global_id(0)] = native_exp(c);\n"
+            "  mem_fence(CLK_GLOBAL_MEM_FENCE);\n}\n",
+            1024)};
+  const auto ns_of = [](const Shape& shape) {
+    return 1e6 - (shape.setting.without_fences ? 3e5 : 0.0) -
+           (shape.setting.without_functions ? 4e5 : 0.0);
+  };
+  std::vector<Point> points = plan(device, request).points;
+  for (Point& point : points) measure(point, ns_of(shape_of<Shape>(point)));
+  std::vector<Point> more = refine(device, request, points);
+  for (Point& point : more) measure(point, ns_of(shape_of<Shape>(point)));
+  points.insert(points.end(), more.begin(), more.end());
+  const auto is_without_both = [](const Point& point) {
+    const prelude::Setting setting = shape_of<Shape>(point).setting;
+    return setting.without_fences && setting.without_functions;
+  };
+  CHECK(std::count_if(points.begin(), points.end(), is_without_both) == 2);
+  for (const Point& point : points) {
+    Point again;
+    write_shape(shape_of<Shape>(point), again);
+    CHECK(again.parameters == point.parameters);
+  }
+  const Findings found = probe.analyse(device, points);
+  CHECK(*need(found, "fences").value == doctest::Approx(0.3).epsilon(0.02));
+  CHECK(*need(found, "functions").value == doctest::Approx(0.4).epsilon(0.02));
+  const auto has_part = [&](std::string_view label) {
+    return std::any_of(found.findings.begin(), found.findings.end(), [&](const Finding& each) {
+      return each.name == "stall" && each.label == label;
+    });
+  };
+  CHECK(has_part("memory structural: pending release"));
+  CHECK(has_part("compute structural"));
+  CHECK(need(found, "advice").label.starts_with("Without special functions it saves at most 40 %"));
+  // Special functions are the first to be given up.
+  std::erase_if(points,
+                [](const Point& each) { return shape_of<Shape>(each).setting.without_functions; });
+  const Findings fewer = probe.analyse(device, points);
+  CHECK(need(fewer, "functions").reason == "refused: not all launches without it were measured");
+  CHECK(*need(fewer, "fences").value == doctest::Approx(0.3).epsilon(0.02));
+}
+
 }  // namespace clprobe::kernel

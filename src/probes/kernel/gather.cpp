@@ -42,6 +42,8 @@ Setting without_switches(Setting setting) {
   setting.without_barriers = false;
   setting.without_atomics = false;
   setting.without_lanes = false;
+  setting.without_fences = false;
+  setting.without_functions = false;
   return setting;
 }
 
@@ -98,6 +100,8 @@ Setting setting_without(const std::vector<KernelFactor>& factors, std::uint32_t 
   setting.without_barriers = is_without(KernelFactor::barriers);
   setting.without_atomics = is_without(KernelFactor::atomics);
   setting.without_lanes = is_without(KernelFactor::lanes);
+  setting.without_fences = is_without(KernelFactor::fences);
+  setting.without_functions = is_without(KernelFactor::functions);
   return setting;
 }
 
@@ -141,7 +145,8 @@ void add_builds(const std::vector<Measured>& all, Gathered& gathered) {
   refuse_unreachable(states);
   gathered.times.builds = builds_of(all, states, folding);
   for (const KernelFactor each :
-       {KernelFactor::lanes, KernelFactor::atomics, KernelFactor::barriers, KernelFactor::memory}) {
+       {KernelFactor::functions, KernelFactor::fences, KernelFactor::lanes, KernelFactor::atomics,
+        KernelFactor::barriers, KernelFactor::memory}) {
     if (!gathered.times.builds.empty()) break;
     refuse(states, each);
     gathered.times.builds = builds_of(all, states, folding);

@@ -44,6 +44,8 @@ constexpr FindingSpec finding_specs[]{
     {.name = "barriers", .unit = "share"},
     {.name = "atomics", .unit = "share"},
     {.name = "lanes", .unit = "share"},
+    {.name = "fences", .unit = "share"},
+    {.name = "functions", .unit = "share"},
     {.name = "resident_groups", .better = Better::unknown},
     {.name = "waves", .role = Role::remark, .better = Better::unknown},
     {.name = "occupancy", .unit = "share"},

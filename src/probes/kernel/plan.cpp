@@ -90,12 +90,14 @@ class Planned {
     return point_of({.text = Text::entered, .distinct_groups = groups}, whole_waves_suffix);
   }
 
-  /// `folding`, without barriers, without atomics, and without lanes where it folds, in each
-  /// combination of what the kernel has.
+  /// `folding`, without barriers, atomics, fences, special functions, and without lanes where it
+  /// folds, in each combination of what the kernel has.
   void add_switched(const Setting& folding, std::vector<Point>& points) const {
-    constexpr std::array names{", without barriers", ", without atomics", ", without lanes"};
+    constexpr std::array names{", without barriers", ", without atomics", ", without lanes",
+                               ", without fences", ", without special functions"};
     const std::array has{switches_.barriers, switches_.atomics,
-                         switches_.lanes.has_value() && is_folded(folding)};
+                         switches_.lanes.has_value() && is_folded(folding), switches_.fences,
+                         judgement_.functions.possibility == Possibility::usable};
     for (unsigned bits = 1; bits < 1U << names.size(); ++bits) {
       std::array<bool, names.size()> is_without{};
       std::string suffix;
@@ -111,6 +113,8 @@ class Planned {
       setting.without_barriers = is_without[0];
       setting.without_atomics = is_without[1];
       setting.without_lanes = is_without[2];
+      setting.without_fences = is_without[3];
+      setting.without_functions = is_without[4];
       points.push_back(renamed(setting, suffix));
     }
   }
@@ -152,6 +156,8 @@ class Planned {
     add_absence(point, "barriers", verdict_of(judgement_.barriers));
     add_absence(point, "atomics", verdict_of(judgement_.atomics));
     add_absence(point, "lanes", verdict_of(judgement_.lanes));
+    add_absence(point, "fences", verdict_of(judgement_.fences));
+    add_absence(point, "functions", verdict_of(judgement_.functions));
     add_absence(point, entry_factor, judgement_.entry);
   }
 

@@ -49,7 +49,9 @@ prelude::Judgement judge_kernel(const bundle::Bundle& bundle, const DeviceInfo& 
 prelude::Switches switches_of(const prelude::Judgement& judgement, const prelude::NdRange& range,
                               const DeviceInfo& device) {
   prelude::Switches switches{.barriers = judgement.barriers.possibility == Possibility::usable,
-                             .atomics = judgement.atomics.possibility == Possibility::usable};
+                             .atomics = judgement.atomics.possibility == Possibility::usable,
+                             .fences = judgement.fences.possibility == Possibility::usable,
+                             .assembly = judgement.has_fence_assembly};
   if (judgement.lanes.possibility == Possibility::usable) {
     switches.lanes = lane_masks(range, device);
   }

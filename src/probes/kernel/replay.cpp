@@ -93,24 +93,33 @@ std::uint64_t Replay::held_bytes() const {
 
 void Replay::prepare_renamed(const prelude::Setting& setting) {
   if (given_ && setting != prelude::Setting{}) throw Unsupported(missing_reason(missing_header()));
-  if (!renamed_ && renamed_problem_.empty()) renamed_problem_ = build_renamed();
-  if (!renamed_problem_.empty()) throw Unsupported(renamed_problem_);
+  const auto prepare = [this](Renamed& renamed, bool without_functions) {
+    const bool is_tried = renamed.kernel || !renamed.problem.empty();
+    if (!is_tried) renamed.problem = build_renamed(without_functions, renamed);
+    if (!renamed.problem.empty()) throw Unsupported(renamed.problem);
+  };
+  prepare(renamed_, false);
+  if (setting.without_functions) prepare(cheap_, true);
 }
 
 /// Returns what is wrong with it; empty where nothing is.
-std::string Replay::build_renamed() {
+std::string Replay::build_renamed(bool without_functions, Renamed& renamed) {
   constexpr std::string_view where = "behind the text that renames work-items";
   const DeviceInfo& device = session_.info();
-  const std::string prelude = prelude::prelude_text(
-      switches_of(judge_kernel(bundle_, device), range_for_prelude(bundle_.launch.range), device));
-  renamed_build_ = {bundle::sha256_of(prelude + build_.sha256), build_.options};
+  prelude::Switches switches =
+      switches_of(judge_kernel(bundle_, device), range_for_prelude(bundle_.launch.range), device);
+  switches.without_functions = without_functions;
+  const std::string prelude = prelude::prelude_text(switches);
+  renamed.build = {bundle::sha256_of(prelude + build_.sha256), build_.options};
   try {
     const cl::Program built = build_program(session_, without_redefinitions(program()), prelude);
-    renamed_ = cl::Kernel(built, bundle_.launch.kernel.c_str());
+    renamed.kernel = cl::Kernel(built, bundle_.launch.kernel.c_str());
   } catch (const DeviceError& error) {
     return fmt::format("{} {}", where, error.what());
   }
-  set_arguments(*renamed_);
+  set_arguments(*renamed.kernel);
+  // Other numbers come out of it.
+  if (without_functions) return {};
   restore();
   launch_renamed({});
   const std::string other = other_object();
@@ -142,7 +151,8 @@ LaunchTimes Replay::launch() {
 
 LaunchTimes Replay::launch_renamed(const prelude::Setting& setting) {
   const prelude::NdRange range = prelude::encode(range_for_prelude(bundle_.launch.range), setting);
-  const LaunchTimes times = session_.launch(*renamed_, sizes_of(range.global, range.dimensions),
+  cl::Kernel& kernel = setting.without_functions ? *cheap_.kernel : *renamed_.kernel;
+  const LaunchTimes times = session_.launch(kernel, sizes_of(range.global, range.dimensions),
                                             any_sizes_of(range.local, range.dimensions),
                                             sizes_of(range.offset, range.dimensions));
   check_guards();

@@ -36,6 +36,13 @@ struct Outcome {
   std::string wrong_buffers{};  ///< of these, those that are alike in two replays
 };
 
+/// The kernel behind the text that renames work-items, once it was asked for.
+struct Renamed {
+  std::optional<cl::Kernel> kernel{};
+  std::string problem{};  ///< why it is not used
+  KernelBuild build{};
+};
+
 /// The kernel with an entry, once it was asked for.
 struct Entered {
   std::optional<cl::Kernel> kernel{};
@@ -73,8 +80,8 @@ class Replay {
   Replay(Session& session, const bundle::Bundle& bundle, std::uint64_t flush_bytes);
 
   /// Builds the text behind the prelude, once, and sees that it does what the plain one does where
-  /// nothing is renamed. Throws Unsupported, for other settings than that where a header is
-  /// missing, and VoidedPoint.
+  /// nothing is renamed; and, for settings without special functions, once more. Throws
+  /// Unsupported, for other settings than that where a header is missing, and VoidedPoint.
   void prepare_renamed(const prelude::Setting& setting);
 
   /// The same of the text with an entry; then, with so much padding, counts the groups that run at
@@ -100,7 +107,9 @@ class Replay {
   /// Behind what prepares it.
   [[nodiscard]] const KernelBuild& build(const Shape& shape) const {
     if (shape.text == Text::own) return build_;
-    if (shape.text == Text::renamed) return renamed_build_;
+    if (shape.text == Text::renamed) {
+      return shape.setting.without_functions ? cheap_.build : renamed_.build;
+    }
     return shape.beside == Beside::nothing ? entered_.build : noisy_.build;
   }
   /// On the device.
@@ -112,7 +121,7 @@ class Replay {
   [[nodiscard]] const bundle::Bundle& program() const { return given_ ? *given_ : bundle_; }
   std::vector<std::string> fill_objects(const bundle::Bundle& bundle);
   [[nodiscard]] ReplayedObject make_object(std::size_t place, const std::string& held) const;
-  std::string build_renamed();
+  std::string build_renamed(bool without_functions, Renamed& renamed);
   void make_parts();
   cl::Memory make_part(const bundle::Argument& argument);
   void set_arguments(cl::Kernel& kernel) const;
@@ -149,14 +158,13 @@ class Replay {
   // Where it does not build without headers that only this machine has: as the program gave it.
   std::optional<bundle::Bundle> given_{};
   KernelBuild build_{};
-  KernelBuild renamed_build_{};
   std::vector<ReplayedObject> objects_{};
   std::vector<cl::Memory> parts_{};   // that the kernel's arguments are, and images
   std::vector<cl::Memory> viewed_{};  // buffers that such images lie in
   std::vector<cl::Sampler> samplers_{};
   cl::Kernel kernel_{};
-  std::optional<cl::Kernel> renamed_{};
-  std::string renamed_problem_{};  // why it is not used
+  Renamed renamed_{};
+  Renamed cheap_{};  // without special functions
   std::optional<std::vector<double>> turns_{};
   Entered entered_{};
   Entered noisy_{};

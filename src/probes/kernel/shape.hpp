@@ -75,11 +75,9 @@ struct Shape {
     f.whole("window_shift", setting.window.shift, exponent);
     visit_switch(f, "without_barriers", setting.without_barriers);
     visit_switch(f, "without_atomics", setting.without_atomics);
-    // Only where it is so: of documents that are older no launch is.
-    std::optional<int> lanes;
-    if (setting.without_lanes) lanes = 1;
-    f.whole("without_lanes", lanes, {.max = 1});
-    setting.without_lanes = lanes.value_or(0) != 0;
+    visit_newer(f, "without_lanes", setting.without_lanes);
+    visit_newer(f, "without_fences", setting.without_fences);
+    visit_newer(f, "without_functions", setting.without_functions);
   }
 
  private:
@@ -88,6 +86,14 @@ struct Shape {
     int number = is_on ? 1 : 0;
     f.whole(name, number, {.max = 1});
     is_on = number != 0;
+  }
+  /// Only where it is so: of documents that are older no launch is.
+  template <typename Visitor>
+  static void visit_newer(Visitor& f, std::string_view name, bool& is_on) {
+    std::optional<int> number;
+    if (is_on) number = 1;
+    f.whole(name, number, {.max = 1});
+    is_on = number.value_or(0) != 0;
   }
 };
 
@@ -120,8 +126,9 @@ inline constexpr std::array<std::string_view, 8> turn_facts{
     "turn_1_ppm", "turn_2_ppm", "turn_3_ppm", "turn_4_ppm",
     "turn_5_ppm", "turn_6_ppm", "turn_7_ppm", "turn_8_ppm"};
 inline constexpr std::array factor_words{
-    Word{KernelFactor::memory, "memory"}, Word{KernelFactor::barriers, "barriers"},
-    Word{KernelFactor::atomics, "atomics"}, Word{KernelFactor::lanes, "lanes"}};
+    Word{KernelFactor::memory, "memory"},   Word{KernelFactor::barriers, "barriers"},
+    Word{KernelFactor::atomics, "atomics"}, Word{KernelFactor::lanes, "lanes"},
+    Word{KernelFactor::fences, "fences"},   Word{KernelFactor::functions, "functions"}};
 inline constexpr std::string_view entry_factor = "entry";
 inline constexpr std::string_view not_present = "not present";
 /// The fact that says `not_present`, or why a factor is refused.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "clprobe/prelude.hpp"
+#include "prelude/special.hpp"
 
 namespace clprobe::prelude {
 namespace {
@@ -32,6 +34,13 @@ std::string lanes(const std::string& body) {
   return words_of(judge_text(signature + "{" + body + "}").lanes);
 }
 
+std::string fences(const std::string& body) {
+  return words_of(judge_text(signature + "{" + body + "}").fences);
+}
+std::string functions(const std::string& body) {
+  return words_of(judge_text(signature + "{" + body + "}").functions);
+}
+
 }  // namespace
 
 TEST_CASE("nothing is in the way of a kernel that only loads and stores") {
@@ -41,6 +50,9 @@ TEST_CASE("nothing is in the way of a kernel that only loads and stores") {
   CHECK(judgement.barriers == Verdict{Possibility::not_present, "no barrier in the text"});
   CHECK(judgement.atomics == Verdict{Possibility::not_present, "no atomic in the text"});
   CHECK(judgement.lanes == Verdict{});
+  CHECK(judgement.fences == Verdict{Possibility::not_present, "no fence in the text"});
+  CHECK(judgement.functions ==
+        Verdict{Possibility::not_present, "no special function in the text"});
 }
 
 TEST_CASE("lanes may go where they neither work together nor decide on where the others go") {
@@ -358,6 +370,83 @@ TEST_CASE("atomics may lose updates where nobody looks at the result") {
   CHECK(words_of(judge_text("void atomic_add(int* p, int v) { }\n"
                             "kernel void k() { int i; atomic_add(&i, 1); }")
                      .atomics) == "the program defines atomic_add itself");
+}
+
+TEST_CASE("fences may go where nothing that others store decides on anything") {
+  for (const std::string name : {"mem_fence", "read_mem_fence", "write_mem_fence"}) {
+    CHECK(fences("a[n] = 1; " + name + "(CLK_GLOBAL_MEM_FENCE);") == "usable");
+  }
+  CHECK(fences("atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_release, "
+               "memory_scope_device);") == "usable");
+  CHECK(fences("index[n] = 1; mem_fence(CLK_GLOBAL_MEM_FENCE); a[index[0]] = 1;") ==
+        "without fences index decides on an address");
+  CHECK(fences("tile[n] = 1; mem_fence(CLK_LOCAL_MEM_FENCE); a[(int)tile[0]] = 1;") ==
+        "without fences tile decides on an address");
+  CHECK(fences("a[index[0]] = 1; mem_fence(CLK_GLOBAL_MEM_FENCE);") == "usable");
+  CHECK(fences("while (counter[0] == 0) mem_fence(CLK_GLOBAL_MEM_FENCE);") ==
+        "groups may wait for each other: counter is volatile global memory");
+  CHECK(words_of(judge_text("void mem_fence(int flags) { }\n"
+                            "kernel void k(global int* a) { mem_fence(1); }")
+                     .fences) == "the program defines mem_fence itself");
+}
+
+TEST_CASE("fences of assembly may go where there is no other assembly") {
+  for (const std::string name : {"asm volatile", "asm", "__asm__ __volatile__", "__asm"}) {
+    const Judgement found =
+        judge_text(signature + "{ " + name + "(\"membar.gl;\" ::: \"memory\"); }");
+    CHECK(words_of(found.fences) == "usable");
+    CHECK(found.has_fence_assembly);
+  }
+  CHECK(fences("asm volatile(\" fence.acq_rel.gpu;\");") == "usable");
+  CHECK(fences("asm volatile(\"membar.gl; nop;\");") == "no fence in the text");
+  CHECK(fences("asm volatile(\"membar.gl;\" \"nop;\");") == "no fence in the text");
+  CHECK(fences("asm volatile(\"nop;\");") == "no fence in the text");
+  const std::string both = "asm volatile(\"membar.gl;\"); asm volatile(\"nop;\");";
+  CHECK(fences(both) == "its assembly has more than fences");
+  CHECK_FALSE(judge_text(signature + "{ asm volatile(\"nop;\"); }").has_fence_assembly);
+}
+
+TEST_CASE("special functions may go where what they return decides on nothing") {
+  CHECK(functions("a[n] = native_sin(a[n]);") == "usable");
+  CHECK(functions("a[n] = sqrt(a[n]) + pow(a[n], 2.0f);") == "usable");
+  CHECK(functions("a[n] = native_sinks(a[n]);") == "no special function in the text");
+  CHECK(functions("a[(int)sqrt(a[n])] = 1;") == "with another number sqrt decides on an address");
+  CHECK(functions("float d = exp(a[n]); while (d > 1.0f) d -= 1.0f;") ==
+        "with another number d decides on how long a loop runs");
+  CHECK(functions("a[n] = log(a[n]); for (int i = 0; i < a[n]; ++i) a[i] = 1;") ==
+        "with another number a decides on how long a loop runs");
+  // What a function that only computes makes of it, and of other things.
+  const std::string tools =
+      "float root(float x) { return sqrt(x) + 1.0f; }\n"
+      "int twice(int x) { return 2 * x; }\n";
+  const auto with_tools = [&](const std::string& body) {
+    return words_of(judge_text(tools + signature + "{" + body + "}").functions);
+  };
+  CHECK(with_tools("a[twice(n)] = root(a[n]);") == "usable");
+  CHECK(with_tools("float s = sqrt(a[n]); a[twice(n)] = twice(s);") == "usable");
+  CHECK(with_tools("a[(int)root(a[n])] = 1;") == "with another number root decides on an address");
+  // A macro that another one is given.
+  const std::string macros =
+      "#define ROOT(f) f = native_sqrt(f);\n"
+      "#define DO(what) what(x) what(y)\n";
+  const auto with_macros = [&](const std::string& body) {
+    return words_of(
+        judge_text(macros + signature + "{ float x = n, y = n;" + body + "}").functions);
+  };
+  CHECK(with_macros("DO(ROOT) a[n] = x;") == "usable");
+  CHECK(with_macros("DO(ROOT) a[(int)y] = 1;") == "with another number y decides on an address");
+  CHECK(words_of(judge_text("float sin(float x) { return x; }\n"
+                            "kernel void k(global float* a) { a[0] = sin(a[1]); }")
+                     .functions) == "the program defines sin itself");
+}
+
+TEST_CASE("each special function has a macro in front of the program") {
+  const std::string text = prelude_text({.without_functions = true});
+  CHECK(text.find("#define CLP_FUNCTIONS 1\n") != std::string::npos);
+  for (const std::string_view name : special_functions) {
+    CHECK(text.find(fmt::format("#define {}(x", name)) != std::string::npos);
+    CHECK(text.find(fmt::format("#undef {}\n", name)) != std::string::npos);
+  }
 }
 
 TEST_CASE("an entry needs kernels whose groups do not work together, and ids that it can give") {

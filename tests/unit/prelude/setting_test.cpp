@@ -46,10 +46,11 @@ TEST_CASE("a launch becomes one of three dimensions, with the setting in the las
                         .window = {.dimension = 0, .number = 3, .shift = 2},
                         .without_barriers = true,
                         .without_atomics = true,
-                        .without_lanes = true};
+                        .without_lanes = true,
+                        .without_fences = true};
   const NdRange set = encode(line(1024, 64), setting);
   CHECK(set.offset[2] ==
-        (1U | 29U << 2U | 3U << 19U | 2U << 22U | 1U << 27U | 1U << 28U | 1U << 29U));
+        (1U | 29U << 2U | 3U << 19U | 2U << 22U | 1U << 27U | 1U << 28U | 1U << 29U | 1U << 30U));
   CHECK(decode(set) == setting);
 }
 
