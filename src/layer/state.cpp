@@ -30,9 +30,9 @@ constexpr std::size_t max_unfinished_in_row = 256;
 // take 20 (bench/survey.py).
 constexpr std::chrono::microseconds cost_of_time{10};
 // All of them, of the time since the first launch.
-constexpr int part_for_times = 25;
+constexpr int part_for_times = 50;
 // Of each row, whatever they cost: few kernels are launched less often without being long.
-constexpr std::uint64_t always_timed = 8;
+constexpr std::uint64_t always_timed = 4;
 
 // Whatever crashes or calls _exit loses at most a tenth of its time, and at most a second.
 constexpr std::chrono::milliseconds shortest_pause{10};
