@@ -15,6 +15,7 @@
 #include "probes/bandwidth/launch.hpp"
 #include "probes/bandwidth/series.hpp"
 #include "probes/bandwidth/shape.hpp"
+#include "probes/shared/asked_sizes.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/wanted_series.hpp"
 
@@ -93,6 +94,7 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   // What a GPU's last cache keeps of a set is a part of it, however it is walked over.
   const bool is_large = device.global_memory >= gibibytes(16);
   const Bytes least = is_cpu ? mebibytes(64) : is_large ? gibibytes(1) : mebibytes(256);
+  const bool is_asked = !request.own.sizes("sizes").empty();
   const Bytes size = std::max(least, cache * caches);
   Bytes most = device.global_memory.count == 0 ? size : device.global_memory / 4;
   if (request.max_memory.count != 0) {
@@ -101,6 +103,8 @@ Bytes largest_set(const DeviceInfo& device, const Request& request) {
   }
   most = most / std::max<std::uint64_t>(1, count_buffers(request));
   if (device.max_allocation.count != 0) most = std::min(most, device.max_allocation);
+  // Sizes that were asked for are measured if the buffers can hold them.
+  if (is_asked) return most;
   // To fill gigabytes takes longer than a first look has.
   if (request.effort == Effort::quick) most = std::min(most, mebibytes(is_cpu ? 128 : 512));
   return std::min(size, most);
@@ -131,10 +135,7 @@ Bytes largest_image(const DeviceInfo& device) {
   return runs_items_in_turn(device) ? std::min(most, mebibytes(4)) : most;
 }
 
-std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
-                           const Request& request) {
-  if (!missing_in(series, device).empty()) return {};
-  if (series.operation == Operation::local) return local_sets(device);
+Bytes largest_set_of(const SeriesSpec& series, const DeviceInfo& device, const Request& request) {
   Bytes largest = largest_set(device, request);
   // Its regions are one buffer.
   if (series.sharing == Sharing::unit) {
@@ -145,6 +146,14 @@ std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
     largest = largest / (writes(series.operation) ? 4 : 2);
   }
   if (series.operation == Operation::image) largest = std::min(largest, largest_image(device));
+  return largest;
+}
+
+std::vector<Bytes> sets_of(const SeriesSpec& series, const DeviceInfo& device,
+                           const Request& request) {
+  if (!missing_in(series, device).empty()) return {};
+  if (series.operation == Operation::local) return local_sets(device);
+  const Bytes largest = largest_set_of(series, device, request);
   std::vector<SizeRange> ranges = request.own.sizes("sizes");
   if (ranges.empty()) ranges.push_back({smallest_set(series, device), largest, 0.0});
   std::vector<Bytes> sets;
@@ -239,6 +248,19 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   return more;
 }
 
+/// The largest set that one of the series can have which were asked for.
+Bytes largest_asked(const DeviceInfo& device, const Request& request) {
+  Bytes largest;
+  for (const SeriesSpec& series : all_series) {
+    // Its one set is the device's choice.
+    const bool is_sized =
+        series.operation != Operation::local && missing_in(series, device).empty();
+    if (!is_sized || !wants(request, series.name)) continue;
+    largest = std::max(largest, largest_set_of(series, device, request));
+  }
+  return largest;
+}
+
 std::string check(const DeviceInfo& device, const Request& request) {
   const bool is_any = std::any_of(all_series.begin(), all_series.end(), [&](const auto& series) {
     if (!wants(request, series.name)) return false;
@@ -246,7 +268,8 @@ std::string check(const DeviceInfo& device, const Request& request) {
     return std::any_of(sets.begin(), sets.end(),
                        [&](Bytes set) { return shape_for(series, device, set).has_value(); });
   });
-  if (is_any || request.own.sizes("sizes").empty()) return {};
+  if (request.own.sizes("sizes").empty()) return {};
+  if (is_any) return beyond_room(request, largest_asked(device, request));
   return fmt::format(
       "--sizes: no working set that its units can share: choose sizes between {} "
       "and {}",

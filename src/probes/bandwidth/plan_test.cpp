@@ -167,7 +167,19 @@ TEST_CASE("bandwidth: sizes that were asked for are measured, and such as fit no
   Request tiny = with_sizes({{Bytes{64}, Bytes{64}, 0.0}});
   tiny.series = {"read"};
   CHECK(probe.check(gpu(), tiny) ==
-        "--sizes: no working set that its units can share: choose sizes between 32 KiB and 1 GiB");
+        "--sizes: no working set that its units can share: choose sizes between 32 KiB and 35 GiB");
+  // Beyond what is measured by itself, and one of several beyond what there is room for.
+  const Request large = with_sizes({{gibibytes(3), gibibytes(3), 0.0}});
+  CHECK(probe.check(gpu(), large).empty());
+  CHECK(shapes_by_series<Shape>(probe.plan(gpu(), large)).at("read").back().touched_bytes() ==
+        gibibytes(3).count);
+  Request both = with_sizes({{mebibytes(1), mebibytes(1), 0.0}, {gibibytes(3), gibibytes(3), 0.0}});
+  both.max_memory = gibibytes(1);
+  both.series = {"read"};
+  CHECK(probe.check(gpu(), both) ==
+        "--sizes: 3 GiB is more than --max-memory leaves room for: choose at most 896 MiB");
+  both.max_memory = gibibytes(4);
+  CHECK(probe.check(gpu(), both).empty());
 }
 
 TEST_CASE("bandwidth: a first look has fewer points, a thorough one more") {

@@ -19,6 +19,7 @@
 #include "probes/latency/loops.hpp"
 #include "probes/latency/ring_shape.hpp"
 #include "probes/latency/series.hpp"
+#include "probes/shared/asked_sizes.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
 
@@ -182,7 +183,13 @@ std::string check(const DeviceInfo& device, const Request& request) {
   const bool is_usable = std::any_of(all.begin(), all.end(), [&](const SeriesPlan& series) {
     return !working_sets(series, asked).empty();
   });
-  return is_usable ? "" : mistake_in(all, asked);
+  if (!is_usable) return mistake_in(all, asked);
+  // What a series of little memory leaves out another one has.
+  Bytes largest;
+  for (const SeriesPlan& series : all) {
+    if (series.missing.empty()) largest = std::max(largest, series.last);
+  }
+  return request.max_memory.count != 0 ? beyond_room(request, largest) : "";
 }
 
 Finding why_nothing(const SeriesPlan& series) {

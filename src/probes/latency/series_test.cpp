@@ -96,6 +96,13 @@ TEST_CASE("with --order fixed the order of addresses has the sizes of a random o
         "--order fixed: it is the series global-in-order, which --series leaves out");
   request.series.clear();
   CHECK(probe.check(big_gpu(), request).empty());
+  // One of several that there is no room for.
+  request.max_memory = mebibytes(64);
+  request.own.set("sizes", OptionValue{std::vector<SizeRange>{{kibibytes(64), kibibytes(64), 0.0},
+                                                              {gibibytes(1), gibibytes(1), 0.0}}});
+  CHECK(
+      probe.check(big_gpu(), request)
+          .starts_with("--sizes: 1 GiB is more than --max-memory leaves room for: choose at most"));
   DeviceInfo simulated = big_gpu();
   simulated.type = DeviceType::simulated;
   const std::vector<Finding> missing = plan_of(simulated, request).findings;

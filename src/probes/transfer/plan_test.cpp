@@ -218,6 +218,15 @@ TEST_CASE("transfer: sizes that were asked for are measured, and such as fit now
         "--sizes: none of them can be transferred: choose sizes between 16 B and 512 KiB");
   little.series = {"to-device"};
   CHECK(probe.check(gpu(), little).empty());
+  // One of several, and the end of a range.
+  for (const SizeRange& more :
+       {SizeRange{mebibytes(2), mebibytes(2), 0.0}, {kibibytes(1), mebibytes(2), 0.0}}) {
+    Request with_more = with_sizes({{kibibytes(1), kibibytes(1), 0.0}, more});
+    with_more.max_memory = mebibytes(4);
+    with_more.series = {"to-device"};
+    CHECK(probe.check(gpu(), with_more) ==
+          "--sizes: 2 MiB is more than --max-memory leaves room for: choose at most 1.33 MiB");
+  }
 }
 
 }  // namespace clprobe::transfer

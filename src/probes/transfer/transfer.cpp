@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "probes/shared/asked_sizes.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/one_memory.hpp"
 #include "probes/shared/wanted_series.hpp"
@@ -214,10 +215,12 @@ Plan plan(const DeviceInfo& device, const Request& request) {
 std::string check(const DeviceInfo& device, const Request& request) {
   if (request.own.sizes("sizes").empty()) return {};
   const std::uint64_t buffers = count_buffers(wanted_series(request), device);
-  if (!sizes_of(device, request, buffers, spacing_of(request.effort)).empty()) return {};
+  const Bytes largest = largest_transfer(device, request, buffers);
+  if (!sizes_of(device, request, buffers, spacing_of(request.effort)).empty()) {
+    return beyond_room(request, largest);
+  }
   return fmt::format("--sizes: none of them can be transferred: choose sizes between {} and {}",
-                     format_bytes({granule}),
-                     format_bytes(largest_transfer(device, request, buffers)));
+                     format_bytes({granule}), format_bytes(largest));
 }
 
 }  // namespace
