@@ -4,7 +4,9 @@
 //
 //   clock_cuda MILLISECONDS
 //
-// One JSON object on stdout: the cycles per second of each launch of some 5 ms.
+// One JSON object on stdout: the cycles per second of each launch of some 5 ms, and how many of the
+// GPU's nanoseconds the host's clock counts for each of its own, from the first launch's end to the
+// last's.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -66,6 +68,10 @@ int main(int count, char** words) {
   const auto end =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(std::atoi(words[1]));
   std::printf("{\"hertz\": [");
+  using Steady = std::chrono::steady_clock;
+  std::uint64_t first_ns = 0;
+  Steady::time_point first_time;
+  double timer_by_host = 0.0;
   for (bool is_first = true; is_first || std::chrono::steady_clock::now() < end; is_first = false) {
     burn<<<blocks, threads>>>(turns, moments.get(), out.get());
     Moment both[2];
@@ -73,7 +79,14 @@ int main(int count, char** words) {
     const auto cycles = static_cast<double>(both[1].cycles - both[0].cycles);
     std::printf("%s%.7g", is_first ? "" : ", ",
                 cycles / static_cast<double>(both[1].ns - both[0].ns) * 1e9);
+    const std::chrono::duration<double, std::nano> by_host = Steady::now() - first_time;
+    if (is_first) {
+      first_ns = both[1].ns;
+      first_time = Steady::now();
+    } else {
+      timer_by_host = static_cast<double>(both[1].ns - first_ns) / by_host.count();
+    }
   }
-  std::printf("]}\n");
+  std::printf("], \"timer_by_host\": %.8g}\n", timer_by_host);
   return 0;
 }

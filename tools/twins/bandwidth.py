@@ -96,10 +96,10 @@ def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> 
 
 def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
                    options: Any) -> list[Rate]:
-    program_of_twin = build_cuda_twin(nvcc, "stream")
+    words_of_twin = build_cuda_twin(nvcc, device, "stream")
 
     def twin(operation: str, parameters: dict[str, Any]) -> list[float]:
-        return run_json([program_of_twin, operation, parameters["buffer_bytes"],
+        return run_json([*words_of_twin, operation, parameters["buffer_bytes"],
                          options.repeats])["bytes_per_second"]
 
     return compare(program, device, twin, options.rounds)

@@ -43,19 +43,19 @@ class Strides:
         return abs(self.ratios[self.worst()] - 1) <= TARGET
 
 
-def compare_strides(twin: pathlib.Path, series: str, word: int, ours: Ticks,
+def compare_strides(twin: list[Any], series: str, word: int, ours: Ticks,
                     repeats: int) -> Strides:
     missing = [n for n in STRIDES if (series, word, n) not in ours]
     if missing:
         raise CannotRun(f"clprobe measured no stride {missing[0]} of {word} bytes ({series})")
     sub_groups = ours[series, word, STRIDES[0]][1]
-    cycles = run_json([twin, series, word, sub_groups, repeats])["cycles"]
+    cycles = run_json([*twin, series, word, sub_groups, repeats])["cycles"]
     return Strides(series, word, {n: ours[series, word, n][0] / least(cycles[n]) for n in STRIDES})
 
 
 def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
                    options: Any) -> list[Strides]:
-    twin = build_cuda_twin(nvcc, "banks")
+    twin = build_cuda_twin(nvcc, device, "banks")
     ours = bank_ticks(run_document([program, "banks", "--device", device["index"], "--series",
                                     ",".join(SERIES), "--time-budget", "20s"]))
     rows = [compare_strides(twin, series, word, ours, options.repeats)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The core's clock while all units calculate: clprobe clock against CUDA, and what the driver reports
-to nvidia-smi meanwhile."""
+"""The core's clock while all units calculate: clprobe clock against CUDA or C++, and what the driver
+reports to nvidia-smi meanwhile."""
 
 import pathlib
 import shutil
@@ -10,7 +10,8 @@ import sys
 import time
 from typing import Any
 
-from twins.common import CannotRun, build_cuda_twin, run, run_document, run_json
+from twins.common import (CannotRun, build_cuda_twin, build_twin, number_of, run, run_document,
+                          run_json)
 from twins.rates import Rate, print_rates
 
 BURN_MS = 1500
@@ -31,28 +32,41 @@ def sustained(hertz: list[float]) -> float:
     return statistics.median(hertz[2 * len(hertz) // 3:])
 
 
-def reported_while(command: list[Any]) -> float | None:
+def reported_while(command: list[Any], number: int) -> float | None:
     """What nvidia-smi says once the command has run for a while; nothing where there is none."""
     smi = shutil.which("nvidia-smi")
     if smi is None:
         return None
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL) as burning:
         time.sleep(BURN_MS / 2000)
-        said = run([smi, "--query-gpu=clocks.sm", "--format=csv,noheader,nounits", "-i", "0"])
+        said = run([smi, "--query-gpu=clocks.sm", "--format=csv,noheader,nounits", "-i", number])
         burning.wait()
     return float(said.split()[0]) * 1e6
 
 
+def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> list[Rate]:
+    twin = build_twin(["g++", "-std=c++20", "-O3", "-pthread"], "clock.cpp", "clock")
+    row = Rate("clock", "arithmetic", "C++", 0.98, 1.02, "hertz")
+    for _ in range(options.rounds):
+        row.ours.append(clock_of(program, device))
+        row.other.append(sustained(run_json([twin, BURN_MS, device["compute_units"]])["hertz"]))
+    print_rates(f"{device['name']}, the core's clock", [row])
+    return [row]
+
+
 def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
                    options: Any) -> list[Rate]:
-    twin = build_cuda_twin(nvcc, "clock")
+    twin = build_cuda_twin(nvcc, device, "clock")
     rows = [Rate("clock", "arithmetic", "CUDA", 0.99, 1.01, "hertz"),
             Rate("clock", "arithmetic", "nvidia-smi", 0.99, 1.01, "hertz")]
     for _ in range(options.rounds):
         ours = clock_of(program, device)
-        rows[0].other.append(sustained(run_json([twin, BURN_MS])["hertz"]))
+        told = run_json([*twin, BURN_MS])
+        print(f"  the twin's nanoseconds by the host's clock: {told['timer_by_host']:.6f}",
+              file=sys.stderr)
+        rows[0].other.append(sustained(told["hertz"]))
         rows[0].ours.append(ours)
-        reported = reported_while([twin, BURN_MS])
+        reported = reported_while([*twin, BURN_MS], number_of(device))
         if reported is not None:
             rows[1].other.append(reported)
             rows[1].ours.append(ours)

@@ -67,12 +67,12 @@ def print_blocks(title: str, rows: list[Block], rounds: int) -> None:
 
 def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
                    options: Any) -> list[Block]:
-    twin = build_cuda_twin(nvcc, "inflight")
+    twin = build_cuda_twin(nvcc, device, "inflight")
     rows = [Block(items, loads, 0.05) for loads in (1, 2, 4, 8) for items in (32, 128, 512, 1024)]
     for _ in range(options.rounds):
         ours = blocks_of_clprobe(program, device, rows)
         for row in rows:
-            said = run_json([twin, row.work_items, row.loads, 4 * options.repeats])
+            said = run_json([*twin, row.work_items, row.loads, 4 * options.repeats])
             row.native += said["cycles"]
             if (row.work_items, row.loads) not in ours:
                 raise CannotRun(f"clprobe measured no {row.loads} loads of {row.work_items}")

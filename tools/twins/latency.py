@@ -120,10 +120,10 @@ def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> 
 
 def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
                    options: Any) -> list[Row]:
-    program_of_twin = build_cuda_twin(nvcc, "chase", "--extended-lambda")
+    words_of_twin = build_cuda_twin(nvcc, device, "chase", "--extended-lambda")
 
     def twin(comparison: Comparison, parameters: dict[str, Any]) -> dict[str, Any]:
-        return run_json([program_of_twin, comparison.twin, comparison.size,
+        return run_json([*words_of_twin, comparison.twin, comparison.size,
                          parameters["step_bytes"], options.repeats])
 
     rows, rate = compare(program, str(device["index"]), NVIDIA, twin, "cycles", options.rounds)

@@ -46,7 +46,7 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
         why = "the pair was measured with the device before" if own else "its platform has no other"
         print(f"{device['name']}, transfers between devices: skipped, {why}")
         return []
-    cuda = build_cuda_twin(nvcc, "peer")
+    cuda = build_cuda_twin(nvcc, None, "peer")
     plain = build_twin(["g++", "-std=c++20", "-O3"], "peer_opencl.cpp", "peer_opencl", ("-lOpenCL",))
     rows: list[Rate] = []
     for series, source, target in [(f"to-peer-{peer}", own, peer), (f"from-peer-{peer}", peer, own)]:
@@ -56,7 +56,7 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
                  (Rate("transfer", series, "OpenCL, fill"),
                   [plain, platform, source, target, "fill", SIZE, options.repeats])]
         twins += [(Rate("transfer", series, f"CUDA, {way}"),
-                   [cuda, source, target, way, SIZE, options.repeats]) for way in CUDA_WAYS]
+                   [*cuda, source, target, way, SIZE, options.repeats]) for way in CUDA_WAYS]
         rows += measure_series(program, device["index"], series, twins, options.rounds)
     if rows:
         print_rates(f"{device['name']}, transfers of {size_word(SIZE)} between devices", rows)

@@ -125,19 +125,19 @@ def port_row(own: Rate, device: dict[str, Any], hertz: float) -> Rate:
 
 def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
                    options: Any) -> list[Rate]:
-    twin = build_cuda_twin(nvcc, "sets")
-    clock = build_cuda_twin(nvcc, "clock")
+    twin = build_cuda_twin(nvcc, device, "sets")
+    clock = build_cuda_twin(nvcc, device, "clock")
     rows = [case.row() for case in CASES]
     pairs = [word for case in CASES for word in case.pair()]
     for _ in range(options.rounds):
-        sets = run_json([twin, options.repeats, *pairs])["sets"]
+        sets = run_json([*twin, options.repeats, *pairs])["sets"]
         for row, found, ours in zip(rows, sets, measure_ours(program, device)):
             row.other.append(statistics.median(found["bytes_per_second"]))
             row.ours.append(ours)
             grids = ", ".join(f"{grid}: {rate / 1e9:.1f}" for grid, rate in found["medians"].items())
             print(f"  {row.name}: blocks x threads {grids}; clprobe {ours / 1e9:.1f}",
                   file=sys.stderr)
-    hertz = statistics.median(run_json([clock, 500])["hertz"])
+    hertz = statistics.median(run_json([*clock, 500])["hertz"])
     rows.append(port_row(rows[0], device, hertz))
     print_rates(f"{device['name']}, bandwidth by working set", rows)
     return rows

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transfers between host and device: clprobe transfer against copies in CUDA and clpeak's."""
+"""Transfers between host and device: clprobe transfer against copies in CUDA or by memcpy, and clpeak's."""
 
 import dataclasses
 import pathlib
@@ -7,9 +7,10 @@ import re
 import shutil
 import statistics
 import sys
+from collections.abc import Callable
 from typing import Any
 
-from twins.common import (MIB, CannotRun, build_cuda_twin, run, run_document, run_json,
+from twins.common import (MIB, CannotRun, build_cuda_twin, build_twin, run, run_document, run_json,
                           size_word)
 from twins.rates import Rate, print_rates
 
@@ -55,13 +56,13 @@ CLPEAK_CASES = [("to-device", "enqueueWriteBuffer"), ("from-device", "enqueueRea
 HOST_COPIES = 1
 
 
-def rates_of(program: pathlib.Path, device: dict[str, Any]) -> dict[str, float]:
-    """Of each series the median of its samples, in bytes a second."""
-    series = list(dict.fromkeys(case.series for case in CASES))
+def rates_of(program: pathlib.Path, device: dict[str, Any], series: list[str],
+             choose: Callable[[list[float]], float] = statistics.median) -> dict[str, float]:
+    """Of each series what is chosen of its samples, in bytes a second."""
     points = run_document([program, "transfer", "--device", device["index"], "--series",
                            ",".join(series), "--sizes", SIZE])["results"][0]["points"]
-    rates = {point["series"]: statistics.median(sample["accesses"] / sample["host_ns"] * 1e9
-                                                for sample in point["samples"])
+    rates = {point["series"]: choose([sample["accesses"] / sample["host_ns"] * 1e9
+                                      for sample in point["samples"]])
              for point in points if point["samples"]}
     missing = [each for each in series if each not in rates]
     if missing:
@@ -94,24 +95,50 @@ def clpeak_rows() -> dict[str, Rate]:
             for series, _ in CLPEAK_CASES}
 
 
+def add_clpeak(rows: dict[str, Rate], device: dict[str, Any], ours: dict[str, float]) -> None:
+    """The best of the calls on both sides."""
+    theirs = rates_of_clpeak(device) if rows else {}
+    for series, row in rows.items():
+        row.other.append(theirs[series])
+        row.ours.append(max(ours[series], ours[f"{series}-pinned"]))
+
+
+# On a CPU all ways are a copy in one memory.
+CPU_SERIES = ["to-device", "from-device", "to-device-pinned", "from-device-pinned", "on-device"]
+
+
+def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> list[Rate]:
+    """The best copy of each, since what else runs on the cores only takes bandwidth away."""
+    twin = build_twin(["g++", "-std=c++20", "-O3"], "copies.cpp", "copies")
+    rows = [Rate("transfer", series, "memcpy", HOST_LEAST) for series in CPU_SERIES]
+    of_clpeak = clpeak_rows()
+    for _ in range(options.rounds):
+        other = max(run_json([twin, SIZE, options.repeats])["bytes_per_second"])
+        ours = rates_of(program, device, CPU_SERIES, max)
+        for row in rows:
+            row.other.append(other)
+            row.ours.append(ours[row.name])
+        add_clpeak(of_clpeak, device, ours)
+    rows += of_clpeak.values()
+    print_rates(f"{device['name']}, transfers of {size_word(SIZE)}", rows)
+    return rows
+
+
 def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
                    options: Any) -> list[Rate]:
-    twin = build_cuda_twin(nvcc, "transfer")
+    twin = build_cuda_twin(nvcc, device, "transfer")
     rows = [case.row() for case in CASES]
+    series = list(dict.fromkeys(case.series for case in CASES))
     of_clpeak = clpeak_rows()
     for _ in range(options.rounds):
         for row, case in zip(rows, CASES):
             repeats = options.repeats if case.memory in ("pinned", "engine") else HOST_COPIES
             row.other.append(statistics.median(
-                run_json([twin, case.way, case.memory, SIZE, repeats])["bytes_per_second"]))
-        ours = rates_of(program, device)
+                run_json([*twin, case.way, case.memory, SIZE, repeats])["bytes_per_second"]))
+        ours = rates_of(program, device, series)
         for row in rows:
             row.ours.append(ours[row.name])
-        theirs = rates_of_clpeak(device) if of_clpeak else {}
-        for series, row in of_clpeak.items():
-            row.other.append(theirs[series])
-            # The best of the calls on both sides.
-            row.ours.append(max(ours[series], ours[f"{series}-pinned"]))
+        add_clpeak(of_clpeak, device, ours)
     rows += of_clpeak.values()
     print_rates(f"{device['name']}, transfers of {size_word(SIZE)}", rows)
     return rows
