@@ -16,8 +16,8 @@ import os
 import pathlib
 import sys
 
-from calibrate import Settings, bars_of, is_near, machine_of, missed_by
-from thesis import SENTENCES, UTS, UTS_OWNING, UTSD, UTSD_OWNING, Bars
+from calibrate import Settings, bars_of, machine_of
+from thesis import SENTENCES, UTS, UTS_OWNING, UTSD, UTSD_OWNING, Bars, is_near, missed_by
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "gsi.md"
 SEARCHES = "uts,utsd"

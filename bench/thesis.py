@@ -5,6 +5,8 @@ Where it gives no size ("significant", "insignificant", "very little"), one is c
 the sentence.
 """
 
+import contextlib
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -145,3 +147,44 @@ OF_ARRAYS: list[Sentence] = [
 ]
 
 SENTENCES = {"uts,utsd": OF_SEARCHES, "implicit": OF_ARRAYS}
+
+Score = tuple[float, float]
+NONE: Score = (math.inf, math.inf)
+WORST = math.log(16.0)
+
+
+def distance(thesis: float, here: float) -> float:
+    """|ln| of the factor between them, at most that of 16."""
+    if thesis == here:
+        return 0.0
+    if min(thesis, here) <= 0.0:
+        return WORST
+    return min(WORST, abs(math.log(here / thesis)))
+
+
+def is_near(thesis: float, here: float) -> bool:
+    """Within 25 %."""
+    return thesis == here or (thesis > 0.0 and abs(here / thesis - 1.0) <= 0.25)
+
+
+def missed_by(cases: str, bars: Bars) -> list[str]:
+    """The sentences that do not come out again."""
+    return [says for says, holds in SENTENCES[cases] if not holds(bars)]
+
+
+def missed_of_some(cases: str, bars: Bars) -> int:
+    """How many of the sentences do not hold that these bars decide."""
+    missed = 0
+    for _, holds in SENTENCES[cases]:
+        with contextlib.suppress(KeyError):
+            missed += not holds(bars)
+    return missed
+
+
+def score_of(cases: str, bars: Bars) -> Score:
+    """What statements that are missed count, and the mean distance; infinite where there are no bars."""
+    if not bars.ratios:
+        return NONE
+    far = sum(not is_near(*each) for each in bars.ratios.values())
+    return (far + 2 * len(missed_by(cases, bars)),
+            sum(distance(*each) for each in bars.ratios.values()) / len(bars.ratios))
