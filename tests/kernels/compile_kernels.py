@@ -179,7 +179,7 @@ def nvptx(clang: str, clock: int) -> Variant:
 
     def compile_one(kernel: Kernel, folder: pathlib.Path) -> None:
         run([clang, "-x", "cl", "-cl-std=CL1.2", "-target", "nvptx64-nvidia-nvcl", "-Xclang",
-             "-target-cpu", "-Xclang", "sm_70", *DECLARATIONS, *warnings(kernel), "-Dasm=__asm__",
+             "-target-cpu", "-Xclang", "sm_70", *DECLARATIONS, *warnings(kernel), "-fasm",
              "-D__NV_CL_C_VERSION=120", f"-DCLOCK={clock}", *kernel.options, "-S", "-O3", "-o",
              "kernel.ptx", "kernel.cl"], folder)
         if clock == NVIDIA and b"%clock64" not in (folder / "kernel.ptx").read_bytes():
