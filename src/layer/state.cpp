@@ -171,9 +171,11 @@ void State::note_foreign(cl_command_queue queue, cl_kernel kernel) noexcept {
   }
 }
 
-bool State::can_afford_time() const {
+bool State::can_afford_time() {
   const auto age = std::chrono::steady_clock::now() - *launched_;
-  return timed_ * cost_of_time * part_for_times < age;
+  const auto needed = timed_ * cost_of_time * part_for_times;
+  can_afford_all_ = 2 * needed < age;
+  return needed < age;
 }
 
 std::optional<std::size_t> State::count_untimed(cl_command_queue queue, cl_kernel kernel,
@@ -183,10 +185,11 @@ std::optional<std::size_t> State::count_untimed(cl_command_queue queue, cl_kerne
     const auto found = queues_.find(queue);
     if (is_over_ || found == queues_.end()) return;
     // Whenever it can be afforded again may be in step with the application: by chance, every
-    // other. For the rest nobody reads the clock, which takes a third of what counting takes.
+    // other, unless all can be. For the rest nobody reads the clock, which takes a third of what
+    // counting takes.
     chance_ = chance_ * 1664525U + 1013904223U;
     if (!launched_) launched_ = std::chrono::steady_clock::now();
-    const bool is_drawn = (chance_ >> 31U) != 0;
+    const bool is_drawn = can_afford_all_ || (chance_ >> 31U) != 0;
     if (is_drawn && can_afford_time()) return;
     const std::size_t place =
         recorder.count_untimed(kernel, found->second.device, shape, always_timed);

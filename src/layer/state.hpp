@@ -91,7 +91,7 @@ class State {
  private:
   State() = default;
 
-  [[nodiscard]] bool can_afford_time() const;
+  [[nodiscard]] bool can_afford_time();
   void start_thread();
   void watch() noexcept;
   void end() noexcept;
@@ -115,6 +115,7 @@ class State {
   std::vector<Waiting> waiting_{};
   std::optional<std::chrono::steady_clock::time_point> launched_{};  ///< the first time
   std::uint64_t timed_{0};                                           ///< launches
+  bool can_afford_all_{false};  ///< so far, with as many launches again
   std::uint32_t chance_{1};
   std::uint64_t changes_{0};  ///< of the recorder, for the file
   std::uint64_t written_changes_{0};
