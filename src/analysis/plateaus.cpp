@@ -136,8 +136,16 @@ struct Side {
   double y_last{0.0};
 };
 
-Side side_of(const LogCurve& curve, const Plateau& plateau, double sigma) {
-  const Segment whole{.first = plateau.first(), .last = plateau.last()};
+/// With the points before it that are as high as it is: of few points the one where a ramp ends is
+/// as well a part of the ramp.
+Segment with_end_of_ramp(const LogCurve& curve, const Plateau& plateau, double sigma) {
+  Segment whole{.first = plateau.first(), .last = plateau.last()};
+  const double level = height(curve, plateau);
+  while (whole.first > 0 && std::abs(curve.y[whole.first - 1] - level) < sigma) --whole.first;
+  return whole;
+}
+
+Side side_of(const LogCurve& curve, const Segment& whole, double sigma) {
   const Line line = line_of(curve, whole);
   return {slope_of(curve, whole, sigma), line.intercept + line.slope * curve.x[whole.first],
           line.intercept + line.slope * curve.x[whole.last]};
@@ -148,22 +156,20 @@ Side side_of(const LogCurve& curve, const Plateau& plateau, double sigma) {
 bool is_slow_step(const LogCurve& curve, const Plateau& a, const Plateau& b, double sigma) {
   constexpr double min_span_of_side = 1.0;
   constexpr double min_contrast = 4.0;
-  const auto is_wide = [&](const Plateau& plateau) {
-    return curve.x[plateau.last()] - curve.x[plateau.first()] >= min_span_of_side;
-  };
-  if (!is_wide(a) || !is_wide(b)) return false;
-  const Side before = side_of(curve, a, sigma);
-  const Side after = side_of(curve, b, sigma);
+  const Segment near{.first = a.first(), .last = a.last()};
+  const Segment far = with_end_of_ramp(curve, b, sigma);
+  if (far.first <= near.last) return false;
+  if (std::min(span_of(curve, near), span_of(curve, far)) < min_span_of_side) return false;
+  const Side before = side_of(curve, near, sigma);
+  const Side after = side_of(curve, far, sigma);
   const double rise = after.y_first - before.y_last;
-  const double steepness = rise / (curve.x[b.first()] - curve.x[a.last()]);
+  const double steepness = rise / (curve.x[far.first] - curve.x[near.last]);
   const auto is_flat = [&](const Side& side) {
     return min_contrast * (std::abs(side.slope.value) + 1.645 * side.slope.error) <= steepness;
   };
   // The end of a fitted line is known to twice the error of its mean.
-  const auto points = [](const Plateau& plateau) {
-    return static_cast<double>(plateau.last() - plateau.first() + 1);
-  };
-  const double error = 2.0 * sigma * std::sqrt(1.0 / points(a) + 1.0 / points(b));
+  const auto points = [](const Segment& side) { return static_cast<double>(side.count()); };
+  const double error = 2.0 * sigma * std::sqrt(1.0 / points(near) + 1.0 / points(far));
   return rise > min_ratio + 1.645 * error && is_flat(before) && is_flat(after);
 }
 
