@@ -5,15 +5,16 @@
 
 namespace clprobe::system {
 
-PowerSpans::PowerSpans(std::function<std::optional<PowerReading>()> read,
+PowerSpans::PowerSpans(std::function<std::optional<PowerReading>()> read, Clock::duration least,
                        std::function<Clock::time_point()> now)
-    : read_(std::move(read)), now_(std::move(now)), began_(now_()) {}
+    : read_(std::move(read)), least_(least), now_(std::move(now)), began_(now_()) {}
 
 void PowerSpans::begin() { last_ = take(); }
 
 std::optional<double> PowerSpans::end() {
   constexpr int parts = 5;
   if (reading_ * parts > now_() - began_) return std::nullopt;
+  if (last_ && now_() - last_->at < least_) return std::nullopt;
   const std::optional<Taken> before = std::exchange(last_, take());
   if (!before || !last_) return std::nullopt;
   const std::chrono::duration<double> passed = last_->at - before->at;
