@@ -25,7 +25,9 @@ from twins import sets, table, transfers  # noqa: E402
 from twins.common import CannotRun  # noqa: E402
 from twins.rates import Rate, print_rates  # noqa: E402
 
-MEASURED = [ROOT / "bench" / "measured" / f"{name}.json" for name in ("h200", "h100")]
+# Of which each row is a table of README's.
+MEASURED = [[ROOT / "bench" / "measured" / f"{name}.json" for name in names]
+            for names in (("h200", "h100"), ("xeon", "epyc"))]
 GPU = {"type": "gpu", "platform": "NVIDIA CUDA", "name": "NVIDIA H200", "driver": "580",
        "compute_units": 132}
 
@@ -118,8 +120,13 @@ class Exits(unittest.TestCase):
 class Table(unittest.TestCase):
     """README's."""
 
-    def test_readme_has_the_table_of_what_was_stored(self) -> None:
-        made = subprocess.run([ACCURACY, "--table", *MEASURED], check=True, text=True,
+    def test_readme_has_the_tables_of_what_was_stored(self) -> None:
+        for files in MEASURED:
+            with self.subTest(files[0].name):
+                self.check_table_of(files)
+
+    def check_table_of(self, files: list[pathlib.Path]) -> None:
+        made = subprocess.run([ACCURACY, "--table", *files], check=True, text=True,
                               stdout=subprocess.PIPE).stdout
         self.assertGreaterEqual(len(made.splitlines()), 5)
         readme = ROOT / "README.md"
@@ -132,7 +139,7 @@ class Table(unittest.TestCase):
         self.assertIn("\n\n" + made + "\n", text)
 
     def test_stored_rows_that_missed_say_why(self) -> None:
-        for path in MEASURED:
+        for path in sum(MEASURED, []):
             for row in json.loads(path.read_text(encoding="utf-8"))["rows"]:
                 ratio = row["ours"] / row["other"]
                 is_within = (row["least"] or 0.0) <= ratio <= (row["most"] or ratio)
@@ -153,6 +160,21 @@ class Table(unittest.TestCase):
         self.assertEqual(lines[2:],
                          ["| pinned: to, from, both, GB/s | 55.0, –, – | 56.0, –, – | – |",
                           "| ordinary: to, from, GB/s | 9.0, – | 10.0, – | 8.0, – |"])
+
+    def test_cpus_have_a_table_of_their_own(self) -> None:
+        self.assertEqual(table.short_name("cpu-skylake-avx512-Intel(R) Xeon(R) Processor"), "Xeon")
+        rows = [{"probe": "transfer", "name": name, "by": by, "ours": 50e9, "other": other}
+                for name, by, other in [("to-device", "memcpy", 49e9),
+                                        ("to-device, the best call", "clpeak", 40e9)]]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "kept.json")
+            path.write_text(json.dumps({"device": "pthread-haswell-AMD EPYC", "rows": rows}),
+                            encoding="utf-8")
+            self.assertEqual(table.table_of([path]).splitlines()[::2],
+                             ["|  | EPYC clprobe | C++ | clpeak |",
+                              "| 64 MiB: to, from, GB/s | 50.0, – | 49.0, – | 40.0, – |"])
+            with self.assertRaisesRegex(CannotRun, "of their own"):
+                table.table_of([path, MEASURED[0][0]])
 
     def test_a_file_that_is_none_is_named(self) -> None:
         with self.assertRaisesRegex(CannotRun, "nosuch"):

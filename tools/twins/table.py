@@ -25,25 +25,39 @@ LINES = [
     Line("memory: read, copy, TB/s", "stride", ("read, the best", "copy, the best"), 1e12, 2),
     Line("L2: read, write, copy, TB/s", "bandwidth", ("read 16 MiB", "write 33 MiB", "copy 33 MiB"),
          1e12, 2),
-    Line("L1: read, TB/s", "bandwidth", ("read-own 128 KiB",), 1e12, 1),
-    Line("local memory: read, TB/s", "bandwidth", ("local",), 1e12, 1),
+    Line("L1, local memory: read, TB/s", "bandwidth", ("read-own 128 KiB", "local"), 1e12, 1),
     Line("pinned: to, from, both, GB/s", "transfer",
          ("to-device-pinned", "from-device-pinned", "both-pinned"), 1e9, 1),
     Line("ordinary: to, from, GB/s", "transfer", ("to-device", "from-device"), 1e9, 1),
     Line("a queued launch, µs", "launch", ("4096 queued",), 1e-6, 1),
     Line("clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
 ]
+CPU_LINES = [
+    Line("one core: 16 KiB read, GB/s", "bandwidth", ("read-one-unit 16 KiB",), 1e9, 0),
+    Line("all: 16 KiB, 256 KiB, 64 MiB read, GB/s", "bandwidth",
+         ("read 16 KiB", "read 256 KiB", "read 64 MiB"), 1e9, 0),
+    Line("all: 256 KiB written, copied, GB/s", "bandwidth", ("write 256 KiB", "copy 256 KiB"), 1e9,
+         0),
+    Line("64 MiB: to, from, GB/s", "transfer", ("to-device", "from-device"), 1e9, 1),
+    Line("clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
+]
 # By column, those whose rows it shows: the first that there is. One way alone is measured as nvbandwidth
 # does.
-BY = {"clprobe": (), "CUDA": ("nvbandwidth's way", "CUDA"), "clpeak": ("clpeak",)}
-PROGRAMS = list(BY)
+BY = {"clprobe": (), "CUDA": ("nvbandwidth's way", "CUDA"), "C++": ("C++", "memcpy"),
+      "clpeak": ("clpeak",)}
+PROGRAMS = ["clprobe", "CUDA", "clpeak"]
+CPU_PROGRAMS = ["clprobe", "C++", "clpeak"]
 MISSING = "–"
 
 
 def short_name(device: str) -> str:
-    """"NVIDIA H100 80GB HBM3" is an H100."""
-    words = [word for word in device.split() if word != "NVIDIA"]
-    return words[0] if words else device
+    """"NVIDIA H100 80GB HBM3" is an H100, and "cpu-haswell-Intel(R) Xeon(R) Processor" a Xeon."""
+    words = device.replace("(R)", "").split()
+    return words[min(1, len(words) - 1)] if words else device
+
+
+def is_cpu(kept: dict[str, Any]) -> bool:
+    return any(row["by"] in BY["C++"] for row in kept["rows"])
 
 
 def value_of(kept: dict[str, Any], line: Line, name: str, program: str) -> float | None:
@@ -67,16 +81,21 @@ def cell_of(kept: dict[str, Any], line: Line, program: str) -> str:
 
 
 def table_of(files: Sequence[pathlib.Path]) -> str:
-    """In Markdown: a line for each quantity that a file has, three columns for each file."""
+    """In Markdown: a line for each quantity that a file has, three columns for each file. CPUs have lines of
+    their own, and so a table."""
     try:
         stored = [json.loads(path.read_text(encoding="utf-8")) for path in files]
     except (OSError, ValueError) as problem:
         raise CannotRun(str(problem)) from problem
+    if len({is_cpu(kept) for kept in stored}) != 1:
+        raise CannotRun("CPUs and GPUs have tables of their own")
+    all_lines, programs = ((CPU_LINES, CPU_PROGRAMS) if is_cpu(stored[0])
+                           else (LINES, PROGRAMS))
     heads = [f"{short_name(kept['device'])} {program}" if program == "clprobe" else program
-             for kept in stored for program in PROGRAMS]
+             for kept in stored for program in programs]
     lines = [["", *heads], ["---"] * (len(heads) + 1)]
-    for line in LINES:
-        cells = [cell_of(kept, line, program) for kept in stored for program in PROGRAMS]
+    for line in all_lines:
+        cells = [cell_of(kept, line, program) for kept in stored for program in programs]
         if any(cell != MISSING for cell in cells):
             lines.append([line.title, *cells])
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
