@@ -29,7 +29,7 @@ constexpr std::size_t max_unfinished_in_row = 256;
 // What the time of a launch costs at most: on an H200 9 us where launches take 5, and 3 where they
 // take 20 (bench/survey.py).
 constexpr std::chrono::microseconds cost_of_time{10};
-// All of them, of the time since the first launch.
+// All of them, of the time since the second launch: drivers compile in the first one.
 constexpr int part_for_times = 50;
 // Of each row, whatever they cost: few kernels are launched less often without being long.
 constexpr std::uint64_t always_timed = 4;
@@ -184,13 +184,13 @@ std::optional<std::size_t> State::count_untimed(cl_command_queue queue, cl_kerne
   record([&](survey::Recorder& recorder) {
     const auto found = queues_.find(queue);
     if (is_over_ || found == queues_.end()) return;
-    // Whenever it can be afforded again may be in step with the application: by chance, every
-    // other, unless all can be. For the rest nobody reads the clock, which takes a third of what
-    // counting takes.
+    // Whenever it can be afforded again may be in step with the application: by chance, one in 16,
+    // unless all can be. For the rest nobody reads the clock, which takes as long as counting, and
+    // longer where that is a call of the system.
     chance_ = chance_ * 1664525U + 1013904223U;
-    if (!launched_) launched_ = std::chrono::steady_clock::now();
-    const bool is_drawn = can_afford_all_ || (chance_ >> 31U) != 0;
-    if (is_drawn && can_afford_time()) return;
+    if (!launched_ && timed_ > 0) launched_ = std::chrono::steady_clock::now();
+    const bool is_drawn = can_afford_all_ || (chance_ >> 28U) == 0;
+    if (launched_ && is_drawn && can_afford_time()) return;
     const std::size_t place =
         recorder.count_untimed(kernel, found->second.device, shape, always_timed);
     if (place == survey::Recorder::no_row) return;

@@ -113,7 +113,7 @@ class State {
   survey::Recorder recorder_{};
   std::unordered_map<cl_command_queue, Queue> queues_{};
   std::vector<Waiting> waiting_{};
-  std::optional<std::chrono::steady_clock::time_point> launched_{};  ///< the first time
+  std::optional<std::chrono::steady_clock::time_point> launched_{};  ///< the second time
   std::uint64_t timed_{0};                                           ///< launches
   bool can_afford_all_{false};  ///< so far, with as many launches again
   std::uint32_t chance_{1};
