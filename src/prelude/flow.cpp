@@ -97,14 +97,13 @@ Target find_target(const Reach& reach, Tokens tokens, std::size_t end) {
 
 class Flow {
  public:
-  Flow(const Reach& reach, std::set<std::string_view> memory, std::set<std::string_view> functions)
+  Flow(const Reach& reach, std::set<std::string_view> memory,
+       const std::set<std::string_view>& functions)
       : reach_(reach),
         arithmetic_(find_arithmetic(reach)),
-        functions_(std::move(functions)),
-        memory_(std::move(memory)) {
-    add_callers();
-    values_ = functions_;
-  }
+        functions_(with_callers(functions)),
+        memory_(std::move(memory)),
+        values_(functions_) {}
 
   std::optional<std::string> run() {
     // Each round carries values one assignment further, against the order of the text.
@@ -140,17 +139,19 @@ class Flow {
   }
 
   /// Functions that compute alone return what those that they call do.
-  void add_callers() {
+  [[nodiscard]] std::set<std::string_view> with_callers(
+      std::set<std::string_view> functions) const {
     const auto is_one = [&](const Token& token) {
-      return token.kind == TokenKind::word && functions_.contains(token.text);
+      return token.kind == TokenKind::word && functions.contains(token.text);
     };
-    for (std::size_t before = 0; before != functions_.size();) {
-      before = functions_.size();
+    for (std::size_t before = 0; before != functions.size();) {
+      before = functions.size();
       for (const Part& part : reach_.parts()) {
         const bool calls_one = std::any_of(part.body.begin(), part.body.end(), is_one);
-        if (calls_one && arithmetic_.contains(part.name)) functions_.insert(part.name);
+        if (calls_one && arithmetic_.contains(part.name)) functions.insert(part.name);
       }
     }
+    return functions;
   }
 
   /// What is between the bracket at `open` and its partner.

@@ -392,8 +392,8 @@ TEST_CASE("fences may go where nothing that others store decides on anything") {
 
 TEST_CASE("fences of assembly may go where there is no other assembly") {
   for (const std::string name : {"asm volatile", "asm", "__asm__ __volatile__", "__asm"}) {
-    const Judgement found =
-        judge_text(signature + "{ " + name + "(\"membar.gl;\" ::: \"memory\"); }");
+    const std::string body = fmt::format("{}(\"membar.gl;\" ::: \"memory\");", name);
+    const Judgement found = judge_text(fmt::format("{}{{ {} }}", signature, body));
     CHECK(words_of(found.fences) == "usable");
     CHECK(found.has_fence_assembly);
   }
