@@ -25,10 +25,18 @@ inline constexpr std::string_view references_section = "references";
 /// Of every reference point that was measured twice or more.
 std::vector<Disturbance> find_disturbances(const Run& run);
 
-/// By how much a time is disturbed: as the reference nearest to it, of times where there are any. A
-/// rate, which all units of a device and its memory make together: as the most disturbed reference
-/// of all. `seconds`: of one access, or of one byte. 0 without a reference.
+/// By how much a time, or a rate, is disturbed: as the reference nearest to it, of times or rates
+/// where there are any; a rate without one as the most disturbed of all. `seconds`: of one access,
+/// or of one byte. 0 without a reference.
 double disturbance_at(std::span<const Disturbance> disturbances, double seconds, bool is_rate);
+
+/// By how much the most disturbed reference was. 0 without one.
+double most_disturbed(std::span<const Disturbance> disturbances);
+
+/// By how much a time is disturbed of what all units do together, though nobody knows with which of
+/// the rates it goes: by the root of their mean square. As the most disturbed of all where no
+/// reference is a rate.
+double typically_disturbed(std::span<const Disturbance> disturbances);
 
 /// The finding with the interval that it has by itself: what `hold_disturbance` added is taken off.
 Finding without_disturbance(const Finding& finding);

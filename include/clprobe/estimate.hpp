@@ -14,13 +14,16 @@
 
 namespace clprobe {
 
-/// Time of one access at one point. `ns` is the least of up to 8 samples (noise only adds), or the
-/// lower quartile of more; the interval runs from there to the median. Of whole launches, it is the
-/// median, between the quartiles.
+/// Time of one access at one point. `ns` is the least of up to 8 samples (noise only adds), and the
+/// interval runs from there to the median. Of more it is the least but one, which no lucky clock
+/// read decides, and the interval is of how far the best visits are from each other.
+/// Of whole launches, it is the median, between the quartiles.
 struct Estimate {
   double ns{0.0};
   Interval ns_interval{};
   std::optional<double> cycles{};  ///< where ticks are cycles of the core
+  /// Whether the interval says how far visits are from each other in what is estimated.
+  bool holds_visits{false};
 };
 
 /// Facts of a point that another tool measured: the time of one access, and a bandwidth.

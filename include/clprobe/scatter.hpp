@@ -7,9 +7,15 @@
 #include <span>
 #include <string>
 
+#include "clprobe/estimate.hpp"
 #include "clprobe/run.hpp"
 
 namespace clprobe {
+
+/// By how much the samples of a point leave its time open, in ns: the width of its estimate's
+/// interval; of one that holds its visits, from the lower quartile to the median of all samples.
+/// That the best visits agree makes no other sample narrow.
+double width_of_samples(const Point& point, const Estimate& found, const DeviceInfo& device);
 
 /// The warning of a run on a device that something else seems to use.
 inline constexpr std::string_view disturbed_warning = "device_disturbed";

@@ -35,10 +35,10 @@ double error_of_mean(std::size_t values) {
 }
 
 /// By which share of it the visits of a point leave it open, which were made at different times; of
-/// one visit alone its samples.
+/// one visit alone its samples, and of many what the two best are apart.
 double spread_of(const Point& point, const Estimate& time, const DeviceInfo& device) {
   const std::vector<double> visits = visit_estimates_ns(point, device);
-  if (visits.size() < 2) return time.ns_interval.high / time.ns - 1.0;
+  if (visits.size() < 2 || time.holds_visits) return time.ns_interval.high / time.ns - 1.0;
   const auto [least, most] = std::minmax_element(visits.begin(), visits.end());
   return (*most / *least - 1.0) * error_of_mean(visits.size());
 }

@@ -31,6 +31,11 @@ constexpr double factor_of_two = 3.6;
 // The least of many moments of a part varies by less than what was visited twice in all.
 constexpr std::size_t many_moments = 20;
 constexpr double factor_of_many = 1.15;
+// Of a rate a part's middle moment counts, which of fewer than three is any of them, in a burst of
+// a second or not. The middle half of all moments of a long run does not see the burst.
+constexpr std::size_t min_in_part = 3;
+constexpr std::size_t min_in_halves = 9;
+constexpr double factor_of_middle_half = 1.9;
 
 double factor_of(std::size_t parts, double span_s, bool is_shared) {
   constexpr std::size_t enough_parts = 4;
@@ -41,21 +46,40 @@ double factor_of(std::size_t parts, double span_s, bool is_shared) {
 }
 
 /// The logarithms of what was taken in each of five equal parts of the time between the first and
-/// the last moment: the least of a part's, of rates the middle one. Empty parts are left out.
-std::vector<double> by_parts(std::span<const Moment> moments, double begin, double span,
-                             bool is_rate) {
-  std::array<std::vector<double>, part_count> parts;
+/// the last moment.
+using Parts = std::array<std::vector<double>, part_count>;
+
+Parts in_parts(std::span<const Moment> moments, double begin, double span) {
+  Parts parts;
   for (const Moment& each : moments) {
     const double place = span > 0.0 ? (each.at_seconds - begin) / span * part_count : 0.0;
     const auto part = static_cast<std::size_t>(std::clamp(place, 0.0, part_count - 1.0));
     parts.at(part).push_back(std::log(each.ns));
   }
+  return parts;
+}
+
+/// The least of each part, of rates the middle one. Empty parts are left out.
+std::vector<double> values_of(const Parts& parts, bool is_rate) {
   std::vector<double> values;
   for (const std::vector<double>& part : parts) {
     if (part.empty()) continue;
     values.push_back(is_rate ? median(part) : *std::min_element(part.begin(), part.end()));
   }
   return values;
+}
+
+/// How far the lower and the upper quartile of all moments are apart.
+double middle_half_of(const Parts& parts) {
+  std::vector<double> all;
+  for (const std::vector<double>& part : parts) all.insert(all.end(), part.begin(), part.end());
+  constexpr double quarter = 0.25;
+  return quantile(all, 1.0 - quarter) - quantile(all, quarter);
+}
+
+bool has_thin_part(const Parts& parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const std::vector<double>& part) { return part.size() < min_in_part; });
 }
 
 }  // namespace
@@ -69,7 +93,12 @@ std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rat
       usable.begin(), usable.end(),
       [](const Moment& a, const Moment& b) { return a.at_seconds < b.at_seconds; });
   const double span = last->at_seconds - first->at_seconds;
-  std::vector<double> values = by_parts(usable, first->at_seconds, span, is_rate);
+  const Parts parts = in_parts(usable, first->at_seconds, span);
+  const bool is_long = span >= long_s && usable.size() >= min_in_halves;
+  if (is_rate && is_long && has_thin_part(parts)) {
+    return factor_of_middle_half * middle_half_of(parts);
+  }
+  std::vector<double> values = values_of(parts, is_rate);
   const double many = usable.size() >= many_moments ? factor_of_many : 1.0;
   const double factor = many * factor_of(values.size(), span, is_shared);
   if (values.size() < 2) {  // all at once
@@ -115,19 +144,39 @@ std::vector<Disturbance> find_disturbances(const Run& run) {
 
 double disturbance_at(std::span<const Disturbance> disturbances, double seconds, bool is_rate) {
   if (!(seconds > 0.0)) return 0.0;
-  const bool has_times = std::any_of(disturbances.begin(), disturbances.end(),
-                                     [](const Disturbance& each) { return !each.is_rate; });
+  const bool has_own =
+      std::any_of(disturbances.begin(), disturbances.end(),
+                  [&](const Disturbance& each) { return each.is_rate == is_rate; });
   double least = HUGE_VAL;
   double half_width = 0.0;
   for (const Disturbance& each : disturbances) {
-    if (!is_rate && has_times && each.is_rate) continue;
-    const double distance = is_rate ? 0.0 : std::fabs(std::log(each.seconds / seconds));
+    if (has_own && each.is_rate != is_rate) continue;
+    // How long a load takes does not say how long a byte does, of many on their way.
+    const bool is_alike = has_own || !is_rate;
+    const double distance = is_alike ? std::fabs(std::log(each.seconds / seconds)) : 0.0;
     if (distance > least) continue;
     // Of equally near ones the more disturbed.
     half_width = distance < least ? each.half_width : std::max(half_width, each.half_width);
     least = distance;
   }
   return half_width;
+}
+
+double most_disturbed(std::span<const Disturbance> disturbances) {
+  double widest = 0.0;
+  for (const Disturbance& each : disturbances) widest = std::max(widest, each.half_width);
+  return widest;
+}
+
+double typically_disturbed(std::span<const Disturbance> disturbances) {
+  double squares = 0.0;
+  int rates = 0;
+  for (const Disturbance& each : disturbances) {
+    if (!each.is_rate) continue;
+    squares += each.half_width * each.half_width;
+    ++rates;
+  }
+  return rates == 0 ? most_disturbed(disturbances) : std::sqrt(squares / rates);
 }
 
 }  // namespace clprobe

@@ -2,6 +2,8 @@
 #include "clprobe/estimate.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -109,24 +111,6 @@ bool counts_core_cycles(const DeviceInfo& device) {
          device.clock.rate == ClockRate::core_cycles;
 }
 
-std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
-  constexpr std::size_t few = 8;
-  const std::vector<double> times = access_times_ns(point, device);
-  if (times.empty()) return std::nullopt;
-  Estimate result;
-  if (is_of_launches(point)) {
-    // Many units share a launch, and none of its times is free of the others.
-    return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
-  }
-  result.ns =
-      times.size() <= few ? *std::min_element(times.begin(), times.end()) : quantile(times, 0.25);
-  result.ns_interval = {result.ns, median(times)};
-  if (counts_core_cycles(device)) {
-    result.cycles = result.ns * device.clock.ticks_per_ns;
-  }
-  return result;
-}
-
 namespace {
 
 /// The visits of a point, each a point of its own, in their order.
@@ -146,7 +130,56 @@ std::vector<Point> visits_of(const Point& point) {
   return in_order;
 }
 
+/// Of two and more: one lucky clock read is not it.
+double second_least(std::vector<double> times) {
+  const auto second = times.begin() + 1;
+  std::nth_element(times.begin(), second, times.end());
+  return *second;
+}
+
+/// Half a 95 % interval, as a logarithm, of how far another run's best visit is from this one's:
+/// six times what the next best is, or twice what the third is, or what the fourth is, whichever is
+/// least. A host may be busy in all visits but a few. Nothing of a single visit.
+std::optional<double> half_width_of_best(const Point& point, const DeviceInfo& device) {
+  constexpr std::array factors{6.0, 2.0, 1.0};
+  std::vector<double> best;
+  for (const Point& visit : visits_of(point)) {
+    const std::vector<double> times = access_times_ns(visit, device);
+    if (!times.empty()) best.push_back(std::log(*std::min_element(times.begin(), times.end())));
+  }
+  if (best.size() < 2) return std::nullopt;
+  std::sort(best.begin(), best.end());
+  double half = HUGE_VAL;
+  for (std::size_t i = 0; i < std::min(factors.size(), best.size() - 1); ++i) {
+    half = std::min(half, factors.at(i) * (best[i + 1] - best[0]));
+  }
+  return half;
+}
+
 }  // namespace
+
+std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
+  constexpr std::size_t few = 8;
+  const std::vector<double> times = access_times_ns(point, device);
+  if (times.empty()) return std::nullopt;
+  Estimate result;
+  if (is_of_launches(point)) {
+    // Many units share a launch, and none of its times is free of the others.
+    return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
+  }
+  const bool are_few = times.size() <= few;
+  result.ns = are_few ? *std::min_element(times.begin(), times.end()) : second_least(times);
+  result.ns_interval = {result.ns, median(times)};
+  const std::optional<double> half = are_few ? std::nullopt : half_width_of_best(point, device);
+  if (half) {
+    result.ns_interval = {result.ns * std::exp(-*half), result.ns * std::exp(*half)};
+    result.holds_visits = true;
+  }
+  if (counts_core_cycles(device)) {
+    result.cycles = result.ns * device.clock.ticks_per_ns;
+  }
+  return result;
+}
 
 Visits access_times_by_visit_ns(const Point& point, const DeviceInfo& device) {
   Visits visits;

@@ -29,10 +29,17 @@ constexpr std::size_t min_points = 5;
 std::optional<double> width_of(const Point& point, const DeviceInfo& device) {
   const std::optional<Estimate> found = estimate(point, device);
   if (!found || !(found->ns > 0.0)) return std::nullopt;
-  return (found->ns_interval.high - found->ns_interval.low) / found->ns;
+  return width_of_samples(point, *found, device) / found->ns;
 }
 
 }  // namespace
+
+double width_of_samples(const Point& point, const Estimate& found, const DeviceInfo& device) {
+  if (!found.holds_visits) return found.ns_interval.high - found.ns_interval.low;
+  constexpr double quarter = 0.25;
+  const std::vector<double> times = access_times_ns(point, device);
+  return median(times) - quantile(times, quarter);
+}
 
 std::optional<Warning> find_scatter(std::span<const Point> points, const DeviceInfo& device) {
   std::int64_t wide = 0;

@@ -115,7 +115,8 @@ void declare(const Probe& probe, ProbeResult& result) {
     finding.better = usual_direction(finding.unit);
     if (spec == nullptr) continue;
     finding.name = spec->name;
-    finding.role = spec->role;
+    // Of a kind that stays, a probe may say of one that it passes.
+    if (finding.role != Role::passing) finding.role = spec->role;
     finding.better = spec->better.value_or(finding.better);
     finding.part_of = spec->part_of;
   }

@@ -11,6 +11,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/expected_time.hpp"
+#include "clprobe/scatter.hpp"
 #include "engine/conclude.hpp"
 #include "engine/references.hpp"
 #include "engine/sampler.hpp"
@@ -327,8 +328,9 @@ void Measuring::Passes::visit(std::size_t index) {
 /// A point is done when it was visited often enough and its interval is narrow.
 void Measuring::Passes::judge(std::size_t index) {
   Progress& progress = progress_[index];
-  const auto found = estimate(result_.points[index], backend_.device());
-  const bool narrow = found && found->ns_interval.high - found->ns_interval.low <=
+  const Point& point = result_.points[index];
+  const auto found = estimate(point, backend_.device());
+  const bool narrow = found && width_of_samples(point, *found, backend_.device()) <=
                                    budget_.relative_interval * found->ns;
   const int min_visits = index < plan_.urgent ? plan_.min_urgent_visits : budget_.min_visits;
   progress.done = narrow && progress.visits >= min_visits;

@@ -43,7 +43,7 @@ std::vector<SeriesCurve> read_curves(const DeviceInfo& device, std::span<const P
         added.curve.lanes = shape->lanes;
         added.curve.patterns.push_back(shape->pattern);
         added.curve.times.push_back(in_unit(time->ns, device));
-        std::vector<double> visits = visit_estimates_ns(point, device);
+        std::vector<double> visits = visits_beside(*time, point, device);
         for (double& each : visits) each = in_unit(each, device);
         added.intervals.push_back(with_visits(in_unit(time->ns_interval, device), visits));
         added.visits.push_back(std::move(visits));
@@ -188,13 +188,18 @@ Wavefronts wavefronts_for_cost(const SeriesCurve& each, const Verdict& verdict) 
 }
 
 /// The median of patterns. All were visited in the same few passes, and what disturbed a pass
-/// disturbed all of them: the interval holds that of what these say by themselves.
+/// disturbed all of them: the interval holds that of what these say by themselves, or, where the
+/// intervals of the times hold it, those of the middle one of them.
 Finding median_of_patterns(const SeriesCurve& each, std::span<const std::size_t> places,
                            Finding finding) {
   std::vector<double> times;
+  std::vector<double> lows;
+  std::vector<double> highs;
   std::vector<std::vector<double>> by_pass;
   for (const std::size_t place : places) {
     times.push_back(each.curve.times[place]);
+    lows.push_back(each.intervals[place].low);
+    highs.push_back(each.intervals[place].high);
     const std::vector<double>& visits = each.visits[place];
     if (by_pass.size() < visits.size()) by_pass.resize(visits.size());
     for (std::size_t pass = 0; pass < visits.size(); ++pass) by_pass[pass].push_back(visits[pass]);
@@ -202,7 +207,10 @@ Finding median_of_patterns(const SeriesCurve& each, std::span<const std::size_t>
   std::vector<double> medians;
   medians.reserve(by_pass.size());
   for (const std::vector<double>& pass : by_pass) medians.push_back(median(pass));
-  const Interval interval = with_visits(median_interval(times), medians);
+  Interval interval = with_visits(median_interval(times), medians);
+  if (medians.empty()) {
+    interval = {std::min(interval.low, median(lows)), std::max(interval.high, median(highs))};
+  }
   finding.value = median(times);
   finding.low = interval.low;
   finding.high = interval.high;

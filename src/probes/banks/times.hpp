@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/probe.hpp"
@@ -28,6 +29,12 @@ inline double in_unit(double ns, const DeviceInfo& device) {
 
 inline Interval in_unit(const Interval& ns, const DeviceInfo& device) {
   return {in_unit(ns.low, device), in_unit(ns.high, device)};
+}
+
+/// What visits say by themselves, where an estimate does not hold how far they are apart.
+inline std::vector<double> visits_beside(const Estimate& time, const Point& point,
+                                         const DeviceInfo& device) {
+  return time.holds_visits ? std::vector<double>{} : visit_estimates_ns(point, device);
 }
 
 /// As wide as that of an estimate and that of the median of what visits or passes say by

@@ -55,7 +55,7 @@ std::vector<TileTime> read_times(const DeviceInfo& device, std::span<const Point
     const std::optional<Tile> tile = find_shape<Tile>(point);
     const std::optional<Estimate> time = estimate(point, device);
     if (!tile || !time || !(time->ns > 0.0)) continue;
-    const std::vector<double> visits = visit_estimates_ns(point, device);
+    const std::vector<double> visits = visits_beside(*time, point, device);
     times.push_back({*tile, in_unit(time->ns, device),
                      in_unit(with_visits(time->ns_interval, visits), device)});
   }

@@ -222,6 +222,9 @@ TEST_CASE("clock: what the loads reached, and whether memory slows down at an eq
   const Findings halves = found_in(both);
   CHECK(value_of(halves, "operations", "both") == doctest::Approx(1.2e12));
   CHECK(value_of(halves, "bandwidth", "both") == doctest::Approx(1.8e12));
+  // What one gets beside the other passes with the run.
+  CHECK(find_finding(halves.findings, "bandwidth")->role == Role::passing);
+  CHECK(find_finding(streamed.findings, "bandwidth")->role == Role::fact);
   CHECK(find_finding(halves.findings, "unit_operations") == nullptr);
   CHECK(value_of(streamed, "throttled", "stream") == 0.0);
 }

@@ -117,22 +117,59 @@ TEST_CASE("moments all at once are compared one by one") {
         doctest::Approx(two_factor * range));
 }
 
-TEST_CASE("a time is disturbed as the reference nearest to it, and a rate as the worst of all") {
+TEST_CASE("a burst that few moments of a rate met is no change of a long run") {
+  // Half of them in its first second: a part of one moment, or two, is in the burst or not.
+  std::vector<Moment> moments{{0.0, 100.0}, {0.2, 50.0},  {0.4, 102.0}, {0.6, 101.0}, {0.8, 103.0},
+                              {14.0, 98.0}, {20.0, 97.0}, {26.0, 99.0}, {30.0, 96.0}};
+  constexpr double middle_half_factor = 1.9;
+  const auto middle_half = doctest::Approx(middle_half_factor * std::log(101.0 / 97.0));
+  CHECK(half_width_of(moments, true).value() == middle_half);
+  CHECK(half_width_of(moments, true, false).value() == middle_half);
+  // Of a time the least of a part counts; of shorter runs and fewer moments the parts do.
+  CHECK(half_width_of(moments).value() == doctest::Approx(medium_factor * std::log(98.0 / 50.0)));
+  std::vector<Moment> shorter = moments;
+  shorter.back().at_seconds = 29.9;
+  CHECK(half_width_of(shorter, true).value() ==
+        doctest::Approx(medium_factor * std::log(101.0 / 97.0)));
+  std::vector<Moment> fewer(moments.begin() + 1, moments.end());
+  fewer.front().at_seconds = 0.0;
+  CHECK(half_width_of(fewer, true).value() ==
+        doctest::Approx(medium_factor * std::log(std::sqrt(101.0 * 102.0) / 97.0)));
+  // Three moments of each part have a middle one, and two have none.
+  std::vector<double> ten(10, 100.0);
+  ten.back() = 110.0;
+  CHECK(half_width_of(moments_of(3.4, ten), true).value() == doctest::Approx(0.0));
+  std::vector<double> even(15, 100.0);
+  std::fill(even.end() - 2, even.end(), 110.0);
+  CHECK(half_width_of(moments_of(3.0, even), true).value() ==
+        doctest::Approx(long_factor * std::log(1.1)));
+}
+
+TEST_CASE("a time is disturbed as the reference nearest to it, and a rate likewise") {
   const std::vector<Disturbance> all{
       {"latency", "global", ReferenceKind::core, 2e-9, false, 0.01},
       {"latency", "global", ReferenceKind::memory, 200e-9, false, 0.05},
       {"stride", "read int", ReferenceKind::memory, 0.1e-9, true, 0.3},
+      {"bandwidth", "read", ReferenceKind::core, 2e-12, true, 0.02},
   };
   CHECK(disturbance_at(all, 3e-9, false) == 0.01);
   CHECK(disturbance_at(all, 19e-9, false) == 0.01);
   CHECK(disturbance_at(all, 21e-9, false) == 0.05);
   CHECK(disturbance_at(all, 0.1e-9, false) == 0.01);
-  CHECK(disturbance_at(all, 100e-9, true) == 0.3);
-  CHECK(disturbance_at(all, 1e-12, true) == 0.3);
+  CHECK(disturbance_at(all, 0.015e-9, true) == 0.3);
+  CHECK(disturbance_at(all, 0.013e-9, true) == 0.02);
+  CHECK(disturbance_at(all, 1e-12, true) == 0.02);
+  // Of another kind no reference is near a rate, and a time takes what there is.
   CHECK(disturbance_at(std::span(all).first(2), 0.1e-9, true) == 0.05);
-  CHECK(disturbance_at(std::span(all).last(1), 1e-9, false) == 0.3);
+  CHECK(disturbance_at(std::span(all).first(2), 1e-9, true) == 0.05);
+  CHECK(disturbance_at(std::span(all).last(1), 1e-9, false) == 0.02);
   CHECK(disturbance_at({}, 1e-9, false) == 0.0);
   CHECK(disturbance_at(all, 0.0, false) == 0.0);
+  CHECK(most_disturbed(all) == 0.3);
+  CHECK(most_disturbed({}) == 0.0);
+  CHECK(typically_disturbed(all) == doctest::Approx(std::sqrt((0.3 * 0.3 + 0.02 * 0.02) / 2.0)));
+  CHECK(typically_disturbed(std::span(all).first(2)) == 0.05);
+  CHECK(typically_disturbed({}) == 0.0);
 }
 
 Run run_with(const std::vector<Moment>& moments, bool is_rate = false) {

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <random>
 #include <vector>
 
 namespace clprobe {
@@ -85,15 +87,77 @@ TEST_CASE("a clock that was not calibrated, or no more ticks than the overhead, 
   CHECK_FALSE(estimate(point_with({ticked(1000, 64020)}), device).has_value());
 }
 
-TEST_CASE("up to eight samples give their least, more their lower quartile") {
+TEST_CASE("up to eight samples give their least, more their least but one") {
   std::vector<Sample> samples;
   for (std::uint64_t i = 0; i < 8; ++i) samples.push_back(ticked(1, 20 + 2 * (10 + i)));
   const DeviceInfo device = device_with(Timer::clock);
   CHECK(estimate(point_with(samples), device)->ns == 10.0);
   CHECK(estimate(point_with(samples), device)->ns_interval.high == 13.5);
   samples.push_back(ticked(1, 20 + 2 * 18));
-  CHECK(estimate(point_with(samples), device)->ns == 12.0);
+  CHECK(estimate(point_with(samples), device)->ns == 11.0);
+  CHECK(estimate(point_with(samples), device)->ns_interval.low == 11.0);
   CHECK(estimate(point_with(samples), device)->ns_interval.high == 14.0);
+  CHECK_FALSE(estimate(point_with(samples), device)->holds_visits);
+}
+
+/// Visits of three samples, of which the best takes so many ticks beyond the overhead.
+Point visited(const std::vector<std::uint64_t>& best) {
+  Point point = point_with({});
+  for (std::size_t visit = 0; visit < best.size(); ++visit) {
+    for (const std::uint64_t more : {0U, 1U, 900U}) {
+      point.samples.push_back(ticked(1, 20 + best[visit] + more));
+      point.samples.back().visit = visit;
+    }
+  }
+  return point;
+}
+
+TEST_CASE("of many visits the interval is of how far the best ones are from each other") {
+  const auto apart = [](const std::vector<std::uint64_t>& best) {
+    const auto found = estimate(visited(best), device_with(Timer::clock));
+    CHECK(found->holds_visits);
+    CHECK(found->ns * found->ns / found->ns_interval.low ==
+          doctest::Approx(found->ns_interval.high));
+    return found->ns_interval.high / found->ns;
+  };
+  CHECK(apart({10000, 10100, 20000, 30000}) == doctest::Approx(std::pow(1.01, 6.0)));
+  CHECK(apart({20000, 10200, 10000, 30000}) == doctest::Approx(std::pow(1.02, 6.0)));
+  CHECK(apart({10000, 11000, 11000, 30000}) == doctest::Approx(std::pow(1.1, 2.0)));
+  CHECK(apart({10000, 11000, 11100, 11100, 90000}) == doctest::Approx(1.11));
+  CHECK(apart({10000, 10000, 10000}) == doctest::Approx(1.0));
+  // Eight samples say what they have said before.
+  Point few = visited({10000, 10100, 20000});
+  few.samples.pop_back();
+  CHECK_FALSE(estimate(few, device_with(Timer::clock))->holds_visits);
+}
+
+TEST_CASE("intervals of the best visit hold that of another run, of noise that only adds") {
+  constexpr int pairs = 1000;
+  std::mt19937_64 random(7);
+  std::exponential_distribution<double> exponential(1.0);
+  for (const double shape : {1.0, 2.0}) {
+    for (const int visits : {3, 5, 7, 12}) {
+      CAPTURE(shape);
+      CAPTURE(visits);
+      const auto run = [&] {
+        std::vector<std::uint64_t> best;
+        for (int i = 0; i < visits; ++i) {
+          const double noise = std::pow(exponential(random), 1.0 / shape);
+          best.push_back(static_cast<std::uint64_t>(1e7 * (1.0 + 0.1 * noise)));
+        }
+        return estimate(visited(best), device_with(Timer::clock)).value();
+      };
+      int held = 0;
+      for (int i = 0; i < pairs; ++i) {
+        const Estimate a = run();
+        const Estimate b = run();
+        const double far =
+            std::hypot(std::log(a.ns_interval.high / a.ns), std::log(b.ns_interval.high / b.ns));
+        if (std::fabs(std::log(a.ns / b.ns)) <= far) ++held;
+      }
+      CHECK(held >= 0.915 * pairs);
+    }
+  }
 }
 
 TEST_CASE("whole launches give the slope, which the launch's own time does not move") {
