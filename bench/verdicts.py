@@ -3,12 +3,14 @@
 """What `compare` says of runs of one machine, where every change is false.
 
 Usage: verdicts.py CLPROBE FOLDER [--side K] [--draws N] [--threshold SHARE] [--findings N]
-                   [--make N [--load]] [-- OPTION...]
+                   [--coverage N] [--make N [--load]] [-- OPTION...]
 
 All ordered pairs of the folder's run documents are compared, or with --side K pairs of sides of K runs, drawn
 N times (40) with a fixed seed. The table says how often --fail-on worse ended with which exit status, which
 share of the verdicts was which, of all probes and of each, and the resolution: the largest change that could
-have been missed. --findings N: the N findings that were most often not `same`. --make N: first makes N runs
+have been missed. --findings N: the N findings that were most often not `same`. --coverage N: how often
+intervals hold "no change", what 95 % of the pairs differ by at most, and half of the usual interval, of each
+probe and of the N findings that hold it least often. --make N: first makes N runs
 in the folder, which has none yet, with the options and probes behind --; with --load two busy loops come and
 go meanwhile (bench/load.py). Above the table is which machine, driver and commit the runs are of.
 """
@@ -25,6 +27,7 @@ import subprocess
 import sys
 from typing import Any
 
+import coverage
 import made_runs
 
 VERDICTS = ("same", "better", "worse", "different", "unclear")
@@ -70,6 +73,7 @@ def given_to(words: list[str]) -> tuple[argparse.Namespace, list[str], argparse.
     parser.add_argument("--draws", type=int, default=40, metavar="N")
     parser.add_argument("--threshold", default="3%", metavar="SHARE")
     parser.add_argument("--findings", type=int, default=0, metavar="N")
+    parser.add_argument("--coverage", type=int, metavar="N")
     parser.add_argument("--make", type=int, default=0, metavar="N")
     parser.add_argument("--load", action="store_true")
     given = parser.parse_args(own)
@@ -129,6 +133,8 @@ def main() -> None:
     for what, count in failed.most_common(10):
         print(f"{count:5} times {what}")
     print_findings(rows, given.findings)
+    if given.coverage is not None:
+        coverage.print_coverage([each for _, each, _ in results if each is not None], given.coverage)
 
 
 if __name__ == "__main__":

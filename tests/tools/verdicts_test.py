@@ -5,6 +5,7 @@
 import contextlib
 import io
 import json
+import math
 import pathlib
 import sys
 import tempfile
@@ -16,7 +17,8 @@ import fakes
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
-import made_runs  # noqa: E402  (its folder has just been named)
+import coverage  # noqa: E402  (its folder has just been named)
+import made_runs  # noqa: E402
 import verdicts  # noqa: E402
 
 COMPARISON = {
@@ -70,6 +72,33 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(calls[:3], [["-d", "0", "latency", "-q", "-o", path] for path in paths])
         compared = [paths[0], "--", paths[2], "--json"]
         self.assertIn(["compare", "--fail-on", "worse", "--threshold", "3%", *compared], calls[3:])
+
+    def test_says_how_often_intervals_hold_what_did_not_change(self) -> None:
+        def cell(low: float, high: float, **more: Any) -> dict[str, Any]:
+            return {"verdict": "same", "interval_low": low, "interval_high": high, **more}
+
+        rows = [{"probe": "latency", "series": "global", "level": 1, "name": "latency", "unit": "seconds",
+                 "runs": [cell(0.9, 1.1), cell(1.2, 1.3), cell(1.0005, 1.1), cell(2, 3, no_interval=True)]},
+                {"probe": "stalls", "series": "uts", "name": "stall", "unit": "share",
+                 "runs": [cell(-0.1, 0.3), cell(0.0, 1.0)]},
+                {"probe": "stalls", "series": "uts", "name": "time", "unit": "seconds",
+                 "runs": [cell(0.0, 2.0)]}]
+        found = coverage.intervals_in([{"findings": rows}])
+        one = found["latency", "global 1 latency"]
+        self.assertEqual((one.held, one.pairs()), (2, 3))
+        self.assertAlmostEqual(one.apart(), 0.5 * math.log(1.2 * 1.3))
+        self.assertAlmostEqual(one.half(), 0.5 * math.log(1.1 / 1.0005))
+        self.assertEqual(found["stalls", "uts stall"].held, 2)
+        self.assertAlmostEqual(found["stalls", "uts stall"].half(), 0.35)
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            coverage.print_coverage([{"findings": rows}], 1)
+        lines = text.getvalue().splitlines()
+        self.assertEqual(lines[1].split(), ["latency", "3", "66.7", "%", "22.2", "%", "4.74", "%"])
+        self.assertEqual(lines[2].split()[:4], ["stalls", "3", "100.0", "%"])
+        self.assertIn("open", coverage.line_of("time", [found["stalls", "uts time"]]))
+        self.assertTrue(lines[3].startswith("  latency global 1 latency "))
+        self.assertEqual(len(lines), 4)
 
     def test_a_load_comes_and_goes_beside_them(self) -> None:
         with mock.patch("load.Load") as load:
