@@ -109,7 +109,7 @@ TEST_CASE("up to eight samples give their least, more of a CPU their least but o
 TEST_CASE("more than eight samples of a GPU give their lower quartile") {
   // Two of ten chases through 34 MiB of an H200 that found all in the near half of its cache.
   Point point = point_with({});
-  for (const std::uint64_t ticks : {679, 681, 676, 680, 522, 673, 676, 522, 677, 677}) {
+  for (const std::uint64_t ticks : {679U, 681U, 676U, 680U, 522U, 673U, 676U, 522U, 677U, 677U}) {
     point.samples.push_back(ticked(1, 20 + ticks));
     point.samples.back().visit = point.samples.size() / 3;
   }
