@@ -5,8 +5,9 @@
     bench/gsi_page.py build/release/clprobe [--check]
 
 Prints the ratios beside the thesis's, how many of them are within 25 % and how many sentences hold
-(bench/thesis.py), the sentences that do not, the ratios of the arrays with one parameter varied, which
-shows what keeps them from the thesis's, and what the what-ifs take as shares of the time without them.
+(bench/thesis.py), the sentences that do not, how many with other seeds, the ratios of the arrays with one
+parameter varied, which shows what keeps them from the thesis's, and what the what-ifs take as shares of
+the time without them.
 With --check prints what of this the page does not say, and then the exit status is 1.
 """
 
@@ -16,7 +17,7 @@ import os
 import pathlib
 import sys
 
-from calibrate import Settings, bars_of, machine_of
+from calibrate import SEEDS, Settings, bars_of, machine_of
 from thesis import SENTENCES, UTS, UTS_OWNING, UTSD, UTSD_OWNING, Bars, is_near, missed_by
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "gsi.md"
@@ -47,13 +48,25 @@ def ratio_lines(bars: list[Bars]) -> list[str]:
             for each in bars for what, (thesis, here) in each.ratios.items()]
 
 
-def count_line(cases: list[str], bars: list[Bars]) -> str:
+def counts_of(cases: list[str], bars: list[Bars]) -> tuple[str, str]:
     """How many ratios are near, and how many sentences hold."""
     ratios = [pair for each in bars for pair in each.ratios.values()]
     near = sum(is_near(*pair) for pair in ratios)
     said = sum(len(SENTENCES[case]) for case in cases)
     missed = sum(len(missed_by(case, each)) for case, each in zip(cases, bars))
-    return f"{near} of {len(ratios)} ratios are within 25 %, and {said - missed} of {said} sentences hold"
+    return f"{near} of {len(ratios)}", f"{said - missed} of {said}"
+
+
+def count_line(cases: list[str], bars: list[Bars]) -> str:
+    """The same in words."""
+    ratios, sentences = counts_of(cases, bars)
+    return f"{ratios} ratios are within 25 %, and {sentences} sentences hold"
+
+
+def seed_line(cases: list[str], seed: int, bars: list[Bars]) -> str:
+    """A row of the page's table: the same with another seed, of the searches and of the arrays."""
+    cells = [cell for case, each in zip(cases, bars) for cell in counts_of([case], [each])]
+    return f"| `--seed {seed}` | {' | '.join(cells)} |"
 
 
 def what_if_lines(plain: Bars, changed: dict[str, Bars]) -> list[str]:
@@ -76,14 +89,18 @@ def lines_of(program: str) -> list[str]:
     cases = list(SENTENCES)
     machine = machine_of(program)
     unchanged: Settings = {}
-    jobs = [*((case, unchanged) for case in cases), *((SEARCHES, words) for words in WHAT_IFS.values()),
-            *((ARRAYS, settings) for settings in VARIED)]
+    jobs = [*((case, unchanged, SEEDS[0]) for case in cases),
+            *((SEARCHES, words, SEEDS[0]) for words in WHAT_IFS.values()),
+            *((ARRAYS, settings, SEEDS[0]) for settings in VARIED),
+            *((case, unchanged, seed) for seed in SEEDS for case in cases)]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         bars = list(pool.map(lambda job: bars_of(program, machine, *job), jobs))
     stated = bars[:len(cases)]
     missed = [says for case, each in zip(cases, stated) for says in missed_by(case, each)]
-    varied = bars[len(cases) + len(WHAT_IFS):]
+    varied = bars[len(cases) + len(WHAT_IFS):][:len(VARIED)]
+    of_seeds = bars[len(cases) + len(WHAT_IFS) + len(VARIED):]
     return [*ratio_lines(stated), count_line(cases, stated), *missed,
+            *(seed_line(cases, seed, of_seeds[i * len(cases):]) for i, seed in enumerate(SEEDS)),
             *varied_lines(stated[cases.index(ARRAYS)], varied),
             *what_if_lines(stated[cases.index(SEARCHES)], dict(zip(WHAT_IFS, bars[len(cases):])))]
 

@@ -27,6 +27,10 @@ namespace clprobe {
 inline constexpr std::string_view stack_part_name = "stall";
 inline constexpr std::string_view stack_time_name = "time";
 
+/// The bar's time as a multiple of that of a bar that was chosen, which its method names. Where
+/// bars have it, they are drawn as long.
+inline constexpr std::string_view stack_relative_name = "relative_time";
+
 /// The views, in the order in which they are shown. `gsi`: one cause per cycle. `all-causes`: each
 /// cycle shared by all that blocks. `shapley`: what taking causes away saves. `clock`: what clocks
 /// in the kernel say. The others have bars of parts of kernels: of compute units, of sub-groups, of
@@ -81,7 +85,9 @@ struct Stack {
   std::vector<StackPart> parts{};
   bool is_whole{true};  ///< whether each part is known: one that is not is drawn as no bar
   std::optional<double> time{};
-  std::string time_unit{};  ///< "cycles" or "seconds"
+  std::string time_unit{};           ///< "cycles" or "seconds"
+  std::optional<double> relative{};  ///< its length; 1 where there is none
+  std::string baseline{};            ///< the bar that has the length 1; empty: none was chosen
   std::optional<double> app_share{};
 };
 

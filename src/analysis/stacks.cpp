@@ -117,9 +117,17 @@ std::vector<Stack> stacks_in(std::span<const Finding> findings) {
              each.method == stack.view && !each.label.empty() && !each.value;
     });
     stack.app_share = app_share_of(stack.bar, findings);
-    const auto time = std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
-      return each.name == stack_time_name && each.series == stack.bar && each.value;
-    });
+    const auto found = [&](std::string_view name) {
+      return std::find_if(findings.begin(), findings.end(), [&](const Finding& each) {
+        return each.name == name && each.series == stack.bar && each.value;
+      });
+    };
+    const auto relative = found(stack_relative_name);
+    if (relative != findings.end() && *relative->value > 0.0) {
+      stack.relative = relative->value;
+      stack.baseline = relative->method;
+    }
+    const auto time = found(stack_time_name);
     if (time == findings.end()) continue;
     stack.time = time->value;
     stack.time_unit = time->unit;

@@ -192,6 +192,14 @@ std::vector<std::string> unresolved_lines(std::span<const Stack> stacks) {
   return lines;
 }
 
+double longest_of(std::span<const Stack> stacks) {
+  double longest = 0.0;
+  for (const Stack& stack : stacks) {
+    if (stack.is_whole) longest = std::max(longest, stack.relative.value_or(1.0));
+  }
+  return longest > 0.0 ? longest : 1.0;
+}
+
 std::vector<CategoryShare> categories_of(const Stack& stack, std::span<const std::string> labels) {
   std::vector<CategoryShare> shares;
   for (const std::string& name : category_names(labels)) {

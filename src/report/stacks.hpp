@@ -80,6 +80,9 @@ std::vector<std::string> remarks_of(std::span<const Stack> stacks);
 /// "uts: not resolved: control, idle (each within 4.0 % of 0)", a line per bar.
 std::vector<std::string> unresolved_lines(std::span<const Stack> stacks);
 
+/// The greatest length of a bar that is drawn: 1 where none is relative to another one.
+double longest_of(std::span<const Stack> stacks);
+
 /// What stands in the place of a bar that is not whole.
 inline constexpr std::string_view no_bar = "not drawn: a part is not known";
 

@@ -93,7 +93,14 @@ std::string short_time(const Stack& stack) {
 }
 
 std::string heading_of(const Stack& stack) {
-  return view_title(stack.view) + (stack.time_unit == "cycles" ? "; times in cycles" : "");
+  return view_title(stack.view) + (stack.time_unit == "cycles" ? "; times in cycles" : "") +
+         (stack.baseline.empty() ? "" : "; as long as their times beside " + stack.baseline);
+}
+
+/// The longest one takes all.
+int cells_for(const Stack& stack, double longest, int cells) {
+  const double length = stack.relative.value_or(1.0) / longest;
+  return std::clamp(static_cast<int>(std::lround(length * cells)), 1, cells);
 }
 
 Margin margin_of(const Page& page, const std::vector<Stack>& stacks) {
@@ -114,6 +121,7 @@ void draw_bars(Page& page, const std::vector<Stack>& stacks, const std::vector<s
   const Margin margin = margin_of(page, stacks);
   const int before = margin.number + margin.name + margin.time + 6;
   const int cells = std::max(1, page.width() - before);
+  const double longest = longest_of(stacks);
   for (std::size_t i = 0; i < stacks.size(); ++i) {
     const std::string number = fmt::format("{}", i + 1);
     const std::string name = cut_to_width(page.show(stacks[i].bar), margin.name, page.show("…"));
@@ -126,7 +134,8 @@ void draw_bars(Page& page, const std::vector<Stack>& stacks, const std::vector<s
       page.line(spans);
       continue;
     }
-    const std::vector<int> given = cells_of(categories_of(stacks[i], labels), cells);
+    const std::vector<int> given =
+        cells_of(categories_of(stacks[i], labels), cells_for(stacks[i], longest, cells));
     for (std::size_t k = 0; k < given.size(); ++k) {
       if (given[k] == 0) continue;
       spans.push_back({std::string(static_cast<std::size_t>(given[k]), marks[k]), Ink::first_series,

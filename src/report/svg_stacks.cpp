@@ -46,7 +46,9 @@ Reach reach_of(std::span<const Stack> stacks) {
     if (!stack.is_whole) continue;
     double below = 0.0;
     double above = 0.0;
-    for (const StackPart& part : stack.parts) (part.share < 0.0 ? below : above) += part.share;
+    const double length = stack.relative.value_or(1.0);
+    for (const StackPart& part : stack.parts)
+      (part.share < 0.0 ? below : above) += length * part.share;
     reach.low = std::min(reach.low, below);
     reach.high = std::max(reach.high, above);
   }
@@ -71,7 +73,7 @@ std::string bar_of(const Stack& stack, std::span<const std::string> labels, cons
     if (part == nullptr || part->share == 0.0) continue;
     double& end = part->share > 0.0 ? above : below;
     const double from = reach.across(end);
-    end += part->share;
+    end += stack.relative.value_or(1.0) * part->share;
     const double to = reach.across(end);
     svg += fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "

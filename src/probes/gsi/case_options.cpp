@@ -95,6 +95,7 @@ CaseOptions read_options(const Request& request) {
   read.cycle_priority = joined(own.words("priority"));
   read.instruction_priority = joined(own.words("instruction-priority"));
   read.views = joined(own.words("view"));
+  read.relative_to = own.number("relative-to");
   return read;
 }
 

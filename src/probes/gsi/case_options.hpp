@@ -193,6 +193,14 @@ inline constexpr Option case_options[]{
          "of each sub-group (`sub-groups`), of each of 24 to 48 windows of the time one after the "
          "other (`timeline`). Default: none.",
      .value = Choices{view_words}},
+    {.name = "relative-to",
+     .value_name = "N",
+     .summary = "bar that the others are drawn relative to",
+     .details =
+         "Number of the bar, as it stands beside the bars, whose time is 1: the others are as long "
+         "as their times are multiples of it, as in the figures of the thesis. Default: all are "
+         "equally long.",
+     .value = Number{1, 1000}},
     {.name = "trace",
      .value_name = "FILE",
      .summary = "trace of a kernel of your own to simulate",
@@ -229,6 +237,7 @@ struct CaseOptions {
   std::optional<std::string> cycle_priority{};        ///< words, with commas between
   std::optional<std::string> instruction_priority{};  ///< the same
   std::optional<std::string> views{};                 ///< the same
+  std::optional<std::uint64_t> relative_to{};         ///< the number of a bar
 };
 CaseOptions read_options(const Request& request);
 

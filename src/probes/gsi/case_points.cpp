@@ -290,6 +290,14 @@ void write_accounting(const CaseOptions& options, Point& point) {
   }
 }
 
+void write_baseline(const std::string& bar, std::vector<Point>& points) {
+  for (Point& point : points) point.parameters.set("relative_to", bar);
+}
+
+std::string baseline_in(std::span<const Point> points) {
+  return points.empty() ? std::string() : points.front().parameters.text_or("relative_to", "");
+}
+
 std::optional<PointProblem> find_case_problem(const Point& point) {
   return find_problem<SearchShape, ImplicitShape, ComputeShape, Entries>(point);
 }

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +34,11 @@ bool shows(const Point& point, std::string_view view);
 simulator::Accounting accounting_of(const Point& point);
 /// What was asked for of these, as parameters.
 void write_accounting(const CaseOptions& options, Point& point);
+
+/// The bar that the others are shown relative to, as a parameter of each point; and which it is,
+/// empty where none was chosen.
+void write_baseline(const std::string& bar, std::vector<Point>& points);
+std::string baseline_in(std::span<const Point> points);
 
 /// The first number or word that no point of a case can have.
 std::optional<PointProblem> find_case_problem(const Point& point);

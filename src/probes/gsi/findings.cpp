@@ -15,6 +15,7 @@
 #include "clprobe/stacks.hpp"
 #include "probes/gsi/account.hpp"
 #include "probes/gsi/case_options.hpp"
+#include "probes/gsi/case_points.hpp"
 #include "probes/gsi/cases.hpp"
 #include "probes/gsi/details.hpp"
 #include "probes/shared/finding.hpp"
@@ -109,6 +110,23 @@ void add_change(const CaseChange& change, std::vector<Finding>& findings) {
   findings.push_back(std::move(here));
 }
 
+/// Times as multiples of that of a bar that was chosen; none where that one has failed.
+void add_relative_times(const std::vector<CaseRun>& runs, const std::string& baseline,
+                        std::vector<Finding>& findings) {
+  const auto cycles = [](const CaseRun& run) {
+    return static_cast<double>(run.account.result.cycles);
+  };
+  const auto one = std::find_if(runs.begin(), runs.end(), [&](const CaseRun& each) {
+    return each.name == baseline && cycles(each) > 0.0;
+  });
+  if (one == runs.end()) return;
+  for (const CaseRun& run : runs) {
+    if (cycles(run) == 0.0) continue;
+    findings.push_back(exactly(finding_of(stack_relative_name, run.name, "", baseline),
+                               cycles(run) / cycles(*one)));
+  }
+}
+
 }  // namespace
 
 Findings analyse(std::span<const Point> points) {
@@ -126,6 +144,7 @@ Findings analyse(std::span<const Point> points) {
                         "the point has no account of its cycles, or one that does not add up"));
     }
   }
+  add_relative_times(runs, baseline_in(points), found.findings);
   for (const CaseChange& change : compare_with_thesis(runs)) add_change(change, found.findings);
   return found;
 }

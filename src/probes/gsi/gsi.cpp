@@ -42,6 +42,7 @@ using simulator::Trace;
 
 constexpr FindingSpec finding_specs[]{
     {.name = stack_time_name, .unit = "cycles"},
+    {.name = stack_relative_name},
     {.name = stack_part_name, .unit = "share", .role = Role::headline},
     {.name = stack_unit_least_name, .unit = "share"},
     {.name = stack_unit_median_name, .unit = "share"},
@@ -91,6 +92,8 @@ std::string why_unsupported(const Machine& machine, std::string_view name,
   return {};
 }
 
+Plan plan(const DeviceInfo& device, const Request& request);
+
 std::string check_cases(const DeviceInfo& device, const Request& request) {
   if (!is_simulated(device)) {
     if (request.traces.empty()) return {};
@@ -108,7 +111,10 @@ std::string check_cases(const DeviceInfo& device, const Request& request) {
     const std::string problem = why_unsupported(machine, name, options);
     if (!problem.empty()) return fmt::format("--case: {}: {}", name, problem);
   }
-  return {};
+  if (!options.relative_to) return {};
+  const std::size_t bars = plan(device, request).points.size();
+  if (*options.relative_to <= bars) return {};
+  return fmt::format("--relative-to: there are {} bars", bars);
 }
 
 /// A point per bar. A case that does not fit the machine is a finding with the reason.
@@ -137,6 +143,10 @@ Plan plan(const DeviceInfo& device, const Request& request) {
                        fmt::format("no sweep of MSHRs: {} has none, its loads wait in a {}",
                                    machine.name, simulator::to_word(machine.pending.kind))));
     }
+  }
+  const std::size_t baseline = options.relative_to.value_or(0);
+  if (baseline > 0 && baseline <= plan.points.size()) {
+    write_baseline(plan.points[baseline - 1].series, plan.points);
   }
   return plan;
 }

@@ -207,6 +207,28 @@ TEST_CASE("visits that come again simulate nothing again") {
   CHECK(simulated == 12);
 }
 
+TEST_CASE("times are multiples of that of the bar that was chosen by its number") {
+  const DeviceInfo device = describe_device(simulator::preset("gsi"));
+  Request request = request_for({"implicit"});
+  request.own.set("mshrs", std::vector<int>{32, 64});
+  request.own.set("relative-to", std::uint64_t{7});
+  CHECK(probe.check(device, request) == "--relative-to: there are 6 bars");
+  request.own.set("relative-to", std::uint64_t{3});
+  CHECK(probe.check(device, request).empty());
+  const auto backend = simulated_backend(simulator::preset("gsi"), 1);
+  const ProbeResult result = measure(probe, *backend, request, {}, {});
+  REQUIRE(result.points.size() == 6);
+  const std::string baseline = result.points[2].series;
+  const double one = *find(result, stack_time_name, baseline)->value;
+  for (const Point& point : result.points) {
+    const Finding* const relative = find(result, stack_relative_name, point.series);
+    REQUIRE(relative != nullptr);
+    CHECK(relative->method == baseline);
+    CHECK(*relative->value == *find(result, stack_time_name, point.series)->value / one);
+  }
+  CHECK(find(implicit_result(), stack_relative_name, baseline) == nullptr);
+}
+
 TEST_CASE("machines that a case does not fit, and why") {
   Machine small = simulator::preset("gsi");
   small.name = "small";

@@ -214,6 +214,36 @@ TEST_CASE("bars are as long as their shares, on pages of any width") {
   CHECK(std::abs(static_cast<double>(count_of(*bar, '#')) - 0.75 * cells) <= 1.0);
 }
 
+TEST_CASE("bars with relative times are as long as these, the longest one across the page") {
+  Run run = stacks_run();
+  std::vector<Finding>& findings = run.results[0].findings;
+  const auto relative = [&](const char* bar, double value) {
+    Finding finding = time_of(bar, value, "");
+    finding.name = stack_relative_name;
+    finding.method = "utsd";
+    findings.push_back(finding);
+  };
+  const auto cells_of = [&](const std::string& bar) {
+    const auto lines = lines_of(render_table(std::span(&run, 1), {.width = 80}));
+    const auto line = std::find_if(lines.begin(), lines.end(), [&](const std::string& each) {
+      return each.find(" " + bar + " ") != std::string::npos;
+    });
+    REQUIRE(line != lines.end());
+    return line->size() - line->find_last_of(' ') - 1;
+  };
+  const std::size_t all = cells_of("uts");
+  CHECK(cells_of("utsd") == all);
+  relative("uts", 4.0);
+  relative("utsd", 1.0);
+  CHECK(cells_of("uts") == all);
+  CHECK(std::abs(4.0 * static_cast<double>(cells_of("utsd")) - static_cast<double>(all)) <= 2.0);
+  CHECK(
+      render_table(std::span(&run, 1), {.width = 200}).find("as long as their times beside utsd") !=
+      std::string::npos);
+  // A picture has them in per cent of the chosen one's time.
+  CHECK(render_svg(std::span(&run, 1), "stalls").find(">400 %<") != std::string::npos);
+}
+
 TEST_CASE("what reports say of stacks") {
   const Run run = stacks_run();
   const std::span<const Run> runs(&run, 1);
