@@ -32,7 +32,7 @@ VARIED: list[Settings] = [
     {"--block": 8},
     {"--elements": 8},
     {"memory.bytes_per_cycle": 16},
-    {"memory.bytes_per_cycle": 256},
+    {"memory.bytes_per_cycle": 64},
 ]
 WHAT_IFS: dict[str, Settings] = {
     "--back-off 1000": {"--back-off": 1000},

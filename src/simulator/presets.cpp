@@ -169,7 +169,7 @@ Machine gsi() {
                 .bytes_per_cycle = 256.0,
                 .atomic_cycles = 2};
   machine.l2_banks = {.count = 16};
-  machine.memory = {.bytes = 4 * gib, .latency_cycles = {197, 261}, .bytes_per_cycle = 32.0};
+  machine.memory = {.bytes = 4 * gib, .latency_cycles = {197, 261}, .bytes_per_cycle = 256.0};
   machine.copy = {.requests_per_cycle = 1, .granularity = CopyGranularity::core};
   machine.sharing = {.coherence = Coherence::gpu, .remote_latency_cycles = {35, 83}};
   return machine;

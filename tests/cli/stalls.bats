@@ -42,14 +42,14 @@ most_threads() {
   clprobe --device sim:gsi stalls --case implicit --json
   [ "$status" -eq 0 ]
   jq -r '.device.reported.machine' <<<"$output" |
-    jq '.name = "small" | .local.bytes = 1024 | .core.compute_units = 2' >small.json
+    jq '.name = "small" | .local.bytes = 512 | .core.compute_units = 2' >small.json
   clprobe --device sim:small.json stalls --case implicit
-  fails_with 2 --case implicit '2 KiB of local memory, of which small has 1 KiB'
+  fails_with 2 --case implicit '1 KiB of local memory, of which small has 512 B'
   clprobe --device sim:small.json stalls --dry-run
   [ "$status" -eq 0 ]
   [[ "$output" == *"  gsi: 8 points in 8 series"* ]]
   [[ "$output" == *"    utsd, ownership: 1 point"* ]]
-  [[ "$output" == *"gsi implicit: not measured: it needs 2 KiB"* ]]
+  [[ "$output" == *"gsi implicit: not measured: it needs 1 KiB"* ]]
 }
 
 @test "implicit on GSI's machine: every bar is whole, and stands beside the thesis" {
@@ -82,10 +82,10 @@ most_threads() {
   clprobe report bare.json -o again.json -o again.md -o again.csv -o again.html -o again.svg
   [ "$status" -eq 0 ]
   [ "$(jq -c '.results[0].findings' run.json)" = "$(jq -c '.results[0].findings' again.json)" ]
-  grep -q '| memory structural: full MSHR | 33.5 |' again.md
+  grep -q '| memory structural: full MSHR | 35.5 |' again.md
   grep -q 'gsi_memory_structural_full_mshr_cycles' again.csv
-  grep -q 'memory structural: full MSHR: 33.5 %' again.html
-  grep -q '<title>memory structural: full MSHR: 33.5 %</title>' again.svg
+  grep -q 'memory structural: full MSHR: 35.5 %' again.html
+  grep -q '<title>memory structural: full MSHR: 35.5 %</title>' again.svg
 }
 
 @test "a document whose account was edited says that it does not add up" {

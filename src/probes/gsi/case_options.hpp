@@ -122,7 +122,7 @@ inline constexpr Option case_options[]{
      .value_name = "N",
      .summary = "operations on each word of the array",
      .details = "Operations of `implicit` on each word between its load and its store, one after "
-                "the other, 0 to 1000. Default: 4.",
+                "the other, 0 to 1000. Default: 16.",
      .value = Number{0, 1000}},
     {.name = "groups",
      .value_name = "N",
@@ -139,14 +139,14 @@ inline constexpr Option case_options[]{
      .value_name = "N",
      .summary = "words of the array for each work-item",
      .details =
-         "Words of the array that each work-item of `implicit` works on, 1 to 64. Default: 4.",
+         "Words of the array that each work-item of `implicit` works on, 1 to 64. Default: 2.",
      .value = Number{1, 64}},
     {.name = "address-operations",
      .value_name = "N",
      .summary = "operations for a place in the array",
      .details =
          "Operations that `implicit` needs for a place in global memory, where a place in local "
-         "memory takes one, 0 to 100. Default: 16.",
+         "memory takes one, 0 to 100. Default: 12.",
      .value = Number{0, 100}},
     {.name = "object-bytes",
      .value_name = "N",

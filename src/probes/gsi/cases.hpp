@@ -78,10 +78,10 @@ struct Implicit {
   LocalCopy copy{LocalCopy::scratchpad};
   std::uint64_t groups{6};               ///< of which local memory holds some at a time
   std::uint64_t warps{4};                ///< of a group
-  std::uint64_t elements{4};             ///< of a work-item
+  std::uint64_t elements{2};             ///< of a work-item
   std::uint64_t object_bytes{32};        ///< of which an element is four
-  std::uint64_t address_operations{16};  ///< for a place in global memory; one in local memory
-  std::uint64_t operations{4};           ///< on each element, one after the other
+  std::uint64_t address_operations{12};  ///< for a place in global memory; one in local memory
+  std::uint64_t operations{16};          ///< on each element, one after the other
 };
 
 /// Bytes of local memory that a work-group has.

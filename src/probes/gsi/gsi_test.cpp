@@ -232,11 +232,11 @@ TEST_CASE("times are multiples of that of the bar that was chosen by its number"
 TEST_CASE("machines that a case does not fit, and why") {
   Machine small = simulator::preset("gsi");
   small.name = "small";
-  small.local.bytes = 1024;
+  small.local.bytes = 512;
   const DeviceInfo device = describe_device(small);
   const std::string problem = probe.check(device, request_for({"implicit"}));
   CHECK(problem.starts_with("--case: implicit: "));
-  CHECK(problem.find("2 KiB of local memory, of which small has 1 KiB") != std::string::npos);
+  CHECK(problem.find("1 KiB of local memory, of which small has 512 B") != std::string::npos);
   CHECK(probe.check(device, request_for({"uts", "utsd"})).empty());
   // Nobody asked for it: then it is no mistake.
   CHECK(probe.check(device, {}).empty());
