@@ -207,6 +207,18 @@ TEST_CASE("on the CPU of a virtual machine one run a side tells no change that o
   CHECK(judged(1.01e-6, true, true).verdict == Verdict::same);
 }
 
+TEST_CASE("what others leave of a virtual machine's caches is bounded by nothing") {
+  const auto judged = [](double from, double to, bool is_virtual) {
+    ComparedFinding before = finding_of(from, "bytes");
+    ComparedFinding after = finding_of(to, "bytes");
+    before.is_of_virtual_cpu = after.is_of_virtual_cpu = is_virtual;
+    return of_one_device(before, after);
+  };
+  CHECK(judged(12e6, 2e6, true).left_open == Verdict::different);
+  CHECK(judged(2e6, 12e6, true).left_open == Verdict::different);
+  CHECK(judged(12e6, 2e6, false).verdict == Verdict::different);
+}
+
 TEST_CASE("of lower bounds no change is told, and not how far what they bound may be") {
   const auto bound = [](double value) {
     ComparedFinding compared = finding_of(value, "count");
