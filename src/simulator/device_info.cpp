@@ -26,7 +26,7 @@ DeviceInfo describe_device(const Machine& machine) {
   device.name = "simulated " + machine.name;
   device.type = DeviceType::simulated;
   device.vendor = "clprobe";
-  device.driver = "one compute unit, cycle by cycle";
+  device.driver = "cycle by cycle";
   device.version = "no OpenCL";
   device.compute_units = whole(machine.core.compute_units);
   device.sub_group_size = whole(machine.core.warp_width);

@@ -184,7 +184,7 @@ small=(latency --quick --time-budget 60s --json --sizes)
   for series in $(some_of bandwidth.cl read read-own,read-one-unit write,copy update,local image \
     write-one-unit,copy-one-unit,update-one-unit); do
     under_oclgrind --data-races --check-api -- bandwidth --quick --time-budget 60s --json \
-      --sizes 64KiB-128KiB*2 --series "$series" --max-memory 1MiB
+      --sizes 64KiB-128KiB*2 --series "$series" --max-memory 2MiB
     [ "$status" -eq 0 ] || {
       printf 'status %s: %s\n' "$status" "$stderr"
       return 1
