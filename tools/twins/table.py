@@ -30,7 +30,6 @@ LINES = [
          ("to-device-pinned", "from-device-pinned", "both-pinned"), 1e9, 1),
     Line("ordinary: to, from, GB/s", "transfer", ("to-device", "from-device"), 1e9, 1),
     Line("a queued launch, µs", "launch", ("4096 queued",), 1e-6, 1),
-    Line("clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
 ]
 CPU_LINES = [
     Line("one core: 16 KiB read, GB/s", "bandwidth", ("read-one-unit 16 KiB",), 1e9, 0),
@@ -39,7 +38,6 @@ CPU_LINES = [
     Line("all: 256 KiB written, copied, GB/s", "bandwidth", ("write 256 KiB", "copy 256 KiB"), 1e9,
          0),
     Line("64 MiB: to, from, GB/s", "transfer", ("to-device", "from-device"), 1e9, 1),
-    Line("clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
 ]
 # By column, those whose rows it shows: the first that there is. One way alone is measured as nvbandwidth
 # does.
