@@ -47,8 +47,9 @@ Reach reach_of(std::span<const Stack> stacks) {
     double below = 0.0;
     double above = 0.0;
     const double length = stack.relative.value_or(1.0);
-    for (const StackPart& part : stack.parts)
+    for (const StackPart& part : stack.parts) {
       (part.share < 0.0 ? below : above) += length * part.share;
+    }
     reach.low = std::min(reach.low, below);
     reach.high = std::max(reach.high, above);
   }
