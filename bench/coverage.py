@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often intervals of ratios hold "no change" where nothing changed, and how wide they are beside what runs
-differ by: of each finding, and of each probe."""
+"""How often intervals of ratios hold "no change" where nothing changed, and how wide they are beside what
+runs differ by: of each finding, and of each probe."""
 
 import collections
 import math
