@@ -31,12 +31,12 @@ std::vector<Disturbance> find_disturbances(const Run& run);
 double disturbance_at(std::span<const Disturbance> disturbances, double seconds, bool is_rate);
 
 /// By how much the most disturbed reference was. 0 without one.
-double most_disturbed(std::span<const Disturbance> disturbances);
+double max_disturbance(std::span<const Disturbance> disturbances);
 
 /// By how much a time is disturbed of what all units do together, though nobody knows with which of
 /// the rates it goes: by the root of their mean square. As the most disturbed of all where no
 /// reference is a rate.
-double typically_disturbed(std::span<const Disturbance> disturbances);
+double typical_disturbance(std::span<const Disturbance> disturbances);
 
 /// The finding with the interval that it has by itself: what `hold_disturbance` added is taken off.
 Finding without_disturbance(const Finding& finding);

@@ -162,13 +162,13 @@ double disturbance_at(std::span<const Disturbance> disturbances, double seconds,
   return half_width;
 }
 
-double most_disturbed(std::span<const Disturbance> disturbances) {
+double max_disturbance(std::span<const Disturbance> disturbances) {
   double widest = 0.0;
   for (const Disturbance& each : disturbances) widest = std::max(widest, each.half_width);
   return widest;
 }
 
-double typically_disturbed(std::span<const Disturbance> disturbances) {
+double typical_disturbance(std::span<const Disturbance> disturbances) {
   double squares = 0.0;
   int rates = 0;
   for (const Disturbance& each : disturbances) {
@@ -176,7 +176,7 @@ double typically_disturbed(std::span<const Disturbance> disturbances) {
     squares += each.half_width * each.half_width;
     ++rates;
   }
-  return rates == 0 ? most_disturbed(disturbances) : std::sqrt(squares / rates);
+  return rates == 0 ? max_disturbance(disturbances) : std::sqrt(squares / rates);
 }
 
 }  // namespace clprobe

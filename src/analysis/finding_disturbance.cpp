@@ -67,13 +67,13 @@ bool is_of_one_core(const ProbeResult& result, const TimedBy& timed) {
 double changed_meanwhile(const Finding& finding, bool is_of_core, const DeviceInfo& device,
                          std::span<const Disturbance> disturbances) {
   if (const std::optional<FoundTime> time = time_in(finding, device)) {
-    if (!time->is_rate && !is_of_core) return typically_disturbed(disturbances);
+    if (!time->is_rate && !is_of_core) return typical_disturbance(disturbances);
     return disturbance_at(disturbances, time->seconds, time->is_rate);
   }
   if (!finding.value || !is_share(finding)) return 0.0;
   // A part p of a time grows with that part's own change d to p (1 + d) / (1 + p d): by p (1 - p)
   // d.
-  const double widest = most_disturbed(disturbances);
+  const double widest = max_disturbance(disturbances);
   // Noise is followed until a kernel takes several times as long, and the line of these times is
   // drawn back to none: what a change d does to one of them comes back as some 2 d.
   constexpr double drawn_back = 2.0;

@@ -274,8 +274,8 @@ Verdict judge_lanes(const Reach& reach, const MemoryNames& names) {
 }
 
 /// Fences order what work-items store, for others that look: without them these may find less.
-Verdict judge_fences(const Reach& reach, const MemoryNames& names) {
-  const FencesInAssembly assembly = find_fences_in_assembly(reach);
+Verdict judge_fences(const Reach& reach, const MemoryNames& names,
+                     const FencesInAssembly& assembly) {
   if (find_one_of(reach, fence_names) == nullptr && !assembly.is_any) {
     return {Possibility::not_present, "no fence in the text"};
   }
@@ -302,35 +302,36 @@ Verdict judge_functions(const Reach& reach) {
   return {};
 }
 
+/// One verdict on all that can be taken away.
+Judgement all_judged(const Verdict& verdict) {
+  return {.renaming = verdict,
+          .folding = verdict,
+          .barriers = verdict,
+          .atomics = verdict,
+          .lanes = verdict,
+          .fences = verdict,
+          .functions = verdict,
+          .entry = verdict};
+}
+
 }  // namespace
 
 Judgement judge(const Program& program, std::string_view kernel) {
   const Reach reach(program, kernel);
   const Verdict renaming = judge_renaming(reach);
   if (renaming.possibility != Possibility::usable) {
-    return {.renaming = renaming,
-            .folding = renaming,
-            .barriers = renaming,
-            .atomics = renaming,
-            .lanes = renaming,
-            .fences = renaming,
-            .functions = renaming,
-            .entry = renaming,
-            .unknown_work = find_unknown_work(reach)};
+    Judgement judged = all_judged(renaming);
+    judged.unknown_work = find_unknown_work(reach);
+    return judged;
   }
   if (const auto unseen = find_unseen(program, reach, kernel)) {
-    const Verdict unknown = refused(*unseen);
-    return {.renaming = renaming,
-            .folding = unknown,
-            .barriers = unknown,
-            .atomics = unknown,
-            .lanes = unknown,
-            .fences = unknown,
-            .functions = unknown,
-            .entry = unknown};
+    Judgement judged = all_judged(refused(*unseen));
+    judged.renaming = renaming;
+    return judged;
   }
   const MemoryNames names = find_memory_names(reach);
   const Verdict folding = judge_folding(reach, names);
+  const FencesInAssembly assembly = find_fences_in_assembly(reach);
   // Groups that work together may not be parted either, nor lanes of them go.
   const bool is_folded = folding.possibility == Possibility::usable;
   return {.renaming = renaming,
@@ -338,10 +339,10 @@ Judgement judge(const Program& program, std::string_view kernel) {
           .barriers = judge_barriers(reach, names),
           .atomics = judge_atomics(reach),
           .lanes = is_folded ? judge_lanes(reach, names) : folding,
-          .fences = is_folded ? judge_fences(reach, names) : folding,
+          .fences = is_folded ? judge_fences(reach, names, assembly) : folding,
           .functions = judge_functions(reach),
           .entry = is_folded ? judge_entry(reach) : folding,
-          .has_fence_assembly = find_fences_in_assembly(reach).is_any};
+          .has_fence_assembly = assembly.is_any};
 }
 
 }  // namespace clprobe::prelude

@@ -5,16 +5,16 @@
 
 namespace clprobe::system {
 
-PowerSpans::PowerSpans(std::function<std::optional<PowerReading>()> read, Clock::duration least,
+PowerSpans::PowerSpans(std::function<std::optional<PowerReading>()> read, Clock::duration min_span,
                        std::function<Clock::time_point()> now)
-    : read_(std::move(read)), least_(least), now_(std::move(now)), began_(now_()) {}
+    : read_(std::move(read)), min_span_(min_span), now_(std::move(now)), began_(now_()) {}
 
 void PowerSpans::begin() { last_ = take(); }
 
 std::optional<double> PowerSpans::end() {
   constexpr int parts = 5;
   if (reading_ * parts > now_() - began_) return std::nullopt;
-  if (last_ && now_() - last_->at < least_) return std::nullopt;
+  if (last_ && now_() - last_->at < min_span_) return std::nullopt;
   const std::optional<Taken> before = std::exchange(last_, take());
   if (!before || !last_) return std::nullopt;
   const std::chrono::duration<double> passed = last_->at - before->at;

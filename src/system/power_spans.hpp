@@ -19,9 +19,9 @@ class PowerSpans {
 
   static constexpr std::chrono::milliseconds usual_span{300};
 
-  /// `read`: of a meter. `least`: how long a span is. `now`: tests have clocks of their own.
+  /// `read`: of a meter. `min_span`: how long a span is. `now`: tests have clocks of their own.
   explicit PowerSpans(std::function<std::optional<PowerReading>()> read,
-                      Clock::duration least = usual_span,
+                      Clock::duration min_span = usual_span,
                       std::function<Clock::time_point()> now = Clock::now);
 
   /// A span begins; what was before is none of it.
@@ -38,7 +38,7 @@ class PowerSpans {
   std::optional<Taken> take();
 
   std::function<std::optional<PowerReading>()> read_;
-  Clock::duration least_;
+  Clock::duration min_span_;
   std::function<Clock::time_point()> now_;
   Clock::time_point began_;
   Clock::duration reading_{};  // what that took until now

@@ -165,11 +165,11 @@ TEST_CASE("a time is disturbed as the reference nearest to it, and a rate likewi
   CHECK(disturbance_at(std::span(all).last(1), 1e-9, false) == 0.02);
   CHECK(disturbance_at({}, 1e-9, false) == 0.0);
   CHECK(disturbance_at(all, 0.0, false) == 0.0);
-  CHECK(most_disturbed(all) == 0.3);
-  CHECK(most_disturbed({}) == 0.0);
-  CHECK(typically_disturbed(all) == doctest::Approx(std::sqrt((0.3 * 0.3 + 0.02 * 0.02) / 2.0)));
-  CHECK(typically_disturbed(std::span(all).first(2)) == 0.05);
-  CHECK(typically_disturbed({}) == 0.0);
+  CHECK(max_disturbance(all) == 0.3);
+  CHECK(max_disturbance({}) == 0.0);
+  CHECK(typical_disturbance(all) == doctest::Approx(std::sqrt((0.3 * 0.3 + 0.02 * 0.02) / 2.0)));
+  CHECK(typical_disturbance(std::span(all).first(2)) == 0.05);
+  CHECK(typical_disturbance({}) == 0.0);
 }
 
 Run run_with(const std::vector<Moment>& moments, bool is_rate = false) {
