@@ -27,7 +27,7 @@ import subprocess
 import sys
 from typing import Any
 
-import coverage
+import intervals_held
 import made_runs
 
 VERDICTS = ("same", "better", "worse", "different", "unclear")
@@ -123,10 +123,10 @@ def main() -> None:
             resolutions += [cell["resolution_share"] for cell in row["runs"] if "resolution_share" in cell]
     print_machine(files, seconds, given.load)
     print(f"{len(files)} runs, {len(pairs)} pairs of {given.side} a side, threshold {given.threshold}")
-    print("exit     " + "   ".join(f"{status}: {count}" for status, count in sorted(exits.items())))
+    print("exit       " + "   ".join(f"{status}: {count}" for status, count in sorted(exits.items())))
     for name, verdicts in counts.items():
         total = max(1, sum(verdicts.values()))
-        print(f"{name:<9}" + "   ".join(f"{each} {100 * verdicts[each] / total:.1f} %" for each in VERDICTS))
+        print(f"{name:<11}" + "   ".join(f"{each} {100 * verdicts[each] / total:.1f} %" for each in VERDICTS))
     if resolutions:
         middle, most = statistics.median(resolutions), statistics.quantiles(resolutions, n=20)[-1]
         print(f"resolution  median {100 * middle:.2g} %   95 of 100 within {100 * most:.3g} %")
@@ -134,7 +134,7 @@ def main() -> None:
         print(f"{count:5} times {what}")
     print_findings(rows, given.findings)
     if given.coverage is not None:
-        coverage.print_coverage([each for _, each, _ in results if each is not None], given.coverage)
+        intervals_held.print_coverage([each for _, each, _ in results if each is not None], given.coverage)
 
 
 if __name__ == "__main__":

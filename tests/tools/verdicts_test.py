@@ -17,7 +17,7 @@ import fakes
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
-import coverage  # noqa: E402  (its folder has just been named)
+import intervals_held  # noqa: E402  (its folder has just been named)
 import made_runs  # noqa: E402
 import verdicts  # noqa: E402
 
@@ -60,10 +60,10 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(lines[:3], fakes.MACHINE)
         self.assertRegex(lines[3], r"^seconds  \S+ to \S+ a run$")
         self.assertEqual(lines[4], "3 runs, 6 pairs of 1 a side, threshold 3%")
-        self.assertEqual(lines[5], "exit     4: 6")
-        self.assertEqual(lines[6], "verdicts same 75.0 %   better 0.0 %   worse 25.0 %   different 0.0 %   "
+        self.assertEqual(lines[5], "exit       4: 6")
+        self.assertEqual(lines[6], "verdicts   same 75.0 %   better 0.0 %   worse 25.0 %   different 0.0 %   "
                                    "unclear 0.0 %")
-        self.assertIn("latency  same 0.0 %   better 0.0 %   worse 100.0 %", lines[7])
+        self.assertIn("latency    same 0.0 %   better 0.0 %   worse 100.0 %", lines[7])
         self.assertTrue(any(line.startswith("resolution  median 6 %") for line in lines))
         self.assertEqual(lines[-2], "    6 times worse: latency global 1")
         self.assertEqual(lines[-1].split(), ["latency", "global", "1", "latency", "worse", "6"])
@@ -83,7 +83,7 @@ class Verdicts(unittest.TestCase):
                  "runs": [cell(-0.1, 0.3), cell(0.0, 1.0)]},
                 {"probe": "stalls", "series": "uts", "name": "time", "unit": "seconds",
                  "runs": [cell(0.0, 2.0)]}]
-        found = coverage.intervals_in([{"findings": rows}])
+        found = intervals_held.intervals_in([{"findings": rows}])
         one = found["latency", "global 1 latency"]
         self.assertEqual((one.held, one.pairs()), (2, 3))
         self.assertAlmostEqual(one.apart(), 0.5 * math.log(1.2 * 1.3))
@@ -92,11 +92,11 @@ class Verdicts(unittest.TestCase):
         self.assertAlmostEqual(found["stalls", "uts stall"].half(), 0.35)
         text = io.StringIO()
         with contextlib.redirect_stdout(text):
-            coverage.print_coverage([{"findings": rows}], 1)
+            intervals_held.print_coverage([{"findings": rows}], 1)
         lines = text.getvalue().splitlines()
         self.assertEqual(lines[1].split(), ["latency", "3", "66.7", "%", "22.2", "%", "4.74", "%"])
         self.assertEqual(lines[2].split()[:4], ["stalls", "3", "100.0", "%"])
-        self.assertIn("open", coverage.line_of("time", [found["stalls", "uts time"]]))
+        self.assertIn("open", intervals_held.line_of("time", [found["stalls", "uts time"]]))
         self.assertTrue(lines[3].startswith("  latency global 1 latency "))
         self.assertEqual(len(lines), 4)
 
