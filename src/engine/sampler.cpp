@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::uint64_t min_quanta = 100;
 constexpr std::uint64_t longest_launch_ns = 100'000'000;
+// A host sees a launch with some ten microseconds of noise.
+constexpr std::uint64_t host_quantum_ns = 10'000;
+constexpr std::uint64_t shortest_host_ns = min_quanta * host_quantum_ns;
 
 Measurement checked(Measurement measurement) {
   if (measurement.sample.witness != measurement.expected_witness) {
@@ -41,9 +44,20 @@ bool is_long_enough(const Sample& sample, const DeviceInfo& device, Timer timer)
     case Timer::imported:  // no sample of such a run was taken here
       break;
   }
-  // A host sees a launch with some ten microseconds of noise.
-  constexpr std::uint64_t host_quantum_ns = 10'000;
-  return sample.host_ns >= min_quanta * host_quantum_ns;
+  return sample.host_ns >= shortest_host_ns;
+}
+
+/// Of a sample that was too short. By the host's clock only by what was missing: what a host waits
+/// for differs by a tenth from one time to the next, and samples of 4 ms in place of one took
+/// `transfer` half a second.
+std::uint64_t lengthened(std::uint64_t iterations, const Sample& sample, Timer timer) {
+  constexpr std::uint64_t step = 4;
+  constexpr double margin = 1.25;
+  const bool is_by_host = timer == Timer::host || timer == Timer::wait;
+  const double missing = margin * static_cast<double>(shortest_host_ns) /
+                         static_cast<double>(std::max<std::uint64_t>(1, sample.host_ns));
+  if (!is_by_host || missing >= static_cast<double>(step)) return iterations * step;
+  return static_cast<std::uint64_t>(std::ceil(static_cast<double>(iterations) * missing));
 }
 
 /// Whether these say the same within a share, by the clock or by the launch's own time.
@@ -74,7 +88,7 @@ std::pair<std::uint64_t, Measurement> calibrate(const Work& work, const DeviceIn
     if (sample.host_ns > longest_launch_ns) {
       next = iterations * longest_launch_ns / sample.host_ns;
     } else if (!is_long_enough(sample, device, timer)) {
-      next = iterations * 4;
+      next = lengthened(iterations, sample, timer);
     }
     next = clamp_iterations(work, next);
     constexpr int max_attempts = 12;

@@ -45,7 +45,7 @@ def reported_while(command: list[Any], number: int) -> float | None:
 
 
 def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> list[Rate]:
-    twin = build_twin(["g++", "-std=c++20", "-O3", "-pthread"], "clock.cpp", "clock")
+    twin = build_twin(["g++", "-std=c++20", "-O3", "-march=native", "-pthread"], "clock.cpp", "clock")
     row = Rate("clock", "arithmetic", "C++", 0.98, 1.02, "hertz")
     for _ in range(options.rounds):
         row.ours.append(clock_of(program, device))

@@ -82,9 +82,10 @@ def find_nvcc() -> str | None:
     return shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 
 
-def pages_of(parameters: dict[str, Any]) -> str:
-    """The kind of pages that a twin on a CPU must ask for, to have those of a point."""
-    return "huge" if parameters.get("huge_page_percent", 0) >= 50 else "small"
+def pages_of(facts: dict[str, Any]) -> str:
+    """The kind of pages that a twin on a CPU must ask for, to have those of a point with these facts. Where
+    a driver made the memory there is none, and no twin knows it."""
+    return "huge" if facts.get("huge_page_percent", 0) >= 50 else "small"
 
 
 def size_word(size: int) -> str:

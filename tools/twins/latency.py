@@ -37,19 +37,19 @@ NVIDIA = [
 ]
 
 
-# Of a working set, with a point's parameters, what the twin says.
+# Of a working set, with a point's parameters and facts, what the twin says.
 Twin = Callable[[Comparison, dict[str, Any]], dict[str, Any]]
 
 
 def clprobe_ticks(document: dict[str, Any],
                   comparison: Comparison) -> tuple[float, dict[str, Any]]:
-    """Ticks of one access as clprobe saw them, and the point's parameters."""
+    """Ticks of one access as clprobe saw them, and what is known of the point: its pages are a fact."""
     overhead = document["device"]["clock"]["overhead_ticks"]
     for point in (point for result in document["results"] for point in result["points"]):
         parameters = point["parameters"]
         if (point["series"] == comparison.series
                 and parameters["working_set_bytes"] == comparison.size):
-            return least(ticks_of(point, overhead)), parameters
+            return least(ticks_of(point, overhead)), parameters | point["facts"]
     raise CannotRun(f"clprobe measured no {comparison.series} of {comparison.size} bytes")
 
 

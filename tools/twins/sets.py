@@ -5,16 +5,18 @@ import dataclasses
 import pathlib
 import statistics
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from twins.common import (KIB, MIB, CannotRun, build_cuda_twin, build_twin, pages_of, run_document,
                           run_json, size_word)
 from twins.rates import Rate, print_rates
 
-# Of a CPU: within the first cache, the second, and far beyond the last.
-CPU_CASES = [("read", "read", 16 * KIB), ("read-one-unit", "one", 16 * KIB),
-             ("read", "read", 256 * KIB), ("write", "write", 256 * KIB),
-             ("copy", "copy", 256 * KIB), ("read", "read", 64 * MIB)]
+# Of a CPU: within the first cache, the second, and far beyond the last. Those of a list are measured in one
+# run: what is written cannot be shared out among all cores where it is small.
+CPU_CASES = [[("read", "read", 16 * KIB), ("read-one-unit", "one", 16 * KIB),
+              ("read", "read", 256 * KIB), ("read", "read", 64 * MIB)],
+             [("write", "write", 256 * KIB), ("copy", "copy", 256 * KIB)]]
 
 # Within the second cache of every GPU that has a twin, and far beyond the last; and where each walk of 132
 # units has two blocks, so that its unit's first cache does not hold what it copies.
@@ -66,35 +68,39 @@ CASES = [Case("read-own", 128 * KIB), Case("local", 32 * KIB), Case("image", 128
 PORT_BYTES = 128.0
 
 
-def point_of(program: pathlib.Path, device: dict[str, Any], series: str,
-             size: int) -> dict[str, Any]:
-    document = run_document([program, "bandwidth", "--device", device["index"], "--series", series,
-                             "--sizes", size])
-    points: list[dict[str, Any]] = document["results"][0]["points"]
-    if not points or not points[0]["samples"]:
-        raise CannotRun(f"clprobe measured no {series} of {size_word(size)}")
-    return points[0]
-
-
 def rates_in(point: dict[str, Any]) -> list[float]:
     """Of each launch, in bytes a second."""
     return [sample["accesses"] / sample["event_ns"] * 1e9 for sample in point["samples"]]
 
 
+def points_of(program: pathlib.Path, device: dict[str, Any],
+              cases: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
+    """Of all series of these at all of their sizes, in one run."""
+    series = ",".join(sorted({series for series, _ in cases}))
+    sizes = ",".join(str(size) for size in sorted({size for _, size in cases}))
+    points: list[dict[str, Any]] = run_document(
+        [program, "bandwidth", "--device", device["index"], "--series", series, "--sizes",
+         sizes])["results"][0]["points"]
+    return points
+
+
 def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> list[Rate]:
     """The best launch of each, since what else runs on the cores only takes bandwidth away."""
     twin = build_twin(["g++", "-std=c++20", "-O3", "-march=native", "-pthread"], "sets.cpp", "sets")
-    rows = [Rate("bandwidth", f"{series} {size_word(size)}", "C++", least=0.95)
-            for series, _, size in CPU_CASES]
+    rows = {case: Rate("bandwidth", f"{case[0]} {size_word(case[2])}", "C++", least=0.95)
+            for cases in CPU_CASES for case in cases}
     for _ in range(options.rounds):
-        for row, (series, word, size) in zip(rows, CPU_CASES):
-            point = point_of(program, device, series, size)
-            row.ours.append(max(rates_in(point)))
-            row.other.append(max(run_json([twin, word, size, device["compute_units"],
-                                           options.repeats,
-                                           pages_of(point["facts"])])["bytes_per_second"]))
-    print_rates(f"{device['name']}, bandwidth by working set", rows)
-    return rows
+        for cases in CPU_CASES:
+            points = points_of(program, device, [(series, size) for series, _, size in cases])
+            for series, word, size in cases:
+                point = nearest_point(points, Case(series, size))
+                row = rows[series, word, size]
+                row.ours.append(max(rates_in(point)))
+                row.other.append(max(run_json([twin, word, size, device["compute_units"],
+                                               options.repeats,
+                                               pages_of(point["facts"])])["bytes_per_second"]))
+    print_rates(f"{device['name']}, bandwidth by working set", list(rows.values()))
+    return list(rows.values())
 
 
 def nearest_point(points: list[dict[str, Any]], case: Case) -> dict[str, Any]:
@@ -108,10 +114,7 @@ def nearest_point(points: list[dict[str, Any]], case: Case) -> dict[str, Any]:
 
 def measure_ours(program: pathlib.Path, device: dict[str, Any]) -> list[float]:
     """Of each case the median of its launches, all in one run."""
-    series = ",".join(sorted({case.series for case in CASES}))
-    sizes = ",".join(str(size) for size in sorted({case.size for case in CASES}))
-    points = run_document([program, "bandwidth", "--device", device["index"], "--series", series,
-                           "--sizes", sizes])["results"][0]["points"]
+    points = points_of(program, device, [(case.series, case.size) for case in CASES])
     return [statistics.median(rates_in(nearest_point(points, case))) for case in CASES]
 
 

@@ -109,14 +109,10 @@ Measurement run(State& state, const Shape& shape, const Route& route, std::uint6
   return measurement;
 }
 
-/// Of a CPU others take some time, and all series together take longer anyhow.
-std::uint64_t usual_ns_on(const DeviceInfo& device) {
-  return runs_items_in_turn(device) ? 1'250'000 : 800'000;
-}
-
 Counts find_counts(State& state, const Shape& shape, const Route& route) {
   constexpr std::uint64_t long_ns = 2'500'000;
-  const std::uint64_t usual_ns = usual_ns_on(state.session.info());
+  // The engine lengthens what lasts less than a millisecond.
+  constexpr std::uint64_t usual_ns = 1'250'000;
   constexpr std::uint64_t max_transfers = 4096;
   // The first transfer of a buffer makes its pages known to the device.
   const std::uint64_t first_ns = run(state, shape, route, 1).sample.host_ns + 1;

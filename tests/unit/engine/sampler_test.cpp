@@ -173,6 +173,24 @@ TEST_CASE("a sample by the host's clock lasts a millisecond, since a launch has 
   CHECK(*access_counts(samples).rbegin() * 5 >= 1'000'000);
 }
 
+TEST_CASE("a sample by the host's clock that is nearly long enough becomes a little longer") {
+  for (const Timer timer : {Timer::host, Timer::wait}) {
+    const auto longest_of = [&](std::uint64_t iterations) {
+      Point point;
+      point.parameters.set("timer", std::string(timer == Timer::host ? "host" : "wait"));
+      sample_visit(work_of(iterations, 0, kernel_of(1000.0)), device_with(Timer::host), Budget{}, 0,
+                   point);
+      return *access_counts(point.samples).rbegin();
+    };
+    CHECK(longest_of(1000) == 1000);
+    CHECK(longest_of(999) == 1250);
+    CHECK(longest_of(320) == 1250);
+    // As by the other clocks.
+    CHECK(longest_of(300) == 1200);
+    CHECK(longest_of(20) == 1250);
+  }
+}
+
 TEST_CASE("the work's bound on iterations is kept, however short the sample") {
   for (const Timer timer : {Timer::clock, Timer::event, Timer::host}) {
     DeviceInfo device = device_with(timer);
