@@ -21,8 +21,8 @@ from unittest import mock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ACCURACY = ROOT / "tools" / "accuracy"
 sys.path.insert(0, str(ROOT / "tools"))
-from twins import sets, table, transfers  # noqa: E402
-from twins.common import CannotRun  # noqa: E402
+from twins import latency, sets, table, transfers  # noqa: E402
+from twins.common import CannotRun, pages_of  # noqa: E402
 from twins.rates import Rate, print_rates  # noqa: E402
 
 # Of which each row is a table of README's.
@@ -87,6 +87,36 @@ class Targets(unittest.TestCase):
         port = sets.port_row(rate(33.0e12, 33.0e12), {"compute_units": 132}, 2e9)
         self.assertAlmostEqual(port.ours[0], 125.0)
         self.assertEqual((port.least, port.most), (120.0 / 128.0, 1.0))
+
+
+class TwinsOfCpus(unittest.TestCase):
+    """They do what clprobe did."""
+
+    def test_a_chase_is_on_the_pages_that_the_point_was_on(self) -> None:
+        document: dict[str, Any] = {"device": {"clock": {"overhead_ticks": 10}}, "results": [{"points": [
+            {"series": "global", "parameters": {"working_set_bytes": 1 << 30, "step_bytes": 64},
+             "facts": {"huge_page_percent": 100}, "samples": [{"ticks": 2710, "accesses": 10}]}]}]}
+        ticks, known = latency.clprobe_ticks(document, latency.CPU[2])
+        self.assertEqual((ticks, pages_of(known), known["step_bytes"]), (270.0, "huge", 64))
+        self.assertEqual([pages_of({"huge_page_percent": percent}) for percent in (49, 50)],
+                         ["small", "huge"])
+        self.assertEqual(pages_of({}), "small")
+
+    def test_clpeak_is_held_against_transfers_of_its_own_size(self) -> None:
+        mib = 1 << 20
+        for allocation, size in [(8192, 512), (1024, 512), (1000, 500)]:
+            device = {"max_allocation_bytes": allocation * mib}
+            self.assertEqual(transfers.size_of_clpeak(device), size * mib)
+        with mock.patch("shutil.which", return_value="clpeak"):
+            rows = transfers.clpeak_rows(512 * mib)
+        self.assertEqual([(row.name, row.least) for row in rows.values()],
+                         [("to-device 512 MiB, the best call", 1.0),
+                          ("from-device 512 MiB, the best call", 1.0)])
+
+    def test_cpus_have_rows_of_each_cache_read_written_and_copied(self) -> None:
+        sizes = {(series, size) for cases in sets.CPU_CASES for series, _, size in cases}
+        self.assertLessEqual({("read", 16 << 10), ("read-one-unit", 16 << 10), ("write", 256 << 10),
+                              ("copy", 256 << 10), ("read", 64 << 20)}, sizes)
 
 
 class Exits(unittest.TestCase):
@@ -165,14 +195,15 @@ class Table(unittest.TestCase):
         self.assertEqual(table.short_name("cpu-skylake-avx512-Intel(R) Xeon(R) Processor"), "Xeon")
         rows = [{"probe": "transfer", "name": name, "by": by, "ours": 50e9, "other": other}
                 for name, by, other in [("to-device", "memcpy", 49e9),
-                                        ("to-device, the best call", "clpeak", 40e9)]]
+                                        ("to-device 512 MiB, the best call", "clpeak", 40e9)]]
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "kept.json")
             path.write_text(json.dumps({"device": "pthread-haswell-AMD EPYC", "rows": rows}),
                             encoding="utf-8")
             self.assertEqual(table.table_of([path]).splitlines()[::2],
                              ["|  | EPYC clprobe | C++ | clpeak |",
-                              "| 64 MiB: to, from, GB/s | 50.0, – | 49.0, – | 40.0, – |"])
+                              "| 64 MiB, 512 MiB: to, from, GB/s | 50.0, –, –, – | 49.0, –, –, – "
+                              "| –, –, 40.0, – |"])
             with self.assertRaisesRegex(CannotRun, "of their own"):
                 table.table_of([path, MEASURED[0][0]])
 

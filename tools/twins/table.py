@@ -37,7 +37,8 @@ CPU_LINES = [
          ("read 16 KiB", "read 256 KiB", "read 64 MiB"), 1e9, 0),
     Line("all: 256 KiB written, copied, GB/s", "bandwidth", ("write 256 KiB", "copy 256 KiB"), 1e9,
          0),
-    Line("64 MiB: to, from, GB/s", "transfer", ("to-device", "from-device"), 1e9, 1),
+    Line("64 MiB, 512 MiB: to, from, GB/s", "transfer",
+         ("to-device", "from-device", "to-device 512 MiB", "from-device 512 MiB"), 1e9, 1),
 ]
 # By column, those whose rows it shows: the first that there is. One way alone is measured as nvbandwidth
 # does.

@@ -15,8 +15,8 @@ from twins.common import (MIB, CannotRun, build_cuda_twin, build_twin, run, run_
 from twins.rates import Rate, print_rates
 
 SIZE = 64 * MIB
-# What clpeak 1.1 moves on a CPU where a buffer may be twice as large. There a copy's rate depends on its
-# size: a Xeon's memcpy moved 64 MiB at 6 GB/s and 256 MiB at 10, as glibc leaves the caches out of large ones.
+# What clpeak 1.1 moves on a CPU where a buffer may be twice as large. There the rate depends on the size: a
+# Xeon copied 64 MiB at 6 GB/s and 256 MiB at 10.
 CLPEAK_BYTES = 512 * MIB
 
 
