@@ -146,6 +146,21 @@ class Exits(unittest.TestCase):
                                          "unit": "bytes_per_second", "ours": 2.0, "other": 1.0,
                                          "least": 0.98, "most": None}])
 
+    def test_a_probe_that_is_measured_again_replaces_its_own_rows_alone(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "kept.json")
+
+            def ours_after(rows: list[Any], **other: Any) -> list[float]:
+                load_accuracy().keep(path, GPU | other, rows)
+                return [row["ours"] for row in json.loads(path.read_text(encoding="utf-8"))["rows"]]
+
+            clock = Rate("clock", "arithmetic", "CUDA", unit="hertz", ours=[4.0], other=[4.0])
+            self.assertEqual(ours_after([rate(1.0, 1.0), rate(2.0, 1.0)]), [1.0, 2.0])
+            self.assertEqual(ours_after([clock]), [1.0, 2.0, 4.0])
+            self.assertEqual(ours_after([rate(3.0, 1.0)]), [4.0, 3.0])
+            self.assertEqual(ours_after([]), [4.0, 3.0])
+            self.assertEqual(ours_after([clock], driver="581"), [4.0])
+
 
 class Table(unittest.TestCase):
     """README's."""

@@ -56,13 +56,13 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
         # do, which got half of clprobe's rate between two H100s.
         rest: list[Any] = [platform, source, target]
         twins: list[tuple[Rate, list[Any]]] = [
-            (Rate("transfer", series, "OpenCL", 0.8, 1.25),
+            (Rate("peer", series, "OpenCL", 0.8, 1.25),
              ["env", HUGE_PAGES, plain, *rest, "mark", SIZE, options.repeats]),
-            (Rate("transfer", series, "OpenCL, small pages"),
+            (Rate("peer", series, "OpenCL, small pages"),
              [plain, *rest, "mark", SIZE, options.repeats]),
-            (Rate("transfer", series, "OpenCL, fill"),
+            (Rate("peer", series, "OpenCL, fill"),
              [plain, *rest, "fill", SIZE, options.repeats])]
-        twins += [(Rate("transfer", series, f"CUDA, {way}"),
+        twins += [(Rate("peer", series, f"CUDA, {way}"),
                    [*cuda, source, target, way, SIZE, options.repeats]) for way in CUDA_WAYS]
         rows += measure_series(program, device["index"], series, twins, options.rounds)
     if rows:
