@@ -6,8 +6,7 @@
 //
 // One JSON object on stdout: the cycles per second of each of a hundred parts of the time, the
 // median of all cores. Between its looks of some 6 us each thread calculates as clprobe's load
-// does: additions alone, on both threads of a core, kept out of each other's way, and so looked
-// faster than a core is under load.
+// does.
 #include <algorithm>
 #include <array>
 #include <chrono>

@@ -81,6 +81,13 @@ TEST_CASE("bandwidth: a GPU has all series, from near the units to far beyond th
   for (const char* const operation : {"write", "copy", "update"}) {
     // One walk of a unit alone is no level of all.
     CHECK(all.at(operation).front().walks == 2 * 132);
+    // Small groups, so that all units have some, until all work-items have a block.
+    const std::uint64_t enough = mebibytes(33).count / (std::string(operation) == "copy" ? 1 : 2);
+    for (const Shape& each : all.at(operation)) {
+      CHECK(each.lanes == (each.working_set_bytes < enough ? 64 : 1024));
+      CHECK(each.group == each.lanes);
+      if (each.working_set_bytes >= enough) CHECK(each.items() == 132 * 2048);
+    }
     // One group on one unit, at few sizes.
     const std::vector<Shape>& alone = all.at(std::string(operation) + "-one-unit");
     CHECK(alone.size() >= 5);
@@ -92,6 +99,15 @@ TEST_CASE("bandwidth: a GPU has all series, from near the units to far beyond th
   }
   CHECK(all.at("local").size() == 1);
   CHECK(all.at("local").front().touched_bytes() <= kibibytes(48).count);
+}
+
+TEST_CASE("bandwidth: groups that write are no larger than a device has them") {
+  DeviceInfo small = gpu();
+  small.max_work_group_size = 256;
+  const auto shapes = shapes_by_series<Shape>(probe.plan(small, {})).at("write");
+  CHECK(shapes.front().lanes == 64);
+  CHECK(shapes.back().lanes == 256);
+  CHECK(shapes.back().walks == 8 * 132);
 }
 
 TEST_CASE("bandwidth: the known last cache decides how far it goes, and memory how far it may") {

@@ -11,7 +11,10 @@ namespace clprobe::bandwidth {
 namespace {
 
 constexpr std::uint64_t gpu_vector = 4;
-// Of GPUs: the least that a walk of their own has where walks write parts of a set.
+// Of GPUs: the work-items of a walk that writes, where a set is too small for all to have a block.
+// Of larger sets walks are as large as they can be: in 33 MiB of an H100 groups of 1,024 copied 5 %
+// more than those of 64, and wrote and updated 1 to 3; a native kernel's updated 5 % more on an
+// H200, and copied 1.5 % less.
 constexpr std::uint64_t gpu_lanes = 64;
 constexpr std::uint64_t largest_group = 1024;
 constexpr std::uint64_t local_lanes = 128;
@@ -43,6 +46,10 @@ bool is_like_cpu(const DeviceInfo& device) {
   return runs_items_in_turn(device) || largest_group_of(device) < gpu_lanes;
 }
 
+std::uint64_t directions_of(const SeriesSpec& series) {
+  return series.operation == Operation::copy ? 2 : 1;
+}
+
 /// The walks of a series, without blocks yet. Where walks share a region, a unit of a GPU has one:
 /// of several those behind find in its caches what the first one has just read, catch up, and all
 /// go on together, several times as fast as what they read comes. Where walks have parts of their
@@ -64,8 +71,10 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted)
   shape.vector = gpu_vector;
   // One unit has one group, however small the parts of its set are where all write.
   if (series.sharing == Sharing::walk && !series.is_one_unit) {
-    shape.lanes = shape.group = gpu_lanes;
-    shape.walks = units * (items_of_unit / gpu_lanes);
+    const std::uint64_t bytes_of_item = shape.unroll() * shape.vector * 4 * directions_of(series);
+    const bool have_all_blocks = wanted.count >= units * items_of_unit * bytes_of_item;
+    shape.lanes = shape.group = have_all_blocks ? largest_group_of(device) : gpu_lanes;
+    shape.walks = units * (items_of_unit / shape.lanes);
   } else if (series.operation == Operation::local) {
     // It is small, and has no cache before it: many walks may share it.
     shape.lanes = std::min(local_lanes, largest_group_of(device));
@@ -79,10 +88,6 @@ Shape walks_of(const SeriesSpec& series, const DeviceInfo& device, Bytes wanted)
     shape.walks = units;
   }
   return shape;
-}
-
-std::uint64_t directions_of(const SeriesSpec& series) {
-  return series.operation == Operation::copy ? 2 : 1;
 }
 
 }  // namespace
