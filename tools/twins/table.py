@@ -29,7 +29,8 @@ LINES = [
     Line("pinned: to, from, both, GB/s", "transfer",
          ("to-device-pinned", "from-device-pinned", "both-pinned"), 1e9, 1),
     Line("ordinary: to, from, GB/s", "transfer", ("to-device", "from-device"), 1e9, 1),
-    Line("a queued launch, µs", "launch", ("4096 queued",), 1e-6, 1),
+    Line("a launch: alone, queued, µs", "launch", ("1 queued", "4096 queued"), 1e-6, 1),
+    Line("core's clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
 ]
 CPU_LINES = [
     Line("one core: 16 KiB read, GB/s", "bandwidth", ("read-one-unit 16 KiB",), 1e9, 0),
@@ -39,6 +40,7 @@ CPU_LINES = [
          0),
     Line("64 MiB, 512 MiB: to, from, GB/s", "transfer",
          ("to-device", "from-device", "to-device 512 MiB", "from-device 512 MiB"), 1e9, 1),
+    Line("core's clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
 ]
 # By column, those whose rows it shows: the first that there is. One way alone is measured as nvbandwidth
 # does.
