@@ -189,8 +189,8 @@ int main(int count, char** words) {
                           pages == "huge"};
   Bench bench(settings);
   // So much for each thread that starting them is a small part, and that the set is gone over; and
-  // so little that now and then nobody else wants a core meanwhile: 4 ms, as clprobe's launches.
-  const std::uint64_t near_bytes = what == "write" || what == "copy" ? 1U << 28U : 1U << 30U;
+  // so little that now and then nobody else wants a core meanwhile: 3 ms, as clprobe's launches.
+  const std::uint64_t near_bytes = what == "write" || what == "copy" ? 1U << 28U : 1U << 29U;
   constexpr std::uint64_t far_bytes = 1U << 27U;
   constexpr std::uint64_t near_vectors = (1U << 20U) / sizeof(Words);
   const std::uint64_t bytes = settings.vectors <= near_vectors ? near_bytes : far_bytes;
