@@ -9,9 +9,18 @@
 //   LINE_WORDS  words of 4 bytes in a line, a power of two. The compiler knows it, so that a hop of
 //               a chase is a load and a shift: a multiplication is 4 cycles more on an x86 CPU.
 //   GROUP    work-items of the group, where there are more than compilers expect
+//   OWN_TIMES  if it is defined, each sub-group's own begin and end are told as well
 // The first word of each line names another line, so that all lines are a single cycle.
 
 #include "places.clh"
+
+// Reads of an x86 CPU's clock that are no assembly (clock.clh) wait for no load, and no load waits
+// for them. A group's barriers hide that, a work-item's own time does not.
+#if CLOCK == CLOCK_CPU && defined(CLOCK_WITHOUT_ASM) && defined(__x86_64__)
+#define WAIT_FOR_LOADS __builtin_ia32_lfence()
+#else
+#define WAIT_FOR_LOADS
+#endif
 
 // A congruential generator of full period (Hull and Dobell 1962): lines are a power of two.
 inline uint next_line(uint line, uint mask) { return (line * 2891336453u + 1013904223u) & mask; }
@@ -55,7 +64,9 @@ inline uint place_of(uint item, uint merger, uint is_across, uint sub_group) {
 // `items` on only meet the others at the barriers. out: ticks of the rounds, each from when the
 // first sub-group is behind the one barrier until the first is behind the other (or both as the
 // first work-item sees them, where sub-groups have clocks of their own), then what each work-item
-// has loaded, summed.
+// has loaded, summed. With OWN_TIMES then come two numbers for each sub-group, sums of all rounds:
+// by how much it was behind the barrier later than the first one, and from there until its own
+// values were there.
 #ifdef GROUP
 __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 #endif
@@ -78,6 +89,10 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
 #endif
   ulong sum = 0;
   ulong ticks = 0;
+#ifdef OWN_TIMES
+  ulong late = 0;
+  ulong took = 0;
+#endif
   if (item == 0) word = 0;
   for (uint round = 0; round <= rounds; ++round) {
     if (item == 0) {
@@ -99,6 +114,9 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
 #endif
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong before = clock_behind_barrier(&word, never);
+#ifdef OWN_TIMES
+    WAIT_FOR_LOADS;
+#endif
 #if LOADS > 0
     if (!is_idle) {
       uint loaded[LOADS];
@@ -110,6 +128,10 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
 #endif
     // A barrier does not wait for loads, but what may be stored before it does.
     if (sum == never) out[0] = sum;
+#ifdef OWN_TIMES
+    WAIT_FOR_LOADS;
+    const ulong own_end = clock_after(sum, never);
+#endif
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong after = clock_behind_barrier(&word, never);
     if (CLOCK_IS_OF_GROUP || item == 0) {
@@ -118,9 +140,24 @@ inflight_block(global const uint* data, uint mask, uint line_words, uint first, 
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item == 0 && round > 0) ticks += end - begin;
+#ifdef OWN_TIMES
+    if (round > 0) {
+      late += (uint)(before - base) - begin;
+      took += own_end - before;
+    }
+    // The first work-item begins the next round by forgetting what this one's are read from.
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
   }
   if (item == 0) out[0] = ticks;
   if (!is_idle) out[1 + item] = sum;
+#ifdef OWN_TIMES
+  if (!is_idle && item % sub_group == 0) {
+    const uint own = 1 + items + item / sub_group * 2;
+    out[own] = late;
+    out[own + 1] = took;
+  }
+#endif
 }
 
 // One work-group; chain c of work-item i starts at starts[i + c * work-items]. out: ticks of all

@@ -78,6 +78,18 @@ setup() {
     | length == 1 and (.[0] | test("one after another"))'
 }
 
+@test "each sub-group's own time, and when it began, which on a processor are a work-item's" {
+  clprobe --device 0 inflight --series sub-groups --loads 2 --target cache --max-memory 4MiB --quick \
+    --time-budget 60s --json
+  [ "$status" -eq 0 ]
+  json_says '[.results[0].points[].series] | unique == ["cache-x2-of-8"]'
+  json_says '[.results[0].points[].parameters.sub_group_number] | sort == [range(8)]'
+  # One behind the other: the last one begins when the first one has ended.
+  json_says '[.results[0].points[] | [.parameters.sub_group_number, .facts.begin_ticks, .facts.end_ticks]]
+    | sort | .[7][1] > .[0][2] and all(.[]; .[2] > .[1])'
+  json_says '[.results[0].findings[] | select(.name == "fastest_sub_group") | .value > 0] == [true]'
+}
+
 @test "work-groups that run one after another are told, not measured" {
   POCL_MAX_PTHREAD_COUNT=1 clprobe --device 0 inflight --series loaded --max-memory 64MiB --quick \
     --json

@@ -260,6 +260,17 @@ transfers_of() {
   no_reports
 }
 
+@test "loads in flight: each sub-group's own time" {
+  one_of_several inflight.cl
+  under_oclgrind --data-races --check-api -- inflight --quick --time-budget 60s --json \
+    --series sub-groups --work-items 40 --loads 2 --max-memory 256KiB --target cache
+  [ "$status" -eq 0 ]
+  json_says '.results[0].status == "ok"'
+  json_says '[.results[0].points[].parameters.work_items] | sort == [32, 40]'
+  json_says '[.results[0].points[] | select((.samples | length) == 0)] == []'
+  no_reports
+}
+
 # Of vectors that are put together from parts it says that they are uninitialized, as above.
 @test "accesses to local memory: chains, independent loads and stores of every word" {
   local word checks

@@ -28,6 +28,8 @@ Asked::Asked(const Request& request)
 
 bool Asked::wants(std::string_view name) const { return is_wanted(series, name); }
 
+bool Asked::names(std::string_view name) const { return contains(series, name); }
+
 bool Asked::has_target(std::string_view target) const { return contains(targets, target); }
 
 bool Asked::is_narrowed() const {

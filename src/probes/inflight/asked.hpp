@@ -25,6 +25,8 @@ struct Asked {
 
   /// Whether --series names it, or nothing.
   [[nodiscard]] bool wants(std::string_view name) const;
+  /// Whether --series names it.
+  [[nodiscard]] bool names(std::string_view name) const;
   [[nodiscard]] bool has_target(std::string_view target) const;
   /// Whether curves of certain numbers were asked for.
   [[nodiscard]] bool is_narrowed() const;

@@ -41,7 +41,7 @@ Bytes small_buffers(const DeviceInfo& device) {
   const auto items = static_cast<std::uint64_t>(max_items(device));
   const auto groups = static_cast<std::uint64_t>(stream_groups(device));
   const Bytes starts{items * max_chains * sizeof(std::uint32_t)};
-  const Bytes results{std::max(1 + items, words_of_chase + 2 * groups) * sizeof(std::uint64_t)};
+  const Bytes results{std::max(1 + 3 * items, words_of_chase + 2 * groups) * sizeof(std::uint64_t)};
   return std::max(starts, page) + std::max(results, page) + page;
 }
 

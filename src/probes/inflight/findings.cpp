@@ -14,6 +14,7 @@
 #include "clprobe/estimate.hpp"
 #include "clprobe/parallelism.hpp"
 #include "probes/inflight/loaded.hpp"
+#include "probes/inflight/own_times.hpp"
 #include "probes/inflight/serialization.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/inflight/unit_share.hpp"
@@ -310,7 +311,8 @@ std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> poi
   const double overhead = overhead_of(points);
   for (const Point& point : points) {
     const std::vector<double> rounds = rounds_of(point);
-    const bool is_other = is_chain(point) || is_loaded(point) || point.series == overhead_series;
+    const bool is_other = is_chain(point) || is_own_time(point) || is_loaded(point) ||
+                          point.series == overhead_series;
     if (rounds.empty() || is_other) continue;
     const Shape shape = Shape::of(point);
     const auto place = std::find(series.begin(), series.end(), point.series) - series.begin();
@@ -354,6 +356,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
     }
     add_barrier(found, points);
   }
+  add_own_times(device, points, found);
   add_chains(found, device, points);
   add_loaded_findings(device, points, found);
   if (!runs_items_in_turn(device)) {

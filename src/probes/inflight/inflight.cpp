@@ -19,6 +19,7 @@
 #include "probes/inflight/launch.hpp"
 #include "probes/inflight/loaded.hpp"
 #include "probes/inflight/loops.hpp"
+#include "probes/inflight/own_times.hpp"
 #include "probes/inflight/shape.hpp"
 #include "probes/shared/asked_numbers.hpp"
 #include "probes/shared/finding.hpp"
@@ -63,7 +64,8 @@ constexpr Option options[]{
 constexpr Series series[]{
     {.name = "thread-latency", .summary = "rounds of independent loads by work-items"},
     {.name = "chains", .summary = "dependent chases side by side"},
-    {.name = "loaded", .summary = "the latency of a chase while others stream"}};
+    {.name = "loaded", .summary = "the latency of a chase while others stream"},
+    {.name = "sub-groups", .summary = "each sub-group's own time, only where it is named"}};
 
 constexpr FindingSpec finding_specs[]{
     {.name = "limit", .role = Role::headline},
@@ -81,6 +83,8 @@ constexpr FindingSpec finding_specs[]{
     {.name = "parallel_items", .unit = "count"},
     {.name = "barrier_of_smallest", .unit = "cycles", .role = Role::remark},
     {.name = "barrier_of_largest", .unit = "cycles", .role = Role::remark},
+    {.name = "fastest_sub_group", .unit = "cycles", .role = Role::passing},
+    {.name = "slowest_sub_group", .unit = "cycles", .role = Role::passing},
     {.name = "in_flight", .unit = "count"},
     {.name = "in_flight_at_least", .unit = "count", .role = Role::lower_bound},
     {.name = "bound_by"},
@@ -192,6 +196,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
   if (asked.wants("thread-latency")) add_curves(device, asked, result);
   if (asked.wants("chains")) add_chains(device, asked, result);
   if (asked.wants("loaded")) add_loaded(device, asked, result);
+  if (asked.names("sub-groups")) append(plan_own_times(device, asked), result.points);
   result.memory = memory_for(device, result.points);
   return result;
 }
@@ -225,6 +230,7 @@ namespace {
 
 std::optional<PointProblem> find_problem_of(const Point& point) {
   if (is_loaded(point)) return find_problem<LoadedShape>(point);
+  if (is_own_time(point)) return find_problem<OwnTime>(point);
   return is_chain(point) ? find_problem<Chains>(point) : find_problem<Shape>(point);
 }
 

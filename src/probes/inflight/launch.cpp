@@ -39,18 +39,25 @@ class InFlight {
         session_(shared_->session),
         shape_(Shape::of(point)),
         lines_(lines_for(*shared_, shape_)),
-        out_(shared_->out.at_least(session_, (1 + shape_.work_items) * sizeof(cl_ulong))) {
+        out_(shared_->out.at_least(session_, out_words() * sizeof(cl_ulong))) {
     if (shape_.pattern.target == "cache") touch();
     build();
   }
 
   Measurement run(std::uint64_t iterations);
   [[nodiscard]] const Shape& shape() const { return shape_; }
-  [[nodiscard]] bool is_block() const { return shape_.kind == Kind::block; }
+  [[nodiscard]] bool is_block() const { return shape_.is_block(); }
   [[nodiscard]] const std::string& options() const { return options_; }
 
  private:
+  /// The ticks, what each work-item has loaded, and two numbers for each sub-group's own time.
+  [[nodiscard]] std::uint64_t out_words() const {
+    return first_own() + (shape_.kind == Kind::sub_group ? 2 * shape_.sub_groups() : 0);
+  }
+  [[nodiscard]] std::uint64_t first_own() const { return 1 + shape_.work_items; }
   void touch();
+  void take_own_time(const std::vector<cl_ulong>& out, std::uint64_t rounds,
+                     Measurement& measurement) const;
   void build();
   void build_with(const std::string& options, std::uint64_t group);
   void bind_block();
@@ -152,10 +159,28 @@ std::uint64_t InFlight::aim_chains(std::uint64_t hops) {
   return std::accumulate(ends.begin(), ends.end(), std::uint64_t{0});
 }
 
+/// In place of the group's ticks those of one sub-group. When it began and had all, behind the
+/// first one's begin, are facts where all sub-groups have one clock.
+void InFlight::take_own_time(const std::vector<cl_ulong>& out, std::uint64_t rounds,
+                             Measurement& measurement) const {
+  const ClockKind clock = session_.info().clock.kind;
+  if (clock == ClockKind::none) return;
+  const std::uint64_t own = first_own() + 2 * shape_.number();
+  const std::uint64_t late = out[own];
+  const std::uint64_t took = out[own + 1];
+  measurement.sample.ticks = took;
+  if (clock == ClockKind::intel || clock == ClockKind::khr_sub_group) return;
+  const auto per_round = [&](std::uint64_t ticks) {
+    return static_cast<double>(ticks) / static_cast<double>(rounds);
+  };
+  measurement.facts.set("begin_ticks", per_round(late));
+  measurement.facts.set("end_ticks", per_round(late + took));
+}
+
 Measurement InFlight::run(std::uint64_t iterations) {
   Measurement measurement;
   measurement.expected_witness = is_block() ? aim_block(iterations) : aim_chains(iterations);
-  std::vector<cl_ulong> out(1 + shape_.work_items, never);
+  std::vector<cl_ulong> out(out_words(), never);
   const std::uint64_t bytes = out.size() * sizeof(cl_ulong);
   // A launch that stores nothing must not find the result of the one before.
   session_.queue().enqueueWriteBuffer(out_, CL_FALSE, 0, bytes, out.data());
@@ -166,7 +191,9 @@ Measurement InFlight::run(std::uint64_t iterations) {
   if (session_.info().clock.kind != ClockKind::none) measurement.sample.ticks = out[0];
   measurement.sample.event_ns = times.event_ns;
   measurement.sample.host_ns = times.host_ns;
-  measurement.sample.witness = std::accumulate(out.begin() + 1, out.end(), std::uint64_t{0});
+  const auto end = out.begin() + static_cast<std::ptrdiff_t>(first_own());
+  measurement.sample.witness = std::accumulate(out.begin() + 1, end, std::uint64_t{0});
+  if (shape_.kind == Kind::sub_group) take_own_time(out, iterations, measurement);
   return measurement;
 }
 

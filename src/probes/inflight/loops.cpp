@@ -28,7 +28,7 @@ std::vector<KernelLoops> loops(const DeviceInfo& device, const Point& point) {
   const Shape shape = Shape::of(point);
   std::vector<KernelLoops> all{{"inflight_fill", over(shape.words())}};
   if (shape.pattern.target == "cache") all.push_back({"inflight_touch", over(shape.lines())});
-  if (shape.kind == Kind::block) {
+  if (shape.is_block()) {
     all.push_back({"inflight_block", 1 + max_rounds(shape)});
   } else {
     all.push_back({"inflight_chains", max_iterations});

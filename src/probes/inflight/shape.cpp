@@ -37,7 +37,12 @@ std::uint32_t LineCycle::at(std::uint64_t position) const {
 
 bool is_chain(const Point& point) { return point.parameters.find("chains") != nullptr; }
 
+bool is_own_time(const Point& point) {
+  return point.parameters.find("group_items") != nullptr && !is_chain(point);
+}
+
 Shape Shape::of(const Point& point) {
+  if (is_own_time(point)) return shape_of<OwnTime>(point).shape;
   return is_chain(point) ? shape_of<Chains>(point).shape : shape_of<Shape>(point);
 }
 
@@ -91,9 +96,9 @@ std::vector<std::uint32_t> Shape::chain_lines(std::uint64_t position,
 }
 
 std::string Shape::options() const {
-  return fmt::format("-DLOADS={} -DCHAINS={} -DLINE_WORDS={}",
-                     pattern.loads * (kind == Kind::block ? 1 : 0), chains,
-                     line_bytes / sizeof(std::uint32_t));
+  return fmt::format(
+      "-DLOADS={} -DCHAINS={} -DLINE_WORDS={}{}", pattern.loads * (is_block() ? 1 : 0), chains,
+      line_bytes / sizeof(std::uint32_t), kind == Kind::sub_group ? " -DOWN_TIMES" : "");
 }
 
 std::vector<KernelVariant> variants() {
@@ -107,6 +112,11 @@ std::vector<KernelVariant> variants() {
   all.push_back({"-DLOADS=4 -DCHAINS=1 -DLINE_WORDS=32" + large_group(1024), ""});
   all.push_back({"-DLOADS=0 -DCHAINS=8 -DLINE_WORDS=32" + large_group(1024), ""});
   all.push_back({"-DLOADS=4 -DCHAINS=1 -DLINE_WORDS=32" + std::string(clock_without_asm), ""});
+  const std::string own = "-DLOADS=4 -DCHAINS=1 -DLINE_WORDS=32 -DOWN_TIMES";
+  for (const std::string& each :
+       {own, own + large_group(1024), own + std::string(clock_without_asm)}) {
+    all.push_back({each, ""});
+  }
   return all;
 }
 

@@ -14,8 +14,9 @@
 
 namespace clprobe::inflight {
 
-/// Rounds of independent loads; chases side by side; or a single chase beside streams.
-enum class Kind { block, chains, chase };
+/// Rounds of independent loads, timed as a whole or of one sub-group alone; chases side by side; or
+/// a single chase beside streams.
+enum class Kind { block, sub_group, chains, chase };
 
 inline constexpr std::array merger_modes{Word{MergerMode::within, "within"},
                                          Word{MergerMode::across, "across"}};
@@ -33,7 +34,8 @@ struct Shape {
   Kind kind{Kind::block};
   LoadPattern pattern{};  ///< with 0 loads: the same work-group without them
   std::uint64_t work_items{1};
-  std::uint64_t chains{1};  ///< of each work-item
+  std::uint64_t last_item{1};  ///< of the sub-group that is timed, counted from 1
+  std::uint64_t chains{1};     ///< of each work-item
   std::uint64_t sub_group{1};
   std::uint64_t line_bytes{64};
   std::uint64_t buffer_bytes{64};  ///< a power of two
@@ -43,11 +45,18 @@ struct Shape {
     fields.text("target", pattern.target);
     fields.whole("line_bytes", line_bytes, count_from_1);
     fields.whole("sub_group", sub_group, {.min = 1, .max = 1024});
-    if (kind == Kind::block) {
+    if (is_block()) {
       fields.whole("loads", pattern.loads, {.max = 1024});
       fields.whole("merger", pattern.merger, {.min = 1, .max = 4096});
       fields.word("merger_mode", pattern.mode, merger_modes);
-      fields.whole("work_items", work_items, count_from_1);
+      if (kind == Kind::sub_group) {
+        fields.whole("group_items", work_items, count_from_1);
+        fields.whole("work_items", last_item,
+                     {.min = 1, .max = static_cast<std::int64_t>(work_items)});
+        fields.derived("sub_group_number", number());
+      } else {
+        fields.whole("work_items", work_items, count_from_1);
+      }
     } else if (kind == Kind::chains) {
       fields.whole("group_items", work_items, count_from_1);
       fields.whole("chains", chains, count_from_1);
@@ -59,6 +68,12 @@ struct Shape {
   /// Of a point that is not loaded. Throws std::out_of_range where a parameter is missing.
   static Shape of(const Point& point);
 
+  [[nodiscard]] bool is_block() const { return kind == Kind::block || kind == Kind::sub_group; }
+  /// Of the sub-group that is timed, from 0.
+  [[nodiscard]] std::uint64_t number() const { return (last_item - 1) / sub_group; }
+  [[nodiscard]] std::uint64_t sub_groups() const {
+    return (work_items + sub_group - 1) / sub_group;
+  }
   [[nodiscard]] std::uint64_t lines() const { return buffer_bytes / line_bytes; }
   [[nodiscard]] std::uint64_t words() const { return buffer_bytes / sizeof(std::uint32_t); }
   [[nodiscard]] LineCycle cycle() const { return {static_cast<std::uint32_t>(lines() - 1)}; }
@@ -91,8 +106,20 @@ struct Chains {
   }
 };
 
+/// The same of one sub-group's time.
+struct OwnTime {
+  Shape shape{.kind = Kind::sub_group};
+
+  template <typename Visitor>
+  void visit(Visitor& fields) {
+    shape.visit(fields);
+  }
+};
+
 /// Whether a point is of chases side by side.
 bool is_chain(const Point& point);
+/// Whether it is of one sub-group's time.
+bool is_own_time(const Point& point);
 
 /// Chains of a work-item in a group of several.
 inline constexpr std::array chains_of_item{2, 4, 8};

@@ -32,13 +32,11 @@ void make_resident(Trace& trace, const Shape& shape, std::uint64_t lines) {
   trace.resident = {{.base = 0, .bytes = lines * shape.line_bytes}};
 }
 
-/// One round: a barrier, a clock, the loads, a barrier that waits for all values, a clock.
-Trace block_of(const Machine& machine, const Shape& shape) {
+/// The loads of a round, which `end` is made to wait for.
+void add_loads(const Machine& machine, const Shape& shape, Program& program, Instruction& end) {
   const auto line = static_cast<std::int64_t>(shape.line_bytes);
   const auto merger = static_cast<std::uint32_t>(shape.pattern.merger);
   const bool is_across = shape.pattern.mode == MergerMode::across;
-  Program program{simulator::barrier(), simulator::read_clock(0)};
-  Instruction end = simulator::barrier();
   for (int k = 0; k < shape.pattern.loads; ++k) {
     Lanes lanes;
     lanes.base = static_cast<std::uint64_t>(k) * shape.lines_per_load() * shape.line_bytes;
@@ -55,9 +53,35 @@ Trace block_of(const Machine& machine, const Shape& shape) {
     program.push_back(simulator::load(static_cast<Register>(k), lanes));
     end.reads |= std::uint64_t{1} << static_cast<unsigned>(k);
   }
+}
+
+/// One round: a barrier, a clock, the loads, a barrier that waits for all values, a clock.
+Trace block_of(const Machine& machine, const Shape& shape) {
+  Program program{simulator::barrier(), simulator::read_clock(0)};
+  Instruction end = simulator::barrier();
+  add_loads(machine, shape, program, end);
   program.push_back(end);
   program.push_back(simulator::read_clock(1));
   Trace trace = one_group(machine, shape.work_items, std::move(program));
+  make_resident(trace, shape, shape.lines_per_round());
+  return trace;
+}
+
+/// A barrier, a clock, the loads, a clock that waits for all values, a barrier. All sub-groups read
+/// their clocks, and the readings of one are those that count.
+Trace own_time_of(const Machine& machine, const Shape& shape) {
+  const auto program_with = [&](std::uint32_t first_clock) {
+    Program program{simulator::barrier(), simulator::read_clock(first_clock)};
+    Instruction end = simulator::read_clock(first_clock + 1);
+    add_loads(machine, shape, program, end);
+    program.push_back(end);
+    program.push_back(simulator::barrier());
+    return program;
+  };
+  constexpr std::uint32_t not_timed = 2;
+  Trace trace = one_group(machine, shape.work_items, program_with(not_timed));
+  trace.programs.push_back(program_with(0));
+  trace.groups.front().warps.at(shape.number()).program = 1;
   make_resident(trace, shape, shape.lines_per_round());
   return trace;
 }
@@ -94,9 +118,11 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
   const Shape shape = Shape::of(point);
   if (shape.pattern.target == "host") throw Unsupported("the simulator has no memory of a host");
   SimulatedWork work;
-  if (shape.kind == Kind::block) {
+  if (shape.is_block()) {
     work.max_iterations = 1;
-    work.trace = [machine, shape](std::uint64_t) { return block_of(machine, shape); };
+    work.trace = [machine, shape](std::uint64_t) {
+      return shape.kind == Kind::block ? block_of(machine, shape) : own_time_of(machine, shape);
+    };
     return work;
   }
   const std::uint64_t all = shape.work_items * shape.chains;

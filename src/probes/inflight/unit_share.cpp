@@ -24,7 +24,8 @@ struct Rate {
 Rate rate_of_unit(const DeviceInfo& device, std::span<const Point> points) {
   Rate best;
   for (const Point& point : points) {
-    const bool is_other = is_chain(point) || is_loaded(point) || point.series == overhead_series;
+    const bool is_other = is_chain(point) || is_own_time(point) || is_loaded(point) ||
+                          point.series == overhead_series;
     if (is_other || !point.failure.empty()) continue;
     const Shape shape = Shape::of(point);
     const std::optional<Estimate> time = estimate(point, device);
