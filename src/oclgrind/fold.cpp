@@ -111,11 +111,15 @@ class Folding {
     if (!is_first_) return;
     for (const MemoryAccess& each : lanes_[active_.front()].step().accesses) {
       const bool goes_in = each.access == Access::copy_in;
+      const bool has_pieces = each.pieces > 1;
+      const auto begin = static_cast<std::uint32_t>(drafts_.size());
       emit({.operation = goes_in ? Operation::copy_in : Operation::copy_out,
-            .lanes = {.base = each.address},
+            .lanes = {.base = each.address, .turn_step = has_pieces ? each.distance : 0},
             .id = each.copy,
             .count = each.bytes},
            {});
+      if (!has_pieces) continue;
+      emit({.operation = Operation::repeat, .count = each.pieces, .target = begin}, {});
     }
   }
 

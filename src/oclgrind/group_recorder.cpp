@@ -46,6 +46,14 @@ void name_copies(const oclgrind::WorkItem& item,
   std::erase_if(accesses, [](const MemoryAccess& each) { return each.copy == 0; });
 }
 
+/// A strided copy has a stride, in elements, before its event. One of 1 is a plain copy.
+std::int64_t stride_of(const oclgrind::WorkItem& executed, const llvm::Instruction& call) {
+  constexpr unsigned plain_arguments = 4;
+  if (llvm::cast<llvm::CallInst>(call).arg_size() <= plain_arguments) return 1;
+  constexpr unsigned place = 3;
+  return static_cast<std::int64_t>(executed.getOperand(call.getOperand(place)).getUInt());
+}
+
 }  // namespace
 
 std::uint64_t Placing::place(const oclgrind::Memory& memory, std::uint64_t address) {
@@ -72,22 +80,26 @@ void GroupRecorder::add_access(const oclgrind::WorkItem& item, const oclgrind::M
 
 void GroupRecorder::begin_copy(Item& item, const oclgrind::WorkItem& executed,
                                const llvm::Instruction& call, std::uint64_t event) {
-  constexpr unsigned plain_arguments = 4;  // strided copies have one more
-  if (llvm::cast<llvm::CallInst>(call).arg_size() > plain_arguments) has_strided_copies_ = true;
   const llvm::Value* const to = call.getOperand(0);
   const llvm::Value* const from = call.getOperand(1);
   const auto& pointer = *llvm::cast<llvm::PointerType>(to->getType());
   const bool goes_in = pointer.getAddressSpace() == oclgrind::AddrSpaceLocal;
   const std::uint64_t element =
       call.getModule()->getDataLayout().getTypeAllocSize(pointer.getPointerElementType());
-  const std::uint64_t bytes = executed.getOperand(call.getOperand(2)).getUInt() * element;
+  const std::uint64_t elements = executed.getOperand(call.getOperand(2)).getUInt();
+  if (elements == 0) return;
+  const std::int64_t stride = stride_of(executed, call);
+  const bool is_plain = stride == 1;
   const std::uint64_t address = executed.getOperand(goes_in ? from : to).getPointer();
   const auto number = static_cast<std::uint32_t>(item.copies.size() + 1);
-  item.accesses.push_back({.space = Space::global,
-                           .access = goes_in ? Access::copy_in : Access::copy_out,
-                           .address = global_.place(memory_, address),
-                           .bytes = static_cast<std::uint32_t>(bytes),
-                           .copy = item.copies.try_emplace(event, number).first->second});
+  item.accesses.push_back(
+      {.space = Space::global,
+       .access = goes_in ? Access::copy_in : Access::copy_out,
+       .address = global_.place(memory_, address),
+       .bytes = static_cast<std::uint32_t>(is_plain ? elements * element : element),
+       .copy = item.copies.try_emplace(event, number).first->second,
+       .pieces = is_plain ? 1 : static_cast<std::uint32_t>(elements),
+       .distance = stride * static_cast<std::int64_t>(element)});
 }
 
 void GroupRecorder::execute(const oclgrind::WorkItem& item, const llvm::Instruction& instruction,

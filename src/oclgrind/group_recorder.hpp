@@ -40,9 +40,6 @@ class GroupRecorder {
   void execute(const oclgrind::WorkItem& item, const llvm::Instruction& instruction,
                const oclgrind::TypedValue& result);
 
-  /// These have no form in a trace.
-  [[nodiscard]] bool has_strided_copies() const { return has_strided_copies_; }
-
   /// By the work-items' local ids, the first dimension being the fastest.
   [[nodiscard]] std::vector<Steps> take_steps();
 
@@ -71,7 +68,6 @@ class GroupRecorder {
   const oclgrind::Memory& memory_;
   Placing local_{0};
   std::vector<Item> items_{};
-  bool has_strided_copies_{false};
 };
 
 }  // namespace clprobe::tracer

@@ -87,7 +87,6 @@ class LaunchTrace {
 
   void end_group(std::uint64_t local_bytes) {
     if (!group_) return;
-    if (group_->has_strided_copies()) refuse("it copies with a stride, which no trace can say");
     const std::vector<Steps> items = group_->take_steps();
     group_.reset();
     simulator::Group group{.local_bytes = local_bytes};

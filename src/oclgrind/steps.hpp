@@ -41,7 +41,9 @@ struct MemoryAccess {
   Access access{Access::load};
   std::uint64_t address{0};
   std::uint32_t bytes{4};
-  std::uint32_t copy{0};  ///< the number of an asynchronous one in its group, from 1
+  std::uint32_t copy{0};     ///< the number of an asynchronous one in its group, from 1
+  std::uint32_t pieces{1};   ///< of a copy, each of `bytes`
+  std::int64_t distance{0};  ///< bytes from one piece to the next
 };
 
 /// Where work-items stand in the program: the instruction, within the calls around it. Ordered such

@@ -127,6 +127,30 @@ END
   json_says '.results[0] | .status == "ok"'
 }
 
+@test "a strided copy is a copy of each element, and one of stride 1 is one of all" {
+  sed -i 's/^shifted$/strided/' launch.sim
+  trace CLPROBE_TRACE_WIDTH=16
+  [ "$status" -eq 0 ]
+  program 0 | grep -E 'copy|repeat|barrier|  end' >first
+  # 8 elements of 4 bytes, 4 elements apart.
+  diff first - <<'END'
+  repeat 8
+    copy_in 1 size=4 at=0x100000 turn=16
+  end
+  copy_wait 1
+  barrier
+END
+  clprobe -d sim:gsi gsi --trace kernel.trace --json
+  [ "$status" -eq 0 ]
+  json_says '.results[0] | .status == "ok"'
+  json_says '[.results[0].findings[] | select(.name == "stall" and .label == "synchronization: copy wait").value]
+             | length == 2 and all(. > 0)'
+  sed -i '$s/4/1/' launch.sim
+  trace CLPROBE_TRACE_WIDTH=16
+  program 0 | grep -E 'copy_in|repeat' >first
+  [ "$(cat first)" = '  copy_in 1 size=32 at=0x100000' ]
+}
+
 @test "a launch is chosen by its name and number" {
   trace CLPROBE_TRACE_KERNEL=another
   [ "$status" -eq 0 ] && [ ! -e kernel.trace ]
@@ -137,9 +161,6 @@ END
 }
 
 @test "what cannot be traced is said, and leaves no file" {
-  sed -i 's/^shifted$/strided/' launch.sim
-  trace
-  [[ $stderr == *'strided is not traced: it copies with a stride'* && ! -e kernel.trace ]]
   trace CLPROBE_TRACE_WIDTH=65
   [[ $stderr == *'CLPROBE_TRACE_WIDTH expects work-items of a sub-group, 1 to 64'* ]]
   trace CLPROBE_TRACE_KERNEL=copied:0

@@ -144,6 +144,17 @@ TEST_CASE("a group's first warp begins its copies and waits for them, the others
   CHECK(kernel.text(lanes, false) == "program 0\n  barrier\n");
 }
 
+TEST_CASE("a strided copy is a copy of each piece, and has one number") {
+  Kernel kernel;
+  const auto begin = kernel.add({.kind = Kind::copy});
+  const auto wait = kernel.add({.kind = Kind::copy_wait});
+  const MemoryAccess in{Space::global, Access::copy_in, 4096, 8, 1, 3, 32};
+  const std::vector<Steps> lanes(2, {kernel.step(begin, {in}), kernel.step(wait, {in})});
+  CHECK(kernel.text(lanes) ==
+        "program 0\n  repeat 3\n    copy_in 1 size=8 at=0x1000 turn=32\n  end\n  copy_wait 1\n"
+        "  barrier\n");
+}
+
 TEST_CASE("atomics, wide accesses, vectors and barriers") {
   Kernel kernel;
   const auto global = kernel.add({.kind = Kind::memory, .result = 1});
