@@ -17,7 +17,8 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       shared_(shared),
       gate_(shared.gates[unit]),
       observer_(observer),
-      memory_(machine, trace, shared, unit, options.seed),
+      memory_(machine, trace, shared, unit, options.seed,
+              observer != nullptr || !options.skips_idle),
       warps_(machine.core.warp_contexts),
       wake_(machine.core.warp_contexts, never),
       groups_(trace.groups.size()),
@@ -27,14 +28,19 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       states_(observer == nullptr ? 0 : machine.core.warp_contexts),
       told_(states_.size()) {}
 
-std::uint64_t ComputeUnit::step(std::uint64_t now) {
+std::uint64_t ComputeUnit::step(std::uint64_t& now, std::uint64_t alone_until) {
   if (phase_ == Phase::ended) return never;
   tell_until(now);
   memory_.process(now);
   if (phase_ == Phase::drains) return drain(now);
   const bool is_watched = observer_ != nullptr;
-  const bool sleeps = !is_watched && options_.skips_idle && now < wake_at_;
-  if (sleeps && !memory_.has_news()) return std::min(wake_at_, memory_.next_event());
+  // Mostly all warps sleep, and requests come and go.
+  while (!is_watched && options_.skips_idle && now < wake_at_ && !memory_.has_news()) {
+    const std::uint64_t next = std::min(wake_at_, memory_.next_event());
+    if (next >= std::min(alone_until, memory_.next_lock_answer())) return next;
+    now = next;
+    memory_.process(now);
+  }
   take_news(now);
   settle(now);
   if (active_ == 0 && !sees_groups()) {

@@ -23,9 +23,10 @@ class ComputeUnit {
 
   /// Takes the next work-group of the trace if it has room for it, and says whether it did.
   bool dispatch_one(std::uint64_t now);
-  /// Does what is due at `now`. Returns the next cycle in which it has to be called; `never` when
-  /// only an answer to its lock requests can go on with it, or when it has ended.
-  std::uint64_t step(std::uint64_t now);
+  /// Does what is due at `now`, and before `alone_until` what only its memory has to do then, which
+  /// `now` follows. Returns the next cycle in which it has to be called; `never` when only an
+  /// answer to its lock requests can go on with it, or when it has ended.
+  std::uint64_t step(std::uint64_t& now, std::uint64_t alone_until = 0);
   /// See MemorySystem.
   [[nodiscard]] std::uint64_t next_lock_answer() const { return memory_.next_lock_answer(); }
   void take_lock_answers() { memory_.take_lock_answers(); }

@@ -15,6 +15,11 @@ std::uint64_t cost_of(std::uint64_t bytes, double bytes_per_cycle) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(cycles * fraction)));
 }
 
+/// Most requests are for one sector, and to count bits is a call where the processor may be any.
+std::uint64_t count_of(std::uint32_t sectors) {
+  return (sectors & (sectors - 1)) == 0 ? 1 : static_cast<std::uint64_t>(std::popcount(sectors));
+}
+
 /// The finaliser of splitmix64 (Steele, Lea, Flood 2014).
 std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -60,7 +65,7 @@ CacheLine* FarMemory::allocate(std::uint64_t now, std::uint64_t line, Port& memo
   CacheLine evicted;
   CacheLine* const place = l2_.insert(line, evicted);
   if (evicted.is_dirty) {
-    memory_port.pass(now, static_cast<std::uint64_t>(std::popcount(evicted.sectors)));
+    memory_port.pass(now, count_of(evicted.sectors));
   }
   return place;
 }
@@ -74,9 +79,8 @@ Service FarMemory::read(std::uint64_t start, std::uint64_t line, std::uint32_t s
     const bool is_on_its_way = found->ready > l2_ready;
     return {std::max(l2_ready, found->ready), is_on_its_way ? Level::memory : Level::l2};
   }
-  const std::uint64_t sent =
-      route.memory_port.pass(start, static_cast<std::uint64_t>(std::popcount(missing)));
-  const std::uint64_t ready = sent + route.memory_cycles;
+  const std::uint64_t sent = route.memory_port.pass(start, count_of(missing));
+  const std::uint64_t ready = sent + route.memory_cycles(line);
   if (found == nullptr) found = allocate(start, line, route.memory_port);
   if (found != nullptr) {
     found->sectors |= missing;
@@ -94,8 +98,8 @@ std::uint64_t FarMemory::write(std::uint64_t start, std::uint64_t line, std::uin
     found->is_dirty = true;
     return start + route.l2_cycles;
   }
-  const auto count = static_cast<std::uint64_t>(std::popcount(sectors));
-  return route.memory_port.pass(start, count) + route.memory_cycles;
+  const auto count = count_of(sectors);
+  return route.memory_port.pass(start, count) + route.memory_cycles(line);
 }
 
 std::uint64_t FarMemory::perform_atomic(std::uint64_t arrival, std::uint64_t line) {
@@ -112,6 +116,7 @@ void FarMemory::make_resident(std::uint64_t line, std::uint32_t sectors, Port& m
 }
 
 bool FarMemory::is_owned_elsewhere(std::size_t unit, std::uint64_t line) const {
+  if (owners_.empty()) return false;
   const auto owner = owners_.find(line);
   return owner != owners_.end() && owner->second != unit;
 }
@@ -150,7 +155,8 @@ FarLink::FarLink(const Machine& machine, FarMemory& far, Gate& gate, std::size_t
 
 Route FarLink::route_to(std::uint64_t line) {
   return {.l2_cycles = draw(l2_latency_, line, seed_),
-          .memory_cycles = draw(memory_latency_, line, seed_ ^ memory_salt),
+          .memory_latency = memory_latency_,
+          .memory_seed = seed_ ^ memory_salt,
           .memory_port = memory_port_};
 }
 
@@ -158,8 +164,8 @@ std::uint64_t FarLink::remote_cycles_to(std::uint64_t line) const {
   return draw(remote_latency_, line, seed_ ^ remote_salt);
 }
 
-std::uint64_t FarLink::translate(std::uint64_t line) {
-  if (!pages_.exists() || pages_.find(line / page_lines_) != nullptr) return 0;
+std::uint64_t FarLink::look_up(std::uint64_t line) {
+  if (pages_.find(line / page_lines_) != nullptr) return 0;
   CacheLine evicted;
   pages_.insert(line / page_lines_, evicted);
   return walk_cycles_;
@@ -168,7 +174,7 @@ std::uint64_t FarLink::translate(std::uint64_t line) {
 Service FarLink::read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors,
                       bool is_remote) {
   gate_.pass();
-  const auto count = static_cast<std::uint64_t>(std::popcount(sectors));
+  const auto count = count_of(sectors);
   const std::uint64_t start = far_.enter_bank(port_.pass(now, count) + translate(line), line);
   if (is_remote || far_.is_owned_elsewhere(unit_, line)) {
     return {start + remote_cycles_to(line), Level::remote_l1};
@@ -178,7 +184,7 @@ Service FarLink::read(std::uint64_t now, std::uint64_t line, std::uint32_t secto
 
 std::uint64_t FarLink::write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {
   gate_.pass();
-  const auto count = static_cast<std::uint64_t>(std::popcount(sectors));
+  const auto count = count_of(sectors);
   const std::uint64_t start = far_.enter_bank(port_.pass(now, count) + translate(line), line);
   return far_.write(start, line, sectors, route_to(line));
 }

@@ -43,8 +43,13 @@ struct Port {
 /// The latencies of a line, as one compute unit sees it, and its share of main memory's bandwidth.
 struct Route {
   std::uint64_t l2_cycles{0};
-  std::uint64_t memory_cycles{0};
+  const Latency& memory_latency;  ///< drawn where it is needed, which is seldom
+  std::uint64_t memory_seed{0};
   Port& memory_port;
+
+  [[nodiscard]] std::uint64_t memory_cycles(std::uint64_t line) const {
+    return draw(memory_latency, line, memory_seed);
+  }
 };
 
 class FarMemory {
@@ -109,7 +114,8 @@ class FarLink {
   [[nodiscard]] Route route_to(std::uint64_t line);
   [[nodiscard]] std::uint64_t remote_cycles_to(std::uint64_t line) const;
   /// Cycles until the line's page is translated, which it is from then on.
-  std::uint64_t translate(std::uint64_t line);
+  std::uint64_t translate(std::uint64_t line) { return pages_.exists() ? look_up(line) : 0; }
+  std::uint64_t look_up(std::uint64_t line);
 
   FarMemory& far_;
   Gate& gate_;

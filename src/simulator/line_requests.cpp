@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of a request for a line, once it is its turn: loads, stores, atomics and locks.
 #include <algorithm>
+#include <utility>
 
 #include "simulator/memory_system.hpp"
 
@@ -31,6 +32,7 @@ std::uint64_t* MemorySystem::port_of(const Instruction& instruction, std::uint64
 }
 
 bool MemorySystem::send(std::uint64_t now, Unit& unit, const LineRequest& request) {
+  if (!ports_.exist()) return forward(now, unit, request);
   std::uint64_t* const port = port_of(*unit.first().instruction, request.line);
   if (!finds_free(port, now, unit) || !forward(now, unit, request)) return false;
   if (port != nullptr) *port = now + 1;
@@ -74,14 +76,17 @@ bool MemorySystem::send_load(std::uint64_t now, Unit& unit, const LineRequest& r
   const Instruction& instruction = *access.instruction;
   const Fills fills = filled_by(instruction);
   const bool is_remote = instruction.is_written_elsewhere && stores_.owns_lines();
-  const std::uint32_t missing = missing_of(request, instruction);
+  const bool is_sure_to_miss = std::exchange(unit.is_sure_to_miss, false);
+  const std::uint32_t missing =
+      is_sure_to_miss ? request.sectors : missing_of(request, instruction);
   if (missing == 0) {
     const bool is_local = fills == Fills::stash;
     note(access, now + (is_local ? machine_.local.latency_cycles : machine_.l1.latency_cycles),
          Level::l1);
     return true;
   }
-  if (PendingLine* const pending = table_.find(request.line); pending != nullptr) {
+  PendingLine* const pending = is_sure_to_miss ? nullptr : table_.find(request.line);
+  if (pending != nullptr) {
     return merge(now, unit, *pending, missing, is_remote, fills);
   }
   const bool needs_entry = table_.kind() != PendingKind::prt || !access.has_entry;

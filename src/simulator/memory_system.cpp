@@ -6,8 +6,9 @@
 namespace clprobe::simulator {
 
 MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, Shared& shared,
-                           std::size_t unit, std::uint64_t seed)
+                           std::size_t unit, std::uint64_t seed, bool is_watched)
     : machine_(machine),
+      is_watched_(is_watched),
       tables_(trace.tables),
       locks_(trace.locks),
       unit_(unit),
@@ -35,8 +36,7 @@ void MemorySystem::make_resident(const Trace& trace) {
     far_.make_resident(line, all_sectors);
     if (home == Resident::Home::l2) return;
     CacheLine evicted;
-    CacheLine* found = l1_.find(line);
-    if (found == nullptr) found = l1_.insert(line, evicted);
+    CacheLine* const found = l1_.find_or_insert(line, evicted);
     if (found != nullptr) found->sectors = all_sectors;
   };
   for (const Resident& each : trace.resident) {
@@ -88,7 +88,7 @@ std::uint64_t MemorySystem::next_event() const {
 void MemorySystem::process(std::uint64_t now) {
   const bool engine_is_due = copies_.next_event() <= now;
   const bool has_answer = table_.next_answer() <= now;
-  receive(now);
+  if (has_answer) receive(now);
   for (Unit& unit : units_) {
     const bool is_due = unit.blocked == cause::full_mshr ? has_answer : unit.next_action <= now;
     if (!is_due) continue;
@@ -106,13 +106,9 @@ void MemorySystem::receive(std::uint64_t now) {
       return;
     }
     Ports::fill(ports_.of_l1(answer.line), answer.ready);
-    CacheLine* line = l1_.find(answer.line);
-    if (line == nullptr) {
-      CacheLine evicted;
-      line = l1_.insert(answer.line, evicted);
-      stores_.write_back(answer.ready, evicted);
-    }
-    line->sectors |= answer.sectors;
+    CacheLine evicted;
+    l1_.find_or_insert(answer.line, evicted)->sectors |= answer.sectors;
+    stores_.write_back(answer.ready, evicted);
   });
 }
 
@@ -213,7 +209,33 @@ void MemorySystem::send_lines(std::uint64_t now, Unit& unit) {
     ++access.next;
   }
   unit.next_action = now + machine_.load_store.interval_cycles;
-  if (access.next == access.requests.size()) finish(access);
+  if (access.next == access.requests.size()) {
+    finish(access);
+  } else if (foresees_full_table(now, unit)) {
+    wait_for_entry(unit.next_action, unit);
+    // Nothing that was asked for brings the line, and nobody asks for it without an entry. (Of a
+    // line of which other sectors are there, a search would make it the most recently used.)
+    unit.is_sure_to_miss = table_.kind() == PendingKind::mshr && !access.instruction->is_mapped &&
+                           machine_.l1.sector_bytes == machine_.l1.line_bytes;
+  }
+}
+
+/// Whether it is clear by now that the next request will find no entry in the next cycle, so that
+/// nobody has to try it. Not where that is told to somebody, who wants to know of each cycle.
+bool MemorySystem::foresees_full_table(std::uint64_t now, Unit& unit) {
+  if (is_watched_ || !table_.is_full() || machine_.load_store.interval_cycles != 1) return false;
+  // What else could take an entry, or ask for the same line, until then; or bring it.
+  if (units_.size() > 1 || copies_.next_event() != never || table_.next_answer() <= now + 1) {
+    return false;
+  }
+  Access& access = unit.first();
+  if (access.instruction->operation != Operation::load || access.has_entry) return false;
+  const LineRequest& request = access.requests[access.next];
+  const std::uint64_t* const port =
+      ports_.exist() ? port_of(*access.instruction, request.line) : nullptr;
+  const bool is_free = port == nullptr || *port <= now + 1;
+  return is_free && missing_of(request, *access.instruction) != 0 &&
+         table_.find(request.line) == nullptr;
 }
 
 void MemorySystem::finish(Access& access) {

@@ -50,9 +50,10 @@ struct Shared {
 
 class MemorySystem {
  public:
-  /// `unit`: its place among those that share. Keeps references to all.
+  /// `unit`: its place among those that share. `is_watched`: somebody is told about each cycle.
+  /// Keeps references to all.
   MemorySystem(const Machine& machine, const Trace& trace, Shared& shared, std::size_t unit,
-               std::uint64_t seed);
+               std::uint64_t seed, bool is_watched);
   // Its parts refer to each other.
   MemorySystem(const MemorySystem&) = delete;
   MemorySystem& operator=(const MemorySystem&) = delete;
@@ -121,6 +122,7 @@ class MemorySystem {
     std::uint64_t next_action{never};
     Causes blocked{0};  ///< full_mshr: then the next answer counts, not next_action
     std::uint64_t blocked_since{0};
+    bool is_sure_to_miss{false};  ///< the request that waits for an entry
 
     [[nodiscard]] bool has_room() const { return used < queue.size(); }
     [[nodiscard]] Access& first() { return queue[head]; }
@@ -136,6 +138,7 @@ class MemorySystem {
   void act(std::uint64_t now, Unit& unit);
   void leave_queue(std::uint64_t now, Unit& unit);
   void send_lines(std::uint64_t now, Unit& unit);
+  bool foresees_full_table(std::uint64_t now, Unit& unit);
   void finish(Access& access);
   static void wait_for_entry(std::uint64_t now, Unit& unit);
   /// Each returns false when the unit has to wait; then its next_action says until when.
@@ -162,6 +165,7 @@ class MemorySystem {
   void deliver(const LockRequest& request, std::uint64_t ready, bool has_lock);
 
   Machine machine_;
+  bool is_watched_;
   std::span<const std::vector<std::uint64_t>> tables_;
   std::span<const Lock> locks_;
   std::size_t unit_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "clprobe/machine.hpp"
@@ -57,7 +58,7 @@ class LineTable {
 
   /// `line` is not in the table. The reference is good until the next insert or erase.
   PendingLine& insert(std::uint64_t line) {
-    if (2 * (size_ + 1) > places_.size()) grow();
+    if (4 * (size_ + 1) > places_.size()) grow();
     std::size_t i = home_of(line);
     while (places_[i].requests != 0) i = next(i);
     ++size_;
@@ -102,14 +103,15 @@ class LineTable {
 /// Answers in the order in which they come. Most are pushed in that order: these need no heap.
 class Answers {
  public:
-  [[nodiscard]] std::uint64_t next() const {
-    const std::uint64_t queued = first_ == queue_.size() ? never : queue_[first_].ready;
-    return heap_.empty() ? queued : std::min(queued, heap_.front().ready);
-  }
+  Answers() : queue_(64) {}
+
+  [[nodiscard]] std::uint64_t next() const { return next_; }
   void push(Answer answer) {
     answer.order = ++order_;
-    if (first_ == queue_.size() || queue_.back().ready <= answer.ready) {
-      queue_.push_back(answer);
+    next_ = std::min(next_, answer.ready);
+    if (first_ == end_ || queue_[(end_ - 1) & mask()].ready <= answer.ready) {
+      if (end_ - first_ == queue_.size()) grow();
+      queue_[end_++ & mask()] = answer;
       return;
     }
     heap_.push_back(answer);
@@ -117,14 +119,13 @@ class Answers {
   }
   /// There is one.
   Answer pop() {
-    const bool has_queued = first_ != queue_.size();
-    if (!has_queued || (!heap_.empty() && queue_[first_] < heap_.front())) return pop_heap();
-    const Answer answer = queue_[first_++];
-    constexpr std::size_t many = 256;
-    if (first_ == queue_.size() || (first_ >= many && 2 * first_ >= queue_.size())) {
-      queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(first_));
-      first_ = 0;
-    }
+    const bool has_queued = first_ != end_;
+    const Answer& queued = queue_[first_ & mask()];
+    const bool takes_heap = !has_queued || (!heap_.empty() && queued < heap_.front());
+    const Answer answer = takes_heap ? pop_heap() : queued;
+    if (!takes_heap) ++first_;
+    next_ = first_ == end_ ? never : queue_[first_ & mask()].ready;
+    if (!heap_.empty()) next_ = std::min(next_, heap_.front().ready);
     return answer;
   }
 
@@ -135,11 +136,20 @@ class Answers {
     heap_.pop_back();
     return answer;
   }
+  [[nodiscard]] std::size_t mask() const { return queue_.size() - 1; }
+  void grow() {
+    std::vector<Answer> larger(queue_.size() * 2);
+    for (std::size_t i = first_; i != end_; ++i)
+      larger[i & (larger.size() - 1)] = queue_[i & mask()];
+    queue_ = std::move(larger);
+  }
 
-  std::vector<Answer> queue_{};  // rising, from `first_` on
+  std::vector<Answer> queue_;  // rising; a ring, from `first_` to `end_`, which only count up
   std::size_t first_{0};
+  std::size_t end_{0};
   std::vector<Answer> heap_{};  // those that come before one that was pushed earlier
   std::uint64_t order_{0};
+  std::uint64_t next_{never};  // when the first one comes, which every cycle asks for
 };
 
 class PendingTable {

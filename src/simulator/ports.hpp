@@ -16,6 +16,7 @@ class Ports {
  public:
   explicit Ports(const FirstLevelBanks& config) : l1_(config.count), local_(config.count > 0) {}
 
+  [[nodiscard]] bool exist() const { return !local_.empty(); }
   /// When the port takes the next request; null where there is no port.
   [[nodiscard]] std::uint64_t* of_l1(std::uint64_t line) {
     return l1_.empty() ? nullptr : &l1_[line % l1_.size()];

@@ -49,6 +49,7 @@ void Stepper::run(std::uint64_t end, std::uint64_t max_steps) {
     answer_locks(now);
     step_units(now);
     last_ = now;
+    if (is_alone()) step_alone(end, max_steps - (steps_ - before));
   }
 }
 
@@ -89,9 +90,21 @@ void Stepper::step_units(std::uint64_t now) {
     if (each.seat->due > now) continue;
     arrive(moment_of(now, threads_ + each.number));
     each.gate->arrive(moment_);
-    each.seat->due = each.seat->unit->step(now);
+    std::uint64_t cycle = now;
+    each.seat->due = each.seat->unit->step(cycle);
     ++steps_;
   }
+}
+
+/// Up to where locks have an answer. Who has no others to look after needs nothing but its cycles.
+void Stepper::step_alone(std::uint64_t end, std::uint64_t max_steps) {
+  Seat& seat = *own_.front().seat;
+  std::uint64_t steps = 0;
+  for (; steps < max_steps && seat.due < std::min(end, seat.unit->next_lock_answer()); ++steps) {
+    last_ = seat.due;
+    seat.due = seat.unit->step(last_, end);
+  }
+  steps_ += steps;
 }
 
 }  // namespace clprobe::simulator

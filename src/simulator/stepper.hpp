@@ -61,6 +61,9 @@ class alignas(64) Stepper {
   [[nodiscard]] Moment moment_of(std::uint64_t cycle, std::size_t place) const {
     return cycle * places_ + place;
   }
+  /// One unit and one thread: nobody waits for a moment.
+  [[nodiscard]] bool is_alone() const { return own_.size() == 1 && progress_ == nullptr; }
+  void step_alone(std::uint64_t end, std::uint64_t max_steps);
   void arrive(Moment moment);
   void answer_locks(std::uint64_t now);
   void step_units(std::uint64_t now);
