@@ -224,10 +224,10 @@ void MemorySystem::send_lines(std::uint64_t now, Unit& unit) {
 /// nobody has to try it. Not where that is told to somebody, who wants to know of each cycle.
 bool MemorySystem::foresees_full_table(std::uint64_t now, Unit& unit) {
   if (is_watched_ || !table_.is_full() || machine_.load_store.interval_cycles != 1) return false;
-  // What else could take an entry, or ask for the same line, until then; or bring it.
-  if (units_.size() > 1 || copies_.next_event() != never || table_.next_answer() <= now + 1) {
-    return false;
-  }
+  // Nor where an answer comes by then, with which it is tried anyway.
+  if (table_.next_answer() <= now + 1) return false;
+  // Who else could ask for the same line until then.
+  if (units_.size() > 1 || copies_.next_event() != never) return false;
   Access& access = unit.first();
   if (access.instruction->operation != Operation::load || access.has_entry) return false;
   const LineRequest& request = access.requests[access.next];
