@@ -258,13 +258,22 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   auto stream = std::make_shared<Stream>(state, point);
   const Shape& shape = stream->shape();
   Work work;
-  work.accesses_per_iteration = shape.unroll() * shape.grid * shape.element_bytes();
-  work.max_iterations = max_batches(device, shape);
-  work.iterations = runs_items_in_turn(device) ? enough_batches(*stream) : shape.batches();
+  if (shape.launch && max_batches(device, shape) < shape.batches()) {
+    throw Unsupported("the driver ends loops before a launch has moved the whole buffer");
+  }
+  const std::uint64_t bytes_of_batch = shape.unroll() * shape.grid * shape.element_bytes();
+  const std::uint64_t batches_of_iteration = shape.launch ? shape.batches() : 1;
+  work.accesses_per_iteration = bytes_of_batch * batches_of_iteration;
+  work.max_iterations = shape.launch ? 1 : max_batches(device, shape);
+  if (!shape.launch) {
+    work.iterations = runs_items_in_turn(device) ? enough_batches(*stream) : shape.batches();
+  }
   const int huge = stream->memory().huge_page_percent;
   if (huge >= 0) work.facts.set("huge_page_percent", std::int64_t{huge});
   work.build = stream->build();
-  work.run = [stream](std::uint64_t batches) { return stream->run(batches); };
+  work.run = [stream, batches_of_iteration](std::uint64_t iterations) {
+    return stream->run(iterations * batches_of_iteration);
+  };
   return work;
 }
 

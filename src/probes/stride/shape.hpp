@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,8 @@ struct Shape {
   Operation operation{Operation::read};
   BufferKind buffer{BufferKind::device};
   Timer timer{Timer::host};
+  std::optional<std::string>
+      launch{};  ///< "whole": each moves the whole buffer, however long it takes
   /// A fact: the largest buffer of the plan, which all points share.
   std::uint64_t shared_buffer_bytes{0};
 
@@ -69,6 +72,7 @@ struct Shape {
     f.whole("grid", grid, from_1);
     f.whole("work_group", work_group, count_from_1);
     f.word("timer", timer);
+    f.text("launch", launch);
     f.fact("buffer_bytes", shared_buffer_bytes);
   }
 

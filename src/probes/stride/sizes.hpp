@@ -27,6 +27,7 @@ struct Asked {
   std::vector<Operation> operations{};
   std::vector<BufferKind> buffers{};
   std::optional<Timer> timer{};
+  bool is_whole{false};  ///< each launch moves the whole buffer
 };
 
 /// One series: what is done with which elements, and where.

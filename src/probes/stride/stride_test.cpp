@@ -236,6 +236,20 @@ TEST_CASE("points name their parameters in this order, and are read back as they
   }
 }
 
+TEST_CASE("launches of the whole buffer are asked for, and need events") {
+  const Request whole = asking({{"launch", Words{"whole"}}});
+  for (const Point& point : stride_probe().plan(cpu(), {}).points)
+    CHECK_FALSE(shape_at(point).launch);
+  for (const Point& point : stride_probe().plan(cpu(), whole).points) {
+    CHECK(point.parameters.text("launch") == "whole");
+    CHECK(shape_at(point).launch == "whole");
+  }
+  const Plan by_host =
+      stride_probe().plan(cpu(), asking({{"launch", Words{"whole"}}, {"timer", Words{"host"}}}));
+  CHECK(by_host.points.empty());
+  CHECK(by_host.findings.front().reason.find("--launch") != std::string::npos);
+}
+
 TEST_CASE("events are not asked for where they are not true") {
   DeviceInfo device = cpu();
   device.launch_timer = Timer::host;
