@@ -447,6 +447,9 @@ TEST_CASE("each special function has a macro in front of the program") {
     CHECK(text.find(fmt::format("#define {}(x", name)) != std::string::npos);
     CHECK(text.find(fmt::format("#undef {}\n", name)) != std::string::npos);
   }
+  CHECK(text.find("#define half_recip(x) CLP_CHEAP(x)\n#undef pow\n"
+                  "#define pow(x, y) CLP_CHEAP_2(x, y)\n") != std::string::npos);
+  CHECK(prelude_text().find("#define sin(") == std::string::npos);
 }
 
 TEST_CASE("an entry needs kernels whose groups do not work together, and ids that it can give") {
