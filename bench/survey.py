@@ -5,10 +5,13 @@
     bench/survey.py build/release/clprobe build/test/clprobe_surveyed [--rounds N]
 
 The program is one of clprobe's tests: it launches a kernel some number of times, waits after each hundred,
-and says how long that took. In each round it runs by itself and under the survey, the second first in every
-other round. The table has the medians of these times and of their ratio with an interval that holds the
-median of nine series in ten, and the ratio of the whole program's times, from its start to its end: clprobe's
-own start and end are in that.
+says how long that took, and does it again with another size, which is another row of the survey, whose
+first launches are timed as those of the first one are. In each round it runs by itself and under the
+survey, the second first in every other round. A round's ratio is the median of those of its blocks, block
+by block; the table has the median of all rounds with an interval that holds it in nine series of ten, the
+same of the first blocks alone, which are measured while the device wakes up, whether a block is at most 5 %
+slower (open: the interval has that in it), and the ratio of the whole program's times, from its start to
+its end: clprobe's own start and end are in that.
 """
 
 import argparse
@@ -19,19 +22,21 @@ import subprocess
 import time
 
 # Launches, work-items of each, steps of each work-item.
-SERIES = ((1000, 1024, 2000), (1000, 1024, 0), (1000, 1024, 20000), (20000, 1024, 2000), (20000, 1024, 0))
+SERIES = ((1000, 1024, 2000), (1000, 1024, 0), (1000, 1024, 20000))
+BLOCKS = 20
 RESAMPLES = 2000
+MAX_RATIO = 1.05
 
 
-def times_of(words: list[str]) -> tuple[float, float]:
-    """Of the launches, as the program says, and of all of it, in seconds; ends where it fails."""
+def times_of(words: list[str]) -> tuple[list[float], float]:
+    """Of each block, as the program says, and of all of it, in seconds; ends where it fails."""
     began = time.monotonic()
     done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True)
     took = time.monotonic() - began
-    found = re.search(r"^seconds ([\d.]+)$", done.stdout, re.M)
+    found = re.search(r"^seconds ([\d. ]+)$", done.stdout, re.M)
     if done.returncode != 0 or found is None:
         raise SystemExit(f"{' '.join(words)} ended with status {done.returncode}:\n{done.stdout}")
-    return float(found.group(1)), took
+    return [float(each) for each in found.group(1).split()], took
 
 
 def interval_of(ratios: list[float]) -> tuple[float, float]:
@@ -41,6 +46,38 @@ def interval_of(ratios: list[float]) -> tuple[float, float]:
     return medians[RESAMPLES // 20], medians[-RESAMPLES // 20]
 
 
+def verdict_of(low: float, high: float) -> str:
+    """Whether it is at most 5 % slower."""
+    return "yes" if high <= MAX_RATIO else "no" if low > MAX_RATIO else "open"
+
+
+def text_of(ratios: list[float]) -> str:
+    """The median and its interval."""
+    low, high = interval_of(ratios)
+    return f"{statistics.median(ratios):.3f} ({low:.3f} to {high:.3f})"
+
+
+def row_of(series: tuple[int, int, int], clprobe: str, surveyed: str, rounds: int) -> str:
+    """One line of the table."""
+    launches, items, steps = series
+    program = [surveyed, "many", str(launches), str(items), str(steps), "seconds", str(BLOCKS)]
+    with_survey = [clprobe, "profile", "--list", "--", *program]
+    times_of(with_survey)  # a driver may keep what it compiles
+    blocks, firsts, wholes = [], [], []
+    alone: list[float] = []
+    for turn in range(rounds):
+        both = (program, with_survey)
+        taken = [times_of(words) for words in (both if turn % 2 == 0 else reversed(both))]
+        (plain, plain_whole), (slow, slow_whole) = taken if turn % 2 == 0 else reversed(taken)
+        ratios = [after / before for after, before in zip(slow, plain)]
+        blocks.append(statistics.median(ratios))
+        firsts.append(ratios[0])
+        wholes.append(slow_whole / plain_whole)
+        alone.append(statistics.median(plain))
+    return (f"| {launches} | {1e6 * statistics.median(alone) / launches:.1f} | {text_of(blocks)} | "
+            f"{verdict_of(*interval_of(blocks))} | {text_of(firsts)} | {statistics.median(wholes):.3f} |")
+
+
 def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -48,24 +85,10 @@ def main() -> None:
     parser.add_argument("surveyed")
     parser.add_argument("--rounds", type=int, default=11)
     given = parser.parse_args()
-    print("| launches | each, us | alone, ms | surveyed, ms | ratio | of the whole program |")
+    print("| launches | each, us | ratio | at most 5 % | of the first block | of the whole program |")
     print("|---|---|---|---|---|---|")
-    for launches, items, steps in SERIES:
-        program = [given.surveyed, "many", str(launches), str(items), str(steps), "seconds"]
-        surveyed = [given.clprobe, "profile", "--list", "--", *program]
-        times_of(surveyed)  # a driver may keep what it compiles
-        alone: list[tuple[float, float]] = []
-        with_survey: list[tuple[float, float]] = []
-        for turn in range(given.rounds):
-            both = [(alone, program), (with_survey, surveyed)]
-            for times, words in both if turn % 2 == 0 else reversed(both):
-                times.append(times_of(words))
-        parts, wholes = ([after[k] / before[k] for after, before in zip(with_survey, alone)] for k in (0, 1))
-        low, high = interval_of(parts)
-        alone_s, survey_s = (statistics.median(each[0] for each in times) for times in (alone, with_survey))
-        print(f"| {launches} | {1e6 * alone_s / launches:.1f} | {1e3 * alone_s:.2f} | {1e3 * survey_s:.2f} | "
-              f"{statistics.median(parts):.3f} ({low:.3f} to {high:.3f}) | {statistics.median(wholes):.3f} |",
-              flush=True)
+    for series in SERIES:
+        print(row_of(series, given.clprobe, given.surveyed, given.rounds), flush=True)
 
 
 if __name__ == "__main__":
