@@ -9,9 +9,9 @@ Each case of `stalls` is a kernel that was built to wait for one thing, and whos
 arguments take away. Here it is a user's kernel: a text of bench/known, launched by bench/known/CASE.json
 with the groups, arrays and iterations that `stalls` had on the device, which is run first. The table has
 the first cause of both, whether they agree (the same one, and shares that differ by at most ten
-points; full store buffers are two causes of `profile`, whose shares are added up), and what else
-`profile` found or refused. What it has no factor for it can only leave unattributed. Options go to both,
-and to a run of `latency`, for the levels of memory.
+points), and what else `profile` found or refused. The two have other names for some causes (NAMES): full
+store buffers are in two causes of `profile`, which count as one, by their sum. Options go to both, and to
+a run of `latency`, for the levels of memory.
 `--write` makes the texts anew of cl/ (structural.cl is the kernel whose work waits for a unit), and the
 launches' numbers of this file.
 """
@@ -28,19 +28,16 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "bench" / "known"
 MAX_APART = 0.10
 UNATTRIBUTED = "unattributed"
-REFUSABLE = ("memory", "barriers", "atomics", "lanes", "fences", "functions")
-# The words of GSI that a factor of `profile` may have.
-FACTORS = ("memory data", "synchronization: barrier", "idle: tail", "memory structural: pending release",
-           "compute structural")
+REFUSABLE = ("memory", "barriers", "atomics", "lanes", "fences", "functions", "chains")
 # What lanes cost each other, which `profile` has in one.
 LANES = "memory structural: lanes"
+# What a cause of `stalls` is called by `profile`, where that is another name: all of its causes that begin
+# so, together. Memory takes no more stores where these are too many bytes: groups that store to the same
+# lines are fewer, and lanes that store one word, so that there is a part of it in either.
+NAMES = {"memory structural: bank conflict": (LANES,), "memory structural: serial requests": (LANES,),
+         "control": (LANES,), "memory structural: full store buffer": ("memory data", LANES)}
 # Less of a kernel's time is no reason to change it, and no first cause.
 LEAST = 0.05
-# Stores that memory takes no more of: groups that store to the same lines, and lanes that store one word,
-# are fewer bytes, and `profile` has a part of it in each.
-STORES = "memory structural: full store buffer"
-OF_STORES = ("memory data", LANES)
-OF_LANES = ("memory structural: bank conflict", "memory structural: serial requests", "control")
 
 WORD_BYTES = 4
 LINE_WORDS = 32
@@ -295,29 +292,25 @@ def share_text(shares: dict[str, float], name: str) -> str:
 
 
 def verdict_of(known: dict[str, float], found: dict[str, float], doubt: str) -> str:
-    """Whether both say the same."""
-    truth, first = first_of(known), first_of(found)
+    """Whether both say the same: what `profile` calls the first cause of `stalls` is more than any other of
+    its causes, and within ten points."""
+    truth = first_of(known)
     if doubt:
         return doubt
     if not truth:
         return "nothing to agree with"
-    if truth == STORES:
-        apart = abs(known[truth] - sum(found[each] for each in found if each.startswith(OF_STORES)))
-        return "yes, in two" if apart <= MAX_APART else f"{100 * apart:.0f} points apart"
-    if truth.startswith(OF_LANES):
-        if first != LANES:
-            return "other cause" if first else "not found"
-        apart = abs(known[truth] - found[first])
-        return "yes" if apart <= MAX_APART else f"{100 * apart:.0f} points apart"
-    if not truth.startswith(FACTORS):
-        is_left = found.get(first, 0.0) < LEAST
-        return "no factor of profile" + ("" if is_left else f", and {first} instead")
-    # `profile` may not be able to tell main memory and last cache apart.
-    if not first or not (truth.startswith(first) or first.startswith(truth)):
-        return "other cause" if first else "not found"
-    # All parts of it, where `profile` has them in one.
-    apart = abs(sum(known[each] for each in known if each == truth or each.startswith(first)) - found[first])
-    return "yes" if apart <= MAX_APART else f"{100 * apart:.0f} points apart"
+    own = [each for each in found if each.startswith(NAMES.get(truth, (truth,)))]
+    # `profile` may not be able to tell main memory and last cache apart: all parts of it, then.
+    whole = [each for each in found if truth.startswith(each)] if not own else []
+    share = sum(found[each] for each in own + whole)
+    others = {name: each for name, each in found.items() if name not in own + whole}
+    first = first_of(others)
+    if share <= 0 or others.get(first, 0.0) > share:
+        return "other cause" if others.get(first, 0.0) >= LEAST else "not found"
+    apart = abs(sum(known[each] for each in known if each == truth or each.startswith(tuple(whole))) - share)
+    if apart > MAX_APART:
+        return f"{100 * apart:.0f} points apart"
+    return "yes" if len(own) < 2 else f"yes, in {len(own)} parts"
 
 
 def row_of(case: str, document: dict[str, Any], clprobe: str, options: list[str]) -> str:
