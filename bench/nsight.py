@@ -6,10 +6,11 @@
 
 The kernels are those of bench/pairs and bench/known. `ncu` looks at the PTX that the OpenCL driver makes
 of them (ptx.py), launched by CUDA (cuda_launch.py) behind caches that it empties. Of both the time is
-parted into four: memory (data and structural: also its atomics), synchronization, idle (what the last
-wave costs), and within (what the units calculate, local memory, branches: for `profile` what it cannot
-take away). Nsight's are its samples of warps in cycles in which nothing was issued, as shares of these
-cycles; the cycles in which something was issued are within; those in which a unit has no warp are idle.
+parted into four: memory (data and structural: also its atomics and fences), synchronization, idle (what
+the last wave costs), and within (what the units calculate, local memory, branches: for `profile` what it
+cannot take away, but for what then waits for loads, which is memory). Nsight's are its samples of warps in
+cycles in which nothing was issued, as shares of these cycles; the cycles in which something was issued are
+within; those in which a unit has no warp are idle.
 `profile` has a fifth, lanes: these wait in Nsight's samples for memory, for local memory or for a branch,
 and it says by other counters that they are apart: by more than 16 sectors a request (32 lanes of 16 bytes
 side by side), local memory of which half of the wavefronts are conflicts, or fewer than 24 of 32 threads.
@@ -40,7 +41,7 @@ SEEN = 0.05
 
 # Reasons of Nsight's; all others are within.
 REASONS = {"long_scoreboard": "memory", "lg_throttle": "memory", "tex_throttle": "memory",
-           "drain": "memory", "barrier": "synchronization", "membar": "synchronization",
+           "drain": "memory", "membar": "memory", "barrier": "synchronization",
            "sleeping": "synchronization"}
 NO_REASONS = ("selected", "not_selected")
 SAMPLES = "smsp__pcsamp_warps_issue_stalled_"
@@ -108,10 +109,12 @@ def shares_in(findings: list[dict[str, Any]]) -> Shares:
     parts = dict.fromkeys((*PARTS, LANES), 0.0)
     causes: dict[str, float] = {}
     doubt = ""
-    tail = 0.0
+    tail = near = 0.0
     for each in findings:
         if each["name"] == "tail" and not each.get("reason"):
             tail = min(1.0, max(0.0, each.get("value") or 0.0))
+        if each["name"] == "near_waits":
+            near = max(0.0, each["value"])
         if each["name"] != "stall" or each.get("method") != "shapley":
             continue
         reason = each.get("reason", "")
@@ -123,6 +126,9 @@ def shares_in(findings: list[dict[str, Any]]) -> Shares:
         causes[each["label"]] = each["value"]
     # All of it is within where nothing of it could be taken away.
     parts["within"] += max(0.0, 1.0 - sum(parts.values()))
+    near = min(near, parts["within"])
+    parts["memory"] += near
+    parts["within"] -= near
     parts = {part: (1.0 - tail) * share for part, share in parts.items()}
     parts["idle"] += tail
     name = max(causes, key=lambda each: causes[each], default="unattributed")

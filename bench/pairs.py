@@ -22,7 +22,7 @@ import profiled
 
 FOLDER = pathlib.Path(__file__).resolve().parent / "pairs"
 MEMORY = ("memory", "main_memory", "last_cache")
-CAUSES = (*MEMORY, "barriers", "atomics", "lanes", "tail", "occupancy")
+CAUSES = (*MEMORY, "barriers", "atomics", "lanes", "tail", "occupancy", "chains")
 # Of the time: two runs of the same kernel differ by no more, and what costs less is no cause.
 NOISE = 0.05
 LEAST = 0.01
@@ -44,6 +44,7 @@ PAIRS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "reduction": ("reduction_barriers", "reduction_registers", ("barriers",)),
     "tail": ("tail_long", "tail_short", ("tail",)),
     "places": ("places_few", "places_more", ("occupancy",)),
+    "chains": ("chains_one", "chains_eight", ("chains",)),
     "banks": ("banks_conflicting", "banks_padded", ("lanes",)),
 }
 

@@ -120,6 +120,14 @@ struct WindowSpread {
   bool is_resolved{false};
 };
 
+/// What of the kernel's time, with all causes gone, still waits for loads and stores that caches or
+/// local memory serve. No part of the stack: nothing takes it away.
+struct NearWaits {
+  double share{0.0};
+  Interval share_interval{};
+  std::string reason{};  ///< why it may be more; without a full stop
+};
+
 struct KernelCauses {
   bool is_believed{false};
   std::string doubt{};           ///< why not; one line, without a full stop
@@ -132,7 +140,8 @@ struct KernelCauses {
   std::optional<Folding> folding{};
   std::vector<KernelCause> causes{};              ///< in a fixed order, the refused ones as well
   std::vector<KernelInteraction> interactions{};  ///< pairs of which neither needs the other
-  std::string advice{};                           ///< one sentence; where nothing is believed, why
+  std::optional<NearWaits> near_waits{};
+  std::string advice{};  ///< one sentence; where nothing is believed, why
 };
 
 /// A build of the prelude that costs more than this, or gains it, is another kernel. It is believed

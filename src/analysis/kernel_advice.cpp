@@ -37,6 +37,9 @@ constexpr std::array advices{
               "fence once behind all that a work-item stores, or let the kernel's end order it"},
     AdviceRow{"functions",
               "take native_ functions, call them outside of loops, or take values from a table"},
+    AdviceRow{"chains",
+              "give each work-item several sums that do not wait for each other, or a compute unit "
+              "more sub-groups"},
     AdviceRow{"atomics", "count in local or private memory first, and add that up once per group"},
 };
 

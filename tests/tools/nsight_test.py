@@ -67,6 +67,15 @@ class Shares(unittest.TestCase):
         self.assertEqual(nsight.shares_in([*stack, {**tail, "reason": "not resolved"}]).parts["idle"], 0.0)
         self.assertEqual(nsight.shares_in([*stack, {"name": "tail"}]).parts["idle"], 0.0)
 
+    def test_what_is_left_and_waits_for_loads_is_memory(self) -> None:
+        stack = [{"name": "stall", "method": "shapley", "label": "memory data", "value": 0.3},
+                 {"name": "stall", "method": "shapley", "label": "unattributed", "value": 0.7}]
+        parts = nsight.shares_in([*stack, {"name": "near_waits", "value": 0.5}]).parts
+        self.assertAlmostEqual(parts["memory"], 0.8)
+        self.assertAlmostEqual(parts["within"], 0.2)
+        parts = nsight.shares_in([*stack, {"name": "near_waits", "value": 0.9}]).parts
+        self.assertAlmostEqual(parts["memory"], 1.0)
+
     # By hand: two pairs of three in order, one of them tied on one side: 2 / sqrt(2 * 3).
     def test_rank_correlation(self) -> None:
         self.assertEqual(nsight.tau_b([(1, 1), (2, 2), (3, 3)]), 1.0)

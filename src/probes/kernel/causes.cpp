@@ -83,6 +83,14 @@ void add_spread(const WindowSpread& spread, const std::string& series, Findings&
   found.findings.push_back(std::move(finding));
 }
 
+void add_near_waits(const NearWaits& waits, const std::string& series, Findings& found) {
+  Finding finding = finding_of("near_waits", series, "share", "noise", waits.share,
+                               waits.share_interval.low, waits.share_interval.high);
+  finding.holds_scatter = true;
+  finding.reason = waits.reason;
+  found.findings.push_back(std::move(finding));
+}
+
 void add_believed(const KernelCauses& causes, const std::string& series, Findings& found) {
   if (causes.folding) {
     const auto groups = static_cast<double>(causes.folding->fastest_groups);
@@ -93,6 +101,7 @@ void add_believed(const KernelCauses& causes, const std::string& series, Finding
   for (const KernelCause& each : causes.causes) {
     found.findings.push_back(finding_of_cause(each, series));
   }
+  if (causes.near_waits) add_near_waits(*causes.near_waits, series, found);
   if (causes.total.ns > 0.0) add_stack(causes, series, found);
   add_interactions(causes, series, found);
 }
@@ -123,6 +132,7 @@ KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
   }
   try {
     KernelCauses causes = find_kernel_causes(gathered.times, gathered.folding);
+    if (gathered.bare_noise) add_chains(*gathered.bare_noise, causes);
     const Interval& interval = causes.instrument_interval;
     Finding ratio = finding_of("instrument_ratio", series, {}, "renaming nothing",
                                causes.instrument_ratio, interval.low, interval.high);

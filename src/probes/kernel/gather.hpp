@@ -7,6 +7,7 @@
 #include <string>
 
 #include "clprobe/kernel_causes.hpp"
+#include "clprobe/kernel_chains.hpp"
 #include "clprobe/kernel_places.hpp"
 #include "clprobe/probe.hpp"
 
@@ -15,6 +16,7 @@ namespace clprobe::kernel {
 struct Gathered {
   KernelTimes times{};
   FoldingOptions folding{};
+  std::optional<BareNoise> bare_noise{};  ///< nothing where none was planned
 };
 
 /// Of the kernel of that label. A factor whose launches are not all there is refused.

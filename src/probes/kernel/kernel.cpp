@@ -46,6 +46,8 @@ constexpr FindingSpec finding_specs[]{
     {.name = "lanes", .unit = "share"},
     {.name = "fences", .unit = "share"},
     {.name = "functions", .unit = "share"},
+    {.name = "chains", .unit = "share"},
+    {.name = "near_waits", .unit = "share"},
     {.name = "resident_groups", .better = Better::unknown},
     {.name = "waves", .role = Role::remark, .better = Better::unknown},
     {.name = "occupancy", .unit = "share"},

@@ -26,6 +26,14 @@ Bytes last_cache_of(const DeviceInfo& device, Bytes measured) {
   return std::max(reported_cache(device), measured);
 }
 
+/// Why noise says nothing of what a kernel waits for; empty where it does.
+std::string chains_refusal(const bundle::Bundle& bundle) {
+  const bool has_doubles =
+      std::any_of(bundle.texts.begin(), bundle.texts.end(),
+                  [](const std::string& text) { return text.find("double") != std::string::npos; });
+  return has_doubles ? "its text has doubles, and no noise keeps the unit for these busy" : "";
+}
+
 /// One kernel, and what may be done to it.
 class Planned {
  public:
@@ -37,7 +45,8 @@ class Planned {
         levels_(request.known.levels),
         range_(range_for_prelude(launch.bundle.launch.range)),
         judgement_(judge_kernel(launch.bundle, device)),
-        switches_(switches_of(judgement_, range_, device)) {
+        switches_(switches_of(judgement_, range_, device)),
+        chains_refusal_(chains_refusal(launch.bundle)) {
     check_entry();
     if (judgement_.renaming.possibility != Possibility::usable) return;
     try {
@@ -85,6 +94,24 @@ class Planned {
     return point_of({.text = Text::entered, .beside = what, .noise_percent = percent},
                     std::string(beside_suffix) + std::string(word_in(beside_words, what)));
   }
+  /// What is left with all causes gone, and another kernel beside it.
+  [[nodiscard]] Point bare_beside(const Setting& setting, Beside what) const {
+    return point_of(
+        {.caches = Caches::warm, .text = Text::bare, .setting = setting, .beside = what},
+        std::string(bare_suffix) + std::string(word_in(beside_words, what)));
+  }
+  /// `folding` without all that the kernel has of the other causes.
+  [[nodiscard]] Setting bare(Setting folding) const {
+    folding.without_barriers = switches_.barriers;
+    folding.without_atomics = switches_.atomics;
+    folding.without_lanes = switches_.lanes.has_value();
+    folding.without_fences = switches_.fences;
+    folding.without_functions = judgement_.functions.possibility == Possibility::usable;
+    return folding;
+  }
+  /// Whether noise beside what is left says something: where a core would run it behind the kernel
+  /// it does not.
+  [[nodiscard]] bool has_chains() const { return is_padded_ && chains_refusal_.empty(); }
   /// The first groups alone.
   [[nodiscard]] Point first_groups(std::uint64_t groups) const {
     return point_of({.text = Text::entered, .distinct_groups = groups}, whole_waves_suffix);
@@ -159,6 +186,9 @@ class Planned {
     add_absence(point, "fences", verdict_of(judgement_.fences));
     add_absence(point, "functions", verdict_of(judgement_.functions));
     add_absence(point, entry_factor, judgement_.entry);
+    if (is_padded_ && is_renamed() && !chains_refusal_.empty()) {
+      point.facts.set(absence_of(chains_factor), chains_refusal_);
+    }
   }
 
   static void add_absence(Point& point, std::string_view factor, const prelude::Verdict& verdict) {
@@ -185,6 +215,7 @@ class Planned {
   prelude::NdRange range_;
   prelude::Judgement judgement_;
   prelude::Switches switches_;
+  std::string chains_refusal_;
   std::vector<Setting> sweep_{};
 };
 
@@ -228,6 +259,18 @@ void add_noise(const Planned& kernel, const DeviceInfo& device, std::span<const 
   }
 }
 
+/// Of each unit, and of loads.
+void add_bare_noise(const Planned& kernel, const Setting& folding, double ns, Effort effort,
+                    std::vector<Point>& points) {
+  // A sample has the kernel twice, and noise of two and a half times its time twice.
+  const double max_ns = effort == Effort::quick ? 10e6 : 50e6;
+  if (!kernel.has_chains() || ns > max_ns) return;
+  for (const Beside what :
+       {Beside::arithmetic, Beside::integers, Beside::logic, Beside::scattered}) {
+    points.push_back(kernel.bare_beside(kernel.bare(folding), what));
+  }
+}
+
 /// The launch without its last wave, where it has one that is partly filled.
 std::optional<Point> whole_waves(const Planned& kernel, std::span<const Point> points) {
   if (!kernel.is_entered()) return std::nullopt;
@@ -241,19 +284,21 @@ std::optional<Point> whole_waves(const Planned& kernel, std::span<const Point> p
   return kernel.first_groups(groups);
 }
 
-/// Of the sweep's points the fastest, as a place in it.
-std::optional<std::size_t> fastest(const Planned& kernel, const DeviceInfo& device,
-                                   std::span<const Point> points) {
-  std::optional<std::size_t> found;
-  double min_ns = 0.0;
+/// Of the sweep's points the fastest: its place there, and its time.
+struct Fastest {
+  std::size_t place{0};
+  double ns{0.0};
+};
+std::optional<Fastest> find_fastest(const Planned& kernel, const DeviceInfo& device,
+                                    std::span<const Point> points) {
+  std::optional<Fastest> found;
   for (std::size_t i = 1; i < kernel.sweep().size(); ++i) {
     const Point* const point =
         find_measured(kernel.renamed(kernel.sweep()[i], folded_suffix), points);
     if (point == nullptr) continue;
     const std::optional<Estimate> time = estimate(*point, device);
-    if (!time || (found && time->ns >= min_ns)) continue;
-    min_ns = time->ns;
-    found = i;
+    if (!time || (found && time->ns >= found->ns)) continue;
+    found = Fastest{i, time->ns};
   }
   return found;
 }
@@ -299,13 +344,14 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
   const std::vector<Planned> kernels = planned_of(device, request);
   for (const Planned& each : kernels) {
     if (auto point = whole_waves(each, points)) more.push_back(std::move(*point));
-    const std::optional<std::size_t> place = fastest(each, device, points);
-    if (!place) continue;
-    const Setting& folding = each.sweep()[*place];
+    const std::optional<Fastest> fastest = find_fastest(each, device, points);
+    if (!fastest) continue;
+    const Setting& folding = each.sweep()[fastest->place];
     each.add_switched(folding, more);
     for (const Setting& window : prelude::windows_of(each.range(), folding)) {
       if (window != folding) more.push_back(each.renamed(window, ", other groups"));
     }
+    add_bare_noise(each, folding, fastest->ns, request.effort, more);
   }
   for (const Planned& each : kernels) {
     // A quick look has no time for it.

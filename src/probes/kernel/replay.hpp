@@ -67,6 +67,12 @@ struct NoiseAmount {
   double alone_ns{0.0};
 };
 
+/// A kernel beside what is left of the program's: how much it does, and how long that takes alone.
+struct BareNoiseAmount {
+  std::uint32_t amount{0};
+  double alone_ns{0.0};
+};
+
 /// What a compute unit has room for, seen by the kernel itself.
 struct Places {
   std::uint64_t padding_bytes{0};
@@ -92,6 +98,15 @@ class Replay {
   /// kernel's time. Throws Unsupported, VoidedPoint.
   NoiseAmount prepare_noise(Beside beside, std::uint64_t percent);
 
+  /// `prepare_renamed`, and how much noise of the shape's kind outlasts the kernel. Throws the
+  /// same.
+  BareNoiseAmount prepare_bare(const Shape& shape);
+
+  /// A replay while noise runs: what the noise took longer than by itself, which is the time for
+  /// which the kernel had the unit, and, beside loads, what the kernel took. Throws Unsupported
+  /// where the device runs one behind the other.
+  LaunchTimes run_bare(const Shape& shape, const BareNoiseAmount& noise);
+
   /// Once more, from the same objects.
   LaunchTimes run(const Shape& shape);
 
@@ -107,7 +122,7 @@ class Replay {
   /// Behind what prepares it.
   [[nodiscard]] const KernelBuild& build(const Shape& shape) const {
     if (shape.text == Text::own) return build_;
-    if (shape.text == Text::renamed) {
+    if (shape.text == Text::renamed || shape.text == Text::bare) {
       return shape.setting.without_functions ? cheap_.build : renamed_.build;
     }
     return shape.beside == Beside::nothing ? entered_.build : noisy_.build;
@@ -136,6 +151,9 @@ class Replay {
   [[nodiscard]] EntryLaunch noise_launch(Beside beside, std::uint32_t amount, bool is_alone);
   [[nodiscard]] NoiseAmount amount_of(Beside beside, std::uint64_t percent) const;
   [[nodiscard]] std::uint64_t noise_padding_bytes() const;
+  cl::Event launch_noise(Beside beside, std::uint32_t amount);
+  double noise_alone_ns(Beside beside, std::uint32_t amount);
+  std::uint32_t amount_of_noise(Beside beside, double kernel_ns);
   [[nodiscard]] std::uint64_t all_groups() const;
   std::uint64_t count_resident(std::uint64_t padding_bytes);
   [[nodiscard]] std::uint64_t padding_bytes(std::uint64_t eighths) const;
@@ -174,6 +192,7 @@ class Replay {
   // second for 250 MB each time that they are compared.
   std::vector<std::string> behind_{};
   std::vector<bool> are_by_chance_{};  // whether the second launch left other bytes in them
+  cl::CommandQueue noise_queue_{};
   cl::Buffer flushed_{};
   std::uint64_t flush_bytes_;
   Outcome outcome_{};

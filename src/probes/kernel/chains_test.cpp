@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Noise beside what is left of a kernel: what is planned, and what comes of it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "clprobe/stacks.hpp"
+#include "probes/kernel/test_launches.hpp"
+
+namespace clprobe::kernel {
+extern const Probe probe;
+
+namespace {
+
+DeviceInfo gpu() {
+  DeviceInfo device = device_with_events();
+  device.type = DeviceType::gpu;
+  device.sub_group_size = 32;
+  device.compute_units = 16;
+  return device;
+}
+
+bool is_bare(const Point& point) { return shape_of<Shape>(point).text == Text::bare; }
+
+/// Of a kernel of 1 ms, of which half is main memory; what is left has its units for so much of its
+/// time, and is slowed down by loads.
+std::vector<Point> measured_with(const Request& request, double busy, double slowed) {
+  const auto ns_of = [=](const Shape& shape) {
+    const double kernel_ns = shape.distinct_groups <= 64 ? 5e5 : 1e6;
+    if (shape.text != Text::bare) return kernel_ns;
+    return (shape.beside == Beside::scattered ? slowed : busy) * kernel_ns;
+  };
+  const auto measure_all = [&](std::vector<Point>& points) {
+    for (Point& point : points) {
+      point.facts.set(resident_fact, std::int64_t{4096});
+      measure(point, ns_of(shape_of<Shape>(point)));
+    }
+  };
+  std::vector<Point> points = plan(gpu(), request).points;
+  measure_all(points);
+  std::vector<Point> more = refine(gpu(), request, points);
+  measure_all(more);
+  points.insert(points.end(), more.begin(), more.end());
+  return points;
+}
+
+Request request_of(std::uint64_t groups) {
+  Request request;
+  request.launches = {asked(std::string(triad), groups)};
+  request.effort = Effort::quick;
+  return request;
+}
+
+const Finding* find_stall(const Findings& found, std::string_view label) {
+  const auto each =
+      std::find_if(found.findings.begin(), found.findings.end(), [&](const Finding& finding) {
+        return finding.name == stack_part_name && finding.label == label;
+      });
+  return each == found.findings.end() ? nullptr : &*each;
+}
+
+}  // namespace
+
+TEST_CASE("kernel: what is left has noise of each unit and loads beside it, in a quick look too") {
+  const std::vector<Point> points = measured_with(request_of(1024), 0.4, 1.0);
+  CHECK(std::count_if(points.begin(), points.end(), is_bare) == 4);
+  for (const Point& point : points) {
+    if (!is_bare(point)) continue;
+    const auto shape = shape_of<Shape>(point);
+    CHECK(shape.caches == Caches::warm);
+    CHECK(shape.distinct_groups <= 64);
+    CHECK_FALSE(probe.find_problem(point).has_value());
+    Point again;
+    write_shape(shape, again);
+    CHECK(again.parameters == point.parameters);
+  }
+}
+
+TEST_CASE("kernel: noise that costs nothing beside what is left is waiting for results") {
+  const Findings found = probe.analyse(gpu(), measured_with(request_of(1024), 0.4, 1.0));
+  CHECK(*need(found, "chains").value == doctest::Approx(0.3).epsilon(0.05));
+  const Finding* const chains = find_stall(found, "compute data");
+  const Finding* const left = find_stall(found, stack_remainder);
+  REQUIRE(chains != nullptr);
+  REQUIRE(left != nullptr);
+  CHECK(*chains->value == *need(found, "chains").value);
+  CHECK(*chains->value + *left->value == doctest::Approx(0.5).epsilon(0.01));
+  CHECK(find_finding(found.findings, "near_waits") == nullptr);
+}
+
+TEST_CASE("kernel: what waits for loads with all causes gone is said, and no part of the bar") {
+  const Findings found = probe.analyse(gpu(), measured_with(request_of(1024), 0.4, 1.8));
+  CHECK(need(found, "chains").reason ==
+        "refused: what is left waits for loads as well: beside others it takes 1.80 of its time");
+  CHECK(*need(found, "near_waits").value == doctest::Approx(0.3).epsilon(0.05));
+  CHECK(find_stall(found, "compute data") == nullptr);
+}
+
+TEST_CASE("kernel: noise needs a device that runs it at once, and a text without doubles") {
+  const auto reason_of = [](const DeviceInfo& device, const Request& request) {
+    return plan(device, request).points.front().facts.text_or("chains_absence", "");
+  };
+  Request request = request_of(1024);
+  CHECK(reason_of(gpu(), request).empty());
+  request.launches[0].bundle.texts[0] += "// double\n";
+  const std::string doubles = "its text has doubles, and no noise keeps the unit for these busy";
+  CHECK(reason_of(gpu(), request) == doubles);
+  std::vector<Point> points = measured_with(request, 0.4, 1.0);
+  CHECK(std::none_of(points.begin(), points.end(), is_bare));
+  CHECK(need(probe.analyse(gpu(), points), "chains").reason == "refused: " + doubles);
+  // Nothing at all of a device that runs one group after the other.
+  DeviceInfo cpu = gpu();
+  cpu.type = DeviceType::cpu;
+  CHECK(reason_of(cpu, request).empty());
+  points = measured_with(request_of(1024), 0.4, 1.0);
+  for (Point& point : points) {
+    if (!is_bare(point)) continue;
+    point.samples.clear();
+    point.failure = "the device does not run noise and kernel at once";
+  }
+  CHECK(need(probe.analyse(gpu(), points), "chains").reason ==
+        "refused: the device does not run noise and kernel at once");
+}
+
+TEST_CASE("kernel: noise is left out beside what takes long") {
+  for (const auto& [effort, max_ns] :
+       {std::pair{Effort::quick, 10e6}, std::pair{Effort::normal, 50e6}}) {
+    for (const bool is_short : {true, false}) {
+      Request request = request_of(1024);
+      request.effort = effort;
+      std::vector<Point> points = plan(gpu(), request).points;
+      for (Point& point : points) measure(point, is_short ? 0.99 * max_ns : 1.01 * max_ns);
+      const std::vector<Point> more = refine(gpu(), request, points);
+      CHECK(std::any_of(more.begin(), more.end(), is_bare) == is_short);
+    }
+  }
+}
+
+}  // namespace clprobe::kernel

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel waits for beside noise: on a simulated compute unit, whose truth is known, and in
+// made-up launches.
+#include "clprobe/kernel_chains.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "clprobe/simulator.hpp"
+#include "clprobe/trace.hpp"
+
+namespace clprobe {
+namespace {
+
+using simulator::Instruction;
+using simulator::Program;
+using simulator::Register;
+
+constexpr std::uint64_t line_bytes = 128;
+constexpr std::uint64_t near_base = std::uint64_t{1} << 20U;
+constexpr std::uint64_t far_base = std::uint64_t{1} << 32U;
+constexpr std::uint64_t far_bytes = std::uint64_t{1} << 20U;
+constexpr std::size_t chains_of_noise = 8;
+
+/// So many steps, of which `instruction` says the n-th.
+Program steps(std::uint64_t count, const std::function<Instruction(std::uint64_t)>& instruction) {
+  Program program;
+  for (std::uint64_t i = 0; i < count; ++i) program.push_back(instruction(i));
+  return program;
+}
+
+Register in_turn(std::uint64_t i, std::size_t chains) {
+  return static_cast<Register>(1 + i % chains);
+}
+
+Program chains(std::size_t count) {
+  return steps(2048, [count](std::uint64_t i) {
+    return simulator::alu(in_turn(i, count), {in_turn(i, count)});
+  });
+}
+
+Program noise(std::string_view kind, std::uint64_t amount) {
+  return steps(amount * chains_of_noise, [kind](std::uint64_t i) {
+    const Register own = in_turn(i, chains_of_noise);
+    if (kind != "scattered") return simulator::alu(own, {own});
+    const std::uint64_t at = i * 41 % (far_bytes / line_bytes) * line_bytes;
+    return simulator::load(own, {.base = far_base + at, .lane_step = 128, .warp_step = 7 * 128},
+                           {own});
+  });
+}
+
+/// So many sub-groups of a program, on one compute unit.
+struct SubGroups {
+  Program program;
+  std::size_t count{0};
+};
+
+double cycles_of(const std::vector<SubGroups>& all) {
+  simulator::Machine machine = simulator::preset("hopper-like");
+  machine.core.scheduler = simulator::Scheduler::loose_round_robin;
+  simulator::Trace trace;
+  trace.groups.emplace_back();
+  std::uint32_t number = 0;
+  for (const SubGroups& each : all) {
+    const auto program = static_cast<std::uint32_t>(trace.programs.size());
+    trace.programs.push_back(each.program);
+    for (std::size_t i = 0; i < each.count; ++i) {
+      trace.groups[0].warps.push_back({.program = program, .number = number++});
+    }
+  }
+  trace.resident = {
+      {.base = far_base, .bytes = far_bytes + 256 * line_bytes},
+      {.home = simulator::Resident::Home::l1, .base = near_base, .bytes = line_bytes}};
+  return static_cast<double>(simulator::simulate(machine, trace).cycles);
+}
+
+constexpr std::array kinds{std::string_view("arithmetic"), std::string_view("integers"),
+                           std::string_view("logic"), std::string_view("scattered")};
+
+/// Of a kernel from which nothing could be taken away.
+KernelCauses alone(double ns) {
+  KernelCauses causes{.is_believed = true};
+  causes.total = {.ns = ns, .interval = {ns, ns}, .is_resolved = true};
+  causes.unattributed = causes.total;
+  return causes;
+}
+
+KernelCauses simulated(const Program& kernel, std::size_t sub_groups) {
+  constexpr std::size_t noisy = 8;
+  const double kernel_ns = cycles_of({{kernel, sub_groups}});
+  BareNoise beside{.alone_ns = {{kernel_ns}}, .groups = 1, .resident_groups = 16};
+  for (const std::string_view kind : kinds) {
+    const bool is_loads = kind == "scattered";
+    constexpr std::uint64_t sample = 64;
+    const double unit_ns = cycles_of({{noise(kind, sample), noisy}}) / sample;
+    // Loads as long as the kernel, which both then take longer; arithmetic that outlasts it.
+    const auto amount =
+        static_cast<std::uint64_t>(std::max(1.0, (is_loads ? 1.0 : 2.5) * kernel_ns / unit_ns));
+    const double alone_ns = cycles_of({{noise(kind, amount), noisy}});
+    const double both_ns = cycles_of({{noise(kind, amount), noisy}, {kernel, sub_groups}});
+    beside.kinds.push_back({kind, {{is_loads ? both_ns : both_ns - alone_ns}}});
+  }
+  KernelCauses causes = alone(kernel_ns);
+  add_chains(beside, causes);
+  return causes;
+}
+
+/// A kernel of 1 ms that has the units for these shares of it, and is slowed down by loads.
+BareNoise busy(double arithmetic, double integers, double logic, double slowed = 1.0) {
+  constexpr double kernel_ns = 1e6;
+  return {.kinds = {{"arithmetic", {{arithmetic * kernel_ns}}},
+                    {"integers", {{integers * kernel_ns}}},
+                    {"logic", {{logic * kernel_ns}}},
+                    {"scattered", {{slowed * kernel_ns}}}},
+          .alone_ns = {{kernel_ns}},
+          .groups = 75,
+          .resident_groups = 100};
+}
+
+/// Of a kernel of which so much is left.
+KernelCauses with(BareNoise beside, double left = 1.0) {
+  for (std::vector<double>& visit : beside.alone_ns) visit[0] *= left;
+  KernelCauses causes = alone(1e6);
+  causes.unattributed = {.ns = left * 1e6, .interval = {left * 1e6, left * 1e6}};
+  causes.unattributed_share = left;
+  add_chains(beside, causes);
+  return causes;
+}
+
+const KernelCause& chains_in(const KernelCauses& causes) {
+  REQUIRE_FALSE(causes.causes.empty());
+  return causes.causes.back();
+}
+
+}  // namespace
+
+TEST_CASE("chains: the unit that the kernel has most says how much of what is left waits") {
+  const KernelCauses found = with(busy(0.05, 0.2, 0.1, 0.5), 0.5);
+  CHECK(chains_in(found).state == CauseState::found);
+  CHECK(chains_in(found).gsi == "compute data");
+  CHECK(chains_in(found).share == doctest::Approx(0.3));
+  CHECK(chains_in(found).cost.ns == doctest::Approx(3e5));
+  CHECK_FALSE(chains_in(found).is_lower_bound);
+  CHECK(chains_in(found).reason.empty());
+  CHECK_FALSE(found.near_waits);
+  CHECK(found.unattributed_share == doctest::Approx(0.2));
+  CHECK(found.unattributed.ns == doctest::Approx(2e5));
+  CHECK(found.advice.starts_with("Without dependent arithmetic it saves at most 30 % of its time"));
+  CHECK(chains_in(with(busy(0.7, 0.4, 0.2))).share == doctest::Approx(0.3));
+  CHECK(chains_in(with(busy(0.3, 0.4, 0.8))).share == doctest::Approx(0.2));
+  CHECK(chains_in(with(busy(1.0, 0.4, 0.2))).state == CauseState::not_resolved);
+}
+
+TEST_CASE("chains: what feels other loads waits for loads") {
+  const KernelCauses found = with(busy(0.1, 0.1, 0.1, 1.25), 0.5);
+  CHECK(chains_in(found).state == CauseState::refused);
+  CHECK(chains_in(found).reason ==
+        "what is left waits for loads as well: beside others it takes 2.50 of its time");
+  REQUIRE(found.near_waits);
+  CHECK(found.near_waits->share == doctest::Approx(0.4));
+  CHECK(found.near_waits->share_interval.high == doctest::Approx(0.4));
+  CHECK(found.unattributed_share == 0.5);
+  CHECK(chains_in(with(busy(0.2, 0.2, 0.2, 1.15))).state == CauseState::found);
+  CHECK(chains_in(with(busy(0.2, 0.2, 0.2, 1.25))).state == CauseState::refused);
+  // It has its unit all of the time: other loads take its slots.
+  CHECK(chains_in(with(busy(0.95, 0.2, 0.2, 1.5))).state == CauseState::found);
+  CHECK(chains_in(with(busy(0.85, 0.2, 0.2, 1.5))).state == CauseState::refused);
+}
+
+TEST_CASE("chains: nothing is said where noise cannot tell") {
+  BareNoise beside = busy(0.2, 0.2, 0.2);
+  beside.refusal = "the device does not run noise and kernel at once";
+  CHECK(chains_in(with(beside)).reason == beside.refusal);
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    beside = busy(0.2, 0.2, 0.2);
+    beside.kinds.erase(beside.kinds.begin() + static_cast<std::ptrdiff_t>(kind));
+    CHECK(chains_in(with(beside)).reason == "not all launches for it were measured");
+  }
+  beside = busy(0.2, 0.2, 0.2);
+  beside.alone_ns = {};
+  CHECK(chains_in(with(beside)).reason == "not all launches for it were measured");
+  // Groups that have no place beside noise hide less.
+  beside = busy(0.2, 0.2, 0.2);
+  beside.groups = 76;
+  CHECK(chains_in(with(beside)).is_lower_bound);
+  CHECK(chains_in(with(beside)).reason == "at least: noise takes places of its groups");
+  for (const std::string_view hidden : {"memory", "barriers", "fences", "functions", "atomics"}) {
+    KernelCauses causes = alone(1e6);
+    causes.causes = {{.name = hidden, .title = hidden, .state = CauseState::refused}};
+    add_chains(busy(0.2, 0.2, 0.2), causes);
+    CHECK((chains_in(causes).state == CauseState::refused) == (hidden != "atomics"));
+  }
+  KernelCauses doubted = alone(1e6);
+  doubted.is_believed = false;
+  add_chains(busy(0.2, 0.2, 0.2), doubted);
+  CHECK(doubted.causes.empty());
+}
+
+TEST_CASE("chains: a simulated unit is free while all of its sub-groups wait for results") {
+  // Results are there after 4 cycles, and each of 4 sub-groups may have one instruction a cycle.
+  const auto waiting = [](std::size_t count, std::size_t sub_groups) {
+    const KernelCauses found = simulated(chains(count), sub_groups);
+    REQUIRE(found.causes.size() == 1);
+    CHECK_FALSE(found.near_waits);
+    return found.causes.front().share;
+  };
+  CHECK(waiting(1, 4) == doctest::Approx(0.75).epsilon(0.05));
+  CHECK(waiting(2, 4) == doctest::Approx(0.5).epsilon(0.08));
+  CHECK(waiting(8, 4) == doctest::Approx(0.0).epsilon(0.03));
+  CHECK(waiting(1, 8) == doctest::Approx(0.5).epsilon(0.08));
+  CHECK(waiting(1, 16) == doctest::Approx(0.0).epsilon(0.03));
+}
+
+TEST_CASE("chains: what waits for loads on a simulated unit is not taken for arithmetic") {
+  const auto chase = [](std::uint64_t base, std::uint64_t bytes) {
+    return steps(256, [=](std::uint64_t i) {
+      return simulator::load(1, {.base = base + i * 37 * line_bytes % bytes, .lane_step = 4}, {1});
+    });
+  };
+  for (const Program& each :
+       {chase(far_base, far_bytes), chase(near_base, line_bytes),
+        steps(256, [](auto) { return simulator::local_load(1, {.lane_step = 4}, {1}); })}) {
+    const KernelCauses found = simulated(each, 4);
+    REQUIRE(found.causes.size() == 1);
+    CHECK(found.causes.front().state == CauseState::refused);
+    REQUIRE(found.near_waits);
+    CHECK(found.near_waits->share > 0.9);
+  }
+}
+
+}  // namespace clprobe
