@@ -9,6 +9,7 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 #include <CL/cl_gl.h>
+#include <CL/cl_icd.h>
 
 #include <cstddef>
 #include <cstdint>
