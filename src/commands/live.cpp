@@ -35,8 +35,6 @@ namespace {
 
 using system::is_interrupted;
 
-constexpr std::chrono::duration<double> usual_time{60.0};
-
 /// Both sides from the command line to the exit code.
 class LiveComparison {
  public:
@@ -70,7 +68,7 @@ class LiveComparison {
     adopt_headlines(comparison, digests[1]);
     LiveTurns turns(comparison, sides_, options_.threshold, observer_);
     const bool are_there = sides_[0].backend != nullptr && sides_[1].backend != nullptr;
-    if (are_there) turns.take(options_.time_budget.value_or(usual_time));
+    if (are_there) turns.take(time_for_turns(options_.time_budget, spent()));
     conclude_runs();
     digests = update(std::move(digests));
     const bool is_repeatable = sides_[0].target.machine && sides_[1].target.machine;
@@ -144,6 +142,10 @@ class LiveComparison {
     if (runs_file_) write_runs();
   }
 
+  [[nodiscard]] std::chrono::duration<double> spent() const {
+    return std::chrono::steady_clock::now() - began_;
+  }
+
   [[nodiscard]] bool has_failed() const {
     for (const Side& side : sides_) {
       if (side.backend == nullptr) return true;
@@ -161,6 +163,7 @@ class LiveComparison {
 
   const cli::Options& options_;
   const std::vector<std::string>& arguments_;
+  std::chrono::steady_clock::time_point began_{std::chrono::steady_clock::now()};
   Results results_;
   terminal::ProgressLine progress_{STDERR_FILENO};
   LiveObserver observer_{};

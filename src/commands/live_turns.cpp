@@ -38,6 +38,15 @@ double calibration_of(const DeviceInfo& device) {
 
 }  // namespace
 
+std::chrono::duration<double> time_for_turns(
+    const std::optional<std::chrono::duration<double>>& asked,
+    std::chrono::duration<double> spent) {
+  constexpr std::chrono::duration<double> min_time{20.0};
+  // The last round, and the end of both drivers, take some seconds more.
+  constexpr std::chrono::duration<double> usual_end{56.0};
+  return asked.value_or(std::max(min_time, usual_end - spent));
+}
+
 LiveTurns::LiveTurns(const Comparison& first, Sides& sides, double threshold,
                      const LiveObserver& observer)
     : first_(first), sides_(sides), threshold_(threshold), observer_(observer) {

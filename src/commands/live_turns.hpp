@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,11 @@
 #include "commands/live_sides.hpp"
 
 namespace clprobe::commands {
+
+/// How long both sides may take turns: as long as was asked for, or so that the whole comparison,
+/// of which the first looks took so long, ends within a minute; but 20 s at least.
+std::chrono::duration<double> time_for_turns(
+    const std::optional<std::chrono::duration<double>>& asked, std::chrono::duration<double> spent);
 
 /// Rounds of turns on the headlines that both sides have. Every sample goes into the sides' runs.
 class LiveTurns {
