@@ -57,6 +57,11 @@ bool counts_core_cycles(const DeviceInfo& device);
 /// Nothing when the point has no usable samples.
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device);
 
+/// The same by the best visits of a point, however it was timed and of whatever device: of work to
+/// whose time others can only add, whole launches, too. The least, or of more than 8 samples the
+/// least but one.
+std::optional<Estimate> estimate_of_best(const Point& point, const DeviceInfo& device);
+
 /// The time of one access in each sample, as `access_times_ns`, by visit; visits that have none are
 /// left out.
 Visits access_times_by_visit_ns(const Point& point, const DeviceInfo& device);

@@ -188,7 +188,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
     if (each.role == Role::remark || each.role == Role::advice) continue;
     // By itself, since the rule asks what of its interval two runs have in common.
     const Finding finding = without_disturbance(each);
-    const TimedBy& by = timers.of(finding.series);
+    const TimedBy by = timers.of(finding);
     const auto curve =
         std::find_if(compared.curves.begin(), compared.curves.end(),
                      [&](const ComparedCurve& other) { return other.series == finding.series; });

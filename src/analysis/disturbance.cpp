@@ -42,7 +42,9 @@ double factor_of(std::size_t parts, double span_s, bool is_shared) {
   if (is_shared && span_s < medium_s) return parts <= 2 ? short_factor_of_two : short_factor;
   if (parts <= 2) return factor_of_two;
   if (parts < enough_parts || span_s < medium_s) return factor_of_three;
-  return parts < part_count || span_s < long_s ? medium_factor : long_factor;
+  if (parts < part_count) return medium_factor;
+  const double longer = std::clamp((span_s - medium_s) / (long_s - medium_s), 0.0, 1.0);
+  return medium_factor + longer * (long_factor - medium_factor);
 }
 
 /// The logarithms of what was taken in each of five equal parts of the time between the first and
@@ -168,15 +170,15 @@ double max_disturbance(std::span<const Disturbance> disturbances) {
   return widest;
 }
 
-double typical_disturbance(std::span<const Disturbance> disturbances) {
+double typical_disturbance(std::span<const Disturbance> disturbances, bool is_rate) {
   double squares = 0.0;
-  int rates = 0;
+  int count = 0;
   for (const Disturbance& each : disturbances) {
-    if (!each.is_rate) continue;
+    if (each.is_rate != is_rate) continue;
     squares += each.half_width * each.half_width;
-    ++rates;
+    ++count;
   }
-  return rates == 0 ? max_disturbance(disturbances) : std::sqrt(squares / rates);
+  return count == 0 ? max_disturbance(disturbances) : std::sqrt(squares / count);
 }
 
 }  // namespace clprobe

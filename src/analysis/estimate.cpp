@@ -173,8 +173,23 @@ Estimate best_of_visits(const std::vector<double>& times, const Point& point,
 
 }  // namespace
 
+namespace {
+
+constexpr std::size_t few_samples = 8;
+
+Estimate least_of(const std::vector<double>& times) {
+  return up_to_median(*std::min_element(times.begin(), times.end()), times);
+}
+
+}  // namespace
+
+std::optional<Estimate> estimate_of_best(const Point& point, const DeviceInfo& device) {
+  const std::vector<double> times = access_times_ns(point, device);
+  if (times.empty()) return std::nullopt;
+  return times.size() <= few_samples ? least_of(times) : best_of_visits(times, point, device);
+}
+
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
-  constexpr std::size_t few = 8;
   const std::vector<double> times = access_times_ns(point, device);
   if (times.empty()) return std::nullopt;
   if (is_of_launches(point)) {
@@ -182,8 +197,8 @@ std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
     return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
   }
   Estimate result;
-  if (times.size() <= few) {
-    result = up_to_median(*std::min_element(times.begin(), times.end()), times);
+  if (times.size() <= few_samples) {
+    result = least_of(times);
   } else if (device.type == DeviceType::cpu) {
     result = best_of_visits(times, point, device);
   } else {

@@ -18,15 +18,27 @@ namespace clprobe {
 SeriesTimers::SeriesTimers(const ProbeResult& result, const DeviceInfo& device) {
   for (const Point& point : result.points) {
     const bool is_clock = timer_of(point, device) == Timer::clock;
-    TimedBy& own = by_series_[point.series];
-    (is_clock ? own.clock : own.launches) = true;
+    const std::optional<Estimate> time = estimate(point, device);
+    by_series_[point.series].push_back({time ? time->ns / ns_per_second : 0.0, is_clock});
     (is_clock ? all_.clock : all_.launches) = true;
   }
 }
 
-const TimedBy& SeriesTimers::of(std::string_view series) const {
-  const auto own = by_series_.find(series);
-  return own == by_series_.end() ? all_ : own->second;
+TimedBy SeriesTimers::of(const Finding& finding) const {
+  constexpr double near = 0.05;
+  const auto points = by_series_.find(finding.series);
+  const auto kind = by_series_.find(finding.series.substr(0, finding.series.find(' ')));
+  const auto own = points == by_series_.end() ? kind : points;
+  if (own == by_series_.end()) return all_;
+  TimedBy timed{.is_own = true};
+  TimedBy as_long{.is_own = true};
+  const double seconds = finding.unit == "seconds" ? finding.value.value_or(0.0) : 0.0;
+  for (const TimedPoint& each : own->second) {
+    (each.is_clock ? timed.clock : timed.launches) = true;
+    const bool is_near = std::fabs(each.seconds - seconds) <= near * seconds;
+    if (is_near) (each.is_clock ? as_long.clock : as_long.launches) = true;
+  }
+  return as_long.clock || as_long.launches ? as_long : timed;
 }
 
 namespace {
@@ -62,14 +74,29 @@ bool is_of_one_core(const ProbeResult& result, const TimedBy& timed) {
   return result.unit == Unit::seconds && !result.references.empty();
 }
 
+/// Whether it is many loads one after another, or much work between them: several times as long as
+/// the slowest reference that is a time.
+bool is_longer_than_a_load(double seconds, std::span<const Disturbance> disturbances) {
+  constexpr double several = 4.0;
+  double slowest = 0.0;
+  for (const Disturbance& each : disturbances) {
+    if (!each.is_rate) slowest = std::max(slowest, each.seconds);
+  }
+  return slowest > 0.0 && seconds > several * slowest;
+}
+
 /// What changed while the run lasted, of what a finding depends on: what is no core's time all
 /// units may have made together, as they make a rate.
-double changed_meanwhile(const Finding& finding, bool is_of_core, const DeviceInfo& device,
+double changed_meanwhile(const FoundTime& time, bool is_of_core,
                          std::span<const Disturbance> disturbances) {
-  if (const std::optional<FoundTime> time = time_in(finding, device)) {
-    if (!time->is_rate && !is_of_core) return typical_disturbance(disturbances);
-    return disturbance_at(disturbances, time->seconds, time->is_rate);
+  if (!is_of_core && !time.is_rate) return typical_disturbance(disturbances, true);
+  if (!time.is_rate && is_longer_than_a_load(time.seconds, disturbances)) {
+    return typical_disturbance(disturbances, false);
   }
+  return disturbance_at(disturbances, time.seconds, time.is_rate);
+}
+
+double changed_meanwhile(const Finding& finding, std::span<const Disturbance> disturbances) {
   if (!finding.value || !is_share(finding)) return 0.0;
   // A part p of a time grows with that part's own change d to p (1 + d) / (1 + p d): by p (1 - p)
   // d.
@@ -85,11 +112,9 @@ double changed_meanwhile(const Finding& finding, bool is_of_core, const DeviceIn
 /// What others did to a finding who had the share s of a CPU's cores all along, which no reference
 /// sees: work of all cores takes up to 1 / (1 - s) times as long. What one core took is that of a
 /// core which nobody disturbed.
-double disturbed_by_others(const Finding& finding, bool is_of_core, const ProbeResult& result,
-                           const DeviceInfo& device) {
+double disturbed_by_others(const FoundTime& time, bool is_of_core, const ProbeResult& result) {
   constexpr double max_share = 0.95;
-  const std::optional<FoundTime> time = time_in(finding, device);
-  if (!time || (is_of_core && !time->is_rate)) return 0.0;
+  if (is_of_core && !time.is_rate) return 0.0;
   return -std::log1p(-std::min(result.others_share, max_share));
 }
 
@@ -98,8 +123,12 @@ double disturbed_by_others(const Finding& finding, bool is_of_core, const ProbeR
 double disturbance_of(const Finding& finding, const ProbeResult& result, const TimedBy& timed,
                       const DeviceInfo& device, std::span<const Disturbance> disturbances) {
   const bool is_of_core = is_of_one_core(result, timed);
-  return std::max(changed_meanwhile(finding, is_of_core, device, disturbances),
-                  disturbed_by_others(finding, is_of_core, result, device));
+  std::optional<FoundTime> time = time_in(finding, device);
+  if (!time) return changed_meanwhile(finding, disturbances);
+  // How many bytes a core moves in the time that its clock told: no stream of all of them.
+  if (is_of_core && timed.is_own && result.unit == Unit::seconds) time->is_rate = false;
+  return std::max(changed_meanwhile(*time, is_of_core, disturbances),
+                  disturbed_by_others(*time, is_of_core, result));
 }
 
 namespace {
@@ -161,7 +190,7 @@ void hold_disturbance(Run& run) {
     for (Finding& finding : result.findings) {
       if (!is_widened(finding)) continue;
       finding.disturbance =
-          disturbance_of(finding, result, timers.of(finding.series), run.device, run.disturbances);
+          disturbance_of(finding, result, timers.of(finding), run.device, run.disturbances);
       move_ends(finding, finding.disturbance, 1.0);
     }
   }

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "clprobe/run.hpp"
 
@@ -15,18 +16,25 @@ namespace clprobe {
 struct TimedBy {
   bool clock{false};
   bool launches{false};
+  bool is_own{false};  ///< of points of the finding's own series
 };
 
-/// The same of each series of a result; of all of them for findings whose series has no points of
-/// its own.
+/// The same of each series of a result ("load-throughput", of findings also "load-throughput 4 B");
+/// of all of them for findings whose series has no points of its own.
 class SeriesTimers {
  public:
   SeriesTimers(const ProbeResult& result, const DeviceInfo& device);
 
-  [[nodiscard]] const TimedBy& of(std::string_view series) const;
+  /// Where both timed points of its series, that of those which took as long as the finding says.
+  [[nodiscard]] TimedBy of(const Finding& finding) const;
 
  private:
-  std::map<std::string, TimedBy, std::less<>> by_series_{};
+  struct TimedPoint {
+    double seconds{0.0};
+    bool is_clock{false};
+  };
+
+  std::map<std::string, std::vector<TimedPoint>, std::less<>> by_series_{};
   TimedBy all_{};
 };
 

@@ -217,7 +217,7 @@ void Measuring::Passes::visit_all(const std::vector<std::size_t>& order) {
     if (!progress_[index].done) expected.push_back(&result_.points[index]);
   }
   backend_.expect(probe_, expected);
-  for (const std::size_t index : order) {
+  for (const std::size_t index : with_repeats(result_.points, order)) {
     if (stopped()) return;
     if (!progress_[index].done) visit_and_look(index);
   }
@@ -332,7 +332,8 @@ void Measuring::Passes::judge(std::size_t index) {
   const auto found = estimate(point, backend_.device());
   const bool narrow = found && width_of_samples(point, *found, backend_.device()) <=
                                    budget_.relative_interval * found->ns;
-  const int min_visits = index < plan_.urgent ? plan_.min_urgent_visits : budget_.min_visits;
+  const int min_visits =
+      index < plan_.urgent ? plan_.min_urgent_visits : budget_.min_visits * visits_in_round(point);
   progress.done = narrow && progress.visits >= min_visits;
 }
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/visit_order.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <set>
 #include <string_view>
+
+#include "clprobe/visited_often.hpp"
 
 namespace clprobe {
 
@@ -23,6 +27,28 @@ std::vector<std::size_t> each_series_first(std::span<const Point> points,
   }
   first.insert(first.end(), rest.begin(), rest.end());
   return first;
+}
+
+int visits_in_round(const Point& point) {
+  constexpr std::int64_t max_visits = 16;  // a document may say anything
+  return static_cast<int>(
+      std::clamp(point.facts.integer_or(visited_often, 1), std::int64_t{1}, max_visits));
+}
+
+std::vector<std::size_t> with_repeats(std::span<const Point> points,
+                                      const std::vector<std::size_t>& order) {
+  // What is visited behind the first, second, ... of the order.
+  std::vector<std::vector<std::size_t>> behind(order.size());
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    const auto times = static_cast<std::size_t>(visits_in_round(points[order[place]]));
+    for (std::size_t time = 0; time < times; ++time) {
+      behind[(place + time * order.size() / times) % order.size()].push_back(order[place]);
+    }
+  }
+  std::vector<std::size_t> all;
+  for (const std::vector<std::size_t>& each : behind)
+    all.insert(all.end(), each.begin(), each.end());
+  return all;
 }
 
 }  // namespace clprobe

@@ -16,7 +16,7 @@ namespace {
 constexpr Bytes usual_cache = mebibytes(4);
 constexpr Bytes min_cache = kibibytes(256);
 // On a CPU what stays near one core, wherever the launches before have run.
-constexpr Bytes usual_cache_of_cpu = kibibytes(512);
+constexpr Bytes usual_cache_of_cpu = kibibytes(256);
 constexpr Bytes usual_memory = mebibytes(256);
 constexpr Bytes max_memory = mebibytes(512);
 // Drivers give whole pages.

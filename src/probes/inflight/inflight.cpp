@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "clprobe/visited_often.hpp"
 #include "probes/inflight/asked.hpp"
 #include "probes/inflight/buffers.hpp"
 #include "probes/inflight/card.hpp"
@@ -157,6 +158,8 @@ std::vector<std::pair<std::int64_t, int>> items_and_chains(const DeviceInfo& dev
 }
 
 void add_chains(const DeviceInfo& device, const Asked& asked, Plan& plan) {
+  // A curve is eight points, of which the first is the latency.
+  constexpr std::int64_t times_on_cpu = 2;
   for (const std::string& target : asked.targets) {
     Shape shape = shape_for(device, asked, target);
     shape.kind = Kind::chains;
@@ -169,6 +172,9 @@ void add_chains(const DeviceInfo& device, const Asked& asked, Plan& plan) {
       Point point;
       point.series = target + "-chains";
       write_shape(shape, point);
+      if (runs_items_in_turn(device) && asked.effort != Effort::quick) {
+        point.facts.set(visited_often, times_on_cpu);
+      }
       plan.points.push_back(std::move(point));
     }
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "clprobe/visited_often.hpp"
 #include "probes/inflight/test_points.hpp"
 
 namespace clprobe::inflight {
@@ -82,6 +83,17 @@ TEST_CASE("CPUs have no curves, and it is said why") {
   CHECK_FALSE(plan.findings.front().reason.empty());
   for (const Point& each : plan.points) {
     if (!is_loaded(each)) CHECK(Shape::of(each).work_items == 1);
+    CHECK(each.facts.integer_or(visited_often, 1) == (is_loaded(each) ? 1 : 2));
+    // What the second level of a CPU's core holds, where others have a part of it, too.
+    if (each.series == "cache-chains") CHECK(Shape::of(each).lines() * 64 == 256 << 10);
+  }
+  Request quick;
+  quick.effort = Effort::quick;
+  for (const Point& each : probe.plan(cpu(), quick).points) {
+    CHECK_FALSE(each.facts.find(visited_often) != nullptr);
+  }
+  for (const Point& each : probe.plan(gpu(), {}).points) {
+    CHECK_FALSE(each.facts.find(visited_often) != nullptr);
   }
 }
 

@@ -49,6 +49,39 @@ TEST_CASE("costs that do not depend on each other are found again, in GSI's name
   CHECK(pairs == 5);
 }
 
+TEST_CASE("a CPU takes what the best of a kernel's visits took, by launches, too") {
+  DeviceInfo cpu = gpu();
+  cpu.type = DeviceType::cpu;
+  for (const char* const name : {"dependency-chain", "uts"}) {
+    CAPTURE(name);
+    std::vector<Point> points = plan_of({name}, cpu).points;
+    // Two of three visits met others on the host.
+    for (Point& point : points) {
+      for (const double ns : {1500.0, 1000.0, 1400.0}) {
+        const std::size_t first = point.samples.size();
+        set_time(point, ns);
+        for (std::size_t i = first; i < point.samples.size(); ++i) {
+          point.samples[i].visit = first / 4;
+          if (timer_of(point, cpu) == Timer::clock) {
+            point.samples[i].ticks = 2 * *point.samples[i].event_ns;
+          }
+        }
+      }
+    }
+    const Findings by_cpu = analyse(cpu, points);
+    const Finding* const of_cpu = find(by_cpu, "time", name);
+    REQUIRE(of_cpu != nullptr);
+    CHECK(*of_cpu->value == doctest::Approx(1000e-9).scale(0));
+    CHECK(of_cpu->method == "best visits");
+    CHECK(*of_cpu->high > 1.3 * *of_cpu->value);
+    const Findings by_gpu = analyse(gpu(), points);
+    const Finding* const of_gpu = find(by_gpu, "time", name);
+    REQUIRE(of_gpu != nullptr);
+    CHECK(*of_gpu->value > 1001e-9);
+    CHECK(of_gpu->method != "best visits");
+  }
+}
+
 TEST_CASE("loads are told level by level, and what is left in issue and the unattributed") {
   std::vector<Point> points = plan_of({"latency-bound"}).points;
   for (Point& point : points) {

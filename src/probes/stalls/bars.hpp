@@ -24,6 +24,12 @@ inline constexpr std::string_view crowd_name = "crowd";
 /// 0: a point has as many groups as the kernel.
 std::int64_t crowd_of(const Point& point);
 
+/// Whether nothing is taken away from the kernel, or added to it, and no part of it is timed alone.
+bool is_whole_kernel(const Point& point);
+
+/// How a CPU's time of a kernel is found.
+inline constexpr std::string_view best_visits_method = "best visits";
+
 /// Whether noise speaks against the first cause: its label.
 inline constexpr std::string_view noise_verdict_name = "noise";
 inline constexpr std::string_view noise_agrees = "agree";

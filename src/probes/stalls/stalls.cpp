@@ -18,6 +18,7 @@
 #include "clprobe/device.hpp"
 #include "clprobe/probe.hpp"
 #include "clprobe/stacks.hpp"
+#include "clprobe/visited_often.hpp"
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/stalls/bars.hpp"
@@ -182,6 +183,12 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     memory.include(memory_of(*each, points));
     plan.points.insert(plan.points.end(), std::make_move_iterator(points.begin()),
                        std::make_move_iterator(points.end()));
+  }
+  if (runs_items_in_turn(device) && request.effort != Effort::quick) {
+    constexpr std::int64_t times = 3;
+    for (Point& point : plan.points) {
+      if (is_whole_kernel(point)) point.facts.set(visited_often, times);
+    }
   }
   plan.memory = Bytes{memory.total()};
   return plan;

@@ -151,6 +151,30 @@ TEST_CASE("of many visits the interval is of how far the best ones are from each
   CHECK_FALSE(estimate(few, cpu())->holds_visits);
 }
 
+TEST_CASE("whole launches can be asked for what their best visits say, of whatever device") {
+  Point point = visited({10000, 10100, 20000});
+  const double by_clock = estimate(point, cpu())->ns_interval.high / estimate(point, cpu())->ns;
+  for (Sample& sample : point.samples) {
+    sample.event_ns = *sample.ticks - 20;
+    sample.ticks.reset();
+  }
+  point.parameters.set("timer", std::string("event"));
+  DeviceInfo device = cpu();
+  for (const DeviceType type : {DeviceType::cpu, DeviceType::gpu}) {
+    device.type = type;
+    const auto best = estimate_of_best(point, device);
+    CHECK(best->ns == 10001.0);
+    CHECK(best->holds_visits);
+    CHECK(best->ns_interval.high / best->ns == doctest::Approx(by_clock));
+    CHECK(estimate(point, device)->ns == 10900.0);
+  }
+  point.samples.pop_back();
+  CHECK(estimate_of_best(point, device)->ns == 10000.0);
+  CHECK_FALSE(estimate_of_best(point, device)->holds_visits);
+  point.samples.clear();
+  CHECK_FALSE(estimate_of_best(point, device).has_value());
+}
+
 TEST_CASE("intervals of the best visit hold that of another run, of noise that only adds") {
   constexpr int pairs = 1000;
   std::mt19937_64 random(7);

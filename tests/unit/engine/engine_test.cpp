@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "clprobe/engine.hpp"
 #include "clprobe/expected_time.hpp"
+#include "clprobe/visited_often.hpp"
 
 #include <doctest/doctest.h>
 
@@ -124,6 +125,36 @@ TEST_CASE("a point with a narrow interval ends after the fewest visits, a wide o
   CHECK(visits_of(*find_point(result, 1)).size() == 3);
   CHECK(visits_of(*find_point(result, 2)).size() == 6);
   CHECK(visits_of(*find_point(result, 3)).size() == 3);
+}
+
+TEST_CASE("points that are to be visited often are so in each round, in parts of it") {
+  Probe probe = fake_probe();
+  probe.plan = [](const DeviceInfo& device, const Request& request) {
+    Plan plan = fake_plan(device, request);
+    plan.points[1].facts.set(visited_often, std::int64_t{3});
+    return plan;
+  };
+  FakeBackend backend(noisy());
+  const ProbeResult result = measure(probe, backend, request_of_points(7), ample_budget(), {});
+  const auto& visited = backend.visited();
+  REQUIRE(visited.size() == 9 * 5);
+  for (std::size_t round = 0; round < 5; ++round) {
+    const auto begin = visited.begin() + static_cast<std::ptrdiff_t>(round * 9);
+    CHECK(std::set<std::int64_t>(begin, begin + 9).size() == 7);
+    std::vector<std::ptrdiff_t> places;
+    for (auto at = begin; at != begin + 9; ++at) {
+      if (*at == 2) places.push_back(at - begin);
+    }
+    REQUIRE(places.size() == 3);
+    CHECK(places[1] - places[0] >= 2);
+    CHECK(places[2] - places[1] >= 2);
+  }
+  CHECK(visits_of(*find_point(result, 2)).size() == 15);
+  // And where its interval is narrow, so many times the fewest visits.
+  FakeBackend quiet(steady());
+  const ProbeResult narrow = measure(probe, quiet, request_of_points(7), ample_budget(), {});
+  CHECK(visits_of(*find_point(narrow, 2)).size() == 6);
+  CHECK(visits_of(*find_point(narrow, 1)).size() == 2);
 }
 
 TEST_CASE("a wider relative interval is met sooner") {
