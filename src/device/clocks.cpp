@@ -14,6 +14,7 @@
 
 #include "clprobe/device.hpp"
 #include "clprobe/statistics.hpp"
+#include "device/chain_length.hpp"
 
 namespace clprobe {
 namespace {
@@ -223,7 +224,12 @@ Line ticks_against_host(Session& session) {
 std::uint32_t calibration_length(Chain& chain, bool is_timed_by_gpu) {
   const double enough_ns = is_timed_by_gpu ? 5e6 : 2e7;
   std::uint32_t iterations = 256;
-  while (iterations < longest_chain && chain.elapsed_ns(chain.run(iterations)) < enough_ns) {
+  while (iterations < longest_chain) {
+    const double took_ns = chain.elapsed_ns(chain.run(iterations));
+    if (took_ns >= enough_ns) break;
+    const auto enough =
+        is_timed_by_gpu ? length_taking(enough_ns, iterations, took_ns) : std::nullopt;
+    if (enough) return std::min(longest_chain, *enough);
     iterations = std::min(longest_chain, iterations * 2);
   }
   return iterations;
