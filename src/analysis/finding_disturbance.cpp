@@ -12,14 +12,19 @@
 #include "clprobe/estimate.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
+#include "clprobe/visited_often.hpp"
 
 namespace clprobe {
 
 SeriesTimers::SeriesTimers(const ProbeResult& result, const DeviceInfo& device) {
   for (const Point& point : result.points) {
     const bool is_clock = timer_of(point, device) == Timer::clock;
-    const std::optional<Estimate> time = estimate(point, device);
-    by_series_[point.series].push_back({time ? time->ns / ns_per_second : 0.0, is_clock});
+    const bool is_often = point.facts.find(visited_often) != nullptr;
+    const std::optional<Estimate> time =
+        is_often ? estimate_of_best(point, device) : estimate(point, device);
+    by_series_[point.series].push_back({.seconds = time ? time->ns / ns_per_second : 0.0,
+                                        .is_clock = is_clock,
+                                        .is_best = time && is_often && time->holds_visits});
     (is_clock ? all_.clock : all_.launches) = true;
   }
 }
@@ -36,7 +41,9 @@ TimedBy SeriesTimers::of(const Finding& finding) const {
   for (const TimedPoint& each : own->second) {
     (each.is_clock ? timed.clock : timed.launches) = true;
     const bool is_near = std::fabs(each.seconds - seconds) <= near * seconds;
-    if (is_near) (each.is_clock ? as_long.clock : as_long.launches) = true;
+    if (!is_near) continue;
+    (each.is_clock ? as_long.clock : as_long.launches) = true;
+    as_long.is_best = as_long.is_best || each.is_best;
   }
   return as_long.clock || as_long.launches ? as_long : timed;
 }
@@ -127,7 +134,7 @@ double disturbance_of(const Finding& finding, const ProbeResult& result, const T
   if (!time) return changed_meanwhile(finding, disturbances);
   // How many bytes a core moves in the time that its clock told: no stream of all of them.
   if (is_of_core && timed.is_own && result.unit == Unit::seconds) time->is_rate = false;
-  return std::max(changed_meanwhile(*time, is_of_core, disturbances),
+  return std::max(changed_meanwhile(*time, is_of_core || timed.is_best, disturbances),
                   disturbed_by_others(*time, is_of_core, result));
 }
 

@@ -16,7 +16,8 @@ namespace clprobe {
 struct TimedBy {
   bool clock{false};
   bool launches{false};
-  bool is_own{false};  ///< of points of the finding's own series
+  bool is_own{false};   ///< of points of the finding's own series
+  bool is_best{false};  ///< by the best of a point's many visits, to which others only add
 };
 
 /// The same of each series of a result ("load-throughput", of findings also "load-throughput 4 B");
@@ -32,6 +33,7 @@ class SeriesTimers {
   struct TimedPoint {
     double seconds{0.0};
     bool is_clock{false};
+    bool is_best{false};
   };
 
   std::map<std::string, std::vector<TimedPoint>, std::less<>> by_series_{};

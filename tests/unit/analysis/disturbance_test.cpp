@@ -21,6 +21,7 @@
 #include "clprobe/scatter.hpp"
 #include "clprobe/stacks.hpp"
 #include "clprobe/statistics.hpp"
+#include "clprobe/visited_often.hpp"
 #include "rounds.hpp"
 
 namespace clprobe {
@@ -326,6 +327,37 @@ TEST_CASE("where a clock and launches timed a series, those points tell that too
   CHECK(disturbed(104.0) == doctest::Approx(long_factor * std::log(1.02)));
   CHECK(disturbed(106.0) == doctest::Approx(std::log(2.0)));
   CHECK(disturbed(205.0) == doctest::Approx(std::log(2.0)));
+}
+
+TEST_CASE("launches that are visited often are disturbed as times: others only add to the best") {
+  Run run = run_with({});
+  const auto core = moments_of(8.0, {1.0, 1.0, 1.02, 1.0, 1.0});
+  const auto rate = moments_of(8.0, {0.1, 0.1, 0.13, 0.1, 0.1});
+  run.results[0].references = {{ReferenceKind::core, "global", {}, core}};
+  run.references = {{ReferenceKind::memory, "read int", {}, rate, true}};
+  ProbeResult& stalls = run.results.emplace_back(ProbeResult{.probe = "stalls"});
+  Point point{.series = "uts"};
+  point.parameters.set("timer", std::string("event"));
+  for (std::uint64_t visit = 0; visit < 9; ++visit) {
+    point.samples.push_back({.accesses = 1, .event_ns = 100 + 10 * visit, .visit = visit});
+  }
+  Finding finding{.name = "time", .series = "uts"};
+  finding.unit = "seconds";
+  finding.value = 110e-9;  // the least but one
+  stalls.findings = {finding};
+  const auto disturbed = [&](bool is_often) {
+    stalls.points = {point};
+    if (is_often) stalls.points[0].facts.set(visited_often, std::int64_t{3});
+    return digest(run, "run").results.at(1).findings.at(0).disturbance;
+  };
+  CHECK(disturbed(true) == doctest::Approx(long_factor * std::log(1.02)));
+  CHECK(disturbed(false) == doctest::Approx(long_factor * std::log(1.3)));
+  // But others who had half of the cores all along took it from the best as well.
+  stalls.others_share = 0.5;
+  CHECK(disturbed(true) == doctest::Approx(std::log(2.0)));
+  stalls.others_share = 0.0;
+  point.samples.pop_back();  // eight samples are few
+  CHECK(disturbed(true) == doctest::Approx(long_factor * std::log(1.3)));
 }
 
 TEST_CASE("of what takes several times as long as a load nobody knows with which it goes") {
