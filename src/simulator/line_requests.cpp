@@ -31,19 +31,19 @@ std::uint64_t* MemorySystem::port_of(const Instruction& instruction, std::uint64
   return uses_l1 ? ports_.of_l1(line) : nullptr;
 }
 
-bool MemorySystem::send(std::uint64_t now, Unit& unit, const LineRequest& request) {
-  if (!ports_.exist()) return forward(now, unit, request);
-  std::uint64_t* const port = port_of(*unit.first().instruction, request.line);
-  if (!finds_free(port, now, unit) || !forward(now, unit, request)) return false;
+bool MemorySystem::send(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request) {
+  if (!ports_.exist()) return forward(now, unit, access, request);
+  std::uint64_t* const port = port_of(*access.instruction, request.line);
+  if (!finds_free(port, now, unit) || !forward(now, unit, access, request)) return false;
   if (port != nullptr) *port = now + 1;
   return true;
 }
 
-bool MemorySystem::forward(std::uint64_t now, Unit& unit, const LineRequest& request) {
-  Access& access = unit.first();
+bool MemorySystem::forward(std::uint64_t now, Unit& unit, Access& access,
+                           const LineRequest& request) {
   switch (access.instruction->operation) {
     case Operation::store:
-      return send_store(now, unit, request);
+      return send_store(now, unit, access, request);
     case Operation::atomic:
       note(access, far_.atomic(now, request.line), Level::l2);
       return true;
@@ -54,7 +54,7 @@ bool MemorySystem::forward(std::uint64_t now, Unit& unit, const LineRequest& req
       do_release(now, access);
       return true;
     default:
-      return send_load(now, unit, request);
+      return send_load(now, unit, access, request);
   }
 }
 
@@ -71,8 +71,8 @@ std::uint32_t MemorySystem::missing_of(const LineRequest& request, const Instruc
   return line == nullptr ? request.sectors : request.sectors & ~line->sectors;
 }
 
-bool MemorySystem::send_load(std::uint64_t now, Unit& unit, const LineRequest& request) {
-  Access& access = unit.first();
+bool MemorySystem::send_load(std::uint64_t now, Unit& unit, Access& access,
+                             const LineRequest& request) {
   const Instruction& instruction = *access.instruction;
   const Fills fills = filled_by(instruction);
   const bool is_remote = instruction.is_written_elsewhere && stores_.owns_lines();
@@ -87,7 +87,7 @@ bool MemorySystem::send_load(std::uint64_t now, Unit& unit, const LineRequest& r
   }
   PendingLine* const pending = is_sure_to_miss ? nullptr : table_.find(request.line);
   if (pending != nullptr) {
-    return merge(now, unit, *pending, missing, is_remote, fills);
+    return merge(now, unit, access, *pending, missing, is_remote, fills);
   }
   const bool needs_entry = table_.kind() != PendingKind::prt || !access.has_entry;
   if (needs_entry && table_.is_full()) {
@@ -104,13 +104,12 @@ bool MemorySystem::send_load(std::uint64_t now, Unit& unit, const LineRequest& r
   return true;
 }
 
-bool MemorySystem::merge(std::uint64_t now, Unit& unit, PendingLine& pending, std::uint32_t missing,
-                         bool is_remote, Fills fills) {
+bool MemorySystem::merge(std::uint64_t now, Unit& unit, Access& access, PendingLine& pending,
+                         std::uint32_t missing, bool is_remote, Fills fills) {
   if (!table_.can_merge(pending)) {
     wait_for_entry(now, unit);
     return false;
   }
-  Access& access = unit.first();
   ++pending.requests;
   std::uint64_t ready = std::max(pending.ready, now + machine_.l1.latency_cycles);
   Level level = Level::l1_coalescing;
@@ -125,8 +124,9 @@ bool MemorySystem::merge(std::uint64_t now, Unit& unit, PendingLine& pending, st
   return true;
 }
 
-bool MemorySystem::send_store(std::uint64_t now, Unit& unit, const LineRequest& request) {
-  const auto full_until = stores_.take(now, request, *unit.first().instruction);
+bool MemorySystem::send_store(std::uint64_t now, Unit& unit, const Access& access,
+                              const LineRequest& request) {
+  const auto full_until = stores_.take(now, request, *access.instruction);
   if (!full_until) return true;
   unit.blocked = cause::full_store_buffer;
   unit.next_action = *full_until;

@@ -205,13 +205,13 @@ void MemorySystem::send_lines(std::uint64_t now, Unit& unit) {
   unit.blocked = 0;
   for (std::uint64_t k = 0; k < machine_.load_store.lines_per_interval; ++k) {
     if (access.next == access.requests.size()) break;
-    if (!send(now, unit, access.requests[access.next])) return;
+    if (!send(now, unit, access, access.requests[access.next])) return;
     ++access.next;
   }
   unit.next_action = now + machine_.load_store.interval_cycles;
   if (access.next == access.requests.size()) {
     finish(access);
-  } else if (foresees_full_table(now, unit)) {
+  } else if (foresees_full_table(now, access)) {
     wait_for_entry(unit.next_action, unit);
     // Nothing that was asked for brings the line, and nobody asks for it without an entry. (Of a
     // line of which other sectors are there, a search would make it the most recently used.)
@@ -222,13 +222,12 @@ void MemorySystem::send_lines(std::uint64_t now, Unit& unit) {
 
 /// Whether it is clear by now that the next request will find no entry in the next cycle, so that
 /// nobody has to try it. Not where that is told to somebody, who wants to know of each cycle.
-bool MemorySystem::foresees_full_table(std::uint64_t now, Unit& unit) {
+bool MemorySystem::foresees_full_table(std::uint64_t now, const Access& access) {
   if (is_watched_ || !table_.is_full() || machine_.load_store.interval_cycles != 1) return false;
   // Nor where an answer comes by then, with which it is tried anyway.
   if (table_.next_answer() <= now + 1) return false;
   // Who else could ask for the same line until then.
   if (units_.size() > 1 || copies_.next_event() != never) return false;
-  Access& access = unit.first();
   if (access.instruction->operation != Operation::load || access.has_entry) return false;
   const LineRequest& request = access.requests[access.next];
   const std::uint64_t* const port =

@@ -138,15 +138,15 @@ class MemorySystem {
   void act(std::uint64_t now, Unit& unit);
   void leave_queue(std::uint64_t now, Unit& unit);
   void send_lines(std::uint64_t now, Unit& unit);
-  bool foresees_full_table(std::uint64_t now, Unit& unit);
+  bool foresees_full_table(std::uint64_t now, const Access& access);
   void finish(Access& access);
   static void wait_for_entry(std::uint64_t now, Unit& unit);
   /// Each returns false when the unit has to wait; then its next_action says until when.
-  bool send(std::uint64_t now, Unit& unit, const LineRequest& request);
-  bool send_load(std::uint64_t now, Unit& unit, const LineRequest& request);
-  bool send_store(std::uint64_t now, Unit& unit, const LineRequest& request);
-  bool merge(std::uint64_t now, Unit& unit, PendingLine& pending, std::uint32_t missing,
-             bool is_remote, Fills fills);
+  bool send(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
+  bool send_load(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
+  bool send_store(std::uint64_t now, Unit& unit, const Access& access, const LineRequest& request);
+  bool merge(std::uint64_t now, Unit& unit, Access& access, PendingLine& pending,
+             std::uint32_t missing, bool is_remote, Fills fills);
   /// Waits where the port is taken. True where it is free, or where there is none.
   static bool finds_free(const std::uint64_t* port, std::uint64_t now, Unit& unit);
   /// The port that a line of this instruction goes through; null for what needs none.
@@ -155,7 +155,7 @@ class MemorySystem {
   /// The sectors that the near memory does not have.
   std::uint32_t missing_of(const LineRequest& request, const Instruction& instruction);
   void act_locally(std::uint64_t now, Unit& unit);
-  bool forward(std::uint64_t now, Unit& unit, const LineRequest& request);
+  bool forward(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   void note(Access& access, std::uint64_t ready, Level level);
   [[nodiscard]] bool owns(const Lock& lock) const;
   void do_acquire(std::uint64_t now, const Access& access);

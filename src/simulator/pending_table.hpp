@@ -106,15 +106,18 @@ class Answers {
   Answers() : queue_(64) {}
 
   [[nodiscard]] std::uint64_t next() const { return next_; }
-  void push(Answer answer) {
-    answer.order = ++order_;
+  void push(const Answer& answer) {
+    ++order_;
     next_ = std::min(next_, answer.ready);
     if (first_ == end_ || queue_[(end_ - 1) & mask()].ready <= answer.ready) {
       if (end_ - first_ == queue_.size()) grow();
-      queue_[end_++ & mask()] = answer;
+      Answer& last = queue_[end_++ & mask()];
+      last = answer;
+      last.order = order_;
       return;
     }
     heap_.push_back(answer);
+    heap_.back().order = order_;
     std::push_heap(heap_.begin(), heap_.end());
   }
   /// There is one.
