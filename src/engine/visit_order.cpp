@@ -46,8 +46,9 @@ std::vector<std::size_t> with_repeats(std::span<const Point> points,
     }
   }
   std::vector<std::size_t> all;
-  for (const std::vector<std::size_t>& each : behind)
+  for (const std::vector<std::size_t>& each : behind) {
     all.insert(all.end(), each.begin(), each.end());
+  }
   return all;
 }
 
