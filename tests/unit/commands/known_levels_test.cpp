@@ -9,7 +9,7 @@ namespace clprobe::commands {
 namespace {
 
 const std::string results_folder = CLPROBE_RESULTS;
-const std::string h100_file = results_folder + "/nvidia/h100/580.159.04_2026-11-26.json";
+const std::string h100_file = results_folder + "/nvidia/h100/580.159.04_2026-11-27.json";
 
 cli::Options with_levels_of(const std::string& path) {
   cli::Options options;

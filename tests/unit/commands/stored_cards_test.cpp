@@ -69,7 +69,7 @@ TEST_CASE("the card of every stored run is at most 14 lines of 80 columns, with 
 TEST_CASE("a run of all probes keeps up to seven levels of global memory on its card") {
   const std::filesystem::path folder(CLPROBE_RESULTS);
   for (const char* const path :
-       {"nvidia/h200/580.159.04_2026-11-26.json", "intel/xeon/pocl-5.0_2026-11-26.json"}) {
+       {"nvidia/h200/580.159.04_2026-11-26.json", "intel/xeon/pocl-5.0_2026-11-27.json"}) {
     CAPTURE(path);
     Run run = commands::read_runs((folder / path).string()).front();
     const auto latency =
