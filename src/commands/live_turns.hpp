@@ -46,6 +46,7 @@ class LiveTurns {
     std::vector<double> log_ratios{};   // of the values, one a round
     std::vector<double> baseline_ns{};  // logarithms
     std::size_t rounds{0};
+    std::chrono::duration<double> took{};  // the last of them
     bool is_settled{false};
     bool is_lost{false};
   };
