@@ -145,7 +145,7 @@ Work prepare(Replays& replays, const Point& point) {
     work.facts.set(padding_fact, static_cast<std::int64_t>(places->padding_bytes));
     work.facts.set(resident_fact, static_cast<std::int64_t>(places->resident_groups));
   }
-  work.run = [replay, shape, around](std::uint64_t) {
+  work.run = [replay, shape, around](std::uint64_t) mutable {
     const LaunchTimes times = around ? replay->run_bare(shape, *around) : replay->run(shape);
     Measurement measurement;
     measurement.sample.accesses = 1;
@@ -167,7 +167,9 @@ Preparer open(Session& session) {
   }
 }
 
-std::vector<KernelVariant> variants() { return {KernelVariant{}}; }
+std::vector<KernelVariant> variants() {
+  return {KernelVariant{}, KernelVariant{.options = "-DNOISE_WORDS=4096"}};
+}
 
 std::vector<KernelLoops> loops(const DeviceInfo&, const Point&) {
   return {{"kernel_flush", std::uint64_t{0}}};

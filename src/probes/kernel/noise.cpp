@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replays of what is left of a kernel, with all causes gone, while another kernel keeps one unit
 // busy: in a queue of its own, from before the replay to behind it. Sees OpenCL.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -16,11 +18,17 @@ namespace {
 // Two sub-groups for each of a unit's four schedulers: one alone leaves a unit idle now and then,
 // and more of them would take its turns from the kernel.
 constexpr std::uint64_t work_items = 256;
+// Of loads no more than keep the way to the second cache busy: each load of the kernel stands
+// behind some 200 lines, a hundred cycles or two. More would also be felt by a kernel that loads
+// a word in a thousand cycles.
+constexpr std::uint64_t loading_work_items = 64;
 // What each last cache of a GPU holds, and no first one does.
 constexpr std::uint64_t room_bytes = std::uint64_t{1} << 20U;
 // The kernel takes longer beside it, and is launched a while behind it.
-constexpr double times_of_kernel = 2.5;
-constexpr double head_start_ns = 300e3;
+constexpr double times_of_kernel = 3.0;
+constexpr double head_start_ns = 600e3;
+// Where that was too little, twice as much, so many times.
+constexpr int max_attempts = 4;
 
 /// As cl/kernel.cl has them.
 cl_uint kind_of(Beside beside) {
@@ -36,13 +44,6 @@ cl_uint kind_of(Beside beside) {
   }
 }
 
-/// When a launch was on the device.
-struct Span {
-  std::uint64_t begin{0};
-  std::uint64_t end{0};
-  [[nodiscard]] double ns() const { return static_cast<double>(end - begin); }
-};
-
 Span span_of(const cl::Event& event) {
   return {event.getProfilingInfo<CL_PROFILING_COMMAND_START>(),
           event.getProfilingInfo<CL_PROFILING_COMMAND_END>()};
@@ -57,7 +58,32 @@ void wait_for_start(const cl::Event& event) {
   }
 }
 
+double difference_us(std::uint64_t later, std::uint64_t earlier) {
+  return (static_cast<double>(later) - static_cast<double>(earlier)) / 1e3;
+}
+
 }  // namespace
+
+/// So much local memory that groups of noise alone would fill what groups of the kernel do.
+std::string Replay::noise_options() const {
+  constexpr std::uint64_t noise_groups = 8;  // of 256 work-items, on a compute unit
+  std::uint64_t bytes =
+      renamed_.kernel->getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(session_.device());
+  for (const bundle::Argument& each : bundle_.launch.arguments) {
+    if (each.kind == bundle::ArgumentKind::local) bytes += each.bytes;
+  }
+  if (bytes == 0) return {};
+  const auto known = entered_.resident_groups.begin();
+  const std::uint64_t resident = known == entered_.resident_groups.end() ? 0 : known->second;
+  const std::uint64_t at_once = std::max<std::uint64_t>(1, resident / noise_units());
+  const std::uint64_t words = bytes * at_once / noise_groups / sizeof(cl_uint);
+  const std::uint64_t most = session_.info().local_memory.count / sizeof(cl_uint);
+  return fmt::format("-DNOISE_WORDS={}", std::clamp<std::uint64_t>(words, 32, most));
+}
+
+std::uint64_t Replay::noise_units() const {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, session_.info().compute_units));
+}
 
 cl::Event Replay::launch_noise(Beside beside, std::uint32_t amount) {
   make_flushed();
@@ -66,17 +92,16 @@ cl::Event Replay::launch_noise(Beside beside, std::uint32_t amount) {
         cl::CommandQueue(session_.context(), session_.device(), CL_QUEUE_PROFILING_ENABLE);
   }
   const std::uint64_t words = std::min(flush_bytes_, room_bytes) / sizeof(cl_uint);
-  cl::Kernel kernel = session_.kernel("kernel.cl", "kernel_noise", "");
+  cl::Kernel kernel = session_.kernel("kernel.cl", "kernel_noise", noise_options());
   kernel.setArg(0, flushed_);
   kernel.setArg(1, kind_of(beside));
   kernel.setArg(2, static_cast<cl_uint>(std::bit_width(words) - 1));
   kernel.setArg(3, cl_uint{amount});
-  const auto units =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(1, session_.info().compute_units));
   const std::uint64_t local = std::min<std::uint64_t>(
-      work_items, kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device()));
+      beside == Beside::scattered ? loading_work_items : work_items,
+      kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device()));
   cl::Event event;
-  noise_queue_.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(units * local),
+  noise_queue_.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(noise_units() * local),
                                     cl::NDRange(local), nullptr, &event);
   noise_queue_.flush();
   return event;
@@ -115,14 +140,12 @@ BareNoiseAmount Replay::prepare_bare(const Shape& shape) {
   return {amount, noise_alone_ns(shape.beside, amount)};
 }
 
-LaunchTimes Replay::run_bare(const Shape& shape, const BareNoiseAmount& noise) {
-  restore();
-  launch_renamed(shape.setting);
-  const double alone_ns = noise_alone_ns(shape.beside, noise.amount);
+/// The kernel, launched behind noise that is begun.
+BareSpans Replay::launch_bare(const Shape& shape, std::uint32_t amount) {
   const prelude::NdRange range =
       prelude::encode(range_for_prelude(bundle_.launch.range), shape.setting);
   const cl::Kernel& kernel = shape.setting.without_functions ? *cheap_.kernel : *renamed_.kernel;
-  const cl::Event around = launch_noise(shape.beside, noise.amount);
+  const cl::Event around = launch_noise(shape.beside, amount);
   wait_for_start(around);
   cl::Event inside;
   session_.queue().enqueueNDRangeKernel(
@@ -131,17 +154,33 @@ LaunchTimes Replay::run_bare(const Shape& shape, const BareNoiseAmount& noise) {
   session_.queue().finish();
   noise_queue_.finish();
   check_guards();
-  const Span noise_span = span_of(around);
-  const Span kernel_span = span_of(inside);
-  const bool is_begun = noise_span.begin <= kernel_span.begin;
-  const bool is_felt = shape.beside == Beside::scattered && kernel_span.begin < noise_span.end;
-  if (!is_begun || !(is_felt || kernel_span.end <= noise_span.end)) {
-    throw Unsupported("the device does not run noise and kernel at once");
+  return {span_of(around), span_of(inside)};
+}
+
+LaunchTimes Replay::run_bare(const Shape& shape, BareNoiseAmount& noise) {
+  for (int attempt = 1;; ++attempt) {
+    restore();
+    launch_renamed(shape.setting);
+    noise.alone_ns = noise_alone_ns(shape.beside, noise.amount);
+    const BareSpans spans = launch_bare(shape, noise.amount);
+    const Span& kernel = spans.kernel;
+    const bool is_loads = shape.beside == Beside::scattered;
+    // Of loads it is enough to have felt them.
+    const std::uint64_t end = is_loads ? kernel.begin : kernel.end;
+    if (spans.noise.begin <= kernel.begin && end <= spans.noise.end) {
+      const double lost_ns = std::max(1.0, spans.noise.ns() - noise.alone_ns);
+      const double ns = is_loads ? kernel.ns() : lost_ns;
+      return {static_cast<std::uint64_t>(std::llround(ns)), kernel.end - kernel.begin};
+    }
+    if (attempt == max_attempts) {
+      throw Unsupported(fmt::format(
+          "the device does not run noise and kernel at once: beside noise of {:.0f} us it begins "
+          "{:.0f} us behind that, and ends {:.0f} us behind it",
+          spans.noise.ns() / 1e3, difference_us(kernel.begin, spans.noise.begin),
+          difference_us(kernel.end, spans.noise.end)));
+    }
+    noise.amount *= 2;
   }
-  const double lost_ns = noise_span.ns() - alone_ns;
-  const double ns = shape.beside == Beside::scattered ? kernel_span.ns() : std::max(1.0, lost_ns);
-  return {static_cast<std::uint64_t>(std::llround(ns)),
-          static_cast<std::uint64_t>(kernel_span.ns())};
 }
 
 }  // namespace clprobe::kernel

@@ -73,6 +73,17 @@ struct BareNoiseAmount {
   double alone_ns{0.0};
 };
 
+/// When a launch was on the device.
+struct Span {
+  std::uint64_t begin{0};
+  std::uint64_t end{0};
+  [[nodiscard]] double ns() const { return static_cast<double>(end - begin); }
+};
+struct BareSpans {
+  Span noise{};
+  Span kernel{};
+};
+
 /// What a compute unit has room for, seen by the kernel itself.
 struct Places {
   std::uint64_t padding_bytes{0};
@@ -103,9 +114,9 @@ class Replay {
   BareNoiseAmount prepare_bare(const Shape& shape);
 
   /// A replay while noise runs: what the noise took longer than by itself, which is the time for
-  /// which the kernel had the unit, and, beside loads, what the kernel took. Throws Unsupported
-  /// where the device runs one behind the other.
-  LaunchTimes run_bare(const Shape& shape, const BareNoiseAmount& noise);
+  /// which the kernel had the unit, and, beside loads, what the kernel took. `noise` becomes as
+  /// much as is enough. Throws Unsupported where the device runs one behind the other.
+  LaunchTimes run_bare(const Shape& shape, BareNoiseAmount& noise);
 
   /// Once more, from the same objects.
   LaunchTimes run(const Shape& shape);
@@ -151,6 +162,9 @@ class Replay {
   [[nodiscard]] EntryLaunch noise_launch(Beside beside, std::uint32_t amount, bool is_alone);
   [[nodiscard]] NoiseAmount amount_of(Beside beside, std::uint64_t percent) const;
   [[nodiscard]] std::uint64_t noise_padding_bytes() const;
+  [[nodiscard]] std::string noise_options() const;
+  [[nodiscard]] std::uint64_t noise_units() const;
+  BareSpans launch_bare(const Shape& shape, std::uint32_t amount);
   cl::Event launch_noise(Beside beside, std::uint32_t amount);
   double noise_alone_ns(Beside beside, std::uint32_t amount);
   std::uint32_t amount_of_noise(Beside beside, double kernel_ns);
