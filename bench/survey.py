@@ -5,13 +5,15 @@
     bench/survey.py build/release/clprobe build/test/clprobe_surveyed [--rounds N]
 
 The program is one of clprobe's tests: it launches a kernel some number of times, waits after each hundred,
-and says how long that took. It does so in 40 blocks, of which every other one calls the driver past the
-loader, and so past the survey: device and host are as awake, and as busy, for both. Each pair of blocks has
-a size of its own, which is another row of the survey with its own first launches that are timed. What a
-pair's blocks differ by without a survey (the loader) is taken away: in each round the program runs by
-itself and under the survey. The table has the median of all rounds with an interval that holds it in nine
-series of ten, whether a block is at most 5 % slower (open: the interval has that in it), and the ratio of
-the whole program's times, from its start to its end: clprobe's own start and end are in that.
+and says how long that took. It does so in 40 blocks, of which each fourth one calls the driver past the
+loader, and so past the survey: device and host are as awake, and as busy, for it as for the blocks before
+and behind it. Each block has a size of its own, which is another row of the survey with its own first
+launches that are timed. (Others are timed by how long the program runs, in which the blocks past the loader
+count: by a third more than in a program without these.) What blocks differ by without a survey, the
+loader's part, is taken away: in each round the program runs by itself and under the survey. The table has
+the median of all rounds with an interval that holds it in nine series of ten, whether a block is at most
+5 % slower (open: the interval has that in it), and the ratio of the whole program's times, from its start
+to its end: clprobe's own start and end are in that.
 """
 
 import argparse
@@ -52,9 +54,9 @@ def verdict_of(low: float, high: float) -> str:
 
 
 def ratio_of(seconds: list[float]) -> float:
-    """Of blocks through the loader to those past it, which come as A B B A."""
+    """Of blocks through the loader to those past it: the second of four, between two of the others."""
     fours = zip(*(seconds[k::4] for k in range(4)))
-    return statistics.median(ratio for a, b, c, d in fours for ratio in (a / b, d / c))
+    return statistics.median((before + behind) / (2 * past) for before, past, behind, _ in fours)
 
 
 def row_of(series: tuple[int, int, int], clprobe: str, surveyed: str, rounds: int) -> str:

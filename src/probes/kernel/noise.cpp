@@ -15,9 +15,12 @@
 namespace clprobe::kernel {
 namespace {
 
-// Two sub-groups for each of a unit's four schedulers: one alone leaves a unit idle now and then,
-// and more of them would take its turns from the kernel.
-constexpr std::uint64_t work_items = 256;
+// One sub-group for each of a unit's four schedulers, or two: multiplications of floats are issued
+// in each cycle, which one does not manage. More would take the kernel's turns.
+constexpr std::uint64_t work_items = 128;
+constexpr std::uint64_t work_items_of_floats = 256;
+// So many leave no unit idle.
+constexpr std::uint64_t saturating_work_items = 1024;
 // Of loads no more than keep the way to the second cache busy: each load of the kernel stands
 // behind some 200 lines, a hundred cycles or two. More would also be felt by a kernel that loads
 // a word in a thousand cycles.
@@ -25,10 +28,10 @@ constexpr std::uint64_t loading_work_items = 64;
 // What each last cache of a GPU holds, and no first one does.
 constexpr std::uint64_t room_bytes = std::uint64_t{1} << 20U;
 // The kernel takes longer beside it, and is launched a while behind it.
-constexpr double times_of_kernel = 3.0;
+constexpr double times_of_kernel = 4.0;
 constexpr double head_start_ns = 600e3;
 // Where that was too little, twice as much, so many times.
-constexpr int max_attempts = 4;
+constexpr int max_attempts = 6;
 
 /// As cl/kernel.cl has them.
 cl_uint kind_of(Beside beside) {
@@ -47,6 +50,11 @@ cl_uint kind_of(Beside beside) {
 Span span_of(const cl::Event& event) {
   return {event.getProfilingInfo<CL_PROFILING_COMMAND_START>(),
           event.getProfilingInfo<CL_PROFILING_COMMAND_END>()};
+}
+
+std::uint64_t usual_items(Beside beside) {
+  if (beside == Beside::scattered) return loading_work_items;
+  return beside == Beside::arithmetic ? work_items_of_floats : work_items;
 }
 
 /// Until it runs, as far as the driver tells that; but not for long.
@@ -85,7 +93,7 @@ std::uint64_t Replay::noise_units() const {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(1, session_.info().compute_units));
 }
 
-cl::Event Replay::launch_noise(Beside beside, std::uint32_t amount) {
+cl::Event Replay::launch_noise(Beside beside, std::uint32_t amount, std::uint64_t local) {
   make_flushed();
   if (noise_queue_() == nullptr) {
     noise_queue_ =
@@ -97,9 +105,6 @@ cl::Event Replay::launch_noise(Beside beside, std::uint32_t amount) {
   kernel.setArg(1, kind_of(beside));
   kernel.setArg(2, static_cast<cl_uint>(std::bit_width(words) - 1));
   kernel.setArg(3, cl_uint{amount});
-  const std::uint64_t local = std::min<std::uint64_t>(
-      beside == Beside::scattered ? loading_work_items : work_items,
-      kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(session_.device()));
   cl::Event event;
   noise_queue_.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(noise_units() * local),
                                     cl::NDRange(local), nullptr, &event);
@@ -107,20 +112,35 @@ cl::Event Replay::launch_noise(Beside beside, std::uint32_t amount) {
   return event;
 }
 
-double Replay::noise_alone_ns(Beside beside, std::uint32_t amount) {
-  const cl::Event event = launch_noise(beside, amount);
+double Replay::noise_alone_ns(Beside beside, std::uint32_t amount, std::uint64_t local) {
+  const cl::Event event = launch_noise(beside, amount, local);
   event.wait();
   return span_of(event).ns();
+}
+
+/// Of the time of noise that is alone, the share in which it leaves its unit idle: by how much
+/// faster as much is done by as many as fill it.
+double Replay::idle_share(Beside beside, std::uint32_t amount) {
+  if (beside == Beside::scattered) return 0.0;
+  const std::uint64_t few = usual_items(beside);
+  const auto most = static_cast<std::uint64_t>(session_.info().max_work_group_size);
+  const std::uint64_t many = std::min(saturating_work_items, most);
+  if (many <= few) return 0.0;
+  noise_alone_ns(beside, 1, many);
+  const double few_ns = noise_alone_ns(beside, amount, few);
+  const double many_ns = noise_alone_ns(beside, amount, many);
+  const double filled_ns = many_ns * static_cast<double>(few) / static_cast<double>(many);
+  return std::clamp(1.0 - filled_ns / few_ns, 0.0, 1.0);
 }
 
 /// So much that it outlasts the kernel, which takes `kernel_ns`.
 std::uint32_t Replay::amount_of_noise(Beside beside, double kernel_ns) {
   const double wanted_ns = times_of_kernel * kernel_ns + head_start_ns;
   constexpr std::uint32_t max_amount = 1U << 28U;
-  noise_alone_ns(beside, 1);
+  noise_alone_ns(beside, 1, usual_items(beside));
   std::uint32_t amount = 256;
   for (; amount < max_amount; amount *= 2) {
-    const double ns = noise_alone_ns(beside, amount);
+    const double ns = noise_alone_ns(beside, amount, usual_items(beside));
     if (ns < wanted_ns / 4.0) continue;
     return static_cast<std::uint32_t>(std::ceil(amount * std::max(0.25, wanted_ns / ns)));
   }
@@ -137,7 +157,9 @@ BareNoiseAmount Replay::prepare_bare(const Shape& shape) {
     kernel_ns = turn == 0 ? ns : std::min(kernel_ns, ns);
   }
   const std::uint32_t amount = amount_of_noise(shape.beside, kernel_ns);
-  return {amount, noise_alone_ns(shape.beside, amount)};
+  return {.amount = amount,
+          .alone_ns = noise_alone_ns(shape.beside, amount, usual_items(shape.beside)),
+          .idle_share = idle_share(shape.beside, amount)};
 }
 
 /// The kernel, launched behind noise that is begun.
@@ -145,7 +167,7 @@ BareSpans Replay::launch_bare(const Shape& shape, std::uint32_t amount) {
   const prelude::NdRange range =
       prelude::encode(range_for_prelude(bundle_.launch.range), shape.setting);
   const cl::Kernel& kernel = shape.setting.without_functions ? *cheap_.kernel : *renamed_.kernel;
-  const cl::Event around = launch_noise(shape.beside, amount);
+  const cl::Event around = launch_noise(shape.beside, amount, usual_items(shape.beside));
   wait_for_start(around);
   cl::Event inside;
   session_.queue().enqueueNDRangeKernel(
@@ -161,15 +183,16 @@ LaunchTimes Replay::run_bare(const Shape& shape, BareNoiseAmount& noise) {
   for (int attempt = 1;; ++attempt) {
     restore();
     launch_renamed(shape.setting);
-    noise.alone_ns = noise_alone_ns(shape.beside, noise.amount);
+    noise.alone_ns = noise_alone_ns(shape.beside, noise.amount, usual_items(shape.beside));
     const BareSpans spans = launch_bare(shape, noise.amount);
     const Span& kernel = spans.kernel;
     const bool is_loads = shape.beside == Beside::scattered;
     // Of loads it is enough to have felt them.
     const std::uint64_t end = is_loads ? kernel.begin : kernel.end;
     if (spans.noise.begin <= kernel.begin && end <= spans.noise.end) {
-      const double lost_ns = std::max(1.0, spans.noise.ns() - noise.alone_ns);
-      const double ns = is_loads ? kernel.ns() : lost_ns;
+      // What the kernel had of the unit it took from noise, or noise had left it.
+      const double lost_ns = spans.noise.ns() - noise.alone_ns + noise.idle_share * kernel.ns();
+      const double ns = is_loads ? kernel.ns() : std::max(1.0, lost_ns);
       return {static_cast<std::uint64_t>(std::llround(ns)), kernel.end - kernel.begin};
     }
     if (attempt == max_attempts) {

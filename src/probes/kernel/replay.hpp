@@ -71,6 +71,7 @@ struct NoiseAmount {
 struct BareNoiseAmount {
   std::uint32_t amount{0};
   double alone_ns{0.0};
+  double idle_share{0.0};  ///< of that, in which its unit does nothing
 };
 
 /// When a launch was on the device.
@@ -165,8 +166,9 @@ class Replay {
   [[nodiscard]] std::string noise_options() const;
   [[nodiscard]] std::uint64_t noise_units() const;
   BareSpans launch_bare(const Shape& shape, std::uint32_t amount);
-  cl::Event launch_noise(Beside beside, std::uint32_t amount);
-  double noise_alone_ns(Beside beside, std::uint32_t amount);
+  cl::Event launch_noise(Beside beside, std::uint32_t amount, std::uint64_t local);
+  double noise_alone_ns(Beside beside, std::uint32_t amount, std::uint64_t local);
+  double idle_share(Beside beside, std::uint32_t amount);
   std::uint32_t amount_of_noise(Beside beside, double kernel_ns);
   [[nodiscard]] std::uint64_t all_groups() const;
   std::uint64_t count_resident(std::uint64_t padding_bytes);
