@@ -33,10 +33,10 @@ double disturbance_at(std::span<const Disturbance> disturbances, double seconds,
 /// By how much the most disturbed reference was. 0 without one.
 double max_disturbance(std::span<const Disturbance> disturbances);
 
-/// By how much is disturbed what goes with rates, or with times, though nobody knows with which of
-/// them: by the root of their mean square. As the most disturbed of all where there is none of
-/// them.
-double typical_disturbance(std::span<const Disturbance> disturbances, bool is_rate);
+/// By how much a time is disturbed of what all units do together, though nobody knows with which of
+/// the rates it goes: by the root of their mean square. As the most disturbed of all where no
+/// reference is a rate.
+double typical_disturbance(std::span<const Disturbance> disturbances);
 
 /// The finding with the interval that it has by itself: what `hold_disturbance` added is taken off.
 Finding without_disturbance(const Finding& finding);

@@ -170,15 +170,15 @@ double max_disturbance(std::span<const Disturbance> disturbances) {
   return widest;
 }
 
-double typical_disturbance(std::span<const Disturbance> disturbances, bool is_rate) {
+double typical_disturbance(std::span<const Disturbance> disturbances) {
   double squares = 0.0;
-  int count = 0;
+  int rates = 0;
   for (const Disturbance& each : disturbances) {
-    if (each.is_rate != is_rate) continue;
+    if (!each.is_rate) continue;
     squares += each.half_width * each.half_width;
-    ++count;
+    ++rates;
   }
-  return count == 0 ? max_disturbance(disturbances) : std::sqrt(squares / count);
+  return rates == 0 ? max_disturbance(disturbances) : std::sqrt(squares / rates);
 }
 
 }  // namespace clprobe

@@ -81,25 +81,11 @@ bool is_of_one_core(const ProbeResult& result, const TimedBy& timed) {
   return result.unit == Unit::seconds && !result.references.empty();
 }
 
-/// Whether it is many loads one after another, or much work between them: several times as long as
-/// the slowest reference that is a time.
-bool is_longer_than_a_load(double seconds, std::span<const Disturbance> disturbances) {
-  constexpr double several = 4.0;
-  double slowest = 0.0;
-  for (const Disturbance& each : disturbances) {
-    if (!each.is_rate) slowest = std::max(slowest, each.seconds);
-  }
-  return slowest > 0.0 && seconds > several * slowest;
-}
-
 /// What changed while the run lasted, of what a finding depends on: what is no core's time all
 /// units may have made together, as they make a rate.
 double changed_meanwhile(const FoundTime& time, bool is_of_core,
                          std::span<const Disturbance> disturbances) {
-  if (!is_of_core && !time.is_rate) return typical_disturbance(disturbances, true);
-  if (!time.is_rate && is_longer_than_a_load(time.seconds, disturbances)) {
-    return typical_disturbance(disturbances, false);
-  }
+  if (!is_of_core && !time.is_rate) return typical_disturbance(disturbances);
   return disturbance_at(disturbances, time.seconds, time.is_rate);
 }
 

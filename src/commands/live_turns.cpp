@@ -162,8 +162,8 @@ void LiveTurns::take(std::chrono::duration<double> time) {
   const auto spent = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin);
   };
-  // A busy host laid out both sides' gigabytes for 16 s beyond the end: a round that took as long as
-  // is left is not begun again.
+  // A busy host laid out both sides' gigabytes for 16 s beyond the end: a round that took as long
+  // as is left is not begun again.
   const auto may_take = [&](const Headline& headline) {
     const bool is_open = !headline.is_settled && !headline.is_lost;
     return is_open && spent() + headline.took < time && !observer_.cancelled();
