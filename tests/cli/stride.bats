@@ -96,13 +96,13 @@ small=(--elements 64K --grid 64 --work-group 8 --quick --time-budget 60s)
 }
 
 @test "a launch that moves the whole buffer, on a processor as well" {
-  clprobe stride --elements 2^22 --grid 64 --type int --vector 1 --operation copy --launch whole \
+  clprobe stride --elements 2^22 --grid 64 --type int --vector 1 --operation copy --per-launch whole \
     --time-budget 20s --quick --json
   [ "$status" -eq 0 ]
   json_says '[.results[0].points[] | select(.failure)] == []'
   # Both directions.
   json_says '[.results[0].points[].samples[].accesses] | unique == [2 * 4 * 4194304]'
-  json_says '[.results[0].points[].parameters.launch] | unique == ["whole"]'
+  json_says '[.results[0].points[].parameters.per_launch] | unique == ["whole"]'
 }
 
 @test "explain stride, and a plan without measuring" {

@@ -258,14 +258,14 @@ Work prepare(const std::shared_ptr<State>& state, const Point& point) {
   auto stream = std::make_shared<Stream>(state, point);
   const Shape& shape = stream->shape();
   Work work;
-  if (shape.launch && max_batches(device, shape) < shape.batches()) {
+  if (shape.per_launch && max_batches(device, shape) < shape.batches()) {
     throw Unsupported("the driver ends loops before a launch has moved the whole buffer");
   }
   const std::uint64_t bytes_of_batch = shape.unroll() * shape.grid * shape.element_bytes();
-  const std::uint64_t batches_of_iteration = shape.launch ? shape.batches() : 1;
+  const std::uint64_t batches_of_iteration = shape.per_launch ? shape.batches() : 1;
   work.accesses_per_iteration = bytes_of_batch * batches_of_iteration;
-  work.max_iterations = shape.launch ? 1 : max_batches(device, shape);
-  if (!shape.launch) {
+  work.max_iterations = shape.per_launch ? 1 : max_batches(device, shape);
+  if (!shape.per_launch) {
     work.iterations = runs_items_in_turn(device) ? enough_batches(*stream) : shape.batches();
   }
   const int huge = stream->memory().huge_page_percent;

@@ -53,8 +53,8 @@ struct Shape {
   Operation operation{Operation::read};
   BufferKind buffer{BufferKind::device};
   Timer timer{Timer::host};
-  std::optional<std::string>
-      launch{};  ///< "whole": each moves the whole buffer, however long it takes
+  /// "whole": each launch moves the whole buffer, however long it takes.
+  std::optional<std::string> per_launch{};
   /// A fact: the largest buffer of the plan, which all points share.
   std::uint64_t shared_buffer_bytes{0};
 
@@ -72,7 +72,7 @@ struct Shape {
     f.whole("grid", grid, from_1);
     f.whole("work_group", work_group, count_from_1);
     f.word("timer", timer);
-    f.text("launch", launch);
+    f.text("per_launch", per_launch);
     f.fact("buffer_bytes", shared_buffer_bytes);
   }
 

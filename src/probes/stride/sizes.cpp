@@ -79,7 +79,7 @@ Asked::Asked(const Request& request)
       operations(values_in(operation_words, request.own.words("operation"))),
       buffers(values_in(buffer_words, request.own.words("buffer"))),
       timer(from_word<Timer>(request.own.word("timer"))),
-      is_whole(request.own.word("launch") == "whole") {}
+      is_whole(request.own.word("per-launch") == "whole") {}
 
 std::string Kind::name() const {
   const std::string width = vector == 1 ? "" : fmt::to_string(vector);

@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 5> vector_choices{"1", "2", "4", "8", "16
 constexpr auto operation_choices = words_of_table(operation_words);
 constexpr auto buffer_choices = words_of_table(buffer_words);
 constexpr std::array<std::string_view, 2> timer_choices{"event", "host"};
-constexpr std::array<std::string_view, 2> launch_choices{"usual", "whole"};
+constexpr std::array<std::string_view, 2> per_launch_choices{"usual", "whole"};
 constexpr Option options[]{
     {.name = "elements",
      .value_name = "N",
@@ -82,14 +82,14 @@ constexpr Option options[]{
      .details = "What times a launch: its `event`, or the clock of the `host`. Default: events, "
                 "where the device's are true.",
      .value = Choice{timer_choices}},
-    {.name = "launch",
+    {.name = "per-launch",
      .value_name = "WORD",
      .summary = "what a launch moves",
      .details =
          "What a launch moves: the `whole` buffer, however long that takes, or as `usual` "
          "part of it, where a CPU or a launch of more than 100 ms needs no more. Needs events. "
          "Default: `usual`.",
-     .value = Choice{launch_choices}},
+     .value = Choice{per_launch_choices}},
 };
 
 constexpr FindingSpec findings[]{
@@ -165,7 +165,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       reason = "the device's event times are not true: choose --timer host";
     }
     if (asked.is_whole && timer != Timer::event && reason.empty()) {
-      reason = "the host's clock needs launches of two lengths: leave --launch out";
+      reason = "the host's clock needs launches of two lengths: leave --per-launch out";
     }
     const Dimensions size = choose_dimensions(device, asked, kinds, kind);
     if (reason.empty() && size.elements > largest / Bytes{kind.element_bytes()}) {
@@ -178,7 +178,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
     measured.push_back(kind);
     shapes.push_back(shape_for(kind, size, timer));
-    if (asked.is_whole) shapes.back().launch = "whole";
+    if (asked.is_whole) shapes.back().per_launch = "whole";
     buffer_bytes = std::max(buffer_bytes, shapes.back().buffer_bytes());
   }
   for (std::size_t i = 0; i < measured.size(); ++i) {

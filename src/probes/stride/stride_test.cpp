@@ -237,17 +237,17 @@ TEST_CASE("points name their parameters in this order, and are read back as they
 }
 
 TEST_CASE("launches of the whole buffer are asked for, and need events") {
-  const Request whole = asking({{"launch", Words{"whole"}}});
+  const Request whole = asking({{"per-launch", Words{"whole"}}});
   for (const Point& point : stride_probe().plan(cpu(), {}).points)
-    CHECK_FALSE(shape_at(point).launch);
+    CHECK_FALSE(shape_at(point).per_launch);
   for (const Point& point : stride_probe().plan(cpu(), whole).points) {
-    CHECK(point.parameters.text("launch") == "whole");
-    CHECK(shape_at(point).launch == "whole");
+    CHECK(point.parameters.text("per_launch") == "whole");
+    CHECK(shape_at(point).per_launch == "whole");
   }
-  const Plan by_host =
-      stride_probe().plan(cpu(), asking({{"launch", Words{"whole"}}, {"timer", Words{"host"}}}));
+  const Plan by_host = stride_probe().plan(
+      cpu(), asking({{"per-launch", Words{"whole"}}, {"timer", Words{"host"}}}));
   CHECK(by_host.points.empty());
-  CHECK(by_host.findings.front().reason.find("--launch") != std::string::npos);
+  CHECK(by_host.findings.front().reason.find("--per-launch") != std::string::npos);
 }
 
 TEST_CASE("events are not asked for where they are not true") {
