@@ -99,7 +99,7 @@ KernelCause cause_of(const BareNoise& noise, KernelCauses& causes) {
   if (!free || beside_ns == nullptr) return refused("not all launches for it were measured");
   const double alone_ns = typical_ns(noise.alone_ns);
   const double slowed = typical_ns(*beside_ns) / alone_ns;
-  const KernelCause cause = valued(*free, noise, causes);
+  KernelCause cause = valued(*free, noise, causes);
   if (free->ns < min_free * alone_ns || slowed <= max_slowed) return cause;
   causes.near_waits = {cause.share, cause.share_interval, bound_of(noise)};
   return refused(fmt::format(

@@ -142,8 +142,9 @@ class Answers {
   [[nodiscard]] std::size_t mask() const { return queue_.size() - 1; }
   void grow() {
     std::vector<Answer> larger(queue_.size() * 2);
-    for (std::size_t i = first_; i != end_; ++i)
+    for (std::size_t i = first_; i != end_; ++i) {
       larger[i & (larger.size() - 1)] = queue_[i & mask()];
+    }
     queue_ = std::move(larger);
   }
 

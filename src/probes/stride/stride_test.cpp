@@ -238,8 +238,9 @@ TEST_CASE("points name their parameters in this order, and are read back as they
 
 TEST_CASE("launches of the whole buffer are asked for, and need events") {
   const Request whole = asking({{"per-launch", Words{"whole"}}});
-  for (const Point& point : stride_probe().plan(cpu(), {}).points)
+  for (const Point& point : stride_probe().plan(cpu(), {}).points) {
     CHECK_FALSE(shape_at(point).per_launch);
+  }
   for (const Point& point : stride_probe().plan(cpu(), whole).points) {
     CHECK(point.parameters.text("per_launch") == "whole");
     CHECK(shape_at(point).per_launch == "whole");

@@ -117,10 +117,10 @@ TEST_CASE("Lashgar: a line of 128 bytes for each thread, and 1 to 4 loads have a
 TEST_CASE("Okamoto: one block, its clock behind a barrier and behind the accesses") {
   const Request request = asking({{"words", std::vector<std::string>{"8"}}},
                                  {"load-latency", "load-throughput", "store-throughput"});
-  for (const auto& [point, trace] : traces_of("banks", "gtx-780-ti", request)) {
-    CAPTURE(point.series);
-    CHECK(trace.groups.size() == 1);
-    for (const WarpProgram& program : trace.programs) check_clocks(program);
+  for (const auto& each : traces_of("banks", "gtx-780-ti", request)) {
+    CAPTURE(each.first.series);
+    CHECK(each.second.groups.size() == 1);
+    for (const WarpProgram& program : each.second.programs) check_clocks(program);
   }
 }
 
