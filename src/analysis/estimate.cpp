@@ -160,9 +160,15 @@ Estimate up_to_median(double ns, const std::vector<double>& times) {
   return {.ns = ns, .ns_interval = {ns, median(times)}};
 }
 
+// Of so few samples the least is taken, of whatever device.
+constexpr std::size_t few_samples = 8;
+
 /// Of noise that only adds.
 Estimate best_of_visits(const std::vector<double>& times, const Point& point,
                         const DeviceInfo& device) {
+  if (times.size() <= few_samples) {
+    return up_to_median(*std::min_element(times.begin(), times.end()), times);
+  }
   Estimate result = up_to_median(second_least(times), times);
   if (const std::optional<double> half = half_width_of_best(point, device)) {
     result.ns_interval = {result.ns * std::exp(-*half), result.ns * std::exp(*half)};
@@ -173,20 +179,10 @@ Estimate best_of_visits(const std::vector<double>& times, const Point& point,
 
 }  // namespace
 
-namespace {
-
-constexpr std::size_t few_samples = 8;
-
-Estimate least_of(const std::vector<double>& times) {
-  return up_to_median(*std::min_element(times.begin(), times.end()), times);
-}
-
-}  // namespace
-
 std::optional<Estimate> estimate_of_best(const Point& point, const DeviceInfo& device) {
   const std::vector<double> times = access_times_ns(point, device);
   if (times.empty()) return std::nullopt;
-  return times.size() <= few_samples ? least_of(times) : best_of_visits(times, point, device);
+  return best_of_visits(times, point, device);
 }
 
 std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
@@ -197,9 +193,7 @@ std::optional<Estimate> estimate(const Point& point, const DeviceInfo& device) {
     return Estimate{median(times), {quantile(times, 0.25), quantile(times, 0.75)}, {}};
   }
   Estimate result;
-  if (times.size() <= few_samples) {
-    result = least_of(times);
-  } else if (device.type == DeviceType::cpu) {
+  if (times.size() <= few_samples || device.type == DeviceType::cpu) {
     result = best_of_visits(times, point, device);
   } else {
     // A GPU's visits differ for reasons of its own, too: of ten chases through 34 MiB of an H200

@@ -52,7 +52,7 @@ std::string bound_of(const BareNoise& noise) {
 
 /// What of the kernel's time is free on the unit that it has most: that is the one that it uses.
 /// Nothing where not all units were asked for.
-std::optional<Cost> least_free(const BareNoise& noise) {
+std::optional<Cost> free_of_busiest(const BareNoise& noise) {
   std::optional<Cost> least;
   for (const std::string_view each : units) {
     const Visits* const lost_ns = find_kind(noise, each);
@@ -94,7 +94,7 @@ KernelCause cause_of(const BareNoise& noise, KernelCauses& causes) {
   if (const KernelCause* const hidden = find_hidden(causes)) {
     return refused(fmt::format("what is left has {} as well", hidden->title));
   }
-  const std::optional<Cost> free = least_free(noise);
+  const std::optional<Cost> free = free_of_busiest(noise);
   const Visits* const beside_ns = find_kind(noise, loads);
   if (!free || beside_ns == nullptr) return refused("not all launches for it were measured");
   const double alone_ns = typical_ns(noise.alone_ns);

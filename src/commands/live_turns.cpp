@@ -168,8 +168,8 @@ void LiveTurns::take(std::chrono::duration<double> time) {
     const bool is_open = !headline.is_settled && !headline.is_lost;
     return is_open && spent() + headline.took < time && !observer_.cancelled();
   };
-  for (bool is_any = true; is_any;) {
-    is_any = false;
+  const auto take_round = [&] {
+    bool is_any = false;
     for (Headline& headline : headlines_) {
       if (!may_take(headline)) continue;
       const auto before = spent();
@@ -178,7 +178,9 @@ void LiveTurns::take(std::chrono::duration<double> time) {
       is_any = true;
       report_progress(spent(), time);
     }
-    if (!is_any) break;
+    return is_any;
+  };
+  while (take_round()) {
     // The places that buffers have in memory are a part of what differs from run to run.
     for (const TurnSide& side : turn_sides_) side.backend->release();
     observer_.save();

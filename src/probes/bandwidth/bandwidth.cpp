@@ -17,6 +17,7 @@
 #include "probes/bandwidth/shape.hpp"
 #include "probes/shared/asked_sizes.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/launch_size.hpp"
 #include "probes/shared/wanted_series.hpp"
 
 namespace clprobe::bandwidth {
@@ -139,7 +140,7 @@ Bytes largest_set_of(const SeriesSpec& series, const DeviceInfo& device, const R
   Bytes largest = largest_set(device, request);
   // Its regions are one buffer.
   if (series.sharing == Sharing::unit) {
-    largest = largest / static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
+    largest = largest / units_of(device);
   }
   // What one unit of a GPU moves takes as many times as long: an H200's updates 1 GiB in 22 ms.
   if (series.is_one_unit && !runs_items_in_turn(device)) {

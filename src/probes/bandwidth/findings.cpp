@@ -18,6 +18,7 @@
 #include "probes/shared/fields.hpp"
 #include "probes/shared/finding.hpp"
 #include "probes/shared/first_level.hpp"
+#include "probes/shared/launch_size.hpp"
 
 namespace clprobe::bandwidth {
 namespace {
@@ -42,14 +43,10 @@ void set_rate(Finding& finding, const Level& level, double factor) {
 /// Files of other tools do not say how many there are.
 bool knows_units(const DeviceInfo& device) { return device.compute_units > 0; }
 
-double units_of(const DeviceInfo& device) {
-  return static_cast<double>(std::max<std::int64_t>(1, device.compute_units));
-}
-
 /// What a unit moves: in a cycle where the core's clock is known, else in a second.
 Finding unit_finding(const SeriesSpec& series, int number, const Level& level,
                      const DeviceInfo& device) {
-  const double units = series.is_one_unit ? 1.0 : units_of(device);
+  const double units = series.is_one_unit ? 1.0 : static_cast<double>(units_of(device));
   const bool in_cycles = counts_core_cycles(device) && device.clock.ticks_per_ns > 0.0;
   Finding finding =
       of_level("unit_bandwidth", series.name, number, in_cycles ? "bytes_per_cycle" : rate_unit);
@@ -236,7 +233,7 @@ void add_scaling(Findings& found, std::string_view series, const DeviceInfo& dev
   for (std::size_t i = 0; i < all.levels.size(); ++i) {
     if (!alone[i]) continue;
     const Level& level = all.levels[i];
-    const double units = units_of(device);
+    const auto units = static_cast<double>(units_of(device));
     Finding scaling = of_level("scaling", series, all.number(i), "share");
     scaling.method = "beside one unit";
     scaling.value = alone[i]->time / (level.latency * units);

@@ -32,10 +32,6 @@ constexpr std::uint64_t cpu_vector = 16;
 // A driver's threads take work-groups in batches; PoCL's first one takes a half of them and one.
 constexpr std::uint64_t cpu_reading_walks = 32;
 
-std::uint64_t units_of(const DeviceInfo& device) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
-}
-
 std::uint64_t largest_group_of(const DeviceInfo& device) {
   return std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(
       device.max_work_group_size, 1, static_cast<std::int64_t>(largest_group))));

@@ -12,6 +12,7 @@
 #include "probes/clock/shape.hpp"
 #include "probes/shared/card_parts.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/launch_size.hpp"
 #include "probes/shared/wanted_series.hpp"
 
 namespace clprobe::clock {
@@ -95,8 +96,7 @@ Bytes buffer_size(const DeviceInfo& device, const Request& request) {
 Bytes results_size(const DeviceInfo& device) {
   constexpr std::uint64_t items_of_unit = 2048;
   constexpr std::uint64_t bytes_of_item = 20;
-  return Bytes{items_of_unit * bytes_of_item} *
-         static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
+  return Bytes{items_of_unit * bytes_of_item} * units_of(device);
 }
 
 Plan plan(const DeviceInfo& device, const Request& request) {

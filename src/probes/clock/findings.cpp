@@ -12,6 +12,7 @@
 #include "clprobe/statistics.hpp"
 #include "probes/clock/shape.hpp"
 #include "probes/shared/finding.hpp"
+#include "probes/shared/launch_size.hpp"
 
 namespace clprobe::clock {
 namespace {
@@ -168,7 +169,7 @@ void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo&
     add_median(found, "operations", series, "operations_per_second", each_of(last, operations_at));
   }
   if (series.load == Load::arithmetic) {
-    const auto units = static_cast<double>(std::max<std::int64_t>(1, device.compute_units));
+    const auto units = static_cast<double>(units_of(device));
     const auto by_cycle = [units](const Moment& moment) {
       return operations_at(moment) / moment.hertz / units;
     };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/clock/shape.hpp"
+#include "probes/shared/launch_size.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,10 +17,6 @@ constexpr std::uint32_t cpu_rounds = 8;
 // 16,384 cycles: the two reads of the clock around them are nothing, and what interrupts a core
 // meets few of the chains.
 constexpr std::uint32_t cpu_links = 128;
-
-std::uint64_t units_of(const DeviceInfo& device) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
-}
 
 std::uint32_t word_at(std::uint32_t w) { return (0x7f4a7c15U * w + 0x42ef9505U) * w; }
 

@@ -305,15 +305,18 @@ std::int64_t sub_group_of(const DeviceInfo& device) {
   return device.sub_group_size > 1 ? device.sub_group_size : usual;
 }
 
+bool is_of_curve(const Point& point) {
+  return !is_chain(point) && !is_own_time(point) && !is_loaded(point) &&
+         point.series != overhead_series;
+}
+
 std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> points,
                                                       std::vector<std::string>& series) {
   std::vector<ThreadLatencyCurve> curves;
   const double overhead = overhead_of(points);
   for (const Point& point : points) {
     const std::vector<double> rounds = rounds_of(point);
-    const bool is_other = is_chain(point) || is_own_time(point) || is_loaded(point) ||
-                          point.series == overhead_series;
-    if (rounds.empty() || is_other) continue;
+    if (rounds.empty() || !is_of_curve(point)) continue;
     const Shape shape = Shape::of(point);
     const auto place = std::find(series.begin(), series.end(), point.series) - series.begin();
     if (place == static_cast<std::ptrdiff_t>(series.size())) {

@@ -17,6 +17,9 @@ inline constexpr std::string_view unit_series = "compute-unit";
 /// The series of work-groups without loads.
 inline constexpr std::string_view overhead_series = "overhead";
 
+/// Whether a point is of a Thread-Latency curve: of a whole group's rounds, with loads.
+bool is_of_curve(const Point& point);
+
 /// The Thread-Latency curves among the points, in the order of their first points; `series` gets
 /// their names.
 std::vector<ThreadLatencyCurve> thread_latency_curves(std::span<const Point> points,

@@ -96,25 +96,18 @@ struct Shape {
   [[nodiscard]] std::string options() const;
 };
 
-/// The fields of a point of chases side by side are read by its kind.
-struct Chains {
-  Shape shape{.kind = Kind::chains};
+/// The fields of a point are read by its kind, where that is no block.
+template <Kind kind>
+struct OfKind {
+  Shape shape{.kind = kind};
 
   template <typename Visitor>
   void visit(Visitor& fields) {
     shape.visit(fields);
   }
 };
-
-/// The same of one sub-group's time.
-struct OwnTime {
-  Shape shape{.kind = Kind::sub_group};
-
-  template <typename Visitor>
-  void visit(Visitor& fields) {
-    shape.visit(fields);
-  }
-};
+using Chains = OfKind<Kind::chains>;
+using OwnTime = OfKind<Kind::sub_group>;
 
 /// Whether a point is of chases side by side.
 bool is_chain(const Point& point);

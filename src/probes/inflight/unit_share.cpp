@@ -24,9 +24,7 @@ struct Rate {
 Rate rate_of_unit(const DeviceInfo& device, std::span<const Point> points) {
   Rate best;
   for (const Point& point : points) {
-    const bool is_other = is_chain(point) || is_own_time(point) || is_loaded(point) ||
-                          point.series == overhead_series;
-    if (is_other || !point.failure.empty()) continue;
+    if (!is_of_curve(point) || !point.failure.empty()) continue;
     const Shape shape = Shape::of(point);
     const std::optional<Estimate> time = estimate(point, device);
     if (shape.pattern.target != "memory" || !time || !(time->ns_interval.low > 0.0)) continue;

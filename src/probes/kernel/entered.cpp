@@ -10,6 +10,7 @@
 #include "probes/kernel/ranges.hpp"
 #include "probes/kernel/renaming.hpp"
 #include "probes/kernel/replay.hpp"
+#include "probes/shared/launch_size.hpp"
 
 namespace clprobe::kernel {
 namespace {
@@ -116,8 +117,7 @@ std::uint64_t Replay::count_resident(std::uint64_t padding_bytes) {
   // More than any compute unit holds. A CPU's thread takes several groups at a time.
   constexpr std::uint64_t groups_per_unit = 64;
   constexpr std::size_t at_once = prelude::entry_at_once_word;
-  const auto units =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(1, session_.info().compute_units));
+  const std::uint64_t units = units_of(session_.info());
   std::array<cl_uint, prelude::entry_room_words> words{};
   const cl::Buffer room(session_.context(), CL_MEM_READ_WRITE, sizeof(words));
   const EntryLaunch launch{.groups = units * groups_per_unit,

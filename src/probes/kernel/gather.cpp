@@ -12,6 +12,7 @@
 
 #include "clprobe/estimate.hpp"
 #include "probes/kernel/shape.hpp"
+#include "probes/shared/launch_size.hpp"
 
 namespace clprobe::kernel {
 namespace {
@@ -288,8 +289,7 @@ Gathered gather(const DeviceInfo& device, std::span<const Point> points, const s
   gathered.folding.buffer_bytes = number_in(facts, buffer_bytes_fact).value_or(0.0);
   gathered.folding.last_cache_bytes = number_in(facts, last_cache_fact);
   if (runs_items_in_turn(device)) {
-    gathered.folding.min_groups =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
+    gathered.folding.min_groups = units_of(device);
   }
   for (const Measured& each : all) {
     if (each.shape.text == Text::own) times.plain_ns = each.visits_ns;

@@ -116,12 +116,10 @@ Work prepare(Replays& replays, const Point& point) {
   if (shape.text == Text::renamed) replay->prepare_renamed(shape.setting);
   std::optional<Places> places;
   std::optional<NoiseAmount> noise;
-  std::optional<BareNoiseAmount> around;
   if (shape.text == Text::entered && shape.beside == Beside::nothing) {
     places = replay->prepare_entered(shape.padding_eighths);
   } else if (shape.text == Text::bare) {
-    around = replay->prepare_bare(shape);
-    noise = NoiseAmount{around->amount, around->alone_ns};
+    noise = replay->prepare_bare(shape);
   } else if (shape.text == Text::entered) {
     noise = replay->prepare_noise(shape.beside, shape.noise_percent);
   }
@@ -145,8 +143,9 @@ Work prepare(Replays& replays, const Point& point) {
     work.facts.set(padding_fact, static_cast<std::int64_t>(places->padding_bytes));
     work.facts.set(resident_fact, static_cast<std::int64_t>(places->resident_groups));
   }
-  work.run = [replay, shape, around](std::uint64_t) mutable {
-    const LaunchTimes times = around ? replay->run_bare(shape, *around) : replay->run(shape);
+  work.run = [replay, shape, noise](std::uint64_t) mutable {
+    const bool is_bare = shape.text == Text::bare;
+    const LaunchTimes times = is_bare ? replay->run_bare(shape, *noise) : replay->run(shape);
     Measurement measurement;
     measurement.sample.accesses = 1;
     measurement.sample.event_ns = times.event_ns;

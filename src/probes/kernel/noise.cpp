@@ -11,6 +11,7 @@
 #include "probes/kernel/ranges.hpp"
 #include "probes/kernel/renaming.hpp"
 #include "probes/kernel/replay.hpp"
+#include "probes/shared/launch_size.hpp"
 
 namespace clprobe::kernel {
 namespace {
@@ -83,14 +84,10 @@ std::string Replay::noise_options() const {
   if (bytes == 0) return {};
   const auto known = entered_.resident_groups.begin();
   const std::uint64_t resident = known == entered_.resident_groups.end() ? 0 : known->second;
-  const std::uint64_t at_once = std::max<std::uint64_t>(1, resident / noise_units());
+  const std::uint64_t at_once = std::max<std::uint64_t>(1, resident / units_of(session_.info()));
   const std::uint64_t words = bytes * at_once / noise_groups / sizeof(cl_uint);
   const std::uint64_t most = session_.info().local_memory.count / sizeof(cl_uint);
   return fmt::format("-DNOISE_WORDS={}", std::clamp<std::uint64_t>(words, 32, most));
-}
-
-std::uint64_t Replay::noise_units() const {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, session_.info().compute_units));
 }
 
 cl::Event Replay::launch_noise(Beside beside, std::uint32_t amount, std::uint64_t local) {
@@ -106,7 +103,8 @@ cl::Event Replay::launch_noise(Beside beside, std::uint32_t amount, std::uint64_
   kernel.setArg(2, static_cast<cl_uint>(std::bit_width(words) - 1));
   kernel.setArg(3, cl_uint{amount});
   cl::Event event;
-  noise_queue_.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(noise_units() * local),
+  noise_queue_.enqueueNDRangeKernel(kernel, cl::NullRange,
+                                    cl::NDRange(units_of(session_.info()) * local),
                                     cl::NDRange(local), nullptr, &event);
   noise_queue_.flush();
   return event;
@@ -147,7 +145,7 @@ std::uint32_t Replay::amount_of_noise(Beside beside, double kernel_ns) {
   throw Unsupported("noise of any amount takes no time");
 }
 
-BareNoiseAmount Replay::prepare_bare(const Shape& shape) {
+NoiseAmount Replay::prepare_bare(const Shape& shape) {
   prepare_renamed(shape.setting);
   double kernel_ns = 0.0;
   for (int turn = 0; turn < 3; ++turn) {
@@ -166,20 +164,20 @@ BareNoiseAmount Replay::prepare_bare(const Shape& shape) {
 BareSpans Replay::launch_bare(const Shape& shape, std::uint32_t amount) {
   const prelude::NdRange range =
       prelude::encode(range_for_prelude(bundle_.launch.range), shape.setting);
-  const cl::Kernel& kernel = shape.setting.without_functions ? *cheap_.kernel : *renamed_.kernel;
-  const cl::Event around = launch_noise(shape.beside, amount, usual_items(shape.beside));
-  wait_for_start(around);
+  const cl::Event noise = launch_noise(shape.beside, amount, usual_items(shape.beside));
+  wait_for_start(noise);
   cl::Event inside;
   session_.queue().enqueueNDRangeKernel(
-      kernel, sizes_of(range.offset, range.dimensions), sizes_of(range.global, range.dimensions),
-      any_sizes_of(range.local, range.dimensions), nullptr, &inside);
+      *built(shape.setting).kernel, sizes_of(range.offset, range.dimensions),
+      sizes_of(range.global, range.dimensions), any_sizes_of(range.local, range.dimensions),
+      nullptr, &inside);
   session_.queue().finish();
   noise_queue_.finish();
   check_guards();
-  return {span_of(around), span_of(inside)};
+  return {span_of(noise), span_of(inside)};
 }
 
-LaunchTimes Replay::run_bare(const Shape& shape, BareNoiseAmount& noise) {
+LaunchTimes Replay::run_bare(const Shape& shape, NoiseAmount& noise) {
   for (int attempt = 1;; ++attempt) {
     restore();
     launch_renamed(shape.setting);

@@ -151,10 +151,9 @@ LaunchTimes Replay::launch() {
 
 LaunchTimes Replay::launch_renamed(const prelude::Setting& setting) {
   const prelude::NdRange range = prelude::encode(range_for_prelude(bundle_.launch.range), setting);
-  cl::Kernel& kernel = setting.without_functions ? *cheap_.kernel : *renamed_.kernel;
-  const LaunchTimes times = session_.launch(kernel, sizes_of(range.global, range.dimensions),
-                                            any_sizes_of(range.local, range.dimensions),
-                                            sizes_of(range.offset, range.dimensions));
+  const LaunchTimes times = session_.launch(
+      *built(setting).kernel, sizes_of(range.global, range.dimensions),
+      any_sizes_of(range.local, range.dimensions), sizes_of(range.offset, range.dimensions));
   check_guards();
   return times;
 }

@@ -65,13 +65,7 @@ struct EntryLaunch {
 struct NoiseAmount {
   std::uint32_t amount{0};
   double alone_ns{0.0};
-};
-
-/// A kernel beside what is left of the program's: how much it does, and how long that takes alone.
-struct BareNoiseAmount {
-  std::uint32_t amount{0};
-  double alone_ns{0.0};
-  double idle_share{0.0};  ///< of that, in which its unit does nothing
+  double idle_share{0.0};  ///< of that, in which its unit does nothing; of another kernel's alone
 };
 
 /// When a launch was on the device.
@@ -112,12 +106,12 @@ class Replay {
 
   /// `prepare_renamed`, and how much noise of the shape's kind outlasts the kernel. Throws the
   /// same.
-  BareNoiseAmount prepare_bare(const Shape& shape);
+  NoiseAmount prepare_bare(const Shape& shape);
 
   /// A replay while noise runs: what the noise took longer than by itself, which is the time for
   /// which the kernel had the unit, and, beside loads, what the kernel took. `noise` becomes as
   /// much as is enough. Throws Unsupported where the device runs one behind the other.
-  LaunchTimes run_bare(const Shape& shape, BareNoiseAmount& noise);
+  LaunchTimes run_bare(const Shape& shape, NoiseAmount& noise);
 
   /// Once more, from the same objects.
   LaunchTimes run(const Shape& shape);
@@ -135,7 +129,7 @@ class Replay {
   [[nodiscard]] const KernelBuild& build(const Shape& shape) const {
     if (shape.text == Text::own) return build_;
     if (shape.text == Text::renamed || shape.text == Text::bare) {
-      return shape.setting.without_functions ? cheap_.build : renamed_.build;
+      return built(shape.setting).build;
     }
     return shape.beside == Beside::nothing ? entered_.build : noisy_.build;
   }
@@ -163,8 +157,11 @@ class Replay {
   [[nodiscard]] EntryLaunch noise_launch(Beside beside, std::uint32_t amount, bool is_alone);
   [[nodiscard]] NoiseAmount amount_of(Beside beside, std::uint64_t percent) const;
   [[nodiscard]] std::uint64_t noise_padding_bytes() const;
+  /// What was built for that setting.
+  [[nodiscard]] const Renamed& built(const prelude::Setting& setting) const {
+    return setting.without_functions ? cheap_ : renamed_;
+  }
   [[nodiscard]] std::string noise_options() const;
-  [[nodiscard]] std::uint64_t noise_units() const;
   BareSpans launch_bare(const Shape& shape, std::uint32_t amount);
   cl::Event launch_noise(Beside beside, std::uint32_t amount, std::uint64_t local);
   double noise_alone_ns(Beside beside, std::uint32_t amount, std::uint64_t local);

@@ -52,9 +52,7 @@ bool is_aged_by_layout(const DeviceInfo& device, const RingShape& shape, std::ui
   // the same thread wrote behind them has surely passed through the caches that hold them: others
   // may not share these.
   if (is_native_cpu(device)) {
-    const auto threads =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
-    return shape.nodes() / threads >= long_ring * hops;
+    return shape.nodes() / units_of(device) >= long_ring * hops;
   }
   // A GPU's work-items go through the ring side by side. Its nearest caches are empty when a kernel
   // begins, and the last one holds what was written last. What it reports may be the nearest.

@@ -7,8 +7,12 @@
 
 namespace clprobe {
 
+std::uint64_t units_of(const DeviceInfo& device) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
+}
+
 LaunchSize spread_over(const DeviceInfo& device, std::uint64_t places) {
-  const auto units = static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
+  const std::uint64_t units = units_of(device);
   if (runs_items_in_turn(device)) {
     // A CPU runs the items of a group one after another, so that a few per thread are enough; but
     // none may have more iterations than llvmpipe makes.

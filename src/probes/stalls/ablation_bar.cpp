@@ -93,15 +93,12 @@ const Point* whole_kernel(const Points& points) {
   return at == points.end() ? nullptr : *at;
 }
 
-/// What the kernel takes. A CPU's cores are shared with others, who only add to it; and two of a
-/// virtual machine's may be one for as long as a visit.
+/// What the kernel takes. Two cores of a virtual machine may be one for as long as a visit.
 Finding time_of(std::string_view bar, const Points& points, const DeviceInfo& device,
                 const Ablation& ablation) {
   const Point* const whole = whole_kernel(points);
-  if (whole != nullptr && runs_items_in_turn(device)) {
-    if (const auto best = estimate_of_best(*whole, device)) {
-      return time_finding(bar, best->ns, best->ns_interval, best_visits_method);
-    }
+  if (whole != nullptr) {
+    if (auto best = cpu_time_finding(bar, *whole, device)) return *std::move(best);
   }
   return time_finding(bar, ablation.none.ns, ablation.none.interval, "median of the faster half");
 }

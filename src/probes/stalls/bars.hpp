@@ -27,9 +27,6 @@ std::int64_t crowd_of(const Point& point);
 /// Whether nothing is taken away from the kernel, or added to it, and no part of it is timed alone.
 bool is_whole_kernel(const Point& point);
 
-/// How a CPU's time of a kernel is found.
-inline constexpr std::string_view best_visits_method = "best visits";
-
 /// Whether noise speaks against the first cause: its label.
 inline constexpr std::string_view noise_verdict_name = "noise";
 inline constexpr std::string_view noise_agrees = "agree";
@@ -41,6 +38,11 @@ inline constexpr std::string_view longest_tail_name = "longest_tail";
 /// The finding "time" of a bar.
 Finding time_finding(std::string_view bar, double ns, const Interval& interval,
                      std::string_view method);
+
+/// On a CPU, whose cores are shared with others, who only add to it: that of a point's best visits.
+/// Nothing on other devices, and of a point without samples.
+std::optional<Finding> cpu_time_finding(std::string_view bar, const Point& point,
+                                        const DeviceInfo& device);
 
 /// What each cause saves, what the causes do together, and what noise says of the first. A reason
 /// where points are missing or not of this version.

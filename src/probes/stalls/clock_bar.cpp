@@ -64,6 +64,14 @@ Finding time_finding(std::string_view bar, double ns, const Interval& interval,
   return time;
 }
 
+std::optional<Finding> cpu_time_finding(std::string_view bar, const Point& point,
+                                        const DeviceInfo& device) {
+  if (!runs_items_in_turn(device)) return std::nullopt;
+  const std::optional<Estimate> best = estimate_of_best(point, device);
+  if (!best) return std::nullopt;
+  return time_finding(bar, best->ns, best->ns_interval, "best visits");
+}
+
 std::optional<Estimate> phase_time(const Points& points, std::string_view phase,
                                    const DeviceInfo& device) {
   for (const Point* const point : points) {

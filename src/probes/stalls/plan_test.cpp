@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "clprobe/registry.hpp"
-#include "clprobe/visited_often.hpp"
 #include "probes/stalls/bars.hpp"
 #include "probes/stalls/case.hpp"
 #include "probes/stalls/cases/copy.hpp"
@@ -33,31 +32,6 @@ constexpr std::array mixes{&wait_for_one::memory_bound,      &wait_for_one::late
 
 wait_for_one::Arguments arguments_of(const wait_for_one::Mix& mix, const Point& point) {
   return wait_for_one::Arguments::of(mix, point);
-}
-
-TEST_CASE("of a CPU the kernels as they are are visited often, but for a first look") {
-  DeviceInfo cpu = gpu();
-  cpu.type = DeviceType::cpu;
-  const auto often = [](const DeviceInfo& device, Effort effort) {
-    Request request;
-    request.effort = effort;
-    std::map<std::string, int> found;
-    for (const Point& point : probe.plan(device, request).points) {
-      const auto times = point.facts.integer_or(visited_often, 1);
-      CHECK((times == 1 || times == 3));
-      CHECK((times == 1 || is_whole_kernel(point)));
-      if (times > 1) ++found[point.series];
-    }
-    return found;
-  };
-  const std::map<std::string, int> found = often(cpu, Effort::normal);
-  for (const char* const series : {"bank-conflicts", "implicit, async copy", "uts"}) {
-    CAPTURE(series);
-    REQUIRE(found.contains(series));
-    CHECK(found.at(series) == 1);
-  }
-  CHECK(often(cpu, Effort::quick).empty());
-  CHECK(often(gpu(), Effort::normal).empty());
 }
 
 TEST_CASE("every case has all sets of its causes once, and noise that begins with none") {

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "probes/shared/choices.hpp"
+#include "probes/shared/launch_size.hpp"
 
 namespace clprobe::stride {
 namespace {
@@ -27,10 +28,6 @@ constexpr std::uint64_t cpu_items_per_unit = 2048;
 // on a Xeon. (A driver's work for an item costs more than a narrow element.)
 constexpr std::uint64_t cpu_line_bytes = 64;
 constexpr std::uint64_t cpu_streams = 16;
-
-std::uint64_t units_of(const DeviceInfo& device) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(1, device.compute_units));
-}
 
 template <typename Value>
 std::vector<Value> asked_or(const std::vector<Value>& asked, Value otherwise) {

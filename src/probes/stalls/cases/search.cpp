@@ -125,10 +125,10 @@ void analyse(std::string_view bar, const Points& points, const DeviceInfo& devic
              std::vector<Finding>& findings) {
   for (const Point* const point : points) {
     if (!phase_of(*point).empty() || !point->failure.empty()) continue;
-    const bool is_best = runs_items_in_turn(device);
-    if (const auto time = is_best ? estimate_of_best(*point, device) : estimate(*point, device)) {
-      findings.push_back(
-          time_finding(bar, time->ns, time->ns_interval, is_best ? best_visits_method : "median"));
+    if (auto best = cpu_time_finding(bar, *point, device)) {
+      findings.push_back(*std::move(best));
+    } else if (const auto time = estimate(*point, device)) {
+      findings.push_back(time_finding(bar, time->ns, time->ns_interval, "median"));
     }
   }
   const auto all = phase_time(points, phase_all, device);
