@@ -50,8 +50,8 @@ class ComparePages(PageTest):
                 better = self.all(".verdicts .verdict.better")[0]
                 self.assertLess(better.rect["y"] + better.rect["height"], 740)  # of a small phone
                 words = [part.text for part in self.all(".verdicts")]
-                self.assertRegex(words[0], r"^worse\n.*slower")
-                self.assertRegex(words[1], r"^better\n.*faster")
+                self.assertRegex(words[0], r"(?s)^worse\n.*slower")
+                self.assertRegex(words[1], r"(?s)^better\n.*faster")
                 self.check_layout()
                 self.assertEqual(self.js(CONTRAST), [])
                 self.keep(f"compare-{width}-{scheme}")
