@@ -171,11 +171,10 @@ void State::note_foreign(cl_command_queue queue, cl_kernel kernel) noexcept {
   }
 }
 
-bool State::can_afford_time() {
-  const auto age = std::chrono::steady_clock::now() - *launched_;
-  const auto needed = timed_ * cost_of_time * part_for_times;
-  can_afford_all_ = 2 * needed < age;
-  return needed < age;
+double State::part_spent() const {
+  const std::chrono::duration<double> age = std::chrono::steady_clock::now() - *launched_;
+  const std::chrono::duration<double> allowed = age / part_for_times;
+  return static_cast<double>(timed_) * std::chrono::duration<double>(cost_of_time) / allowed;
 }
 
 std::optional<std::size_t> State::count_untimed(cl_command_queue queue, cl_kernel kernel,
@@ -190,7 +189,11 @@ std::optional<std::size_t> State::count_untimed(cl_command_queue queue, cl_kerne
     chance_ = chance_ * 1664525U + 1013904223U;
     if (!launched_ && timed_ > 0) launched_ = std::chrono::steady_clock::now();
     const bool is_drawn = can_afford_all_ || (chance_ >> 28U) == 0;
-    if (launched_ && is_drawn && can_afford_time()) return;
+    if (launched_ && is_drawn) {
+      const double spent = part_spent();
+      can_afford_all_ = spent < 0.5;
+      if (spent < 1.0) return;
+    }
     const std::size_t place =
         recorder.count_untimed(kernel, found->second.device, shape, always_timed);
     if (place == survey::Recorder::no_row) return;

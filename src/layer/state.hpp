@@ -91,7 +91,8 @@ class State {
  private:
   State() = default;
 
-  [[nodiscard]] bool can_afford_time();
+  /// What asking for times has cost, of what it may cost by now; behind the second launch.
+  [[nodiscard]] double part_spent() const;
   void start_thread();
   void watch() noexcept;
   void end() noexcept;

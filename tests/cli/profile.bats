@@ -68,7 +68,7 @@ all_timed() {
   clprobe profile --list -- "$CLPROBE_SURVEYED" many 20000 64
   [[ $output == *'estimated: '*' launches are taken for as long as the others of the row'* ]]
   # Of the last three hundred, behind a wait for the others, all can be afforded once that is seen.
-  unchanged many 400 1024 2000
+  unchanged many 400 1024 8000
   json_says '.launches == 400 and .timed >= 250'
   unchanged many 4 64
   json_says '.launches == 4 and .timed == 4 and .estimated == 0'

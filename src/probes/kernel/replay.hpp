@@ -12,6 +12,7 @@
 #include "clprobe/launch.hpp"
 #include "clprobe/prelude.hpp"
 #include "probes/kernel/shape.hpp"
+#include "probes/kernel/unit_noise.hpp"
 
 namespace clprobe::kernel {
 
@@ -68,12 +69,7 @@ struct NoiseAmount {
   double idle_share{0.0};  ///< of that, in which its unit does nothing; of another kernel's alone
 };
 
-/// When a launch was on the device.
-struct Span {
-  std::uint64_t begin{0};
-  std::uint64_t end{0};
-  [[nodiscard]] double ns() const { return static_cast<double>(end - begin); }
-};
+/// Noise, and the kernel beside it.
 struct BareSpans {
   Span noise{};
   Span kernel{};
@@ -163,10 +159,6 @@ class Replay {
   }
   [[nodiscard]] std::string noise_options() const;
   BareSpans launch_bare(const Shape& shape, std::uint32_t amount);
-  cl::Event launch_noise(Beside beside, std::uint32_t amount, std::uint64_t local);
-  double noise_alone_ns(Beside beside, std::uint32_t amount, std::uint64_t local);
-  double idle_share(Beside beside, std::uint32_t amount);
-  std::uint32_t amount_of_noise(Beside beside, double kernel_ns);
   [[nodiscard]] std::uint64_t all_groups() const;
   std::uint64_t count_resident(std::uint64_t padding_bytes);
   [[nodiscard]] std::uint64_t padding_bytes(std::uint64_t eighths) const;
@@ -204,8 +196,8 @@ class Replay {
   // What the objects hold behind the first launch. A hash of each would take less memory, and a
   // second for 250 MB each time that they are compared.
   std::vector<std::string> behind_{};
-  std::vector<bool> are_by_chance_{};  // whether the second launch left other bytes in them
-  cl::CommandQueue noise_queue_{};
+  std::vector<bool> are_by_chance_{};      // whether the second launch left other bytes in them
+  std::optional<UnitNoise> unit_noise_{};  // behind prepare_bare()
   cl::Buffer flushed_{};
   std::uint64_t flush_bytes_;
   Outcome outcome_{};
