@@ -58,8 +58,8 @@ struct LevelTexts {
 LevelTexts texts_of(const CardLevel& level);
 
 /// At most 14 lines on a page of 80 columns or more; on a narrower one twice as many.
-/// `has_warnings`: with what they are.
-void add_card(Page& page, const DeviceCard& card, bool has_warnings);
+/// `has_warnings`: with what they are. How many of its levels have no room there.
+std::size_t add_card(Page& page, const DeviceCard& card, bool has_warnings);
 
 /// The lines, and those of what is not done and not seen where there are any. Warnings are not
 /// among them: formats that are not short of lines say them in full.

@@ -188,7 +188,7 @@ void cut_notes(const Page& page, Levels& table) {
   }
 }
 
-/// How many lines it took.
+/// How many of them are shown.
 std::size_t add_levels(Page& page, const DeviceCard& card, std::size_t room) {
   if (card.levels.empty()) return 0;
   const std::vector<DeviceLevel> levels = shown_levels(card.levels, room);
@@ -200,7 +200,7 @@ std::size_t add_levels(Page& page, const DeviceCard& card, std::size_t room) {
     page.table(table.columns, table.rows, indent);
     break;
   }
-  return levels.size() + 1;
+  return levels.size();
 }
 
 /// The name, and what fits beside it: in a line, in as many as it takes, or cut to one.
@@ -263,7 +263,7 @@ Rest rest_of(const Page& page, const DeviceCard& card, bool has_warnings, std::s
 
 }  // namespace
 
-void add_card(Page& page, const DeviceCard& card, bool has_warnings) {
+std::size_t add_card(Page& page, const DeviceCard& card, bool has_warnings) {
   const std::size_t most = page.width() < usual_width ? 2 * max_lines : max_lines;
   const auto left = [&](std::size_t used) { return most > used ? most - used : 0; };
   const std::size_t header = card.levels.empty() ? 0 : 1;
@@ -271,7 +271,7 @@ void add_card(Page& page, const DeviceCard& card, bool has_warnings) {
   for (const std::vector<Span>& line : rest.title) page.line(line);
   const std::size_t levels = add_levels(page, card, left(rest.min_lines() + header));
   const int topic_width = topic_width_of(page, card);
-  fit(rest.entries, left(rest.title.size() + levels), page, topic_width);
+  fit(rest.entries, left(rest.title.size() + levels + header), page, topic_width);
   for (const CardEntry& entry : rest.entries) {
     std::string topic = entry.topic;
     for (std::size_t i = 0; i < entry.lines.size(); ++i) {
@@ -282,6 +282,7 @@ void add_card(Page& page, const DeviceCard& card, bool has_warnings) {
       topic.clear();
     }
   }
+  return card.levels.size() - levels;
 }
 
 }  // namespace clprobe::report

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "clprobe/report.hpp"
+#include "clprobe/units.hpp"
 #include "report/card.hpp"
 #include "report/device_text.hpp"
 #include "report/findings.hpp"
@@ -128,7 +129,7 @@ void choose(std::vector<Block>& blocks, std::size_t room) {
 }
 
 /// "stalls; charts of banks, inflight; rows of transfer".
-std::string left_out(const std::vector<Block>& blocks) {
+std::string left_out(const std::vector<Block>& blocks, std::size_t hidden_levels) {
   std::vector<std::string> whole;
   std::vector<std::string> pictures;
   std::vector<std::string> rows;
@@ -141,6 +142,7 @@ std::string left_out(const std::vector<Block>& blocks) {
     if (each.shown_rows < each.rows.size()) rows.push_back(each.name);
   }
   std::vector<std::string> parts;
+  if (hidden_levels > 0) parts.push_back(format_count(hidden_levels, "level"));
   if (!whole.empty()) parts.push_back(fmt::format("{}", fmt::join(whole, ", ")));
   if (!pictures.empty()) parts.push_back(fmt::format("charts of {}", fmt::join(pictures, ", ")));
   if (!rows.empty()) parts.push_back(fmt::format("rows of {}", fmt::join(rows, ", ")));
@@ -196,7 +198,8 @@ void add_result_heading(Page& page, const ProbeResult& result, std::string_view 
   page.line(spans);
 }
 
-void add_brief_blocks(Page& page, const Run& run, const TableStyle& style) {
+void add_brief_blocks(Page& page, const Run& run, const TableStyle& style,
+                      std::size_t hidden_levels) {
   constexpr std::size_t max_lines = 60;
   constexpr int usual_width = 80;
   const std::size_t most = page.width() < usual_width ? 2 * max_lines : max_lines;
@@ -211,8 +214,9 @@ void add_brief_blocks(Page& page, const Run& run, const TableStyle& style) {
     if (each.has_picture) page.append(each.picture);
     for (std::size_t i = 0; i < each.shown_rows; ++i) page.append(each.rows[i]);
   }
-  if (std::all_of(blocks.begin(), blocks.end(), is_all_shown)) return;
-  page.prose("not shown here: ", left_out(blocks) + " (`clprobe report FILE PROBE`)", Ink::faint);
+  if (hidden_levels == 0 && std::all_of(blocks.begin(), blocks.end(), is_all_shown)) return;
+  page.prose("not shown here: ", left_out(blocks, hidden_levels) + " (`clprobe report FILE PROBE`)",
+             Ink::faint);
 }
 
 }  // namespace clprobe::report

@@ -28,7 +28,8 @@ void add_result_heading(Page& page, const ProbeResult& result, std::string_view 
 
 /// A block for each result of the run, all of them and what the page has already at most 60 lines
 /// at 80 columns or more, twice that on narrower pages. Of what has no room the last line says how
-/// to see it.
-void add_brief_blocks(Page& page, const Run& run, const TableStyle& style);
+/// to see it, and of the card's levels, too.
+void add_brief_blocks(Page& page, const Run& run, const TableStyle& style,
+                      std::size_t hidden_levels);
 
 }  // namespace clprobe::report

@@ -85,7 +85,7 @@ void add_run(Page& page, const Run& run, const TableStyle& style, bool is_alone)
   const Form form = form_of(run, style);
   const bool has_blocks = is_alone || form == Form::whole;
   const bool is_short = form == Form::brief || !has_blocks;
-  add_card(page, card_of(run), is_short && style.advice);
+  const std::size_t hidden_levels = add_card(page, card_of(run), is_short && style.advice);
   if (form == Form::whole) {
     add_provenance(page, run);
   } else if (!is_short) {
@@ -94,7 +94,7 @@ void add_run(Page& page, const Run& run, const TableStyle& style, bool is_alone)
   if (style.advice && !is_short) add_warnings(page, run.warnings);
   if (run.results.empty()) page.prose("    ", "nothing was measured", Ink::faint);
   if (!has_blocks) return;
-  if (form == Form::brief) return add_brief_blocks(page, run, style);
+  if (form == Form::brief) return add_brief_blocks(page, run, style, hidden_levels);
   for (const ProbeResult& result : run.results) {
     page.blank();
     add_result(page, result, run.device, style, form);

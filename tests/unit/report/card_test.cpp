@@ -217,6 +217,16 @@ TEST_CASE("answers share lines before a level goes, the shortest ones first") {
   CHECK(more[12].find("; stalls 38–58 % main memory") != std::string::npos);
   CHECK(more[13] == " not seen   size of a sector; beware of clock drift");
   CHECK(levels_in(with_levels(9)) == 8);
+  // Whoever reads that level 9 follows level 7 is told.
+  const auto page_of = [&](int count) {
+    with_levels(count);
+    std::array runs{run};
+    runs[0].results.resize(3, {.probe = "stride"});
+    return render_table(runs, {});
+  };
+  CHECK(page_of(8).find("not shown here") == std::string::npos);
+  CHECK(page_of(9).find("not shown here: 1 level (") != std::string::npos);
+  CHECK(page_of(11).find("not shown here: 3 levels (") != std::string::npos);
   for (const int count : {7, 8, 12}) {
     for (const std::string& line : with_levels(count)) CHECK(display_width(line) <= 80);
   }
