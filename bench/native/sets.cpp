@@ -8,19 +8,16 @@
 // and copy: each thread has a part of the set; a copy is from one half to the other, and moves
 // every byte twice. One JSON object on stdout: the bytes per second of each repeat, by the wall
 // clock.
-#include <pthread.h>
-#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <thread>
 #include <vector>
+
+#include "threads.hpp"
 
 namespace {
 
@@ -96,14 +93,6 @@ void copy(const Words* __restrict__ from, Words* __restrict__ to, std::uint64_t 
   }
 }
 
-/// Each thread on a core of its own.
-void stay_on_core(unsigned number) {
-  cpu_set_t core;
-  CPU_ZERO(&core);
-  CPU_SET(number % std::max(1U, std::thread::hardware_concurrency()), &core);
-  pthread_setaffinity_np(pthread_self(), sizeof core, &core);
-}
-
 class Bench {
  public:
   explicit Bench(const Settings& settings)
@@ -123,23 +112,10 @@ class Bench {
 
   /// Seconds of one pass of all threads, each of so many turns.
   double pass(std::uint64_t turns) {
-    std::atomic<unsigned> ready{0};
-    std::atomic<bool> go{false};
-    std::vector<std::thread> threads;
-    for (unsigned n = 0; n < settings_.threads; ++n) {
-      threads.emplace_back([&, n] {
-        stay_on_core(n);
-        ++ready;
-        while (!go) std::this_thread::yield();
-        work(n, turns);
-      });
-    }
-    while (ready < settings_.threads) std::this_thread::yield();
-    const auto begin = std::chrono::steady_clock::now();
-    go = true;
-    for (std::thread& thread : threads) thread.join();
+    const double seconds = native::seconds_of_threads(
+        settings_.threads, [&](unsigned number) { work(number, turns); });
     ++launch_;
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return seconds;
   }
 
   [[nodiscard]] double bytes(std::uint64_t turns) const {

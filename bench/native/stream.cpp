@@ -7,13 +7,13 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <thread>
 #include <vector>
+
+#include "threads.hpp"
 
 namespace {
 
@@ -54,22 +54,17 @@ void copy(const Word* __restrict__ from, Word* __restrict__ to, std::uint64_t co
   for (std::uint64_t i = 0; i < count; ++i) to[i] = from[i] + 1;
 }
 
-/// Seconds of one pass of all threads, which are started before the time is.
+/// Seconds of one pass of all threads.
 double pass(const Settings& settings, const Word* from, Word* to, std::vector<Word>& sums) {
   const std::uint64_t share = settings.words / settings.threads;
-  const auto begin = std::chrono::steady_clock::now();
-  std::vector<std::thread> threads;
-  for (unsigned n = 0; n < settings.threads; ++n) {
-    threads.emplace_back([&, n] {
-      if (settings.is_copy) {
-        copy(from + n * share, to + n * share, share);
-      } else {
-        sums[n] = sum_of(from + n * share, share);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return native::seconds_of_threads(settings.threads, [&](unsigned number) {
+    const std::uint64_t begin = number * share;
+    if (settings.is_copy) {
+      copy(from + begin, to + begin, share);
+    } else {
+      sums[number] = sum_of(from + begin, share);
+    }
+  });
 }
 
 }  // namespace
