@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tools/index-seeds, and the rules of bench/gsi_page.py: what a row of docs/seeds.md has to show."""
+
+import importlib.machinery
+import importlib.util
+import pathlib
+import sys
+import types
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench"))
+
+import gsi_page  # noqa: E402  (its folder has just been named)
+
+
+def index_seeds() -> types.ModuleType:
+    """A script whose name has no ending."""
+    loader = importlib.machinery.SourceFileLoader("index_seeds", str(ROOT / "tools" / "index-seeds"))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+seeds = index_seeds()
+FOUND = {"name": "stall", "series": "uts", "value": 0.5, "low": 0.4, "high": 0.6, "unit": "share"}
+ROW = {"at": "1", "says": "something", "run": "gsi", "find": "stall uts"}
+
+
+def row(**more: object) -> str:
+    """The row of a finding."""
+    return seeds.row_of({**ROW, **more}, {"words": {"results": [{"findings": [FOUND]}]}}, {"gsi": "words"})
+
+
+class Rows(unittest.TestCase):
+    """Of the table."""
+
+    def test_a_number_that_nothing_is_held_to_shows_nothing(self) -> None:
+        with self.assertRaisesRegex(seeds.ItemError, "nothing holds to"):
+            row()
+        self.assertIn("done", row(seed=0.5))
+        self.assertIn("not met: it is so", row(state="unmet", why="it is so"))
+        with self.assertRaisesRegex(seeds.ItemError, "without a reason"):
+            row(state="unmet")
+
+    def test_bounds_hold_for_all_of_an_interval(self) -> None:
+        self.assertIn("50 % (40\N{EN DASH}60), above 39 %: gsi", row(above=0.39))
+        self.assertIn(", below 61 %", row(below=0.61))
+        for bound in ({"above": 0.4}, {"below": 0.6}):
+            with self.assertRaisesRegex(seeds.ItemError, "not (above|below)"):
+                row(**bound)
+
+    def test_a_number_is_as_near_as_the_row_says(self) -> None:
+        self.assertIn("done", row(seed=0.8, within=0.25))
+        with self.assertRaisesRegex(seeds.ItemError, "the work has 0.81"):
+            row(seed=0.81, within=0.25)
+
+
+class Sentences(unittest.TestCase):
+    """Of the thesis, by seeds."""
+
+    def test_a_sentence_holds_with_more_than_half_of_the_seeds(self) -> None:
+        bars = [gsi_page.Bars([]) for _ in range(4)]
+        for true in range(5):
+            held = iter([True] * true + [False] * (4 - true))
+            self.assertEqual(gsi_page.holds_mostly(lambda _, held=held: next(held), bars), true > 2)
+
+    def test_a_ratio_is_the_median(self) -> None:
+        bars = [gsi_page.Bars([]) for _ in range(3)]
+        for each, here in zip(bars, (9.0, 1.0, 2.0)):
+            each.ratios = {"time": (1.5, here)}
+        self.assertEqual(gsi_page.median_of(bars, "time"), (1.5, 2.0))
+        self.assertEqual(gsi_page.ratio_lines([bars]), ["| time | 1.5 | 2 | 9 1 2 |"])
+
+
+if __name__ == "__main__":
+    unittest.main()
