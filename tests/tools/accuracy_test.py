@@ -61,6 +61,10 @@ class Targets(unittest.TestCase):
         self.assertEqual(times.ratio(), 2.0)
         self.assertEqual(Rate("a", "b", "c", ours=[4.0, 5.0], other=[2.0, 10.0]).ratio(), 0.5)
 
+    def test_of_a_shared_host_the_median_of_rounds_counts(self) -> None:
+        burst = Rate("a", "b", "c", is_shared=True, ours=[4.0, 5.0, 4.5], other=[9.0, 20.0, 1.0])
+        self.assertEqual(burst.ratio(), 0.5)
+
     def test_a_missed_target_is_printed(self) -> None:
         said = io.StringIO()
         with contextlib.redirect_stdout(said):

@@ -8,11 +8,15 @@ import pathlib
 import sys
 import types
 import unittest
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench"))
 
-import gsi_page  # noqa: E402  (its folder has just been named)
+import gsi_page  # noqa: E402  (their folder has just been named)
+from thesis import Bars  # noqa: E402
 
 
 def index_seeds() -> types.ModuleType:
@@ -26,13 +30,19 @@ def index_seeds() -> types.ModuleType:
 
 
 seeds = index_seeds()
-FOUND = {"name": "stall", "series": "uts", "value": 0.5, "low": 0.4, "high": 0.6, "unit": "share"}
-ROW = {"at": "1", "says": "something", "run": "gsi", "find": "stall uts"}
+FOUND: dict[str, Any] = {"name": "stall", "series": "uts", "value": 0.5, "low": 0.4, "high": 0.6,
+                         "unit": "share"}
+ROW: dict[str, Any] = {"at": "1", "says": "something", "run": "gsi", "find": "stall uts"}
 
 
-def row(**more: object) -> str:
+def row(**more: Any) -> str:
     """The row of a finding."""
     return seeds.row_of({**ROW, **more}, {"words": {"results": [{"findings": [FOUND]}]}}, {"gsi": "words"})
+
+
+def next_of(held: Iterator[bool], _: Bars) -> bool:
+    """Whether a sentence holds, told in advance."""
+    return next(held)
 
 
 class Rows(unittest.TestCase):
@@ -63,13 +73,13 @@ class Sentences(unittest.TestCase):
     """Of the thesis, by seeds."""
 
     def test_a_sentence_holds_with_more_than_half_of_the_seeds(self) -> None:
-        bars = [gsi_page.Bars([]) for _ in range(4)]
+        bars = [Bars([]) for _ in range(4)]
         for true in range(5):
             held = iter([True] * true + [False] * (4 - true))
-            self.assertEqual(gsi_page.holds_mostly(lambda _, held=held: next(held), bars), true > 2)
+            self.assertEqual(gsi_page.holds_mostly(partial(next_of, held), bars), true > 2)
 
     def test_a_ratio_is_the_median(self) -> None:
-        bars = [gsi_page.Bars([]) for _ in range(3)]
+        bars = [Bars([]) for _ in range(3)]
         for each, here in zip(bars, (9.0, 1.0, 2.0)):
             each.ratios = {"time": (1.5, here)}
         self.assertEqual(gsi_page.median_of(bars, "time"), (1.5, 2.0))

@@ -55,18 +55,19 @@ def best_of_clpeak(device: dict[str, Any]) -> float:
     return max(rates) * 1e9
 
 
-def clpeak_row() -> Rate | None:
+def clpeak_row(is_cpu: bool) -> Rate | None:
     if shutil.which("clpeak") is None:
         print("clpeak is not installed, so nothing is compared with it", file=sys.stderr)
         return None
-    return Rate("stride", "read, the best", "clpeak", least=1.0)
+    return Rate("stride", "read, the best", "clpeak", least=1.0, is_shared=is_cpu)
 
 
 def compare(program: pathlib.Path, device: dict[str, Any], twin: Twin, rounds: int) -> list[Rate]:
-    twin_name = "C++" if device["type"] == "cpu" else "CUDA"
-    rows = {operation: Rate("stride", f"{operation}, the best", twin_name, least=0.97)
+    is_cpu = device["type"] == "cpu"
+    rows = {operation: Rate("stride", f"{operation}, the best", "C++" if is_cpu else "CUDA", least=0.97,
+                            is_shared=is_cpu)
             for operation in ("read", "copy")}
-    clpeak = clpeak_row()
+    clpeak = clpeak_row(is_cpu)
     parameters: dict[str, Any] = {}
     for _ in range(rounds):
         for operation, row in rows.items():

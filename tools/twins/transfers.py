@@ -96,12 +96,13 @@ def size_of_clpeak(device: dict[str, Any]) -> int:
 
 
 def clpeak_rows(size: int | None = None) -> dict[str, Rate]:
-    """By the series; none where clpeak is not installed."""
+    """By the series; none where clpeak is not installed. A size is told of CPUs."""
     if shutil.which("clpeak") is None:
         print("clpeak is not installed, so nothing is compared with it", file=sys.stderr)
         return {}
     word = "" if size is None else f" {size_word(size)}"
-    return {series: Rate("transfer", f"{series}{word}, the best call", "clpeak", 1.0)
+    return {series: Rate("transfer", f"{series}{word}, the best call", "clpeak", 1.0,
+                         is_shared=size is not None)
             for series, _ in CLPEAK_CASES}
 
 
@@ -124,7 +125,7 @@ def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> 
     large = size_of_clpeak(device)
     sizes = {SIZE: CPU_SERIES, large: LARGE_SERIES}
     rows = {(size, each): Rate("transfer", each if size == SIZE else f"{each} {size_word(size)}",
-                               "memcpy", HOST_LEAST)
+                               "memcpy", HOST_LEAST, is_shared=True)
             for size, series in sizes.items() for each in series}
     of_clpeak = clpeak_rows(large)
     for _ in range(options.rounds):
