@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What docs/gsi.md says of GSI's thesis and of its what-ifs, simulated anew.
 
-    bench/gsi_page.py build/release/clprobe [--beyond] [--check]
+    bench/gsi_page.py build/release/clprobe [--check]
 
 Prints the ratios beside the thesis's, as the median of several seeds of latencies and with each; how many
 are within 25 % in the median; how many sentences hold (bench/thesis.py) with most seeds, and those that do
 not with all; the ratios of the arrays with one parameter varied, which shows what keeps them from the
-thesis's; and what the what-ifs take as shares of the time without them. With --beyond instead what a step
-beyond the ends of the search has.
+thesis's; and what the what-ifs take as shares of the time without them.
 With --check prints what of this the page does not say, and then the exit status is 1.
 """
 
@@ -39,15 +38,6 @@ VARIED: list[Settings] = [
     {"--elements": 8},
     {"memory.bytes_per_cycle": 16},
     {"memory.bytes_per_cycle": 64},
-]
-# A step beyond what was searched, where the place that was found lies at an end of that. Two lines are the
-# most that a case writes of a node.
-BEYOND: list[Settings] = [
-    {"--nodes": 32768},
-    {"--steps": 24},
-    {"--step-operations": 12},
-    {"l2.bytes_per_cycle": 512},
-    {"memory.bytes_per_cycle": 512},
 ]
 WHAT_IFS: dict[str, Settings] = {
     "--back-off 1000": {"--back-off": 1000},
@@ -112,26 +102,6 @@ def varied_lines(plain: Bars, varied: list[Bars]) -> list[str]:
             f"| {len(missed_by(ARRAYS, bars))} |" for place, bars in zip(places, [plain, *varied])]
 
 
-def beyond_lines(program: str) -> list[str]:
-    """A row of the page's table each: near ratios and sentences with each of two seeds of the searches, and,
-    of the machine, with each of four of the arrays."""
-    machine = machine_of(program)
-    plain: Settings = {}
-    jobs = [(case, settings, seed) for settings in [plain, *BEYOND]
-            for case, seeds in ((SEARCHES, SEEDS[:2]), (ARRAYS, SEEDS)) for seed in seeds
-            if case == SEARCHES or not any(name.startswith("--") for name in settings)]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        bars = list(pool.map(lambda job: bars_of(program, machine, *job), jobs))
-    rows: dict[str, dict[str, list[str]]] = {}
-    for (case, settings, _), each in zip(jobs, bars):
-        place = "".join(f"`{name} {value}`" for name, value in settings.items()) or "as found"
-        near = sum(is_near(*pair) for pair in each.ratios.values())
-        said = f"{near} and {len(SENTENCES[case]) - len(missed_by(case, each))}"
-        rows.setdefault(place, {}).setdefault(case, []).append(said)
-    return [f"| {place} | {', '.join(of[SEARCHES])} | {', '.join(of.get(ARRAYS, ['the same']))} |"
-            for place, of in rows.items()]
-
-
 def lines_of(program: str) -> list[str]:
     """All that the page has to say."""
     cases = list(SENTENCES)
@@ -156,9 +126,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("clprobe")
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--beyond", action="store_true")
     given = parser.parse_args()
-    lines = beyond_lines(given.clprobe) if given.beyond else lines_of(given.clprobe)
+    lines = lines_of(given.clprobe)
     if not given.check:
         print("\n".join(lines))
         return 0
