@@ -133,15 +133,23 @@ void measure_all(std::string_view only) {
        base_turns / 8,
        {load(1, {.lane_step = 128, .warp_step = 4096})}},
   };
-  if (only != "units") {
-    for (const Mix& mix : mixes) measure(mix);
-    for (const Mix& mix : mixes) measure_account(mix);
+  const bool takes_units_alone = only == "units";
+  const auto is_wanted = [&](const Mix& mix) {
+    return takes_units_alone || mix.name.find(only) != std::string_view::npos;
+  };
+  for (const Mix& mix : mixes) {
+    if (!takes_units_alone && is_wanted(mix)) measure(mix);
   }
-  for (const Mix& mix : mixes) measure_units(mix);
+  for (const Mix& mix : mixes) {
+    if (!takes_units_alone && is_wanted(mix)) measure_account(mix);
+  }
+  for (const Mix& mix : mixes) {
+    if (is_wanted(mix)) measure_units(mix);
+  }
 }
 
 }  // namespace
 }  // namespace clprobe::simulator
 
-/// `units`: only several units.
+/// `units`: only several units. Another word: only mixes with it in their names.
 int main(int count, char** words) { clprobe::simulator::measure_all(count > 1 ? words[1] : ""); }
