@@ -3,7 +3,8 @@
 """Which of the parameters that GSI's thesis leaves open bring `gsi` nearest to what it states.
 
     bench/calibrate.py build/release/clprobe [--starts N] [--descents N] [--hops N] [--machines N]
-                       [--searched N] [--rounds N] [--jobs N] [--minutes N] [--show]
+                       [--searched N] [--rounds N] [--jobs N] [--minutes N]
+                       [--show | --beyond]
 
 What the thesis has stays as it is: 15 compute units, sizes of caches, latencies with the network in them,
 32 MSHRs, 32 entries of the store buffer, a request of the copy engine a cycle. So do the pipelines of
@@ -32,7 +33,7 @@ mean over four seeds of clprobe. Of as many it is the least sum of the mean |ln(
 and searches, where a ratio of which one side is 0 counts as a factor of 16.
 The same command gives the same place (the simulator is exact, random places have seeds, and what is tried
 together is compared together), unless --minutes ended it. --show searches nothing: it prints the table of
-the defaults.
+the defaults. --beyond changes one thing of the defaults at a time to a value past the edge of its grid.
 """
 
 import argparse
@@ -82,7 +83,7 @@ ARRAYS: Grids = {
     "--groups": (1, 2, 3, 4, 6, 8, 16),
     "--object-bytes": (4, 8, 16, 32, 64),
 }
-# What the preset and the cases had before this search.
+# What the preset and the cases had before the searches.
 START: Settings = {
     "l1.line_bytes": 128, "load_store.queue_instructions": 1, "l2.bytes_per_cycle": 256,
     "memory.bytes_per_cycle": 32, "l2.atomic_cycles": 2,
@@ -91,8 +92,14 @@ START: Settings = {
     "--operations": 4, "--address-operations": 16, "--elements": 4, "--block": 4, "--groups": 6,
     "--object-bytes": 32,
 }
-# A place that was found before, as a second one to begin at.
+# Another place known before, as a second one to begin at.
 FOUND: Settings = {**START, "memory.bytes_per_cycle": 64, "--operations": 24, "--elements": 2}
+# Past the edges of the grids on which what sim:gsi has lies. No queue is shorter than 1, no back-off than 0,
+# and clprobe takes no more lines written, nor places of a local queue, than the grids have.
+BEYOND: Settings = {
+    "l1.line_bytes": 256, "l2.bytes_per_cycle": 512, "memory.bytes_per_cycle": 512, "--nodes": 32768,
+    "--steps": 24, "--step-operations": 10,
+}
 OF_ARRAYS, OF_SEARCHES = "implicit", "uts,utsd"
 # Of clprobe, the first one by default: they draw the latencies of lines within the machine's ranges. What
 # is right with one alone is so by chance: places of the arrays miss up to five statements more or less.
@@ -346,6 +353,19 @@ def print_table(cases: str, before: Bars, after: Bars) -> None:
         print(f"  missed: {says}")
 
 
+def print_beyond(search: Search) -> None:
+    """What the defaults miss, and each of the values past an edge in their place."""
+    changes: list[Settings] = [{}, *({name: value} for name, value in BEYOND.items())]
+    searches = search.pool.map(lambda change: search.bars(OF_SEARCHES, change), changes)
+    for change, of_searches in zip(changes, searches):
+        said = [f"searches {shown(score_of(OF_SEARCHES, of_searches))}"]
+        if not set(change) & set(SEARCHES):
+            scores = [score_of(OF_ARRAYS, search.bars(OF_ARRAYS, change, seed)) for seed in SEEDS]
+            said.append("arrays " + shown((statistics.fmean(missed for missed, _ in scores),
+                                           statistics.fmean(far for _, far in scores))))
+        print(f"{change or 'the defaults'}: {'; '.join(said)}", flush=True)
+
+
 def main() -> None:
     """Prints what was tried, what was found, and the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -359,8 +379,12 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--beyond", action="store_true")
     given = parser.parse_args()
     search = Search(given.clprobe, given.jobs, given.minutes)
+    if given.beyond:
+        print_beyond(search)
+        return
     settings = None if given.show else search.run(given)
     print(f"\nnearest: {settings or 'the defaults'}\n")
     # What was found is shown however long it took.
