@@ -4,16 +4,15 @@
 
     bench/gsi_page.py build/release/clprobe [--check]
 
-Prints the ratios beside the thesis's, as the median of several seeds of latencies and with each; how many
-are within 25 % in the median; how many sentences hold (bench/thesis.py) with most seeds, and those that do
-not with all; the ratios of the arrays with one parameter varied, which shows what keeps them from the
-thesis's; and what the what-ifs take as shares of the time without them.
+Prints the ratios beside the thesis's, as the median of several seeds of latencies and with each; how many are
+within 25 % in the median; how many sentences hold (bench/thesis.py) with most seeds, and those that do not
+with all; how many of both with the first seed alone; the ratios of the arrays with one parameter varied,
+which shows what keeps them from the thesis's; and what the what-ifs take as shares of the time without them.
 With --check prints what of this the page does not say, and then the exit status is 1.
 """
 
 import argparse
 import concurrent.futures
-import itertools
 import os
 import pathlib
 import statistics
@@ -76,15 +75,10 @@ def count_line(names: list[str], cases: list[list[Bars]]) -> str:
             f"{sum(held)} of {len(held)} sentences hold")
 
 
-def missed_lines(names: list[str], cases: list[list[Bars]]) -> list[str]:
-    """The sentences that do not hold with all seeds, and with how many they do."""
-    lines = []
-    for name, seeds in zip(names, cases):
-        for says, holds in SENTENCES[name]:
-            held = sum(holds(each) for each in seeds)
-            if held < len(seeds):
-                lines.append(f"{says}: {held} of {len(seeds)}")
-    return lines
+def missed_lines(name: str, seeds: list[Bars]) -> list[str]:
+    """The case's sentences that do not hold with all seeds, and with how many they do."""
+    held = {says: sum(holds(each) for each in seeds) for says, holds in SENTENCES[name]}
+    return [f"{says}: {count} of {len(seeds)}" for says, count in held.items() if count < len(seeds)]
 
 
 def what_if_lines(plain: Bars, changed: dict[str, Bars]) -> list[str]:
@@ -107,18 +101,21 @@ def lines_of(program: str) -> list[str]:
     cases = list(SENTENCES)
     machine = machine_of(program)
     unchanged: Settings = {}
-    jobs = [*((SEARCHES, words, SEEDS[0]) for words in WHAT_IFS.values()),
-            *((ARRAYS, settings, SEEDS[0]) for settings in VARIED),
-            *((case, unchanged, seed) for case in cases for seed in SEEDS_OF[case])]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        bars = list(pool.map(lambda job: bars_of(program, machine, *job), jobs))
-    changed = dict(zip(WHAT_IFS, bars))
-    varied = bars[len(WHAT_IFS):][:len(VARIED)]
-    left = iter(bars[len(WHAT_IFS) + len(VARIED):])
-    by_case = [list(itertools.islice(left, len(SEEDS_OF[case]))) for case in cases]
-    plain = {case: seeds[0] for case, seeds in zip(cases, by_case)}
-    return [*ratio_lines(by_case), count_line(cases, by_case), *missed_lines(cases, by_case),
-            *varied_lines(plain[ARRAYS], varied), *what_if_lines(plain[SEARCHES], changed)]
+
+        def simulated(case: str, settings: Settings, seed: int = SEEDS[0]) -> concurrent.futures.Future[Bars]:
+            return pool.submit(bars_of, program, machine, case, settings, seed)
+
+        changed = {name: simulated(SEARCHES, words) for name, words in WHAT_IFS.items()}
+        varied = [simulated(ARRAYS, settings) for settings in VARIED]
+        plain = {case: [simulated(case, unchanged, seed) for seed in SEEDS_OF[case]] for case in cases}
+    seeds = {case: [each.result() for each in of_case] for case, of_case in plain.items()}
+    by_case = list(seeds.values())
+    return [*ratio_lines(by_case), count_line(cases, by_case),
+            f"with it alone {count_line(cases, [of_case[:1] for of_case in by_case])}",
+            *(line for case, of_case in seeds.items() for line in missed_lines(case, of_case)),
+            *varied_lines(seeds[ARRAYS][0], [each.result() for each in varied]),
+            *what_if_lines(seeds[SEARCHES][0], {name: each.result() for name, each in changed.items()})]
 
 
 def main() -> int:

@@ -172,9 +172,9 @@ void State::note_foreign(cl_command_queue queue, cl_kernel kernel) noexcept {
 }
 
 double State::part_spent() const {
-  const std::chrono::duration<double> age = std::chrono::steady_clock::now() - *launched_;
-  const std::chrono::duration<double> allowed = age / part_for_times;
-  return static_cast<double>(timed_) * std::chrono::duration<double>(cost_of_time) / allowed;
+  const auto age = std::chrono::steady_clock::now() - *launched_;
+  const std::chrono::duration<double> needed = timed_ * cost_of_time * part_for_times;
+  return needed / age;
 }
 
 std::optional<std::size_t> State::count_untimed(cl_command_queue queue, cl_kernel kernel,

@@ -88,7 +88,7 @@ def points_of(program: pathlib.Path, device: dict[str, Any],
 
 
 def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> list[Rate]:
-    """The best launch of each, since what else runs on the cores only takes bandwidth away."""
+    """The best launch of each in a round, since what else runs on the cores only takes bandwidth away."""
     twin = build_twin(["g++", "-std=c++20", "-O3", "-march=native", "-pthread"], "sets.cpp", "sets")
     rows = {case: Rate("bandwidth", f"{case[0]} {size_word(case[2])}", "C++", least=0.95,
                        is_shared=True)

@@ -120,7 +120,7 @@ CPU_SERIES = [*LARGE_SERIES, "on-device"]
 
 
 def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> list[Rate]:
-    """The best copy of each, since what else runs on the cores only takes bandwidth away."""
+    """The best copy of each in a round, since what else runs on the cores only takes bandwidth away."""
     twin = build_twin(["g++", "-std=c++20", "-O3"], "copies.cpp", "copies")
     large = size_of_clpeak(device)
     sizes = {SIZE: CPU_SERIES, large: LARGE_SERIES}
