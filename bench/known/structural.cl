@@ -174,6 +174,7 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
   uint near = mixed(far);
   uint turned = 0;
   uint x0 = item, x1 = item + 1, x2 = item + 2, x3 = item + 3;
+  uint x4 = item + 4, x5 = item + 5, x6 = item + 6, x7 = item + 7;
   uint y0 = x0, y1 = x1, y2 = x2, y3 = x3;
   uint sum = 0;
   const uint salt = mixed(launch);
@@ -188,5 +189,6 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
     if (has_barrier != 0) barrier(CLK_LOCAL_MEM_FENCE);
   }
   out[get_global_id(0)] = mixed(far) + mixed(sum) + mixed(x0 ^ mixed(x1)) + mixed(x2 ^ mixed(x3)) +
+                          mixed(x4 ^ mixed(x5)) + mixed(x6 ^ mixed(x7)) +
                           mixed(y0 ^ mixed(y1)) + mixed(y2 ^ mixed(y3));
 }

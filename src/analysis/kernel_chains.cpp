@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -17,21 +17,14 @@
 namespace clprobe {
 namespace {
 
-constexpr std::string_view loads{"scattered"};
-constexpr std::array units{std::string_view("arithmetic"), std::string_view("integers"),
-                           std::string_view("logic")};
-
 /// Beside loads that take as long as the kernel, one that waits for loads takes much longer: each
 /// of its own stands behind a few of them. One that waits for results does not feel them.
 constexpr double max_slowed = 1.2;
-/// Where less is free the kernel hardly waits, for whatever it is, and noise of loads takes slots.
+/// Where less is free the kernel hardly waits, for whatever it is, and loads beside it take slots.
 constexpr double min_free = 0.1;
 
-const Visits* find_kind(const BareNoise& noise, std::string_view name) {
-  const auto found = std::find_if(noise.kinds.begin(), noise.kinds.end(),
-                                  [&](const BareTimes& each) { return each.name == name; });
-  return found == noise.kinds.end() || found->visits_ns.empty() ? nullptr : &found->visits_ns;
-}
+/// Copies that take less than this, of the time of one, have not filled a unit.
+constexpr double min_filled = 1.25;
 
 KernelCause chains_cause() {
   return {.name = "chains", .title = "dependent arithmetic", .gsi = "compute data"};
@@ -44,26 +37,47 @@ KernelCause refused(std::string reason) {
   return cause;
 }
 
-/// Where noise has a place that a group of the kernel would have, fewer run at once and hide less.
-std::string bound_of(const BareNoise& noise) {
-  const bool is_full = 4 * noise.groups > 3 * noise.resident_groups;
-  return is_full ? "at least: noise takes places of its groups" : "";
+/// Of the places of its groups, as they start, the part that work fills: where that is less for
+/// one compute unit than for another, or in the last wave, copies fill it as well, and nobody waits
+/// there.
+double balance_of(const BareRuns& runs) {
+  const bool is_known = runs.resident_groups > 0;
+  const std::uint64_t places = is_known && runs.groups > runs.resident_groups
+                                   ? runs.resident_groups
+                                   : std::max<std::uint64_t>(1, runs.units);
+  const std::uint64_t turns = (runs.groups + places - 1) / places;
+  if (turns == 0) return 1.0;
+  return static_cast<double>(runs.groups) / static_cast<double>(turns * places);
 }
 
-/// What of the kernel's time is free on the unit that it has most: that is the one that it uses.
-/// Nothing where not all units were asked for.
-std::optional<Cost> free_of_busiest(const BareNoise& noise) {
-  std::optional<Cost> least;
-  for (const std::string_view each : units) {
-    const Visits* const lost_ns = find_kind(noise, each);
-    if (lost_ns == nullptr || noise.alone_ns.empty()) return std::nullopt;
-    const Cost free = find_gain(noise.alone_ns, *lost_ns);
-    if (!least || free.ns < least->ns) least = free;
+/// How many copies the device has places for at once, as far as that matters.
+double copies_at_once(const BareRuns& runs) {
+  if (runs.groups == 0) return 1.0;
+  const auto room = static_cast<double>(runs.resident_groups) / static_cast<double>(runs.groups);
+  return std::clamp(room, 1.0, static_cast<double>(bare_copies));
+}
+
+/// Why the kernel may wait for longer than copies say; empty where they filled a unit.
+std::string bound_of(const BareRuns& runs, double alone_ns, double busy_ns) {
+  const double at_once = copies_at_once(runs);
+  if (busy_ns * at_once >= min_filled * alone_ns) return {};
+  return at_once < bare_copies
+             ? fmt::format("at least: no more than {:.1f} copies of its groups fit at once",
+                           at_once)
+             : fmt::format("at least: {} copies side by side leave the units free", bare_copies);
+}
+
+/// The time for which a unit has work of one launch, where it has most.
+Visits busy_of(const BareRuns& runs) {
+  const double balance = balance_of(runs);
+  Visits busy_ns = runs.copies_ns;
+  for (std::vector<double>& visit : busy_ns) {
+    for (double& ns : visit) ns /= balance;
   }
-  return least;
+  return busy_ns;
 }
 
-KernelCause valued(const Cost& free, const BareNoise& noise, const KernelCauses& causes) {
+KernelCause valued(const Cost& free, std::string bound, const KernelCauses& causes) {
   KernelCause cause = chains_cause();
   const double whole = causes.total.ns;
   cause.cost = free;
@@ -71,13 +85,12 @@ KernelCause valued(const Cost& free, const BareNoise& noise, const KernelCauses&
   cause.share_interval = {free.interval.low / whole, free.interval.high / whole};
   const bool is_found = free.is_resolved && free.ns > 0.0;
   cause.state = is_found ? CauseState::found : CauseState::not_resolved;
-  cause.reason = is_found ? bound_of(noise) : "not resolved: within two sigma of nothing";
+  cause.reason = is_found ? std::move(bound) : "not resolved: within two sigma of nothing";
   cause.is_lower_bound = is_found && !cause.reason.empty();
   return cause;
 }
 
-/// Of what could not be taken away, what noise of a unit does not feel; nothing where there is
-/// none.
+/// Of what could not be taken away, waiting that copies fill as well; nothing where there is none.
 const KernelCause* find_hidden(const KernelCauses& causes) {
   constexpr std::array hidden{std::string_view("memory"), std::string_view("barriers"),
                               std::string_view("fences"), std::string_view("functions")};
@@ -89,28 +102,31 @@ const KernelCause* find_hidden(const KernelCauses& causes) {
   return found == causes.causes.end() ? nullptr : &*found;
 }
 
-KernelCause cause_of(const BareNoise& noise, KernelCauses& causes) {
-  if (!noise.refusal.empty()) return refused(noise.refusal);
+KernelCause cause_of(const BareRuns& runs, KernelCauses& causes) {
+  if (!runs.refusal.empty()) return refused(runs.refusal);
   if (const KernelCause* const hidden = find_hidden(causes)) {
     return refused(fmt::format("what is left has {} as well", hidden->title));
   }
-  const std::optional<Cost> free = free_of_busiest(noise);
-  const Visits* const beside_ns = find_kind(noise, loads);
-  if (!free || beside_ns == nullptr) return refused("not all launches for it were measured");
-  const double alone_ns = typical_ns(noise.alone_ns);
-  const double slowed = typical_ns(*beside_ns) / alone_ns;
-  KernelCause cause = valued(*free, noise, causes);
-  if (free->ns < min_free * alone_ns || slowed <= max_slowed) return cause;
-  causes.near_waits = {cause.share, cause.share_interval, bound_of(noise)};
+  if (runs.alone_ns.empty() || runs.copies_ns.empty() || runs.beside_loads_ns.empty()) {
+    return refused("not all launches for it were measured");
+  }
+  const Visits busy = busy_of(runs);
+  const Cost free = find_gain(runs.alone_ns, busy);
+  const double alone_ns = typical_ns(runs.alone_ns);
+  const double slowed = typical_ns(runs.beside_loads_ns) / alone_ns;
+  const std::string bound = bound_of(runs, alone_ns, typical_ns(busy));
+  KernelCause cause = valued(free, bound, causes);
+  if (free.ns < min_free * alone_ns || slowed <= max_slowed) return cause;
+  causes.near_waits = {cause.share, cause.share_interval, bound};
   return refused(fmt::format(
       "what is left waits for loads as well: beside others it takes {:.2f} of its time", slowed));
 }
 
 }  // namespace
 
-void add_chains(const BareNoise& noise, KernelCauses& causes) {
+void add_chains(const BareRuns& runs, KernelCauses& causes) {
   if (!causes.is_believed || !(causes.total.ns > 0.0)) return;
-  KernelCause cause = cause_of(noise, causes);
+  KernelCause cause = cause_of(runs, causes);
   if (cause.state == CauseState::found || cause.state == CauseState::not_resolved) {
     // Both are parts of one launch: what one has more, the other has less.
     Cost& left = causes.unattributed;

@@ -30,7 +30,7 @@ constexpr std::size_t max_unfinished_in_row = 256;
 // take 20 (bench/survey.py).
 constexpr std::chrono::microseconds cost_of_time{20};
 // All of them, of the time since the second launch: drivers compile in the first one.
-constexpr int part_for_times = 50;
+constexpr int part_for_times = 100;
 // Of each row, whatever they cost: few kernels are launched less often without being long.
 constexpr std::uint64_t always_timed = 4;
 

@@ -84,7 +84,7 @@ void add_spread(const WindowSpread& spread, const std::string& series, Findings&
 }
 
 void add_near_waits(const NearWaits& waits, const std::string& series, Findings& found) {
-  Finding finding = finding_of("near_waits", series, "share", "noise", waits.share,
+  Finding finding = finding_of("near_waits", series, "share", "copies side by side", waits.share,
                                waits.share_interval.low, waits.share_interval.high);
   finding.holds_scatter = true;
   finding.reason = waits.reason;
@@ -132,7 +132,7 @@ KernelCauses add_causes(const DeviceInfo& device, std::span<const Point> points,
   }
   try {
     KernelCauses causes = find_kernel_causes(gathered.times, gathered.folding);
-    if (gathered.bare_noise) add_chains(*gathered.bare_noise, causes);
+    if (gathered.bare_runs) add_chains(*gathered.bare_runs, causes);
     const Interval& interval = causes.instrument_interval;
     Finding ratio = finding_of("instrument_ratio", series, {}, "renaming nothing",
                                causes.instrument_ratio, interval.low, interval.high);

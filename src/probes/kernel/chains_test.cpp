@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise beside what is left of a kernel: what is planned, and what comes of it.
+// Copies and loads beside what is left of a kernel: what is planned, and what comes of it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -62,9 +62,9 @@ const Finding* find_stall(const Findings& found, std::string_view label) {
 
 }  // namespace
 
-TEST_CASE("kernel: what is left has noise of each unit and loads beside it, in a quick look too") {
+TEST_CASE("kernel: what is left has copies and loads beside it, in a quick look too") {
   const std::vector<Point> points = measured_with(request_of(1024), 0.4, 1.0);
-  CHECK(std::count_if(points.begin(), points.end(), is_bare) == 4);
+  CHECK(std::count_if(points.begin(), points.end(), is_bare) == 2);
   for (const Point& point : points) {
     if (!is_bare(point)) continue;
     const auto shape = shape_of<Shape>(point);
@@ -77,7 +77,7 @@ TEST_CASE("kernel: what is left has noise of each unit and loads beside it, in a
   }
 }
 
-TEST_CASE("kernel: noise that costs nothing beside what is left is waiting for results") {
+TEST_CASE("kernel: what copies of what is left do not take is waiting for results") {
   const Findings found = probe.analyse(gpu(), measured_with(request_of(1024), 0.4, 1.0));
   CHECK(*need(found, "chains").value == doctest::Approx(0.3).epsilon(0.05));
   const Finding* const chains = find_stall(found, "compute data");
@@ -97,23 +97,13 @@ TEST_CASE("kernel: what waits for loads with all causes gone is said, and no par
   CHECK(find_stall(found, "compute data") == nullptr);
 }
 
-TEST_CASE("kernel: noise needs a device that runs it at once, and a text without doubles") {
-  const auto reason_of = [](const DeviceInfo& device, const Request& request) {
-    return plan(device, request).points.front().facts.text_or("chains_absence", "");
-  };
-  Request request = request_of(1024);
-  CHECK(reason_of(gpu(), request).empty());
-  request.launches[0].bundle.texts[0] += "// double\n";
-  const std::string doubles = "its text has doubles, and no noise keeps the unit for these busy";
-  CHECK(reason_of(gpu(), request) == doubles);
-  std::vector<Point> points = measured_with(request, 0.4, 1.0);
-  CHECK(std::none_of(points.begin(), points.end(), is_bare));
-  CHECK(need(probe.analyse(gpu(), points), "chains").reason == "refused: " + doubles);
-  // Nothing at all of a device that runs one group after the other.
+TEST_CASE("kernel: a device that runs copies one behind the other tells nothing") {
+  // Nothing at all of one that runs one group after the other.
   DeviceInfo cpu = gpu();
   cpu.type = DeviceType::cpu;
-  CHECK(reason_of(cpu, request).empty());
-  points = measured_with(request_of(1024), 0.4, 1.0);
+  std::vector<Point> more = refine(cpu, request_of(1024), plan(cpu, request_of(1024)).points);
+  CHECK(std::none_of(more.begin(), more.end(), is_bare));
+  std::vector<Point> points = measured_with(request_of(1024), 0.4, 1.0);
   for (Point& point : points) {
     if (!is_bare(point)) continue;
     point.samples.clear();
@@ -123,7 +113,7 @@ TEST_CASE("kernel: noise needs a device that runs it at once, and a text without
         "refused: the device does not run noise and kernel at once");
 }
 
-TEST_CASE("kernel: noise is left out beside what takes long") {
+TEST_CASE("kernel: nothing is beside what takes long") {
   for (const auto& [effort, max_ns] :
        {std::pair{Effort::quick, 10e6}, std::pair{Effort::normal, 50e6}}) {
     for (const bool is_short : {true, false}) {

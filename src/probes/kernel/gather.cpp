@@ -213,30 +213,30 @@ std::vector<NoiseTimes> noise_in(const std::vector<Measured>& all) {
   return kinds;
 }
 
-/// Nothing where no noise was planned beside what is left.
-std::optional<BareNoise> bare_noise_in(const std::vector<Measured>& all,
-                                       std::span<const Point> points, const std::string& label) {
-  BareNoise noise{.refusal = all.front().point->facts.text_or(absence_of(chains_factor), "")};
+/// Nothing where nothing was planned beside what is left.
+std::optional<BareRuns> bare_runs_in(const DeviceInfo& device, const std::vector<Measured>& all,
+                                     std::span<const Point> points, const std::string& label) {
+  BareRuns runs{.units = units_of(device)};
   for (const Point& point : points) {
     const bool is_own = label_of(point.series) == label && !point.failure.empty();
     const auto shape = is_own ? find_shape<Shape>(point) : std::nullopt;
-    if (shape && shape->text == Text::bare && noise.refusal.empty()) noise.refusal = point.failure;
+    if (shape && shape->text == Text::bare && runs.refusal.empty()) runs.refusal = point.failure;
   }
   for (const Measured& each : all) {
     const Shape& shape = each.shape;
     if (shape.text == Text::entered && shape.padding_eighths == 0 &&
         shape.beside == Beside::nothing) {
-      noise.groups = shape.groups;
-      noise.resident_groups = static_cast<std::uint64_t>(
+      runs.groups = shape.groups;
+      runs.resident_groups = static_cast<std::uint64_t>(
           std::max<std::int64_t>(0, each.point->facts.integer_or(resident_fact, 0)));
     }
     if (shape.text != Text::bare) continue;
-    noise.kinds.push_back({word_in(beside_words, shape.beside), each.visits_ns});
+    (shape.beside == Beside::copies ? runs.copies_ns : runs.beside_loads_ns) = each.visits_ns;
     const Measured* const alone = find_setting(all, shape.setting);
-    if (alone != nullptr) noise.alone_ns = alone->visits_ns;
+    if (alone != nullptr) runs.alone_ns = alone->visits_ns;
   }
-  if (noise.refusal.empty() && noise.kinds.empty()) return std::nullopt;
-  return noise;
+  if (runs.refusal.empty() && runs.copies_ns.empty()) return std::nullopt;
+  return runs;
 }
 
 std::vector<double> turns_in(const Parameters& facts) {
@@ -303,7 +303,7 @@ Gathered gather(const DeviceInfo& device, std::span<const Point> points, const s
     }
   }
   if (!times.identity_ns.empty()) add_builds(all, gathered);
-  gathered.bare_noise = bare_noise_in(all, points, label);
+  gathered.bare_runs = bare_runs_in(device, all, points, label);
   return gathered;
 }
 

@@ -16,7 +16,7 @@ namespace clprobe::kernel {
 struct Gathered {
   KernelTimes times{};
   FoldingOptions folding{};
-  std::optional<BareNoise> bare_noise{};  ///< nothing where none was planned
+  std::optional<BareRuns> bare_runs{};  ///< nothing where none was planned
 };
 
 /// Of the kernel of that label. A factor whose launches are not all there is refused.

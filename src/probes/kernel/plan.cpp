@@ -26,14 +26,6 @@ Bytes last_cache_of(const DeviceInfo& device, Bytes measured) {
   return std::max(reported_cache(device), measured);
 }
 
-/// Why noise says nothing of what a kernel waits for; empty where it does.
-std::string chains_refusal(const bundle::Bundle& bundle) {
-  const bool has_doubles =
-      std::any_of(bundle.texts.begin(), bundle.texts.end(),
-                  [](const std::string& text) { return text.find("double") != std::string::npos; });
-  return has_doubles ? "its text has doubles, and no noise keeps the unit for these busy" : "";
-}
-
 /// One kernel, and what may be done to it.
 class Planned {
  public:
@@ -45,8 +37,7 @@ class Planned {
         levels_(request.known.levels),
         range_(range_for_prelude(launch.bundle.launch.range)),
         judgement_(judge_kernel(launch.bundle, device)),
-        switches_(switches_of(judgement_, range_, device)),
-        chains_refusal_(chains_refusal(launch.bundle)) {
+        switches_(switches_of(judgement_, range_, device)) {
     check_entry();
     if (judgement_.renaming.possibility != Possibility::usable) return;
     try {
@@ -94,7 +85,7 @@ class Planned {
     return point_of({.text = Text::entered, .beside = what, .noise_percent = percent},
                     std::string(beside_suffix) + std::string(word_in(beside_words, what)));
   }
-  /// What is left with all causes gone, and another kernel beside it.
+  /// What is left with all causes gone, and others beside it.
   [[nodiscard]] Point bare_beside(const Setting& setting, Beside what) const {
     return point_of(
         {.caches = Caches::warm, .text = Text::bare, .setting = setting, .beside = what},
@@ -109,9 +100,9 @@ class Planned {
     folding.without_functions = judgement_.functions.possibility == Possibility::usable;
     return folding;
   }
-  /// Whether noise beside what is left says something: where a core would run it behind the kernel
-  /// it does not.
-  [[nodiscard]] bool has_chains() const { return is_padded_ && chains_refusal_.empty(); }
+  /// Whether others beside what is left say something: where a core would run one behind the other
+  /// they do not.
+  [[nodiscard]] bool has_chains() const { return is_padded_; }
   /// The first groups alone.
   [[nodiscard]] Point first_groups(std::uint64_t groups) const {
     return point_of({.text = Text::entered, .distinct_groups = groups}, whole_waves_suffix);
@@ -186,9 +177,6 @@ class Planned {
     add_absence(point, "fences", verdict_of(judgement_.fences));
     add_absence(point, "functions", verdict_of(judgement_.functions));
     add_absence(point, entry_factor, judgement_.entry);
-    if (is_padded_ && is_renamed() && !chains_refusal_.empty()) {
-      point.facts.set(absence_of(chains_factor), chains_refusal_);
-    }
   }
 
   static void add_absence(Point& point, std::string_view factor, const prelude::Verdict& verdict) {
@@ -215,7 +203,6 @@ class Planned {
   prelude::NdRange range_;
   prelude::Judgement judgement_;
   prelude::Switches switches_;
-  std::string chains_refusal_;
   std::vector<Setting> sweep_{};
 };
 
@@ -259,14 +246,13 @@ void add_noise(const Planned& kernel, const DeviceInfo& device, std::span<const 
   }
 }
 
-/// Of each unit, and of loads.
-void add_bare_noise(const Planned& kernel, const Setting& folding, double ns, Effort effort,
-                    std::vector<Point>& points) {
-  // A sample has the kernel twice, and noise of two and a half times its time twice.
+/// With copies of it beside it, and loads.
+void add_bare(const Planned& kernel, const Setting& folding, double ns, Effort effort,
+              std::vector<Point>& points) {
+  // A sample has eight copies, or the kernel twice and noise of four times its time.
   const double max_ns = effort == Effort::quick ? 10e6 : 50e6;
   if (!kernel.has_chains() || ns > max_ns) return;
-  for (const Beside what :
-       {Beside::arithmetic, Beside::integers, Beside::logic, Beside::scattered}) {
+  for (const Beside what : {Beside::copies, Beside::scattered}) {
     points.push_back(kernel.bare_beside(kernel.bare(folding), what));
   }
 }
@@ -351,7 +337,7 @@ std::vector<Point> refine(const DeviceInfo& device, const Request& request,
     for (const Setting& window : prelude::windows_of(each.range(), folding)) {
       if (window != folding) more.push_back(each.renamed(window, ", other groups"));
     }
-    add_bare_noise(each, folding, fastest->ns, request.effort, more);
+    add_bare(each, folding, fastest->ns, request.effort, more);
   }
   for (const Planned& each : kernels) {
     // A quick look has no time for it.

@@ -11,8 +11,10 @@
 #include "clprobe/device.hpp"
 #include "clprobe/launch.hpp"
 #include "clprobe/prelude.hpp"
+#include "probes/kernel/copies.hpp"
+#include "probes/kernel/load_noise.hpp"
 #include "probes/kernel/shape.hpp"
-#include "probes/kernel/unit_noise.hpp"
+#include "probes/kernel/span.hpp"
 
 namespace clprobe::kernel {
 
@@ -66,10 +68,9 @@ struct EntryLaunch {
 struct NoiseAmount {
   std::uint32_t amount{0};
   double alone_ns{0.0};
-  double idle_share{0.0};  ///< of that, in which its unit does nothing; of another kernel's alone
 };
 
-/// Noise, and the kernel beside it.
+/// Loads, and the kernel beside them.
 struct BareSpans {
   Span noise{};
   Span kernel{};
@@ -100,13 +101,13 @@ class Replay {
   /// kernel's time. Throws Unsupported, VoidedPoint.
   NoiseAmount prepare_noise(Beside beside, std::uint64_t percent);
 
-  /// `prepare_renamed`, and how much noise of the shape's kind outlasts the kernel. Throws the
-  /// same.
+  /// `prepare_renamed`, and how many loads outlast the kernel, or how many copies of it in each
+  /// queue are enough to be timed, and what one of them takes alone. Throws the same.
   NoiseAmount prepare_bare(const Shape& shape);
 
-  /// A replay while noise runs: what the noise took longer than by itself, which is the time for
-  /// which the kernel had the unit, and, beside loads, what the kernel took. `noise` becomes as
-  /// much as is enough. Throws Unsupported where the device runs one behind the other.
+  /// Of copies, the time of all for each of them, and what one takes alone. Beside loads, what the
+  /// kernel takes; `noise` becomes as much as is enough. Throws Unsupported where the device runs
+  /// one behind the other, and where one copy makes the next ones take other times.
   LaunchTimes run_bare(const Shape& shape, NoiseAmount& noise);
 
   /// Once more, from the same objects.
@@ -158,7 +159,12 @@ class Replay {
     return setting.without_functions ? cheap_ : renamed_;
   }
   [[nodiscard]] std::string noise_options() const;
-  BareSpans launch_bare(const Shape& shape, std::uint32_t amount);
+  cl::Event enqueue_renamed(const cl::CommandQueue& queue, const prelude::Setting& setting);
+  NoiseAmount prepare_loads(double kernel_ns);
+  NoiseAmount prepare_copies(const Shape& shape, double kernel_ns);
+  BareSpans launch_beside_loads(const Shape& shape, std::uint32_t amount);
+  LaunchTimes run_beside_loads(const Shape& shape, NoiseAmount& noise);
+  LaunchTimes run_copies(const Shape& shape, std::uint64_t launches);
   [[nodiscard]] std::uint64_t all_groups() const;
   std::uint64_t count_resident(std::uint64_t padding_bytes);
   [[nodiscard]] std::uint64_t padding_bytes(std::uint64_t eighths) const;
@@ -197,7 +203,9 @@ class Replay {
   // second for 250 MB each time that they are compared.
   std::vector<std::string> behind_{};
   std::vector<bool> are_by_chance_{};      // whether the second launch left other bytes in them
-  std::optional<UnitNoise> unit_noise_{};  // behind prepare_bare()
+  std::optional<LoadNoise> load_noise_{};  // behind prepare_bare()
+  std::optional<Copies> copies_{};         // the same
+  double start_ns_{0.0};                   // of a launch that does nothing
   cl::Buffer flushed_{};
   std::uint64_t flush_bytes_;
   Outcome outcome_{};

@@ -20,20 +20,20 @@ enum class Caches { cold, warm };
 inline constexpr std::array caches_words{Word{Caches::cold, "cold"}, Word{Caches::warm, "warm"}};
 
 /// The program's text as it is, behind the one that renames work-items, or with an entry of ours
-/// (prelude.hpp); bare: renamed, with all causes taken away, and another kernel beside it.
+/// (prelude.hpp); bare: renamed, with all causes taken away, and something beside it.
 enum class Text { own, renamed, entered, bare };
 inline constexpr std::array text_words{Word{Text::own, "own"}, Word{Text::renamed, "renamed"},
                                        Word{Text::entered, "entered"}, Word{Text::bare, "bare"}};
 
 /// What runs beside the kernel's groups, of an entered text: as many groups that end at once, or
-/// that keep one resource busy; of a bare one: a kernel that keeps one unit busy.
-enum class Beside { nothing, idle, arithmetic, local, cache, memory, integers, logic, scattered };
+/// that keep one resource busy; of a bare one: the same launch in other queues, or a kernel that
+/// loads.
+enum class Beside { nothing, idle, arithmetic, local, cache, memory, copies, scattered };
 inline constexpr std::array beside_words{
     Word{Beside::nothing, "nothing"},       Word{Beside::idle, "idle"},
     Word{Beside::arithmetic, "arithmetic"}, Word{Beside::local, "local"},
     Word{Beside::cache, "cache"},           Word{Beside::memory, "memory"},
-    Word{Beside::integers, "integers"},     Word{Beside::logic, "logic"},
-    Word{Beside::scattered, "scattered"}};
+    Word{Beside::copies, "copies"},         Word{Beside::scattered, "scattered"}};
 
 /// Whether some groups do what others do.
 inline bool is_folded(const prelude::Setting& setting) {
@@ -133,7 +133,6 @@ inline constexpr std::array factor_words{
     Word{KernelFactor::atomics, "atomics"}, Word{KernelFactor::lanes, "lanes"},
     Word{KernelFactor::fences, "fences"},   Word{KernelFactor::functions, "functions"}};
 inline constexpr std::string_view entry_factor = "entry";
-inline constexpr std::string_view chains_factor = "chains";
 inline constexpr std::string_view not_present = "not present";
 /// The fact that says `not_present`, or why a factor is refused.
 inline std::string absence_of(std::string_view factor) { return std::string(factor) + "_absence"; }

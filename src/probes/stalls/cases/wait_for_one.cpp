@@ -134,6 +134,7 @@ std::uint32_t mask_of(std::uint64_t bytes) {
 struct Item : NoiseItem {
   std::uint32_t far{0};
   std::array<std::uint32_t, 4> x{};
+  std::array<std::uint32_t, 4> x_more{};  ///< x4 to x7
 };
 
 /// An iteration of stalls_mixed in cl/stalls_mixed.clh.
@@ -159,7 +160,8 @@ void work(const Arguments& arguments, std::uint32_t number, std::uint32_t i, Ite
   if (arguments.is_chain) {
     for (std::uint32_t k = 0; k < 4 * arguments.chain_steps; ++k) item.x[0] = step(item.x[0]);
   } else {
-    step_all(item.x, arguments.chain_steps, step_addend);
+    step_all(item.x, (arguments.chain_steps + 1) / 2, step_addend);
+    step_all(item.x_more, arguments.chain_steps / 2, step_addend);
   }
   if (((number >> arguments.turn_shift) & arguments.turn_mask) == (i & arguments.turn_mask)) {
     step_all(item.y, arguments.turn_steps, step_addend);
@@ -269,6 +271,7 @@ std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::u
   all.far = mixed(row ^ mixed(launch));
   all.near = mixed(all.far);
   all.x = {item, item + 1, item + 2, item + 3};
+  all.x_more = {item + 4, item + 5, item + 6, item + 7};
   all.y = all.x;
   for (std::uint32_t i = 0; i < iterations; ++i) {
     if (item < arguments.workers) {
@@ -277,7 +280,7 @@ std::uint32_t result_of(const Arguments& arguments, std::uint32_t launch, std::u
       make_noise(arguments.noise, item % line_words, all);
     }
   }
-  return mixed(all.far) + mixed(all.sum) + folded(all.x) + folded(all.y);
+  return mixed(all.far) + mixed(all.sum) + folded(all.x) + folded(all.x_more) + folded(all.y);
 }
 
 void analyse(const Mix& mix, std::string_view bar, const Points& points, const DeviceInfo& device,

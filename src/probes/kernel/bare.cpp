@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays of what is left of a kernel, with all causes gone, side by side with others of it, or
+// while another kernel loads: each in a queue of its own. Sees OpenCL.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "clprobe/kernel_chains.hpp"
+#include "probes/kernel/ranges.hpp"
+#include "probes/kernel/renaming.hpp"
+#include "probes/kernel/replay.hpp"
+#include "probes/shared/launch_size.hpp"
+
+namespace clprobe::kernel {
+namespace {
+
+// Where noise is over before the kernel begins, there is twice as much of it, so many times.
+constexpr int max_attempts = 6;
+// Of copies: so long that queues which start some microseconds apart do not show, and no more
+// events than that.
+constexpr double queue_ns = 500e3;
+constexpr double max_launches = 64;
+// A launch that finds what the one before has left takes as long as that one, or does other work.
+constexpr double max_change = 1.1;
+
+double difference_us(std::uint64_t later, std::uint64_t earlier) {
+  return (static_cast<double>(later) - static_cast<double>(earlier)) / 1e3;
+}
+
+}  // namespace
+
+/// So much local memory that groups of loads alone would fill what groups of the kernel do.
+std::string Replay::noise_options() const {
+  constexpr std::uint64_t noise_groups = 8;  // of 256 work-items, on a compute unit
+  std::uint64_t bytes =
+      renamed_.kernel->getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(session_.device());
+  for (const bundle::Argument& each : bundle_.launch.arguments) {
+    if (each.kind == bundle::ArgumentKind::local) bytes += each.bytes;
+  }
+  if (bytes == 0) return {};
+  const auto known = entered_.resident_groups.begin();
+  const std::uint64_t resident = known == entered_.resident_groups.end() ? 0 : known->second;
+  const std::uint64_t at_once = std::max<std::uint64_t>(1, resident / units_of(session_.info()));
+  const std::uint64_t words = bytes * at_once / noise_groups / sizeof(cl_uint);
+  const std::uint64_t most = session_.info().local_memory.count / sizeof(cl_uint);
+  return fmt::format("-DNOISE_WORDS={}", std::clamp<std::uint64_t>(words, 32, most));
+}
+
+cl::Event Replay::enqueue_renamed(const cl::CommandQueue& queue, const prelude::Setting& setting) {
+  const prelude::NdRange range = prelude::encode(range_for_prelude(bundle_.launch.range), setting);
+  cl::Event event;
+  queue.enqueueNDRangeKernel(*built(setting).kernel, sizes_of(range.offset, range.dimensions),
+                             sizes_of(range.global, range.dimensions),
+                             any_sizes_of(range.local, range.dimensions), nullptr, &event);
+  return event;
+}
+
+NoiseAmount Replay::prepare_bare(const Shape& shape) {
+  prepare_renamed(shape.setting);
+  double kernel_ns = std::numeric_limits<double>::infinity();
+  for (int turn = 0; turn < 3; ++turn) {
+    const LaunchTimes times =
+        run({.caches = Caches::warm, .text = Text::renamed, .setting = shape.setting});
+    kernel_ns = std::min(kernel_ns, static_cast<double>(times.event_ns.value_or(times.host_ns)));
+  }
+  return shape.beside == Beside::copies ? prepare_copies(shape, kernel_ns)
+                                        : prepare_loads(kernel_ns);
+}
+
+NoiseAmount Replay::prepare_copies(const Shape& shape, double kernel_ns) {
+  copies_.emplace(session_, bare_copies,
+                  [this, setting = shape.setting](const cl::CommandQueue& queue) {
+                    return enqueue_renamed(queue, setting);
+                  });
+  make_flushed();
+  Copies nothing(session_, 1, [this](const cl::CommandQueue& queue) {
+    cl::Kernel kernel = session_.kernel("kernel.cl", "kernel_flush", "");
+    kernel.setArg(0, flushed_);
+    cl::Event event;
+    queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1), cl::NullRange, nullptr,
+                               &event);
+    return event;
+  });
+  start_ns_ = nothing.alone_ns(16);
+  const double launches = std::clamp(std::ceil(queue_ns / kernel_ns), 1.0, max_launches);
+  const auto amount = static_cast<std::uint32_t>(launches);
+  return {.amount = amount, .alone_ns = copies_->alone_ns(amount)};
+}
+
+NoiseAmount Replay::prepare_loads(double kernel_ns) {
+  make_flushed();
+  LoadNoise& noise = load_noise_.emplace(session_, noise_options(), flushed_, flush_bytes_);
+  const std::uint32_t amount = noise.amount_for(kernel_ns);
+  return {.amount = amount, .alone_ns = noise.alone_ns(amount)};
+}
+
+/// The kernel, launched behind loads that are begun.
+BareSpans Replay::launch_beside_loads(const Shape& shape, std::uint32_t amount) {
+  const cl::Event noise = load_noise_->start(amount);
+  const cl::Event inside = enqueue_renamed(session_.queue(), shape.setting);
+  session_.queue().finish();
+  load_noise_->finish();
+  check_guards();
+  return {span_of(noise), span_of(inside)};
+}
+
+LaunchTimes Replay::run_beside_loads(const Shape& shape, NoiseAmount& noise) {
+  for (int attempt = 1;; ++attempt) {
+    restore();
+    launch_renamed(shape.setting);
+    const BareSpans spans = launch_beside_loads(shape, noise.amount);
+    const Span& kernel = spans.kernel;
+    // It is enough to have felt them.
+    if (spans.noise.begin <= kernel.begin && kernel.begin <= spans.noise.end) {
+      return {kernel.end - kernel.begin, kernel.end - kernel.begin};
+    }
+    if (attempt == max_attempts) {
+      throw Unsupported(fmt::format(
+          "the device does not run noise and kernel at once: beside noise of {:.0f} us it begins "
+          "{:.0f} us behind that, and ends {:.0f} us behind it",
+          spans.noise.ns() / 1e3, difference_us(kernel.begin, spans.noise.begin),
+          difference_us(kernel.end, spans.noise.end)));
+    }
+    noise.amount *= 2;
+  }
+}
+
+/// Starting and ending overlap where launches do, and are no waiting for results.
+LaunchTimes Replay::run_copies(const Shape& shape, std::uint64_t launches) {
+  restore();
+  launch_renamed(shape.setting);
+  const double before = copies_->alone_ns(launches);
+  const double each = copies_->each_ns(launches);
+  const double after = copies_->alone_ns(launches);
+  check_guards();
+  const double change = after / before;
+  if (change > max_change || change < 1.0 / max_change) {
+    throw Unsupported(fmt::format(
+        "what a launch leaves behind makes the next ones take {:.2f} of its time", change));
+  }
+  const double busy = std::max(1.0, each + start_ns_);
+  return {static_cast<std::uint64_t>(std::llround(busy)),
+          static_cast<std::uint64_t>(std::llround(before))};
+}
+
+LaunchTimes Replay::run_bare(const Shape& shape, NoiseAmount& noise) {
+  return shape.beside == Beside::copies ? run_copies(shape, noise.amount)
+                                        : run_beside_loads(shape, noise);
+}
+
+}  // namespace clprobe::kernel
