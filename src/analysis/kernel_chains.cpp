@@ -77,6 +77,11 @@ Visits busy_of(const BareRuns& runs) {
   return busy_ns;
 }
 
+std::string_view why_not_resolved(const Cost& free) {
+  return free.is_resolved ? "not resolved: copies side by side take longer than one by one"
+                          : "not resolved: within two sigma of nothing";
+}
+
 KernelCause valued(const Cost& free, std::string bound, const KernelCauses& causes) {
   KernelCause cause = chains_cause();
   const double whole = causes.total.ns;
@@ -85,7 +90,7 @@ KernelCause valued(const Cost& free, std::string bound, const KernelCauses& caus
   cause.share_interval = {free.interval.low / whole, free.interval.high / whole};
   const bool is_found = free.is_resolved && free.ns > 0.0;
   cause.state = is_found ? CauseState::found : CauseState::not_resolved;
-  cause.reason = is_found ? std::move(bound) : "not resolved: within two sigma of nothing";
+  cause.reason = is_found ? std::move(bound) : why_not_resolved(free);
   cause.is_lower_bound = is_found && !cause.reason.empty();
   return cause;
 }

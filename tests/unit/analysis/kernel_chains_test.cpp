@@ -147,6 +147,10 @@ TEST_CASE("chains: what copies of it have no need of a unit for waits") {
   CHECK(found.advice.starts_with("Without dependent arithmetic it saves at most 30 % of its time"));
   CHECK(chains_in(with(busy(0.7))).share == doctest::Approx(0.3));
   CHECK(chains_in(with(busy(1.0))).state == CauseState::not_resolved);
+  // Copies that take the cache from each other.
+  CHECK(chains_in(with(busy(1.1))).state == CauseState::not_resolved);
+  CHECK(chains_in(with(busy(1.1))).reason ==
+        "not resolved: copies side by side take longer than one by one");
 }
 
 TEST_CASE("chains: what feels other loads waits for loads") {
