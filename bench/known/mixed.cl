@@ -131,6 +131,6 @@ kernel void stalls_mixed(global const uint* restrict data, uint launch, uint ite
     if (has_barrier != 0) barrier(CLK_LOCAL_MEM_FENCE);
   }
   out[get_global_id(0)] = mixed(far) + mixed(sum) + mixed(x0 ^ mixed(x1)) + mixed(x2 ^ mixed(x3)) +
-                          mixed(x4 ^ mixed(x5)) + mixed(x6 ^ mixed(x7)) +
-                          mixed(y0 ^ mixed(y1)) + mixed(y2 ^ mixed(y3));
+                          mixed(x4 ^ mixed(x5)) + mixed(x6 ^ mixed(x7)) + mixed(y0 ^ mixed(y1)) +
+                          mixed(y2 ^ mixed(y3));
 }

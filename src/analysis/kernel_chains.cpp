@@ -77,20 +77,20 @@ Visits busy_of(const BareRuns& runs) {
   return busy_ns;
 }
 
-std::string_view why_not_resolved(const Cost& free) {
-  return free.is_resolved ? "not resolved: copies side by side take longer than one by one"
-                          : "not resolved: within two sigma of nothing";
-}
-
-KernelCause valued(const Cost& free, std::string bound, const KernelCauses& causes) {
+KernelCause valued(Cost free, std::string bound, const KernelCauses& causes) {
   KernelCause cause = chains_cause();
+  // Copies hinder each other, or fill units that one leaves idle.
+  const bool is_negative = free.is_resolved && free.ns < 0.0;
+  if (is_negative) free = {};
   const double whole = causes.total.ns;
   cause.cost = free;
   cause.share = free.ns / whole;
   cause.share_interval = {free.interval.low / whole, free.interval.high / whole};
-  const bool is_found = free.is_resolved && free.ns > 0.0;
+  const bool is_found = free.is_resolved;
   cause.state = is_found ? CauseState::found : CauseState::not_resolved;
-  cause.reason = is_found ? std::move(bound) : why_not_resolved(free);
+  cause.reason = is_found      ? std::move(bound)
+                 : is_negative ? "not resolved: side by side, copies leave no unit free"
+                               : "not resolved: within two sigma of nothing";
   cause.is_lower_bound = is_found && !cause.reason.empty();
   return cause;
 }

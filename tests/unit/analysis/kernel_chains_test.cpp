@@ -148,9 +148,11 @@ TEST_CASE("chains: what copies of it have no need of a unit for waits") {
   CHECK(chains_in(with(busy(0.7))).share == doctest::Approx(0.3));
   CHECK(chains_in(with(busy(1.0))).state == CauseState::not_resolved);
   // Copies that take the cache from each other.
-  CHECK(chains_in(with(busy(1.1))).state == CauseState::not_resolved);
-  CHECK(chains_in(with(busy(1.1))).reason ==
-        "not resolved: copies side by side take longer than one by one");
+  const KernelCauses hindered = with(busy(1.1));
+  CHECK(chains_in(hindered).state == CauseState::not_resolved);
+  CHECK(chains_in(hindered).reason == "not resolved: side by side, copies leave no unit free");
+  CHECK(chains_in(hindered).share == 0.0);
+  CHECK(hindered.unattributed_share == 1.0);
 }
 
 TEST_CASE("chains: what feels other loads waits for loads") {
@@ -196,7 +198,13 @@ TEST_CASE("chains: compute units that copies alone have work for are not waited 
   runs = busy(0.5);
   runs.groups = 1000;
   CHECK(chains_in(with(runs)).share == doctest::Approx(0.2));
+  // Nearly half of two waves is empty: no copy says more than that it filled some of it.
+  runs = busy(0.6);
+  runs.groups = 801;
+  CHECK(chains_in(with(runs)).state == CauseState::not_resolved);
+  CHECK(chains_in(with(runs)).share == 0.0);
   // As many groups as units have places, whichever unit has how many.
+  runs = busy(0.5);
   runs.groups = 800;
   CHECK(chains_in(with(runs)).share == doctest::Approx(0.5));
 }
