@@ -80,6 +80,9 @@ class Targets(unittest.TestCase):
         self.assertEqual({series for series, _ in of_writing}, {"write", "copy", "update"})
         self.assertEqual({targets.pop(each) for each in of_writing}, {(0.96, 1.04)})
         self.assertEqual(targets.pop(("read", sets.FAR)), (None, None))
+        own = next(case for case in sets.CASES if case.size == sets.SHARED_OUT).row_of_own_groups()
+        self.assertEqual((own.name, own.least, own.most, own.is_shared),
+                         ("write 33 MiB, as large groups", 0.98, 1.02, True))
         self.assertEqual(set(targets.values()), {(0.98, 1.02)})
         self.assertLessEqual({"read", "read-own", "write", "copy", "update", "local", "image",
                               "write-one-unit"}, {series for series, _ in targets})
@@ -91,6 +94,13 @@ class Targets(unittest.TestCase):
         port = sets.port_row(rate(33.0e12, 33.0e12), {"compute_units": 132}, 2e9)
         self.assertAlmostEqual(port.ours[0], 125.0)
         self.assertEqual((port.least, port.most), (120.0 / 128.0, 1.0))
+
+
+    def test_what_is_written_to_a_cache_is_beside_groups_of_the_same_size(self) -> None:
+        medians = {"4224 x 64, 65 times": 4.1e12, "264 x 1024, 7 times": 4.0e12}
+        self.assertEqual(sets.rate_of_own_groups({"medians": medians}), 4.0e12)
+        with self.assertRaisesRegex(CannotRun, "the twin has no one grid of groups of 1024: 8 x 64"):
+            sets.rate_of_own_groups({"medians": {"8 x 64, 1 times": 1e12}})
 
 
 class TwinsOfCpus(unittest.TestCase):

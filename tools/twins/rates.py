@@ -13,8 +13,9 @@ UNITS = {"bytes_per_second": (1e9, "GB/s"), "seconds": (1e-6, "us"), "hertz": (1
 @dataclasses.dataclass
 class Rate:
     """The best of all rounds on both sides, since what else runs on a machine only takes away. Of what
-    CPUs move, whose hosts are shared, the median: caches and memory give bursts of more than usual, now
-    to one side and now to the other. (Two virtual CPUs: copies of memory by C++ at 33 to 47 GB/s.)"""
+    CPUs move, whose hosts are shared, and of what is written to a cache of all units, the median: these
+    give bursts of more than usual, now to one side and now to the other. (Two virtual CPUs: copies of
+    memory by C++ at 33 to 47 GB/s.)"""
 
     probe: str
     name: str  # what is measured
@@ -24,7 +25,7 @@ class Rate:
     unit: str = "bytes_per_second"
     ours: list[float] = dataclasses.field(default_factory=list)
     other: list[float] = dataclasses.field(default_factory=list)
-    is_shared: bool = False  # what a CPU moves
+    is_shared: bool = False  # between those who give bursts
 
     def of_rounds(self, values: list[float]) -> float:
         if self.is_shared:

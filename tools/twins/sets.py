@@ -27,6 +27,8 @@ NEAR, FAR, SHARED_OUT = 16 * MIB, 1024 * MIB, 33 * MIB
 # What is written to a second cache is as fast as its buffers lie: on one H200 two runs wrote 16 MiB at 4.15
 # and 4.30 TB/s, the twin at 4.16 and 4.27.
 NEAR_LEAST, NEAR_MOST = 0.96, 1.04
+# In groups of as many work-items both lie alike, and what differs is what one round has by chance.
+OWN_ITEMS = 1024
 # Of memory another order is up to 2.2 % slower.
 FAR_MOST = 1.03
 
@@ -48,6 +50,11 @@ class Case:
         other_order = ", another order" if self.mode else ""
         word = "" if self.series == "local" else f" {size_word(self.size)}"
         return Rate("bandwidth", f"{self.series}{word}{other_order}", "CUDA", self.least, self.most)
+
+    def row_of_own_groups(self) -> Rate:
+        """Beside the twin in groups of clprobe's size, by the median."""
+        return Rate("bandwidth", f"{self.series} {size_word(self.size)}, as large groups", "CUDA", 0.98,
+                    1.02, is_shared=True)
 
 
 # What one unit writes goes to memory at the pace of its own stores: one size shows it. Blocks in another
@@ -122,6 +129,14 @@ def measure_ours(program: pathlib.Path, device: dict[str, Any]) -> list[float]:
     return [statistics.median(rates_in(nearest_point(points, case))) for case in CASES]
 
 
+def rate_of_own_groups(found: dict[str, Any]) -> float:
+    """The twin's in groups of clprobe's size: its grids are called "264 x 1024, 70 times"."""
+    rates: list[float] = [rate for grid, rate in found["medians"].items() if f" x {OWN_ITEMS}," in grid]
+    if len(rates) != 1:
+        raise CannotRun(f"the twin has no one grid of groups of {OWN_ITEMS}: {', '.join(found['medians'])}")
+    return rates[0]
+
+
 def port_row(own: Rate, device: dict[str, Any], hertz: float) -> Rate:
     """What each unit reads of its first cache in a cycle, beside the width of its port."""
     by_cycle = 1.0 / (device["compute_units"] * hertz)
@@ -135,16 +150,21 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
     twin = build_cuda_twin(nvcc, device, "sets")
     clock = build_cuda_twin(nvcc, device, "clock")
     rows = [case.row() for case in CASES]
+    rows_of_own_groups = {place: case.row_of_own_groups() for place, case in enumerate(CASES)
+                          if case.size == SHARED_OUT}
     pairs = [word for case in CASES for word in case.pair()]
     for _ in range(options.rounds):
         sets = run_json([*twin, options.repeats, *pairs])["sets"]
-        for row, found, ours in zip(rows, sets, measure_ours(program, device)):
+        for place, (row, found, ours) in enumerate(zip(rows, sets, measure_ours(program, device))):
             row.other.append(statistics.median(found["bytes_per_second"]))
             row.ours.append(ours)
+            if place in rows_of_own_groups:
+                rows_of_own_groups[place].other.append(rate_of_own_groups(found))
+                rows_of_own_groups[place].ours.append(ours)
             grids = ", ".join(f"{grid}: {rate / 1e9:.1f}" for grid, rate in found["medians"].items())
             print(f"  {row.name}: blocks x threads {grids}; clprobe {ours / 1e9:.1f}",
                   file=sys.stderr)
     hertz = statistics.median(run_json([*clock, 500])["hertz"])
-    rows.append(port_row(rows[0], device, hertz))
+    rows += [*rows_of_own_groups.values(), port_row(rows[0], device, hertz)]
     print_rates(f"{device['name']}, bandwidth by working set", rows)
     return rows
