@@ -163,19 +163,83 @@ bool are_rounds(std::span<const AblationBuild> builds) {
   });
 }
 
+/// A factor without which the kernel takes longer, by this share of its time.
+struct Hindrance {
+  KernelFactor factor{};
+  double share{0.0};
+};
+
+/// The kernel's time by factors that make it no slower when they are taken away.
+struct Attribution {
+  std::vector<KernelFactor> factors{};
+  std::vector<AblationBuild> builds{};
+  Ablation ablation{};
+  std::vector<Hindrance> hindrances{};  ///< the others
+};
+
+/// The place of the factor that is worst to take away; nothing where none is. Of memory the fastest
+/// folding was chosen, so that it is less than nothing by noise alone.
+std::optional<std::size_t> find_worst(const Attribution& now) {
+  std::optional<std::size_t> worst;
+  for (std::size_t i = 0; i < now.factors.size(); ++i) {
+    const Cost& cost = now.ablation.factors[i];
+    if (now.factors[i] == KernelFactor::memory || !cost.is_resolved || cost.ns >= 0.0) continue;
+    if (!worst || cost.ns < now.ablation.factors[*worst].ns) worst = i;
+  }
+  return worst;
+}
+
+/// Builds that leave that factor where it is, which is none of theirs any more.
+std::vector<AblationBuild> without_factor(std::span<const AblationBuild> builds,
+                                          std::size_t place) {
+  std::vector<AblationBuild> left;
+  for (const AblationBuild& each : builds) {
+    if ((each.idealised >> place & 1U) != 0) continue;
+    const std::uint32_t below = each.idealised & ((1U << place) - 1U);
+    left.push_back({below | (each.idealised >> (place + 1) << place), each.visits_ns});
+  }
+  return left;
+}
+
+void attribute_builds(const AblationOptions& options, Attribution& now) {
+  AblationOptions own = options;
+  own.are_rounds = are_rounds(now.builds);
+  own.needs = needs_of(now.factors);
+  now.ablation = attribute_time(now.builds, now.factors.size(), own);
+}
+
+/// What is no idealisation, since the kernel becomes slower by it, would leave more than all of
+/// the time to the others.
+Attribution attribution_of(const KernelTimes& times, const AblationOptions& options) {
+  Attribution now{.factors = taken_away(times.factors), .builds = times.builds};
+  while (!now.factors.empty()) {
+    attribute_builds(options, now);
+    const std::optional<std::size_t> worst = find_worst(now);
+    if (!worst) return now;
+    const double ns = now.ablation.factors[*worst].ns;
+    now.hindrances.push_back({now.factors[*worst], -ns / now.ablation.none.ns});
+    now.builds = without_factor(now.builds, *worst);
+    now.factors.erase(now.factors.begin() + static_cast<std::ptrdiff_t>(*worst));
+  }
+  now.ablation.none = {.ns = typical_ns(times.identity_ns), .is_resolved = true};
+  now.ablation.none.interval = {now.ablation.none.ns, now.ablation.none.ns};
+  now.ablation.all = now.ablation.none;
+  return now;
+}
+
+KernelCause hindering(const Hindrance& hindrance) {
+  KernelCause cause = cause_of(row_of(hindrance.factor));
+  cause.state = CauseState::not_resolved;
+  cause.reason = fmt::format("not resolved: without it the kernel takes {:.1f} % longer",
+                             100.0 * hindrance.share);
+  return cause;
+}
+
 void attribute(const KernelTimes& times, const AblationOptions& options, KernelCauses& found) {
-  const std::vector<KernelFactor> factors = taken_away(times.factors);
-  Ablation ablation;
-  if (factors.empty()) {
-    ablation.none = {.ns = typical_ns(times.identity_ns), .is_resolved = true};
-    ablation.none.interval = {ablation.none.ns, ablation.none.ns};
-    ablation.all = ablation.none;
-  } else {
-    AblationOptions own = options;
-    own.are_rounds = are_rounds(times.builds);
-    own.needs = needs_of(factors);
-    ablation = attribute_time(times.builds, factors.size(), own);
-    found.interactions = interactions_of(ablation, factors);
+  const Attribution attribution = attribution_of(times, options);
+  const Ablation& ablation = attribution.ablation;
+  if (!attribution.factors.empty()) {
+    found.interactions = interactions_of(ablation, attribution.factors);
   }
   found.total = ablation.none;
   found.unattributed = ablation.all;
@@ -184,6 +248,14 @@ void attribute(const KernelTimes& times, const AblationOptions& options, KernelC
   for (const KernelFactorState& each : times.factors) {
     if (each.absence != FactorAbsence::none) {
       found.causes.push_back(absent(each));
+      continue;
+    }
+    const auto& hindrances = attribution.hindrances;
+    const auto hindrance =
+        std::find_if(hindrances.begin(), hindrances.end(),
+                     [&](const Hindrance& other) { return other.factor == each.factor; });
+    if (hindrance != hindrances.end()) {
+      found.causes.push_back(hindering(*hindrance));
       continue;
     }
     const Cost& cost = ablation.factors[place++];

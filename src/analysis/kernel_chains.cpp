@@ -23,6 +23,9 @@ constexpr double max_slowed = 1.2;
 /// Where less is free the kernel hardly waits, for whatever it is, and loads beside it take slots.
 constexpr double min_free = 0.1;
 
+/// Copies are of what is left, and no more: taking away what makes the kernel slower does not count
+/// as a cause, and copies are without it all the same.
+constexpr double max_other = 1.1;
 /// Copies that take less than this, of the time of one, have not filled a unit.
 constexpr double min_filled = 1.25;
 
@@ -114,6 +117,10 @@ KernelCause cause_of(const BareRuns& runs, KernelCauses& causes) {
   }
   if (runs.alone_ns.empty() || runs.copies_ns.empty() || runs.beside_loads_ns.empty()) {
     return refused("not all launches for it were measured");
+  }
+  const double left = typical_ns(runs.alone_ns) / causes.unattributed.ns;
+  if (left > max_other || left < 1.0 / max_other) {
+    return refused(fmt::format("with all gone the kernel takes {:.2f} of what is left", left));
   }
   const Visits busy = busy_of(runs);
   const Cost free = find_gain(runs.alone_ns, busy);

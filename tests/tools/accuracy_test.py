@@ -95,7 +95,6 @@ class Targets(unittest.TestCase):
         self.assertAlmostEqual(port.ours[0], 125.0)
         self.assertEqual((port.least, port.most), (120.0 / 128.0, 1.0))
 
-
     def test_what_is_written_to_a_cache_is_beside_groups_of_the_same_size(self) -> None:
         medians = {"4224 x 64, 65 times": 4.1e12, "264 x 1024, 7 times": 4.0e12}
         self.assertEqual(sets.rate_of_own_groups({"medians": medians}), 4.0e12)

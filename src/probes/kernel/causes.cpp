@@ -57,7 +57,10 @@ void add_stack(const KernelCauses& causes, const std::string& series, Findings& 
   }
   const double whole = causes.total.ns;
   const Interval& left = causes.unattributed.interval;
-  add(stack_remainder, causes.unattributed_share, {left.low / whole, left.high / whole}, {});
+  const Interval shares{left.low / whole, left.high / whole};
+  // Causes that are not resolved may be less than nothing, and leave a little more than the whole.
+  const bool is_whole = causes.unattributed_share > 1.0 && shares.low <= 1.0;
+  add(stack_remainder, is_whole ? 1.0 : causes.unattributed_share, shares, {});
   Finding time = finding_of(stack_time_name, series, "seconds", stack_view_shapley,
                             whole / ns_per_second, causes.total.interval.low / ns_per_second,
                             causes.total.interval.high / ns_per_second);

@@ -38,6 +38,29 @@ TEST_CASE("kernel: what memory and barriers save only together is their interact
   CHECK(both.series == "triad, folded");
 }
 
+TEST_CASE("kernel: causes that may be less than nothing leave the whole, and no more") {
+  const auto left_of = [](double folded) {
+    std::vector<Point> points = plan_of(std::string(triad), 1024).points;
+    for (Point& point : points) {
+      measure(point, shape_of<Shape>(point).distinct_groups < 1024 ? folded * 1e6 : 1e6);
+      // A percent to either side.
+      point.samples[0].event_ns = *point.samples[0].event_ns * 99 / 100;
+      point.samples[2].event_ns = *point.samples[2].event_ns * 101 / 100;
+    }
+    const Findings found = probe.analyse(device_with_events(), points);
+    const auto part =
+        std::find_if(found.findings.begin(), found.findings.end(), [](const Finding& each) {
+          return each.name == stack_part_name && each.label == stack_remainder;
+        });
+    REQUIRE(part != found.findings.end());
+    return *part->value;
+  };
+  CHECK(left_of(1.004) == 1.0);
+  CHECK(left_of(0.996) == doctest::Approx(0.996).epsilon(0.001));
+  // A folding that costs time is not chosen.
+  CHECK(left_of(1.1) == 1.0);
+}
+
 TEST_CASE("kernel: what blocks of turns say of the prelude counts for more than two points") {
   std::vector<Point> points = measured(1.2);
   for (Point& point : points) {

@@ -253,6 +253,33 @@ TEST_CASE("barriers and memory that hide each other share what both together are
   CHECK(both.is_resolved);
 }
 
+TEST_CASE("what makes the kernel slower when it is taken away takes nothing from the others") {
+  // Without fences 16 of 100 are left, with barriers or without; without barriers alone 110.
+  KernelTimes times = times_of(sweep_of({{1024, 100}, {16, 98}}), 100, 98);
+  times.factors = {{.factor = KernelFactor::memory},
+                   {.factor = KernelFactor::barriers},
+                   {.factor = KernelFactor::fences}};
+  times.builds = {{0, around(100, 1)}, {1, around(98, 2)},  {2, around(110, 3)},
+                  {3, around(109, 4)}, {4, around(16, 5)},  {5, around(15.5, 6)},
+                  {6, around(16, 7)},  {7, around(15.5, 8)}};
+  const KernelCauses found = find_kernel_causes(times);
+  // By all orders barriers are -4.7 then, and fences 88.
+  CHECK(cause_in(found, "fences").share == doctest::Approx(0.833).epsilon(0.01));
+  const KernelCause& barriers = cause_in(found, "barriers");
+  CHECK(barriers.state == CauseState::not_resolved);
+  CHECK(barriers.share == 0.0);
+  CHECK(barriers.reason.starts_with("not resolved: without it the kernel takes "));
+  CHECK(barriers.reason.ends_with(" % longer"));
+  CHECK(found.unattributed_share == doctest::Approx(0.155).epsilon(0.03));
+  CHECK(found.interactions.size() == 1);
+  // Nothing is left to take away.
+  times.factors = {{.factor = KernelFactor::barriers}};
+  times.builds = {{0, around(100, 1)}, {1, around(110, 3)}};
+  const KernelCauses nothing = find_kernel_causes(times);
+  CHECK(ranked_causes(nothing).empty());
+  CHECK(nothing.unattributed_share == 1.0);
+}
+
 TEST_CASE("lanes go only where memory has, and have what is saved then") {
   const std::vector<FoldedTime> sweep = triad();
   KernelTimes times = times_of(sweep, 734, 600);

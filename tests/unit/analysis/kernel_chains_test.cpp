@@ -209,6 +209,19 @@ TEST_CASE("chains: compute units that copies alone have work for are not waited 
   CHECK(chains_in(with(runs)).share == doctest::Approx(0.5));
 }
 
+TEST_CASE("chains: copies of another kernel than what is left say nothing of it") {
+  const auto of_left = [](double left) {
+    KernelCauses causes = alone(1e6);
+    causes.unattributed = {.ns = left * 1e6, .interval = {left * 1e6, left * 1e6}};
+    add_chains(busy(0.2), causes);
+    return chains_in(causes);
+  };
+  CHECK(of_left(1.05).state == CauseState::found);
+  CHECK(of_left(0.95).state == CauseState::found);
+  CHECK(of_left(0.8).reason == "with all gone the kernel takes 1.25 of what is left");
+  CHECK(of_left(1.2).state == CauseState::refused);
+}
+
 TEST_CASE("chains: nothing is said where copies cannot tell") {
   BareRuns runs = busy(0.2);
   runs.refusal = "the device does not run noise and kernel at once";
