@@ -80,6 +80,10 @@ class Targets(unittest.TestCase):
         self.assertEqual({series for series, _ in of_writing}, {"write", "copy", "update"})
         self.assertEqual({targets.pop(each) for each in of_writing}, {(0.96, 1.04)})
         self.assertEqual(targets.pop(("read", sets.FAR)), (None, None))
+        self.assertEqual({case.row().name for case in sets.CASES if case.row().is_shared},
+                         {"read 16 MiB", "read 32 MiB", "read 16 MiB, another order",
+                          "read 32 MiB, another order", "write 33 MiB", "copy 33 MiB", "update 33 MiB",
+                          "image 16 MiB"})
         own = next(case for case in sets.CASES if case.size == sets.SHARED_OUT).row_of_own_groups()
         self.assertEqual((own.name, own.least, own.most, own.is_shared),
                          ("write 33 MiB, as large groups", 0.98, 1.02, True))

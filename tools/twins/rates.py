@@ -13,9 +13,9 @@ UNITS = {"bytes_per_second": (1e9, "GB/s"), "seconds": (1e-6, "us"), "hertz": (1
 @dataclasses.dataclass
 class Rate:
     """The best of all rounds on both sides, since what else runs on a machine only takes away. Of what
-    CPUs move, whose hosts are shared, and of what is written to a cache of all units, the median: these
-    give bursts of more than usual, now to one side and now to the other. (Two virtual CPUs: copies of
-    memory by C++ at 33 to 47 GB/s.)"""
+    CPUs move, whose hosts are shared, and of a cache of all units, the median: these give bursts of more
+    than usual, now to one side and now to the other. (Two virtual CPUs: copies of memory by C++ at 33 to
+    47 GB/s.)"""
 
     probe: str
     name: str  # what is measured
@@ -55,8 +55,8 @@ class Rate:
 
 def print_rates(title: str, rows: list[Rate]) -> None:
     """A line each, and what is missed behind those that miss their target."""
-    which = "median" if rows[0].is_shared else "best"
-    print(f"{title}, the {which} of {max(len(row.ours) for row in rows)} rounds")
+    which = sorted({"median" if row.is_shared else "best" for row in rows})
+    print(f"{title}, the {' or the '.join(which)} of {max(len(row.ours) for row in rows)} rounds")
     print(f"  {'':<34} {'by':<12} {'other':>9} {'clprobe':>9} {'':<7} {'ratio':>7} "
           f"{'of the rounds':>15} {'target':>12}")
     for row in rows:
