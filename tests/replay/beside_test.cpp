@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is left of a kernel, replayed with copies of it and with loads beside it.
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+
+#include "clprobe/device.hpp"
+#include "clprobe/launch.hpp"
+#include "probes/kernel/replay.hpp"
+
+namespace clprobe::kernel {
+namespace {
+
+/// With a replay of that launch, on each device that there is.
+void on_each_device(const std::string& launch, const std::function<void(Replay&)>& look) {
+  const std::string folder = REPLAY_FOLDER;
+  const bundle::Bundle made =
+      bundle::read_described(folder + "/stepping.cl", folder + "/" + launch + ".json");
+  const Enumeration found = enumerate_devices();
+  REQUIRE_FALSE(found.devices.empty());
+  for (const FoundDevice& each : found.devices) {
+    CAPTURE(each.info.name);
+    Session session(each.device, each.info, 1);
+    Replay replay(session, made, std::uint64_t{1} << 20U);
+    look(replay);
+  }
+}
+
+constexpr const char* longer = "what a launch leaves behind makes the next ones take";
+
+Shape beside(Beside what) { return {.caches = Caches::warm, .text = Text::bare, .beside = what}; }
+
+}  // namespace
+
+TEST_CASE(
+    "replay: copies side by side have a part of the time of all, and alone all of their own") {
+  on_each_device("steady", [](Replay& replay) {
+    const Shape copies = beside(Beside::copies);
+    NoiseAmount amount = replay.prepare_bare(copies);
+    CHECK(amount.amount >= 1);
+    CHECK(amount.amount <= 64);
+    try {
+      const LaunchTimes times = replay.run_bare(copies, amount);
+      CHECK(times.event_ns.value_or(0) > 0);
+      CHECK(times.host_ns > 0);
+    } catch (const Unsupported& refusal) {
+      // On a host that others use.
+      CHECK(std::string(refusal.what()).starts_with(longer));
+    }
+  });
+}
+
+TEST_CASE("replay: copies that make each other longer are not compared") {
+  on_each_device("growing", [](Replay& replay) {
+    const Shape copies = beside(Beside::copies);
+    NoiseAmount amount = replay.prepare_bare(copies);
+    CHECK_THROWS_WITH_AS(static_cast<void>(replay.run_bare(copies, amount)),
+                         doctest::Contains(longer), Unsupported);
+  });
+}
+
+TEST_CASE("replay: a kernel ends beside loads, or is said to run behind them") {
+  on_each_device("steady", [](Replay& replay) {
+    const Shape loads = beside(Beside::scattered);
+    NoiseAmount amount = replay.prepare_bare(loads);
+    CHECK(amount.alone_ns > 600e3);
+    try {
+      const LaunchTimes times = replay.run_bare(loads, amount);
+      CHECK(times.event_ns.value_or(0) > 0);
+    } catch (const Unsupported& refusal) {
+      CHECK(std::string(refusal.what())
+                .starts_with("the device does not run noise and kernel at once"));
+    }
+  });
+}
+
+}  // namespace clprobe::kernel
