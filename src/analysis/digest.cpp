@@ -167,7 +167,7 @@ double whole_of(const Finding& finding, std::span<const Finding> all) {
 }
 
 ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device,
-                             std::span<const Disturbance> disturbances) {
+                             const Meanwhile& meanwhile) {
   ComparedResult compared{.probe = result.probe,
                           .view = result.view,
                           .status = result.status,
@@ -195,7 +195,7 @@ ComparedResult digest_result(const ProbeResult& result, const DeviceInfo& device
     compared.findings.push_back(compared_finding(
         finding, device, by, spreads[finding.series],
         curve == compared.curves.end() ? nullptr : &*curve,
-        disturbance_of(finding, result, by, device, disturbances), !disturbances.empty()));
+        disturbance_of(finding, result, by, device, meanwhile), !meanwhile.disturbances.empty()));
     compared.findings.back().whole = whole_of(finding, result.findings);
   }
   return compared;
@@ -236,10 +236,11 @@ RunDigest digest(const Run& run, std::string_view file) {
     result.results.push_back(clock_result(*clock, run.device.launch_timer));
   }
   const std::vector<Disturbance> disturbances = find_disturbances(run);
+  const Meanwhile meanwhile = meanwhile_of(run, disturbances);
   for (const ProbeResult& each : run.results) {
-    result.results.push_back(digest_result(each, run.device, disturbances));
+    result.results.push_back(digest_result(each, run.device, meanwhile));
     for (ComparedFinding& finding : result.results.back().findings) {
-      finding.is_of_virtual_cpu = run.host.is_virtual && run.device.type == DeviceType::cpu;
+      finding.is_of_virtual_cpu = meanwhile.is_virtual_cpu;
     }
   }
   return result;

@@ -111,17 +111,37 @@ double disturbed_by_others(const FoundTime& time, bool is_of_core, const ProbeRe
   return -std::log1p(-std::min(result.others_share, max_share));
 }
 
+/// What a process has of a level behind the first one as its pages lie, for as long as it lives: no
+/// moment of a run sees the others. An EPYC's second level took 4.77, 4.93 or 5.04 ns in a virtual
+/// machine, which has no say in where they lie: with so much runs of 6 s hold the truth there.
+double by_pages(const Finding& finding, const Meanwhile& meanwhile) {
+  constexpr double luck = 0.05;
+  const bool is_behind = finding.level.value_or(1) > 1;
+  const bool is_known = !meanwhile.disturbances.empty();
+  return meanwhile.is_virtual_cpu && is_behind && is_known ? luck : 0.0;
+}
+
+bool is_of_virtual_cpu(const Run& run) {
+  return run.host.is_virtual && run.device.type == DeviceType::cpu;
+}
+
 }  // namespace
 
+Meanwhile meanwhile_of(const Run& run, std::span<const Disturbance> disturbances) {
+  return {.disturbances = disturbances, .is_virtual_cpu = is_of_virtual_cpu(run)};
+}
+
 double disturbance_of(const Finding& finding, const ProbeResult& result, const TimedBy& timed,
-                      const DeviceInfo& device, std::span<const Disturbance> disturbances) {
+                      const DeviceInfo& device, const Meanwhile& meanwhile) {
+  const std::span<const Disturbance> disturbances = meanwhile.disturbances;
   const bool is_of_core = is_of_one_core(result, timed);
   std::optional<FoundTime> time = time_in(finding, device);
   if (!time) return changed_meanwhile(finding, disturbances);
   // How many bytes a core moves in the time that its clock told: no stream of all of them.
   if (is_of_core && timed.is_own && result.unit == Unit::seconds) time->is_rate = false;
-  return std::max(changed_meanwhile(*time, is_of_core || timed.is_best, disturbances),
-                  disturbed_by_others(*time, is_of_core, result));
+  const double seen = std::max(changed_meanwhile(*time, is_of_core || timed.is_best, disturbances),
+                               disturbed_by_others(*time, is_of_core, result));
+  return time->is_rate ? seen : std::hypot(seen, by_pages(finding, meanwhile));
 }
 
 namespace {
@@ -178,12 +198,13 @@ void forget_disturbance(Run& run) {
 
 void hold_disturbance(Run& run) {
   forget_disturbance(run);
+  const Meanwhile meanwhile = meanwhile_of(run, run.disturbances);
   for (ProbeResult& result : run.results) {
     const SeriesTimers timers(result, run.device);
     for (Finding& finding : result.findings) {
       if (!is_widened(finding)) continue;
       finding.disturbance =
-          disturbance_of(finding, result, timers.of(finding), run.device, run.disturbances);
+          disturbance_of(finding, result, timers.of(finding), run.device, meanwhile);
       move_ends(finding, finding.disturbance, 1.0);
     }
   }

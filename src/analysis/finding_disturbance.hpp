@@ -40,10 +40,19 @@ class SeriesTimers {
   TimedBy all_{};
 };
 
+/// What is known of a run besides its findings.
+struct Meanwhile {
+  std::span<const Disturbance> disturbances{};  ///< by its reference points
+  bool is_virtual_cpu{false};                   ///< whether it is one of a CPU in a virtual machine
+};
+
+Meanwhile meanwhile_of(const Run& run, std::span<const Disturbance> disturbances);
+
 /// Half a 95 % interval, on the line on which findings are compared (logarithms; of shares
 /// themselves), of what changed while the run lasted: as the reference points saw it, and of what
-/// all cores do together, by what others took of them all along.
+/// all cores do together, by what others took of them all along; and of what is otherwise in the
+/// next process, as pages lie.
 double disturbance_of(const Finding& finding, const ProbeResult& result, const TimedBy& timed,
-                      const DeviceInfo& device, std::span<const Disturbance> disturbances);
+                      const DeviceInfo& device, const Meanwhile& meanwhile);
 
 }  // namespace clprobe

@@ -396,6 +396,7 @@ struct Trace {
   std::vector<double> seconds{};
   std::vector<double> ns{};
   bool is_least{true};  ///< whether its estimate is the least of what it took
+  int level{1};
 
   [[nodiscard]] double at(double time) const {
     const auto next = std::lower_bound(seconds.begin(), seconds.end(), time);
@@ -444,12 +445,14 @@ ComparedFinding measured(const Trace& trace, double begin, double span_s, int mo
     seen.push_back({at, trace.at(begin + at)});
   }
   Finding finding{.name = "latency", .series = "global"};
+  finding.level = trace.level;
   const double seconds = level_of(trace, begin, span_s, trace.is_least, random) / ns_per_second;
   finding.value = trace.is_least ? seconds : 1.0 / seconds;
   finding.unit = trace.is_least ? "seconds" : "bytes_per_second";
   finding.better = trace.is_least ? Better::less : Better::more;
   Run run = run_with(seen, !trace.is_least);
   run.device.type = DeviceType::cpu;
+  run.host.is_virtual = true;
   run.results[0].findings.push_back(finding);
   return digest(run, "run").results.at(0).findings.at(0);
 }
@@ -571,15 +574,15 @@ TEST_CASE("and on another one, which five builds at once made slow") {
   const std::size_t tried = std::min(spans.size(), static_cast<std::size_t>(rounds(7)));
   for (const Column& column : columns_of_trace()) {
     CAPTURE(std::string(column.title));
-    const Trace trace = read_trace(column.index, column.is_rate, "epyc-2vcpu-busy-noise");
+    Trace trace = read_trace(column.index, column.is_rate, "epyc-2vcpu-busy-noise");
     const bool is_second_level = column.index == 4;
-    for (std::size_t i = 0; i < tried; ++i) {
-      // A process had 4.77, 4.93 or 5.04 ns from its second level as long as it lived: a run sees
-      // one of them. `compare` leaves caches of a virtual machine to several runs a side.
-      if (is_second_level && spans.at(i) < 30.0) continue;
-      check_coverage(trace, spans.at(i), {2, 5, 20, 80});
+    // A process had 4.77, 4.93 or 5.04 ns from its second level as long as it lived: a run sees one
+    // of them, and its references the same.
+    if (is_second_level) {
+      CHECK(coverage(trace, 6.0, 20) < 0.85);
+      trace.level = 2;
     }
-    if (is_second_level) CHECK(coverage(trace, 6.0, 20) < 0.85);
+    for (std::size_t i = 0; i < tried; ++i) check_coverage(trace, spans.at(i), {2, 5, 20, 80});
   }
 }
 

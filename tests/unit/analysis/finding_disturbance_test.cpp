@@ -92,5 +92,33 @@ TEST_CASE("what disturbed the run is in the interval of what is compared, once, 
   }
 }
 
+TEST_CASE("levels behind the first one of a virtual CPU may be otherwise in another process") {
+  const auto moments = moments_of(8.0, {100.0, 100.0, 104.0, 100.0, 100.0});
+  const double seen = long_factor * std::log(1.04);
+  const auto disturbance = [&](bool is_virtual, DeviceType type, int level, std::string_view unit,
+                               bool has_references = true) {
+    Run run;
+    run.device.type = type;
+    run.host.is_virtual = is_virtual;
+    run.results.push_back({.probe = "latency"});
+    if (has_references) {
+      run.results[0].references.push_back({ReferenceKind::memory, "global", {}, moments});
+    }
+    run.results[0].findings = {with_interval(unit, 1e-7, 0.97e-7, 1.05e-7)};
+    run.results[0].findings[0].level = level;
+    run.disturbances = find_disturbances(run);
+    hold_disturbance(run);
+    return run.results[0].findings[0].disturbance;
+  };
+  const double behind = disturbance(true, DeviceType::cpu, 2, "seconds");
+  CHECK(behind == doctest::Approx(std::hypot(seen, 0.05)));
+  CHECK(disturbance(true, DeviceType::cpu, 3, "seconds") == behind);
+  CHECK(disturbance(true, DeviceType::cpu, 1, "seconds") == doctest::Approx(seen));
+  CHECK(disturbance(false, DeviceType::cpu, 2, "seconds") == doctest::Approx(seen));
+  CHECK(disturbance(true, DeviceType::gpu, 2, "seconds") == doctest::Approx(seen));
+  CHECK(disturbance(true, DeviceType::cpu, 2, "bytes_per_second") == doctest::Approx(seen));
+  CHECK(disturbance(true, DeviceType::cpu, 2, "seconds", false) == 0.0);
+}
+
 }  // namespace
 }  // namespace clprobe
