@@ -21,8 +21,8 @@ std::vector<Span> run(std::span<const cl::CommandQueue> queues, std::uint64_t la
     }
   }
   for (const cl::CommandQueue& queue : queues) queue.finish();
-  std::vector<Span> spans;
-  for (const cl::Event& each : events) spans.push_back(span_of(each));
+  std::vector<Span> spans(events.size());
+  std::transform(events.begin(), events.end(), spans.begin(), span_of);
   return spans;
 }
 
