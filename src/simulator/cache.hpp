@@ -32,7 +32,7 @@ class Cache {
   [[nodiscard]] bool exists() const { return sets_ > 0; }
 
   /// The line, now the most recently used of its set; null when it is not there.
-  CacheLine* find(std::uint64_t line) {
+  [[gnu::always_inline]] CacheLine* find(std::uint64_t line) {
     if (sets_ == 0) return nullptr;
     const std::uint64_t set = set_of(line);
     Chunk& chunk = chunks_[set / chunk_sets];
@@ -131,7 +131,12 @@ class Cache {
     CacheLine& taken = chunk.lines[place];
     if (chunk.ways[place].tag != 0 && (taken.is_dirty || taken.is_owned)) evicted = taken;
     chunk.ways[place] = {.tag = line + 1, .used = ++touches_};
-    taken = CacheLine{.line = line, .epoch = epoch_};
+    taken.line = line;
+    taken.ready = 0;
+    taken.epoch = epoch_;
+    taken.sectors = 0;
+    taken.is_dirty = false;
+    taken.is_owned = false;
     return &taken;
   }
   [[nodiscard]] bool is_valid(const CacheLine& line) const {

@@ -37,9 +37,9 @@ std::uint64_t ComputeUnit::step(std::uint64_t& now, std::uint64_t alone_until) {
   // Mostly all warps sleep, and requests come and go.
   while (!is_watched && options_.skips_idle && now < wake_at_ && !memory_.has_news()) {
     const std::uint64_t next = std::min(wake_at_, memory_.next_event());
-    if (next >= std::min(alone_until, memory_.next_lock_answer())) return next;
-    now = next;
-    memory_.process(now);
+    const std::uint64_t end = std::min(alone_until, memory_.next_lock_answer());
+    if (next >= end) return next;
+    now = memory_.process_until(next, std::min(end, wake_at_));
   }
   take_news(now);
   settle(now);

@@ -8,16 +8,10 @@
 namespace clprobe::simulator {
 namespace {
 
-constexpr std::uint64_t fraction = 1024;
-
 std::uint64_t cost_of(std::uint64_t bytes, double bytes_per_cycle) {
   const double cycles = static_cast<double>(bytes) / bytes_per_cycle;
-  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(cycles * fraction)));
-}
-
-/// Most requests are for one sector, and to count bits is a call where the processor may be any.
-std::uint64_t count_of(std::uint32_t sectors) {
-  return (sectors & (sectors - 1)) == 0 ? 1 : static_cast<std::uint64_t>(std::popcount(sectors));
+  return std::max<std::uint64_t>(1,
+                                 static_cast<std::uint64_t>(std::llround(cycles * Port::fraction)));
 }
 
 /// The finaliser of splitmix64 (Steele, Lea, Flood 2014).
@@ -27,24 +21,14 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 31U);
 }
 
-// So that a line's latencies at different levels have nothing to do with each other, nor with those
-// that other compute units have to it.
-constexpr std::uint64_t memory_salt = 0x6d656d6f7279U;
+// As memory_salt: neither with those that other compute units have to it.
 constexpr std::uint64_t remote_salt = 0x72656d6f7465U;
 constexpr std::uint64_t unit_salt = 0x9e3779b97f4a7c15U;
 
 }  // namespace
 
-std::uint64_t draw(const Latency& range, std::uint64_t place, std::uint64_t seed) {
-  if (range.low == range.high) return range.low;
+std::uint64_t draw_of_several(const Latency& range, std::uint64_t place, std::uint64_t seed) {
   return range.low + mix(place + mix(seed)) % (range.high - range.low + 1);
-}
-
-std::uint64_t Port::pass(std::uint64_t now, std::uint64_t sectors) {
-  const std::uint64_t start = std::max(free, now * fraction);
-  free = start + sectors * sector_cost;
-  // The last sector begins one cost before the port is free again.
-  return (free - sector_cost) / fraction;
 }
 
 FarMemory::FarMemory(const Machine& machine, std::uint64_t units)
@@ -53,8 +37,7 @@ FarMemory::FarMemory(const Machine& machine, std::uint64_t units)
       l2_(machine.l2.bytes, machine.l1.line_bytes, machine.l2.ways),
       banks_(is_shared_ ? machine.l2_banks.count : 0) {}
 
-std::uint64_t FarMemory::enter_bank(std::uint64_t now, std::uint64_t line) {
-  if (banks_.empty()) return now;
+std::uint64_t FarMemory::enter_one_of_banks(std::uint64_t now, std::uint64_t line) {
   std::uint64_t& free = banks_[line % banks_.size()];
   const std::uint64_t start = std::max(free, now);
   free = start + 1;
@@ -70,15 +53,9 @@ CacheLine* FarMemory::allocate(std::uint64_t now, std::uint64_t line, Port& memo
   return place;
 }
 
-Service FarMemory::read(std::uint64_t start, std::uint64_t line, std::uint32_t sectors,
-                        const Route& route) {
-  const std::uint64_t l2_ready = start + route.l2_cycles;
-  CacheLine* found = l2_.find(line);
+Service FarMemory::fetch(std::uint64_t start, std::uint64_t line, std::uint32_t sectors,
+                         CacheLine* found, const Route& route) {
   const std::uint32_t missing = found == nullptr ? sectors : sectors & ~found->sectors;
-  if (found != nullptr && missing == 0) {
-    const bool is_on_its_way = found->ready > l2_ready;
-    return {std::max(l2_ready, found->ready), is_on_its_way ? Level::memory : Level::l2};
-  }
   const std::uint64_t sent = route.memory_port.pass(start, count_of(missing));
   const std::uint64_t ready = sent + route.memory_cycles(line);
   if (found == nullptr) found = allocate(start, line, route.memory_port);
@@ -115,8 +92,7 @@ void FarMemory::make_resident(std::uint64_t line, std::uint32_t sectors, Port& m
   if (found != nullptr) found->sectors |= sectors;
 }
 
-bool FarMemory::is_owned_elsewhere(std::size_t unit, std::uint64_t line) const {
-  if (owners_.empty()) return false;
+bool FarMemory::has_other_owner(std::size_t unit, std::uint64_t line) const {
   const auto owner = owners_.find(line);
   return owner != owners_.end() && owner->second != unit;
 }
@@ -153,13 +129,6 @@ FarLink::FarLink(const Machine& machine, FarMemory& far, Gate& gate, std::size_t
       memory_port_{.sector_cost =
                        cost_of(machine.l1.sector_bytes, machine.memory.bytes_per_cycle)} {}
 
-Route FarLink::route_to(std::uint64_t line) {
-  return {.l2_cycles = draw(l2_latency_, line, seed_),
-          .memory_latency = memory_latency_,
-          .memory_seed = seed_ ^ memory_salt,
-          .memory_port = memory_port_};
-}
-
 std::uint64_t FarLink::remote_cycles_to(std::uint64_t line) const {
   return draw(remote_latency_, line, seed_ ^ remote_salt);
 }
@@ -169,17 +138,6 @@ std::uint64_t FarLink::look_up(std::uint64_t line) {
   CacheLine evicted;
   pages_.insert(line / page_lines_, evicted);
   return walk_cycles_;
-}
-
-Service FarLink::read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors,
-                      bool is_remote) {
-  gate_.pass();
-  const auto count = count_of(sectors);
-  const std::uint64_t start = far_.enter_bank(port_.pass(now, count) + translate(line), line);
-  if (is_remote || far_.is_owned_elsewhere(unit_, line)) {
-    return {start + remote_cycles_to(line), Level::remote_l1};
-  }
-  return far_.read(start, line, sectors, route_to(line));
 }
 
 std::uint64_t FarLink::write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors) {

@@ -5,6 +5,8 @@
 // known at once.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -17,8 +19,17 @@
 
 namespace clprobe::simulator {
 
+/// Somewhere within a range that has more than one value.
+std::uint64_t draw_of_several(const Latency& range, std::uint64_t place, std::uint64_t seed);
 /// Uniform within the range, the same for the same place and seed.
-std::uint64_t draw(const Latency& range, std::uint64_t place, std::uint64_t seed);
+inline std::uint64_t draw(const Latency& range, std::uint64_t place, std::uint64_t seed) {
+  return range.low == range.high ? range.low : draw_of_several(range, place, seed);
+}
+
+/// Most requests are for one sector, and to count bits is a call where the processor may be any.
+inline std::uint64_t count_of(std::uint32_t sectors) {
+  return (sectors & (sectors - 1)) == 0 ? 1 : static_cast<std::uint64_t>(std::popcount(sectors));
+}
 
 /// When the value is at the core, and where it came from.
 struct Service {
@@ -34,10 +45,17 @@ struct AtomicWay {
 
 /// Passes bytes at a rate; times within it are in 1/1024 of a cycle.
 struct Port {
+  static constexpr std::uint64_t fraction = 1024;
+
   std::uint64_t sector_cost{0};
   std::uint64_t free{0};
 
-  std::uint64_t pass(std::uint64_t now, std::uint64_t sectors);
+  std::uint64_t pass(std::uint64_t now, std::uint64_t sectors) {
+    const std::uint64_t start = std::max(free, now * fraction);
+    free = start + sectors * sector_cost;
+    // The last sector begins one cost before the port is free again.
+    return (free - sector_cost) / fraction;
+  }
 };
 
 /// The latencies of a line, as one compute unit sees it, and its share of main memory's bandwidth.
@@ -62,8 +80,19 @@ class FarMemory {
   [[nodiscard]] bool is_shared() const { return is_shared_; }
 
   /// When the line's bank takes a request.
-  std::uint64_t enter_bank(std::uint64_t now, std::uint64_t line);
-  Service read(std::uint64_t start, std::uint64_t line, std::uint32_t sectors, const Route& route);
+  std::uint64_t enter_bank(std::uint64_t now, std::uint64_t line) {
+    return banks_.empty() ? now : enter_one_of_banks(now, line);
+  }
+  [[gnu::always_inline]] Service read(std::uint64_t start, std::uint64_t line,
+                                      std::uint32_t sectors, const Route& route) {
+    CacheLine* const found = l2_.find(line);
+    if (found == nullptr || (sectors & ~found->sectors) != 0) {
+      return fetch(start, line, sectors, found, route);
+    }
+    const std::uint64_t l2_ready = start + route.l2_cycles;
+    const bool is_on_its_way = found->ready > l2_ready;
+    return {std::max(l2_ready, found->ready), is_on_its_way ? Level::memory : Level::l2};
+  }
   std::uint64_t write(std::uint64_t start, std::uint64_t line, std::uint32_t sectors,
                       const Route& route);
   /// When an atomic that arrives then is performed: those on one line go one after another.
@@ -71,12 +100,19 @@ class FarMemory {
   void make_resident(std::uint64_t line, std::uint32_t sectors, Port& memory_port);
 
   /// Whether another unit than this one owns the line.
-  [[nodiscard]] bool is_owned_elsewhere(std::size_t unit, std::uint64_t line) const;
+  [[nodiscard]] bool is_owned_elsewhere(std::size_t unit, std::uint64_t line) const {
+    return !owners_.empty() && has_other_owner(unit, line);
+  }
   /// Makes `unit` the owner. Returns whether another one was it, whose first level loses the line.
   bool take_ownership(std::size_t unit, std::uint64_t line);
   void end_ownership(std::size_t unit, std::uint64_t line);
 
  private:
+  std::uint64_t enter_one_of_banks(std::uint64_t now, std::uint64_t line);
+  [[nodiscard]] bool has_other_owner(std::size_t unit, std::uint64_t line) const;
+  /// What of a line, null where nothing of it is there, has to come from main memory.
+  Service fetch(std::uint64_t start, std::uint64_t line, std::uint32_t sectors, CacheLine* found,
+                const Route& route);
   /// What has to go for it passes the port of who needs the place.
   CacheLine* allocate(std::uint64_t now, std::uint64_t line, Port& memory_port);
 
@@ -97,7 +133,16 @@ class FarLink {
   FarLink(const Machine& machine, FarMemory& far, Gate& gate, std::size_t unit, std::uint64_t seed);
 
   /// `is_remote`: another compute unit owns the line, one that is not simulated.
-  Service read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors, bool is_remote);
+  [[gnu::always_inline]] Service read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors,
+                                      bool is_remote) {
+    gate_.pass();
+    const auto count = count_of(sectors);
+    const std::uint64_t start = far_.enter_bank(port_.pass(now, count) + translate(line), line);
+    if (is_remote || far_.is_owned_elsewhere(unit_, line)) {
+      return {start + remote_cycles_to(line), Level::remote_l1};
+    }
+    return far_.read(start, line, sectors, route_to(line));
+  }
   /// Returns when the core knows that the write has arrived.
   std::uint64_t write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
   /// The same for a line of its own, which it keeps no longer.
@@ -111,7 +156,15 @@ class FarLink {
   void make_resident(std::uint64_t line, std::uint32_t sectors);
 
  private:
-  [[nodiscard]] Route route_to(std::uint64_t line);
+  // So that a line's latencies at different levels have nothing to do with each other.
+  static constexpr std::uint64_t memory_salt = 0x6d656d6f7279U;
+
+  [[nodiscard]] Route route_to(std::uint64_t line) {
+    return {.l2_cycles = draw(l2_latency_, line, seed_),
+            .memory_latency = memory_latency_,
+            .memory_seed = seed_ ^ memory_salt,
+            .memory_port = memory_port_};
+  }
   [[nodiscard]] std::uint64_t remote_cycles_to(std::uint64_t line) const;
   /// Cycles until the line's page is translated, which it is from then on.
   std::uint64_t translate(std::uint64_t line) { return pages_.exists() ? look_up(line) : 0; }

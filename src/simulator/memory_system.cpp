@@ -26,6 +26,7 @@ MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, Shared& s
   shared.far.add_unit(l1_);
   for (Unit& each : units_) each.queue.resize(machine.load_store.queue_instructions);
   make_resident(trace);
+  has_streaks_ = may_have_streaks();
 }
 
 void MemorySystem::make_resident(const Trace& trace) {
@@ -197,44 +198,6 @@ void MemorySystem::leave_queue(std::uint64_t now, Unit& unit) {
   --unit.used;
   has_room_again_ = true;
   unit.next_action = unit.used > 0 ? now : never;
-}
-
-void MemorySystem::send_lines(std::uint64_t now, Unit& unit) {
-  Access& access = unit.first();
-  if (unit.blocked == cause::full_mshr) full_table_cycles_ += now - unit.blocked_since;
-  unit.blocked = 0;
-  for (std::uint64_t k = 0; k < machine_.load_store.lines_per_interval; ++k) {
-    if (access.next == access.requests.size()) break;
-    if (!send(now, unit, access, access.requests[access.next])) return;
-    ++access.next;
-  }
-  unit.next_action = now + machine_.load_store.interval_cycles;
-  if (access.next == access.requests.size()) {
-    finish(access);
-  } else if (foresees_full_table(now, access)) {
-    wait_for_entry(unit.next_action, unit);
-    // Nothing that was asked for brings the line, and nobody asks for it without an entry. (Of a
-    // line of which other sectors are there, a search would make it the most recently used.)
-    unit.is_sure_to_miss = table_.kind() == PendingKind::mshr && !access.instruction->is_mapped &&
-                           machine_.l1.sector_bytes == machine_.l1.line_bytes;
-  }
-}
-
-/// Whether it is clear by now that the next request will find no entry in the next cycle, so that
-/// nobody has to try it. Not where that is told to somebody, who wants to know of each cycle.
-bool MemorySystem::foresees_full_table(std::uint64_t now, const Access& access) {
-  if (is_watched_ || !table_.is_full() || machine_.load_store.interval_cycles != 1) return false;
-  // Nor where an answer comes by then, with which it is tried anyway.
-  if (table_.next_answer() <= now + 1) return false;
-  // Who else could ask for the same line until then.
-  if (units_.size() > 1 || copies_.next_event() != never) return false;
-  if (access.instruction->operation != Operation::load || access.has_entry) return false;
-  const LineRequest& request = access.requests[access.next];
-  const std::uint64_t* const port =
-      ports_.exist() ? port_of(*access.instruction, request.line) : nullptr;
-  const bool is_free = port == nullptr || *port <= now + 1;
-  return is_free && missing_of(request, *access.instruction) != 0 &&
-         table_.find(request.line) == nullptr;
 }
 
 void MemorySystem::finish(Access& access) {

@@ -3,6 +3,7 @@
 // and the copy engine beside it. It acts at certain cycles only, and says at which one next.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,12 @@ class MemorySystem {
 
   /// Does what is due at `now`. To be called with every cycle that `next_event` names.
   void process(std::uint64_t now);
+  /// The same, and goes on before `end` with a load of several lines as long as nothing else can
+  /// happen: the same again, in less time. Returns the last cycle in which anything was done.
+  std::uint64_t process_until(std::uint64_t now, std::uint64_t end) {
+    process(now);
+    return has_streaks_ && !has_news() ? send_streak(now, end) : now;
+  }
   /// The next cycle in which something here can change; `never` when nothing will by itself.
   [[nodiscard]] std::uint64_t next_event() const;
 
@@ -138,11 +145,23 @@ class MemorySystem {
   void act(std::uint64_t now, Unit& unit);
   void leave_queue(std::uint64_t now, Unit& unit);
   void send_lines(std::uint64_t now, Unit& unit);
+  [[nodiscard]] bool may_have_streaks() const;
+  [[nodiscard]] static bool is_plain(const Access& access);
+  std::uint64_t send_streak(std::uint64_t now, std::uint64_t end);
+  void stop_waiting(std::uint64_t now, Unit& unit) {
+    if (unit.blocked == cause::full_mshr) full_table_cycles_ += now - unit.blocked_since;
+    unit.blocked = 0;
+  }
+  /// What comes after the requests of an interval.
+  template <bool is_plain>
+  void go_on(std::uint64_t now, Unit& unit);
+  template <bool is_plain>
   bool foresees_full_table(std::uint64_t now, const Access& access);
   void finish(Access& access);
   static void wait_for_entry(std::uint64_t now, Unit& unit);
   /// Each returns false when the unit has to wait; then its next_action says until when.
   bool send(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
+  template <bool is_plain>
   bool send_load(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   bool send_store(std::uint64_t now, Unit& unit, const Access& access, const LineRequest& request);
   bool merge(std::uint64_t now, Unit& unit, Access& access, PendingLine& pending,
@@ -151,12 +170,22 @@ class MemorySystem {
   static bool finds_free(const std::uint64_t* port, std::uint64_t now, Unit& unit);
   /// The port that a line of this instruction goes through; null for what needs none.
   std::uint64_t* port_of(const Instruction& instruction, std::uint64_t line);
-  [[nodiscard]] Fills filled_by(const Instruction& instruction) const;
+  [[nodiscard]] Fills filled_by(const Instruction& instruction) const {
+    if (instruction.is_mapped) return Fills::stash;
+    return keeps_loads_ && !instruction.skips_l1 ? Fills::l1 : Fills::nothing;
+  }
   /// The sectors that the near memory does not have.
+  template <bool is_plain>
   std::uint32_t missing_of(const LineRequest& request, const Instruction& instruction);
   void act_locally(std::uint64_t now, Unit& unit);
   bool forward(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
-  void note(Access& access, std::uint64_t ready, Level level);
+  void note(Access& access, std::uint64_t ready, Level level) {
+    ++served_by_[static_cast<std::size_t>(level)];
+    const bool is_later = ready > access.ready || access.next == 0;
+    // Of values that come together the one from farther away is to blame.
+    if (is_later || (ready == access.ready && level > access.level)) access.level = level;
+    access.ready = std::max(access.ready, ready);
+  }
   [[nodiscard]] bool owns(const Lock& lock) const;
   void do_acquire(std::uint64_t now, const Access& access);
   void do_release(std::uint64_t now, const Access& access);
@@ -166,6 +195,7 @@ class MemorySystem {
 
   Machine machine_;
   bool is_watched_;
+  bool has_streaks_{false};
   std::span<const std::vector<std::uint64_t>> tables_;
   std::span<const Lock> locks_;
   std::size_t unit_;

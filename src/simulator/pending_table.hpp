@@ -18,10 +18,13 @@ inline constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max()
 
 /// A line that has been asked for.
 struct PendingLine {
+  static constexpr std::uint32_t none{std::numeric_limits<std::uint32_t>::max()};
+
   std::uint64_t line{0};
   std::uint64_t ready{0};
-  std::uint64_t requests{0};  ///< 0: an empty place of the table
+  std::uint32_t requests{0};
   std::uint32_t sectors{0};
+  std::uint32_t next{none};  ///< the place that a search goes on at
 };
 
 /// What an answer brings its line to: nothing of the unit's, the first level, local memory for a
@@ -42,61 +45,71 @@ struct Answer {
   }
 };
 
-/// Pending lines by their number: open addressing, linear probing.
+/// Pending lines by their number. Each stays at its place; those of one bucket are a chain.
 class LineTable {
  public:
-  LineTable() : places_(64) {}
-
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  PendingLine* find(std::uint64_t line) {
-    for (std::size_t i = home_of(line);; i = next(i)) {
-      if (places_[i].requests == 0) return nullptr;
-      if (places_[i].line == line) return &places_[i];
-    }
+  [[gnu::always_inline]] PendingLine* find(std::uint64_t line) {
+    std::uint32_t i = first_[bucket_of(line)];
+    while (i != none && places_[i].line != line) i = places_[i].next;
+    return i == none ? nullptr : &places_[i];
   }
 
-  /// `line` is not in the table. The reference is good until the next insert or erase.
-  PendingLine& insert(std::uint64_t line) {
-    if (4 * (size_ + 1) > places_.size()) grow();
-    std::size_t i = home_of(line);
-    while (places_[i].requests != 0) i = next(i);
+  /// `line` is not in the table. The reference is good until the next insert; what it refers to has
+  /// no sectors and no time yet.
+  [[gnu::always_inline]] PendingLine& insert(std::uint64_t line) {
+    if (4 * size_ > mask_) grow();
+    if (free_ == none) add_place();
+    const std::uint32_t i = free_;
+    free_ = places_[i].next;
     ++size_;
-    places_[i] = {.line = line, .requests = 1};
-    return places_[i];
+    std::uint32_t& first = first_[bucket_of(line)];
+    PendingLine& entry = places_[i];
+    entry.line = line;
+    entry.requests = 1;
+    entry.next = std::exchange(first, i);
+    return entry;
   }
 
-  void erase(const PendingLine* entry) {
-    auto hole = static_cast<std::size_t>(entry - places_.data());
+  /// Erases the line if its value is there by `cycle`, and says whether it was.
+  [[gnu::always_inline]] bool erase(std::uint64_t line, std::uint64_t cycle) {
+    std::uint32_t* link = &first_[bucket_of(line)];
+    while (*link != none && places_[*link].line != line) link = &places_[*link].next;
+    if (*link == none || places_[*link].ready > cycle) return false;
+    const std::uint32_t i = *link;
+    *link = std::exchange(places_[i].next, std::exchange(free_, i));
     --size_;
-    // Whoever was pushed past the hole by it moves back, else a search would end there.
-    for (std::size_t i = next(hole); places_[i].requests != 0; i = next(i)) {
-      const std::size_t home = home_of(places_[i].line);
-      const bool may_stay = hole < i ? hole < home && home <= i : hole < home || home <= i;
-      if (may_stay) continue;
-      places_[hole] = places_[i];
-      hole = i;
-    }
-    places_[hole].requests = 0;
+    return true;
   }
 
  private:
-  [[nodiscard]] std::size_t next(std::size_t i) const { return (i + 1) & (places_.size() - 1); }
-  [[nodiscard]] std::size_t home_of(std::uint64_t line) const {
-    return static_cast<std::size_t>((line * 0x9e3779b97f4a7c15U) >> 32U) & (places_.size() - 1);
+  static constexpr std::uint32_t none = PendingLine::none;
+
+  /// Neighbours, which are asked for together, are in buckets of their own, and so are lines at a
+  /// distance of a power of two: which way a search goes is then always the same.
+  [[nodiscard]] std::size_t bucket_of(std::uint64_t line) const {
+    return static_cast<std::size_t>(line ^ (line >> bits_) ^ (line >> 2 * bits_)) & mask_;
+  }
+  void add_place() {
+    free_ = static_cast<std::uint32_t>(places_.size());
+    places_.emplace_back();
   }
   void grow() {
-    std::vector<PendingLine> old(places_.size() * 2);
-    old.swap(places_);
-    for (const PendingLine& each : old) {
-      if (each.requests == 0) continue;
-      std::size_t i = home_of(each.line);
-      while (places_[i].requests != 0) i = next(i);
-      places_[i] = each;
+    ++bits_;
+    mask_ = 2 * mask_ + 1;
+    first_.assign(mask_ + 1, none);
+    // All places are taken then: none has become free since the table was as large.
+    for (std::uint32_t i = 0; i < places_.size(); ++i) {
+      places_[i].next = std::exchange(first_[bucket_of(places_[i].line)], i);
     }
   }
 
-  std::vector<PendingLine> places_;
+  std::vector<PendingLine> places_{};
+  std::uint32_t free_{none};  // the first of those that are empty, a chain as well
+  std::uint32_t bits_{6};     // of the number of a bucket
+  std::size_t mask_{63};
+  std::vector<std::uint32_t> first_ = std::vector<std::uint32_t>(mask_ + 1, none);  // by bucket
   std::uint64_t size_{0};
 };
 
@@ -106,52 +119,67 @@ class Answers {
   Answers() : queue_(64) {}
 
   [[nodiscard]] std::uint64_t next() const { return next_; }
-  void push(const Answer& answer) {
-    ++order_;
+  [[gnu::always_inline]] void push(const Answer& answer) {
     next_ = std::min(next_, answer.ready);
-    if (first_ == end_ || queue_[(end_ - 1) & mask()].ready <= answer.ready) {
-      if (end_ - first_ == queue_.size()) grow();
-      Answer& last = queue_[end_++ & mask()];
-      last = answer;
-      last.order = order_;
+    if (first_ != end_ && answer.ready < last_ready_) {
+      push_early(answer);
       return;
     }
-    heap_.push_back(answer);
-    heap_.back().order = order_;
-    std::push_heap(heap_.begin(), heap_.end());
+    if (end_ - first_ > mask_) grow();
+    last_ready_ = answer.ready;
+    // One by one: to read at once what was just written in parts would take longer.
+    Answer& last = queue_[end_++ & mask()];
+    last.ready = answer.ready;
+    last.order = ++order_;
+    last.line = answer.line;
+    last.sectors = answer.sectors;
+    last.fills = answer.fills;
+    last.ends_entry = answer.ends_entry;
   }
   /// There is one.
-  Answer pop() {
-    const bool has_queued = first_ != end_;
-    const Answer& queued = queue_[first_ & mask()];
-    const bool takes_heap = !has_queued || (!heap_.empty() && queued < heap_.front());
-    const Answer answer = takes_heap ? pop_heap() : queued;
-    if (!takes_heap) ++first_;
+  [[gnu::always_inline]] Answer pop() {
+    if (!heap_.empty()) return pop_first();
+    const Answer& answer = queue_[first_++ & mask()];
     next_ = first_ == end_ ? never : queue_[first_ & mask()].ready;
-    if (!heap_.empty()) next_ = std::min(next_, heap_.front().ready);
     return answer;
   }
 
  private:
+  void push_early(const Answer& answer) {
+    heap_.push_back(answer);
+    heap_.back().order = ++order_;
+    std::push_heap(heap_.begin(), heap_.end());
+  }
+  Answer pop_first() {
+    const bool has_queued = first_ != end_;
+    const bool takes_heap = !has_queued || queue_[first_ & mask()] < heap_.front();
+    const Answer answer = takes_heap ? pop_heap() : queue_[first_++ & mask()];
+    next_ = first_ == end_ ? never : queue_[first_ & mask()].ready;
+    if (!heap_.empty()) next_ = std::min(next_, heap_.front().ready);
+    return answer;
+  }
   Answer pop_heap() {
     std::pop_heap(heap_.begin(), heap_.end());
     const Answer answer = heap_.back();
     heap_.pop_back();
     return answer;
   }
-  [[nodiscard]] std::size_t mask() const { return queue_.size() - 1; }
+  [[nodiscard]] std::size_t mask() const { return mask_; }
   void grow() {
     std::vector<Answer> larger(queue_.size() * 2);
     for (std::size_t i = first_; i != end_; ++i) {
       larger[i & (larger.size() - 1)] = queue_[i & mask()];
     }
     queue_ = std::move(larger);
+    mask_ = queue_.size() - 1;
   }
 
   std::vector<Answer> queue_;  // rising; a ring, from `first_` to `end_`, which only count up
+  std::size_t mask_{63};
   std::size_t first_{0};
   std::size_t end_{0};
-  std::vector<Answer> heap_{};  // those that come before one that was pushed earlier
+  std::uint64_t last_ready_{0};  // of the queue
+  std::vector<Answer> heap_{};   // those that come before one that was pushed earlier
   std::uint64_t order_{0};
   std::uint64_t next_{never};  // when the first one comes, which every cycle asks for
 };
@@ -178,18 +206,27 @@ class PendingTable {
 
   /// A new request; takes an entry unless entries are for warp instructions.
   void add(std::uint64_t line, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
+    if (config_.kind == PendingKind::mshr) {
+      add_line(line, sectors, ready, fills);
+      return;
+    }
     const bool has_entry = config_.kind != PendingKind::prt;
     if (has_entry) take();
-    if (config_.kind == PendingKind::mshr) {
-      PendingLine& entry = lines_.insert(line);
-      entry.ready = ready;
-      entry.sectors = sectors;
-    }
     answers_.push({.ready = ready,
                    .line = line,
                    .sectors = sectors,
                    .fills = fills,
                    .ends_entry = has_entry});
+  }
+  /// The same where lines have MSHRs.
+  [[gnu::always_inline]] void add_line(std::uint64_t line, std::uint32_t sectors,
+                                       std::uint64_t ready, Fills fills) {
+    take();
+    PendingLine& entry = lines_.insert(line);
+    entry.ready = ready;
+    entry.sectors = sectors;
+    answers_.push(
+        {.ready = ready, .line = line, .sectors = sectors, .fills = fills, .ends_entry = true});
   }
 
   /// One more request for more sectors of a line that has an MSHR.
@@ -219,10 +256,8 @@ class PendingTable {
       --in_use_;
       return;
     }
-    const PendingLine* const entry = lines_.find(answer.line);
     // Of several answers for one line the last one ends the entry; equal times end it at once.
-    if (entry == nullptr || entry->ready > answer.ready) return;
-    lines_.erase(entry);
+    if (!lines_.erase(answer.line, answer.ready)) return;
     --in_use_;
   }
 
