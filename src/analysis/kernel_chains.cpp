@@ -17,8 +17,8 @@
 namespace clprobe {
 namespace {
 
-/// Beside loads that take as long as the kernel, one that waits for loads takes much longer: each
-/// of its own stands behind a few of them. One that waits for results does not feel them.
+/// Beside loads that outlast the kernel, one that waits for loads takes much longer: each of its
+/// own stands behind a few of them. One that waits for results does not feel them.
 constexpr double max_slowed = 1.2;
 /// Where less is free the kernel hardly waits, for whatever it is, and loads beside it take slots.
 constexpr double min_free = 0.1;
@@ -80,9 +80,16 @@ Visits busy_of(const BareRuns& runs) {
   return busy_ns;
 }
 
-KernelCause valued(Cost free, std::string bound, const KernelCauses& causes) {
+/// Why nothing is left to wait for: copies hinder each other, or take less time for each, but may
+/// have run where one leaves places idle.
+std::string nothing_free(const BareRuns& runs, double alone_ns) {
+  return typical_ns(runs.copies_ns) < alone_ns
+             ? "not resolved: copies may fill no more than what it leaves idle"
+             : "not resolved: side by side, copies leave no unit free";
+}
+
+KernelCause valued(Cost free, std::string bound, std::string negative, const KernelCauses& causes) {
   KernelCause cause = chains_cause();
-  // Copies hinder each other, or fill units that one leaves idle.
   const bool is_negative = free.is_resolved && free.ns < 0.0;
   if (is_negative) free = {};
   const double whole = causes.total.ns;
@@ -92,7 +99,7 @@ KernelCause valued(Cost free, std::string bound, const KernelCauses& causes) {
   const bool is_found = free.is_resolved;
   cause.state = is_found ? CauseState::found : CauseState::not_resolved;
   cause.reason = is_found      ? std::move(bound)
-                 : is_negative ? "not resolved: side by side, copies leave no unit free"
+                 : is_negative ? std::move(negative)
                                : "not resolved: within two sigma of nothing";
   cause.is_lower_bound = is_found && !cause.reason.empty();
   return cause;
@@ -127,7 +134,7 @@ KernelCause cause_of(const BareRuns& runs, KernelCauses& causes) {
   const double alone_ns = typical_ns(runs.alone_ns);
   const double slowed = typical_ns(runs.beside_loads_ns) / alone_ns;
   const std::string bound = bound_of(runs, alone_ns, typical_ns(busy));
-  KernelCause cause = valued(free, bound, causes);
+  KernelCause cause = valued(free, bound, nothing_free(runs, alone_ns), causes);
   if (free.ns < min_free * alone_ns || slowed <= max_slowed) return cause;
   causes.near_waits = {cause.share, cause.share_interval, bound};
   return refused(fmt::format(

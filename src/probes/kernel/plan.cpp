@@ -101,8 +101,8 @@ class Planned {
     return folding;
   }
   /// Whether others beside what is left say something: where a core would run one behind the other
-  /// they do not.
-  [[nodiscard]] bool has_chains() const { return is_padded_; }
+  /// they do not, nor where no event says when.
+  [[nodiscard]] bool has_chains() const { return is_padded_ && timer_ == Timer::event; }
   /// The first groups alone.
   [[nodiscard]] Point first_groups(std::uint64_t groups) const {
     return point_of({.text = Text::entered, .distinct_groups = groups}, whole_waves_suffix);

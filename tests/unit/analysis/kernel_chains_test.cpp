@@ -203,6 +203,8 @@ TEST_CASE("chains: compute units that copies alone have work for are not waited 
   runs.groups = 801;
   CHECK(chains_in(with(runs)).state == CauseState::not_resolved);
   CHECK(chains_in(with(runs)).share == 0.0);
+  CHECK(chains_in(with(runs)).reason ==
+        "not resolved: copies may fill no more than what it leaves idle");
   // As many groups as units have places, whichever unit has how many.
   runs = busy(0.5);
   runs.groups = 800;
@@ -224,7 +226,7 @@ TEST_CASE("chains: copies of another kernel than what is left say nothing of it"
 
 TEST_CASE("chains: nothing is said where copies cannot tell") {
   BareRuns runs = busy(0.2);
-  runs.refusal = "the device does not run noise and kernel at once";
+  runs.refusal = "the device does not run two kernels at once";
   CHECK(chains_in(with(runs)).reason == runs.refusal);
   for (Visits BareRuns::*const each :
        {&BareRuns::alone_ns, &BareRuns::copies_ns, &BareRuns::beside_loads_ns}) {
