@@ -16,7 +16,7 @@
 namespace clprobe::kernel {
 namespace {
 
-// Where noise is over before the kernel begins, there is twice as much of it, so many times.
+// Where loads are over before the kernel begins, there are twice as many of them, so many times.
 constexpr int max_attempts = 6;
 // Of copies: so long that queues which start some microseconds apart do not show, and no more
 // events than that.
@@ -32,8 +32,8 @@ double difference_us(std::uint64_t later, std::uint64_t earlier) {
 }  // namespace
 
 /// So much local memory that groups of loads alone would fill what groups of the kernel do.
-std::string Replay::noise_options() const {
-  constexpr std::uint64_t noise_groups = 8;  // of 256 work-items, on a compute unit
+std::string Replay::load_options() const {
+  constexpr std::uint64_t load_groups = 8;  // of 256 work-items, on a compute unit
   std::uint64_t bytes =
       renamed_.kernel->getWorkGroupInfo<CL_KERNEL_LOCAL_MEM_SIZE>(session_.device());
   for (const bundle::Argument& each : bundle_.launch.arguments) {
@@ -43,7 +43,7 @@ std::string Replay::noise_options() const {
   const auto known = entered_.resident_groups.begin();
   const std::uint64_t resident = known == entered_.resident_groups.end() ? 0 : known->second;
   const std::uint64_t at_once = std::max<std::uint64_t>(1, resident / units_of(session_.info()));
-  const std::uint64_t words = bytes * at_once / noise_groups / sizeof(cl_uint);
+  const std::uint64_t words = bytes * at_once / load_groups / sizeof(cl_uint);
   const std::uint64_t most = session_.info().local_memory.count / sizeof(cl_uint);
   return fmt::format("-DNOISE_WORDS={}", std::clamp<std::uint64_t>(words, 32, most));
 }
@@ -57,7 +57,7 @@ cl::Event Replay::enqueue_renamed(const cl::CommandQueue& queue, const prelude::
   return event;
 }
 
-NoiseAmount Replay::prepare_bare(const Shape& shape) {
+AmountBeside Replay::prepare_bare(const Shape& shape) {
   prepare_renamed(shape.setting);
   double kernel_ns = std::numeric_limits<double>::infinity();
   for (int turn = 0; turn < 3; ++turn) {
@@ -69,7 +69,7 @@ NoiseAmount Replay::prepare_bare(const Shape& shape) {
                                         : prepare_loads(kernel_ns);
 }
 
-NoiseAmount Replay::prepare_copies(const Shape& shape, double kernel_ns) {
+AmountBeside Replay::prepare_copies(const Shape& shape, double kernel_ns) {
   copies_.emplace(session_, bare_copies,
                   [this, setting = shape.setting](const cl::CommandQueue& queue) {
                     return enqueue_renamed(queue, setting);
@@ -89,41 +89,41 @@ NoiseAmount Replay::prepare_copies(const Shape& shape, double kernel_ns) {
   return {.amount = amount, .alone_ns = copies_->alone_ns(amount)};
 }
 
-NoiseAmount Replay::prepare_loads(double kernel_ns) {
+AmountBeside Replay::prepare_loads(double kernel_ns) {
   make_flushed();
-  LoadNoise& noise = load_noise_.emplace(session_, noise_options(), flushed_, flush_bytes_);
+  LoadNoise& noise = load_noise_.emplace(session_, load_options(), flushed_, flush_bytes_);
   const std::uint32_t amount = noise.amount_for(kernel_ns);
   return {.amount = amount, .alone_ns = noise.alone_ns(amount)};
 }
 
 /// The kernel, launched behind loads that are begun.
 BareSpans Replay::launch_beside_loads(const Shape& shape, std::uint32_t amount) {
-  const cl::Event noise = load_noise_->start(amount);
+  const cl::Event loads = load_noise_->start(amount);
   const cl::Event inside = enqueue_renamed(session_.queue(), shape.setting);
   session_.queue().finish();
   load_noise_->finish();
   check_guards();
-  return {span_of(noise), span_of(inside)};
+  return {span_of(loads), span_of(inside)};
 }
 
-LaunchTimes Replay::run_beside_loads(const Shape& shape, NoiseAmount& noise) {
+LaunchTimes Replay::run_beside_loads(const Shape& shape, AmountBeside& loads) {
   for (int attempt = 1;; ++attempt) {
     restore();
     launch_renamed(shape.setting);
-    const BareSpans spans = launch_beside_loads(shape, noise.amount);
+    const BareSpans spans = launch_beside_loads(shape, loads.amount);
     const Span& kernel = spans.kernel;
     // It is enough to have felt them.
-    if (spans.noise.begin <= kernel.begin && kernel.begin <= spans.noise.end) {
+    if (spans.loads.begin <= kernel.begin && kernel.begin <= spans.loads.end) {
       return {kernel.end - kernel.begin, kernel.end - kernel.begin};
     }
     if (attempt == max_attempts) {
       throw Unsupported(fmt::format(
-          "the device does not run noise and kernel at once: beside noise of {:.0f} us it begins "
+          "the device does not run two kernels at once: beside loads of {:.0f} us it begins "
           "{:.0f} us behind that, and ends {:.0f} us behind it",
-          spans.noise.ns() / 1e3, difference_us(kernel.begin, spans.noise.begin),
-          difference_us(kernel.end, spans.noise.end)));
+          spans.loads.ns() / 1e3, difference_us(kernel.begin, spans.loads.begin),
+          difference_us(kernel.end, spans.loads.end)));
     }
-    noise.amount *= 2;
+    loads.amount *= 2;
   }
 }
 
@@ -145,9 +145,9 @@ LaunchTimes Replay::run_copies(const Shape& shape, std::uint64_t launches) {
           static_cast<std::uint64_t>(std::llround(before))};
 }
 
-LaunchTimes Replay::run_bare(const Shape& shape, NoiseAmount& noise) {
-  return shape.beside == Beside::copies ? run_copies(shape, noise.amount)
-                                        : run_beside_loads(shape, noise);
+LaunchTimes Replay::run_bare(const Shape& shape, AmountBeside& beside) {
+  return shape.beside == Beside::copies ? run_copies(shape, beside.amount)
+                                        : run_beside_loads(shape, beside);
 }
 
 }  // namespace clprobe::kernel

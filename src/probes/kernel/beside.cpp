@@ -34,7 +34,7 @@ double ns_of(const LaunchTimes& times) {
 
 }  // namespace
 
-NoiseAmount Replay::prepare_noise(Beside beside, std::uint64_t percent) {
+AmountBeside Replay::prepare_noise(Beside beside, std::uint64_t percent) {
   if (given_) throw Unsupported(missing_reason(missing_header()));
   if (!noisy_.kernel && noisy_.problem.empty()) {
     noisy_.problem = build_with_entry(true, noisy_);
@@ -94,7 +94,7 @@ double Replay::measure_noise(Beside beside) {
   return (ns - without_ns) / static_cast<double>(amount);
 }
 
-NoiseAmount Replay::amount_of(Beside beside, std::uint64_t percent) const {
+AmountBeside Replay::amount_of(Beside beside, std::uint64_t percent) const {
   const auto found = noise_ns_.find(beside);
   if (found == noise_ns_.end()) return {};
   const double wanted_ns = unhindered_ns_ * static_cast<double>(percent) / 100.0;

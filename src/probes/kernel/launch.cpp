@@ -115,13 +115,13 @@ Work prepare(Replays& replays, const Point& point) {
       shape.bundle, static_cast<std::uint64_t>(std::max<std::int64_t>(0, last_cache)));
   if (shape.text == Text::renamed) replay->prepare_renamed(shape.setting);
   std::optional<Places> places;
-  std::optional<NoiseAmount> noise;
+  std::optional<AmountBeside> beside;
   if (shape.text == Text::entered && shape.beside == Beside::nothing) {
     places = replay->prepare_entered(shape.padding_eighths);
   } else if (shape.text == Text::bare) {
-    noise = replay->prepare_bare(shape);
+    beside = replay->prepare_bare(shape);
   } else if (shape.text == Text::entered) {
-    noise = replay->prepare_noise(shape.beside, shape.noise_percent);
+    beside = replay->prepare_noise(shape.beside, shape.noise_percent);
   }
   Work work;
   work.max_iterations = 1;
@@ -135,17 +135,17 @@ Work prepare(Replays& replays, const Point& point) {
   }
   // Of all of them, so that a report has what is the same for a series once.
   if (shape.text == Text::renamed) set_turns(replay->turns(shape.timer), work.facts);
-  if (noise) {
-    work.facts.set(noise_amount_fact, std::int64_t{noise->amount});
-    work.facts.set(noise_ns_fact, std::int64_t{std::llround(noise->alone_ns)});
+  if (beside) {
+    work.facts.set(noise_amount_fact, std::int64_t{beside->amount});
+    work.facts.set(noise_ns_fact, std::int64_t{std::llround(beside->alone_ns)});
   }
   if (places) {
     work.facts.set(padding_fact, static_cast<std::int64_t>(places->padding_bytes));
     work.facts.set(resident_fact, static_cast<std::int64_t>(places->resident_groups));
   }
-  work.run = [replay, shape, noise](std::uint64_t) mutable {
+  work.run = [replay, shape, beside](std::uint64_t) mutable {
     const bool is_bare = shape.text == Text::bare;
-    const LaunchTimes times = is_bare ? replay->run_bare(shape, *noise) : replay->run(shape);
+    const LaunchTimes times = is_bare ? replay->run_bare(shape, *beside) : replay->run(shape);
     Measurement measurement;
     measurement.sample.accesses = 1;
     measurement.sample.event_ns = times.event_ns;

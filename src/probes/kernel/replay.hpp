@@ -64,15 +64,16 @@ struct EntryLaunch {
   std::uint64_t padding_bytes{0};
 };
 
-/// Noise beside the kernel: how much each group makes, and how long all of it takes by itself.
-struct NoiseAmount {
+/// What is beside the kernel: how much noise each group makes, and how long all of it takes by
+/// itself; or how many copies each queue has, and how long one takes by itself.
+struct AmountBeside {
   std::uint32_t amount{0};
   double alone_ns{0.0};
 };
 
 /// Loads, and the kernel beside them.
 struct BareSpans {
-  Span noise{};
+  Span loads{};
   Span kernel{};
 };
 
@@ -99,16 +100,16 @@ class Replay {
 
   /// The same of the text with noise; then, how much noise of the kind takes so many percent of the
   /// kernel's time. Throws Unsupported, VoidedPoint.
-  NoiseAmount prepare_noise(Beside beside, std::uint64_t percent);
+  AmountBeside prepare_noise(Beside beside, std::uint64_t percent);
 
   /// `prepare_renamed`, and how many loads outlast the kernel, or how many copies of it in each
   /// queue are enough to be timed, and what one of them takes alone. Throws the same.
-  NoiseAmount prepare_bare(const Shape& shape);
+  AmountBeside prepare_bare(const Shape& shape);
 
   /// Of copies, the time of all for each of them, and what one takes alone. Beside loads, what the
-  /// kernel takes; `noise` becomes as much as is enough. Throws Unsupported where the device runs
+  /// kernel takes; `beside` becomes as much as is enough. Throws Unsupported where the device runs
   /// one behind the other, and where one copy makes the next ones take other times.
-  LaunchTimes run_bare(const Shape& shape, NoiseAmount& noise);
+  LaunchTimes run_bare(const Shape& shape, AmountBeside& beside);
 
   /// Once more, from the same objects.
   LaunchTimes run(const Shape& shape);
@@ -152,18 +153,18 @@ class Replay {
   /// By itself, in ns for each unit of it and group.
   double measure_noise(Beside beside);
   [[nodiscard]] EntryLaunch noise_launch(Beside beside, std::uint32_t amount, bool is_alone);
-  [[nodiscard]] NoiseAmount amount_of(Beside beside, std::uint64_t percent) const;
+  [[nodiscard]] AmountBeside amount_of(Beside beside, std::uint64_t percent) const;
   [[nodiscard]] std::uint64_t noise_padding_bytes() const;
   /// What was built for that setting.
   [[nodiscard]] const Renamed& built(const prelude::Setting& setting) const {
     return setting.without_functions ? cheap_ : renamed_;
   }
-  [[nodiscard]] std::string noise_options() const;
+  [[nodiscard]] std::string load_options() const;
   cl::Event enqueue_renamed(const cl::CommandQueue& queue, const prelude::Setting& setting);
-  NoiseAmount prepare_loads(double kernel_ns);
-  NoiseAmount prepare_copies(const Shape& shape, double kernel_ns);
+  AmountBeside prepare_loads(double kernel_ns);
+  AmountBeside prepare_copies(const Shape& shape, double kernel_ns);
   BareSpans launch_beside_loads(const Shape& shape, std::uint32_t amount);
-  LaunchTimes run_beside_loads(const Shape& shape, NoiseAmount& noise);
+  LaunchTimes run_beside_loads(const Shape& shape, AmountBeside& loads);
   LaunchTimes run_copies(const Shape& shape, std::uint64_t launches);
   [[nodiscard]] std::uint64_t all_groups() const;
   std::uint64_t count_resident(std::uint64_t padding_bytes);

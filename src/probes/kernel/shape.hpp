@@ -112,7 +112,7 @@ inline constexpr std::string_view app_ns_fact = "app_ns";  ///< of this launch
 inline constexpr std::string_view app_mean_ns_fact = "app_mean_ns";
 inline constexpr std::string_view app_share_fact = "app_share_ppm";  ///< of its device time
 inline constexpr std::string_view app_launches_fact = "app_launches";
-// Of an entered text.
+// Of an entered text; of a bare one the last two, of what is beside it.
 inline constexpr std::string_view padding_fact = "padding_bytes";      ///< for each group
 inline constexpr std::string_view resident_fact = "resident_groups";   ///< at once, on the device
 inline constexpr std::string_view noise_amount_fact = "noise_amount";  ///< of each work-item
