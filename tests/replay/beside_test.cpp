@@ -37,7 +37,7 @@ TEST_CASE(
     "replay: copies side by side have a part of the time of all, and alone all of their own") {
   on_each_device("steady", [](Replay& replay) {
     const Shape copies = beside(Beside::copies);
-    NoiseAmount amount = replay.prepare_bare(copies);
+    AmountBeside amount = replay.prepare_bare(copies);
     CHECK(amount.amount >= 1);
     CHECK(amount.amount <= 64);
     try {
@@ -54,7 +54,7 @@ TEST_CASE(
 TEST_CASE("replay: copies that make each other longer are not compared") {
   on_each_device("growing", [](Replay& replay) {
     const Shape copies = beside(Beside::copies);
-    NoiseAmount amount = replay.prepare_bare(copies);
+    AmountBeside amount = replay.prepare_bare(copies);
     CHECK_THROWS_WITH_AS(static_cast<void>(replay.run_bare(copies, amount)),
                          doctest::Contains(longer), Unsupported);
   });
@@ -63,14 +63,13 @@ TEST_CASE("replay: copies that make each other longer are not compared") {
 TEST_CASE("replay: a kernel ends beside loads, or is said to run behind them") {
   on_each_device("steady", [](Replay& replay) {
     const Shape loads = beside(Beside::scattered);
-    NoiseAmount amount = replay.prepare_bare(loads);
+    AmountBeside amount = replay.prepare_bare(loads);
     CHECK(amount.alone_ns > 600e3);
     try {
       const LaunchTimes times = replay.run_bare(loads, amount);
       CHECK(times.event_ns.value_or(0) > 0);
     } catch (const Unsupported& refusal) {
-      CHECK(std::string(refusal.what())
-                .starts_with("the device does not run noise and kernel at once"));
+      CHECK(std::string(refusal.what()).starts_with("the device does not run two kernels at once"));
     }
   });
 }
