@@ -24,6 +24,9 @@ constexpr double queue_ns = 500e3;
 constexpr double max_launches = 64;
 // A launch that finds what the one before has left takes as long as that one, or does other work.
 constexpr double max_change = 1.1;
+// Copies that come no faster than launches that do nothing wait for the driver. What they leave
+// free is free all the same, but where that is less than half nothing is known of the rest.
+constexpr double max_apart = 1.25;
 
 double difference_us(std::uint64_t later, std::uint64_t earlier) {
   return (static_cast<double>(later) - static_cast<double>(earlier)) / 1e3;
@@ -75,7 +78,7 @@ AmountBeside Replay::prepare_copies(const Shape& shape, double kernel_ns) {
                     return enqueue_renamed(queue, setting);
                   });
   make_flushed();
-  Copies nothing(session_, 1, [this](const cl::CommandQueue& queue) {
+  Copies nothing(session_, bare_copies, [this](const cl::CommandQueue& queue) {
     cl::Kernel kernel = session_.kernel("kernel.cl", "kernel_flush", "");
     kernel.setArg(0, flushed_);
     cl::Event event;
@@ -83,7 +86,9 @@ AmountBeside Replay::prepare_copies(const Shape& shape, double kernel_ns) {
                                &event);
     return event;
   });
-  start_ns_ = nothing.alone_ns(16);
+  constexpr std::uint64_t enough = 16;
+  start_ns_ = nothing.alone_ns(enough);
+  apart_ns_ = nothing.each_ns(enough);
   const double launches = std::clamp(std::ceil(queue_ns / kernel_ns), 1.0, max_launches);
   const auto amount = static_cast<std::uint32_t>(launches);
   return {.amount = amount, .alone_ns = copies_->alone_ns(amount)};
@@ -139,6 +144,12 @@ LaunchTimes Replay::run_copies(const Shape& shape, std::uint64_t launches) {
   if (change > max_change || change < 1.0 / max_change) {
     throw Unsupported(fmt::format(
         "what a launch leaves behind makes the next ones take {:.2f} of its time", change));
+  }
+  if (each < max_apart * apart_ns_ && each > before / 2.0) {
+    throw Unsupported(
+        fmt::format("it takes {:.0f} us, and the driver starts a copy of it in {:.0f}: too few run "
+                    "side by side",
+                    before / 1e3, each / 1e3));
   }
   const double busy = std::max(1.0, each + start_ns_);
   return {static_cast<std::uint64_t>(std::llround(busy)),

@@ -121,6 +121,15 @@ TEST_CASE("kernel: a device that runs copies one behind the other tells nothing"
         "refused: the device does not run two kernels at once");
 }
 
+TEST_CASE("kernel: loads alone, without copies, tell nothing, and it is said") {
+  std::vector<Point> points = measured_with(request_of(1024), 0.4, 1.0);
+  std::erase_if(points, [](const Point& point) {
+    return is_bare(point) && shape_of<Shape>(point).beside == Beside::copies;
+  });
+  CHECK(need(probe.analyse(gpu(), points), "chains").reason ==
+        "refused: not all launches for it were measured");
+}
+
 TEST_CASE("kernel: nothing is beside what takes long") {
   for (const auto& [effort, max_ns] :
        {std::pair{Effort::quick, 10e6}, std::pair{Effort::normal, 50e6}}) {

@@ -235,7 +235,9 @@ std::optional<BareRuns> bare_runs_in(const DeviceInfo& device, const std::vector
     const Measured* const alone = find_setting(all, shape.setting);
     if (alone != nullptr) runs.alone_ns = alone->visits_ns;
   }
-  if (runs.refusal.empty() && runs.copies_ns.empty()) return std::nullopt;
+  const bool is_planned =
+      !runs.refusal.empty() || !runs.copies_ns.empty() || !runs.beside_loads_ns.empty();
+  if (!is_planned) return std::nullopt;
   return runs;
 }
 

@@ -207,6 +207,7 @@ class Replay {
   std::optional<LoadNoise> load_noise_{};  // behind prepare_bare()
   std::optional<Copies> copies_{};         // the same
   double start_ns_{0.0};                   // of a launch that does nothing
+  double apart_ns_{0.0};  // of many such, in all queues of copies, from one to the next
   cl::Buffer flushed_{};
   std::uint64_t flush_bytes_;
   Outcome outcome_{};
