@@ -22,11 +22,11 @@ MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, Shared& s
       keeps_loads_(machine.l1.keeps_loads && l1_.exists()),
       stores_(machine_, l1_, stash_, far_),
       copies_(machine_, table_, far_),
-      units_(machine.load_store.units) {
+      units_(machine.load_store.units),
+      has_streaks_(may_have_streaks()) {
   shared.far.add_unit(l1_);
   for (Unit& each : units_) each.queue.resize(machine.load_store.queue_instructions);
   make_resident(trace);
-  has_streaks_ = may_have_streaks();
 }
 
 void MemorySystem::make_resident(const Trace& trace) {

@@ -195,7 +195,6 @@ class MemorySystem {
 
   Machine machine_;
   bool is_watched_;
-  bool has_streaks_{false};
   std::span<const std::vector<std::uint64_t>> tables_;
   std::span<const Lock> locks_;
   std::size_t unit_;
@@ -214,6 +213,7 @@ class MemorySystem {
   Copies copies_;
 
   std::vector<Unit> units_;
+  bool has_streaks_;  // by the members before it
   std::vector<std::uint64_t> addresses_{};
 
   std::uint64_t stores_held_until_{0};
