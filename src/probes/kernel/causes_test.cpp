@@ -56,11 +56,8 @@ TEST_CASE("kernel: causes that may be less than nothing leave the whole, and no 
       point.samples[2].event_ns = *point.samples[2].event_ns * (200 - first) / 100;
     }
     const Findings found = probe.analyse(device_with_events(), points);
-    const auto part =
-        std::find_if(found.findings.begin(), found.findings.end(), [](const Finding& each) {
-          return each.name == stack_part_name && each.label == stack_remainder;
-        });
-    REQUIRE(part != found.findings.end());
+    const Finding* const part = find_stall(found, stack_remainder);
+    REQUIRE(part != nullptr);
     return *part->value;
   };
   CHECK(left_without_barriers(1.004) == 1.0);

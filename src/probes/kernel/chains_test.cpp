@@ -52,14 +52,6 @@ Request request_of(std::uint64_t groups) {
   return request;
 }
 
-const Finding* find_stall(const Findings& found, std::string_view label) {
-  const auto each =
-      std::find_if(found.findings.begin(), found.findings.end(), [&](const Finding& finding) {
-        return finding.name == stack_part_name && finding.label == label;
-      });
-  return each == found.findings.end() ? nullptr : &*each;
-}
-
 }  // namespace
 
 TEST_CASE("kernel: what is left has copies and loads beside it, in a quick look too") {

@@ -4,12 +4,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "clprobe/probe.hpp"
+#include "clprobe/stacks.hpp"
 #include "probes/kernel/plan.hpp"
 #include "probes/kernel/shape.hpp"
 #include "probes/shared/card_parts.hpp"
@@ -76,6 +78,15 @@ inline const Finding& need(const Findings& found, std::string_view name) {
   const Finding* const finding = find_finding(found.findings, name);
   REQUIRE(finding != nullptr);
   return *finding;
+}
+
+/// The part of the bar with that label; null where there is none.
+inline const Finding* find_stall(const Findings& found, std::string_view label) {
+  const auto each =
+      std::find_if(found.findings.begin(), found.findings.end(), [&](const Finding& finding) {
+        return finding.name == stack_part_name && finding.label == label;
+      });
+  return each == found.findings.end() ? nullptr : &*each;
 }
 
 }  // namespace clprobe::kernel
