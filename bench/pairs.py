@@ -4,7 +4,8 @@
 
     bench/pairs.py build/release/clprobe [PAIR...] [-- OPTION...]
 
-A pair is a kernel before and after a fix, NAME.cl with the launch NAME.json each, in bench/pairs. For
+A pair is a kernel before and after a fix, NAME.cl with the launch NAME.json each, in bench/pairs; or before
+and after its floats became bytes, in bench/bytes, which says how much of its time memory is. For
 each it prints the first cause found before it, the rank of the one that the fix is for among those that
 were found, what that is predicted to save at most, and what the fix saved. Folding is a perfect cache, so
 that a prediction that is less than what was saved is wrong ("below"), unless the fix takes away more than
@@ -20,7 +21,8 @@ from typing import Any
 
 import profiled
 
-FOLDER = pathlib.Path(__file__).resolve().parent / "pairs"
+ROOT = pathlib.Path(__file__).resolve().parent
+FOLDERS = (ROOT / "pairs", ROOT / "bytes")
 MEMORY = ("memory", "main_memory", "last_cache")
 CAUSES = (*MEMORY, "barriers", "atomics", "lanes", "tail", "occupancy", "chains")
 # Of the time: two runs of the same kernel differ by no more, and what costs less is no cause.
@@ -46,6 +48,12 @@ PAIRS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "places": ("places_few", "places_more", ("occupancy",)),
     "chains": ("chains_one", "chains_eight", ("chains",)),
     "banks": ("banks_conflicting", "banks_padded", ("lanes",)),
+    "banks_bytes": ("banks_padded", "banks_bytes", MEMORY),
+    "order_bytes": ("order_coalesced", "order_bytes", MEMORY),
+    "particles_bytes": ("particles_soa", "particles_bytes", MEMORY),
+    "table_bytes": ("table_computed", "table_bytes", MEMORY),
+    "transpose_bytes": ("transpose_tiled", "transpose_bytes", MEMORY),
+    "width_bytes": ("width_float", "width_bytes", MEMORY),
 }
 
 
@@ -69,7 +77,7 @@ class Row:
 
 def profile(clprobe: str, kernel: str, options: list[str]) -> Profile:
     """Runs clprobe; raises CalledProcessError where it fails."""
-    base = FOLDER / kernel
+    base = next(folder / kernel for folder in FOLDERS if (folder / f"{kernel}.json").exists())
     result = profiled.profile_of(clprobe, base.with_suffix(".cl"), base.with_suffix(".json"), options)
     findings: list[dict[str, Any]] = result["findings"]
     seconds = next(each["value"] for each in findings if each["name"] == "time")

@@ -59,6 +59,17 @@ std::uint64_t groups_of_whole_waves(std::uint64_t groups, std::uint64_t resident
 std::optional<Tail> find_tail(std::uint64_t groups, std::uint64_t resident_groups,
                               const Visits& all_ns, const Visits& whole_ns);
 
+/// What the kernel takes whatever its groups do.
+struct Starting {
+  PlaceCost launch{};  ///< of which one group ends at once
+  PlaceCost groups{};  ///< starting and ending all of them, beyond that
+};
+
+/// `one_ns`, `all_ns`: launches of one group and of all, which end at once. Nothing where there are
+/// none; with `all_ns` empty the kernel has one group alone.
+std::optional<Starting> find_starting(const Visits& kernel_ns, const Visits& one_ns,
+                                      const Visits& all_ns);
+
 /// Launches with noise of one kind beside the kernel, by what the noise takes by itself; the first
 /// one has groups beside that end at once.
 struct NoiseTimes {
@@ -82,6 +93,7 @@ struct KernelPlaces {
   std::string doubt{};      ///< why nothing else is believed; one line, without a full stop
   std::optional<Occupancy> occupancy{};
   std::optional<Tail> tail{};
+  std::optional<Starting> starting{};
   std::vector<Absorbed> noise{};
   std::optional<double> app_share{};  ///< of the program's device time
 };

@@ -124,8 +124,8 @@ std::string entry_text(const NdRange& launch, bool with_noise = false);
 std::string with_entry(std::string_view text, std::string_view kernel);
 
 /// What a group does at the entry: go on into the kernel, help to count how many groups run at
-/// once, or, where it is beside the program's, make noise (`noise_mode`).
-enum class EntryMode : std::uint32_t { none, count };
+/// once, where it is beside the program's make noise (`noise_mode`), or end.
+enum class EntryMode : std::uint32_t { none, count, noise, end };
 
 /// What a group beside the program's keeps busy. `cache` and `memory` load from the room alike.
 enum class Noise : std::uint32_t { arithmetic, local, cache, memory };

@@ -137,6 +137,34 @@ std::string advice_about_occupancy(const Occupancy& occupancy) {
       occupancy.fewer_groups, occupancy.resident_groups, percent(occupancy.fewer.share));
 }
 
+std::string advice_about_groups(const KernelPlaces& places) {
+  return fmt::format(
+      "Starting its {} groups takes {} of its time, whatever they do: let each work-item do more, "
+      "in fewer groups.",
+      places.groups, percent(places.starting->groups.share));
+}
+
+std::string advice_about_launch(const PlaceCost& launch) {
+  return fmt::format(
+      "A launch of one group that ends at once takes {} of its time: give one launch more work.",
+      percent(launch.share));
+}
+
+double found_share(const PlaceCost& cost) { return is_found(cost) ? cost.share : 0.0; }
+
+/// The largest of what costs more than all causes; empty where none does.
+std::string advice_about_places(const KernelPlaces& places, double share) {
+  const auto& starting = places.starting;
+  const double tail = places.occupancy && places.tail ? found_share(places.tail->last_wave) : 0.0;
+  const double groups = starting ? found_share(starting->groups) : 0.0;
+  const double launch = starting ? found_share(starting->launch) : 0.0;
+  const double most = std::max({share, tail, groups, launch});
+  if (most == share) return {};
+  if (most == tail) return advice_about_tail(places);
+  if (most == groups) return advice_about_groups(places);
+  return advice_about_launch(starting->launch);
+}
+
 /// A launch that leaves more than half of the device's places empty.
 bool is_small(const KernelPlaces& places) {
   return places.occupancy && places.groups > 0 &&
@@ -147,8 +175,8 @@ bool is_small(const KernelPlaces& places) {
 
 std::string kernel_advice(const KernelCauses& causes, const KernelPlaces& places) {
   const double share = first_share(causes);
-  const bool is_tail = places.occupancy && places.tail && is_found(places.tail->last_wave);
-  if (is_tail && places.tail->last_wave.share > share) return advice_about_tail(places);
+  std::string first = advice_about_places(places, share);
+  if (!first.empty()) return first;
   if (share >= min_share) return causes.advice;
   if (is_small(places)) {
     return fmt::format(

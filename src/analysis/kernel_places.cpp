@@ -176,6 +176,30 @@ std::optional<Tail> find_tail(std::uint64_t groups, std::uint64_t resident_group
   return tail;
 }
 
+std::optional<Starting> find_starting(const Visits& kernel_ns, const Visits& one_ns,
+                                      const Visits& all_ns) {
+  if (kernel_ns.empty() || one_ns.empty()) return std::nullopt;
+  const double whole_ns = typical_ns(kernel_ns);
+  const PlaceCost beyond = cost_between(kernel_ns, one_ns, whole_ns);
+  Starting starting;
+  starting.launch = {.state = CauseState::found,
+                     .cost = {.ns = whole_ns - beyond.cost.ns, .is_resolved = true},
+                     .share = std::min(1.0, 1.0 - beyond.share),
+                     .share_interval = {std::min(1.0, 1.0 - beyond.share_interval.high),
+                                        std::min(1.0, 1.0 - beyond.share_interval.low)}};
+  if (all_ns.empty()) {
+    starting.groups = not_present("there is one work-group alone");
+    return starting;
+  }
+  starting.groups = cost_between(all_ns, one_ns, whole_ns);
+  if (starting.groups.state == CauseState::not_resolved) {
+    starting.groups.reason = starting.groups.cost.is_resolved
+                                 ? "not resolved: all of them start as fast as one"
+                                 : "not resolved: within two sigma of nothing";
+  }
+  return starting;
+}
+
 std::vector<Absorbed> find_absorbed(std::span<const NoiseTimes> noise, const Visits& kernel_ns) {
   std::vector<Absorbed> all;
   for (const NoiseTimes& each : noise) all.push_back({each.name, absorbed_of(each, kernel_ns)});

@@ -35,7 +35,7 @@ std::string entry_text(const NdRange& launch, bool with_noise) {
 }
 
 std::uint32_t noise_mode(Noise noise, std::uint32_t exponent, bool is_alone) {
-  constexpr std::uint32_t makes_noise = 2;
+  constexpr auto makes_noise = static_cast<std::uint32_t>(EntryMode::noise);
   // Lines of cache and memory are loaded alike, from rooms of two sizes.
   const auto kind = std::min<std::uint32_t>(static_cast<std::uint32_t>(noise), 2);
   return makes_noise | kind << 8U | (is_alone ? 1U : 0U) << 10U | exponent << 11U;

@@ -316,7 +316,11 @@ end
   [ "$status" -eq 0 ]
   # A core runs one group at a time: there is nothing to pad, and a wave of one group is a whole one.
   json_says '[.results[0].points[] | select(.parameters.text == "entered") |
-    [.series, .parameters.distinct_groups, .facts.resident_groups]] == [["k, by groups at once", 16, 1]]' a.json
+    [.series, .parameters.distinct_groups, .facts.resident_groups, .parameters.ends_at_once]] ==
+    [["k, by groups at once", 16, 1, null], ["k, ending at once", 1, 1, 1], ["k, ending at once", 16, 1, 1]]' a.json
+  # Nothing else that such a launch could leave is held against it.
+  json_says '[.results[0].points[] | select(.parameters.ends_at_once == 1) | (.samples | length) > 0 and
+    (has("failure") | not)] == [true, true]' a.json
   [[ $(finding occupancy 'k, by groups at once') == 'not present: a core'* ||
     $(finding resident_groups 'k, by groups at once') == 'not believed: '* ]]
   described 'kernel void k(global uint* a, uint n) { if (atomic_xchg(a, n) == n) a[1] = n; }'

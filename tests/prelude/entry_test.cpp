@@ -105,6 +105,28 @@ TEST_CASE("groups count how many run at once, and do nothing else") {
   }
 }
 
+TEST_CASE("groups that end at once do nothing, with noise or without") {
+  const Device device;
+  const Words in = distinct_words(1024);
+  for (const Case& each : cases()) {
+    for (const bool with_noise : {false, true}) {
+      CAPTURE(each.name);
+      CAPTURE(with_noise);
+      const cl::Buffer room = device.buffer(entry_room_words);
+      cl::Kernel kernel =
+          device.build(entry_text(each.launch, with_noise) + with_entry(text_of(each), "k"), "k");
+      kernel.setArg(3, static_cast<cl_uint>(EntryMode::end));
+      kernel.setArg(4, cl_uint{100});
+      kernel.setArg(5, room);
+      kernel.setArg(6, 256, nullptr);
+      const Words out = device.run(kernel, range_of_groups(each.launch, 4), in, 512);
+      CHECK(std::all_of(out.begin(), out.end(),
+                        [](std::uint32_t word) { return word == not_written; }));
+      for (const std::uint32_t word : device.read(room, entry_room_words)) CHECK(word == 0);
+    }
+  }
+}
+
 TEST_CASE("with noise beside them kernels give what they gave, and noise alone gives nothing") {
   const Device device;
   const Words in = distinct_words(1024);

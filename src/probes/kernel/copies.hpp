@@ -12,8 +12,8 @@ namespace clprobe::kernel {
 
 class Copies {
  public:
-  /// Enqueues the kernel once, and says when.
-  using Launcher = std::function<cl::Event(const cl::CommandQueue&)>;
+  /// Enqueues the kernel once, with an event or, as nullptr, without.
+  using Launcher = std::function<void(const cl::CommandQueue&, cl::Event*)>;
 
   /// So many side by side.
   Copies(Session& session, std::uint64_t count, Launcher launch);

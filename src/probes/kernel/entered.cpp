@@ -105,8 +105,13 @@ LaunchTimes Replay::launch_with_entry(cl::Kernel& kernel, const EntryLaunch& lau
   return times;
 }
 
-LaunchTimes Replay::launch_entered(std::uint64_t groups, std::uint64_t padding_bytes) {
-  return launch_with_entry(*entered_.kernel, {.groups = groups, .padding_bytes = padding_bytes});
+LaunchTimes Replay::launch_entered(const Shape& shape) {
+  const prelude::EntryMode mode =
+      shape.ends_at_once ? prelude::EntryMode::end : prelude::EntryMode::none;
+  return launch_with_entry(*entered_.kernel,
+                           {.groups = shape.distinct_groups,
+                            .mode = static_cast<std::uint32_t>(mode),
+                            .padding_bytes = padding_bytes(shape.padding_eighths)});
 }
 
 /// The most of three counts: none counts a group that is not there, and one may miss some.

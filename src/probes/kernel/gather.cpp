@@ -161,18 +161,30 @@ void add_builds(const std::vector<Measured>& all, Gathered& gathered) {
   }
 }
 
-/// All launches with an entry: of all groups by their padding, and of whole waves alone.
+/// All launches with an entry: of all groups by their padding, of whole waves alone, and of one
+/// group and of all that end at once.
 struct EnteredTimes {
   std::uint64_t groups{0};
   std::vector<ResidentTime> by_padding{};
   Visits whole_waves_ns{};
+  Visits one_ending_ns{};
+  Visits all_ending_ns{};
 };
 
 EnteredTimes entered_in(const std::vector<Measured>& all) {
   EnteredTimes times;
   for (const Measured& each : all) {
     if (each.shape.text != Text::entered || each.shape.beside != Beside::nothing) continue;
-    if (each.shape.distinct_groups < each.shape.groups) {
+    const bool is_whole = each.shape.distinct_groups >= each.shape.groups;
+    if (each.shape.ends_at_once) {
+      if (is_whole && each.shape.groups > 1) {
+        times.all_ending_ns = each.visits_ns;
+      } else {
+        times.one_ending_ns = each.visits_ns;
+      }
+      continue;
+    }
+    if (!is_whole) {
       times.whole_waves_ns = each.visits_ns;
       continue;
     }
@@ -276,6 +288,7 @@ std::optional<KernelPlaces> gather_places(const DeviceInfo& device, std::span<co
   }
   places.tail =
       find_tail(times.groups, as_it_is.resident_groups, as_it_is.visits_ns, times.whole_waves_ns);
+  places.starting = find_starting(as_it_is.visits_ns, times.one_ending_ns, times.all_ending_ns);
   places.noise = find_absorbed(noise_in(all), as_it_is.visits_ns);
   return places;
 }

@@ -52,6 +52,8 @@ constexpr FindingSpec finding_specs[]{
     {.name = "waves", .role = Role::remark, .better = Better::unknown},
     {.name = "occupancy", .unit = "share"},
     {.name = "tail", .unit = "share"},
+    {.name = "launching", .unit = "share"},
+    {.name = "starting", .unit = "share"},
     {.name = stack_interaction_name, .unit = "share"},
     {.name = stack_absorbed_name, .unit = "share"},
     {.name = "app_saving", .role = Role::remark, .better = Better::unknown},

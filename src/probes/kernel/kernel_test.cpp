@@ -17,8 +17,9 @@ TEST_CASE("kernel: the launch as it was comes first, then ever fewer groups") {
   const Plan made = plan_of(std::string(triad), 1024);
   CHECK(made.is_ordered);
   CHECK(made.memory.count == 4 * 4096);
-  // The plain ones, 1024, 512, ... 1, and all groups with ever more local memory.
-  REQUIRE(made.points.size() == 2 + 11 + 9);
+  // The plain ones, 1024, 512, ... 1, one and all that end at once, and all with ever more local
+  // memory.
+  REQUIRE(made.points.size() == 2 + 11 + 2 + 9);
   CHECK(made.points[0].series == "triad");
   CHECK(made.points[1].series == "triad, warm");
   CHECK(made.points[2].series == "triad, folded");
@@ -31,9 +32,13 @@ TEST_CASE("kernel: the launch as it was comes first, then ever fewer groups") {
     CHECK(shape_of<Shape>(made.points[i]).distinct_groups == groups);
     groups /= 2;
   }
-  for (std::size_t i = 14; i < 14 + 8; ++i) {
+  for (const std::size_t i : {14U, 15U}) {
+    CHECK(made.points[i].series == "triad, ending at once");
+    CHECK(shape_of<Shape>(made.points[i]).ends_at_once);
+  }
+  for (std::size_t i = 16; i < 16 + 8; ++i) {
     CHECK(made.points[i].series == "triad, by groups at once");
-    CHECK(shape_of<Shape>(made.points[i]).padding_eighths == i - 13);
+    CHECK(shape_of<Shape>(made.points[i]).padding_eighths == i - 15);
     CHECK(shape_of<Shape>(made.points[i]).distinct_groups == 1024);
   }
 }
@@ -113,7 +118,7 @@ TEST_CASE("kernel: a core runs one group at a time, whatever its local memory") 
   Request request;
   request.launches = {asked(std::string(triad), 1024)};
   const Plan made = plan(cpu, request);
-  CHECK(made.points.size() == 2 + 11 + 1);
+  CHECK(made.points.size() == 2 + 11 + 2 + 1);
   std::vector<Point> points = made.points;
   for (Point& point : points) {
     measure(point, 1e6);
@@ -276,74 +281,6 @@ TEST_CASE("kernel: a replay much unlike the program's launch is warned of") {
   // Between warm and cold.
   for (Point& point : points) point.facts.set(app_ns_fact, std::int64_t{900'000});
   CHECK(probe.analyse(device_with_events(), points).warnings.empty());
-}
-
-namespace {
-
-/// 1024 groups of which 1000 run at once; with half of the local memory 500, with all of it 250.
-/// Fewer groups at once take as much longer, and a wave of 24 groups as long as one of 1000.
-void set_resident(std::vector<Point>& points) {
-  for (Point& point : points) {
-    const auto shape = shape_of<Shape>(point);
-    if (shape.text != Text::entered) continue;
-    const std::int64_t resident = shape.padding_eighths < 4   ? 1000
-                                  : shape.padding_eighths < 8 ? 500
-                                                              : 250;
-    point.facts.set(resident_fact, resident);
-    point.facts.set(padding_fact, static_cast<std::int64_t>(16 + 6144 * shape.padding_eighths));
-    point.samples.clear();
-    const bool is_whole = shape.distinct_groups == 1000;
-    measure(point, is_whole ? 5e5 : 1e9 / static_cast<double>(resident));
-  }
-}
-
-}  // namespace
-
-TEST_CASE("kernel: groups at once are a curve, and half of them a finding") {
-  std::vector<Point> points = measured(1.0);
-  set_resident(points);
-  const Findings found = probe.analyse(device_with_events(), points);
-  CHECK(*need(found, "resident_groups").value == 1000);
-  CHECK(*need(found, "waves").value == doctest::Approx(1.024));
-  CHECK(*need(found, "occupancy").value == doctest::Approx(1.0).epsilon(0.01));
-  CHECK(need(found, "occupancy").label == "with 500 at once");
-  CHECK(need(found, "tail").reason == "refused: not all launches for it were measured");
-}
-
-TEST_CASE("kernel: the launch without its last wave is measured in view of the groups at once") {
-  Request request;
-  request.launches = {asked(std::string(triad), 1024)};
-  std::vector<Point> points = measured(1.0);
-  set_resident(points);
-  std::vector<Point> more = refine(device_with_events(), request, points);
-  const auto whole = std::find_if(more.begin(), more.end(), [](const Point& each) {
-    return each.series == "triad, whole waves";
-  });
-  REQUIRE(whole != more.end());
-  CHECK(shape_of<Shape>(*whole).distinct_groups == 1000);
-  CHECK(shape_of<Shape>(*whole).groups == 1024);
-  CHECK_FALSE(probe.find_problem(*whole).has_value());
-  points.push_back(*whole);
-  set_resident(points);
-  for (Point& point : points) point.facts.set(app_share_fact, std::int64_t{500'000});
-  const Findings found = probe.analyse(device_with_events(), points);
-  CHECK(*need(found, "tail").value == doctest::Approx(1.0 - 0.5 * 1.024).epsilon(0.01));
-  CHECK(need(found, "tail").label == "24 of 1024 groups");
-}
-
-TEST_CASE("kernel: with an entry that costs more than a tenth nothing is said of groups") {
-  std::vector<Point> points = measured(1.0);
-  for (Point& point : points) {
-    if (shape_of<Shape>(point).text != Text::entered) continue;
-    point.facts.set(resident_fact, std::int64_t{1000});
-    point.samples.clear();
-    measure(point, 1.2e6);
-  }
-  const Findings found = probe.analyse(device_with_events(), points);
-  CHECK(need(found, "resident_groups").reason ==
-        "not believed: with an entry the kernel takes 1.20 of its time: the compiler makes "
-        "another one");
-  CHECK(find_finding(found.findings, "tail") == nullptr);
 }
 
 TEST_CASE("kernel: groups that work together are launched whole") {

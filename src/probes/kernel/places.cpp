@@ -19,6 +19,7 @@ namespace {
 constexpr std::string_view count_method = "groups that count themselves";
 constexpr std::string_view padding_method = "local memory that nothing uses";
 constexpr std::string_view waves_method = "launch of whole waves";
+constexpr std::string_view ending_method = "groups that end at once";
 
 Finding share_of(std::string_view name, const std::string& series, std::string_view method,
                  double share, const Interval& interval) {
@@ -57,6 +58,15 @@ void add_counted(const KernelPlaces& places, const std::string& series, Findings
   found.findings.push_back(std::move(tail));
 }
 
+void add_starting(const KernelPlaces& places, const std::string& series, Findings& found) {
+  if (!places.starting) return;
+  found.findings.push_back(
+      finding_of_cost("launching", series, ending_method, places.starting->launch));
+  Finding groups = finding_of_cost("starting", series, ending_method, places.starting->groups);
+  if (groups.value) groups.label = fmt::format("{} groups", places.groups);
+  found.findings.push_back(std::move(groups));
+}
+
 /// In the stack of the kernel, as those of `stalls` are.
 void add_noise(const KernelPlaces& places, const std::string& series, Findings& found) {
   for (const Absorbed& each : places.noise) {
@@ -93,6 +103,7 @@ KernelPlaces add_places(const DeviceInfo& device, std::span<const Point> points,
   const std::optional<KernelPlaces> places = gather_places(device, points, label);
   if (places && places->doubt.empty()) {
     if (places->occupancy) add_counted(*places, series, found);
+    add_starting(*places, series, found);
     add_noise(*places, label + std::string(folded_suffix), found);
     return *places;
   }

@@ -108,6 +108,13 @@ class Planned {
     return point_of({.text = Text::entered, .distinct_groups = groups}, whole_waves_suffix);
   }
 
+  /// That many groups, of which none goes on into the kernel.
+  [[nodiscard]] Point ending_groups(std::uint64_t groups) const {
+    return point_of({.text = Text::entered, .distinct_groups = groups, .ends_at_once = true},
+                    ending_suffix);
+  }
+  [[nodiscard]] std::uint64_t groups() const { return prelude::count_all_groups(range_); }
+
   /// `folding`, without barriers, atomics, fences, special functions, and without lanes where it
   /// folds, in each combination of what the kernel has.
   void add_switched(const Setting& folding, std::vector<Point>& points) const {
@@ -310,6 +317,11 @@ Plan plan(const DeviceInfo& device, const Request& request) {
       result.points.push_back(each.renamed(each.sweep()[i], folded_suffix));
     }
     each.add_switched({}, result.points);
+  }
+  for (const Planned& each : kernels) {
+    if (!each.is_entered()) continue;
+    result.points.push_back(each.ending_groups(1));
+    if (each.groups() > 1) result.points.push_back(each.ending_groups(each.groups()));
   }
   for (const Planned& each : kernels) {
     if (!each.is_padded()) continue;

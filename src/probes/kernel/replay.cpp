@@ -162,7 +162,7 @@ LaunchTimes Replay::launch(const Shape& shape) {
   if (shape.text == Text::own) return launch();
   if (shape.text == Text::renamed) return launch_renamed(shape.setting);
   if (shape.beside != Beside::nothing) return launch_beside(shape.beside, shape.noise_percent);
-  return launch_entered(shape.distinct_groups, padding_bytes(shape.padding_eighths));
+  return launch_entered(shape);
 }
 
 void Replay::compare_with_first() {

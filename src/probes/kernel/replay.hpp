@@ -148,7 +148,7 @@ class Replay {
   LaunchTimes launch_renamed(const prelude::Setting& setting);
   std::string build_with_entry(bool with_noise, Entered& entered);
   LaunchTimes launch_with_entry(cl::Kernel& kernel, const EntryLaunch& launch);
-  LaunchTimes launch_entered(std::uint64_t groups, std::uint64_t padding_bytes);
+  LaunchTimes launch_entered(const Shape& shape);
   LaunchTimes launch_beside(Beside beside, std::uint64_t percent);
   /// By itself, in ns for each unit of it and group.
   double measure_noise(Beside beside);
@@ -160,12 +160,14 @@ class Replay {
     return setting.without_functions ? cheap_ : renamed_;
   }
   [[nodiscard]] std::string load_options() const;
-  cl::Event enqueue_renamed(const cl::CommandQueue& queue, const prelude::Setting& setting);
+  void enqueue_renamed(const cl::CommandQueue& queue, const prelude::Setting& setting,
+                       cl::Event* event);
   AmountBeside prepare_loads(double kernel_ns);
   AmountBeside prepare_copies(const Shape& shape, double kernel_ns);
   BareSpans launch_beside_loads(const Shape& shape, std::uint32_t amount);
   LaunchTimes run_beside_loads(const Shape& shape, AmountBeside& loads);
   LaunchTimes run_copies(const Shape& shape, std::uint64_t launches);
+  [[nodiscard]] LaunchTimes judge_copies(double alone, double each) const;
   [[nodiscard]] std::uint64_t all_groups() const;
   std::uint64_t count_resident(std::uint64_t padding_bytes);
   [[nodiscard]] std::uint64_t padding_bytes(std::uint64_t eighths) const;

@@ -51,6 +51,7 @@ struct Shape {
   std::uint64_t padding_eighths{0};
   Beside beside{Beside::nothing};
   std::uint64_t noise_percent{0};  ///< of the kernel's time, that the noise takes by itself
+  bool ends_at_once{false};        ///< of an entered text: no group goes on into the kernel
   Timer timer{Timer::event};
 
   template <typename Visitor>
@@ -67,6 +68,7 @@ struct Shape {
       f.whole("padding_eighths", padding_eighths, {.max = 8});
       f.word("beside", beside, beside_words);
       f.whole("noise_percent", noise_percent, {.max = 1000});
+      visit_newer(f, "ends_at_once", ends_at_once);
     }
     if (text == Text::bare) f.word("beside", beside, beside_words);
     if (text == Text::own || text == Text::entered) return;
@@ -180,6 +182,7 @@ inline constexpr std::string_view warm_suffix = ", warm";
 inline constexpr std::string_view folded_suffix = ", folded";
 inline constexpr std::string_view at_once_suffix = ", by groups at once";
 inline constexpr std::string_view whole_waves_suffix = ", whole waves";
+inline constexpr std::string_view ending_suffix = ", ending at once";
 inline constexpr std::string_view beside_suffix = ", beside ";  ///< and the word of Beside
 inline constexpr std::string_view bare_suffix = ", with all gone, beside ";
 

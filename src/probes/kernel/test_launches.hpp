@@ -69,6 +69,7 @@ inline std::vector<Point> measured(double ratio) {
     if (shape.distinct_groups <= 64) ns *= 0.5;
     if (shape.distinct_groups <= 2) ns *= 3;
     if (shape.text == Text::own && shape.caches == Caches::warm) ns = 8e5;
+    if (shape.ends_at_once) ns = 1e4;
     measure(point, ns);
   }
   return points;

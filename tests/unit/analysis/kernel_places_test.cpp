@@ -148,6 +148,36 @@ TEST_CASE("launches without a part of a wave have no tail") {
   CHECK(groups_of_whole_waves(100, 0) == 0);
 }
 
+TEST_CASE("what a kernel takes whatever its groups do is what launches that do nothing take") {
+  const auto found = find_starting(around(64e3, 1), around(5e3, 2), around(45e3, 3));
+  REQUIRE(found);
+  CHECK(found->launch.state == CauseState::found);
+  CHECK(found->launch.share == doctest::Approx(5.0 / 64).epsilon(0.02));
+  CHECK(found->launch.cost.ns == doctest::Approx(5e3).epsilon(0.02));
+  CHECK(found->launch.share_interval.low < 5.0 / 64);
+  CHECK(found->launch.share_interval.high > 5.0 / 64);
+  CHECK(found->groups.state == CauseState::found);
+  CHECK(found->groups.share == doctest::Approx(40.0 / 64).epsilon(0.02));
+  CHECK(found->groups.share_interval.low < 40.0 / 64);
+  CHECK(found->groups.share_interval.high > 40.0 / 64);
+}
+
+TEST_CASE("a kernel of one group has none to start, and few start as fast as one") {
+  const auto alone = find_starting(around(64e3, 1), around(5e3, 2), {});
+  REQUIRE(alone);
+  CHECK(alone->groups.state == CauseState::not_present);
+  CHECK(alone->groups.reason == "there is one work-group alone");
+  const auto few = find_starting(around(64e3, 1), around(5e3, 2), around(5e3, 3));
+  CHECK(few->groups.state == CauseState::not_resolved);
+  CHECK(few->groups.reason == "not resolved: within two sigma of nothing");
+  const auto fewer = find_starting(around(64e3, 1), around(5e3, 2), around(4e3, 3));
+  CHECK(fewer->groups.reason == "not resolved: all of them start as fast as one");
+  // Noise lets a launch that does nothing take longer than one that does.
+  CHECK(find_starting(around(5e3, 1), around(5.5e3, 2), {})->launch.share == 1.0);
+  CHECK_FALSE(find_starting(around(64e3, 1), {}, around(45e3, 3)));
+  CHECK_FALSE(find_starting({}, around(5e3, 2), around(45e3, 3)));
+}
+
 namespace {
 
 /// Times of a kernel of 100 us with noise that takes 50 to 300 us alone: it hides what fits in
@@ -209,6 +239,23 @@ TEST_CASE("the sentence is about the largest share") {
         "Its 65 groups fill 65 of the 132 places that the device has for them: more and smaller "
         "groups would fill others.");
   CHECK(kernel_advice({}, {}).empty());
+  places = places_of(1320, 0.5, 0.1);
+  places.starting = Starting{.launch = {.state = CauseState::found, .share = 0.2},
+                             .groups = {.state = CauseState::found, .share = 0.3}};
+  CHECK(kernel_advice(causes_of(0.29), places) ==
+        "Starting its 1320 groups takes 30 % of its time, whatever they do: let each work-item do "
+        "more, in fewer groups.");
+  CHECK(kernel_advice(causes_of(0.31), places) == "Without barriers.");
+  places.tail->last_wave.share = 0.31;
+  CHECK(kernel_advice(causes_of(0.29), places).starts_with("132 groups run at once"));
+  places.tail->last_wave.share = 0.1;
+  places.starting->groups.share = 0.04;
+  CHECK(kernel_advice(causes_of(0.19), places) ==
+        "A launch of one group that ends at once takes 20 % of its time: give one launch more "
+        "work.");
+  CHECK(kernel_advice(causes_of(0.21), places) == "Without barriers.");
+  places.starting->groups = {.state = CauseState::not_resolved, .share = 0.5};
+  CHECK(kernel_advice(causes_of(0.21), places) == "Without barriers.");
 }
 
 }  // namespace clprobe

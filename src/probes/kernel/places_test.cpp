@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of a kernel's groups, how many run at once and how long they take to start, in view
+// of launches whose times are known.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "clprobe/probe.hpp"
+#include "probes/kernel/shape.hpp"
+#include "probes/kernel/test_launches.hpp"
+
+namespace clprobe::kernel {
+
+extern const Probe probe;
+
+namespace {
+
+/// 1024 groups of which 1000 run at once; with half of the local memory 500, with all of it 250.
+/// Fewer groups at once take as much longer, and a wave of 24 groups as long as one of 1000.
+void set_resident(std::vector<Point>& points) {
+  for (Point& point : points) {
+    const auto shape = shape_of<Shape>(point);
+    if (shape.text != Text::entered) continue;
+    const std::int64_t resident = shape.padding_eighths < 4   ? 1000
+                                  : shape.padding_eighths < 8 ? 500
+                                                              : 250;
+    point.facts.set(resident_fact, resident);
+    point.facts.set(padding_fact, static_cast<std::int64_t>(16 + 6144 * shape.padding_eighths));
+    point.samples.clear();
+    const bool is_whole = shape.distinct_groups == 1000;
+    measure(point, is_whole ? 5e5 : 1e9 / static_cast<double>(resident));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("kernel: groups at once are a curve, and half of them a finding") {
+  std::vector<Point> points = measured(1.0);
+  set_resident(points);
+  const Findings found = probe.analyse(device_with_events(), points);
+  CHECK(*need(found, "resident_groups").value == 1000);
+  CHECK(*need(found, "waves").value == doctest::Approx(1.024));
+  CHECK(*need(found, "occupancy").value == doctest::Approx(1.0).epsilon(0.01));
+  CHECK(need(found, "occupancy").label == "with 500 at once");
+  CHECK(need(found, "tail").reason == "refused: not all launches for it were measured");
+}
+
+TEST_CASE(
+    "kernel: what starting its groups takes is measured by launches of which none does work") {
+  std::vector<Point> points = measured(1.0);
+  set_resident(points);
+  std::vector<std::uint64_t> ending;
+  for (Point& point : points) {
+    const auto shape = shape_of<Shape>(point);
+    if (!shape.ends_at_once) continue;
+    CHECK(point.series == "triad, ending at once");
+    CHECK_FALSE(probe.find_problem(point).has_value());
+    ending.push_back(shape.distinct_groups);
+    point.samples.clear();
+    measure(point, shape.distinct_groups == 1 ? 1e5 : 8e5);
+  }
+  CHECK(ending == std::vector<std::uint64_t>{1, 1024});
+  const Findings found = probe.analyse(device_with_events(), points);
+  CHECK(*need(found, "launching").value == doctest::Approx(0.1).epsilon(0.01));
+  CHECK(*need(found, "starting").value == doctest::Approx(0.7).epsilon(0.01));
+  CHECK(need(found, "starting").label == "1024 groups");
+  CHECK(need(found, "advice").label.starts_with("Starting its 1024 groups takes 70 % of its time"));
+  // They are no launches of the kernel with its groups at once, nor of its whole waves.
+  CHECK(*need(found, "resident_groups").value == 1000);
+  CHECK(need(found, "tail").reason == "refused: not all launches for it were measured");
+}
+
+TEST_CASE("kernel: of one group nothing is told of starting others") {
+  std::vector<Point> points = plan_of(std::string(triad), 1).points;
+  std::size_t ending = 0;
+  for (Point& point : points) {
+    const bool ends = shape_of<Shape>(point).ends_at_once;
+    ending += ends ? 1U : 0U;
+    if (shape_of<Shape>(point).text == Text::entered)
+      point.facts.set(resident_fact, std::int64_t{1});
+    measure(point, ends ? 1e5 : 1e6);
+  }
+  CHECK(ending == 1);
+  const Findings found = probe.analyse(device_with_events(), points);
+  CHECK(*need(found, "launching").value == doctest::Approx(0.1).epsilon(0.01));
+  CHECK(need(found, "starting").reason == "not present: there is one work-group alone");
+}
+
+TEST_CASE("kernel: the launch without its last wave is measured in view of the groups at once") {
+  Request request;
+  request.launches = {asked(std::string(triad), 1024)};
+  std::vector<Point> points = measured(1.0);
+  set_resident(points);
+  std::vector<Point> more = refine(device_with_events(), request, points);
+  const auto whole = std::find_if(more.begin(), more.end(), [](const Point& each) {
+    return each.series == "triad, whole waves";
+  });
+  REQUIRE(whole != more.end());
+  CHECK(shape_of<Shape>(*whole).distinct_groups == 1000);
+  CHECK(shape_of<Shape>(*whole).groups == 1024);
+  CHECK_FALSE(probe.find_problem(*whole).has_value());
+  points.push_back(*whole);
+  set_resident(points);
+  for (Point& point : points) point.facts.set(app_share_fact, std::int64_t{500'000});
+  const Findings found = probe.analyse(device_with_events(), points);
+  CHECK(*need(found, "tail").value == doctest::Approx(1.0 - 0.5 * 1.024).epsilon(0.01));
+  CHECK(need(found, "tail").label == "24 of 1024 groups");
+}
+
+TEST_CASE("kernel: with an entry that costs more than a tenth nothing is said of groups") {
+  std::vector<Point> points = measured(1.0);
+  for (Point& point : points) {
+    if (shape_of<Shape>(point).text != Text::entered) continue;
+    point.facts.set(resident_fact, std::int64_t{1000});
+    point.samples.clear();
+    measure(point, 1.2e6);
+  }
+  const Findings found = probe.analyse(device_with_events(), points);
+  CHECK(need(found, "resident_groups").reason ==
+        "not believed: with an entry the kernel takes 1.20 of its time: the compiler makes "
+        "another one");
+  CHECK(find_finding(found.findings, "tail") == nullptr);
+}
+
+}  // namespace clprobe::kernel
