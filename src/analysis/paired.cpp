@@ -52,11 +52,13 @@ double farthest(const Interval& interval) {
   return std::max(std::fabs(interval.low), std::fabs(interval.high));
 }
 
-Judgement judge_turns(const Followed& followed, double threshold) {
+Judgement judge_turns(const Followed& followed, double of_comparison) {
   const Finding& finding = followed.other.finding;
+  const double threshold = followed.threshold(of_comparison);
   const PairedState state = state_of(followed.log_ratios, followed.calibration, threshold);
   const double bound = std::log1p(threshold);
-  const double far = farthest(state.interval);
+  // Within a step of the grid nobody knows where a curve rises.
+  const double far = std::max(farthest(state.interval), std::log1p(followed.min_threshold));
   const double change = followed.log_ratios.empty() ? 0.0 : moments_of(followed.log_ratios).mean;
   Judgement judged;
   judged.ratio = std::exp(change);
@@ -68,6 +70,21 @@ Judgement judge_turns(const Followed& followed, double threshold) {
   if (is_beyond(state.interval, bound)) {
     judged.verdict = direction_of(finding, change > 0.0);
     judged.reason += fmt::format(", beyond the threshold of {:.3g} %", 100.0 * threshold);
+    if (followed.is_open()) {
+      (change > 0.0 ? judged.interval->high : judged.interval->low) = change > 0.0 ? HUGE_VAL : 0.0;
+      judged.reason +=
+          fmt::format("; in {} as far apart at least", format_count(followed.bounds, "round"));
+    }
+    if (!followed.doubt.empty()) {
+      judged.verdict = Verdict::unclear;
+      judged.reason += "; but " + followed.doubt;
+    }
+    return judged;
+  }
+  if (followed.is_open()) {
+    judged.verdict = Verdict::unclear;
+    judged.reason += fmt::format(": but in {} one side was beyond all sizes that are followed",
+                                 format_count(followed.bounds, "round"));
     return judged;
   }
   const bool is_same = far <= std::log1p(std::max(threshold, coarse_change));
@@ -79,14 +96,21 @@ Judgement judge_turns(const Followed& followed, double threshold) {
   return judged;
 }
 
+/// Whether the first look's verdict stands where that is `same`: the turns leave it open, and would
+/// not rather say that there is a change.
+bool may_stay(const Followed& followed, const Judgement& judged, double of_comparison) {
+  return followed.may_keep_first_look && judged.verdict == Verdict::unclear &&
+         std::fabs(std::log(*judged.ratio)) <= std::log1p(followed.threshold(of_comparison));
+}
+
 /// One run a side says nothing of what differs from run to run.
-void doubt_single_runs(ComparedCell& cell) {
+void doubt_single_runs(ComparedCell& cell, std::string_view why_not_followed) {
   Judgement& judged = cell.judgement;
   // What the other side does not have at all is no matter of noise.
   if (cell.finding == nullptr || !is_change(judged.verdict)) return;
   judged.verdict = Verdict::unclear;
-  judged.reason +=
-      "; but it was seen in one run a side, and no single point shows it: compare several runs";
+  judged.reason += fmt::format("; but it was seen in one run a side, and {}: compare several runs",
+                               why_not_followed);
 }
 
 }  // namespace
@@ -187,16 +211,31 @@ void adopt_headlines(Comparison& comparison, const RunDigest& other) {
   }
 }
 
-void take_turns(Comparison& comparison, std::span<const Followed> followed, bool is_repeatable) {
+double Followed::threshold(double of_comparison) const {
+  return std::max(of_comparison, min_threshold);
+}
+
+void take_turns(Comparison& comparison, std::span<const Followed> followed, bool is_repeatable,
+                std::span<const NotFollowed> left_out) {
   const auto keep = [&](const ComparedFinding& finding) {
     comparison.made.push_back(std::make_shared<const ComparedFinding>(finding));
     return comparison.made.back().get();
   };
+  std::vector<std::string> why_not(comparison.rows.size(), "no single point shows it");
+  for (const NotFollowed& each : left_out) why_not[each.row] = each.reason;
+  std::vector<bool> is_followed(comparison.rows.size());
   for (const Followed& each : followed) {
     ComparedRow& row = comparison.rows[each.row];
+    const Judgement judged = judge_turns(each, comparison.threshold);
+    if (may_stay(each, judged, comparison.threshold) &&
+        row.cells[1].judgement.verdict == Verdict::same) {
+      row.cells[1].judgement.reason += "; " + judged.reason;
+      continue;
+    }
+    is_followed[each.row] = true;
     row.baseline = keep(each.baseline);
     row.cells[0].finding = row.baseline;
-    row.cells[1] = {keep(each.other), judge_turns(each, comparison.threshold)};
+    row.cells[1] = {keep(each.other), judged};
     // One side's first look alone had it.
     std::erase_if(comparison.unmatched, [&](const Unmatched& left) {
       const Finding& finding = row.baseline->finding;
@@ -204,8 +243,6 @@ void take_turns(Comparison& comparison, std::span<const Followed> followed, bool
              left.name == finding.name && left.level == finding.level;
     });
   }
-  std::vector<bool> is_followed(comparison.rows.size());
-  for (const Followed& each : followed) is_followed[each.row] = true;
   std::vector<ComparedRow> rows;
   comparison.counts[1] = {};
   for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
@@ -213,7 +250,7 @@ void take_turns(Comparison& comparison, std::span<const Followed> followed, bool
     const bool is_adopted = row.cells[0].finding == nullptr;  // and nobody followed it
     if (row.baseline->finding.role != Role::headline || is_adopted) continue;
     const Judgement& judged = row.cells[1].judgement;
-    if (!is_followed[i] && !is_repeatable) doubt_single_runs(row.cells[1]);
+    if (!is_followed[i] && !is_repeatable) doubt_single_runs(row.cells[1], why_not[i]);
     if (!judged.reason.empty()) count(comparison.counts[1], judged.verdict);
     rows.push_back(std::move(row));
   }

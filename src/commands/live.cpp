@@ -72,7 +72,7 @@ class LiveComparison {
     conclude_runs();
     digests = update(std::move(digests));
     const bool is_repeatable = sides_[0].target.machine && sides_[1].target.machine;
-    take_turns(comparison, turns.followed(), is_repeatable);
+    take_turns(comparison, turns.followed(), is_repeatable, turns.left_out());
     progress_.clear();
     const int written = write_comparison(results_, comparison, digests);
     if (is_interrupted()) return exit_interrupted;

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "clprobe/estimate.hpp"
 #include "clprobe/registry.hpp"
+#include "clprobe/statistics.hpp"
 
 namespace clprobe::commands {
 namespace {
@@ -24,8 +24,8 @@ std::optional<std::size_t> place_of(const Run& run, std::string_view probe) {
   return static_cast<std::size_t>(found - run.results.begin());
 }
 
-double mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+const ComparedFinding* with_value(const ComparedFinding* finding) {
+  return finding != nullptr && finding->finding.value ? finding : nullptr;
 }
 
 /// Half the width of the interval of the calibration, as a logarithm, where accesses are timed by
@@ -55,6 +55,7 @@ LiveTurns::LiveTurns(const Comparison& first, Sides& sides, double threshold,
   }
   settle_clocks();
   for (std::size_t row = 0; row < first.rows.size(); ++row) follow(row);
+  for (std::size_t row = 0; row < first.rows.size(); ++row) follow_end(row);
   family_ = static_cast<std::size_t>(std::count_if(
       first.rows.begin(), first.rows.end(),
       [](const ComparedRow& row) { return row.baseline->finding.role == Role::headline; }));
@@ -75,33 +76,37 @@ void LiveTurns::settle_clocks() {
   }
 }
 
-void LiveTurns::follow(std::size_t row) {
+Measured LiveTurns::measured(std::size_t side, std::size_t result) const {
+  const Run& run = sides_.at(side).run;
+  return {find_probe(run.results[result].probe), &run.device, run.results[result].points};
+}
+
+/// Of a headline that one of the sides has at least; the value is the turns' in any case.
+std::optional<LiveTurns::Headline> LiveTurns::headline_of(std::size_t row) const {
   const ComparedRow& compared = first_.rows[row];
-  const auto with_value = [](const ComparedFinding* finding) {
-    return finding != nullptr && finding->finding.value ? finding : nullptr;
-  };
   const ComparedFinding* const ours = with_value(compared.cells[0].finding);
   const ComparedFinding* const theirs = with_value(compared.cells[1].finding);
   const bool is_there = ours != nullptr || theirs != nullptr;
-  if (compared.baseline->finding.role != Role::headline || !is_there) return;
-  const Probe* const probe = find_probe(compared.probe);
+  if (compared.baseline->finding.role != Role::headline || !is_there) return std::nullopt;
   const auto a = place_of(sides_[0].run, compared.probe);
   const auto b = place_of(sides_[1].run, compared.probe);
-  if (probe == nullptr || !a || !b) return;
-  constexpr std::size_t max_pairs = 3;
-  const auto measured = [&](std::size_t side, std::size_t result) {
-    const Run& run = sides_.at(side).run;
-    return Measured{probe, &run.device, run.results[result].points};
-  };
-  const auto finding_of = [](const ComparedFinding* compared_finding) {
-    return compared_finding == nullptr ? nullptr : &compared_finding->finding;
-  };
-  Headline headline{.row = row, .results = {*a, *b}};
-  // The value is the turns' in any case.
+  if (find_probe(compared.probe) == nullptr || !a || !b) return std::nullopt;
+  Headline headline{.row = row, .results = {*a, *b}, .threshold = threshold_};
   headline.findings = {ours != nullptr ? *ours : *theirs, theirs != nullptr ? *theirs : *ours};
-  headline.pairs = pair_carriers(finding_of(ours), measured(0, *a), finding_of(theirs),
-                                 measured(1, *b), max_pairs);
-  if (!headline.pairs.empty()) headlines_.push_back(std::move(headline));
+  return headline;
+}
+
+void LiveTurns::follow(std::size_t row) {
+  std::optional<Headline> headline = headline_of(row);
+  if (!headline) return;
+  constexpr std::size_t max_pairs = 3;
+  const auto finding_in = [&](std::size_t side) {
+    const ComparedFinding* const compared = with_value(first_.rows[row].cells[side].finding);
+    return compared == nullptr ? nullptr : &compared->finding;
+  };
+  headline->pairs = pair_carriers(finding_in(0), measured(0, headline->results[0]), finding_in(1),
+                                  measured(1, headline->results[1]), max_pairs);
+  if (!headline->pairs.empty()) headlines_.push_back(std::move(*headline));
 }
 
 void LiveTurns::lose(Headline& headline, int side, const std::string& reason) {
@@ -114,30 +119,42 @@ void LiveTurns::lose(Headline& headline, int side, const std::string& reason) {
   observer_.say(fmt::format("{}: {}: {}", lost.name, result.probe, result.reason));
 }
 
-void LiveTurns::take_one(Headline& headline) {
-  const PointPair pair = headline.pairs[headline.rounds % headline.pairs.size()];
+/// What a round says of a pair of points, which is measured once in it.
+std::optional<RoundRatio> LiveTurns::compare(const Headline& headline, const PointPair& pair) {
+  const std::array key{headline.results[0], headline.results[1], pair.baseline, pair.other};
+  if (const auto known = compared_.find(key); known != compared_.end()) return known->second;
   ProbeResult& ours = sides_[0].run.results[headline.results[0]];
   ProbeResult& theirs = sides_[1].run.results[headline.results[1]];
   Point& a = ours.points[pair.baseline];
   Point& b = theirs.points[pair.other];
-  Round round;
-  int failed = -1;
-  try {
-    round = take_round(*find_probe(ours.probe), turn_sides_[0], a, turn_sides_[1], b,
-                       headline.rounds % 2 == 1, {}, observer_.cancelled, failed);
-  } catch (const DeviceError& error) {
-    if (!observer_.cancelled()) lose(headline, failed, error.what());
-    return;
-  }
-  ++headline.rounds;
+  Round round = take_round(*find_probe(ours.probe), turn_sides_[0], a, turn_sides_[1], b,
+                           round_ % 2 == 1, {}, observer_.cancelled, failed_);
   std::move(round.baseline_samples.begin(), round.baseline_samples.end(),
             std::back_inserter(a.samples));
   std::move(round.other_samples.begin(), round.other_samples.end(), std::back_inserter(b.samples));
-  if (round.blocks.empty()) return;
-  const RoundRatio found = ratio_of_round(round.blocks, !is_of_launches(a));
+  std::optional<RoundRatio>& found = compared_[key];
+  if (!round.blocks.empty()) found = ratio_of_round(round.blocks, !is_of_launches(a));
+  return found;
+}
+
+void LiveTurns::take_one(Headline& headline) {
+  try {
+    if (headline.end) {
+      take_end(headline);
+    } else {
+      take_value(headline);
+    }
+  } catch (const DeviceError& error) {
+    if (!observer_.cancelled()) lose(headline, failed_, error.what());
+  }
+}
+
+void LiveTurns::take_value(Headline& headline) {
+  const auto found = compare(headline, headline.pairs[round_ % headline.pairs.size()]);
+  if (!found) return;
   const double sign = is_rate(headline.findings[0].finding.unit) ? -1.0 : 1.0;
-  headline.log_ratios.push_back(sign * found.log_ratio);
-  headline.baseline_ns.push_back(found.baseline);
+  headline.log_ratios.push_back(sign * found->log_ratio);
+  headline.baseline_ns.push_back(found->baseline);
   headline.is_settled =
       is_settled(state_of(headline.log_ratios, calibration_, threshold_), threshold_, family_);
 }
@@ -170,6 +187,7 @@ void LiveTurns::take(std::chrono::duration<double> time) {
   };
   const auto take_round = [&] {
     bool is_any = false;
+    compared_.clear();
     for (Headline& headline : headlines_) {
       if (!may_take(headline)) continue;
       const auto before = spent();
@@ -184,6 +202,7 @@ void LiveTurns::take(std::chrono::duration<double> time) {
     // The places that buffers have in memory are a part of what differs from run to run.
     for (const TurnSide& side : turn_sides_) side.backend->release();
     observer_.save();
+    ++round_;
   }
 }
 
@@ -194,14 +213,17 @@ std::vector<Followed> LiveTurns::followed() const {
     Followed each{.row = headline.row,
                   .baseline = headline.findings[0],
                   .other = headline.findings[1],
-                  .log_ratios = headline.log_ratios,
-                  .calibration = calibration_};
-    Finding& a = each.baseline.finding;
-    Finding& b = each.other.finding;
-    a.value = value_in(a.unit, std::exp(mean(headline.baseline_ns)), turn_sides_[0].device);
-    b.value = *a.value * std::exp(mean(headline.log_ratios));
+                  .log_ratios = headline.log_ratios};
+    if (headline.end) {
+      conclude_end(headline, each);
+    } else {
+      each.calibration = calibration_;
+      Finding& a = each.baseline.finding;
+      a.value = value_in(a.unit, std::exp(mean(headline.baseline_ns)), turn_sides_[0].device);
+      each.other.finding.value = *a.value * std::exp(mean(headline.log_ratios));
+    }
     // The interval is that of the ratio: what both share is in neither.
-    for (Finding* const finding : {&a, &b}) {
+    for (Finding* const finding : {&each.baseline.finding, &each.other.finding}) {
       finding->low.reset();
       finding->high.reset();
       finding->method = "turns";

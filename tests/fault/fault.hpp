@@ -24,6 +24,8 @@
 //   short@clCreateProgramWithSource   loops over `turns` make half of them, as those of drivers
 //   that
 //                                     end long loops do
+//   crowd@clCreateProgramWithSource   each load of a CPU's chase brings a second line without
+//                                     waiting for it, so that caches hold half as much of the ring
 //   vast@clCreateBuffer               no driver's error but more than it offers: buffers of any
 //                                     size over the host's own memory, for tests beyond 4 GiB
 //

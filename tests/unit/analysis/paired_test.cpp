@@ -11,69 +11,13 @@
 #include "clprobe/statistics.hpp"
 #include "random.hpp"
 #include "rounds.hpp"
+#include "turning_host.hpp"
 
 namespace clprobe {
 namespace {
 
 constexpr double threshold = 0.03;
 const double bound = std::log1p(threshold);
-
-/// A host on which visits are made one after another, and what disturbs them.
-class Host {
- public:
-  explicit Host(std::uint64_t seed) : random_(seed) {}
-
-  double noise{0.01};
-  double drift{0.0};         ///< a visit
-  double burst_chance{0.0};  ///< that one begins at a visit
-  double burst{0.0};
-  double between_rounds{0.0};  ///< where a round's buffers happen to lie
-
-  /// The logarithm of the time of a visit.
-  double visit(double truth) {
-    ++visits_;
-    if (left_ > 0) --left_;
-    if (left_ == 0 && random_.chance(burst_chance)) left_ = 1 + random_.whole_log_uniform(1, 12);
-    return truth + drift * visits_ + noise * random_.normal() + (left_ > 0 ? burst : 0.0);
-  }
-
-  TurnBlock block(double change, bool is_mirrored) {
-    TurnBlock made;
-    if (is_mirrored) {
-      made.other[0] = visit(change);
-      made.baseline = {visit(0.0), visit(0.0)};
-      made.other[1] = visit(change);
-    } else {
-      made.baseline[0] = visit(0.0);
-      made.other = {visit(change), visit(change)};
-      made.baseline[1] = visit(0.0);
-    }
-    return made;
-  }
-
-  double round(double change) {
-    std::vector<TurnBlock> blocks;
-    for (int i = 0; i < 3; ++i) blocks.push_back(block(change, (i + rounds_) % 2 == 1));
-    ++rounds_;
-    return ratio_of_round(blocks, true).log_ratio + between_rounds * random_.normal();
-  }
-
- private:
-  Random random_;
-  int visits_{0};
-  int left_{0};
-  int rounds_{0};
-};
-
-Host disturbed_host(std::uint64_t seed) {
-  Host host(seed);
-  host.noise = 0.02;
-  host.drift = 0.0005;
-  host.burst_chance = 0.02;
-  host.burst = 0.4;
-  host.between_rounds = 0.01;
-  return host;
-}
 
 /// How many of `tries` sequences of 60 rounds ever had an interval without the truth.
 template <typename IntervalOf>
@@ -332,6 +276,79 @@ TEST_CASE("a comparison of turns has the headlines, as they were followed") {
   take_turns(same, std::array{turns}, false);
   CHECK(same.rows[0].cells[1].judgement.verdict == Verdict::same);
   CHECK(*same.rows[0].cells[1].judgement.resolution < threshold);
+}
+
+TEST_CASE("sizes are followed by a threshold of their own, and the first look may say more") {
+  ComparedFinding capacity = headline("capacity", 1024.0);
+  capacity.finding.unit = "bytes";
+  capacity.finding.better = Better::more;
+  Comparison first;
+  first.threshold = threshold;
+  first.counts.resize(2);
+  ComparedRow row{.probe = "latency", .baseline = &capacity};
+  row.cells = {{&capacity, {}}, {&capacity, {.verdict = Verdict::same, .reason = "seen once"}}};
+  first.rows = {row};
+  Followed turns{.row = 0, .baseline = capacity, .other = capacity};
+  turns.log_ratios = {-0.31, -0.29, -0.3, -0.31, -0.29, -0.3, -0.3, -0.3};
+  turns.min_threshold = 0.2;
+  const auto judged = [&](Verdict seen = Verdict::same) {
+    Comparison comparison = first;
+    comparison.rows[0].cells[1].judgement.verdict = seen;
+    take_turns(comparison, std::array{turns}, false);
+    return comparison.rows[0].cells[1].judgement;
+  };
+  CHECK(judged().verdict == Verdict::worse);
+  CHECK(judged().reason.find("beyond the threshold of 20 %") != std::string::npos);
+  turns.doubt = "the next level is 30 % apart";
+  CHECK(judged().verdict == Verdict::unclear);
+  CHECK(judged().reason.ends_with("; but the next level is 30 % apart"));
+  turns.doubt.clear();
+  // Beyond the threshold of others, but not of its own.
+  for (double& ratio : turns.log_ratios) ratio += 0.2;
+  CHECK(judged().verdict == Verdict::same);
+  CHECK(*judged().resolution == doctest::Approx(0.2));
+  // Bounds of more than a quarter of the rounds exclude nothing beyond them.
+  turns.bounds = 2;
+  CHECK(judged().verdict == Verdict::same);
+  turns.bounds = 3;
+  CHECK(judged().verdict == Verdict::unclear);
+  for (double& ratio : turns.log_ratios) ratio -= 0.2;
+  CHECK(judged().verdict == Verdict::worse);
+  CHECK(judged().interval->low == 0.0);
+  CHECK(judged().interval->high < 0.8);
+  for (double& ratio : turns.log_ratios) ratio = -ratio;
+  CHECK(judged().verdict == Verdict::better);
+  CHECK(std::isinf(judged().interval->high));
+  CHECK(judged().interval->low > 1.2);
+  // Where the turns leave it open the first look counts, if it excludes a change.
+  turns.bounds = 0;
+  turns.log_ratios = {0.1, -0.1, 0.2, -0.2};
+  CHECK(judged().verdict == Verdict::unclear);
+  turns.may_keep_first_look = true;
+  CHECK(judged().verdict == Verdict::same);
+  CHECK(judged().reason.starts_with("seen once; "));
+  turns.log_ratios = {0.3, -0.1, 0.6, 0.2};
+  CHECK(judged().verdict == Verdict::unclear);
+  CHECK(judged(Verdict::worse).verdict == Verdict::unclear);
+  CHECK(judged(Verdict::worse).reason.find("4 rounds of turns") != std::string::npos);
+}
+
+TEST_CASE("why a headline was not followed is said where it would be a change") {
+  const ComparedFinding capacity = headline("capacity", 1024.0);
+  Comparison comparison;
+  comparison.counts.resize(2);
+  ComparedRow row{.probe = "latency", .baseline = &capacity};
+  row.cells = {{&capacity, {}}, {&capacity, {.verdict = Verdict::worse, .reason = "seen once"}}};
+  comparison.rows = {row, row};
+  comparison.rows[1].cells[1].judgement.verdict = Verdict::same;
+  const std::array left_out{NotFollowed{0, "it has no bracket"}, NotFollowed{1, "it has none"}};
+  take_turns(comparison, {}, false, left_out);
+  const Judgement& doubted = comparison.rows[0].cells[1].judgement;
+  CHECK(doubted.verdict == Verdict::unclear);
+  CHECK(
+      doubted.reason ==
+      "seen once; but it was seen in one run a side, and it has no bracket: compare several runs");
+  CHECK(comparison.rows[1].cells[1].judgement.reason == "seen once");
 }
 
 }  // namespace clprobe
