@@ -58,15 +58,17 @@ Judgement judge_turns(const Followed& followed, double of_comparison) {
   const PairedState state = state_of(followed.log_ratios, followed.calibration, threshold);
   const double bound = std::log1p(threshold);
   // Within a step of the grid nobody knows where a curve rises.
-  const double far = std::max(farthest(state.interval), std::log1p(followed.min_threshold));
+  const double step = std::log1p(followed.min_threshold);
+  const Interval interval{state.interval.low - step, state.interval.high + step};
+  const double far = std::max(farthest(state.interval), step);
   const double change = followed.log_ratios.empty() ? 0.0 : moments_of(followed.log_ratios).mean;
   Judgement judged;
   judged.ratio = std::exp(change);
-  judged.interval = Interval{std::exp(state.interval.low), std::exp(state.interval.high)};
+  judged.interval = Interval{std::exp(interval.low), std::exp(interval.high)};
   judged.p_value = state.p_value;
   judged.reason =
       fmt::format("{:.3g} % apart ({}) in {} of turns", 100.0 * std::fabs(std::expm1(change)),
-                  text_of(state.interval), format_count(followed.log_ratios.size(), "round"));
+                  text_of(interval), format_count(followed.log_ratios.size(), "round"));
   if (is_beyond(state.interval, bound)) {
     judged.verdict = direction_of(finding, change > 0.0);
     judged.reason += fmt::format(", beyond the threshold of {:.3g} %", 100.0 * threshold);

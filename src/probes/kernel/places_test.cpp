@@ -79,8 +79,9 @@ TEST_CASE("kernel: of one group nothing is told of starting others") {
   for (Point& point : points) {
     const bool ends = shape_of<Shape>(point).ends_at_once;
     ending += ends ? 1U : 0U;
-    if (shape_of<Shape>(point).text == Text::entered)
+    if (shape_of<Shape>(point).text == Text::entered) {
       point.facts.set(resident_fact, std::int64_t{1});
+    }
     measure(point, ends ? 1e5 : 1e6);
   }
   CHECK(ending == 1);

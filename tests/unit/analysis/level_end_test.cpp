@@ -134,7 +134,7 @@ Told follow(const Sides& sides, int tries, int max_rounds, double truth) {
       interval = anytime_interval(ratios);
       is_larger = is_larger || interval.low > bound;
       is_smaller = is_smaller || interval.high < -bound;
-      is_lost = is_lost || interval.low > truth || interval.high < truth;
+      is_lost = is_lost || interval.low - bound > truth || interval.high + bound < truth;
     }
     told.larger += is_larger ? 1 : 0;
     told.smaller += is_smaller ? 1 : 0;
@@ -296,6 +296,7 @@ TEST_CASE("an end that moved by a factor of 1.4 is found within 15 rounds, and o
         CHECK((factor > 1.0 ? told.larger : told.smaller) >= tries * 9 / 10);
         CHECK((factor > 1.0 ? told.smaller : told.larger) == 0);
         CHECK(told.same == 0);
+        CHECK(told.truths_lost <= tries / 10);
       }
     }
   }
