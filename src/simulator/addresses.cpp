@@ -7,14 +7,41 @@
 namespace clprobe::simulator {
 namespace {
 
-/// The request for `line`, if there is one. Addresses that rise, the usual case, need no search.
-LineRequest* find_request(std::vector<LineRequest>& requests, std::uint64_t line,
-                          std::uint64_t highest) {
-  if (requests.empty() || line > highest) return nullptr;
-  if (requests.back().line == line) return &requests.back();
-  const auto found = std::find_if(requests.begin(), requests.end(),
-                                  [&](const LineRequest& each) { return each.line == line; });
-  return found == requests.end() ? nullptr : &*found;
+std::uint32_t active_lanes(const Lanes& lanes, const Execution& execution) {
+  return lanes.active == 0 ? execution.lanes : std::min(lanes.active, execution.lanes);
+}
+
+/// Of the first lane, without what a table adds.
+std::uint64_t first_address(const Lanes& lanes, const Execution& execution) {
+  const auto step = [](std::int64_t by, std::uint64_t times) {
+    return static_cast<std::uint64_t>(by) * times;  // wraps as addresses do
+  };
+  return lanes.base + step(lanes.turn_step, execution.turn) +
+         step(lanes.warp_step, execution.warp / lanes.warp_group);
+}
+
+/// Whether each lane asks for a line of its own, and for the same part of it: then there is nothing
+/// to be compared.
+bool have_own_lines(const Lanes& lanes, std::uint64_t first, const FirstLevel& l1) {
+  // The lanes of a warp do not come round to where they began.
+  constexpr std::int64_t max_step = std::int64_t{1} << 40U;
+  const auto line_bytes = static_cast<std::int64_t>(l1.line_bytes);
+  return lanes.table == Lanes::no_table && lanes.lane_group == 1 && lanes.lane_step > 0 &&
+         lanes.lane_step < max_step && lanes.lane_step % line_bytes == 0 &&
+         first % l1.line_bytes + lanes.bytes <= l1.line_bytes;
+}
+
+/// Adds to the request for `line`, or makes one.
+void ask_for(std::uint64_t line, std::uint32_t sector, std::vector<LineRequest>& requests) {
+  const auto found = requests.back().line == line
+                         ? requests.end() - 1
+                         : std::find_if(requests.begin(), requests.end(),
+                                        [&](const auto& each) { return each.line == line; });
+  if (found == requests.end()) {
+    requests.push_back({.line = line, .sectors = sector});
+  } else {
+    found->sectors |= sector;
+  }
 }
 
 }  // namespace
@@ -22,14 +49,8 @@ LineRequest* find_request(std::vector<LineRequest>& requests, std::uint64_t line
 void find_addresses(const Lanes& lanes, const Execution& execution,
                     std::span<const std::vector<std::uint64_t>> tables,
                     std::vector<std::uint64_t>& addresses) {
-  const std::uint32_t count =
-      lanes.active == 0 ? execution.lanes : std::min(lanes.active, execution.lanes);
-  addresses.resize(count);
-  const auto step = [](std::int64_t by, std::uint64_t times) {
-    return static_cast<std::uint64_t>(by) * times;  // wraps as addresses do
-  };
-  std::uint64_t address = lanes.base + step(lanes.turn_step, execution.turn) +
-                          step(lanes.warp_step, execution.warp / lanes.warp_group);
+  addresses.resize(active_lanes(lanes, execution));
+  std::uint64_t address = first_address(lanes, execution);
   std::uint32_t in_group = 0;
   for (std::uint64_t& each : addresses) {
     each = address;
@@ -51,19 +72,45 @@ void find_addresses(const Lanes& lanes, const Execution& execution,
 void coalesce(std::span<const std::uint64_t> addresses, std::uint64_t access_bytes,
               const FirstLevel& l1, std::vector<LineRequest>& requests) {
   requests.clear();
-  const int line_shift = std::countr_zero(l1.line_bytes);
   const int sector_shift = std::countr_zero(l1.sector_bytes);
-  std::uint64_t highest = 0;
+  const int sectors_shift = std::countr_zero(l1.line_bytes) - sector_shift;
+  const std::uint64_t within = (std::uint64_t{1} << sectors_shift) - 1;
+  std::uint64_t next_line = 0;  // the first one behind all that were asked for
   for (const std::uint64_t address : addresses) {
     const std::uint64_t last = (address + access_bytes - 1) >> sector_shift;
     for (std::uint64_t sector = address >> sector_shift; sector <= last; ++sector) {
-      const std::uint64_t line = sector >> (line_shift - sector_shift);
-      const std::uint64_t within = sector - (line << (line_shift - sector_shift));
-      LineRequest* request = find_request(requests, line, highest);
-      if (request == nullptr) request = &requests.emplace_back(LineRequest{.line = line});
-      request->sectors |= std::uint32_t{1} << within;
-      highest = std::max(highest, line);
+      const std::uint64_t line = sector >> sectors_shift;
+      const std::uint32_t bit = std::uint32_t{1} << (sector & within);
+      if (line < next_line) {
+        ask_for(line, bit, requests);
+        continue;
+      }
+      // Addresses that rise, the usual case, need no search.
+      requests.push_back({.line = line, .sectors = bit});
+      next_line = line + 1;
     }
+  }
+}
+
+void find_requests(const Lanes& lanes, const Execution& execution,
+                   std::span<const std::vector<std::uint64_t>> tables, const FirstLevel& l1,
+                   std::vector<std::uint64_t>& addresses, std::vector<LineRequest>& requests) {
+  std::uint64_t address = first_address(lanes, execution);
+  if (!have_own_lines(lanes, address, l1)) {
+    find_addresses(lanes, execution, tables, addresses);
+    coalesce(addresses, lanes.bytes, l1, requests);
+    return;
+  }
+  const std::uint64_t within = address % l1.line_bytes;
+  const std::uint64_t first_sector = within / l1.sector_bytes;
+  const std::uint64_t last_sector = (within + lanes.bytes - 1) / l1.sector_bytes;
+  const auto sectors = static_cast<std::uint32_t>((std::uint64_t{2} << last_sector) -
+                                                  (std::uint64_t{1} << first_sector));
+  const int line_shift = std::countr_zero(l1.line_bytes);
+  requests.resize(active_lanes(lanes, execution));
+  for (LineRequest& each : requests) {
+    each = {.line = address >> line_shift, .sectors = sectors};
+    address += static_cast<std::uint64_t>(lanes.lane_step);
   }
 }
 

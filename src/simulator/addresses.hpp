@@ -35,6 +35,11 @@ void find_addresses(const Lanes& lanes, const Execution& execution,
 void coalesce(std::span<const std::uint64_t> addresses, std::uint64_t access_bytes,
               const FirstLevel& l1, std::vector<LineRequest>& requests);
 
+/// The same from the lanes; `addresses` gets theirs where they are needed.
+void find_requests(const Lanes& lanes, const Execution& execution,
+                   std::span<const std::vector<std::uint64_t>> tables, const FirstLevel& l1,
+                   std::vector<std::uint64_t>& addresses, std::vector<LineRequest>& requests);
+
 /// How often local memory has to serve an instruction: in so many parts, and with conflicts so many
 /// ways in all.
 struct Ways {

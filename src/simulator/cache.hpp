@@ -3,10 +3,11 @@
 // into being when they are touched, since most runs touch a small part of a large cache.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <limits>
 #include <vector>
 
 namespace clprobe::simulator {
@@ -27,75 +28,52 @@ class Cache {
       : ways_(ways),
         sets_(bytes / (line_bytes * ways)),
         mask_(std::has_single_bit(sets_) ? sets_ - 1 : 0),
-        chunks_((sets_ + chunk_sets - 1) / chunk_sets) {}
+        first_(sets_, untouched) {}
 
   [[nodiscard]] bool exists() const { return sets_ > 0; }
 
   /// The line, now the most recently used of its set; null when it is not there.
   [[gnu::always_inline]] CacheLine* find(std::uint64_t line) {
-    if (sets_ == 0) return nullptr;
-    const std::uint64_t set = set_of(line);
-    Chunk& chunk = chunks_[set / chunk_sets];
-    if (chunk.ways.empty()) return nullptr;
-    Way* const first = &chunk.ways[set % chunk_sets * ways_];
-    for (Way* way = first; way != first + ways_; ++way) {
-      if (way->tag != line + 1) continue;
-      CacheLine& found = chunk.lines[static_cast<std::size_t>(way - chunk.ways.data())];
-      if (!is_valid(found)) return nullptr;
-      way->used = ++touches_;
-      return &found;
-    }
-    return nullptr;
+    if (!exists()) return nullptr;
+    const Set set = set_of(line);
+    if (set.ways == nullptr) return nullptr;
+    CacheLine* const found = search(set, line);
+    return found == nullptr || !is_valid(*found) ? nullptr : found;
   }
 
   /// A place for `line`, which is not there. `evicted` gets what had to go, if that was dirty or
   /// owned, and stays as it is if not.
   /// Null when there is no cache.
   CacheLine* insert(std::uint64_t line, CacheLine& evicted) {
-    if (sets_ == 0) return nullptr;
-    const std::uint64_t set = set_of(line);
-    Chunk& chunk = touched_chunk(set);
-    const std::uint64_t first = set % chunk_sets * ways_;
-    std::uint64_t place = first;
-    for (std::uint64_t i = first; i < first + ways_; ++i) {
-      // Two ways must not have one tag, so that what became invalid goes at once.
-      if (epoch_ > 0 && chunk.ways[i].tag != 0 && !is_valid(chunk.lines[i])) chunk.ways[i] = {};
-      if (chunk.ways[i].used < chunk.ways[place].used) place = i;
-    }
-    return fill(chunk, place, line, evicted);
+    return exists() ? &put(line, evicted) : nullptr;
+  }
+  /// The same in a cache that exists.
+  [[gnu::always_inline]] CacheLine& put(std::uint64_t line, CacheLine& evicted) {
+    const Set set = touched_set_of(line);
+    // Two ways must not have one tag, so that what became invalid goes at once.
+    if (epoch_ > 0) empty_invalid(set);
+    return fill_oldest(set, line, evicted);
   }
 
-  /// The line as `find` has it, or else a place as of `insert`, in one search where that will do.
-  CacheLine* find_or_insert(std::uint64_t line, CacheLine& evicted) {
-    if (sets_ == 0) return nullptr;
+  /// The line as `find` has it, or else a place as of `put`, in one search where that will do.
+  CacheLine& find_or_put(std::uint64_t line, CacheLine& evicted) {
     // Once anything was invalid, both have to look at more than tags.
     if (epoch_ > 0) {
       CacheLine* const found = find(line);
-      return found == nullptr ? insert(line, evicted) : found;
+      return found == nullptr ? put(line, evicted) : *found;
     }
-    const std::uint64_t set = set_of(line);
-    Chunk& chunk = touched_chunk(set);
-    Way* const first = &chunk.ways[set % chunk_sets * ways_];
-    Way* place = first;
-    for (Way* way = first; way != first + ways_; ++way) {
-      if (way->tag == line + 1) {
-        way->used = ++touches_;
-        return &chunk.lines[static_cast<std::size_t>(way - chunk.ways.data())];
-      }
-      if (way->used < place->used) place = way;
-    }
-    return fill(chunk, static_cast<std::size_t>(place - chunk.ways.data()), line, evicted);
+    const Set set = touched_set_of(line);
+    CacheLine* const found = search(set, line);
+    return found == nullptr ? fill_oldest(set, line, evicted) : *found;
   }
 
   /// Forgets a line, whoever owns it.
   void drop(std::uint64_t line) {
-    if (sets_ == 0) return;
-    const std::uint64_t set = set_of(line);
-    Chunk& chunk = chunks_[set / chunk_sets];
-    if (chunk.ways.empty()) return;
-    const std::uint64_t first = set % chunk_sets * ways_;
-    for (std::uint64_t i = first; i < first + ways_; ++i) {
-      if (chunk.ways[i].tag == line + 1) chunk.ways[i] = {};
+    if (!exists()) return;
+    const Set set = set_of(line);
+    if (set.ways == nullptr) return;
+    for (std::uint64_t i = 0; i < ways_; ++i) {
+      if (set.ways[i].tag == line + 1) set.ways[i] = {};
     }
   }
 
@@ -103,41 +81,100 @@ class Cache {
   void invalidate() { ++epoch_; }
 
  private:
-  static constexpr std::uint64_t chunk_sets = 8;
+  static constexpr std::uint64_t max_few_ways = 8;
+  static constexpr std::uint32_t untouched = std::numeric_limits<std::uint32_t>::max();
 
   /// What a search reads, apart from the rest: it is most of the time of a simulation.
   struct Way {
     std::uint64_t tag{0};   // the line + 1; 0: empty
     std::uint64_t used{0};  // when last, in touches
   };
-  struct Chunk {
-    std::vector<Way> ways{};
-    std::vector<CacheLine> lines{};
+  /// Null where it was never touched.
+  struct Set {
+    Way* ways{nullptr};
+    CacheLine* lines{nullptr};
   };
 
   /// A division is as long as the rest of a search.
-  [[nodiscard]] std::uint64_t set_of(std::uint64_t line) const {
-    return mask_ != 0 ? line & mask_ : line % sets_;
+  [[nodiscard]] std::uint64_t number_of(std::uint64_t line) const {
+    if (mask_ != 0) [[likely]]
+      return line & mask_;
+    return line % sets_;
   }
-  Chunk& touched_chunk(std::uint64_t set) {
-    Chunk& chunk = chunks_[set / chunk_sets];
-    if (chunk.ways.empty()) {
-      chunk.ways.resize(chunk_sets * ways_);
-      chunk.lines.resize(chunk_sets * ways_);
+  [[gnu::always_inline]] Set set_of(std::uint64_t line) {
+    const std::uint32_t first = first_[number_of(line)];
+    return first == untouched ? Set{} : Set{&all_ways_[first], &all_lines_[first]};
+  }
+  [[gnu::always_inline]] Set touched_set_of(std::uint64_t line) {
+    std::uint32_t& first = first_[number_of(line)];
+    if (first == untouched) first = touch_next();
+    return {&all_ways_[first], &all_lines_[first]};
+  }
+  /// Returns the first of its ways.
+  [[gnu::noinline]] std::uint32_t touch_next() {
+    // Memory that is not used costs next to nothing, and what stands there need not move.
+    constexpr std::uint64_t max_reserved = std::uint64_t{1} << 20U;
+    if (all_ways_.empty()) {
+      all_ways_.reserve(std::min(sets_ * ways_, max_reserved));
+      all_lines_.reserve(std::min(sets_ * ways_, max_reserved));
     }
-    return chunk;
+    const std::size_t first = all_ways_.size();
+    all_ways_.resize(first + ways_);
+    all_lines_.resize(first + ways_);
+    return static_cast<std::uint32_t>(first);
   }
-  CacheLine* fill(Chunk& chunk, std::uint64_t place, std::uint64_t line, CacheLine& evicted) {
-    CacheLine& taken = chunk.lines[place];
-    if (chunk.ways[place].tag != 0 && (taken.is_dirty || taken.is_owned)) evicted = taken;
-    chunk.ways[place] = {.tag = line + 1, .used = ++touches_};
+
+  void empty_invalid(const Set& set) const {
+    for (std::uint64_t i = 0; i < ways_; ++i) {
+      if (set.ways[i].tag != 0 && !is_valid(set.lines[i])) set.ways[i] = {};
+    }
+  }
+  /// Null when no way has its tag.
+  [[gnu::always_inline]] CacheLine* search(const Set& set, std::uint64_t line) {
+    Way* way = set.ways;
+    Way* const end = way + ways_;
+    do {
+      if (way->tag == line + 1) {
+        way->used = ++touches_;
+        return &set.lines[way - set.ways];
+      }
+    } while (++way != end);
+    return nullptr;
+  }
+  /// Which one it is nobody can guess.
+  [[gnu::always_inline]] Way* oldest_of_few(const Set& set) const {
+    Way* oldest = set.ways;
+    std::uint64_t used = oldest->used;
+    for (Way* way = set.ways + 1; way != set.ways + ways_; ++way) {
+      const bool is_older = way->used < used;
+      oldest = is_older ? way : oldest;
+      used = is_older ? way->used : used;
+    }
+    return oldest;
+  }
+  /// Of those of large caches, for which memory is waited for, a guess is worth more.
+  [[gnu::noinline]] Way* oldest_of_many(const Set& set) const {
+    Way* oldest = set.ways;
+    for (Way* way = set.ways + 1; way != set.ways + ways_; ++way) {
+      if (way->used < oldest->used) [[unlikely]]
+        oldest = way;
+    }
+    return oldest;
+  }
+  [[gnu::always_inline]] CacheLine& fill_oldest(const Set& set, std::uint64_t line,
+                                                CacheLine& evicted) {
+    Way* const oldest = ways_ <= max_few_ways ? oldest_of_few(set) : oldest_of_many(set);
+    CacheLine& taken = set.lines[oldest - set.ways];
+    if (oldest->tag != 0 && (taken.is_dirty || taken.is_owned)) evicted = taken;
+    oldest->tag = line + 1;
+    oldest->used = ++touches_;
     taken.line = line;
     taken.ready = 0;
     taken.epoch = epoch_;
     taken.sectors = 0;
     taken.is_dirty = false;
     taken.is_owned = false;
-    return &taken;
+    return taken;
   }
   [[nodiscard]] bool is_valid(const CacheLine& line) const {
     return line.epoch == epoch_ || line.is_owned;
@@ -148,7 +185,9 @@ class Cache {
   std::uint64_t mask_;  ///< 0: the sets are no power of two
   std::uint64_t touches_{0};
   std::uint64_t epoch_{0};
-  std::vector<Chunk> chunks_;
+  std::vector<std::uint32_t> first_;  // by set, of its ways; sets stand in the order of touches
+  std::vector<Way> all_ways_{};
+  std::vector<CacheLine> all_lines_{};
 };
 
 }  // namespace clprobe::simulator

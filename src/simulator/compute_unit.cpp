@@ -39,7 +39,7 @@ std::uint64_t ComputeUnit::step(std::uint64_t& now, std::uint64_t alone_until) {
     const std::uint64_t next = std::min(wake_at_, memory_.next_event());
     const std::uint64_t end = std::min(alone_until, memory_.next_lock_answer());
     if (next >= end) return next;
-    now = memory_.process_until(next, std::min(end, wake_at_));
+    now = memory_.process(next, std::max(next + 1, std::min(end, wake_at_)));
   }
   take_news(now);
   settle(now);

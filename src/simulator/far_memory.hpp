@@ -83,16 +83,11 @@ class FarMemory {
   std::uint64_t enter_bank(std::uint64_t now, std::uint64_t line) {
     return banks_.empty() ? now : enter_one_of_banks(now, line);
   }
-  [[gnu::always_inline]] Service read(std::uint64_t start, std::uint64_t line,
-                                      std::uint32_t sectors, const Route& route) {
-    CacheLine* const found = l2_.find(line);
-    if (found == nullptr || (sectors & ~found->sectors) != 0) {
-      return fetch(start, line, sectors, found, route);
-    }
-    const std::uint64_t l2_ready = start + route.l2_cycles;
-    const bool is_on_its_way = found->ready > l2_ready;
-    return {std::max(l2_ready, found->ready), is_on_its_way ? Level::memory : Level::l2};
-  }
+  /// What of the line the second level has; null if nothing.
+  [[gnu::always_inline]] CacheLine* find(std::uint64_t line) { return l2_.find(line); }
+  /// What of a line, null where nothing of it is there, has to come from main memory.
+  Service fetch(std::uint64_t start, std::uint64_t line, std::uint32_t sectors, CacheLine* found,
+                const Route& route);
   std::uint64_t write(std::uint64_t start, std::uint64_t line, std::uint32_t sectors,
                       const Route& route);
   /// When an atomic that arrives then is performed: those on one line go one after another.
@@ -110,9 +105,6 @@ class FarMemory {
  private:
   std::uint64_t enter_one_of_banks(std::uint64_t now, std::uint64_t line);
   [[nodiscard]] bool has_other_owner(std::size_t unit, std::uint64_t line) const;
-  /// What of a line, null where nothing of it is there, has to come from main memory.
-  Service fetch(std::uint64_t start, std::uint64_t line, std::uint32_t sectors, CacheLine* found,
-                const Route& route);
   /// What has to go for it passes the port of who needs the place.
   CacheLine* allocate(std::uint64_t now, std::uint64_t line, Port& memory_port);
 
@@ -141,7 +133,12 @@ class FarLink {
     if (is_remote || far_.is_owned_elsewhere(unit_, line)) {
       return {start + remote_cycles_to(line), Level::remote_l1};
     }
-    return far_.read(start, line, sectors, route_to(line));
+    return read_at(start, line, sectors);
+  }
+  /// The same for a unit that shares the memory with no other.
+  [[gnu::always_inline]] Service read_alone(std::uint64_t now, std::uint64_t line,
+                                            std::uint32_t sectors) {
+    return read_at(port_.pass(now, count_of(sectors)) + translate(line), line, sectors);
   }
   /// Returns when the core knows that the write has arrived.
   std::uint64_t write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);
@@ -159,6 +156,16 @@ class FarLink {
   // So that a line's latencies at different levels have nothing to do with each other.
   static constexpr std::uint64_t memory_salt = 0x6d656d6f7279U;
 
+  [[gnu::always_inline]] Service read_at(std::uint64_t start, std::uint64_t line,
+                                         std::uint32_t sectors) {
+    CacheLine* const found = far_.find(line);
+    if (found == nullptr || (sectors & ~found->sectors) != 0) {
+      return far_.fetch(start, line, sectors, found, route_to(line));
+    }
+    const std::uint64_t l2_ready = start + draw(l2_latency_, line, seed_);
+    const bool is_on_its_way = found->ready > l2_ready;
+    return {std::max(l2_ready, found->ready), is_on_its_way ? Level::memory : Level::l2};
+  }
   [[nodiscard]] Route route_to(std::uint64_t line) {
     return {.l2_cycles = draw(l2_latency_, line, seed_),
             .memory_latency = memory_latency_,

@@ -23,29 +23,26 @@ std::uint64_t* MemorySystem::port_of(const Instruction& instruction, std::uint64
   return uses_l1 ? ports_.of_l1(line) : nullptr;
 }
 
-template <bool is_plain>
 std::uint32_t MemorySystem::missing_of(const LineRequest& request, const Instruction& instruction) {
   const Fills fills = filled_by(instruction);
-  if (fills == Fills::nothing || (!is_plain && instruction.is_written_elsewhere)) {
+  if (fills == Fills::nothing || instruction.is_written_elsewhere) {
     return request.sectors;
   }
-  if (!is_plain && fills == Fills::stash) {
+  if (fills == Fills::stash) {
     return request.sectors & ~stash_.sectors_of(request.line);
   }
   const CacheLine* const line = l1_.find(request.line);
   return line == nullptr ? request.sectors : request.sectors & ~line->sectors;
 }
 
-/// `is_plain`: of a machine and an instruction as streaks are for, which need not be asked.
-template <bool is_plain>
 bool MemorySystem::send_load(std::uint64_t now, Unit& unit, Access& access,
                              const LineRequest& request) {
   const Instruction& instruction = *access.instruction;
   const Fills fills = filled_by(instruction);
-  const bool is_remote = !is_plain && instruction.is_written_elsewhere && stores_.owns_lines();
+  const bool is_remote = instruction.is_written_elsewhere && stores_.owns_lines();
   const bool is_sure_to_miss = std::exchange(unit.is_sure_to_miss, false);
   const std::uint32_t missing =
-      is_sure_to_miss ? request.sectors : missing_of<is_plain>(request, instruction);
+      is_sure_to_miss ? request.sectors : missing_of(request, instruction);
   if (missing == 0) {
     const bool is_local = fills == Fills::stash;
     note(access, now + (is_local ? machine_.local.latency_cycles : machine_.l1.latency_cycles),
@@ -56,7 +53,7 @@ bool MemorySystem::send_load(std::uint64_t now, Unit& unit, Access& access,
   if (pending != nullptr) {
     return merge(now, unit, access, *pending, missing, is_remote, fills);
   }
-  const bool is_prt = !is_plain && table_.kind() == PendingKind::prt;
+  const bool is_prt = table_.kind() == PendingKind::prt;
   const bool needs_entry = !is_prt || !access.has_entry;
   if (needs_entry && table_.is_full()) {
     wait_for_entry(now, unit);
@@ -67,78 +64,46 @@ bool MemorySystem::send_load(std::uint64_t now, Unit& unit, Access& access,
     access.has_entry = true;
   }
   const Service service = far_.read(now, request.line, missing, is_remote);
-  if (is_plain) {
-    table_.add_line(request.line, missing, service.ready, fills);
-  } else {
-    table_.add(request.line, missing, service.ready, fills);
-  }
+  table_.add(request.line, missing, service.ready, fills);
   note(access, service.ready, service.level);
   return true;
 }
 
 /// Whether it is clear by now that the next request will find no entry in the next cycle, so that
 /// nobody has to try it. Not where that is told to somebody, who wants to know of each cycle.
-template <bool is_plain>
 bool MemorySystem::foresees_full_table(std::uint64_t now, const Access& access) {
-  if ((!is_plain && is_watched_) || !table_.is_full()) return false;
+  if (is_watched_ || !table_.is_full()) return false;
   if (machine_.load_store.interval_cycles != 1) return false;
   // Nor where an answer comes by then, with which it is tried anyway.
   if (table_.next_answer() <= now + 1) return false;
-  if (!is_plain) {
-    // Who else could ask for the same line until then.
-    if (units_.size() > 1 || copies_.next_event() != never) return false;
-    if (access.instruction->operation != Operation::load || access.has_entry) return false;
-  }
+  // Who else could ask for the same line until then.
+  if (units_.size() > 1 || copies_.next_event() != never) return false;
+  if (access.instruction->operation != Operation::load || access.has_entry) return false;
   const LineRequest& request = access.requests[access.next];
   const std::uint64_t* const port =
-      !is_plain && ports_.exist() ? port_of(*access.instruction, request.line) : nullptr;
+      ports_.exist() ? port_of(*access.instruction, request.line) : nullptr;
   const bool is_free = port == nullptr || *port <= now + 1;
-  return is_free && missing_of<is_plain>(request, *access.instruction) != 0 &&
+  return is_free && missing_of(request, *access.instruction) != 0 &&
          table_.find(request.line) == nullptr;
 }
 
-template <bool is_plain>
+/// Of a request that waits for an entry: nothing that was asked for brings the line, and nobody
+/// asks for it without an entry. (Of a line of which other sectors are there, a search would make
+/// it the most recently used.)
+bool MemorySystem::is_sure_to_miss_later(const Instruction& instruction) const {
+  return table_.kind() == PendingKind::mshr && !instruction.is_mapped &&
+         machine_.l1.sector_bytes == machine_.l1.line_bytes;
+}
+
 void MemorySystem::go_on(std::uint64_t now, Unit& unit) {
   Access& access = unit.first();
   unit.next_action = now + machine_.load_store.interval_cycles;
   if (access.next == access.requests.size()) {
     finish(access);
-  } else if (foresees_full_table<is_plain>(now, access)) {
+  } else if (foresees_full_table(now, access)) {
     wait_for_entry(unit.next_action, unit);
-    // Nothing that was asked for brings the line, and nobody asks for it without an entry. (Of a
-    // line of which other sectors are there, a search would make it the most recently used.)
-    unit.is_sure_to_miss = table_.kind() == PendingKind::mshr && !access.instruction->is_mapped &&
-                           machine_.l1.sector_bytes == machine_.l1.line_bytes;
+    unit.is_sure_to_miss = is_sure_to_miss_later(*access.instruction);
   }
-}
-
-/// Nothing of the machine stands between a load and its entry, and nobody wants to know of each
-/// cycle.
-bool MemorySystem::may_have_streaks() const {
-  return !is_watched_ && units_.size() == 1 && !ports_.exist() &&
-         table_.kind() == PendingKind::mshr && machine_.load_store.lines_per_interval == 1;
-}
-
-bool MemorySystem::is_plain(const Access& access) {
-  return !access.is_done && access.instruction->operation == Operation::load &&
-         !access.instruction->is_mapped && !access.instruction->is_written_elsewhere;
-}
-
-std::uint64_t MemorySystem::send_streak(std::uint64_t now, std::uint64_t end) {
-  Unit& unit = units_.front();
-  if (unit.used == 0 || !is_plain(unit.first()) || copies_.next_event() != never) return now;
-  Access& access = unit.first();
-  while (!access.is_done) {
-    const std::uint64_t next = next_action_of(unit);
-    if (next >= end) break;
-    now = next;
-    if (table_.next_answer() <= now) receive(now);
-    stop_waiting(now, unit);
-    if (!send_load<true>(now, unit, access, access.requests[access.next])) continue;
-    ++access.next;
-    go_on<true>(now, unit);
-  }
-  return now;
 }
 
 void MemorySystem::send_lines(std::uint64_t now, Unit& unit) {
@@ -149,7 +114,7 @@ void MemorySystem::send_lines(std::uint64_t now, Unit& unit) {
     if (!send(now, unit, access, access.requests[access.next])) return;
     ++access.next;
   }
-  go_on<false>(now, unit);
+  go_on(now, unit);
 }
 
 bool MemorySystem::send(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request) {
@@ -175,7 +140,7 @@ bool MemorySystem::forward(std::uint64_t now, Unit& unit, Access& access,
       do_release(now, access);
       return true;
     default:
-      return send_load<false>(now, unit, access, request);
+      return send_load(now, unit, access, request);
   }
 }
 

@@ -23,9 +23,12 @@ MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, Shared& s
       stores_(machine_, l1_, stash_, far_),
       copies_(machine_, table_, far_),
       units_(machine.load_store.units),
-      has_streaks_(may_have_streaks()) {
+      has_streaks_(!shared.far.is_shared() && may_have_streaks()) {
   shared.far.add_unit(l1_);
-  for (Unit& each : units_) each.queue.resize(machine.load_store.queue_instructions);
+  for (Unit& each : units_) {
+    each.size = machine.load_store.queue_instructions;
+    each.queue.resize(each.size);
+  }
   make_resident(trace);
 }
 
@@ -35,10 +38,9 @@ void MemorySystem::make_resident(const Trace& trace) {
       static_cast<std::uint32_t>((std::uint64_t{1} << (line_bytes / machine_.l1.sector_bytes)) - 1);
   const auto touch = [&](Resident::Home home, std::uint64_t line) {
     far_.make_resident(line, all_sectors);
-    if (home == Resident::Home::l2) return;
+    if (home == Resident::Home::l2 || !l1_.exists()) return;
     CacheLine evicted;
-    CacheLine* const found = l1_.find_or_insert(line, evicted);
-    if (found != nullptr) found->sectors = all_sectors;
+    l1_.find_or_put(line, evicted).sectors = all_sectors;
   };
   for (const Resident& each : trace.resident) {
     if (each.table == Lanes::no_table) {
@@ -53,40 +55,23 @@ void MemorySystem::make_resident(const Trace& trace) {
   }
 }
 
-std::uint64_t MemorySystem::next_action_of(const Unit& unit) const {
-  return unit.blocked == cause::full_mshr ? table_.next_answer() : unit.next_action;
-}
-
 std::uint64_t MemorySystem::next_unit_action() const {
   std::uint64_t first = never;
   for (const Unit& unit : units_) first = std::min(first, next_action_of(unit));
   return first;
 }
 
-std::size_t MemorySystem::units_for(Operation operation) const {
-  return operation == Operation::load ? units_.size() : 1;
-}
-
-bool MemorySystem::accepts(Operation operation) const {
-  for (std::size_t i = 0; i < units_for(operation); ++i) {
-    if (units_[i].has_room()) return true;
-  }
-  return false;
-}
-
 MemorySystem::Unit& MemorySystem::unit_for(Operation operation) {
-  Unit* least = &units_.front();
-  for (std::size_t i = 1; i < units_for(operation); ++i) {
-    if (units_[i].used < least->used) least = &units_[i];
-  }
-  return *least;
+  const auto end = units_.begin() + units_for(operation);
+  return *std::min_element(units_.begin(), end,
+                           [](const Unit& a, const Unit& b) { return a.used < b.used; });
 }
 
 std::uint64_t MemorySystem::next_event() const {
   return std::min(next_unit_action(), copies_.next_event());
 }
 
-void MemorySystem::process(std::uint64_t now) {
+void MemorySystem::process_all(std::uint64_t now) {
   const bool engine_is_due = copies_.next_event() <= now;
   const bool has_answer = table_.next_answer() <= now;
   if (has_answer) receive(now);
@@ -100,23 +85,26 @@ void MemorySystem::process(std::uint64_t now) {
 }
 
 void MemorySystem::receive(std::uint64_t now) {
-  table_.receive(now, [&](const Answer& answer) {
-    if (answer.fills == Fills::stash) stash_.add(answer.line, answer.sectors);
-    if (answer.fills != Fills::l1) {
-      Ports::fill(ports_.of_local(), answer.ready);
-      return;
-    }
-    Ports::fill(ports_.of_l1(answer.line), answer.ready);
-    CacheLine evicted;
-    l1_.find_or_insert(answer.line, evicted)->sectors |= answer.sectors;
-    stores_.write_back(answer.ready, evicted);
-  });
+  table_.receive(now, [&](const Answer& answer) { take(answer); });
+}
+
+void MemorySystem::take(const Answer& answer) {
+  if (answer.fills == Fills::stash) stash_.add(answer.line, answer.sectors);
+  if (answer.fills == Fills::stash || answer.fills == Fills::local) {
+    Ports::fill(ports_.of_local(), answer.ready);
+    return;
+  }
+  Ports::fill(ports_.of_l1(answer.line), answer.ready);
+  CacheLine evicted;
+  l1_.find_or_put(answer.line, evicted).sectors |= answer.sectors;
+  stores_.write_back(answer.ready, evicted);
 }
 
 Causes MemorySystem::busy_causes(Operation operation) const {
-  for (std::size_t i = 0; i < units_for(operation); ++i) {
-    if (units_[i].blocked != 0) return units_[i].blocked;
-  }
+  const auto end = units_.begin() + units_for(operation);
+  const auto blocked =
+      std::find_if(units_.begin(), end, [](const Unit& unit) { return unit.blocked != 0; });
+  if (blocked != end) return blocked->blocked;
   const Access& first = units_.front().queue[units_.front().head];
   // Its first cycle, in which it issued, was nobody's stall: the last one is what the bank cost.
   const bool is_lost_cycle = first.is_late && first.is_done;
@@ -127,7 +115,7 @@ Causes MemorySystem::busy_causes(Operation operation) const {
 void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std::uint32_t context,
                           const Execution& execution, std::uint64_t load) {
   Unit& unit = unit_for(instruction.operation);
-  Access& access = unit.queue[(unit.head + unit.used) % unit.queue.size()];
+  Access& access = unit.queue[(unit.head + unit.used) % unit.size];
   access.instruction = &instruction;
   access.context = context;
   access.load = load;
@@ -149,13 +137,18 @@ void MemorySystem::accept(std::uint64_t now, const Instruction& instruction, std
       access.requests.assign(1, {locks_[instruction.id].address / machine_.l1.line_bytes, 1});
       break;
     default:
-      find_addresses(instruction.lanes, execution, tables_, addresses_);
-      coalesce(addresses_, instruction.lanes.bytes, machine_.l1, access.requests);
+      find_requests(instruction.lanes, execution, tables_, machine_.l1, addresses_,
+                    access.requests);
       break;
   }
+  access.is_plain = has_streaks_ && is_plain(access);
   if (unit.used++ == 0) {
     unit.next_action = now;
-    act(now, unit);
+    if (access.is_plain && copies_.next_event() == never) {
+      send_streak(now + 1);
+    } else {
+      act(now, unit);
+    }
     access.is_late = unit.blocked == cause::bank_conflict;
   }
 }
@@ -194,7 +187,7 @@ void MemorySystem::act_locally(std::uint64_t now, Unit& unit) {
 }
 
 void MemorySystem::leave_queue(std::uint64_t now, Unit& unit) {
-  unit.head = (unit.head + 1) % unit.queue.size();
+  if (++unit.head == unit.size) unit.head = 0;
   --unit.used;
   has_room_again_ = true;
   unit.next_action = unit.used > 0 ? now : never;

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
@@ -62,19 +63,26 @@ class MemorySystem {
   MemorySystem& operator=(MemorySystem&&) = delete;
   ~MemorySystem() = default;
 
-  /// Does what is due at `now`. To be called with every cycle that `next_event` names.
-  void process(std::uint64_t now);
-  /// The same, and goes on before `end` with a load of several lines as long as nothing else can
-  /// happen: the same again, in less time. Returns the last cycle in which anything was done.
-  std::uint64_t process_until(std::uint64_t now, std::uint64_t end) {
-    process(now);
-    return has_streaks_ && !has_news() ? send_streak(now, end) : now;
+  /// Does what is due at `now`, and goes on before `end` with a load of several lines as long as
+  /// nothing else can happen. To be called with every cycle that `next_event` names. Returns the
+  /// last cycle in which anything was done.
+  std::uint64_t process(std::uint64_t now, std::uint64_t end) {
+    if (has_streaks_ && begins_streak(now)) return send_streak(end);
+    process_all(now);
+    return now;
   }
+  void process(std::uint64_t now) { process(now, now + 1); }
   /// The next cycle in which something here can change; `never` when nothing will by itself.
   [[nodiscard]] std::uint64_t next_event() const;
 
   /// Whether a load/store unit has room for such an instruction.
-  [[nodiscard]] bool accepts(Operation operation) const;
+  [[nodiscard]] bool accepts(Operation operation) const {
+    for (const Unit& unit : units_) {
+      if (unit.has_room()) return true;
+      if (operation != Operation::load) return false;  // the first one alone takes those
+    }
+    return false;
+  }
   /// Why none has.
   [[nodiscard]] Causes busy_causes(Operation operation) const;
   /// Takes a warp instruction. `accepts` holds.
@@ -118,12 +126,14 @@ class MemorySystem {
     Level level{Level::l1};
     bool has_entry{false};  ///< of a pending-request table
     bool is_done{false};
-    bool is_late{false};  ///< for a bank, since the cycle in which it issued
+    bool is_late{false};   ///< for a bank, since the cycle in which it issued
+    bool is_plain{false};  ///< may be sent as a streak
     Ways ways{};
   };
   /// A load/store unit: a ring of instructions of which the first is at work.
   struct Unit {
     std::vector<Access> queue{};
+    std::size_t size{0};  ///< of the queue
     std::size_t head{0};
     std::size_t used{0};
     std::uint64_t next_action{never};
@@ -131,37 +141,54 @@ class MemorySystem {
     std::uint64_t blocked_since{0};
     bool is_sure_to_miss{false};  ///< the request that waits for an entry
 
-    [[nodiscard]] bool has_room() const { return used < queue.size(); }
+    [[nodiscard]] bool has_room() const { return used < size; }
     [[nodiscard]] Access& first() { return queue[head]; }
+    [[nodiscard]] const Access& first() const { return queue[head]; }
   };
 
-  [[nodiscard]] std::uint64_t next_action_of(const Unit& unit) const;
+  [[nodiscard]] std::uint64_t next_action_of(const Unit& unit) const {
+    return unit.blocked == cause::full_mshr ? table_.next_answer() : unit.next_action;
+  }
   [[nodiscard]] std::uint64_t next_unit_action() const;
   /// How many units may take it, the first ones.
-  [[nodiscard]] std::size_t units_for(Operation operation) const;
+  [[nodiscard]] std::ptrdiff_t units_for(Operation operation) const {
+    return operation == Operation::load ? std::ssize(units_) : 1;
+  }
   Unit& unit_for(Operation operation);
   void make_resident(const Trace& trace);
+  void process_all(std::uint64_t now);
   void receive(std::uint64_t now);
+  void take(const Answer& answer);
+  [[gnu::always_inline]] void take_new(const Answer& answer) {
+    CacheLine evicted;
+    l1_.put(answer.line, evicted).sectors = answer.sectors;
+    stores_.write_back(answer.ready, evicted);
+  }
   void act(std::uint64_t now, Unit& unit);
   void leave_queue(std::uint64_t now, Unit& unit);
   void send_lines(std::uint64_t now, Unit& unit);
   [[nodiscard]] bool may_have_streaks() const;
   [[nodiscard]] static bool is_plain(const Access& access);
-  std::uint64_t send_streak(std::uint64_t now, std::uint64_t end);
+  /// Whether it is a load's turn in this cycle, and nothing else's.
+  [[nodiscard]] bool begins_streak(std::uint64_t now) const {
+    const Unit& unit = units_.front();
+    return unit.used > 0 && unit.first().is_plain && !unit.first().is_done &&
+           next_action_of(unit) == now && copies_.next_event() == never;
+  }
+  [[nodiscard]] bool is_sure_to_miss_later(const Instruction& instruction) const;
+  void receive_in_streak(std::uint64_t now);
+  std::uint64_t send_streak(std::uint64_t end);
   void stop_waiting(std::uint64_t now, Unit& unit) {
     if (unit.blocked == cause::full_mshr) full_table_cycles_ += now - unit.blocked_since;
     unit.blocked = 0;
   }
   /// What comes after the requests of an interval.
-  template <bool is_plain>
   void go_on(std::uint64_t now, Unit& unit);
-  template <bool is_plain>
   bool foresees_full_table(std::uint64_t now, const Access& access);
   void finish(Access& access);
   static void wait_for_entry(std::uint64_t now, Unit& unit);
   /// Each returns false when the unit has to wait; then its next_action says until when.
   bool send(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
-  template <bool is_plain>
   bool send_load(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   bool send_store(std::uint64_t now, Unit& unit, const Access& access, const LineRequest& request);
   bool merge(std::uint64_t now, Unit& unit, Access& access, PendingLine& pending,
@@ -175,7 +202,6 @@ class MemorySystem {
     return keeps_loads_ && !instruction.skips_l1 ? Fills::l1 : Fills::nothing;
   }
   /// The sectors that the near memory does not have.
-  template <bool is_plain>
   std::uint32_t missing_of(const LineRequest& request, const Instruction& instruction);
   void act_locally(std::uint64_t now, Unit& unit);
   bool forward(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);

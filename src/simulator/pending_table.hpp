@@ -27,18 +27,22 @@ struct PendingLine {
   std::uint32_t next{none};  ///< the place that a search goes on at
 };
 
-/// What an answer brings its line to: nothing of the unit's, the first level, local memory for a
-/// copy engine, or local memory that the line is mapped to.
-enum class Fills : std::uint8_t { nothing, l1, local, stash };
+/// What an answer brings its line to: nothing of the unit's, the first level, also as
+/// one of which that has nothing, local memory for a copy engine, or local memory that the line is
+/// mapped to.
+enum class Fills : std::uint8_t { nothing, l1, new_in_l1, local, stash };
+
+/// What of the table an answer ends, if it is the last one: an entry, or a line's.
+enum class Ends : std::uint8_t { nothing, entry, line };
 
 /// An answer on its way, or the end of a table entry without one.
 struct Answer {
   std::uint64_t ready{0};
   std::uint64_t order{0};  ///< of equal times the first asked is the first to come
   std::uint64_t line{0};
-  std::uint32_t sectors{0};  ///< 0: nothing comes, an entry ends
+  std::uint32_t sectors{0};
   Fills fills{Fills::nothing};
-  bool ends_entry{false};
+  Ends ends{Ends::nothing};
 
   friend bool operator<(const Answer& a, const Answer& b) {
     return a.ready != b.ready ? a.ready > b.ready : a.order > b.order;
@@ -48,8 +52,6 @@ struct Answer {
 /// Pending lines by their number. Each stays at its place; those of one bucket are a chain.
 class LineTable {
  public:
-  [[nodiscard]] std::uint64_t size() const { return size_; }
-
   [[gnu::always_inline]] PendingLine* find(std::uint64_t line) {
     std::uint32_t i = first_[bucket_of(line)];
     while (i != none && places_[i].line != line) i = places_[i].next;
@@ -59,13 +61,11 @@ class LineTable {
   /// `line` is not in the table. The reference is good until the next insert; what it refers to has
   /// no sectors and no time yet.
   [[gnu::always_inline]] PendingLine& insert(std::uint64_t line) {
-    if (4 * size_ > mask_) grow();
-    if (free_ == none) add_place();
+    if (free_ == none) grow();
     const std::uint32_t i = free_;
-    free_ = places_[i].next;
-    ++size_;
-    std::uint32_t& first = first_[bucket_of(line)];
     PendingLine& entry = places_[i];
+    free_ = entry.next;
+    std::uint32_t& first = first_[bucket_of(line)];
     entry.line = line;
     entry.requests = 1;
     entry.next = std::exchange(first, i);
@@ -79,7 +79,6 @@ class LineTable {
     if (*link == none || places_[*link].ready > cycle) return false;
     const std::uint32_t i = *link;
     *link = std::exchange(places_[i].next, std::exchange(free_, i));
-    --size_;
     return true;
   }
 
@@ -89,28 +88,24 @@ class LineTable {
   /// Neighbours, which are asked for together, are in buckets of their own, and so are lines at a
   /// distance of a power of two: which way a search goes is then always the same.
   [[nodiscard]] std::size_t bucket_of(std::uint64_t line) const {
-    return static_cast<std::size_t>(line ^ (line >> bits_) ^ (line >> 2 * bits_)) & mask_;
+    return static_cast<std::size_t>(line ^ (line >> 9U) ^ (line >> 18U)) & mask_;
   }
-  void add_place() {
-    free_ = static_cast<std::uint32_t>(places_.size());
-    places_.emplace_back();
-  }
+  /// All places are taken, a quarter as many as there are buckets.
   void grow() {
-    ++bits_;
     mask_ = 2 * mask_ + 1;
     first_.assign(mask_ + 1, none);
-    // All places are taken then: none has become free since the table was as large.
     for (std::uint32_t i = 0; i < places_.size(); ++i) {
       places_[i].next = std::exchange(first_[bucket_of(places_[i].line)], i);
+    }
+    for (std::size_t i = places_.size(); i < (mask_ + 1) / 4; ++i) {
+      places_.push_back({.next = std::exchange(free_, static_cast<std::uint32_t>(i))});
     }
   }
 
   std::vector<PendingLine> places_{};
   std::uint32_t free_{none};  // the first of those that are empty, a chain as well
-  std::uint32_t bits_{6};     // of the number of a bucket
-  std::size_t mask_{63};
+  std::size_t mask_{31};
   std::vector<std::uint32_t> first_ = std::vector<std::uint32_t>(mask_ + 1, none);  // by bucket
-  std::uint64_t size_{0};
 };
 
 /// Answers in the order in which they come. Most are pushed in that order: these need no heap.
@@ -119,10 +114,12 @@ class Answers {
   Answers() : queue_(64) {}
 
   [[nodiscard]] std::uint64_t next() const { return next_; }
-  [[gnu::always_inline]] void push(const Answer& answer) {
+  [[gnu::always_inline]] void push(Answer answer) {
+    answer.order = ++order_;
     next_ = std::min(next_, answer.ready);
     if (first_ != end_ && answer.ready < last_ready_) {
-      push_early(answer);
+      push_early(answer.ready, answer.order, answer.line, answer.sectors, answer.fills,
+                 answer.ends);
       return;
     }
     if (end_ - first_ > mask_) grow();
@@ -130,39 +127,46 @@ class Answers {
     // One by one: to read at once what was just written in parts would take longer.
     Answer& last = queue_[end_++ & mask()];
     last.ready = answer.ready;
-    last.order = ++order_;
+    last.order = answer.order;
     last.line = answer.line;
     last.sectors = answer.sectors;
     last.fills = answer.fills;
-    last.ends_entry = answer.ends_entry;
+    last.ends = answer.ends;
   }
-  /// There is one.
-  [[gnu::always_inline]] Answer pop() {
-    if (!heap_.empty()) return pop_first();
-    const Answer& answer = queue_[first_++ & mask()];
+  /// There is one, which is good until the next push.
+  [[gnu::always_inline]] const Answer& first() const {
+    return !heap_.empty() && is_heap_first() ? heap_.front() : queue_[first_ & mask()];
+  }
+  /// Takes the first one away.
+  [[gnu::always_inline]] void pop() {
+    if (!heap_.empty()) {
+      pop_either();
+      return;
+    }
+    ++first_;
     next_ = first_ == end_ ? never : queue_[first_ & mask()].ready;
-    return answer;
   }
 
  private:
-  void push_early(const Answer& answer) {
-    heap_.push_back(answer);
-    heap_.back().order = ++order_;
+  /// Has all parts of the answer apart, so that nobody needs it as a whole who does not come here.
+  void push_early(std::uint64_t ready, std::uint64_t order, std::uint64_t line,
+                  std::uint32_t sectors, Fills fills, Ends ends) {
+    heap_.push_back({ready, order, line, sectors, fills, ends});
     std::push_heap(heap_.begin(), heap_.end());
   }
-  Answer pop_first() {
+  [[nodiscard]] bool is_heap_first() const {
     const bool has_queued = first_ != end_;
-    const bool takes_heap = !has_queued || queue_[first_ & mask()] < heap_.front();
-    const Answer answer = takes_heap ? pop_heap() : queue_[first_++ & mask()];
+    return !has_queued || queue_[first_ & mask()] < heap_.front();
+  }
+  void pop_either() {
+    if (is_heap_first()) {
+      std::pop_heap(heap_.begin(), heap_.end());
+      heap_.pop_back();
+    } else {
+      ++first_;
+    }
     next_ = first_ == end_ ? never : queue_[first_ & mask()].ready;
     if (!heap_.empty()) next_ = std::min(next_, heap_.front().ready);
-    return answer;
-  }
-  Answer pop_heap() {
-    std::pop_heap(heap_.begin(), heap_.end());
-    const Answer answer = heap_.back();
-    heap_.pop_back();
-    return answer;
   }
   [[nodiscard]] std::size_t mask() const { return mask_; }
   void grow() {
@@ -199,10 +203,14 @@ class PendingTable {
   PendingLine* find(std::uint64_t line) {
     return config_.kind == PendingKind::mshr ? lines_.find(line) : nullptr;
   }
+  /// The same where lines have MSHRs.
+  [[gnu::always_inline]] PendingLine* find_line(std::uint64_t line) { return lines_.find(line); }
 
   /// Takes an entry for a warp instruction, to be ended by `end_at`.
-  void take() { max_in_use_ = std::max(max_in_use_, ++in_use_); }
-  void end_at(std::uint64_t cycle) { answers_.push({.ready = cycle, .ends_entry = true}); }
+  void take() {
+    if (++in_use_ > max_in_use_) max_in_use_ = in_use_;
+  }
+  void end_at(std::uint64_t cycle) { answers_.push({.ready = cycle, .ends = Ends::entry}); }
 
   /// A new request; takes an entry unless entries are for warp instructions.
   void add(std::uint64_t line, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
@@ -216,7 +224,7 @@ class PendingTable {
                    .line = line,
                    .sectors = sectors,
                    .fills = fills,
-                   .ends_entry = has_entry});
+                   .ends = has_entry ? Ends::entry : Ends::nothing});
   }
   /// The same where lines have MSHRs.
   [[gnu::always_inline]] void add_line(std::uint64_t line, std::uint32_t sectors,
@@ -226,7 +234,7 @@ class PendingTable {
     entry.ready = ready;
     entry.sectors = sectors;
     answers_.push(
-        {.ready = ready, .line = line, .sectors = sectors, .fills = fills, .ends_entry = true});
+        {.ready = ready, .line = line, .sectors = sectors, .fills = fills, .ends = Ends::line});
   }
 
   /// One more request for more sectors of a line that has an MSHR.
@@ -237,30 +245,26 @@ class PendingTable {
                    .line = entry.line,
                    .sectors = sectors,
                    .fills = fills,
-                   .ends_entry = true});
+                   .ends = Ends::line});
   }
 
-  /// Calls `fill(answer)` for what has come until `cycle`, in order, and frees the entries.
+  /// Calls `fill(answer)`, which adds nothing here, for what has come until `cycle`, in order, and
+  /// frees the entries.
   template <typename Fill>
-  void receive(std::uint64_t cycle, Fill fill) {
+  [[gnu::always_inline]] void receive(std::uint64_t cycle, Fill fill) {
     while (answers_.next() <= cycle) {
-      const Answer answer = answers_.pop();
-      if (answer.ends_entry) end(answer);
+      const Answer& answer = answers_.first();
+      // Of several answers for one line the last one ends the entry; equal times end it at once.
+      if (answer.ends == Ends::line ? lines_.erase(answer.line, answer.ready)
+                                    : answer.ends == Ends::entry) {
+        --in_use_;
+      }
       if (answer.fills != Fills::nothing) fill(answer);
+      answers_.pop();
     }
   }
 
  private:
-  void end(const Answer& answer) {
-    if (config_.kind != PendingKind::mshr || answer.sectors == 0) {
-      --in_use_;
-      return;
-    }
-    // Of several answers for one line the last one ends the entry; equal times end it at once.
-    if (!lines_.erase(answer.line, answer.ready)) return;
-    --in_use_;
-  }
-
   Pending config_;
   LineTable lines_{};
   Answers answers_{};

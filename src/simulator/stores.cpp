@@ -53,8 +53,7 @@ std::uint64_t Stores::flush(std::uint64_t now) {
   return std::max(now, last_write_);
 }
 
-void Stores::write_back(std::uint64_t now, const CacheLine& evicted) {
-  if (!evicted.is_owned) return;
+void Stores::write_back_owned(std::uint64_t now, const CacheLine& evicted) {
   last_write_ = std::max(last_write_, far_.write_back(now, evicted.line, evicted.sectors));
 }
 

@@ -35,7 +35,9 @@ class Stores {
   /// Writes out what is left. Returns when all of it, and of earlier writes, has arrived.
   std::uint64_t flush(std::uint64_t now);
   /// What this unit owns is nowhere else, and must not get lost.
-  void write_back(std::uint64_t now, const CacheLine& evicted);
+  void write_back(std::uint64_t now, const CacheLine& evicted) {
+    if (evicted.is_owned) write_back_owned(now, evicted);
+  }
   [[nodiscard]] std::uint64_t lines_written() const { return lines_written_; }
 
  private:
@@ -49,6 +51,7 @@ class Stores {
   /// Whether this unit owns the line already: a store there goes no further.
   bool is_kept(const LineRequest& request, const Instruction& instruction);
   void keep_owned(std::uint64_t now, const Written& written);
+  void write_back_owned(std::uint64_t now, const CacheLine& evicted);
 
   std::uint64_t entries_;  // 0: without a limit
   bool owns_lines_;

@@ -266,12 +266,12 @@ TEST_CASE("answers come in the order of their times, those of one time as they w
     }
     --waiting;
     const std::uint64_t next = answers.next();
-    const Answer first = answers.pop();
+    const Answer first = answers.first();
+    answers.pop();
     REQUIRE(first.ready == next);
     if (waiting == 0) continue;
     REQUIRE(answers.next() >= first.ready);
-    Answers rest = answers;
-    const Answer second = rest.pop();
+    const Answer& second = answers.first();
     if (second.ready == first.ready) REQUIRE(second.line > first.line);
   }
 }

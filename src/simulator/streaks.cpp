@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A load of many lines that goes on while nothing else can happen: what line_requests.cpp does with
+// it, in one loop, and without asking what the machine does not have.
+#include "simulator/memory_system.hpp"
+
+namespace clprobe::simulator {
+
+/// Nothing of the machine stands between a load and its entry, and nobody wants to know of each
+/// cycle.
+bool MemorySystem::may_have_streaks() const {
+  return !is_watched_ && units_.size() == 1 && !ports_.exist() &&
+         table_.kind() == PendingKind::mshr && machine_.load_store.lines_per_interval == 1;
+}
+
+bool MemorySystem::is_plain(const Access& access) {
+  return access.requests.size() > 1 && access.instruction->operation == Operation::load &&
+         !access.instruction->is_mapped && !access.instruction->is_written_elsewhere;
+}
+
+[[gnu::always_inline]] inline void MemorySystem::receive_in_streak(std::uint64_t now) {
+  table_.receive(
+      now, [&](const Answer& answer) __attribute__((always_inline)) {
+        answer.fills == Fills::new_in_l1 ? take_new(answer) : take(answer);
+      });
+}
+
+/// Begins with the cycle in which it is the load's turn, which is before `end`.
+std::uint64_t MemorySystem::send_streak(std::uint64_t end) {
+  Unit& unit = units_.front();
+  Access& access = unit.first();
+  const Fills fills = filled_by(*access.instruction);
+  const bool looks_in_l1 = fills == Fills::l1;
+  const bool keeps_missing = is_sure_to_miss_later(*access.instruction);
+  const Fills fills_anew =
+      looks_in_l1 && keeps_missing && !stores_.owns_lines() ? Fills::new_in_l1 : fills;
+  const LineRequest* request = &access.requests[access.next];
+  bool is_sure_to_miss = std::exchange(unit.is_sure_to_miss, false);
+  std::uint64_t now = 0;
+  for (std::uint64_t next = next_action_of(unit); next < end;) {
+    now = next;
+    receive_in_streak(now);
+    stop_waiting(now, unit);
+    std::uint32_t missing = request->sectors;
+    PendingLine* pending = nullptr;
+    if (!std::exchange(is_sure_to_miss, false)) {
+      const CacheLine* const line = looks_in_l1 ? l1_.find(request->line) : nullptr;
+      if (line != nullptr) missing &= ~line->sectors;
+      if (missing != 0) pending = table_.find_line(request->line);
+    }
+    if (missing == 0) {
+      note(access, now + machine_.l1.latency_cycles, Level::l1);
+    } else if (pending != nullptr) {
+      if (!merge(now, unit, access, *pending, missing, false, fills)) {
+        next = table_.next_answer();
+        continue;
+      }
+    } else {
+      // In one go what the next turns of this loop would do.
+      while (keeps_missing && table_.is_full() && table_.next_answer() < end) {
+        full_table_cycles_ += table_.next_answer() - now;
+        now = table_.next_answer();
+        receive_in_streak(now);
+      }
+      if (table_.is_full()) {
+        wait_for_entry(now, unit);
+        is_sure_to_miss = keeps_missing;
+        next = table_.next_answer();
+        continue;
+      }
+      const Service service = far_.read_alone(now, request->line, missing);
+      table_.add_line(request->line, missing, service.ready, fills_anew);
+      note(access, service.ready, service.level);
+    }
+    ++request;
+    next = now + machine_.load_store.interval_cycles;
+    unit.next_action = next;
+    if (++access.next == access.requests.size()) {
+      finish(access);
+      break;
+    }
+  }
+  unit.is_sure_to_miss = is_sure_to_miss;
+  return now;
+}
+
+}  // namespace clprobe::simulator
