@@ -21,6 +21,8 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
               observer != nullptr || !options.skips_idle),
       warps_(machine.core.warp_contexts),
       wake_(machine.core.warp_contexts, never),
+      load_waiters_(machine.core.warp_contexts),
+      other_waiters_(machine.core.warp_contexts),
       groups_(trace.groups.size()),
       last_issued_(static_cast<std::uint32_t>(machine.core.warp_contexts) - 1),
       alu_free_(machine.alu.count),
@@ -68,8 +70,8 @@ std::uint64_t ComputeUnit::drain(std::uint64_t now) {
 void ComputeUnit::take_news(std::uint64_t now) {
   for (const Completion& each : memory_.completions()) complete(each, now);
   memory_.completions().clear();
-  if (memory_.take_room_again()) wake_all(Waiting::room, now);
-  if (memory_.take_copies_changed()) wake_all(Waiting::copies, now);
+  if (memory_.take_room_again()) wake_for_room(now);
+  if (memory_.take_copies_changed()) wake_for_copies(now);
 }
 
 void ComputeUnit::complete(const Completion& completion, std::uint64_t now) {
@@ -94,11 +96,33 @@ void ComputeUnit::complete(const Completion& completion, std::uint64_t now) {
   wake_[completion.context] = std::min(wake_[completion.context], now);
 }
 
-void ComputeUnit::wake_all(Waiting waiting, std::uint64_t now) {
+void ComputeUnit::wake_for_copies(std::uint64_t now) {
   for (std::size_t context = 0; context < used_contexts_; ++context) {
-    if (warps_[context].waiting != waiting) continue;
+    if (warps_[context].waiting != Waiting::copies) continue;
     wake_[context] = std::min(wake_[context], now);
   }
+}
+
+void ComputeUnit::wake_for_room(std::uint64_t now) {
+  set_wake(load_waiters_, now);
+  set_wake(other_waiters_, now);
+  are_waiters_awake_ = true;
+}
+
+void ComputeUnit::close_for_waiters() {
+  const bool has_load_room = memory_.accepts(Operation::load);
+  const bool has_other_room = memory_.accepts(Operation::store);
+  if (!has_load_room) set_wake(load_waiters_, never);
+  if (!has_other_room) set_wake(other_waiters_, never);
+  are_waiters_awake_ = has_load_room || has_other_room;
+}
+
+void ComputeUnit::wait_for(std::uint32_t context, Waiting waiting) {
+  Warp& warp = warps_[context];
+  // What it wants stays the same for as long as it waits.
+  if (warp.waiting == Waiting::room) waiters_for(warp.wanted).erase(context);
+  if (waiting == Waiting::room) waiters_for(warp.wanted).insert(context);
+  warp.waiting = waiting;
 }
 
 std::string ComputeUnit::find_standstill() const {

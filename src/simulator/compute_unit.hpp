@@ -11,6 +11,7 @@
 #include "clprobe/machine.hpp"
 #include "clprobe/simulator.hpp"
 #include "clprobe/trace.hpp"
+#include "simulator/context_set.hpp"
 #include "simulator/memory_system.hpp"
 
 namespace clprobe::simulator {
@@ -93,11 +94,17 @@ class ComputeUnit {
   bool sees_groups();
   void take_news(std::uint64_t now);
   void complete(const Completion& completion, std::uint64_t now);
-  void wake_all(Waiting waiting, std::uint64_t now);
-  /// Whether it still has no room: of many that wait for it the first takes it.
-  [[nodiscard]] bool lacks_room(const Warp& warp) const {
-    return warp.waiting == Waiting::room && !memory_.accepts(warp.wanted);
+  void wake_for_copies(std::uint64_t now);
+  void wait_for(std::uint32_t context, Waiting waiting);
+  [[nodiscard]] ContextSet& waiters_for(Operation wanted) {
+    return wanted == Operation::load ? load_waiters_ : other_waiters_;
   }
+  void set_wake(const ContextSet& contexts, std::uint64_t cycle) {
+    contexts.for_each([&](std::size_t context) { wake_[context] = cycle; });
+  }
+  void wake_for_room(std::uint64_t now);
+  /// Of many that wait for room the first takes it: the others sleep on.
+  void close_for_waiters();
   void start(std::uint32_t context, const WarpWork& work, std::size_t group, std::uint64_t now);
   void settle(std::uint64_t now);
   void end_warp(std::uint32_t context, std::uint64_t now);
@@ -183,6 +190,9 @@ class ComputeUnit {
   MemorySystem memory_;
   std::vector<Warp> warps_;
   std::vector<std::uint64_t> wake_;  // by context; apart, since every cycle looks at all of them
+  ContextSet load_waiters_;          // for room
+  ContextSet other_waiters_;
+  bool are_waiters_awake_{false};
   std::vector<GroupState> groups_;
   std::vector<std::uint32_t> by_age_{};
   std::uint32_t active_{0};

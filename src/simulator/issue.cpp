@@ -15,31 +15,34 @@ std::uint32_t ComputeUnit::issue(std::uint64_t now, std::uint64_t& next_wake) {
   std::uint64_t earliest = never;
   std::uint32_t issued = 0;
   const auto takes_last_slot = [&](std::uint32_t context) {
-    if (wake_[context] <= latest_wake && warps_[context].is_active) {
-      if (lacks_room(warps_[context])) {
-        wake_[context] = never;
-      } else if (try_issue(context, now)) {
-        last_issued_ = context;
-        return ++issued == machine_.core.issue_width;
-      }
+    if (warps_[context].is_active && try_issue(context, now)) {
+      last_issued_ = context;
+      if (are_waiters_awake_) close_for_waiters();
+      return ++issued == machine_.core.issue_width;
     }
     earliest = std::min(earliest, wake_[context]);
     return false;
   };
+  const auto sleeps = [&](std::uint32_t context) {
+    const std::uint64_t wake = wake_[context];
+    if (wake <= latest_wake) return false;
+    earliest = std::min(earliest, wake);
+    return true;
+  };
+  const auto issue_from_to = [&](std::uint32_t from, std::uint32_t end) {
+    for (std::uint32_t context = from; context < end; ++context) {
+      if (!sleeps(context) && takes_last_slot(context)) return true;
+    }
+    return false;
+  };
   const auto issue_all = [&] {
     if (machine_.core.scheduler == Scheduler::greedy_then_oldest) {
-      if (takes_last_slot(first)) return;
+      if (!sleeps(first) && takes_last_slot(first)) return;
       for (const std::uint32_t context : by_age_) {
-        if (context != first && takes_last_slot(context)) return;
+        if (context != first && !sleeps(context) && takes_last_slot(context)) return;
       }
-      return;
-    }
-    for (std::uint32_t context = first + 1; context < contexts; ++context) {
-      if (takes_last_slot(context)) return;
-    }
-    const std::uint32_t end = std::min(first + 1, contexts);
-    for (std::uint32_t context = 0; context < end; ++context) {
-      if (takes_last_slot(context)) return;
+    } else if (!issue_from_to(first + 1, contexts)) {
+      issue_from_to(0, std::min(first + 1, contexts));
     }
   };
   issue_all();
@@ -50,7 +53,7 @@ std::uint32_t ComputeUnit::issue(std::uint64_t now, std::uint64_t& next_wake) {
 bool ComputeUnit::try_issue(std::uint32_t context, std::uint64_t now) {
   Warp& warp = warps_[context];
   const Blockage blockage = find_blockage<false>(warp, now);
-  warp.waiting = blockage.waiting;
+  if (warp.waiting != blockage.waiting) wait_for(context, blockage.waiting);
   if (blockage.causes != 0) {
     wake_[context] = blockage.least;
     return false;
