@@ -48,11 +48,12 @@ class Cache {
     return exists() ? &put(line, evicted) : nullptr;
   }
   /// The same in a cache that exists.
-  [[gnu::always_inline]] CacheLine& put(std::uint64_t line, CacheLine& evicted) {
-    const Set set = touched_set_of(line);
-    // Two ways must not have one tag, so that what became invalid goes at once.
-    if (epoch_ > 0) empty_invalid(set);
-    return fill_oldest(set, line, evicted);
+  CacheLine& put(std::uint64_t line, CacheLine& evicted) {
+    return fill_oldest(set_for_new(line), line, &evicted);
+  }
+  /// The same where no line is dirty or owned.
+  [[gnu::always_inline]] CacheLine& put(std::uint64_t line) {
+    return fill_oldest(set_for_new(line), line, nullptr);
   }
 
   /// The line as `find` has it, or else a place as of `put`, in one search where that will do.
@@ -64,7 +65,7 @@ class Cache {
     }
     const Set set = touched_set_of(line);
     CacheLine* const found = search(set, line);
-    return found == nullptr ? fill_oldest(set, line, evicted) : *found;
+    return found == nullptr ? fill_oldest(set, line, &evicted) : *found;
   }
 
   /// Forgets a line, whoever owns it.
@@ -124,6 +125,12 @@ class Cache {
     return static_cast<std::uint32_t>(first);
   }
 
+  [[gnu::always_inline]] Set set_for_new(std::uint64_t line) {
+    const Set set = touched_set_of(line);
+    // Two ways must not have one tag, so that what became invalid goes at once.
+    if (epoch_ > 0) empty_invalid(set);
+    return set;
+  }
   void empty_invalid(const Set& set) const {
     for (std::uint64_t i = 0; i < ways_; ++i) {
       if (set.ways[i].tag != 0 && !is_valid(set.lines[i])) set.ways[i] = {};
@@ -162,10 +169,12 @@ class Cache {
     return oldest;
   }
   [[gnu::always_inline]] CacheLine& fill_oldest(const Set& set, std::uint64_t line,
-                                                CacheLine& evicted) {
+                                                CacheLine* evicted) {
     Way* const oldest = ways_ <= max_few_ways ? oldest_of_few(set) : oldest_of_many(set);
     CacheLine& taken = set.lines[oldest - set.ways];
-    if (oldest->tag != 0 && (taken.is_dirty || taken.is_owned)) evicted = taken;
+    if (evicted != nullptr && oldest->tag != 0 && (taken.is_dirty || taken.is_owned)) {
+      *evicted = taken;
+    }
     oldest->tag = line + 1;
     oldest->used = ++touches_;
     taken.line = line;

@@ -89,6 +89,7 @@ void MemorySystem::receive(std::uint64_t now) {
 }
 
 void MemorySystem::take(const Answer& answer) {
+  if (answer.fills == Fills::nothing) return;
   if (answer.fills == Fills::stash) stash_.add(answer.line, answer.sectors);
   if (answer.fills == Fills::stash || answer.fills == Fills::local) {
     Ports::fill(ports_.of_local(), answer.ready);

@@ -159,11 +159,6 @@ class MemorySystem {
   void process_all(std::uint64_t now);
   void receive(std::uint64_t now);
   void take(const Answer& answer);
-  [[gnu::always_inline]] void take_new(const Answer& answer) {
-    CacheLine evicted;
-    l1_.put(answer.line, evicted).sectors = answer.sectors;
-    stores_.write_back(answer.ready, evicted);
-  }
   void act(std::uint64_t now, Unit& unit);
   void leave_queue(std::uint64_t now, Unit& unit);
   void send_lines(std::uint64_t now, Unit& unit);

@@ -259,7 +259,7 @@ class PendingTable {
                                     : answer.ends == Ends::entry) {
         --in_use_;
       }
-      if (answer.fills != Fills::nothing) fill(answer);
+      fill(answer);
       answers_.pop();
     }
   }

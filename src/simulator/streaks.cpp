@@ -18,10 +18,14 @@ bool MemorySystem::is_plain(const Access& access) {
 }
 
 [[gnu::always_inline]] inline void MemorySystem::receive_in_streak(std::uint64_t now) {
-  table_.receive(
-      now, [&](const Answer& answer) __attribute__((always_inline)) {
-        answer.fills == Fills::new_in_l1 ? take_new(answer) : take(answer);
-      });
+  const auto fill = [this](const Answer& answer) __attribute__((always_inline)) {
+    if (answer.fills == Fills::new_in_l1) {
+      l1_.put(answer.line).sectors = answer.sectors;
+    } else {
+      take(answer);
+    }
+  };
+  table_.receive(now, fill);
 }
 
 /// Begins with the cycle in which it is the load's turn, which is before `end`.
