@@ -85,7 +85,8 @@ class Comparing {
 
   explicit Comparing(const Memory& of_b) : Comparing(usual_memory(), of_b, usual_memory(), of_b) {}
 
-  Comparison take_turns() {
+  /// What it says refers to what is here.
+  Comparison take_turns() & {
     constexpr double threshold = 0.03;
     Comparison comparison = compare(digests_, 0, threshold);
     LiveTurns turns(comparison, sides_, threshold, observer_);
@@ -143,7 +144,8 @@ TEST_CASE("a cache of half the size is found in turns, and the others are the sa
 TEST_CASE("within a step of the grid no capacity has changed") {
   Memory smaller = usual_memory();
   smaller.caches[0].capacity_bytes *= 0.93;
-  const Comparison comparison = Comparing(smaller).take_turns();
+  Comparing comparing(smaller);
+  const Comparison comparison = comparing.take_turns();
   const Judgement& first = judged(comparison, "capacity", 1);
   CHECK(first.verdict == Verdict::same);
   CHECK(*first.ratio == doctest::Approx(0.93).epsilon(0.02));
@@ -154,7 +156,8 @@ TEST_CASE("within a step of the grid no capacity has changed") {
 TEST_CASE("where everything takes longer no capacity has changed") {
   Memory slower = usual_memory();
   for (double& latency : slower.latencies) latency *= 1.1;
-  const Comparison comparison = Comparing(slower).take_turns();
+  Comparing comparing(slower);
+  const Comparison comparison = comparing.take_turns();
   for (const int level : {1, 2}) {
     CHECK(judged(comparison, "capacity", level).verdict == Verdict::same);
     CHECK(*judged(comparison, "capacity", level).ratio == doctest::Approx(1.0).epsilon(0.001));
@@ -167,13 +170,15 @@ TEST_CASE("where a level may be another one its end tells nothing") {
   Memory other = usual_memory();
   other.caches[0].capacity_bytes /= 2.0;
   other.latencies[1] *= 1.35;
-  const Comparison comparison = Comparing(other).take_turns();
+  Comparing comparing(other);
+  const Comparison comparison = comparing.take_turns();
   const Judgement& first = judged(comparison, "capacity", 1);
   CHECK(first.verdict == Verdict::unclear);
   CHECK(first.reason.find("but the next level is 35 % apart") != std::string::npos);
   other.latencies[1] /= 1.35;
   other.latencies[0] *= 1.2;
-  CHECK(judged(Comparing(other).take_turns(), "capacity", 1).verdict == Verdict::worse);
+  Comparing slower(other);
+  CHECK(judged(slower.take_turns(), "capacity", 1).verdict == Verdict::worse);
 }
 
 TEST_CASE(
@@ -181,7 +186,8 @@ TEST_CASE(
   Memory smaller = usual_memory();
   smaller.caches[0].capacity_bytes /= 4.0;
   const Memory seen = usual_memory();
-  const Judgement first = judged(Comparing(seen, seen, seen, smaller).take_turns(), "capacity", 1);
+  Comparing comparing(seen, seen, seen, smaller);
+  const Judgement first = judged(comparing.take_turns(), "capacity", 1);
   CHECK(first.verdict == Verdict::worse);
   CHECK(first.interval->low == 0.0);
   CHECK(first.reason.find("as far apart at least") != std::string::npos);
