@@ -98,8 +98,9 @@ class Cache {
 
   /// A division is as long as the rest of a search.
   [[nodiscard]] std::uint64_t number_of(std::uint64_t line) const {
-    if (mask_ != 0) [[likely]]
+    if (mask_ != 0) [[likely]] {
       return line & mask_;
+    }
     return line % sets_;
   }
   [[gnu::always_inline]] Set set_of(std::uint64_t line) {
@@ -163,8 +164,9 @@ class Cache {
   [[gnu::noinline]] Way* oldest_of_many(const Set& set) const {
     Way* oldest = set.ways;
     for (Way* way = set.ways + 1; way != set.ways + ways_; ++way) {
-      if (way->used < oldest->used) [[unlikely]]
+      if (way->used < oldest->used) [[unlikely]] {
         oldest = way;
+      }
     }
     return oldest;
   }
