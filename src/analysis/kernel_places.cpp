@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "analysis/gain.hpp"
@@ -21,14 +22,20 @@ bool is_fewer(const ResidentTime& each, const ResidentTime& base) {
          clearly_fewer * static_cast<double>(base.resident_groups);
 }
 
-/// What `longer` takes more than `shorter`, as a share of `whole_ns`.
-PlaceCost cost_between(const Visits& longer, const Visits& shorter, double whole_ns) {
+/// What `longer` takes more than `shorter`, as a share of `whole_ns`. `if_negative`: what it means
+/// that it takes less.
+PlaceCost cost_between(const Visits& longer, const Visits& shorter, double whole_ns,
+                       std::string_view if_negative = {}) {
   PlaceCost found;
   found.cost = find_gain(longer, shorter);
   found.share = found.cost.ns / whole_ns;
   found.share_interval = {found.cost.interval.low / whole_ns, found.cost.interval.high / whole_ns};
   const bool is_found = found.cost.is_resolved && found.cost.ns > 0.0;
   found.state = is_found ? CauseState::found : CauseState::not_resolved;
+  if (!is_found) {
+    found.reason = fmt::format(
+        "not resolved: {}", found.cost.is_resolved ? if_negative : "within two sigma of nothing");
+  }
   return found;
 }
 
@@ -95,14 +102,8 @@ PlaceCost cost_of_last_wave(std::uint64_t groups, const Tail& tail, std::uint64_
     return {.state = CauseState::refused, .reason = "not all launches for it were measured"};
   }
   const auto whole = static_cast<double>(tail.whole_waves * resident_groups);
-  PlaceCost found = cost_between(all_ns, scaled(whole_ns, static_cast<double>(groups) / whole),
-                                 typical_ns(all_ns));
-  if (found.state == CauseState::not_resolved) {
-    found.reason = found.cost.is_resolved
-                       ? "not resolved: the groups of the last wave take less than others"
-                       : "not resolved: within two sigma of nothing";
-  }
-  return found;
+  return cost_between(all_ns, scaled(whole_ns, static_cast<double>(groups) / whole),
+                      typical_ns(all_ns), "the groups of the last wave take less than others");
 }
 
 PlaceCost refused(std::string reason) {
@@ -150,14 +151,9 @@ std::optional<Occupancy> find_occupancy(std::span<const ResidentTime> times) {
     return found;
   }
   found.fewer_groups = fewer->resident_groups;
-  found.fewer = cost_between(fewer->visits_ns, base.visits_ns, typical_ns(base.visits_ns));
-  if (found.fewer.state == CauseState::not_resolved) {
-    found.fewer.reason = found.fewer.cost.is_resolved
-                             ? "not resolved: fewer groups at once take less time"
-                             : "not resolved: within two sigma of nothing";
-  } else {
-    found.fewer.reason = cost_of_padding(sorted);
-  }
+  found.fewer = cost_between(fewer->visits_ns, base.visits_ns, typical_ns(base.visits_ns),
+                             "fewer groups at once take less time");
+  if (found.fewer.state == CauseState::found) found.fewer.reason = cost_of_padding(sorted);
   return found;
 }
 
@@ -191,12 +187,7 @@ std::optional<Starting> find_starting(const Visits& kernel_ns, const Visits& one
     starting.groups = not_present("there is one work-group alone");
     return starting;
   }
-  starting.groups = cost_between(all_ns, one_ns, whole_ns);
-  if (starting.groups.state == CauseState::not_resolved) {
-    starting.groups.reason = starting.groups.cost.is_resolved
-                                 ? "not resolved: all of them start as fast as one"
-                                 : "not resolved: within two sigma of nothing";
-  }
+  starting.groups = cost_between(all_ns, one_ns, whole_ns, "all of them start as fast as one");
   return starting;
 }
 

@@ -23,8 +23,6 @@ double crossing(Function function, double value, double low, double high) {
   return (low + high) / 2.0;
 }
 
-double middle_between(double a, double b) { return (a + b) / 2.0; }
-
 }  // namespace
 
 double missed_share(double time, double level, double next) {
@@ -55,7 +53,7 @@ double MissCurve::size_of(double share) const {
   constexpr double hair = 1e-9;
   const double first = crossing(hits, 1.0 - share + hair, sizes_.front(), sizes_.back());
   const double last = crossing(hits, 1.0 - share - hair, sizes_.front(), sizes_.back());
-  return middle_between(first, last);
+  return std::midpoint(first, last);
 }
 
 bool MissCurve::is_whole() const {
@@ -67,7 +65,7 @@ std::vector<double> sizes_of_end(const std::array<MissCurve, 2>& curves,
   std::vector<double> found;
   if (sizes.empty()) return found;
   const auto mean_at = [&](double size) {
-    return middle_between(curves[0].at(size), curves[1].at(size));
+    return std::midpoint(curves[0].at(size), curves[1].at(size));
   };
   const auto nearest = [&](double size) {
     return *std::min_element(sizes.begin(), sizes.end(), [&](double a, double b) {
@@ -81,7 +79,7 @@ std::vector<double> sizes_of_end(const std::array<MissCurve, 2>& curves,
     if (size >= missed_by_one && size <= missed_by_both) between.push_back(size);
   }
   if (between.size() >= 2) {
-    const double middle = middle_between(between.front(), between.back());
+    const double middle = std::midpoint(between.front(), between.back());
     found = {between.front(), nearest(middle), between.back()};
   } else {
     const auto hits = [&](double size) { return 1.0 - mean_at(size); };
@@ -113,7 +111,7 @@ LevelEnd::Moved LevelEnd::move(const MissCurve& curve, double misses) const {
   constexpr double noise = 0.05;
   const double first = crossing(misses_at, misses + noise, small, large);
   const double last = crossing(misses_at, misses - noise, small, large);
-  return {middle_between(first, last), 0};
+  return {std::midpoint(first, last), 0};
 }
 
 std::optional<EndsApart> LevelEnd::compare(std::span<const double> baseline,

@@ -149,7 +149,7 @@ class Planned {
     shape.bundle = launch_.bundle.id;
     shape.timer = timer_;
     if (range_.local != bundle::Sizes{}) {
-      shape.groups = prelude::count_all_groups(range_);
+      shape.groups = groups();
       if (shape.distinct_groups == 0) {
         shape.distinct_groups = prelude::count_distinct_groups(range_, shape.setting);
       }

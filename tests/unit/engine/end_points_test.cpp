@@ -35,18 +35,27 @@ Finding capacity_between(double low, double high) {
   return finding;
 }
 
+Probe probe_by_size() {
+  Probe probe = fake_probe();
+  probe.view.x = "working_set_bytes";
+  return probe;
+}
+
+/// A side with these points, and where its level ends.
+struct RisingSide {
+  const Probe probe = probe_by_size();
+  const DeviceInfo device = fake_info();
+  const std::vector<Point> points = rising_points();
+  const Measured measured{&probe, &device, points};
+  const Finding capacity = capacity_between(16, 32);
+};
+
 constexpr std::array level{PointPair{0, 0}, PointPair{1, 1}};
 constexpr std::array next{PointPair{6, 6}, PointPair{7, 7}};
 
 }  // namespace
 
-TEST_CASE("a level's end is followed at sizes of its rise, of both sides") {
-  Probe probe = fake_probe();
-  probe.view.x = "working_set_bytes";
-  const DeviceInfo device = fake_info();
-  const std::vector<Point> points = rising_points();
-  const Measured measured{&probe, &device, points};
-  const Finding capacity = capacity_between(16, 32);
+TEST_CASE_FIXTURE(RisingSide, "a level's end is followed at sizes of its rise, of both sides") {
   std::string reason;
   const auto find = [&](const Finding& ours, const Measured& other) {
     reason.clear();
@@ -74,13 +83,7 @@ TEST_CASE("a level's end is followed at sizes of its rise, of both sides") {
   CHECK(elsewhere->pairs == std::vector<PointPair>{{3, 2}, {4, 3}, {5, 4}});
 }
 
-TEST_CASE("why no points show an end") {
-  Probe probe = fake_probe();
-  probe.view.x = "working_set_bytes";
-  const DeviceInfo device = fake_info();
-  const std::vector<Point> points = rising_points();
-  const Measured measured{&probe, &device, points};
-  const Finding capacity = capacity_between(16, 32);
+TEST_CASE_FIXTURE(RisingSide, "why no points show an end") {
   const auto why = [&](const Finding& ours, const Measured& other) {
     std::string reason;
     CHECK_FALSE(find_end(ours, measured, capacity, other, level, next, reason));
