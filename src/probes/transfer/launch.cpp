@@ -43,18 +43,16 @@ struct State {
   explicit State(Session& used) : session(used) {}
 
   Session& session;
-  std::unique_ptr<Places> places{};
+  std::map<std::uint64_t, std::unique_ptr<Places>> places{};  ///< by the size of their buffers
   std::map<std::uint64_t, std::unique_ptr<PeerPlaces>> peers{};
   std::uint32_t launches{0};
   std::map<Visited, Counts> counts{};
   std::set<Visited> proven{};  ///< whose words were all looked at, once
 
   Places& places_for(Bytes size) {
-    if (places == nullptr || places->size() < size) {
-      places.reset();  // first, so that its memory is free
-      places = std::make_unique<Places>(session, size);
-    }
-    return *places;
+    std::unique_ptr<Places>& of_size = places[size.count];
+    if (of_size == nullptr) of_size = std::make_unique<Places>(session, size);
+    return *of_size;
   }
 
   PeerPlaces& places_with(std::uint64_t peer, Bytes size) {

@@ -66,7 +66,7 @@ std::vector<std::uint64_t> sizes_for(const DeviceInfo& device, const Request& re
 
 }  // namespace
 
-TEST_CASE("transfer: a large GPU has all series from 64 B to 64 MiB, each by its own way") {
+TEST_CASE("transfer: a large GPU has all series from 64 B to 64 MiB or more, each by its own way") {
   const Plan plan = probe.plan(gpu(), {});
   CHECK(plan.findings.empty());
   const auto all = sizes_in(plan);
@@ -75,15 +75,16 @@ TEST_CASE("transfer: a large GPU has all series from 64 B to 64 MiB, each by its
     const auto& series = entry.first;
     const auto& sizes = entry.second;
     CAPTURE(series);
-    CHECK(sizes.back() == mebibytes(64).count);
+    const bool is_of_link = series == "to-device-pinned" || series == "from-device-pinned";
+    CHECK(sizes.back() == mebibytes(is_of_link ? 256 : 64).count);
     const bool is_large = series.ends_with("-duplex");
     CHECK(sizes.front() == (is_large ? mebibytes(64) : Bytes{64}).count);
-    CHECK(sizes.size() == (is_large ? 1 : 7));
+    CHECK(sizes.size() == (is_large ? 1 : 7) + (is_of_link ? 1 : 0));
   }
   for (const Point& each : plan.points) {
     const auto shape = shape_of<Shape>(each);
     CHECK(shape.timer == Timer::wait);
-    CHECK(shape.buffer_bytes == mebibytes(64).count);
+    CHECK(shape.buffer_bytes == std::max(shape.transfer_bytes, mebibytes(64).count));
     CHECK(shape.moved_bytes() == shape.transfer_bytes * (each.series == both_series ? 2 : 1));
     const auto* const spec =
         std::find_if(all_series.begin(), all_series.end(),
@@ -101,12 +102,13 @@ TEST_CASE("transfer: what time cuts off first lies between the large and the sma
     CHECK(plan.is_ordered);
     const std::uint64_t largest = sizes_in(plan).at("to-device").back();
     std::set<std::string> first;
-    for (std::size_t i = 0; i < series_of_one_device; ++i) {
-      CHECK(shape_of<Shape>(plan.points[i]).transfer_bytes == largest);
+    const std::size_t large = series_of_one_device + (effort == Effort::normal ? 2 : 0);
+    for (std::size_t i = 0; i < large; ++i) {
+      CHECK(shape_of<Shape>(plan.points[i]).transfer_bytes >= largest);
       first.insert(plan.points[i].series);
     }
     CHECK(first.size() == series_of_one_device);
-    CHECK(shape_of<Shape>(plan.points[series_of_one_device]).transfer_bytes <= kibibytes(1).count);
+    CHECK(shape_of<Shape>(plan.points[large]).transfer_bytes <= kibibytes(1).count);
     const std::uint64_t last = shape_of<Shape>(plan.points.back()).transfer_bytes;
     CHECK(last > kibibytes(1).count);
     CHECK(last < largest);
@@ -159,6 +161,31 @@ TEST_CASE("transfer: memory holds, with one series and with all") {
       CHECK(sizes_in(one).at("to-device").back() > sizes_in(all).at("to-device").back());
     }
   }
+}
+
+TEST_CASE("transfer: only a look that has time and memory for it has the link's largest transfer") {
+  const auto largest = [](const DeviceInfo& device, const Request& request) {
+    return Bytes{sizes_in(probe.plan(device, request)).at("to-device-pinned").back()};
+  };
+  Request request;
+  CHECK(largest(gpu(), request) == mebibytes(256));
+  CHECK(probe.plan(gpu(), request).memory == mebibytes(7 * 64 + 3 * 256));
+  CHECK(largest(gpu(), with_effort(Effort::quick)) == mebibytes(64));
+  CHECK(largest(gpu(), with_sizes({{kibibytes(1), mebibytes(64), 0.0}})) == mebibytes(64));
+  CHECK(largest(cpu(), request) == mebibytes(64));
+  DeviceInfo short_of_memory = gpu();
+  short_of_memory.max_allocation = mebibytes(255);
+  CHECK(largest(short_of_memory, request) == mebibytes(64));
+  // Seven buffers take as much as 1.75 of the large ones, of which three are its own.
+  request.max_memory = mebibytes(6 * 256);
+  CHECK(largest(gpu(), request) == mebibytes(256));
+  CHECK(probe.plan(gpu(), request).memory <= request.max_memory);
+  request.max_memory = mebibytes(6 * 256 - 1);
+  CHECK(largest(gpu(), request) == mebibytes(64));
+  // Those who do not ask for the series have none of its memory.
+  request.max_memory = {};
+  request.series = {"to-device"};
+  CHECK(probe.plan(gpu(), request).memory == mebibytes(2 * 64));
 }
 
 TEST_CASE("transfer: each series counts the buffers that it needs") {

@@ -27,10 +27,12 @@ constexpr Option options[]{
     {.name = "sizes",
      .value_name = "RANGE",
      .summary = "transfers: 64KiB, 1KiB-256MiB, 1KiB-256MiB*2 or a comma list of those",
-     .details = "Bytes of a transfer, each way: one size (`64KiB`), a range (`1KiB-256MiB`), a "
-                "range with the ratio of neighbouring sizes (`1KiB-256MiB*2`), or a comma list of "
-                "those; each is rounded down to a multiple of 16. By default 64 B to 64 MiB, with "
-                "--thorough to 256 MiB on devices of 16 GiB or more that have memory of their own.",
+     .details =
+         "Bytes of a transfer, each way: one size (`64KiB`), a range (`1KiB-256MiB`), a "
+         "range with the ratio of neighbouring sizes (`1KiB-256MiB*2`), or a comma list of "
+         "those; each is rounded down to a multiple of 16. By default 64 B to 64 MiB. On devices "
+         "of 16 GiB or more that have memory of their own to 256 MiB one way from and to "
+         "pinned memory, and with --thorough in all series.",
      .value = Sizes{}},
 };
 
@@ -77,20 +79,35 @@ std::vector<SeriesSpec> wanted_series(const Request& request) {
   return wanted;
 }
 
-Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::uint64_t buffers) {
+/// Where only a link can be what takes so long, which fills up to the end.
+constexpr Bytes most_of_link = mebibytes(256);
+/// Larger ones are no faster where the host copies, and take it long.
+constexpr Bytes most_of_all = mebibytes(64);
+
+bool has_large_link(const DeviceInfo& device) {
+  return !shares_memory_with_host(device) && device.global_memory >= gibibytes(16);
+}
+
+/// Of so many buffers of its size.
+Bytes cut_to_memory(Bytes max, const DeviceInfo& device, const Request& request,
+                    std::uint64_t buffers) {
+  // Drivers may keep on the device what the host has, too. Half of the memory is left to others,
+  // unless sizes were asked for.
   const bool is_asked = !request.own.sizes("sizes").empty();
-  const bool is_large = !shares_memory_with_host(device) && device.global_memory >= gibibytes(16);
-  // Larger ones are no faster, and most of their time goes into laying out buffers.
-  const bool is_thorough = request.effort == Effort::thorough;
-  Bytes max = is_large && is_thorough ? mebibytes(256) : mebibytes(64);
-  // Sizes that were asked for are measured if the buffers can hold them.
-  if (is_asked) max = gibibytes(64);
-  // Drivers may keep on the device what the host has, too. Half of the memory is left to others.
   const std::uint64_t parts = is_asked ? buffers + 1 : 2 * buffers;
   if (device.global_memory.count != 0) max = std::min(max, device.global_memory / parts);
   if (device.max_allocation.count != 0) max = std::min(max, device.max_allocation);
   if (request.max_memory.count != 0) max = std::min(max, request.max_memory / (buffers + 1));
   return max;
+}
+
+Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::uint64_t buffers) {
+  const bool is_asked = !request.own.sizes("sizes").empty();
+  const bool is_thorough = request.effort == Effort::thorough;
+  Bytes max = has_large_link(device) && is_thorough ? most_of_link : most_of_all;
+  // Sizes that were asked for are measured if the buffers can hold them.
+  if (is_asked) max = gibibytes(64);
+  return cut_to_memory(max, device, request, buffers);
 }
 
 /// A start-up needs three transfers of which it is most.
@@ -148,7 +165,7 @@ void order_by_weight(std::vector<Point>& points, std::uint64_t largest) {
   const auto weight = [&](const Point& point) {
     const auto shape = shape_of<Shape>(point);
     const int peers_last = shape.way == Way::peer ? 3 : 0;
-    if (shape.transfer_bytes == largest) return peers_last;
+    if (shape.transfer_bytes >= largest) return peers_last;
     return peers_last + (shape.transfer_bytes <= small.count ? 1 : 2);
   };
   std::stable_sort(points.begin(), points.end(),
@@ -181,6 +198,31 @@ std::vector<SeriesSpec> possible_series(const DeviceInfo& device, const Request&
   return possible;
 }
 
+/// One way between pinned memory and the device by their own buffers, larger than all others, where
+/// these are as large as they are meant to be: the others would take as much memory, and longer to
+/// lay out than all of their transfers.
+void add_largest_of_link(const std::vector<SeriesSpec>& series, const DeviceInfo& device,
+                         const Request& request, std::uint64_t buffers, Plan& result) {
+  // On the device, and pinned for each way.
+  constexpr std::uint64_t own_buffers = 3;
+  constexpr std::uint64_t as_large = most_of_link.count / most_of_all.count;
+  const std::uint64_t all_buffers = own_buffers + buffers / as_large + 1;
+  if (!has_large_link(device) || request.effort != Effort::normal ||
+      !request.own.sizes("sizes").empty() ||
+      cut_to_memory(most_of_link, device, request, all_buffers) < most_of_link) {
+    return;
+  }
+  const auto add = [&](const SeriesSpec& each) {
+    if (each.way != Way::pinned || each.direction == Direction::both) return false;
+    result.points.push_back(
+        point_of(each, {.transfer_bytes = most_of_link.count, .buffer_bytes = most_of_link.count}));
+    return true;
+  };
+  if (std::count_if(series.begin(), series.end(), add) > 0) {
+    result.memory = result.memory + most_of_link * own_buffers;
+  }
+}
+
 Plan plan(const DeviceInfo& device, const Request& request) {
   Plan result;
   const std::vector<SeriesSpec> possible = possible_series(device, request, result);
@@ -208,6 +250,7 @@ Plan plan(const DeviceInfo& device, const Request& request) {
     }
   }
   if (!possible.empty()) result.memory = Bytes{largest} * buffers;
+  add_largest_of_link(possible, device, request, buffers, result);
   result.is_ordered = request.effort != Effort::thorough;
   if (result.is_ordered) order_by_weight(result.points, largest);
   return result;
