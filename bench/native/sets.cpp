@@ -4,16 +4,19 @@
 //
 //   sets read|one|write|copy SET_BYTES THREADS REPEATS small|huge
 //
-// read: each thread reads the whole set, from a start of its own. one: a thread alone does. write
-// and copy: each thread has a part of the set; a copy is from one half to the other, and moves
-// every byte twice. One JSON object on stdout: the bytes per second of each repeat, by the wall
-// clock.
+// read: each thread reads the whole set, from a start of its own, in shares that go to whichever
+// thread is free, as a driver's work-groups do: a core that someone else has taken for a while does
+// fewer of them. one: a thread alone reads it. write and copy: each thread has a part of the set; a
+// copy is from one half to the other, and moves every byte twice. One JSON object on stdout: the
+// bytes per second of each repeat, by the wall clock.
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -26,6 +29,9 @@ typedef std::uint32_t Words __attribute__((vector_size(64)));
 
 // Vectors of a turn of the loop, each with a sum of its own.
 constexpr std::uint64_t unroll = 8;
+
+// Of each thread that reads what all share: as many as clprobe has work-groups for a core.
+constexpr unsigned shares_of_thread = 32;
 
 struct Settings {
   std::string what;
@@ -98,6 +104,7 @@ class Bench {
   explicit Bench(const Settings& settings)
       : settings_(settings),
         is_shared_(settings.what == "read" || settings.what == "one"),
+        shares_(settings.what == "read" ? shares_of_thread * settings.threads : settings.threads),
         directions_(settings.what == "copy" ? 2 : 1) {
     const std::uint64_t each = settings_.vectors / directions_;
     part_ = (is_shared_ ? each : each / settings_.threads) / unroll * unroll;
@@ -107,20 +114,25 @@ class Bench {
     }
     from_ = allocate(each * sizeof(Words), settings_.on_huge_pages);
     to_ = directions_ == 2 ? allocate(each * sizeof(Words), settings_.on_huge_pages) : from_;
-    sums_.resize(settings_.threads);
+    sums_.resize(shares_);
   }
 
-  /// Seconds of one pass of all threads, each of so many turns.
+  /// Seconds of one pass of all threads: so many turns of each share.
   double pass(std::uint64_t turns) {
-    const double seconds = native::seconds_of_threads(
-        settings_.threads, [&](unsigned number) { work(number, turns); });
+    std::atomic<unsigned> next{0};
+    const double seconds = native::seconds_of_threads(settings_.threads, [&](unsigned number) {
+      if (settings_.what != "read") return work(number, turns);
+      for (unsigned share = next++; share < shares_; share = next++) work(share, turns);
+    });
     ++launch_;
     return seconds;
   }
 
+  /// That one pass moves.
   [[nodiscard]] double bytes(std::uint64_t turns) const {
-    return static_cast<double>(turns * unroll * sizeof(Words) * settings_.threads * directions_);
+    return static_cast<double>(turns * unroll * sizeof(Words) * shares_ * directions_);
   }
+  [[nodiscard]] unsigned shares() const { return shares_; }
   [[nodiscard]] std::uint32_t witness() const {
     std::uint32_t all = to_[part_ - 1][0];
     for (const Words& sum : sums_) all += sum[0];
@@ -128,9 +140,18 @@ class Bench {
   }
 
  private:
+  /// The vector at which a share starts. Those that follow each other are far apart, so that none
+  /// finds in a cache what another one has just read.
+  [[nodiscard]] std::uint64_t start(unsigned share) const {
+    constexpr double golden = 0.618;
+    auto step = static_cast<std::uint64_t>(golden * shares_) + 1;
+    while (std::gcd(step, std::uint64_t{shares_}) > 1) ++step;
+    return part_ / unroll * (share * step % shares_) / shares_ * unroll;
+  }
+
   void work(unsigned n, std::uint64_t turns) {
     if (is_shared_) {
-      sums_[n] = read(from_, part_, part_ / unroll * n / settings_.threads * unroll, turns);
+      sums_[n] = read(from_, part_, start(n), turns);
     } else if (directions_ == 1) {
       write(from_ + n * part_, part_, turns, launch_);
     } else {
@@ -140,6 +161,7 @@ class Bench {
 
   const Settings& settings_;
   bool is_shared_;
+  unsigned shares_;  // of one pass
   std::uint64_t directions_;
   std::uint64_t part_{0};
   Words* from_{nullptr};
@@ -170,7 +192,9 @@ int main(int count, char** words) {
   constexpr std::uint64_t far_bytes = 1U << 27U;
   constexpr std::uint64_t near_vectors = (1U << 20U) / sizeof(Words);
   const std::uint64_t bytes = settings.vectors <= near_vectors ? near_bytes : far_bytes;
-  const std::uint64_t turns = std::max(bytes / sizeof(Words), 2 * settings.vectors) / unroll;
+  const std::uint64_t turns_of_thread =
+      std::max(bytes / sizeof(Words), 2 * settings.vectors) / unroll;
+  const std::uint64_t turns = turns_of_thread * settings.threads / bench.shares();
   bench.pass(turns);
   std::printf("{\"operation\": \"%s\", \"bytes_per_second\": [", what.c_str());
   for (unsigned n = 0; n < settings.repeats; ++n) {
