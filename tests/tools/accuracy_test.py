@@ -95,9 +95,25 @@ class Targets(unittest.TestCase):
         self.assertEqual({case.memory: case.least for case in transfers.CASES},
                          {"pinned": 0.97, "engine": 0.97, "pageable": 0.8, "staged": None,
                           "managed": None})
+        self.assertEqual({case.memory for case in transfers.CASES if case.row().is_shared}, {"pageable"})
         port = sets.port_row(rate(33.0e12, 33.0e12), {"compute_units": 132}, 2e9)
         self.assertAlmostEqual(port.ours[0], 125.0)
         self.assertEqual((port.least, port.most), (120.0 / 128.0, 1.0))
+
+    def test_calls_that_copy_ordinary_memory_by_turns_are_held_to_3_percent(self) -> None:
+        rows = transfers.rows_by_turns()
+        transfers.add_turns(rows, {"to": {"opencl": [1.0, 9.0, 9.5], "cuda": [9.4, 2.0, 99.0]},
+                                   "from": {"opencl": [14.0], "cuda": [15.0]}})
+        self.assertEqual([(row.name, row.least, row.most, row.is_within()) for row in rows.values()],
+                         [("to-device, the calls by turns", 0.97, 1.03, False),
+                          ("from-device, the calls by turns", 0.97, 1.03, False)])
+        self.assertEqual(rows["to"].ratio(), 9.0 / 9.4)
+        self.assertTrue(Rate("a", "b", "c", rows["to"].least, rows["to"].most, ours=[9.0],
+                             other=[9.2]).is_within())
+
+    def test_of_copies_by_the_host_the_later_ones_count(self) -> None:
+        self.assertEqual(transfers.settled([1.0, 2.0, 8.0, 10.0, 9.0]), 9.0)
+        self.assertEqual(transfers.settled([1.0, 2.0, 9.0, 8.0]), 8.5)
 
     def test_what_is_written_to_a_cache_is_beside_groups_of_the_same_size(self) -> None:
         medians = {"4224 x 64, 65 times": 4.1e12, "264 x 1024, 7 times": 4.0e12}

@@ -69,10 +69,11 @@ def number_of(device: dict[str, Any]) -> int:
     return int(device["platform_index"].split(":")[1])
 
 
-def build_cuda_twin(nvcc: str, device: dict[str, Any] | None, name: str, *words: str) -> list[Any]:
+def build_cuda_twin(nvcc: str, device: dict[str, Any] | None, name: str, *words: str,
+                    libraries: tuple[str, ...] = ()) -> list[Any]:
     """The words that start it on the device that clprobe measures; on all of them where it is none. Two
     H100s of a host ran at 1995 and 1978 MHz."""
-    program = build_twin([nvcc, *CUDA, *words], f"{name}.cu", f"{name}_cuda")
+    program = build_twin([nvcc, *CUDA, *words], f"{name}.cu", f"{name}_cuda", libraries)
     if device is None:
         return [program]
     return ["env", "CUDA_DEVICE_ORDER=PCI_BUS_ID", f"CUDA_VISIBLE_DEVICES={number_of(device)}", program]

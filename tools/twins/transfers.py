@@ -7,7 +7,7 @@ import re
 import shutil
 import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from twins.common import (MIB, CannotRun, build_cuda_twin, build_twin, run, run_document, run_json,
@@ -31,14 +31,16 @@ class Case:
     least: float | None = 0.97
 
     def row(self) -> Rate:
-        return Rate("transfer", self.series, self.by, self.least)
+        return Rate("transfer", self.series, self.by, self.least, is_shared=self.memory == "pageable")
 
 
 # nvbandwidth times by events what is queued beforehand. Mappings and shared virtual memory have no fair
 # twin: OpenCL's driver chooses where such memory is (docs/transfer.md), and CUDA's program does.
 ENGINE = "nvbandwidth's way"
-# Where the host copies, runs of one program differ by a fifth (docs/transfer.md).
+# Where the host copies, runs of one program differ by a fifth and more (docs/transfer.md). So near only
+# calls are that copy the same memory by turns in one process.
 HOST_LEAST = 0.8
+TURNS_LEAST, TURNS_MOST = 0.97, 1.03
 CASES = [Case("to-device-pinned", "to", "pinned"), Case("from-device-pinned", "from", "pinned"),
          Case("both-pinned", "both", "pinned"),
          Case("to-device", "to", "pageable", least=HOST_LEAST),
@@ -54,17 +56,25 @@ CASES = [Case("to-device-pinned", "to", "pinned"), Case("from-device-pinned", "f
 # What clpeak calls those from and to a program's own memory. Its mappings of a GPU's buffer may
 # move nothing, as those of a CPU's.
 CLPEAK_CASES = [("to-device", "enqueueWriteBuffer"), ("from-device", "enqueueReadBuffer")]
-# Where the host copies, after one that warms up, as in a visit of clprobe: it becomes faster from one to
-# the next.
-HOST_COPIES = 1
+# Where the host copies, it becomes faster from one copy to the next, as its last cache holds more and more
+# of the memory. clprobe has filled and copied memory for some tenths of a second before its later samples.
+HOST_COPIES = 40
+HOST_SERIES = ["to-device", "from-device"]
+# Copies of each by turns: together as many as make a middle of one process good to 1 %.
+TURNS = 100
+
+
+def settled(rates: list[float]) -> float:
+    """The median of the later half: those before may still become faster."""
+    return statistics.median(rates[len(rates) // 2:])
 
 
 def rates_of(program: pathlib.Path, device: dict[str, Any], series: list[str],
              choose: Callable[[list[float]], float] = statistics.median,
-             size: int = SIZE) -> dict[str, float]:
+             size: int = SIZE, more: Sequence[str] = ()) -> dict[str, float]:
     """Of each series what is chosen of its samples, in bytes a second."""
     points = run_document([program, "transfer", "--device", device["index"], "--series",
-                           ",".join(series), "--sizes", size])["results"][0]["points"]
+                           ",".join(series), "--sizes", size, *more])["results"][0]["points"]
     rates = {point["series"]: choose([sample["accesses"] / sample["host_ns"] * 1e9
                                       for sample in point["samples"]])
              for point in points if point["samples"]}
@@ -141,21 +151,40 @@ def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> 
     return found
 
 
+def rows_by_turns() -> dict[str, Rate]:
+    """By the way."""
+    return {way: Rate("transfer", f"{way}-device, the calls by turns", "CUDA", TURNS_LEAST, TURNS_MOST,
+                      is_shared=True) for way in ("to", "from")}
+
+
+def add_turns(rows: dict[str, Rate], by_turns: dict[str, Any]) -> None:
+    """What NVIDIA's OpenCL and CUDA copied in one process."""
+    for way, row in rows.items():
+        row.ours.append(statistics.median(by_turns[way]["opencl"]))
+        row.other.append(statistics.median(by_turns[way]["cuda"]))
+
+
 def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
                    options: Any) -> list[Rate]:
     twin = build_cuda_twin(nvcc, device, "transfer")
+    calls = build_cuda_twin(nvcc, device, "pageable", libraries=("-lOpenCL",))
+    platform = device["platform_index"].split(":")[0]
     rows = [case.row() for case in CASES]
+    by_turns = rows_by_turns()
     series = list(dict.fromkeys(case.series for case in CASES))
     of_clpeak = clpeak_rows()
     for _ in range(options.rounds):
         for row, case in zip(rows, CASES):
-            repeats = options.repeats if case.memory in ("pinned", "engine") else HOST_COPIES
-            row.other.append(statistics.median(
-                run_json([*twin, case.way, case.memory, SIZE, repeats])["bytes_per_second"]))
+            is_by_link = case.memory in ("pinned", "engine")
+            rates = run_json([*twin, case.way, case.memory, SIZE,
+                              options.repeats if is_by_link else HOST_COPIES])["bytes_per_second"]
+            row.other.append(statistics.median(rates) if is_by_link else settled(rates))
         ours = rates_of(program, device, series)
+        ours |= rates_of(program, device, HOST_SERIES, settled, more=["--thorough"])
         for row in rows:
             row.ours.append(ours[row.name])
+        add_turns(by_turns, run_json([*calls, platform, SIZE, 1, TURNS]))
         add_clpeak(of_clpeak, device, ours)
-    rows += of_clpeak.values()
+    rows += [*by_turns.values(), *of_clpeak.values()]
     print_rates(f"{device['name']}, transfers of {size_word(SIZE)}", rows)
     return rows
