@@ -111,6 +111,12 @@ class Targets(unittest.TestCase):
         self.assertTrue(Rate("a", "b", "c", rows["to"].least, rows["to"].most, ours=[9.0],
                              other=[9.2]).is_within())
 
+    def test_copies_by_the_host_are_on_another_core_in_each_round(self) -> None:
+        with mock.patch("os.sched_getaffinity", return_value=set(range(16))):
+            self.assertEqual({transfers.core_of_round(number) for number in range(16)}, set(range(16)))
+        with mock.patch("os.sched_getaffinity", return_value={5, 7}):
+            self.assertEqual([transfers.core_of_round(number) for number in range(3)], [5, 7, 5])
+
     def test_of_copies_by_the_host_the_later_ones_count(self) -> None:
         self.assertEqual(transfers.settled([1.0, 2.0, 8.0, 10.0, 9.0]), 9.0)
         self.assertEqual(transfers.settled([1.0, 2.0, 9.0, 8.0]), 8.5)

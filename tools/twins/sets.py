@@ -18,11 +18,9 @@ CPU_CASES = [[("read", "read", 16 * KIB), ("read-one-unit", "one", 16 * KIB),
               ("read", "read", 256 * KIB), ("read", "read", 64 * MIB)],
              [("write", "write", 256 * KIB), ("copy", "copy", 256 * KIB)]]
 
-# Of a twin for a repeat: on a shared host one pass in many has all cores to itself. Its threads have
-# equal parts, and the last one counts, where clprobe's groups go to whichever thread is free: on 16 virtual
-# cores of a Xeon the best of 21 passes read 2.0 to 2.8 TB/s of the first caches, that of 600 3.2, and the
-# best of clprobe's 8 launches 3.0 to 3.4. With 420 passes the twin has more to choose from than clprobe:
-# it wrote 256 KiB 1.2 times as fast.
+# Of a twin for a repeat: on a shared host one pass in many has all cores to itself. The best of 21 passes
+# stands beside the best of clprobe's 8 launches; with 420 the twin has more to choose from: it wrote 256 KiB
+# 1.2 times as fast.
 CPU_PASSES = 3
 
 # Within the second cache of every GPU that has a twin, and far beyond the last; and where each walk of 132
