@@ -28,6 +28,7 @@ class Cache {
       : ways_(ways),
         sets_(bytes / (line_bytes * ways)),
         mask_(std::has_single_bit(sets_) ? sets_ - 1 : 0),
+        last_place_(place_bits * (ways - 1)),
         first_(sets_, untouched) {}
 
   [[nodiscard]] bool exists() const { return sets_ > 0; }
@@ -74,7 +75,7 @@ class Cache {
     const Set set = set_of(line);
     if (set.ways == nullptr) return;
     for (std::uint64_t i = 0; i < ways_; ++i) {
-      if (set.ways[i].tag == line + 1) set.ways[i] = {};
+      if (set.ways[i].tag == line + 1) empty(set, i);
     }
   }
 
@@ -82,13 +83,15 @@ class Cache {
   void invalidate() { ++epoch_; }
 
  private:
-  static constexpr std::uint64_t max_few_ways = 8;
+  static constexpr std::uint64_t place_bits = 8;
+  static constexpr std::uint64_t place_mask = 255;
+  static constexpr std::uint64_t first_order = 0x0706050403020100U;
   static constexpr std::uint32_t untouched = std::numeric_limits<std::uint32_t>::max();
 
   /// What a search reads, apart from the rest: it is most of the time of a simulation.
   struct Way {
     std::uint64_t tag{0};   // the line + 1; 0: empty
-    std::uint64_t used{0};  // when last, in touches
+    std::uint64_t used{0};  // when last, in touches; of few ways the first has the order of all
   };
   /// Null where it was never touched.
   struct Set {
@@ -123,6 +126,7 @@ class Cache {
     const std::size_t first = all_ways_.size();
     all_ways_.resize(first + ways_);
     all_lines_.resize(first + ways_);
+    if (has_few_ways()) all_ways_[first].used = first_order;
     return static_cast<std::uint32_t>(first);
   }
 
@@ -132,9 +136,9 @@ class Cache {
     if (epoch_ > 0) empty_invalid(set);
     return set;
   }
-  void empty_invalid(const Set& set) const {
+  void empty_invalid(const Set& set) {
     for (std::uint64_t i = 0; i < ways_; ++i) {
-      if (set.ways[i].tag != 0 && !is_valid(set.lines[i])) set.ways[i] = {};
+      if (set.ways[i].tag != 0 && !is_valid(set.lines[i])) empty(set, i);
     }
   }
   /// Null when no way has its tag.
@@ -143,42 +147,67 @@ class Cache {
     Way* const end = way + ways_;
     do {
       if (way->tag == line + 1) {
-        way->used = ++touches_;
-        return &set.lines[way - set.ways];
+        const auto number = static_cast<std::size_t>(way - set.ways);
+        touch(set, number);
+        return &set.lines[number];
       }
     } while (++way != end);
     return nullptr;
   }
-  /// Which one it is nobody can guess.
-  [[gnu::always_inline]] Way* oldest_of_few(const Set& set) const {
-    Way* oldest = set.ways;
-    std::uint64_t used = oldest->used;
-    for (Way* way = set.ways + 1; way != set.ways + ways_; ++way) {
-      const bool is_older = way->used < used;
-      oldest = is_older ? way : oldest;
-      used = is_older ? way->used : used;
+  /// Few ways are in the order of their use, a byte each, the last one used first: to take the
+  /// oldest, which nobody can guess, is then no search. Many have a time each.
+  [[nodiscard]] bool has_few_ways() const { return last_place_ < 64; }
+  void touch(const Set& set, std::size_t way) {
+    if (!has_few_ways()) {
+      set.ways[way].used = ++touches_;
+      return;
     }
+    std::uint64_t& order = set.ways->used;
+    std::uint64_t place = 0;
+    while (((order >> place) & place_mask) != way) place += place_bits;
+    const std::uint64_t newer = order & ((std::uint64_t{1} << place) - 1);
+    const std::uint64_t older = order >> place >> place_bits << place_bits << place;
+    order = older | newer << place_bits | way;
+  }
+  /// What is empty is taken first.
+  void empty(const Set& set, std::size_t way) {
+    set.ways[way].tag = 0;
+    if (!has_few_ways()) {
+      set.ways[way].used = 0;
+      return;
+    }
+    touch(set, way);
+    std::uint64_t& order = set.ways->used;
+    const std::uint64_t others = (order >> place_bits) & ((std::uint64_t{1} << last_place_) - 1);
+    order = others | std::uint64_t{way} << last_place_;
+  }
+  [[gnu::always_inline]] std::size_t take_oldest(const Set& set) {
+    if (!has_few_ways()) return take_oldest_of_many(set);
+    std::uint64_t& order = set.ways->used;
+    const std::uint64_t oldest = (order >> last_place_) & place_mask;
+    order = order << place_bits | oldest;
     return oldest;
   }
   /// Of those of large caches, for which memory is waited for, a guess is worth more.
-  [[gnu::noinline]] Way* oldest_of_many(const Set& set) const {
+  [[gnu::noinline]] std::size_t take_oldest_of_many(const Set& set) {
     Way* oldest = set.ways;
     for (Way* way = set.ways + 1; way != set.ways + ways_; ++way) {
       if (way->used < oldest->used) [[unlikely]] {
         oldest = way;
       }
     }
-    return oldest;
+    oldest->used = ++touches_;
+    return static_cast<std::size_t>(oldest - set.ways);
   }
   [[gnu::always_inline]] CacheLine& fill_oldest(const Set& set, std::uint64_t line,
                                                 CacheLine* evicted) {
-    Way* const oldest = ways_ <= max_few_ways ? oldest_of_few(set) : oldest_of_many(set);
-    CacheLine& taken = set.lines[oldest - set.ways];
-    if (evicted != nullptr && oldest->tag != 0 && (taken.is_dirty || taken.is_owned)) {
+    const std::size_t oldest = take_oldest(set);
+    CacheLine& taken = set.lines[oldest];
+    Way& way = set.ways[oldest];
+    if (evicted != nullptr && way.tag != 0 && (taken.is_dirty || taken.is_owned)) {
       *evicted = taken;
     }
-    oldest->tag = line + 1;
-    oldest->used = ++touches_;
+    way.tag = line + 1;
     taken.line = line;
     taken.ready = 0;
     taken.epoch = epoch_;
@@ -193,7 +222,8 @@ class Cache {
 
   std::uint64_t ways_;
   std::uint64_t sets_;
-  std::uint64_t mask_;  ///< 0: the sets are no power of two
+  std::uint64_t mask_;        ///< 0: the sets are no power of two
+  std::uint64_t last_place_;  ///< of the oldest way in the order of few
   std::uint64_t touches_{0};
   std::uint64_t epoch_{0};
   std::vector<std::uint32_t> first_;  // by set, of its ways; sets stand in the order of touches

@@ -35,15 +35,16 @@ std::uint64_t ComputeUnit::step(std::uint64_t& now, std::uint64_t alone_until) {
   tell_until(now);
   memory_.process(now);
   if (phase_ == Phase::drains) return drain(now);
-  const bool is_watched = observer_ != nullptr;
+  take_news(now);
+  const bool may_sleep = observer_ == nullptr && options_.skips_idle;
   // Mostly all warps sleep, and requests come and go.
-  while (!is_watched && options_.skips_idle && now < wake_at_ && !memory_.has_news()) {
+  while (may_sleep && now < wake_at_) {
     const std::uint64_t next = std::min(wake_at_, memory_.next_event());
     const std::uint64_t end = std::min(alone_until, memory_.next_lock_answer());
     if (next >= end) return next;
     now = memory_.process(next, std::max(next + 1, std::min(end, wake_at_)));
+    take_news(now);
   }
-  take_news(now);
   settle(now);
   if (active_ == 0 && !sees_groups()) {
     last_warp_end_ = now;
@@ -53,10 +54,14 @@ std::uint64_t ComputeUnit::step(std::uint64_t& now, std::uint64_t alone_until) {
   wake_at_ = never;
   issued_ = issue(now, wake_at_);
   gate_.leave();
-  const std::uint64_t change = is_watched ? observe(now) : wake_at_;
-  if (issued_ > 0 || !options_.skips_idle) wake_at_ = now + 1;
-  if (wake_at_ == now + 1 || memory_.has_news()) return now + 1;
-  return is_watched ? change : std::min(wake_at_, memory_.next_event());
+  // Nobody has looked at those that come behind the last one that issued.
+  if (issued_ == machine_.core.issue_width || !options_.skips_idle) wake_at_ = now + 1;
+  if (observer_ != nullptr) {
+    const std::uint64_t change = observe(now);
+    return wake_at_ == now + 1 || memory_.has_news() ? now + 1 : change;
+  }
+  take_news(now + 1);
+  return std::min(wake_at_, memory_.next_event());
 }
 
 /// All warps have ended, but the copy engine may still be at work, and stores are on their way.
@@ -84,7 +89,8 @@ void ComputeUnit::complete(const Completion& completion, std::uint64_t now) {
     if (completion.operation == Operation::acquire && !completion.has_lock) {
       warp.held_until += trace_.programs[warp.program][warp.at].count;
     }
-    wake_[completion.context] = std::max(now, warp.held_until);
+    wake_[completion.context] = never;
+    wake_by(completion.context, std::max(now, warp.held_until));
     return;
   }
   if (completion.load != 0 && observer_ != nullptr && observer_->served) {
@@ -93,27 +99,32 @@ void ComputeUnit::complete(const Completion& completion, std::uint64_t now) {
   if (completion.writes != 0) {
     warp.ready[static_cast<std::size_t>(std::countr_zero(completion.writes))] = completion.ready;
   }
-  wake_[completion.context] = std::min(wake_[completion.context], now);
+  // No sooner can anything that it was waited for go on.
+  wake_by(completion.context, std::max(now, completion.ready));
 }
 
 void ComputeUnit::wake_for_copies(std::uint64_t now) {
   for (std::size_t context = 0; context < used_contexts_; ++context) {
-    if (warps_[context].waiting != Waiting::copies) continue;
-    wake_[context] = std::min(wake_[context], now);
+    if (warps_[context].waiting == Waiting::copies) wake_by(context, now);
   }
 }
 
 void ComputeUnit::wake_for_room(std::uint64_t now) {
-  set_wake(load_waiters_, now);
-  set_wake(other_waiters_, now);
+  const auto wake = [&](std::size_t context) {
+    wake_[context] = now;
+    wake_at_ = now;
+  };
+  load_waiters_.for_each(wake);
+  other_waiters_.for_each(wake);
   are_waiters_awake_ = true;
 }
 
 void ComputeUnit::close_for_waiters() {
   const bool has_load_room = memory_.accepts(Operation::load);
   const bool has_other_room = memory_.accepts(Operation::store);
-  if (!has_load_room) set_wake(load_waiters_, never);
-  if (!has_other_room) set_wake(other_waiters_, never);
+  const auto close = [this](std::size_t context) { wake_[context] = never; };
+  if (!has_load_room) load_waiters_.for_each(close);
+  if (!has_other_room) other_waiters_.for_each(close);
   are_waiters_awake_ = has_load_room || has_other_room;
 }
 

@@ -3,6 +3,7 @@
 // of it may change.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -99,9 +100,12 @@ class ComputeUnit {
   [[nodiscard]] ContextSet& waiters_for(Operation wanted) {
     return wanted == Operation::load ? load_waiters_ : other_waiters_;
   }
-  void set_wake(const ContextSet& contexts, std::uint64_t cycle) {
-    contexts.for_each([&](std::size_t context) { wake_[context] = cycle; });
+  void wake_by(std::size_t context, std::uint64_t cycle) {
+    wake_[context] = std::min(wake_[context], cycle);
+    wake_at_ = std::min(wake_at_, cycle);
   }
+  /// Who has issued need not be looked at before the values that it needs next are there.
+  void sleep_until_data(std::uint32_t context);
   void wake_for_room(std::uint64_t now);
   /// Of many that wait for room the first takes it: the others sleep on.
   void close_for_waiters();
@@ -211,7 +215,7 @@ class ComputeUnit {
   bool has_room_{false};             // for another group, since a warp has ended
   bool has_seen_last_group_{false};  // begun with, by whichever unit
   Phase phase_{Phase::runs};
-  std::uint64_t wake_at_{0};  // before it no warp can issue unless the memory has news
+  std::uint64_t wake_at_{0};  // the first of `wake_`, or before: until then only the memory acts
   std::uint64_t told_until_{0};
   std::uint32_t issued_{0};  // in the cycle `told_until_`
   std::uint64_t last_warp_end_{0};

@@ -18,7 +18,7 @@ std::uint32_t ComputeUnit::issue(std::uint64_t now, std::uint64_t& next_wake) {
     if (warps_[context].is_active && try_issue(context, now)) {
       last_issued_ = context;
       if (are_waiters_awake_) close_for_waiters();
-      return ++issued == machine_.core.issue_width;
+      if (++issued == machine_.core.issue_width) return true;
     }
     earliest = std::min(earliest, wake_[context]);
     return false;
@@ -71,7 +71,22 @@ bool ComputeUnit::try_issue(std::uint32_t context, std::uint64_t now) {
   ++result_.warp_instructions;
   wake_[context] = now + 1;
   execute(context, instruction, now);
+  sleep_until_data(context);
   return true;
+}
+
+void ComputeUnit::sleep_until_data(std::uint32_t context) {
+  const Warp& warp = warps_[context];
+  std::uint64_t left = warp.pending;
+  if (!is_at_end(warp)) {
+    const Instruction& next = trace_.programs[warp.program][warp.at];
+    left &= next.reads | next.writes;
+  }
+  std::uint64_t latest = wake_[context];
+  for (; left != 0; left &= left - 1) {
+    latest = std::max(latest, warp.ready[static_cast<std::size_t>(std::countr_zero(left))]);
+  }
+  wake_[context] = latest;
 }
 
 void ComputeUnit::execute(std::uint32_t context, const Instruction& instruction,

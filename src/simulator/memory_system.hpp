@@ -202,10 +202,10 @@ class MemorySystem {
   bool forward(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
   void note(Access& access, std::uint64_t ready, Level level) {
     ++served_by_[static_cast<std::size_t>(level)];
-    const bool is_later = ready > access.ready || access.next == 0;
+    if (ready < access.ready) return;
     // Of values that come together the one from farther away is to blame.
-    if (is_later || (ready == access.ready && level > access.level)) access.level = level;
-    access.ready = std::max(access.ready, ready);
+    if (ready > access.ready || level > access.level) access.level = level;
+    access.ready = ready;
   }
   [[nodiscard]] bool owns(const Lock& lock) const;
   void do_acquire(std::uint64_t now, const Access& access);

@@ -52,20 +52,33 @@ struct Answer {
 /// Pending lines by their number. Each stays at its place; those of one bucket are a chain.
 class LineTable {
  public:
+  /// Neighbours, which are asked for together, are in buckets of their own, and so are lines at a
+  /// distance of a power of two: which way a search goes is then always the same.
+  [[nodiscard]] std::size_t bucket_of(std::uint64_t line) const {
+    return static_cast<std::size_t>(line ^ (line >> 9U) ^ (line >> 18U)) & mask_;
+  }
+
   [[gnu::always_inline]] PendingLine* find(std::uint64_t line) {
-    std::uint32_t i = first_[bucket_of(line)];
+    return find(line, bucket_of(line));
+  }
+  /// The same in its bucket.
+  [[gnu::always_inline]] PendingLine* find(std::uint64_t line, std::size_t bucket) {
+    std::uint32_t i = first_[bucket];
     while (i != none && places_[i].line != line) i = places_[i].next;
     return i == none ? nullptr : &places_[i];
   }
 
-  /// `line` is not in the table. The reference is good until the next insert; what it refers to has
-  /// no sectors and no time yet.
-  [[gnu::always_inline]] PendingLine& insert(std::uint64_t line) {
-    if (free_ == none) grow();
+  /// `line` is not in the table, and belongs into the bucket. The reference is good until the next
+  /// insert; what it refers to has no sectors and no time yet.
+  [[gnu::always_inline]] PendingLine& insert(std::uint64_t line, std::size_t bucket) {
+    if (free_ == none) {
+      grow();
+      bucket = bucket_of(line);
+    }
     const std::uint32_t i = free_;
     PendingLine& entry = places_[i];
     free_ = entry.next;
-    std::uint32_t& first = first_[bucket_of(line)];
+    std::uint32_t& first = first_[bucket];
     entry.line = line;
     entry.requests = 1;
     entry.next = std::exchange(first, i);
@@ -85,11 +98,6 @@ class LineTable {
  private:
   static constexpr std::uint32_t none = PendingLine::none;
 
-  /// Neighbours, which are asked for together, are in buckets of their own, and so are lines at a
-  /// distance of a power of two: which way a search goes is then always the same.
-  [[nodiscard]] std::size_t bucket_of(std::uint64_t line) const {
-    return static_cast<std::size_t>(line ^ (line >> 9U) ^ (line >> 18U)) & mask_;
-  }
   /// All places are taken, a quarter as many as there are buckets.
   void grow() {
     mask_ = 2 * mask_ + 1;
@@ -133,18 +141,13 @@ class Answers {
     last.fills = answer.fills;
     last.ends = answer.ends;
   }
-  /// There is one, which is good until the next push.
-  [[gnu::always_inline]] const Answer& first() const {
-    return !heap_.empty() && is_heap_first() ? heap_.front() : queue_[first_ & mask()];
-  }
-  /// Takes the first one away.
-  [[gnu::always_inline]] void pop() {
-    if (!heap_.empty()) {
-      pop_either();
-      return;
-    }
-    ++first_;
+  /// Takes the first one away, which there is. It is good until the next push or take.
+  [[gnu::always_inline]] const Answer& take() {
+    if (!heap_.empty() && is_heap_first()) return take_early();
+    const Answer& first = queue_[first_++ & mask()];
     next_ = first_ == end_ ? never : queue_[first_ & mask()].ready;
+    if (!heap_.empty()) next_ = std::min(next_, heap_.front().ready);
+    return first;
   }
 
  private:
@@ -158,15 +161,13 @@ class Answers {
     const bool has_queued = first_ != end_;
     return !has_queued || queue_[first_ & mask()] < heap_.front();
   }
-  void pop_either() {
-    if (is_heap_first()) {
-      std::pop_heap(heap_.begin(), heap_.end());
-      heap_.pop_back();
-    } else {
-      ++first_;
-    }
+  [[gnu::noinline]] const Answer& take_early() {
+    std::pop_heap(heap_.begin(), heap_.end());
+    taken_ = heap_.back();
+    heap_.pop_back();
     next_ = first_ == end_ ? never : queue_[first_ & mask()].ready;
     if (!heap_.empty()) next_ = std::min(next_, heap_.front().ready);
+    return taken_;
   }
   [[nodiscard]] std::size_t mask() const { return mask_; }
   void grow() {
@@ -184,16 +185,18 @@ class Answers {
   std::size_t end_{0};
   std::uint64_t last_ready_{0};  // of the queue
   std::vector<Answer> heap_{};   // those that come before one that was pushed earlier
+  Answer taken_{};               // the last one that was taken of these
   std::uint64_t order_{0};
   std::uint64_t next_{never};  // when the first one comes, which every cycle asks for
 };
 
 class PendingTable {
  public:
-  explicit PendingTable(const Pending& config) : config_(config) {}
+  explicit PendingTable(const Pending& config)
+      : config_(config), entries_(config.entries == 0 ? never : config.entries) {}
 
   [[nodiscard]] PendingKind kind() const { return config_.kind; }
-  [[nodiscard]] bool is_full() const { return config_.entries != 0 && in_use_ >= config_.entries; }
+  [[nodiscard]] bool is_full() const { return in_use_ >= entries_; }
   [[nodiscard]] std::uint64_t max_in_use() const { return max_in_use_; }
   [[nodiscard]] std::uint64_t next_answer() const { return answers_.next(); }
   [[nodiscard]] bool can_merge(const PendingLine& line) const {
@@ -203,8 +206,11 @@ class PendingTable {
   PendingLine* find(std::uint64_t line) {
     return config_.kind == PendingKind::mshr ? lines_.find(line) : nullptr;
   }
-  /// The same where lines have MSHRs.
-  [[gnu::always_inline]] PendingLine* find_line(std::uint64_t line) { return lines_.find(line); }
+  /// The same where lines have MSHRs, in the bucket that is the line's until one is added.
+  [[gnu::always_inline]] PendingLine* find_line(std::uint64_t line, std::size_t bucket) {
+    return lines_.find(line, bucket);
+  }
+  [[nodiscard]] std::size_t bucket_of(std::uint64_t line) const { return lines_.bucket_of(line); }
 
   /// Takes an entry for a warp instruction, to be ended by `end_at`.
   void take() {
@@ -215,7 +221,7 @@ class PendingTable {
   /// A new request; takes an entry unless entries are for warp instructions.
   void add(std::uint64_t line, std::uint32_t sectors, std::uint64_t ready, Fills fills) {
     if (config_.kind == PendingKind::mshr) {
-      add_line(line, sectors, ready, fills);
+      add_line(line, lines_.bucket_of(line), sectors, ready, fills);
       return;
     }
     const bool has_entry = config_.kind != PendingKind::prt;
@@ -227,10 +233,10 @@ class PendingTable {
                    .ends = has_entry ? Ends::entry : Ends::nothing});
   }
   /// The same where lines have MSHRs.
-  [[gnu::always_inline]] void add_line(std::uint64_t line, std::uint32_t sectors,
-                                       std::uint64_t ready, Fills fills) {
+  [[gnu::always_inline]] void add_line(std::uint64_t line, std::size_t bucket,
+                                       std::uint32_t sectors, std::uint64_t ready, Fills fills) {
     take();
-    PendingLine& entry = lines_.insert(line);
+    PendingLine& entry = lines_.insert(line, bucket);
     entry.ready = ready;
     entry.sectors = sectors;
     answers_.push(
@@ -253,19 +259,19 @@ class PendingTable {
   template <typename Fill>
   [[gnu::always_inline]] void receive(std::uint64_t cycle, Fill fill) {
     while (answers_.next() <= cycle) {
-      const Answer& answer = answers_.first();
+      const Answer& answer = answers_.take();
       // Of several answers for one line the last one ends the entry; equal times end it at once.
       if (answer.ends == Ends::line ? lines_.erase(answer.line, answer.ready)
                                     : answer.ends == Ends::entry) {
         --in_use_;
       }
       fill(answer);
-      answers_.pop();
     }
   }
 
  private:
   Pending config_;
+  std::uint64_t entries_;
   LineTable lines_{};
   Answers answers_{};
   std::uint64_t in_use_{0};

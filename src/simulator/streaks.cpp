@@ -38,18 +38,20 @@ std::uint64_t MemorySystem::send_streak(std::uint64_t end) {
   const Fills fills_anew =
       looks_in_l1 && keeps_missing && !stores_.owns_lines() ? Fills::new_in_l1 : fills;
   const LineRequest* request = &access.requests[access.next];
+  const LineRequest* const last_request = &access.requests.back();
   bool is_sure_to_miss = std::exchange(unit.is_sure_to_miss, false);
   std::uint64_t now = 0;
   for (std::uint64_t next = next_action_of(unit); next < end;) {
     now = next;
     receive_in_streak(now);
-    stop_waiting(now, unit);
+    if (unit.blocked != 0) stop_waiting(now, unit);
     std::uint32_t missing = request->sectors;
     PendingLine* pending = nullptr;
+    const std::size_t bucket = table_.bucket_of(request->line);
     if (!std::exchange(is_sure_to_miss, false)) {
       const CacheLine* const line = looks_in_l1 ? l1_.find(request->line) : nullptr;
       if (line != nullptr) missing &= ~line->sectors;
-      if (missing != 0) pending = table_.find_line(request->line);
+      if (missing != 0) pending = table_.find_line(request->line, bucket);
     }
     if (missing == 0) {
       note(access, now + machine_.l1.latency_cycles, Level::l1);
@@ -60,7 +62,7 @@ std::uint64_t MemorySystem::send_streak(std::uint64_t end) {
       }
     } else {
       // In one go what the next turns of this loop would do.
-      while (keeps_missing && table_.is_full() && table_.next_answer() < end) {
+      while (table_.is_full() && keeps_missing && table_.next_answer() < end) {
         full_table_cycles_ += table_.next_answer() - now;
         now = table_.next_answer();
         receive_in_streak(now);
@@ -72,17 +74,17 @@ std::uint64_t MemorySystem::send_streak(std::uint64_t end) {
         continue;
       }
       const Service service = far_.read_alone(now, request->line, missing);
-      table_.add_line(request->line, missing, service.ready, fills_anew);
+      table_.add_line(request->line, bucket, missing, service.ready, fills_anew);
       note(access, service.ready, service.level);
     }
-    ++request;
     next = now + machine_.load_store.interval_cycles;
     unit.next_action = next;
-    if (++access.next == access.requests.size()) {
+    if (request++ == last_request) {
       finish(access);
       break;
     }
   }
+  access.next = static_cast<std::size_t>(request - access.requests.data());
   unit.is_sure_to_miss = is_sure_to_miss;
   return now;
 }

@@ -108,7 +108,8 @@ void ComputeUnit::open_barrier(GroupState& group, std::uint64_t now) {
   group.arrived = 0;
   for (const std::uint32_t context : group.contexts) {
     warps_[context].held_until = now + machine_.core.barrier_cycles;
-    wake_[context] = warps_[context].held_until;
+    wake_[context] = never;
+    wake_by(context, warps_[context].held_until);
     forget_told(context);
   }
 }
