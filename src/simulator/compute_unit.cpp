@@ -9,6 +9,17 @@
 
 namespace clprobe::simulator {
 
+namespace {
+
+bool has_stores(const Trace& trace) {
+  const auto is_store = [](const Instruction& each) { return each.operation == Operation::store; };
+  return std::any_of(trace.programs.begin(), trace.programs.end(), [&](const Program& program) {
+    return std::any_of(program.begin(), program.end(), is_store);
+  });
+}
+
+}  // namespace
+
 ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Options& options,
                          Shared& shared, std::size_t unit, const Observer* observer)
     : machine_(machine),
@@ -28,7 +39,37 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       alu_free_(machine.alu.count),
       special_free_(machine.special.count),
       states_(observer == nullptr ? 0 : machine.core.warp_contexts),
-      told_(states_.size()) {}
+      told_(states_.size()),
+      may_store_(has_stores(trace)) {}
+
+void ComputeUnit::run_ahead(bool is_ahead) {
+  memory_.run_ahead(is_ahead);
+  if (is_ahead) {
+    gate_.close();
+  } else {
+    gate_.open();
+  }
+}
+
+std::uint64_t ComputeUnit::take_served(std::uint64_t due) {
+  if (!memory_.has_served()) return due;
+  ahead_until_ = memory_.take_served();
+  take_news(0);  // values that are all there later than any step so far
+  if (phase_ != Phase::runs) return due;
+  return std::min({wake_at_, memory_.next_event(), ahead_until_});
+}
+
+bool ComputeUnit::needs_order(std::uint64_t now) const {
+  if (phase_ != Phase::runs || active_ == 0) return true;
+  if (may_store_ && memory_.may_flush(now)) return true;
+  if (unsettled_ == 0) return false;
+  // Who ends makes room for a group, or is the last one.
+  for (std::uint32_t context = 0; context < used_contexts_; ++context) {
+    if (wake_[context] <= now && warps_[context].is_active && is_at_end(warps_[context]))
+      return true;
+  }
+  return false;
+}
 
 std::uint64_t ComputeUnit::step(std::uint64_t& now, std::uint64_t alone_until) {
   if (phase_ == Phase::ended) return never;

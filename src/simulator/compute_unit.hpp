@@ -29,6 +29,21 @@ class ComputeUnit {
   /// `now` follows. Returns the next cycle in which it has to be called; `never` when only an
   /// answer to its lock requests can go on with it, or when it has ended.
   std::uint64_t step(std::uint64_t& now, std::uint64_t alone_until = 0);
+  /// Before it runs ahead of others, or goes in order with them. What it reads ahead is served,
+  /// and its answers are taken, by the next three, see MemorySystem.
+  void run_ahead(bool is_ahead);
+  [[nodiscard]] std::uint64_t next_unserved() const { return memory_.next_unserved(); }
+  std::uint64_t serve_next() { return memory_.serve_next(); }
+  /// Returns when it has to be called next, which was at `due`.
+  std::uint64_t take_served(std::uint64_t due);
+  /// Whether a step in this cycle may come to what is shared, other than to read lines.
+  [[nodiscard]] bool needs_order(std::uint64_t now) const;
+  /// Up to when it needs no answer that it does not have.
+  [[nodiscard]] std::uint64_t ahead_until() const { return ahead_until_; }
+  /// A step that need not, and goes on before `end` with what its memory has to do.
+  std::uint64_t step_ahead(std::uint64_t& now, std::uint64_t end) {
+    return step(now, unsettled_ > 0 || may_store_ ? 0 : end);
+  }
   /// See MemorySystem.
   [[nodiscard]] std::uint64_t next_lock_answer() const { return memory_.next_lock_answer(); }
   void take_lock_answers() { memory_.take_lock_answers(); }
@@ -212,6 +227,8 @@ class ComputeUnit {
   std::vector<Told> told_;                // by context
   std::vector<std::uint32_t> changed_{};  // contexts whose state is another than in the last cycle
   Surroundings around_{};
+  bool may_store_;  // the trace does
+  std::uint64_t ahead_until_{never};
   bool has_room_{false};             // for another group, since a warp has ended
   bool has_seen_last_group_{false};  // begun with, by whichever unit
   Phase phase_{Phase::runs};

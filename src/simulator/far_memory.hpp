@@ -128,8 +128,7 @@ class FarLink {
   [[gnu::always_inline]] Service read(std::uint64_t now, std::uint64_t line, std::uint32_t sectors,
                                       bool is_remote) {
     gate_.pass();
-    const auto count = count_of(sectors);
-    const std::uint64_t start = far_.enter_bank(port_.pass(now, count) + translate(line), line);
+    const std::uint64_t start = far_.enter_bank(leave(now, line, sectors), line);
     if (is_remote || far_.is_owned_elsewhere(unit_, line)) {
       return {start + remote_cycles_to(line), Level::remote_l1};
     }
@@ -138,7 +137,17 @@ class FarLink {
   /// The same for a unit that shares the memory with no other.
   [[gnu::always_inline]] Service read_alone(std::uint64_t now, std::uint64_t line,
                                             std::uint32_t sectors) {
-    return read_at(port_.pass(now, count_of(sectors)) + translate(line), line, sectors);
+    return read_at(leave(now, line, sectors), line, sectors);
+  }
+  /// A read in two parts, of which the first touches only what is the unit's own: when a request
+  /// arrives at the bank of its line, and what becomes of it there.
+  [[gnu::always_inline]] std::uint64_t leave(std::uint64_t now, std::uint64_t line,
+                                             std::uint32_t sectors) {
+    return port_.pass(now, count_of(sectors)) + translate(line);
+  }
+  [[gnu::always_inline]] Service serve(std::uint64_t arrival, std::uint64_t line,
+                                       std::uint32_t sectors) {
+    return read_at(far_.enter_bank(arrival, line), line, sectors);
   }
   /// Returns when the core knows that the write has arrived.
   std::uint64_t write(std::uint64_t now, std::uint64_t line, std::uint32_t sectors);

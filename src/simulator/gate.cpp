@@ -3,30 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
+
+#include "simulator/meeting.hpp"
 
 namespace clprobe::simulator {
-namespace {
-
-/// Looks from one at the clock to the next: some 10 us.
-constexpr int looks_by_clock = 256;
-
-/// Looks before the core is left to others: some 80 us, longer than a thread takes from one moment
-/// to the next. Where cores are scarce, whoever is waited for needs this one. Who then sleeps is
-/// soon back on a core; who only yields comes behind all that others have to do.
-constexpr int looks = 2000;
-constexpr std::chrono::microseconds nap{50};
-
-/// A hint that this is a loop of looks, where there is one.
-void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("yield");
-#endif
-}
-
-}  // namespace
 
 Moment Progress::others(std::size_t thread) const {
   Moment least = end_of_time;
@@ -39,15 +19,8 @@ Moment Progress::others(std::size_t thread) const {
 
 Moment Progress::wait(std::size_t thread, Moment moment) {
   Moment reached = others(thread);
-  for (int look = 1; reached < moment; ++look) {
-    const bool naps = look > looks;
-    if (naps) {
-      std::this_thread::sleep_for(nap);
-    } else {
-      pause();
-    }
-    if ((naps || look % looks_by_clock == 0) && Clock::now() > patience_) end_early();
-    reached = others(thread);
+  for (Wait wait; reached < moment; reached = others(thread)) {
+    if (wait.pause() && Clock::now() > patience_) end_early();
   }
   // Who fails says so before it lets others pass.
   if (has_failed_before(moment)) throw Stopped{};
@@ -70,8 +43,8 @@ void Progress::end_early() {
 bool Progress::ends_before(std::uint64_t cycle) const {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   std::uint64_t end = end_.load(std::memory_order_acquire);
-  while (end == undecided) {
-    pause();
+  for (Wait wait; end == undecided;) {
+    wait.pause();
     end = end_.load(std::memory_order_acquire);
   }
   return cycle >= end;

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 namespace clprobe::simulator {
@@ -80,6 +81,12 @@ class alignas(64) Gate {
     open_until_ = end_of_time;
     progress_ = nullptr;
   }
+  /// For a unit that runs ahead of others, and must not come here.
+  void close() {
+    open_until_ = 0;
+    progress_ = nullptr;
+    moment_ = 1;
+  }
   /// Keeps a reference.
   void guard(Progress& progress, std::size_t thread) {
     progress_ = &progress;
@@ -89,7 +96,7 @@ class alignas(64) Gate {
   /// What the unit does from here on it does at `moment`.
   void arrive(Moment moment) { moment_ = moment; }
   void pass() {
-    if (moment_ > open_until_) open_until_ = progress_->wait(thread_, moment_);
+    if (moment_ > open_until_) wait();
   }
   /// It needs nothing more that is shared at this moment, whatever else it does.
   void leave() {
@@ -97,6 +104,11 @@ class alignas(64) Gate {
   }
 
  private:
+  void wait() {
+    if (progress_ == nullptr) throw std::logic_error("what runs ahead came to what is shared");
+    open_until_ = progress_->wait(thread_, moment_);
+  }
+
   Moment moment_{0};
   Moment open_until_{end_of_time};
   std::size_t thread_{0};

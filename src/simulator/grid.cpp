@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
-#include <system_error>
-#include <thread>
 
+#include "simulator/meeting.hpp"
 #include "simulator/pace.hpp"
 
 namespace clprobe::simulator {
@@ -42,6 +40,10 @@ Grid::Grid(const Machine& machine, const Trace& trace, std::uint64_t units, cons
         machine, trace, options, shared_, unit, observers.empty() ? nullptr : observers[unit]);
   }
   dispatch();
+  const bool is_watched = std::any_of(observers.begin(), observers.end(),
+                                      [](const Observer* each) { return each != nullptr; });
+  const std::uint64_t window = window_of(machine, trace, units, options, is_watched);
+  if (window > 0) lookahead_.emplace(seats_, window);
 }
 
 std::vector<Result> Grid::run() {
@@ -79,13 +81,23 @@ void Grid::run_by_pace(std::uint64_t end) {
                    : run_in_threads(stretch_end, 1 + taken, began + pace.patience(stretch_steps));
     options_.cores->give_back(taken);
     pace.note(taken > 0, steps, std::chrono::steady_clock::now() - began);
+    if (steps == 0) continue;
     cycles = static_cast<double>(last_ - first + 1) * static_cast<double>(stretch_steps) /
              static_cast<double>(steps);
     cycles = std::clamp(cycles, 1.0, max_stretch_cycles);
   }
 }
 
+std::uint64_t Grid::run_ahead(std::uint64_t end, std::size_t threads, std::uint64_t max_steps,
+                              Progress::Clock::time_point patience) {
+  const std::uint64_t before = lookahead_->steps();
+  lookahead_->run(end, threads, max_steps, patience);
+  last_ = std::max(last_, lookahead_->last());
+  return lookahead_->steps() - before;
+}
+
 std::uint64_t Grid::run_alone(std::uint64_t end, std::uint64_t max_steps) {
+  if (lookahead_) return run_ahead(end, 1, max_steps, Progress::Clock::time_point::max());
   Stepper stepper(shared_, seats_);
   stepper.run(end, max_steps);
   last_ = std::max(last_, stepper.last());
@@ -94,28 +106,13 @@ std::uint64_t Grid::run_alone(std::uint64_t end, std::uint64_t max_steps) {
 
 std::uint64_t Grid::run_in_threads(std::uint64_t end, std::size_t threads,
                                    Progress::Clock::time_point patience) {
+  if (lookahead_) return run_ahead(end, threads, never, patience);
   Progress progress(threads, Stepper::moments_of_cycle(threads, seats_.size()), patience);
   std::vector<Stepper> steppers;
   steppers.reserve(threads);
   for (std::size_t i = 0; i < threads; ++i) steppers.emplace_back(shared_, seats_, progress, i);
-  // Nobody begins before all are there: without one of them the others would wait for ever.
-  std::promise<bool> all_there;
-  const std::shared_future<bool> begins = all_there.get_future().share();
-  std::vector<std::thread> others;
-  bool has_all = true;
-  try {
-    for (std::size_t i = 1; i < threads; ++i) {
-      others.emplace_back([begins, end, &stepper = steppers[i]] {
-        if (begins.get()) stepper.run_guarded(end);
-      });
-    }
-  } catch (const std::system_error&) {
-    has_all = false;  // there are no more threads to be had
-  }
-  all_there.set_value(has_all);
-  if (has_all) steppers.front().run_guarded(end);
-  for (std::thread& each : others) each.join();
-  if (!has_all) return run_alone(end, never);
+  const auto act = [&](std::size_t thread) { steppers[thread].run_guarded(end); };
+  if (!run_together(threads, act)) return run_alone(end, never);
 
   std::uint64_t steps = 0;
   const Stepper* failed = nullptr;

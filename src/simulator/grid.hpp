@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "clprobe/machine.hpp"
 #include "clprobe/simulator.hpp"
 #include "clprobe/trace.hpp"
+#include "simulator/lookahead.hpp"
 #include "simulator/stepper.hpp"
 
 namespace clprobe::simulator {
@@ -24,6 +26,8 @@ class Grid {
   void run_until(std::uint64_t end, std::size_t threads,
                  Progress::Clock::time_point patience = Progress::Clock::time_point::max());
   [[nodiscard]] std::size_t max_threads() const { return max_threads_; }
+  /// Where units run ahead of each other, which tests want to know.
+  [[nodiscard]] const std::optional<Lookahead>& lookahead() const { return lookahead_; }
   /// Goes on to the end, in as many threads as are worth it.
   std::vector<Result> run();
 
@@ -35,6 +39,8 @@ class Grid {
   std::uint64_t run_alone(std::uint64_t end, std::uint64_t max_steps);
   std::uint64_t run_in_threads(std::uint64_t end, std::size_t threads,
                                Progress::Clock::time_point patience);
+  std::uint64_t run_ahead(std::uint64_t end, std::size_t threads, std::uint64_t max_steps,
+                          Progress::Clock::time_point patience);
   void run_by_pace(std::uint64_t end);
   [[nodiscard]] bool has_ended() const;
   [[noreturn]] void report_deadlock(std::uint64_t now) const;
@@ -43,6 +49,7 @@ class Grid {
   Options options_;
   Shared shared_;
   std::vector<Seat> seats_;
+  std::optional<Lookahead> lookahead_{};  // where units can run ahead of each other
   std::size_t max_threads_;
   std::uint64_t last_{0};  // the last cycle in which any of them did anything
 };

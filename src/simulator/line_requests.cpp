@@ -63,6 +63,11 @@ bool MemorySystem::send_load(std::uint64_t now, Unit& unit, Access& access,
     table_.take();
     access.has_entry = true;
   }
+  if (is_ahead_) {
+    PendingLine& line = table_.add_empty_line(request.line, table_.bucket_of(request.line));
+    send_later(now, access, line, missing, 0, fills);
+    return true;
+  }
   const Service service = far_.read(now, request.line, missing, is_remote);
   table_.add(request.line, missing, service.ready, fills);
   note(access, service.ready, service.level);
@@ -75,7 +80,7 @@ bool MemorySystem::foresees_full_table(std::uint64_t now, const Access& access) 
   if (is_watched_ || !table_.is_full()) return false;
   if (machine_.load_store.interval_cycles != 1) return false;
   // Nor where an answer comes by then, with which it is tried anyway.
-  if (table_.next_answer() <= now + 1) return false;
+  if (table_.next_answer() <= now + 1 || !outbox_.is_empty()) return false;
   // Who else could ask for the same line until then.
   if (units_.size() > 1 || copies_.next_event() != never) return false;
   if (access.instruction->operation != Operation::load || access.has_entry) return false;
@@ -154,6 +159,10 @@ bool MemorySystem::merge(std::uint64_t now, Unit& unit, Access& access, PendingL
   std::uint64_t ready = std::max(pending.ready, now + machine_.l1.latency_cycles);
   Level level = Level::l1_coalescing;
   const std::uint32_t others = missing & ~pending.sectors;
+  if (is_ahead_ && (others != 0 || pending.sent != 0)) {
+    send_later(now, access, pending, others, now + machine_.l1.latency_cycles, fills);
+    return true;
+  }
   if (others != 0) {
     const Service service = far_.read(now, pending.line, others, is_remote);
     table_.extend(pending, others, service.ready, fills);

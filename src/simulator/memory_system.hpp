@@ -21,6 +21,7 @@
 #include "simulator/far_memory.hpp"
 #include "simulator/gate.hpp"
 #include "simulator/locks.hpp"
+#include "simulator/outbox.hpp"
 #include "simulator/pending_table.hpp"
 #include "simulator/ports.hpp"
 #include "simulator/stash.hpp"
@@ -67,7 +68,7 @@ class MemorySystem {
   /// nothing else can happen. To be called with every cycle that `next_event` names. Returns the
   /// last cycle in which anything was done.
   std::uint64_t process(std::uint64_t now, std::uint64_t end) {
-    if (has_streaks_ && begins_streak(now)) return send_streak(end);
+    if (may_begin_streaks_ && begins_streak(now)) return send_streak(end);
     process_all(now);
     return now;
   }
@@ -112,6 +113,28 @@ class MemorySystem {
   bool take_room_again() { return std::exchange(has_room_again_, false); }
   bool take_copies_changed() { return copies_.take_changed(); }
 
+  /// Whether what it reads from now on is put into the outbox, for whoever serves it later. Where
+  /// that ends, all that is in there has been served and taken.
+  void run_ahead(bool is_ahead);
+  /// When the first request was sent that is not served yet; `never` without any.
+  [[nodiscard]] std::uint64_t next_unserved() const { return outbox_.next_cycle(); }
+  /// Serves it; returns a cycle before which its answer changes nothing here.
+  std::uint64_t serve_next() {
+    Sent& sent = outbox_.serve_next();
+    sent.service = far_.serve(sent.arrival, sent.line, sent.sectors);
+    return sent.service.ready;
+  }
+  [[nodiscard]] bool has_served() const { return outbox_.has_served(); }
+  /// Takes the answers of what has been served. Returns up to when it may go on without others;
+  /// `never` where that is no sooner than the least latency of any.
+  std::uint64_t take_served();
+  /// Whether stores may leave the buffer when this cycle is processed and instructions are
+  /// accepted.
+  [[nodiscard]] bool may_flush(std::uint64_t now) const {
+    // What it has begun with, and one that is accepted when it has nothing else.
+    return stores_.may_flush(now, 2 * machine_.load_store.lines_per_interval);
+  }
+
   void report(Result& result) const;
 
  private:
@@ -128,6 +151,7 @@ class MemorySystem {
     bool is_done{false};
     bool is_late{false};   ///< for a bank, since the cycle in which it issued
     bool is_plain{false};  ///< may be sent as a streak
+    bool is_open{false};   ///< some of its requests are in the outbox
     Ways ways{};
   };
   /// A load/store unit: a ring of instructions of which the first is at work.
@@ -200,12 +224,21 @@ class MemorySystem {
   std::uint32_t missing_of(const LineRequest& request, const Instruction& instruction);
   void act_locally(std::uint64_t now, Unit& unit);
   bool forward(std::uint64_t now, Unit& unit, Access& access, const LineRequest& request);
+  /// `joined_ready`: of one that joins others, not before; else 0.
+  void send_later(std::uint64_t now, Access& access, PendingLine& line, std::uint32_t sectors,
+                  std::uint64_t joined_ready, Fills fills);
+  void take(Sent& sent, std::uint32_t number);
   void note(Access& access, std::uint64_t ready, Level level) {
     ++served_by_[static_cast<std::size_t>(level)];
-    if (ready < access.ready) return;
+    note_last(access, ready, level);
+  }
+  /// `all`: anything that has a time and a level.
+  template <typename All>
+  static void note_last(All& all, std::uint64_t ready, Level level) {
+    if (ready < all.ready) return;
     // Of values that come together the one from farther away is to blame.
-    if (ready > access.ready || level > access.level) access.level = level;
-    access.ready = ready;
+    if (ready > all.ready || level > all.level) all.level = level;
+    all.ready = ready;
   }
   [[nodiscard]] bool owns(const Lock& lock) const;
   void do_acquire(std::uint64_t now, const Access& access);
@@ -234,7 +267,13 @@ class MemorySystem {
   Copies copies_;
 
   std::vector<Unit> units_;
-  bool has_streaks_;  // by the members before it
+  bool has_streaks_;        // by the members before it
+  bool may_begin_streaks_;  // now: nobody else comes to what is shared, or not to wait for
+  bool is_ahead_{false};
+  Outbox outbox_{};
+  Service open_{0, Level::l1};       // the last answer of those that a load has taken from there
+  std::vector<Completion> ended_{};  // of loads whose last request is there
+  std::size_t taken_ends_{0};
   std::vector<std::uint64_t> addresses_{};
 
   std::uint64_t stores_held_until_{0};

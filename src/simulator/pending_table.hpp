@@ -25,6 +25,8 @@ struct PendingLine {
   std::uint32_t requests{0};
   std::uint32_t sectors{0};
   std::uint32_t next{none};  ///< the place that a search goes on at
+  /// The number of the last request in the outbox, whose time nobody knows: `ready` is of others.
+  std::uint32_t sent{0};
 };
 
 /// What an answer brings its line to: nothing of the unit's, the first level, also as
@@ -89,11 +91,16 @@ class LineTable {
   [[gnu::always_inline]] bool erase(std::uint64_t line, std::uint64_t cycle) {
     std::uint32_t* link = &first_[bucket_of(line)];
     while (*link != none && places_[*link].line != line) link = &places_[*link].next;
-    if (*link == none || places_[*link].ready > cycle) return false;
+    if (*link == none || places_[*link].ready > cycle || places_[*link].sent != 0) return false;
     const std::uint32_t i = *link;
     *link = std::exchange(places_[i].next, std::exchange(free_, i));
     return true;
   }
+
+  [[nodiscard]] std::uint32_t place_of(const PendingLine& entry) const {
+    return static_cast<std::uint32_t>(&entry - places_.data());
+  }
+  [[nodiscard]] PendingLine& at(std::uint32_t place) { return places_[place]; }
 
  private:
   static constexpr std::uint32_t none = PendingLine::none;
@@ -253,6 +260,19 @@ class PendingTable {
                    .fills = fills,
                    .ends = Ends::line});
   }
+
+  /// An entry for a line whose sectors and time `extend` brings.
+  PendingLine& add_empty_line(std::uint64_t line, std::size_t bucket) {
+    take();
+    PendingLine& entry = lines_.insert(line, bucket);
+    entry.ready = 0;
+    entry.sectors = 0;
+    return entry;
+  }
+  [[nodiscard]] std::uint32_t place_of(const PendingLine& entry) const {
+    return lines_.place_of(entry);
+  }
+  [[nodiscard]] PendingLine& at(std::uint32_t place) { return lines_.at(place); }
 
   /// Calls `fill(answer)`, which adds nothing here, for what has come until `cycle`, in order, and
   /// frees the entries.

@@ -34,6 +34,11 @@ class Stores {
                                     const Instruction& instruction);
   /// Writes out what is left. Returns when all of it, and of earlier writes, has arrived.
   std::uint64_t flush(std::uint64_t now);
+  /// Whether stores of so many lines may make it write out what is there.
+  [[nodiscard]] bool may_flush(std::uint64_t now, std::uint64_t lines) const {
+    const std::size_t on_their_way = last_write_ > now ? acknowledged_.size() : 0;
+    return entries_ != 0 && written_.size() + on_their_way + lines > entries_;
+  }
   /// What this unit owns is nowhere else, and must not get lost.
   void write_back(std::uint64_t now, const CacheLine& evicted) {
     if (evicted.is_owned) write_back_owned(now, evicted);

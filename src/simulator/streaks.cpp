@@ -73,9 +73,14 @@ std::uint64_t MemorySystem::send_streak(std::uint64_t end) {
         next = table_.next_answer();
         continue;
       }
-      const Service service = far_.read_alone(now, request->line, missing);
-      table_.add_line(request->line, bucket, missing, service.ready, fills_anew);
-      note(access, service.ready, service.level);
+      if (is_ahead_) {
+        PendingLine& line = table_.add_empty_line(request->line, bucket);
+        send_later(now, access, line, missing, 0, fills_anew);
+      } else {
+        const Service service = far_.read_alone(now, request->line, missing);
+        table_.add_line(request->line, bucket, missing, service.ready, fills_anew);
+        note(access, service.ready, service.level);
+      }
     }
     next = now + machine_.load_store.interval_cycles;
     unit.next_action = next;
