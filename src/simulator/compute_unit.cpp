@@ -29,7 +29,9 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       gate_(shared.gates[unit]),
       observer_(observer),
       memory_(machine, trace, shared, unit, options.seed,
-              observer != nullptr || !options.skips_idle),
+              !options.skips_idle   ? Watched::step_by_step
+              : observer != nullptr ? Watched::by_observer
+                                    : Watched::by_nobody),
       warps_(machine.core.warp_contexts),
       wake_(machine.core.warp_contexts, never),
       load_waiters_(machine.core.warp_contexts),
@@ -40,6 +42,8 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       special_free_(machine.special.count),
       states_(observer == nullptr ? 0 : machine.core.warp_contexts),
       told_(states_.size()),
+      holds_until_(states_.size()),
+      needing_{static_cast<std::uint32_t>(states_.size())},
       may_store_(has_stores(trace)) {}
 
 void ComputeUnit::run_ahead(bool is_ahead) {
@@ -73,17 +77,22 @@ bool ComputeUnit::needs_order(std::uint64_t now) const {
 
 std::uint64_t ComputeUnit::step(std::uint64_t& now, std::uint64_t alone_until) {
   if (phase_ == Phase::ended) return never;
-  tell_until(now);
   memory_.process(now);
   if (phase_ == Phase::drains) return drain(now);
-  take_news(now);
-  const bool may_sleep = observer_ == nullptr && options_.skips_idle;
+  const bool is_watched = observer_ != nullptr;
+  if (!is_watched) take_news(now);
   // Mostly all warps sleep, and requests come and go.
-  while (may_sleep && now < wake_at_) {
+  while (options_.skips_idle && now < wake_at_ && !memory_.has_news()) {
+    if (is_watched && !observe_between(now)) break;
     const std::uint64_t next = std::min(wake_at_, memory_.next_event());
     const std::uint64_t end = std::min(alone_until, memory_.next_lock_answer());
     if (next >= end) return next;
-    now = memory_.process(next, std::max(next + 1, std::min(end, wake_at_)));
+    now =
+        memory_.process(next, is_watched ? next + 1 : std::max(next + 1, std::min(end, wake_at_)));
+    if (!is_watched) take_news(now);
+  }
+  if (is_watched) {
+    tell_until(now);
     take_news(now);
   }
   settle(now);
@@ -97,11 +106,12 @@ std::uint64_t ComputeUnit::step(std::uint64_t& now, std::uint64_t alone_until) {
   gate_.leave();
   // Nobody has looked at those that come behind the last one that issued.
   if (issued_ == machine_.core.issue_width || !options_.skips_idle) wake_at_ = now + 1;
-  if (observer_ != nullptr) {
-    const std::uint64_t change = observe(now);
-    return wake_at_ == now + 1 || memory_.has_news() ? now + 1 : change;
+  if (is_watched) {
+    wake_at_ = std::min(wake_at_, observe(now));
+    if (memory_.has_news()) return now + 1;
+  } else {
+    take_news(now + 1);
   }
-  take_news(now + 1);
   return std::min(wake_at_, memory_.next_event());
 }
 

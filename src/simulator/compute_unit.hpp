@@ -98,6 +98,8 @@ class ComputeUnit {
     std::uint64_t least{0};
     std::uint64_t load{0};
     Waiting waiting{Waiting::nothing};
+    Facility needs{Facility::none};  ///< where it is not among the causes that it is busy
+    bool depends_on_copies{false};
 
     void add(Causes cause, std::uint64_t until) {
       causes |= cause;
@@ -134,8 +136,10 @@ class ComputeUnit {
   static void find_data_hazards(Warp& warp, std::uint64_t registers, std::uint64_t now,
                                 Blockage& found);
   void find_scoreboard_hazard(Warp& warp, std::uint64_t now, Blockage& found) const;
-  void find_memory_hazards(Warp& warp, const Instruction& instruction, std::uint64_t now,
-                           Blockage& found) const;
+  /// What keeps a facility from taking anything.
+  void find_busy(Facility facility, std::uint64_t now, Blockage& found) const;
+  void find_copy_hazards(const Warp& warp, const Instruction& instruction, std::uint64_t now,
+                         Blockage& found) const;
   [[nodiscard]] bool is_at_end(const Warp& warp) const {
     return warp.at == trace_.programs[warp.program].size();
   }
@@ -154,46 +158,36 @@ class ComputeUnit {
     return {.lanes = warp.lanes, .warp = warp.number, .turn = warp.turns[warp.at]};
   }
 
-  /// What several warps can be blocked by: who depends on none of what has changed is as it was.
-  struct Surroundings {
-    Causes for_loads{0};
-    Causes for_others{0};
-    std::uint64_t stores_held_until{0};
-    std::uint64_t copies{0};  ///< how often what is known of copies has changed
-    bool is_copying_blocked{false};
-    std::uint64_t alu_free{0};
-    std::uint64_t special_free{0};
-  };
-  /// A set of them.
-  using Dependences = std::uint8_t;
-  static constexpr Dependences on_loads{1U << 0U};
-  static constexpr Dependences on_others{1U << 1U};
-  static constexpr Dependences on_copies{1U << 2U};
-  static constexpr Dependences on_alu{1U << 3U};
-  static constexpr Dependences on_special{1U << 4U};
-  static constexpr Dependences on_releases{1U << 5U};
+  /// What is known of copies.
+  struct CopyState {
+    std::uint64_t changes{0};  ///< how often it has changed
+    bool is_blocked{false};
 
-  /// Until when what was told of a context holds, unless what it depends on changes.
+    friend bool operator==(const CopyState&, const CopyState&) = default;
+  };
+
   struct Told {
-    std::uint64_t holds_until{0};
     std::uint64_t issued_at{never};
-    Dependences on{0};
+    Facility needs{Facility::none};
+    bool depends_on_copies{false};
   };
 
   /// Something has happened to its warp.
   void forget_told(std::uint32_t context) {
-    if (!told_.empty()) told_[context].holds_until = 0;
+    if (!holds_until_.empty()) holds_until_[context] = 0;
   }
-  [[nodiscard]] Surroundings look_around(std::uint64_t now) const;
-  [[nodiscard]] static Dependences changes_of(const Surroundings& before,
-                                              const Surroundings& after);
-  [[nodiscard]] Dependences dependences_of(const Warp& warp, std::uint64_t now) const;
-  /// Returns the first cycle after `now` in which any of it may be different.
+  [[nodiscard]] CopyState find_copy_state() const;
+  void forget_changed();
+  void need(Told& told, Facility facility);
+  /// Looks at what has changed. Returns until when it holds, unless the memory has an event.
   std::uint64_t observe(std::uint64_t now);
-  [[nodiscard]] static bool is_other(Dependences on, Dependences changes);
-  void observe_units(std::uint32_t context, std::uint64_t now);
-  /// Its state now; returns until when that holds.
+  /// The warp's state now; returns until when that holds.
   std::uint64_t observe_warp(std::uint32_t context, std::uint64_t now);
+  /// What is busy of that which warps need; returns until when that does not end by itself.
+  std::uint64_t find_all_busy(std::uint64_t now, Busy& busy) const;
+  /// For cycles before `wake_at_`, in which no warp has changed by itself: tells of facilities that
+  /// are busy for another reason. False when warps have to be looked at.
+  bool observe_between(std::uint64_t now);
   void tell(std::uint64_t first, std::uint64_t cycles, std::uint32_t issued, bool is_last_flush);
   /// Tells of the cycles since it was stepped last, of which nobody knew how many they would be.
   void tell_until(std::uint64_t now);
@@ -224,15 +218,21 @@ class ComputeUnit {
   std::vector<std::uint64_t> alu_free_;
   std::vector<std::uint64_t> special_free_;
   std::vector<WarpState> states_;
-  std::vector<Told> told_;                // by context
+  std::vector<Told> told_;  // by context
+  // Of what was told of a context, unless copies change where it depends on them. Apart as above.
+  std::vector<std::uint64_t> holds_until_;
+  std::array<std::uint32_t, facility_count> needing_{};  // contexts
+  std::uint32_t needed_{0};                              // what any needs, a bit each
   std::vector<std::uint32_t> changed_{};  // contexts whose state is another than in the last cycle
-  Surroundings around_{};
+  CopyState copy_state_{};
+  Busy busy_{};
   bool may_store_;  // the trace does
   std::uint64_t ahead_until_{never};
   bool has_room_{false};             // for another group, since a warp has ended
   bool has_seen_last_group_{false};  // begun with, by whichever unit
   Phase phase_{Phase::runs};
-  std::uint64_t wake_at_{0};  // the first of `wake_`, or before: until then only the memory acts
+  // Before it no warp can issue, nor what is told of it change, unless the memory has news.
+  std::uint64_t wake_at_{0};
   std::uint64_t told_until_{0};
   std::uint32_t issued_{0};  // in the cycle `told_until_`
   std::uint64_t last_warp_end_{0};

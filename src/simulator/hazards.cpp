@@ -2,6 +2,7 @@
 // Why a warp cannot issue: data, function units, memory, copies.
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 
 #include "simulator/compute_unit.hpp"
 
@@ -10,18 +11,24 @@ namespace {
 
 constexpr std::uint64_t all_registers = ~std::uint64_t{0};
 
-bool is_for_memory(Operation operation) {
+Facility facility_for(Operation operation) {
   switch (operation) {
     case Operation::load:
+      return Facility::loads;
     case Operation::store:
+      return Facility::stores;
     case Operation::atomic:
     case Operation::local_load:
     case Operation::local_store:
     case Operation::acquire:
     case Operation::release:
-      return true;
+      return Facility::accesses;
+    case Operation::alu:
+      return Facility::arithmetic;
+    case Operation::special:
+      return Facility::special;
     default:
-      return false;
+      return Facility::none;
   }
 }
 
@@ -80,25 +87,58 @@ void ComputeUnit::find_scoreboard_hazard(Warp& warp, std::uint64_t now, Blockage
   found.add(cause::memory_data, first_ready);
 }
 
-void ComputeUnit::find_memory_hazards(Warp& warp, const Instruction& instruction, std::uint64_t now,
-                                      Blockage& found) const {
-  if (!memory_.accepts(instruction.operation)) {
-    found.add(memory_.busy_causes(instruction.operation), never);
+[[gnu::always_inline]] inline void ComputeUnit::find_busy(Facility facility, std::uint64_t now,
+                                                          Blockage& found) const {
+  const auto find_units = [&](Operation operation) {
+    if (memory_.accepts(operation)) return;
+    found.add(memory_.busy_causes(operation), never);
     found.waiting = Waiting::room;
-    warp.wanted = instruction.operation;
+  };
+  const auto find_pipelines = [&](const std::vector<std::uint64_t>& free, Causes cause) {
+    const std::uint64_t first = *std::min_element(free.begin(), free.end());
+    if (first > now) found.add(cause, first);
+  };
+  switch (facility) {
+    case Facility::loads:
+      find_units(Operation::load);
+      break;
+    case Facility::stores:
+      find_units(Operation::store);
+      if (memory_.stores_held_until() > now) {
+        found.add(cause::pending_release, memory_.stores_held_until());
+      }
+      break;
+    case Facility::accesses:
+      find_units(Operation::atomic);
+      break;
+    case Facility::arithmetic:
+      find_pipelines(alu_free_, cause::busy_arithmetic);
+      break;
+    case Facility::special:
+      find_pipelines(special_free_, cause::busy_special);
+      break;
+    case Facility::none:
+      break;
   }
-  if (instruction.operation == Operation::store && memory_.stores_held_until() > now) {
-    found.add(cause::pending_release, memory_.stores_held_until());
-  }
-  if (!is_local(instruction.operation) || instruction.id == 0) return;
-  const std::uint64_t until = memory_.copies().local_blocked_until(warp.serial, instruction.id);
+}
+
+/// Of what waits for copies, or accesses what they write.
+void ComputeUnit::find_copy_hazards(const Warp& warp, const Instruction& instruction,
+                                    std::uint64_t now, Blockage& found) const {
+  const bool waits = instruction.operation == Operation::copy_wait;
+  if (!waits && (!is_local(instruction.operation) || instruction.id == 0)) return;
+  found.depends_on_copies = true;
+  const Copies& copies = memory_.copies();
+  const std::uint64_t until = waits ? copies.copies_until(warp.group, instruction.id)
+                                    : copies.local_blocked_until(warp.serial, instruction.id);
   if (until <= now) return;
-  found.add(cause::pending_copy, until);
-  if (memory_.copies().is_blocked()) found.add(cause::full_mshr, until);
+  found.add(waits ? cause::copy_wait : cause::pending_copy, until);
+  if (!waits && copies.is_blocked()) found.add(cause::full_mshr, until);
   if (until == never && found.waiting == Waiting::nothing) found.waiting = Waiting::copies;
 }
 
-/// `all`: every cause; else the first one found will do.
+/// `all`: every cause but for what keeps busy what it needs, which is the same for all warps; else
+/// the first one found will do, whichever it is.
 template <bool all>
 ComputeUnit::Blockage ComputeUnit::find_blockage(Warp& warp, std::uint64_t now) {
   Blockage found;
@@ -117,19 +157,30 @@ ComputeUnit::Blockage ComputeUnit::find_blockage(Warp& warp, std::uint64_t now) 
     find_scoreboard_hazard(warp, now, found);
     if (!all && found.causes != 0) return found;
   }
-  if (is_for_memory(next.operation)) {
-    find_memory_hazards(warp, next, now, found);
-  } else if (next.operation == Operation::alu || next.operation == Operation::special) {
-    const bool is_special = next.operation == Operation::special;
-    const auto& free = is_special ? special_free_ : alu_free_;
-    const std::uint64_t first = *std::min_element(free.begin(), free.end());
-    if (first > now) found.add(is_special ? cause::busy_special : cause::busy_arithmetic, first);
-  } else if (next.operation == Operation::copy_wait) {
-    const std::uint64_t until = memory_.copies().copies_until(warp.group, next.id);
-    if (until > now) found.add(cause::copy_wait, until);
-    if (until == never) found.waiting = Waiting::copies;
+  const Facility needs = facility_for(next.operation);
+  if constexpr (all) {
+    found.needs = needs;
+  } else {
+    find_busy(needs, now, found);
+    if (found.waiting == Waiting::room) warp.wanted = next.operation;
+  }
+  if (needs == Facility::accesses || needs == Facility::none) {
+    find_copy_hazards(warp, next, now, found);
   }
   return found;
+}
+
+std::uint64_t ComputeUnit::find_all_busy(std::uint64_t now, Busy& busy) const {
+  std::uint64_t until = never;
+  busy = {};
+  for (std::uint32_t left = needed_; left != 0; left &= left - 1) {
+    const auto place = static_cast<std::size_t>(std::countr_zero(left));
+    Blockage found;
+    find_busy(static_cast<Facility>(place), now, found);
+    busy[place] = found.causes;
+    until = std::min(until, found.changes);
+  }
+  return until;
 }
 
 // For issuing, and for observers.

@@ -67,6 +67,7 @@ bool ComputeUnit::try_issue(std::uint32_t context, std::uint64_t now) {
     states_[context] = {
         .has_issued = true, .number = warp.number, .program = warp.program, .instruction = warp.at};
     told_[context].issued_at = now;
+    forget_told(context);
   }
   ++result_.warp_instructions;
   wake_[context] = now + 1;

@@ -77,7 +77,7 @@ bool MemorySystem::send_load(std::uint64_t now, Unit& unit, Access& access,
 /// Whether it is clear by now that the next request will find no entry in the next cycle, so that
 /// nobody has to try it. Not where that is told to somebody, who wants to know of each cycle.
 bool MemorySystem::foresees_full_table(std::uint64_t now, const Access& access) {
-  if (is_watched_ || !table_.is_full()) return false;
+  if (watched_ != Watched::by_nobody || !table_.is_full()) return false;
   if (machine_.load_store.interval_cycles != 1) return false;
   // Nor where an answer comes by then, with which it is tried anyway.
   if (table_.next_answer() <= now + 1 || !outbox_.is_empty()) return false;

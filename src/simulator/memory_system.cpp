@@ -6,9 +6,9 @@
 namespace clprobe::simulator {
 
 MemorySystem::MemorySystem(const Machine& machine, const Trace& trace, Shared& shared,
-                           std::size_t unit, std::uint64_t seed, bool is_watched)
+                           std::size_t unit, std::uint64_t seed, Watched watched)
     : machine_(machine),
-      is_watched_(is_watched),
+      watched_(watched),
       tables_(trace.tables),
       locks_(trace.locks),
       unit_(unit),

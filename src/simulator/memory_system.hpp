@@ -51,12 +51,14 @@ struct Shared {
       : far(machine, units), locks(trace.locks, far, units, seed), gates(units) {}
 };
 
+/// Who wants to know of each cycle: an observer, or a test that nothing is passed over for.
+enum class Watched : std::uint8_t { by_nobody, by_observer, step_by_step };
+
 class MemorySystem {
  public:
-  /// `unit`: its place among those that share. `is_watched`: somebody is told about each cycle.
-  /// Keeps references to all.
+  /// `unit`: its place among those that share. Keeps references to all.
   MemorySystem(const Machine& machine, const Trace& trace, Shared& shared, std::size_t unit,
-               std::uint64_t seed, bool is_watched);
+               std::uint64_t seed, Watched watched);
   // Its parts refer to each other.
   MemorySystem(const MemorySystem&) = delete;
   MemorySystem& operator=(const MemorySystem&) = delete;
@@ -248,7 +250,7 @@ class MemorySystem {
   void deliver(const LockRequest& request, std::uint64_t ready, bool has_lock);
 
   Machine machine_;
-  bool is_watched_;
+  Watched watched_;
   std::span<const std::vector<std::uint64_t>> tables_;
   std::span<const Lock> locks_;
   std::size_t unit_;

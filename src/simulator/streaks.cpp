@@ -5,10 +5,10 @@
 
 namespace clprobe::simulator {
 
-/// Nothing of the machine stands between a load and its entry, and nobody wants to know of each
-/// cycle.
+/// Nothing of the machine stands between a load and its entry. Where an observer wants to know of
+/// each cycle, a streak ends with it.
 bool MemorySystem::may_have_streaks() const {
-  return !is_watched_ && units_.size() == 1 && !ports_.exist() &&
+  return watched_ != Watched::step_by_step && units_.size() == 1 && !ports_.exist() &&
          table_.kind() == PendingKind::mshr && machine_.load_store.lines_per_interval == 1;
 }
 

@@ -77,15 +77,16 @@ Watched watch(const Machine& machine, const Trace& trace, bool skips_idle) {
     bool one_could = false;
     for (std::size_t i = 0; i < state.warps.size(); ++i) {
       const WarpState& warp = state.warps[i];
-      seen.add(i, {.causes = warp.causes,
+      const Causes causes = state.causes_of(warp);
+      seen.add(i, {.causes = causes,
                    .instruction = warp.instruction,
                    .load = warp.load,
                    .has_issued = warp.has_issued,
                    .cycles = state.cycles});
       if (warp.has_issued) ++have_issued;
-      if (warp.has_issued && warp.causes != 0) seen.fault = "issued although blocked";
+      if (warp.has_issued && causes != 0) seen.fault = "issued although blocked";
       const bool is_at_end = warp.instruction == trace.programs[warp.program].size();
-      one_could = one_could || (warp.causes == 0 && !warp.has_issued && !is_at_end);
+      one_could = one_could || (causes == 0 && !warp.has_issued && !is_at_end);
     }
     if (state.first != seen.end || state.cycles == 0) seen.fault = "cycles missing or told twice";
     if (have_issued != state.issued || state.issued > width) seen.fault = "issued too many";

@@ -33,6 +33,7 @@ struct Told {
   std::uint32_t issued{0};
   std::uint64_t load{0};
   Level level{Level::l1};
+  Busy busy{};
   std::vector<WarpState> warps{};
 
   friend bool operator==(const Told&, const Told&) = default;
@@ -66,6 +67,7 @@ Run run(const Machine& machine, const Trace& trace, std::size_t units, const Opt
       told.push_back({.first = state.first,
                       .cycles = state.cycles,
                       .issued = state.issued,
+                      .busy = state.busy,
                       .warps = {state.warps.begin(), state.warps.end()}});
     };
     observers[unit].served = [&told](std::uint64_t load, Level level) {
@@ -88,11 +90,7 @@ Run run(const Machine& machine, const Trace& trace, std::size_t units, const Opt
   return run;
 }
 
-Options limited() {
-  Options options;
-  options.max_cycles = enough_cycles;
-  return options;
-}
+Options limited() { return {.max_cycles = enough_cycles}; }
 
 /// What units share is contended: banks, a small second level, shared locks, groups to share out.
 void share_more(Random& random, Machine& machine, Trace& trace) {

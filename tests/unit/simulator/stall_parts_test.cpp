@@ -120,12 +120,13 @@ TEST_CASE("in every cycle of any trace a warp has one sub-class of control and c
     Observer observer;
     observer.cycles = [&](const CycleState& state) {
       for (const WarpState& warp : state.warps) {
-        seen |= warp.causes;
+        const Causes causes = state.causes_of(warp);
+        seen |= causes;
         for (const Causes type : {cause::control, cause::compute_data, cause::compute_structural}) {
-          is_right = is_right && std::popcount(warp.causes & type) <= 1;
+          is_right = is_right && std::popcount(causes & type) <= 1;
         }
-        const bool is_held = (warp.causes & cause::control) != 0;
-        is_right = is_right && (!is_held || std::popcount(warp.causes) == 1);
+        const bool is_held = (causes & cause::control) != 0;
+        is_right = is_right && (!is_held || std::popcount(causes) == 1);
       }
     };
     Options options;
