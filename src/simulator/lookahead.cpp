@@ -2,6 +2,7 @@
 #include "simulator/lookahead.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace clprobe::simulator {
 namespace {
@@ -158,6 +159,7 @@ void Lookahead::run_units(Share& share) {
       std::uint64_t now = seat.due;
       seat.due = seat.unit->step_ahead(now, end);
       share.last = std::max(share.last, now);
+      seat.done_until = now + 1;
       ++share.steps;
     }
   }
@@ -190,10 +192,14 @@ void Lookahead::serve() {
   }
 }
 
-void Lookahead::take_served(Seat& seat) { seat.due = seat.unit->take_served(seat.due); }
+void Lookahead::take_served(Seat& seat) {
+  seat.due = seat.unit->take_served(seat.due);
+  if (seat.due < seat.done_until) throw std::logic_error("an answer came to where a unit has been");
+}
 
 void Lookahead::step_in_order(Seat& seat) {
   std::uint64_t now = seat.due;
+  seat.done_until = now + 1;
   all_.last = std::max(all_.last, now);
   ++all_.steps;
   seat.unit->run_ahead(false);

@@ -18,6 +18,7 @@ namespace clprobe::simulator {
 struct alignas(64) Seat {
   std::unique_ptr<ComputeUnit> unit{};
   std::uint64_t due{0};
+  std::uint64_t done_until{0};  ///< of units that run ahead: before it nothing can come any more
 
   /// The first cycle in which anything is to be done for the unit.
   [[nodiscard]] std::uint64_t next() const {

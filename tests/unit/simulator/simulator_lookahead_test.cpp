@@ -150,6 +150,35 @@ TEST_CASE("units that run ahead may stop anywhere, and go on in other threads") 
   }
 }
 
+TEST_CASE("a load that joins an earlier one is through before what was sent between them") {
+  Random random(7);
+  for (int round = 0; round < rounds(60); ++round) {
+    CAPTURE(round);
+    UnitsAtWork made{.machine = preset("fermi-m2070")};
+    Machine& machine = made.machine;
+    machine.l2.latency_cycles = {100, 100};
+    machine.memory.latency_cycles = {100, 100};
+    machine.load_store.interval_cycles = 16;
+    machine.core.warp_contexts = 2;
+    machine.core.max_work_group_size = 64;
+    // One warp waits for a line that it asks for twice, with another one between; and one goes on.
+    const Lanes lanes{.warp_step = 128, .turn_step = 1024};
+    Lanes others = lanes;
+    others.base = 1U << 20U;
+    made.trace.programs = {{alu(5, {5}), repeat(0, 30)}};
+    for (std::uint32_t group = 0; group < 8; ++group) {
+      Program program{load(1, lanes), load(2, others), load(3, lanes), read_clock(1, {3})};
+      program.push_back(repeat(0, 3));
+      program.push_back(alu(5, {5}));  // so that units end at different times
+      program.push_back(repeat(5, random.from_to(1, 60)));
+      made.trace.programs.push_back(program);
+      made.trace.groups.push_back(make_group(machine, 64, 0, 10 * group));
+      made.trace.groups.back().warps[0].program = group + 1;
+    }
+    REQUIRE(simulate_units(machine, made.trace, made.units, limited()) == run_in_order(made));
+  }
+}
+
 TEST_CASE("a window is as long as the least latency, where units share nothing but lines") {
   const Machine gsi = preset("gsi");
   Trace trace;
