@@ -242,3 +242,19 @@ failed_points() {
   [ "$status" -eq 1 ]
   json_says '[.results[0].points[].failure] == ["wrong result: other words came than were sent; its time means nothing"]' a.json
 }
+
+# Registers are what a driver gives out by the group: what needs more of them than there are is refused.
+@test "of a kernel that has registers for few work-items, larger groups are left out, and a warning says so" {
+  with_fault fits=16@clGetKernelWorkGroupInfo banks --series load-latency,load-model --ways 1,2 \
+    --sub-groups 1,2,4 --instructions 1 --quick --time-budget 60s -o a.json
+  [ "$status" -eq 0 ]
+  local lanes
+  lanes=$(jq '.results[0].points[] | select(.series == "load-model") | .parameters.lanes' a.json | head -n 1)
+  [ "$lanes" -eq 8 ] || skip "sub-groups of $lanes here"
+  json_says '[.results[0].points[] | select(.series == "load-model") | .parameters.sub_groups] | sort == [1, 1, 2, 2]' \
+    a.json
+  json_says '.results[0].warnings | map(select(.code == "point_refused").facts) == [{"series": "load-model",
+    "reason": "the driver runs at most 16 work-items of this kernel and not 32", "points": 2}]' a.json
+  run --separate-stderr "$CLPROBE" report a.json
+  [[ $output == *'at most 16 work-items of this kernel and not 32'* ]]
+}

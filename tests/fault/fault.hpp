@@ -26,6 +26,7 @@
 //                                     end long loops do
 //   crowd@clCreateProgramWithSource   each load of a CPU's chase brings a second line without
 //                                     waiting for it, so that caches hold half as much of the ring
+//   fits=16@clGetKernelWorkGroupInfo  each kernel has registers for 16 work-items of a group
 //   vast@clCreateBuffer               no driver's error but more than it offers: buffers of any
 //                                     size over the host's own memory, for tests beyond 4 GiB
 //

@@ -6,6 +6,7 @@
 #include "fault.hpp"
 #include "stretch.hpp"
 
+using clprobe::fault::fault_of;
 using clprobe::fault::Interposer;
 
 // The signatures are OpenCL's.
@@ -191,6 +192,11 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
   error = interposer.next<decltype(&clGetKernelWorkGroupInfo)>()(kernel, device, name, size, value,
                                                                  needed);
   if (is_garbage && value != nullptr) std::memset(value, 0xff, size);
+  const bool is_largest_group = name == CL_KERNEL_WORK_GROUP_SIZE && size >= sizeof(size_t);
+  if (interposer.is("fits") && is_largest_group && value != nullptr) {
+    const auto largest = static_cast<size_t>(fault_of("clGetKernelWorkGroupInfo").code);
+    std::memcpy(value, &largest, sizeof(largest));
+  }
   return error;
 }
 
