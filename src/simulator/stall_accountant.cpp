@@ -207,7 +207,10 @@ std::uint32_t StallAccountant::Sums::search_kind(Causes causes) {
   const auto place = static_cast<std::uint32_t>(found - kinds.begin());
   if (found == kinds.end()) {
     const Stall stall = classify_instruction(conditions_of(causes), priorities);
-    kinds.push_back({.causes = causes, .stall = stall, .part = part_of(stall, causes)});
+    kinds.push_back({.causes = causes,
+                     .causes_count = static_cast<double>(std::popcount(causes)),
+                     .stall = stall,
+                     .part = part_of(stall, causes)});
   }
   return place;
 }
@@ -289,7 +292,7 @@ void StallAccountant::Sums::settle(StallSeat& seat) {
   kind.open_slots += open_slots;
   if ((stay.causes & cause::memory_data) == 0) return;
   LoadWaits& waited = waited_for(seat.load);
-  waited.all_causes += open_slots / static_cast<double>(std::popcount(stay.causes));
+  waited.all_causes += open_slots / kind.causes_count;
   if (stay.stall != Stall::memory_data) return;
   waited.gsi += blamed;
   waited.warp += static_cast<double>(there);
@@ -334,7 +337,7 @@ void StallAccountant::Sums::end_warp(StallSeat& seat) {
 
 /// Each of its causes, by itself, has an equal part.
 void StallAccountant::Sums::share_all_causes(const StallKind& kind) {
-  const double each = kind.open_slots / static_cast<double>(std::popcount(kind.causes));
+  const double each = kind.open_slots / kind.causes_count;
   for (Causes left = kind.causes; left != 0; left &= left - 1) {
     const Causes causes = left & (~left + 1);
     const Stall stall = classify_instruction(conditions_of(causes), priorities);

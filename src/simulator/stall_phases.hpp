@@ -18,6 +18,7 @@ namespace clprobe::simulator {
 /// What a set of causes is, its type by Algorithm 1 and the part of it, and what it has got.
 struct StallKind {
   Causes causes{0};
+  double causes_count{0.0};
   Stall stall{Stall::none};
   std::optional<std::size_t> part{};
   double blamed{0.0};

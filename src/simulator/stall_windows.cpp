@@ -6,14 +6,7 @@
 
 namespace clprobe::simulator {
 
-bool StallWindows::pass(std::uint64_t cycles) {
-  if (max_windows_ == 0) return false;
-  open_cycles_ += cycles;
-  return open_cycles_ == window_cycles_;
-}
-
-void StallWindows::wait(std::uint64_t load, double cycles) {
-  if (max_windows_ == 0 || cycles == 0.0) return;
+void StallWindows::add_wait(std::uint64_t load, double cycles) {
   if (!open_.waits.empty() && open_.waits.back().load == load) {
     open_.waits.back().cycles += cycles;
   } else {

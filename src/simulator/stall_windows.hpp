@@ -27,9 +27,15 @@ class StallWindows {
   }
   /// So many cycles of the open window are over, at most cycles_left(). Whether it is full, and
   /// close() is to be called.
-  bool pass(std::uint64_t cycles);
+  bool pass(std::uint64_t cycles) {
+    if (max_windows_ == 0) return false;
+    open_cycles_ += cycles;
+    return open_cycles_ == window_cycles_;
+  }
   /// Of a window's cycles so many waited for a load, whose level may be told later.
-  void wait(std::uint64_t load, double cycles);
+  void wait(std::uint64_t load, double cycles) {
+    if (max_windows_ != 0 && cycles != 0.0) add_wait(load, cycles);
+  }
   void flush(std::uint64_t cycles) { open_.flush_cycles += cycles; }
   /// What the open window has besides, of memory data all but the levels.
   void close(const Breakdown& gsi, const LevelOf& level_of);
@@ -46,6 +52,7 @@ class StallWindows {
     std::uint64_t flush_cycles{0};
     std::vector<Wait> waits{};
   };
+  void add_wait(std::uint64_t load, double cycles);
   /// Gives the levels what waited for loads that have been served.
   static void settle(Window& window, const LevelOf& level_of);
   void halve(const LevelOf& level_of);
