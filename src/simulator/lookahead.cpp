@@ -11,8 +11,8 @@ namespace {
 constexpr std::uint64_t min_window_cycles = 16;
 
 /// Steps and requests in a window, of all units, that are worth a meeting of threads before and
-/// behind it: some 10 us of one thread.
-constexpr std::uint64_t min_shared_work = 200;
+/// behind it: some 5 us of one thread.
+constexpr std::uint64_t min_shared_work = 50;
 
 /// Whether an instruction touches nothing that is shared but lines that it reads, and lines that
 /// it writes from the store buffer.
@@ -95,10 +95,14 @@ void Lookahead::share_out(std::size_t threads) {
 }
 
 void Lookahead::run_thread(Share& own, Meeting& meeting) {
+  const bool leads = &own == &shares_.front();
   for (;;) {
-    if (meeting.come()) {
+    if (leads) {
+      meeting.begin();
       lead();
-      meeting.open();
+      meeting.end();
+    } else {
+      meeting.attend();
     }
     if (!goes_on_) return;
     try {
@@ -142,12 +146,12 @@ bool Lookahead::begin_window() {
     if (now >= end_ || count_steps() - steps_before_ >= max_steps_) return false;
     take_served(seat);
     if (seat.due != now) continue;
-    if (!seat.unit->needs_order(now)) break;
+    if (!seat.unit->needs_order(now)) {
+      window_end_ = now + std::min(window_cycles_, end_ - now);
+      return true;
+    }
     step_in_order(seat);
   }
-  const std::uint64_t first = seats_[find_first()].due;
-  window_end_ = first + std::min(window_cycles_, end_ - first);
-  return true;
 }
 
 void Lookahead::run_units(Share& share) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that meet again and again: what only one may do is done by the last to come.
+// Threads that meet again and again: one does there what only one may do, while the others wait.
 #pragma once
 
 #include <atomic>
@@ -23,27 +23,30 @@ class Wait {
   int looks_{0};
 };
 
+/// One thread leads: what it works with stays in the cache of its core.
 class Meeting {
  public:
-  explicit Meeting(std::size_t threads) : threads_(threads) {}
+  explicit Meeting(std::size_t threads) : others_(threads - 1) {}
 
-  /// True for the last to come, who has to open it. The others return when that is done.
-  bool come() {
-    const std::uint64_t before = opened_.load(std::memory_order_relaxed);
-    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) return true;
-    Wait wait;
-    while (opened_.load(std::memory_order_acquire) == before) wait.pause();
-    return false;
+  /// Of the others: returns when all have come and the meeting is over.
+  void attend() {
+    const std::uint64_t before = ended_.load(std::memory_order_relaxed);
+    arrived_.fetch_add(1, std::memory_order_acq_rel);
+    for (Wait wait; ended_.load(std::memory_order_acquire) == before;) wait.pause();
   }
-  void open() {
+  /// Of the one that leads: returns when all others have come, who wait for the end.
+  void begin() {
+    for (Wait wait; arrived_.load(std::memory_order_acquire) != others_;) wait.pause();
+  }
+  void end() {
     arrived_.store(0, std::memory_order_relaxed);
-    opened_.fetch_add(1, std::memory_order_release);
+    ended_.fetch_add(1, std::memory_order_release);
   }
 
  private:
-  std::size_t threads_;
+  std::size_t others_;
   alignas(64) std::atomic<std::size_t> arrived_{0};
-  alignas(64) std::atomic<std::uint64_t> opened_{0};  // how often; on a line that others read only
+  alignas(64) std::atomic<std::uint64_t> ended_{0};  // how often; on a line that others only read
 };
 
 }  // namespace clprobe::simulator

@@ -223,7 +223,9 @@ void MemorySystem::run_ahead(bool is_ahead) {
 }
 
 std::uint64_t MemorySystem::take_served() {
-  outbox_.take_served([this](Sent& sent, std::uint32_t number) { take(sent, number); });
+  outbox_.take_served([this](Sent& sent, std::uint32_t number, const Service& answer) {
+    take(sent, number, answer);
+  });
   if (!outbox_.is_empty()) return outbox_.first_joined_ready();
   ended_.clear();
   taken_ends_ = 0;
@@ -239,31 +241,29 @@ std::uint64_t MemorySystem::take_served() {
 void MemorySystem::send_later(std::uint64_t now, Access& access, PendingLine& line,
                               std::uint32_t sectors, std::uint64_t joined_ready, Fills fills) {
   access.is_open = true;
-  Sent sent{.cycle = now,
-            .line = line.line,
-            .joined_ready = joined_ready,
-            .sectors = sectors,
-            .joined = line.sent,
-            .fills = fills};
-  if (sectors == 0) {
-    outbox_.add(sent);
-    return;
-  }
-  sent.arrival = far_.leave(now, line.line, sectors);
-  sent.place = table_.place_of(line);
+  const std::uint32_t number = outbox_.add({.joined_ready = joined_ready,
+                                            .sectors = sectors,
+                                            .place = table_.place_of(line),
+                                            .joined = line.sent,
+                                            .fills = fills});
+  if (sectors == 0) return;
   line.sectors |= sectors;
-  line.sent = outbox_.add(sent);
+  line.sent = number;
+  outbox_.ask({.cycle = now,
+               .arrival = far_.leave(now, line.line, sectors),
+               .line = line.line,
+               .sectors = sectors});
 }
 
-void MemorySystem::take(Sent& sent, std::uint32_t number) {
+void MemorySystem::take(Sent& sent, std::uint32_t number, const Service& answer) {
   Service service{sent.joined_ready, Level::l1_coalescing};
   if (sent.sectors == 0) {
     service.ready = std::max(service.ready, outbox_.at(sent.joined).line_ready);
   } else {
     PendingLine& line = table_.at(sent.place);
     if (sent.joined_ready != 0) service.ready = std::max(service.ready, line.ready);
-    if (sent.service.ready >= service.ready) service = sent.service;
-    table_.extend(line, sent.sectors, sent.service.ready, sent.fills);
+    if (answer.ready >= service.ready) service = answer;
+    table_.extend(line, sent.sectors, answer.ready, sent.fills);
     if (line.sent == number) line.sent = 0;
     sent.line_ready = line.ready;
   }

@@ -122,9 +122,10 @@ class MemorySystem {
   [[nodiscard]] std::uint64_t next_unserved() const { return outbox_.next_cycle(); }
   /// Serves it; returns a cycle before which its answer changes nothing here.
   std::uint64_t serve_next() {
-    Sent& sent = outbox_.serve_next();
-    sent.service = far_.serve(sent.arrival, sent.line, sent.sectors);
-    return sent.service.ready;
+    const FarRequest& request = outbox_.next();
+    const Service service = far_.serve(request.arrival, request.line, request.sectors);
+    outbox_.serve_next(service);
+    return service.ready;
   }
   [[nodiscard]] bool has_served() const { return outbox_.has_served(); }
   /// Takes the answers of what has been served. Returns up to when it may go on without others;
@@ -229,7 +230,7 @@ class MemorySystem {
   /// `joined_ready`: of one that joins others, not before; else 0.
   void send_later(std::uint64_t now, Access& access, PendingLine& line, std::uint32_t sectors,
                   std::uint64_t joined_ready, Fills fills);
-  void take(Sent& sent, std::uint32_t number);
+  void take(Sent& sent, std::uint32_t number, const Service& answer);
   void note(Access& access, std::uint64_t ready, Level level) {
     ++served_by_[static_cast<std::size_t>(level)];
     note_last(access, ready, level);

@@ -13,16 +13,22 @@
 
 namespace clprobe::simulator {
 
-struct Sent {
+/// What whoever serves it has to know: half a line of the host's caches, since it may be another
+/// core.
+struct FarRequest {
   std::uint64_t cycle{0};    ///< in which it was sent
   std::uint64_t arrival{0};  ///< at the bank of its line
   std::uint64_t line{0};
+  std::uint32_t sectors{0};
+};
+
+/// What the unit remembers of it, or of one for which all has been asked already.
+struct Sent {
   std::uint64_t joined_ready{0};  ///< of one that joins others for its line: not before; else 0
   std::uint64_t line_ready{0};    ///< once it is taken: when all that came so far of its line is
-  Service service{};
-  std::uint32_t sectors{0};  ///< 0: all that it needs has been asked for
-  std::uint32_t place{0};    ///< of its line in the pending table, if it has sectors
-  std::uint32_t joined{0};   ///< the number of the last one that it has joined, if it has none
+  std::uint32_t sectors{0};       ///< 0: it has only joined
+  std::uint32_t place{0};         ///< of its line in the pending table, if it has sectors
+  std::uint32_t joined{0};        ///< the number of the last one that it has joined
   Fills fills{Fills::nothing};
   bool is_last{false};  ///< of its load
 };
@@ -36,21 +42,36 @@ class Outbox {
     sent_.push_back(sent);
     return static_cast<std::uint32_t>(sent_.size());
   }
-  [[nodiscard]] const Sent& at(std::uint32_t number) const { return sent_[number - 1]; }
+  /// For one that was added with sectors.
+  void ask(const FarRequest& request) { requests_.push_back(request); }
   [[nodiscard]] Sent& last() { return sent_.back(); }
+  [[nodiscard]] const Sent& at(std::uint32_t number) const { return sent_[number - 1]; }
 
   /// When the first one was sent that is not served; `never` without any.
   [[nodiscard]] std::uint64_t next_cycle() const {
-    return served_ == sent_.size() ? never : sent_[served_].cycle;
+    return services_.size() == requests_.size() ? never : requests_[services_.size()].cycle;
   }
-  /// The one that is to be served next, which there is. With it go those that need no more than it.
-  Sent& serve_next() {
-    Sent& sent = sent_[served_++];
-    while (served_ != sent_.size() && sent_[served_].sectors == 0) ++served_;
-    return sent;
-  }
+  /// The one that is to be served next, which there is.
+  [[nodiscard]] const FarRequest& next() const { return requests_[services_.size()]; }
+  void serve_next(const Service& service) { services_.push_back(service); }
 
-  [[nodiscard]] bool has_served() const { return taken_ != served_; }
+  [[nodiscard]] bool has_served() const { return taken_services_ != services_.size(); }
+  /// Calls `take(sent, number, service)` for what was served and not yet taken, and for what has
+  /// joined that.
+  template <typename Take>
+  void take_served(Take take) {
+    for (; taken_ != sent_.size(); ++taken_) {
+      Sent& sent = sent_[taken_];
+      if (sent.sectors != 0 && !has_served()) return;
+      const Service service = sent.sectors == 0 ? Service{} : services_[taken_services_++];
+      take(sent, static_cast<std::uint32_t>(taken_ + 1), service);
+    }
+    sent_.clear();
+    requests_.clear();
+    services_.clear();
+    taken_ = 0;
+    taken_services_ = 0;
+  }
   /// When the first is ready of those that have joined one that was taken, and are behind others
   /// that are not served; `never` without any.
   [[nodiscard]] std::uint64_t first_joined_ready() const {
@@ -62,22 +83,13 @@ class Outbox {
     }
     return first;
   }
-  /// Calls `take(sent, number)` for what was served and not yet taken.
-  template <typename Take>
-  void take_served(Take take) {
-    for (; taken_ != served_; ++taken_) {
-      take(sent_[taken_], static_cast<std::uint32_t>(taken_ + 1));
-    }
-    if (!is_empty()) return;
-    sent_.clear();
-    served_ = 0;
-    taken_ = 0;
-  }
 
  private:
   std::vector<Sent> sent_{};
-  std::size_t served_{0};
+  std::vector<FarRequest> requests_{};  // of those with sectors
+  std::vector<Service> services_{};     // of the first of these; written by who serves
   std::size_t taken_{0};
+  std::size_t taken_services_{0};
 };
 
 }  // namespace clprobe::simulator

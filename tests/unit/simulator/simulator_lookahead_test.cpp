@@ -227,19 +227,25 @@ TEST_CASE("what runs ahead and comes to what is shared is told of") {
   gate.pass();
 }
 
-TEST_CASE("threads that meet wait for the last one, who goes first") {
+TEST_CASE("threads that meet wait for all, and for what the first one does") {
   constexpr std::size_t threads = 3;
   Meeting meeting(threads);
   int sum = 0;  // written by one at a time
   std::array<int, threads> seen{};
   REQUIRE(run_together(threads, [&](std::size_t thread) {
-    for (int round = 1; round <= 200; ++round) {
-      if (meeting.come()) {
-        ++sum;
-        meeting.open();
+    const auto meet = [&](int add) {
+      if (thread != 0) {
+        meeting.attend();
+        return;
       }
+      meeting.begin();
+      sum += add;
+      meeting.end();
+    };
+    for (int round = 1; round <= 200; ++round) {
+      meet(1);
       if (sum == round) ++seen.at(thread);
-      if (meeting.come()) meeting.open();
+      meet(0);
     }
   }));
   CHECK(seen == std::array<int, threads>{200, 200, 200});

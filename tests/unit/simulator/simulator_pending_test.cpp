@@ -209,4 +209,25 @@ TEST_CASE("a table of warp instructions counts instructions, not lines") {
   }
 }
 
+TEST_CASE("of lines that come together the one from farther away is to blame") {
+  Machine machine = preset("fermi-m2070");
+  machine.load_store.lines_per_interval = 2;
+  machine.l2.latency_cycles = {machine.l1.latency_cycles, machine.l1.latency_cycles};
+  machine.l2.bytes_per_cycle = 1e6;
+  for (const bool near_first : {true, false}) {
+    CAPTURE(near_first);
+    Trace trace;
+    const Lanes lanes{.base = near_first ? 0U : 128U, .lane_step = near_first ? 128 : -128};
+    trace.programs = {{load(1, lanes), alu(2, {1})}};
+    trace.groups = {make_group(machine, 2)};
+    trace.resident = {{.home = Resident::Home::l1, .base = 0, .bytes = 128},
+                      {.home = Resident::Home::l2, .base = 128, .bytes = 128}};
+    std::vector<Level> levels;
+    const Observer observer{.served = [&](std::uint64_t, Level level) { levels.push_back(level); }};
+    const Result result = simulate(machine, trace, {}, &observer);
+    CHECK(result.served_by[static_cast<std::size_t>(Level::l1)] == 1);
+    CHECK(levels == std::vector<Level>{Level::l2});
+  }
+}
+
 }  // namespace clprobe::simulator
