@@ -81,9 +81,8 @@ class Lookahead {
   std::vector<std::uint64_t> unserved_;  // by unit, when what is to be served next was sent
   std::uint64_t window_end_{0};
   bool goes_on_{false};
-  std::uint64_t served_{0};
-  std::uint64_t work_before_{0};  // in steps and requests, up to this window
-  std::uint64_t work_{0};         // in the last one
+  std::uint64_t counted_steps_{0};  // up to this window
+  std::uint64_t window_steps_{0};   // in the last one, of units that ran ahead
   std::uint64_t shared_windows_{0};
 };
 

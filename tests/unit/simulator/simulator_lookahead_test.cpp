@@ -212,8 +212,8 @@ TEST_CASE("a window is as long as the least latency, where units share nothing b
 }
 
 TEST_CASE("threads meet where there is work for them, and leave the rest to one") {
-  const Program lines{load(1, {.lane_step = 128, .warp_step = 4096}), repeat(0, 20)};
-  CHECK(shared_windows(four_units(preset("fermi-m2070"), lines, 1024)) > 20);
+  const Program sums{alu(1, {1}), alu(2, {2}), repeat(0, 1000)};
+  CHECK(shared_windows(four_units(preset("hopper-like"), sums, 1024)) > 20);
   const Program chase{load(1, {.turn_step = 128}, {1}), repeat(0, 200)};
   CHECK(shared_windows(four_units(preset("hopper-like"), chase, 1)) == 0);
 }
