@@ -10,10 +10,11 @@ namespace {
 /// Shorter windows are over before a warp has gone on.
 constexpr std::uint64_t min_window_cycles = 16;
 
-/// Steps in a window, of all units, that are worth a meeting of threads before and behind it. Of
-/// four units a chase has 8, loads of 32 lines 33, whose requests one thread serves anyway, a
-/// stream 196 and arithmetic 1,052.
-constexpr std::uint64_t min_shared_steps = 150;
+/// Steps in a window, of all units, that are worth a meeting of threads before and behind it, and
+/// that units move to other cores. Of four units a chase has 8, loads of 32 lines 33, whose
+/// requests one thread serves anyway, a stream 196 and arithmetic 1,052: of these in two threads
+/// only the last is faster than in one.
+constexpr std::uint64_t min_shared_steps = 400;
 
 /// Whether an instruction touches nothing that is shared but lines that it reads, and lines that
 /// it writes from the store buffer.
