@@ -166,13 +166,14 @@ class ComputeUnit {
     friend bool operator==(const CopyState&, const CopyState&) = default;
   };
 
+  /// What was told of a context depends on, besides its warp.
   struct Told {
     std::uint64_t issued_at{never};
     Facility needs{Facility::none};
     bool depends_on_copies{false};
   };
 
-  /// Something has happened to its warp.
+  /// Its warp has to be looked at: something has happened to it.
   void forget_told(std::uint32_t context) {
     if (!holds_until_.empty()) holds_until_[context] = 0;
   }
