@@ -69,8 +69,8 @@ bool ComputeUnit::needs_order(std::uint64_t now) const {
   if (unsettled_ == 0) return false;
   // Who ends makes room for a group, or is the last one.
   for (std::uint32_t context = 0; context < used_contexts_; ++context) {
-    if (wake_[context] <= now && warps_[context].is_active && is_at_end(warps_[context]))
-      return true;
+    const Warp& warp = warps_[context];
+    if (wake_[context] <= now && warp.is_active && is_at_end(warp)) return true;
   }
   return false;
 }

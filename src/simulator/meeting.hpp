@@ -44,8 +44,8 @@ class Meeting {
   }
 
  private:
-  std::size_t others_;
   alignas(64) std::atomic<std::size_t> arrived_{0};
+  std::size_t others_;
   alignas(64) std::atomic<std::uint64_t> ended_{0};  // how often; on a line that others only read
 };
 

@@ -199,6 +199,8 @@ class MemorySystem {
   }
   [[nodiscard]] bool is_sure_to_miss_later(const Instruction& instruction) const;
   void receive_in_streak(std::uint64_t now);
+  void ask_for(const LineRequest& missing, std::size_t bucket, std::uint64_t now, Access& access,
+               Fills fills);
   std::uint64_t send_streak(std::uint64_t end);
   void stop_waiting(std::uint64_t now, Unit& unit) {
     if (unit.blocked == cause::full_mshr) full_table_cycles_ += now - unit.blocked_since;

@@ -28,6 +28,20 @@ bool MemorySystem::is_plain(const Access& access) {
   table_.receive(now, fill);
 }
 
+/// A line that is not on its way; `bucket`: its own in the pending table.
+[[gnu::always_inline]] inline void MemorySystem::ask_for(const LineRequest& missing,
+                                                         std::size_t bucket, std::uint64_t now,
+                                                         Access& access, Fills fills) {
+  if (is_ahead_) {
+    PendingLine& line = table_.add_empty_line(missing.line, bucket);
+    send_later(now, access, line, missing.sectors, 0, fills);
+    return;
+  }
+  const Service service = far_.read_alone(now, missing.line, missing.sectors);
+  table_.add_line(missing.line, bucket, missing.sectors, service.ready, fills);
+  note(access, service.ready, service.level);
+}
+
 /// Begins with the cycle in which it is the load's turn, which is before `end`.
 std::uint64_t MemorySystem::send_streak(std::uint64_t end) {
   Unit& unit = units_.front();
@@ -73,14 +87,7 @@ std::uint64_t MemorySystem::send_streak(std::uint64_t end) {
         next = table_.next_answer();
         continue;
       }
-      if (is_ahead_) {
-        PendingLine& line = table_.add_empty_line(request->line, bucket);
-        send_later(now, access, line, missing, 0, fills_anew);
-      } else {
-        const Service service = far_.read_alone(now, request->line, missing);
-        table_.add_line(request->line, bucket, missing, service.ready, fills_anew);
-        note(access, service.ready, service.level);
-      }
+      ask_for({request->line, missing}, bucket, now, access, fills_anew);
     }
     next = now + machine_.load_store.interval_cycles;
     unit.next_action = next;
