@@ -206,7 +206,6 @@ class ComputeUnit {
   std::vector<std::uint64_t> wake_;  // by context; apart, since every cycle looks at all of them
   ContextSet load_waiters_;          // for room
   ContextSet other_waiters_;
-  bool are_waiters_awake_{false};
   std::vector<GroupState> groups_;
   std::vector<std::uint32_t> by_age_{};
   std::uint32_t active_{0};
@@ -227,8 +226,9 @@ class ComputeUnit {
   std::vector<std::uint32_t> changed_{};  // contexts whose state is another than in the last cycle
   CopyState copy_state_{};
   Busy busy_{};
-  bool may_store_;  // the trace does
   std::uint64_t ahead_until_{never};
+  bool may_store_;                   // the trace does
+  bool are_waiters_awake_{false};    // those for room
   bool has_room_{false};             // for another group, since a warp has ended
   bool has_seen_last_group_{false};  // begun with, by whichever unit
   Phase phase_{Phase::runs};
