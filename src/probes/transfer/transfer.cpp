@@ -80,9 +80,9 @@ std::vector<SeriesSpec> wanted_series(const Request& request) {
 }
 
 /// Where only a link can be what takes so long, which fills up to the end.
-constexpr Bytes most_of_link = mebibytes(256);
+constexpr Bytes max_of_link = mebibytes(256);
 /// Larger ones are no faster where the host copies, and take it long.
-constexpr Bytes most_of_all = mebibytes(64);
+constexpr Bytes max_of_all = mebibytes(64);
 
 bool has_large_link(const DeviceInfo& device) {
   return !shares_memory_with_host(device) && device.global_memory >= gibibytes(16);
@@ -104,7 +104,7 @@ Bytes cut_to_memory(Bytes max, const DeviceInfo& device, const Request& request,
 Bytes largest_transfer(const DeviceInfo& device, const Request& request, std::uint64_t buffers) {
   const bool is_asked = !request.own.sizes("sizes").empty();
   const bool is_thorough = request.effort == Effort::thorough;
-  Bytes max = has_large_link(device) && is_thorough ? most_of_link : most_of_all;
+  Bytes max = has_large_link(device) && is_thorough ? max_of_link : max_of_all;
   // Sizes that were asked for are measured if the buffers can hold them.
   if (is_asked) max = gibibytes(64);
   return cut_to_memory(max, device, request, buffers);
@@ -205,21 +205,21 @@ void add_largest_of_link(const std::vector<SeriesSpec>& series, const DeviceInfo
                          const Request& request, std::uint64_t buffers, Plan& result) {
   // On the device, and pinned for each way.
   constexpr std::uint64_t own_buffers = 3;
-  constexpr std::uint64_t as_large = most_of_link.count / most_of_all.count;
+  constexpr std::uint64_t as_large = max_of_link.count / max_of_all.count;
   const std::uint64_t all_buffers = own_buffers + buffers / as_large + 1;
   if (!has_large_link(device) || request.effort != Effort::normal ||
       !request.own.sizes("sizes").empty() ||
-      cut_to_memory(most_of_link, device, request, all_buffers) < most_of_link) {
+      cut_to_memory(max_of_link, device, request, all_buffers) < max_of_link) {
     return;
   }
   const auto add = [&](const SeriesSpec& each) {
     if (each.way != Way::pinned || each.direction == Direction::both) return false;
     result.points.push_back(
-        point_of(each, {.transfer_bytes = most_of_link.count, .buffer_bytes = most_of_link.count}));
+        point_of(each, {.transfer_bytes = max_of_link.count, .buffer_bytes = max_of_link.count}));
     return true;
   };
   if (std::count_if(series.begin(), series.end(), add) > 0) {
-    result.memory = result.memory + most_of_link * own_buffers;
+    result.memory = result.memory + max_of_link * own_buffers;
   }
 }
 
