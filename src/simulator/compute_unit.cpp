@@ -11,12 +11,7 @@ namespace clprobe::simulator {
 
 namespace {
 
-bool has_stores(const Trace& trace) {
-  const auto is_store = [](const Instruction& each) { return each.operation == Operation::store; };
-  return std::any_of(trace.programs.begin(), trace.programs.end(), [&](const Program& program) {
-    return std::any_of(program.begin(), program.end(), is_store);
-  });
-}
+bool is_store(const Instruction& each) { return each.operation == Operation::store; }
 
 }  // namespace
 
@@ -44,7 +39,7 @@ ComputeUnit::ComputeUnit(const Machine& machine, const Trace& trace, const Optio
       told_(states_.size()),
       holds_until_(states_.size()),
       needing_{static_cast<std::uint32_t>(states_.size())},
-      may_store_(has_stores(trace)) {}
+      may_store_(has_any(trace, is_store)) {}
 
 void ComputeUnit::run_ahead(bool is_ahead) {
   memory_.run_ahead(is_ahead);

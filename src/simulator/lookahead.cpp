@@ -16,9 +16,9 @@ constexpr std::uint64_t min_window_cycles = 16;
 /// only the last is faster than in one.
 constexpr std::uint64_t min_shared_steps = 400;
 
-/// Whether an instruction touches nothing that is shared but lines that it reads, and lines that
+/// Whether an instruction touches more of what is shared than lines that it reads, and lines that
 /// it writes from the store buffer.
-bool may_run_ahead(const Instruction& instruction) {
+bool needs_others(const Instruction& instruction) {
   switch (instruction.operation) {
     case Operation::atomic:
     case Operation::acquire:
@@ -26,18 +26,14 @@ bool may_run_ahead(const Instruction& instruction) {
     case Operation::copy_in:
     case Operation::copy_out:
     case Operation::copy_wait:
-      return false;
+      return true;
     default:
-      return !instruction.is_mapped && !instruction.is_written_elsewhere;
+      return instruction.is_mapped || instruction.is_written_elsewhere;
   }
 }
 
 bool may_run_ahead(const Trace& trace) {
-  return !trace.next_program &&
-         std::all_of(trace.programs.begin(), trace.programs.end(), [](const Program& program) {
-           return std::all_of(program.begin(), program.end(),
-                              [](const Instruction& each) { return may_run_ahead(each); });
-         });
+  return !trace.next_program && !has_any(trace, needs_others);
 }
 
 /// A value is there some time after its request at the earliest, wherever it is found; and loads go

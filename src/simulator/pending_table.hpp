@@ -152,8 +152,7 @@ class Answers {
   [[gnu::always_inline]] const Answer& take() {
     if (!heap_.empty() && is_heap_first()) return take_early();
     const Answer& first = queue_[first_++ & mask()];
-    next_ = first_ == end_ ? never : queue_[first_ & mask()].ready;
-    if (!heap_.empty()) next_ = std::min(next_, heap_.front().ready);
+    find_next();
     return first;
   }
 
@@ -164,6 +163,10 @@ class Answers {
     heap_.push_back({ready, order, line, sectors, fills, ends});
     std::push_heap(heap_.begin(), heap_.end());
   }
+  [[gnu::always_inline]] void find_next() {
+    next_ = first_ == end_ ? never : queue_[first_ & mask()].ready;
+    if (!heap_.empty()) next_ = std::min(next_, heap_.front().ready);
+  }
   [[nodiscard]] bool is_heap_first() const {
     const bool has_queued = first_ != end_;
     return !has_queued || queue_[first_ & mask()] < heap_.front();
@@ -172,8 +175,7 @@ class Answers {
     std::pop_heap(heap_.begin(), heap_.end());
     taken_ = heap_.back();
     heap_.pop_back();
-    next_ = first_ == end_ ? never : queue_[first_ & mask()].ready;
-    if (!heap_.empty()) next_ = std::min(next_, heap_.front().ready);
+    find_next();
     return taken_;
   }
   [[nodiscard]] std::size_t mask() const { return mask_; }
@@ -242,8 +244,7 @@ class PendingTable {
   /// The same where lines have MSHRs.
   [[gnu::always_inline]] void add_line(std::uint64_t line, std::size_t bucket,
                                        std::uint32_t sectors, std::uint64_t ready, Fills fills) {
-    take();
-    PendingLine& entry = lines_.insert(line, bucket);
+    PendingLine& entry = add_empty_line(line, bucket);
     entry.ready = ready;
     entry.sectors = sectors;
     answers_.push(
@@ -262,7 +263,7 @@ class PendingTable {
   }
 
   /// An entry for a line whose sectors and time `extend` brings.
-  PendingLine& add_empty_line(std::uint64_t line, std::size_t bucket) {
+  [[gnu::always_inline]] PendingLine& add_empty_line(std::uint64_t line, std::size_t bucket) {
     take();
     PendingLine& entry = lines_.insert(line, bucket);
     entry.ready = 0;
