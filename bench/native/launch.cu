@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The native twin of `clprobe launch` on an NVIDIA GPU: kernels of one thread that add to a
-// counter.
+// counter, atomically as clprobe's do.
 //
 //   launch_cuda stream|graph LAUNCHES REPEATS [IDLE_STREAMS]
 //
@@ -20,7 +20,7 @@ void check(cudaError_t error, const char* call) {
   std::exit(1);
 }
 
-__global__ void count_up(unsigned* counter, unsigned more) { counter[0] += more; }
+__global__ void count_up(unsigned* counter, unsigned more) { atomicAdd(counter, more); }
 
 cudaStream_t new_stream() {
   cudaStream_t stream{};

@@ -7,9 +7,6 @@
 // PLATFORM is OpenCL's number. Both take the first device that CUDA_VISIBLE_DEVICES leaves them.
 // BUFFERS on the host are used in turn: of one, the host's last cache holds more from copy to copy.
 // One JSON object on stdout: the bytes per second of each turn, by way and by who copied.
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -17,27 +14,16 @@
 #include <functional>
 #include <vector>
 
+#include "opencl.hpp"
+
 namespace {
+
+using native::check;
 
 void check(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "pageable_cuda: %s: %s\n", call, cudaGetErrorString(error));
   std::exit(1);
-}
-
-void check(cl_int code, const char* call) {
-  if (code == CL_SUCCESS) return;
-  std::fprintf(stderr, "pageable_cuda: %s: %d\n", call, code);
-  std::exit(1);
-}
-
-cl_device_id first_device_of(cl_uint platform) {
-  std::vector<cl_platform_id> platforms(platform + 1);
-  check(clGetPlatformIDs(platform + 1, platforms.data(), nullptr), "clGetPlatformIDs");
-  cl_device_id device{};
-  check(clGetDeviceIDs(platforms[platform], CL_DEVICE_TYPE_ALL, 1, &device, nullptr),
-        "clGetDeviceIDs");
-  return device;
 }
 
 void* host_memory(std::size_t bytes) {
@@ -88,12 +74,11 @@ int main(int count, char** words) {
   for (std::size_t n = 0; n < number(3); ++n) hosts.push_back(host_memory(bytes));
   void* of_cuda = nullptr;
   check(cudaMalloc(&of_cuda, bytes), "cudaMalloc");
-  cl_device_id device = first_device_of(static_cast<cl_uint>(number(1)));
+  cl_device_id device = native::devices_of(static_cast<cl_uint>(number(1))).at(0);
   cl_int code = CL_SUCCESS;
   cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
   check(code, "clCreateContext");
-  cl_command_queue queue = clCreateCommandQueue(context, device, 0, &code);
-  check(code, "clCreateCommandQueue");
+  cl_command_queue queue = native::new_queue(context, device);
   cl_mem of_opencl = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &code);
   check(code, "clCreateBuffer");
   const auto copy_by_cuda = [=](void* to, const void* from, cudaMemcpyKind kind) {

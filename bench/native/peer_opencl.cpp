@@ -9,10 +9,6 @@
 // one that gets the bytes makes the copy. Between copies the source is filled anew, so that the
 // driver has something to do. One JSON object on stdout: the bytes per second of each repeat by the
 // host's clock; or "skipped" and why there are none.
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -20,31 +16,15 @@
 #include <string>
 #include <vector>
 
+#include "opencl.hpp"
+
 namespace {
 
-void check(cl_int code, const char* call) {
-  if (code == CL_SUCCESS) return;
-  std::fprintf(stderr, "peer_opencl: %s: %d\n", call, code);
-  std::exit(1);
-}
+using native::check;
 
 [[noreturn]] void skip(const char* why) {
   std::printf("{\"skipped\": \"%s\"}\n", why);
   std::exit(0);
-}
-
-std::vector<cl_device_id> devices_of(cl_uint platform) {
-  cl_uint count = 0;
-  check(clGetPlatformIDs(0, nullptr, &count), "clGetPlatformIDs");
-  if (platform >= count) skip("OpenCL has no such platform");
-  std::vector<cl_platform_id> platforms(count);
-  check(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
-  cl_platform_id chosen = platforms[platform];
-  check(clGetDeviceIDs(chosen, CL_DEVICE_TYPE_ALL, 0, nullptr, &count), "clGetDeviceIDs");
-  std::vector<cl_device_id> devices(count);
-  check(clGetDeviceIDs(chosen, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr),
-        "clGetDeviceIDs");
-  return devices;
 }
 
 struct Side {
@@ -55,8 +35,7 @@ struct Side {
 Side side_of(cl_context context, cl_device_id device, std::size_t bytes) {
   cl_int code = CL_SUCCESS;
   Side side;
-  side.queue = clCreateCommandQueue(context, device, 0, &code);
-  check(code, "clCreateCommandQueue");
+  side.queue = native::new_queue(context, device);
   side.buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &code);
   check(code, "clCreateBuffer");
   return side;
@@ -67,13 +46,6 @@ constexpr const char* source_text =
     "kernel void look(global uint* words, uint last, uint word) {"
     "  if (words[0] != word || words[last] != word) words[1] = ~word;"
     "}";
-
-cl_kernel kernel_of(cl_program program, const char* name) {
-  cl_int code = CL_SUCCESS;
-  cl_kernel kernel = clCreateKernel(program, name, &code);
-  check(code, "clCreateKernel");
-  return kernel;
-}
 
 /// One work-item of a kernel of those above.
 void run(cl_kernel kernel, const Side& side, cl_uint word, std::size_t bytes) {
@@ -103,24 +75,21 @@ int main(int count, char** words) {
     return 2;
   }
   const auto number = [&](int word) { return std::strtoull(words[word], nullptr, 10); };
-  const std::vector<cl_device_id> devices = devices_of(static_cast<cl_uint>(number(1)));
+  const std::vector<cl_device_id> devices = native::devices_of(static_cast<cl_uint>(number(1)));
   const std::size_t from = number(2);
   const std::size_t to = number(3);
   if (from == to || from >= devices.size() || to >= devices.size()) skip("no two such devices");
   const std::size_t bytes = number(5);
   const auto repeats = static_cast<cl_uint>(number(6));
-  const std::array<cl_device_id, 2> both{devices[from], devices[to]};
+  const std::vector<cl_device_id> both{devices[from], devices[to]};
   cl_int code = CL_SUCCESS;
   cl_context context = clCreateContext(nullptr, 2, both.data(), nullptr, nullptr, &code);
   if (code != CL_SUCCESS) skip("the driver has no context for both");
   const Side source = side_of(context, both[0], bytes);
   const Side target = side_of(context, both[1], bytes);
-  const char* text = source_text;
-  cl_program program = clCreateProgramWithSource(context, 1, &text, nullptr, &code);
-  check(code, "clCreateProgramWithSource");
-  check(clBuildProgram(program, 2, both.data(), "", nullptr, nullptr), "clBuildProgram");
-  cl_kernel mark = kernel_of(program, "mark");
-  cl_kernel look = kernel_of(program, "look");
+  cl_program program = native::build(context, both, source_text);
+  cl_kernel mark = native::kernel_of(program, "mark");
+  cl_kernel look = native::kernel_of(program, "look");
   fill(source, 0, bytes);
   fill(target, 0, bytes);
   std::printf("{\"bytes_per_second\": [");

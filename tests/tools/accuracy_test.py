@@ -21,7 +21,7 @@ from unittest import mock
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ACCURACY = ROOT / "tools" / "accuracy"
 sys.path.insert(0, str(ROOT / "tools"))
-from twins import latency, sets, table, transfers  # noqa: E402
+from twins import latency, launches, sets, table, transfers  # noqa: E402
 from twins.common import CannotRun, pages_of  # noqa: E402
 from twins.rates import Rate, print_rates  # noqa: E402
 
@@ -120,6 +120,38 @@ class Targets(unittest.TestCase):
     def test_of_copies_by_the_host_the_later_ones_count(self) -> None:
         self.assertEqual(transfers.settled([1.0, 2.0, 8.0, 10.0, 9.0]), 9.0)
         self.assertEqual(transfers.settled([1.0, 2.0, 9.0, 8.0]), 8.5)
+
+    def test_clpeak_is_beside_the_best_call_and_beside_the_same(self) -> None:
+        ours = {"to-device": 7.0, "to-device-pinned": 55.0, "from-device": 14.0, "from-device-pinned": 54.0}
+        with mock.patch("shutil.which", return_value="clpeak"):
+            best = transfers.clpeak_rows()
+        ordinary = transfers.clpeak_rows_of_ordinary(best)
+        with mock.patch.object(transfers, "rates_of_clpeak",
+                               return_value={"to-device": 8.0, "from-device": 12.0}):
+            transfers.add_clpeak(best, ordinary, GPU, ours, ["taskset", "-c", "0"])
+        self.assertEqual([(row.name, row.ours, row.other, row.least) for row in best.values()],
+                         [("to-device, the best call", [55.0], [8.0], 1.0),
+                          ("from-device, the best call", [54.0], [12.0], 1.0)])
+        self.assertEqual([(row.name, row.ours, row.other, row.least) for row in ordinary.values()],
+                         [("to-device", [7.0], [8.0], 0.8), ("from-device", [14.0], [12.0], 0.8)])
+
+    def test_launches_are_held_to_the_plainest_program_on_the_same_device(self) -> None:
+        options = types.SimpleNamespace(repeats=7)
+        device = GPU | {"platform_index": "1:2"}
+        ran: list[list[Any]] = []
+
+        def seconds_of(words: list[Any]) -> dict[str, list[float]]:
+            ran.append(words[1:])
+            return {"seconds": [4e-6, 5e-6, 9e-6]}
+
+        with mock.patch.object(launches, "build_twin", return_value="twin"), \
+                mock.patch.object(launches, "run_json", side_effect=seconds_of):
+            plain = launches.PlainTwin(device, options, launches.PLAIN_MOST)
+            plain.add_round({"1 queued": 5e-6, "idle-queues-64": 6e-6})
+        self.assertEqual(ran, [["1", "2", 1, 70], ["1", "2", 256, 70, 64]])
+        rows = [row for row in plain.rows if row.ours]
+        self.assertEqual([(row.name, row.is_within()) for row in rows],
+                         [("1 queued", True), ("idle-queues-64", False)])
 
     def test_what_is_written_to_a_cache_is_beside_groups_of_the_same_size(self) -> None:
         medians = {"4224 x 64, 65 times": 4.1e12, "264 x 1024, 7 times": 4.0e12}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a launch costs: clprobe launch, by OpenCL's driver, beside launches by CUDA's, alone, queued, as a
-graph and beside idle streams, and beside clpeak's. There is no target: they are two drivers, and clpeak
-says how long a launch waits until it starts."""
+"""What a launch costs: clprobe launch beside the plainest program in OpenCL, to which it is held, and beside
+launches by CUDA's driver, alone, queued, as a graph and beside idle streams, and beside clpeak's. These have
+no target: CUDA's is another driver, and clpeak says how long a launch waits until it starts."""
 
 import pathlib
 import re
@@ -9,12 +9,44 @@ import shutil
 import statistics
 from typing import Any
 
-from twins.common import CannotRun, build_cuda_twin, run, run_document, run_json
+from twins.common import CannotRun, build_cuda_twin, build_twin, run, run_document, run_json
 from twins.rates import Rate, print_rates
 
 COUNTS = [1, 16, 256, 4096]
 BESIDE = 256  # where one thing differs from plain launches
 IDLE_QUEUES = [1, 64]
+# Of a GPU's driver. clprobe's may be faster: what the driver allocates in its process is on huge pages
+# (src/worker/child_process.cpp), and processes of one program differ. Beside an H100 five of them took 4.0
+# to 4.9 us for each of 4,096 launches with huge pages, and 4.3 to 5.7 without. On a CPU the system's
+# scheduler is a part of it, and there is no target.
+PLAIN_MOST = 1.1
+
+# What clprobe does, and the words for the twin that does it.
+Pairs = list[tuple[str, list[Any]]]
+
+
+def plain_launches(options: Any) -> Pairs:
+    repeats = 10 * options.repeats
+    return [*((f"{count} queued", [count, repeats]) for count in COUNTS),
+            *((f"idle-queues-{number}", [BESIDE, repeats, number]) for number in IDLE_QUEUES)]
+
+
+class PlainTwin:
+    """The plainest program in OpenCL, on the same device."""
+
+    def __init__(self, device: dict[str, Any], options: Any, most: float | None = None) -> None:
+        program = build_twin(["g++", "-std=c++20", "-O3"], "launch_opencl.cpp", "launch_opencl",
+                             ("-lOpenCL",))
+        self.start = [program, *device["platform_index"].split(":")]
+        self.pairs = plain_launches(options)
+        self.rows = [Rate("launch", name, "OpenCL", None, most, "seconds", is_shared=True)
+                     for name, _ in self.pairs]
+
+    def add_round(self, costs: dict[str, float]) -> None:
+        for row, (name, words) in zip(self.rows, self.pairs):
+            if name in costs:
+                row.other.append(statistics.median(run_json([*self.start, *words])["seconds"]))
+                row.ours.append(costs[name])
 
 
 def costs_of(program: pathlib.Path, device: dict[str, Any]) -> dict[str, float]:
@@ -54,34 +86,35 @@ def add_clpeak(row: Rate, device: dict[str, Any], costs: dict[str, float]) -> No
 
 
 def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> list[Rate]:
+    plain = PlainTwin(device, options)
     row = clpeak_row()
     for _ in range(options.rounds):
-        add_clpeak(row, device, costs_of(program, device))
-    rows = [row] if row.ours else []
-    if rows:
-        print_rates(f"{device['name']}, time of a launch", rows)
+        costs = costs_of(program, device)
+        plain.add_round(costs)
+        add_clpeak(row, device, costs)
+    rows = [each for each in [*plain.rows, row] if each.ours]
+    print_rates(f"{device['name']}, time of a launch", rows)
     return rows
 
 
 def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
                    options: Any) -> list[Rate]:
     twin = build_cuda_twin(nvcc, device, "launch")
-    # What clprobe does, beside what CUDA does: a graph is beside a command buffer, where there is one,
-    # else beside as many launches one by one.
-    pairs: list[tuple[str, str, list[Any]]] = [
-        *((f"{count} queued", "CUDA", ["stream", count, 10 * options.repeats]) for count in COUNTS),
-        *((f"idle-queues-{number}", "CUDA", ["stream", BESIDE, 10 * options.repeats, number])
-          for number in IDLE_QUEUES),
-        (f"{BESIDE} queued", "CUDA, graph", ["graph", BESIDE, 10 * options.repeats]),
-        ("command-buffer", "CUDA, graph", ["graph", BESIDE, 10 * options.repeats])]
+    plain = PlainTwin(device, options, PLAIN_MOST)
+    repeats = 10 * options.repeats
+    # A graph is beside a command buffer, where there is one, else beside as many launches one by one.
+    pairs = [*((name, "CUDA", ["stream", *words]) for name, words in plain.pairs),
+             *((name, "CUDA, graph", ["graph", BESIDE, repeats])
+               for name in (f"{BESIDE} queued", "command-buffer"))]
     rows = [*(Rate("launch", name, by, unit="seconds") for name, by, _ in pairs), clpeak_row()]
     for _ in range(options.rounds):
         costs = costs_of(program, device)
+        plain.add_round(costs)
         for row, (name, _, words) in zip(rows, pairs):
             if name in costs:
                 row.other.append(statistics.median(run_json([*twin, *words])["seconds"]))
                 row.ours.append(costs[name])
         add_clpeak(rows[-1], device, costs)
-    rows = [row for row in rows if row.ours]
+    rows = [row for row in [*plain.rows, *rows] if row.ours]
     print_rates(f"{device['name']}, time of a launch", rows)
     return rows

@@ -56,7 +56,7 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
         # do, which got half of clprobe's rate between two H100s.
         rest: list[Any] = [platform, source, target]
         twins: list[tuple[Rate, list[Any]]] = [
-            (Rate("peer", series, "OpenCL", 0.8, 1.25),
+            (Rate("peer", series, "OpenCL", 0.8, 1.25, is_shared=True),
              ["env", HUGE_PAGES, plain, *rest, "mark", SIZE, options.repeats]),
             (Rate("peer", series, "OpenCL, small pages"),
              [plain, *rest, "mark", SIZE, options.repeats]),

@@ -107,9 +107,9 @@ def rates_in_clpeak(said: str) -> dict[str, float]:
     return rates
 
 
-def rates_of_clpeak(device: dict[str, Any]) -> dict[str, float]:
+def rates_of_clpeak(device: dict[str, Any], before: Sequence[str] = ()) -> dict[str, float]:
     platform, number = device["platform_index"].split(":")
-    return rates_in_clpeak(run(["clpeak", "--transfer-bandwidth", "-p", platform, "-d", number]))
+    return rates_in_clpeak(run([*before, "clpeak", "--transfer-bandwidth", "-p", platform, "-d", number]))
 
 
 def size_of_clpeak(device: dict[str, Any]) -> int:
@@ -128,12 +128,21 @@ def clpeak_rows(size: int | None = None) -> dict[str, Rate]:
             for series, _ in CLPEAK_CASES}
 
 
-def add_clpeak(rows: dict[str, Rate], device: dict[str, Any], ours: dict[str, float]) -> None:
-    """The best of the calls on both sides."""
-    theirs = rates_of_clpeak(device) if rows else {}
-    for series, row in rows.items():
+def clpeak_rows_of_ordinary(best: dict[str, Rate]) -> dict[str, Rate]:
+    """By the series, as those of the best calls: clpeak's memory is a program's own, as is that of these."""
+    return {series: Rate("transfer", series, "clpeak", HOST_LEAST, is_shared=True) for series in best}
+
+
+def add_clpeak(best: dict[str, Rate], ordinary: dict[str, Rate], device: dict[str, Any],
+               ours: dict[str, float], before: Sequence[str] = ()) -> None:
+    """Beside the best of clprobe's calls, and beside the same call."""
+    theirs = rates_of_clpeak(device, before) if best else {}
+    for series, row in best.items():
         row.other.append(theirs[series])
         row.ours.append(max(ours[series], ours[f"{series}-pinned"]))
+    for series, row in ordinary.items():
+        row.other.append(theirs[series])
+        row.ours.append(ours[series])
 
 
 # On a CPU all ways are a copy in one memory.
@@ -157,7 +166,7 @@ def compare_cpu(program: pathlib.Path, device: dict[str, Any], options: Any) -> 
             for each in series:
                 rows[size, each].other.append(other)
                 rows[size, each].ours.append(ours[each])
-        add_clpeak(of_clpeak, device, ours)
+        add_clpeak(of_clpeak, {}, device, ours)
     found = [*rows.values(), *of_clpeak.values()]
     print_rates(f"{device['name']}, transfers of {size_word(SIZE)} where no other size is told", found)
     return found
@@ -185,6 +194,7 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
     by_turns = rows_by_turns()
     series = list(dict.fromkeys(case.series for case in CASES))
     of_clpeak = clpeak_rows()
+    ordinary = clpeak_rows_of_ordinary(of_clpeak)
     for number in range(options.rounds):
         on_core = ["taskset", "-c", str(core_of_round(number))]
         for row, case in zip(rows, CASES):
@@ -199,7 +209,7 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
         for row in rows:
             row.ours.append(ours[row.name])
         add_turns(by_turns, run_json([*calls, platform, SIZE, 1, TURNS]))
-        add_clpeak(of_clpeak, device, ours)
-    rows += [*by_turns.values(), *of_clpeak.values()]
+        add_clpeak(of_clpeak, ordinary, device, ours, on_core)
+    rows += [*by_turns.values(), *of_clpeak.values(), *ordinary.values()]
     print_rates(f"{device['name']}, transfers of {size_word(SIZE)}", rows)
     return rows

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What plain OpenCL programs beside clprobe need.
+#pragma once
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace native {
+
+inline void check(cl_int code, const char* call) {
+  if (code == CL_SUCCESS) return;
+  std::fprintf(stderr, "%s: %d\n", call, code);
+  std::exit(1);
+}
+
+/// Those of a platform, by its number; none where there is no such one.
+inline std::vector<cl_device_id> devices_of(cl_uint platform) {
+  cl_uint count = 0;
+  check(clGetPlatformIDs(0, nullptr, &count), "clGetPlatformIDs");
+  if (platform >= count) return {};
+  std::vector<cl_platform_id> platforms(count);
+  check(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
+  cl_platform_id chosen = platforms[platform];
+  check(clGetDeviceIDs(chosen, CL_DEVICE_TYPE_ALL, 0, nullptr, &count), "clGetDeviceIDs");
+  std::vector<cl_device_id> devices(count);
+  check(clGetDeviceIDs(chosen, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr),
+        "clGetDeviceIDs");
+  return devices;
+}
+
+inline cl_command_queue new_queue(cl_context context, cl_device_id device) {
+  cl_int code = CL_SUCCESS;
+  cl_command_queue queue = clCreateCommandQueue(context, device, 0, &code);
+  check(code, "clCreateCommandQueue");
+  return queue;
+}
+
+/// Of a program for some devices of the context.
+inline cl_program build(cl_context context, const std::vector<cl_device_id>& devices,
+                        const char* text) {
+  cl_int code = CL_SUCCESS;
+  cl_program program = clCreateProgramWithSource(context, 1, &text, nullptr, &code);
+  check(code, "clCreateProgramWithSource");
+  check(clBuildProgram(program, static_cast<cl_uint>(devices.size()), devices.data(), "", nullptr,
+                       nullptr),
+        "clBuildProgram");
+  return program;
+}
+
+inline cl_kernel kernel_of(cl_program program, const char* name) {
+  cl_int code = CL_SUCCESS;
+  cl_kernel kernel = clCreateKernel(program, name, &code);
+  check(code, "clCreateKernel");
+  return kernel;
+}
+
+}  // namespace native
