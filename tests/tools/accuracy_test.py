@@ -135,6 +135,13 @@ class Targets(unittest.TestCase):
         self.assertEqual([(row.name, row.ours, row.other, row.least) for row in ordinary.values()],
                          [("to-device", [7.0], [8.0], 0.8), ("from-device", [14.0], [12.0], 0.8)])
 
+    def test_the_start_of_a_copy_is_a_time_beside_the_same_call(self) -> None:
+        rows = transfers.rows_of_starts()
+        transfers.add_starts(rows, {"to": {"opencl": [1e8, 2e8, 2e8]}, "from": {"opencl": [1e8]}},
+                             {"to-device": 1.7e8, "from-device": 0.7e8})
+        self.assertEqual([(row.name, round(row.ratio(), 3), row.is_within()) for row in rows.values()],
+                         [("to-device 1 KiB", 1.176, True), ("from-device 1 KiB", 1.429, False)])
+
     def test_launches_are_held_to_the_plainest_program_on_the_same_device(self) -> None:
         options = types.SimpleNamespace(repeats=7)
         device = GPU | {"platform_index": "1:2"}

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from twins.common import (MIB, CannotRun, build_cuda_twin, build_twin, run, run_document, run_json,
+from twins.common import (KIB, MIB, CannotRun, build_cuda_twin, build_twin, run, run_document, run_json,
                           size_word)
 from twins.rates import Rate, print_rates
 
@@ -66,6 +66,9 @@ HOST_SERIES = ["to-device", "from-device"]
 CORE_STRIDE = 3
 # Copies of each by turns: together as many as make a middle of one process good to 1 %.
 TURNS = 100
+# What takes the time it takes to start a copy, which another driver need not take.
+START_SIZE = KIB
+START_LEAST, START_MOST = 0.8, 1.25
 
 
 def core_of_round(number: int) -> int:
@@ -185,6 +188,18 @@ def add_turns(rows: dict[str, Rate], by_turns: dict[str, Any]) -> None:
         row.other.append(statistics.median(by_turns[way]["cuda"]))
 
 
+def rows_of_starts() -> dict[str, Rate]:
+    """By the way: seconds of a small copy, beside the same call of a plain program."""
+    return {way: Rate("transfer", f"{way}-device {size_word(START_SIZE)}", "OpenCL", START_LEAST,
+                      START_MOST, "seconds", is_shared=True) for way in ("to", "from")}
+
+
+def add_starts(rows: dict[str, Rate], by_turns: dict[str, Any], ours: dict[str, float]) -> None:
+    for way, row in rows.items():
+        row.ours.append(START_SIZE / ours[f"{way}-device"])
+        row.other.append(START_SIZE / statistics.median(by_turns[way]["opencl"]))
+
+
 def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
                    options: Any) -> list[Rate]:
     twin = build_cuda_twin(nvcc, device, "transfer")
@@ -192,6 +207,7 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
     platform = device["platform_index"].split(":")[0]
     rows = [case.row() for case in CASES]
     by_turns = rows_by_turns()
+    starts = rows_of_starts()
     series = list(dict.fromkeys(case.series for case in CASES))
     of_clpeak = clpeak_rows()
     ordinary = clpeak_rows_of_ordinary(of_clpeak)
@@ -209,7 +225,9 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
         for row in rows:
             row.ours.append(ours[row.name])
         add_turns(by_turns, run_json([*calls, platform, SIZE, 1, TURNS]))
+        add_starts(starts, run_json([*calls, platform, START_SIZE, 1, TURNS]),
+                   rates_of(program, device, HOST_SERIES, size=START_SIZE))
         add_clpeak(of_clpeak, ordinary, device, ours, on_core)
-    rows += [*by_turns.values(), *of_clpeak.values(), *ordinary.values()]
+    rows += [*by_turns.values(), *starts.values(), *of_clpeak.values(), *ordinary.values()]
     print_rates(f"{device['name']}, transfers of {size_word(SIZE)}", rows)
     return rows
