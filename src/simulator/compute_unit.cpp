@@ -182,6 +182,15 @@ void ComputeUnit::wait_for(std::uint32_t context, Waiting waiting) {
   warp.waiting = waiting;
 }
 
+bool ComputeUnit::only_waits() const {
+  return std::all_of(warps_.begin(), warps_.end(), [this](const Warp& warp) {
+    if (!warp.is_active) return true;
+    const bool is_at_barrier = warp.hold_cause == cause::barrier && warp.held_until == never;
+    return is_at_barrier || (!is_at_end(warp) && trace_.programs[warp.program][warp.at].operation ==
+                                                     Operation::acquire);
+  });
+}
+
 std::string ComputeUnit::find_standstill() const {
   const auto first =
       std::find_if(warps_.begin(), warps_.end(), [](const Warp& warp) { return warp.is_active; });

@@ -52,6 +52,10 @@ class ComputeUnit {
   [[nodiscard]] std::uint64_t last_warp_end() const { return last_warp_end_; }
   /// When its last store had arrived.
   [[nodiscard]] std::uint64_t end() const { return end_; }
+  /// The last cycle in which a warp came to another instruction: who asks for a lock in vain stays.
+  [[nodiscard]] std::uint64_t last_progress() const { return last_progress_; }
+  /// Whether all of its warps want a lock or wait at a barrier.
+  [[nodiscard]] bool only_waits() const;
   /// Where its first active warp stands, for a message; empty without one.
   [[nodiscard]] std::string find_standstill() const;
   /// To be called once, when all units have ended: it is idle until the last warp of any, and waits
@@ -236,6 +240,7 @@ class ComputeUnit {
   std::uint64_t wake_at_{0};
   std::uint64_t told_until_{0};
   std::uint32_t issued_{0};  // in the cycle `told_until_`
+  std::uint64_t last_progress_{0};
   std::uint64_t last_warp_end_{0};
   std::uint64_t end_{0};
   Result result_{};

@@ -27,6 +27,20 @@ std::size_t max_threads_for(const Machine& machine, std::uint64_t units, std::ui
   return owns_lines || !has_moments ? 1 : static_cast<std::size_t>(units);
 }
 
+/// Who asks for a lock asks again and again, so that a standstill looks like work. So long no lock
+/// is held by those that are not simulated, nor is a flush or an answer on its way.
+std::uint64_t max_spin_cycles_for(const Trace& trace) {
+  std::uint64_t longest = 0;
+  for (const Lock& lock : trace.locks) longest = std::max(longest, lock.held_elsewhere.high);
+  for (const Program& program : trace.programs) {
+    for (const Instruction& each : program) {
+      if (each.operation == Operation::acquire) longest = std::max(longest, each.count);
+    }
+  }
+  constexpr std::uint64_t way_cycles = 1U << 20U;
+  return way_cycles + 2 * longest;
+}
+
 }  // namespace
 
 Grid::Grid(const Machine& machine, const Trace& trace, std::uint64_t units, const Options& options,
@@ -34,7 +48,8 @@ Grid::Grid(const Machine& machine, const Trace& trace, std::uint64_t units, cons
     : options_(options),
       shared_(machine, trace, units, options.seed),
       seats_(units),
-      max_threads_(max_threads_for(machine, units, options.max_cycles)) {
+      max_threads_(max_threads_for(machine, units, options.max_cycles)),
+      max_spin_cycles_(max_spin_cycles_for(trace)) {
   for (std::size_t unit = 0; unit < units; ++unit) {
     seats_[unit].unit = std::make_unique<ComputeUnit>(
         machine, trace, options, shared_, unit, observers.empty() ? nullptr : observers[unit]);
@@ -50,7 +65,10 @@ std::vector<Result> Grid::run() {
   // Step by step, too, nothing may stand still for ever.
   const std::uint64_t end = options_.max_cycles == never ? never : options_.max_cycles + 1;
   if (max_threads_ == 1 || options_.cores == nullptr) {
-    run_alone(end, never);
+    while (next() < end) {
+      run_alone(end, stretch_steps);
+      refuse_standstill();
+    }
   } else {
     run_by_pace(end);
   }
@@ -80,6 +98,7 @@ void Grid::run_by_pace(std::uint64_t end) {
         taken == 0 ? run_alone(end, stretch_steps)
                    : run_in_threads(stretch_end, 1 + taken, began + pace.patience(stretch_steps));
     options_.cores->give_back(taken);
+    refuse_standstill();
     pace.note(taken > 0, steps, std::chrono::steady_clock::now() - began);
     if (steps == 0) continue;
     cycles = static_cast<double>(last_ - first + 1) * static_cast<double>(stretch_steps) /
@@ -146,6 +165,15 @@ std::uint64_t Grid::next() const {
 bool Grid::has_ended() const {
   return std::all_of(seats_.begin(), seats_.end(),
                      [](const Seat& seat) { return seat.unit->has_ended(); });
+}
+
+void Grid::refuse_standstill() const {
+  std::uint64_t progress = 0;
+  for (const Seat& seat : seats_) progress = std::max(progress, seat.unit->last_progress());
+  if (last_ <= progress + max_spin_cycles_) return;
+  const bool is_standstill = std::all_of(seats_.begin(), seats_.end(),
+                                         [](const Seat& seat) { return seat.unit->only_waits(); });
+  if (is_standstill) report_deadlock(progress);
 }
 
 void Grid::report_deadlock(std::uint64_t now) const {

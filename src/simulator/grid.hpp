@@ -43,6 +43,8 @@ class Grid {
                           Progress::Clock::time_point patience);
   void run_by_pace(std::uint64_t end);
   [[nodiscard]] bool has_ended() const;
+  /// Throws Deadlock where nobody is left who could release the locks that all others want.
+  void refuse_standstill() const;
   [[noreturn]] void report_deadlock(std::uint64_t now) const;
   std::vector<Result> finish();
 
@@ -51,7 +53,8 @@ class Grid {
   std::vector<Seat> seats_;
   std::optional<Lookahead> lookahead_{};  // where units can run ahead of each other
   std::size_t max_threads_;
-  std::uint64_t last_{0};  // the last cycle in which any of them did anything
+  std::uint64_t max_spin_cycles_;  // a warp that is to have a lock has it sooner
+  std::uint64_t last_{0};          // the last cycle in which any of them did anything
 };
 
 }  // namespace clprobe::simulator

@@ -122,6 +122,7 @@ std::uint32_t ComputeUnit::choose_program(const Warp& warp, std::uint64_t now) {
 }
 
 void ComputeUnit::advance(Warp& warp, std::uint64_t now) {
+  last_progress_ = now;
   ++warp.turns[warp.at++];
   for (;;) {
     const Program& program = trace_.programs[warp.program];

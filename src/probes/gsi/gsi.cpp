@@ -66,7 +66,7 @@ Machine machine_of(const DeviceInfo& device) {
 std::string why_unsupported(const Machine& machine, std::string_view name,
                             const CaseOptions& options) {
   if (std::find(case_words.begin(), case_words.end(), name) == case_words.end()) {
-    return fmt::format("simulated machines do not have it: choose among {}",
+    return fmt::format("simulated machines do not have it: choose among those of gsi, {}",
                        fmt::join(case_words, ", "));
   }
   const Point point = case_points(machine, name, options).front();

@@ -256,8 +256,8 @@ TEST_CASE("a case of other devices is none of simulated machines") {
   const DeviceInfo device = describe_device(simulator::preset("gsi"));
   const Request request = request_for({"chain"});
   CHECK(probe.check(device, request) ==
-        "--case: chain: simulated machines do not have it: choose among uts, utsd, implicit, "
-        "compute");
+        "--case: chain: simulated machines do not have it: choose among those of gsi, uts, utsd, "
+        "implicit, compute");
   CHECK(probe.plan(device, request).points.empty());
   CHECK(probe.plan(device, request).findings.size() == 1);
 }

@@ -226,6 +226,51 @@ TEST_CASE("a trace that never ends is a failed point with its reason") {
   CHECK(result.reason.find("ends with a lock") != std::string::npos);
 }
 
+TEST_CASE("a trace whose warps ask for locks for ever is a failed point with its reason") {
+  const std::string head = "clprobe-trace 1\nlock at=0x1000\nlock at=0x2000\n";
+  const std::string one = "group\nwarp program=0 lanes=32\n";
+  const std::string two = "group\nwarp program=0 lanes=32\nwarp program=1 lanes=32\n";
+  const std::string texts[] = {
+      // Twice the same; two that want each other's; and one at a barrier that the other never comes
+      // to.
+      "program 0\nacquire 0\nacquire 0\nrelease 0\nrelease 0\n" + one,
+      "program 0\nacquire 0\nrepeat 100\nalu r1\nend\nacquire 1\nrelease 1\nrelease 0\n"
+      "program 1\nacquire 1\nrepeat 100\nalu r1\nend\nacquire 0\nrelease 0\nrelease 1\n" +
+          two,
+      "program 0\nacquire 0\nbarrier\nrelease 0\n"
+      "program 1\nrepeat 100\nalu r1\nend\nacquire 0\nrelease 0\nbarrier\n" +
+          two};
+  for (const std::string& text : texts) {
+    CAPTURE(text);
+    const ProbeResult result = measured_trace(simulator::preset("gsi"), request_of(head + text));
+    CHECK(result.status == Status::failed);
+    CHECK(result.reason.find("no progress after cycle") != std::string::npos);
+    CHECK(result.reason.find("warp 0 stands at instruction") != std::string::npos);
+  }
+}
+
+TEST_CASE("a lock that others hold for long is no standstill") {
+  const Request request = request_of(
+      "clprobe-trace 1\nlock at=0x1000 held=4000000-4000000\nprogram 0\nacquire 0\nrelease 0\n"
+      "acquire 0\nrelease 0\ngroup\nwarp program=0 lanes=1\n");
+  const ProbeResult result = measured_trace(simulator::preset("gsi"), request);
+  CHECK(result.status == Status::ok);
+  CHECK(account_in(result.points.at(0).facts)->result.cycles > 4'000'000);
+}
+
+TEST_CASE("who has a lock may be busy for long with something else") {
+  // A copy of 16 KiB over a way that is very narrow.
+  Machine machine = simulator::preset("gsi");
+  machine.l2.bytes_per_cycle = machine.memory.bytes_per_cycle = 0.01;
+  const Request request = request_of(
+      "clprobe-trace 1\nlock at=0x1000\nprogram 0\nacquire 0\ncopy_in 0 size=16384 at=0x100000\n"
+      "copy_wait 0\nrelease 0\nprogram 1\nrepeat 1000\nalu r1\nend\nacquire 0\nrelease 0\n"
+      "group local=16384\nwarp program=0 lanes=32\nwarp program=1 lanes=32\n");
+  const ProbeResult result = measured_trace(machine, request);
+  CHECK_MESSAGE(result.status == Status::ok, result.reason);
+  CHECK(account_in(result.points.at(0).facts)->result.cycles > 1'500'000);
+}
+
 TEST_CASE("a trace is simulated in the place of the cases, or beside those that are asked for") {
   const std::string text =
       "clprobe-trace 1\nkernel mine\nprogram 0\nalu r1\ngroup\nwarp program=0 lanes=32\n";
