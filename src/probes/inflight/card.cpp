@@ -17,11 +17,17 @@
 namespace clprobe::inflight {
 namespace {
 
-std::string limit_text(const ProbeResult& result) {
+/// Where it was seen: of requests or, where a table has them, of instructions that load.
+const Finding* find_limit(const ProbeResult& result) {
   const Finding* const requests = find_value(result.findings, "requests", unit_series);
-  const Finding* const limit = find_finding(result.findings, "limit", unit_series);
-  if (requests != nullptr) {
-    std::string text = fmt::format("{:.0f} requests per compute unit", *requests->value);
+  return requests != nullptr ? requests : find_value(result.findings, "instructions", unit_series);
+}
+
+std::string limit_text(const ProbeResult& result) {
+  if (const Finding* const most = find_limit(result)) {
+    std::string text = fmt::format("{:.0f} {} per compute unit", *most->value,
+                                   most->name == "requests" ? "requests" : "load instructions");
+    const Finding* const limit = find_finding(result.findings, "limit", unit_series);
     if (limit != nullptr && !limit->label.empty()) text += fmt::format(" ({})", limit->label);
     return text;
   }
@@ -109,8 +115,8 @@ Card card(const ProbeResult& result) {
   if (std::string loaded = loaded_text(result); !loaded.empty()) {
     card.rows.push_back({"loaded", std::move(loaded)});
   }
-  const bool has_limit = find_value(result.findings, "requests", unit_series) != nullptr;
-  if (!has_limit && !result.findings.empty()) card.unseen.emplace_back("limit of loads in flight");
+  if (find_limit(result) == nullptr && !result.findings.empty())
+    card.unseen.emplace_back("limit of loads in flight");
   const Finding* const knee = find_finding(result.findings, "knee_bandwidth", loaded_series);
   if (knee != nullptr && !knee->value) card.unseen.emplace_back("knee of the loaded latency");
   card.plots = plots_of(result);

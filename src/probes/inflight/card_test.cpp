@@ -32,6 +32,20 @@ TEST_CASE("the largest bound stands on the card, and the limit where it was seen
   CHECK(card({}).lines.empty());
 }
 
+TEST_CASE("a limit of instructions that load is one as well") {
+  ProbeResult result;
+  const auto add = [&](std::string_view name, double value) {
+    result.findings.push_back(finding_of(name, unit_series, "count", "", value, value, value));
+  };
+  add("in_flight_at_least", 1373.0);
+  add("instructions", 44.0);
+  result.findings.push_back(finding_of("limit", unit_series, "", ""));
+  result.findings.back().label = "PRT";
+  const Card found = card(result);
+  CHECK(found.lines[0].text == "44 load instructions per compute unit (PRT)");
+  CHECK(found.unseen.empty());
+}
+
 TEST_CASE("the loaded latency is drawn over the bandwidth of lines that streamed") {
   ProbeResult result;
   CHECK(card(result).plots.size() == 1);  // chains need to know nothing of their points
