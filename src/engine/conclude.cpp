@@ -4,7 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "clprobe/scatter.hpp"
@@ -58,6 +63,22 @@ void report_refusals(const Probe& probe, const Ending& ended, ProbeResult& resul
   }
 }
 
+/// Of several the first one, of what nothing could be measured of.
+std::string commonest_reason(std::span<const Finding> findings) {
+  std::map<std::string_view, std::size_t> counts;
+  for (const Finding& each : findings) {
+    if (!each.reason.empty()) ++counts[each.reason];
+  }
+  std::string_view commonest = "nothing to measure";
+  std::size_t most = 0;
+  for (const Finding& each : findings) {
+    if (each.reason.empty() || counts[each.reason] <= most) continue;
+    commonest = each.reason;
+    most = counts[each.reason];
+  }
+  return std::string(commonest);
+}
+
 /// How it ended, and why not well.
 void report_status(const Ending& ended, ProbeResult& result) {
   const auto has_failed = [](const Point& point) { return !point.failure.empty(); };
@@ -82,9 +103,7 @@ void report_status(const Ending& ended, ProbeResult& result) {
                                 first->facts.text_or(later_failure, ""));
   } else if (result.points.empty()) {
     result.status = Status::unsupported;
-    const auto why = std::find_if(result.findings.begin(), result.findings.end(),
-                                  [](const Finding& finding) { return !finding.reason.empty(); });
-    result.reason = why == result.findings.end() ? "nothing to measure" : why->reason;
+    result.reason = commonest_reason(result.findings);
   }
 }
 

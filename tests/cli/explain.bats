@@ -51,6 +51,26 @@ on_terminal() {
   fails_with 2 "''"
 }
 
+@test "a series, by its name or by what those of a kind have in common" {
+  clprobe explain both-pinned
+  [[ $status -eq 0 && $output == 'both-pinned, a series of transfer: '* ]]
+  [[ $(wc -L <<<"$output") -le 80 && $output == *'explain PROBE'* ]]
+  clprobe explain command-buffer
+  [[ $status -eq 0 && $output == 'command-buffer, a series of launch: '* ]]
+  clprobe explain idle-queues
+  [[ $status -eq 0 && $output == 'idle-queues-1, a series'*$'\n''idle-queues-64, '* ]]
+  # Not what only begins alike, nor what has more behind a name that there is.
+  clprobe explain both-pin
+  fails_with 2 "'both-pin'"
+  clprobe explain read-own
+  [[ $status -eq 0 && $output == 'read-own, a series of bandwidth: '* && $output != *$'\n'read-one* ]]
+  local series
+  for series in global write-one-unit to-peer queued arithmetic; do
+    clprobe explain "$series"
+    [[ $status -eq 0 && -n $output ]] || { echo "$series: $stderr"; return 1; }
+  done
+}
+
 @test "a page that is of no probe is printed as a whole, tables in columns" {
   clprobe explain seeds
   [[ $status -eq 0 && $output == seeds:* && $output == *'680 (680–682):'* ]]

@@ -87,3 +87,9 @@ setup() {
   [ "$status" -eq 1 ]
   [[ $stderr == *'--clock nvidia-clock64 does not work here'* ]]
 }
+
+@test "a probe of which nothing can be measured says why by the commonest of its reasons" {
+  clprobe --device sim:gsi launch
+  [[ $output == *'not supported: the simulator has no trace of launch'* ]]
+  [[ $output == *'the device has no queues without order'* ]]
+}
