@@ -26,7 +26,6 @@ struct Counterpart {
   std::string_view probe;
   std::string_view name;
   std::string_view series;
-  std::optional<int> level{};
 };
 
 // Its host memory is pinned. It copies by the copy engines (ce) or by kernels (sm).
@@ -40,7 +39,7 @@ constexpr std::array counterparts{
     Counterpart{"device_local_copy", "transfer", "bandwidth", "on-device"},
     Counterpart{"host_to_device_memcpy_sm", "transfer", "bandwidth", "to-device-kernel"},
     Counterpart{"device_to_host_memcpy_sm", "transfer", "bandwidth", "from-device-kernel"},
-    Counterpart{"host_device_latency_sm", "latency", "latency", "host", 1}};
+    Counterpart{"host_device_latency_sm", "latency", "link_latency", "host"}};
 
 // Between two GPUs by the copy engines, of which the first one's row stands for a run of it: what
 // it writes to, and reads from, each of the others.
@@ -173,7 +172,6 @@ class Reader {
     };
     Finding finding = imported_finding(known.series, median(values), unit, tool_);
     finding.name = known.name;
-    finding.level = known.level;
     if (values.size() > 1) {
       finding.low = in_si(*std::min_element(values.begin(), values.end()));
       finding.high = in_si(*std::max_element(values.begin(), values.end()));

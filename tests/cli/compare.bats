@@ -265,6 +265,18 @@ slower() {
   [ "$status" -eq 4 ]
 }
 
+@test "import: the latency of a link is not set beside loads that cross none" {
+  clprobe import "$source/tests/import/nvbandwidth.json" -o link.json
+  [ "$status" -eq 0 ]
+  # The driver of this H200 keeps on the device what it makes for the host.
+  clprobe compare "$source/results/nvidia/h200/580.159.04_2026-11-26.json" link.json -v --fail-on worse
+  # What the other file has not measured cannot be decided; nothing is worse.
+  [ "$status" -eq 5 ]
+  [[ $output == *"host link latency"* && $output != *slower* ]]
+  clprobe report link.json
+  [[ $output == *"652 ns over the link"* ]]
+}
+
 @test "import: each stride of lat_mem_rd is a run, and others compare with what was measured here" {
   clprobe import "$source/tests/import/lat_mem_rd.txt" -o strides.json
   [ "$status" -eq 0 ]

@@ -151,5 +151,20 @@ TEST_CASE("memory of the host that answers as the device's does lies on the devi
   CHECK(*latency->value == doctest::Approx(1200e-9).scale(0).epsilon(0.01));
 }
 
+TEST_CASE("the link has a latency of its own only where host memory stays with the host") {
+  const auto link = [](const auto& host_time) {
+    Plan plan = plan_of(big_gpu());
+    take_samples(plan.points, "global", three_levels());
+    take_samples(plan.points, "host", host_time);
+    return findings_of(probe.analyse(big_gpu(), plan.points), "host", "link_latency");
+  };
+  // Loads that a cache answers cross no link: the last level counts, and it has no number.
+  const auto behind = link([](double size) { return size < 256e3 ? 16.0 : 1200.0; });
+  REQUIRE(behind.size() == 1);
+  CHECK(*behind[0].value == doctest::Approx(1200e-9).scale(0).epsilon(0.01));
+  CHECK_FALSE(behind[0].level.has_value());
+  CHECK(link([](double) { return 300.0; }).empty());
+}
+
 }  // namespace
 }  // namespace clprobe::latency

@@ -193,6 +193,11 @@ Card card(const ProbeResult& result) {
     }
     std::vector<CardLevel> levels = levels_of(result, series);
     const bool is_on_card = series == global_series || series == local_series;
+    const Finding* const link = find_value(result.findings, "link_latency", series);
+    if (levels.empty() && link != nullptr) {
+      card.rows.push_back({series, format_seconds(*link->value) + " over the link"});
+      continue;
+    }
     if (levels.empty()) {
       card.unseen.push_back(series == global_series ? "levels of global memory" : series);
       const Finding* const why = find_finding(result.findings, "latency", series);

@@ -188,6 +188,22 @@ bool is_measured_near(std::span<const CurvePoint> curve, double working_set_byte
   });
 }
 
+/// What a load over the link takes: the last level of the host memory. It has a name of its own and
+/// no level, since other tools measure it alone, and what they found must not be set beside a
+/// cache.
+void add_link_latency(Findings& found) {
+  const Finding* last = nullptr;
+  for (const Finding& each : found.findings) {
+    const bool is_level = each.name == "latency" && each.series == host_series && each.value;
+    if (is_level && (last == nullptr || each.level > last->level)) last = &each;
+  }
+  if (last == nullptr) return;
+  Finding link = *last;
+  link.name = "link_latency";
+  link.level.reset();
+  found.findings.push_back(std::move(link));
+}
+
 /// Whether the driver keeps on the device what it made for the host: loads from there then take as
 /// long as those of as much global memory.
 void add_host_memory(Findings& found, std::span<const CurvePoint> host,
@@ -202,6 +218,7 @@ void add_host_memory(Findings& found, std::span<const CurvePoint> host,
     const double on_device = nearest_latency(global, largest.working_set_bytes);
     finding.label = largest.latency <= alike * on_device ? kept_on_device : kept_on_host;
   }
+  if (finding.label == kept_on_host) add_link_latency(found);
   found.findings.push_back(std::move(finding));
 }
 

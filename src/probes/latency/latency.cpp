@@ -90,6 +90,7 @@ constexpr FindingSpec finding_specs[]{
     {.name = "in_order_from", .unit = "bytes", .role = Role::remark},
     {.name = "loop_overhead", .unit = "share", .role = Role::remark},
     {.name = "host_memory"},
+    {.name = "link_latency", .unit = "seconds", .role = Role::fact},
 };
 
 constexpr SharedQuantity quantities[]{
