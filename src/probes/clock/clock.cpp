@@ -151,13 +151,18 @@ std::string load_text(const ProbeResult& result, std::string_view series, bool h
   return text;
 }
 
-/// "119–700 W", or one number where there is one alone.
+/// "119–700 W", or one number where there is one alone; "119 W idle" where no load has any.
 std::string power_text(const ProbeResult& result) {
   std::vector<double> watts;
-  for (const Finding& each : result.findings) {
-    if (each.name == "power" && each.value) watts.push_back(*each.value);
+  bool has_load = false;
+  for (const SeriesSpec& series : all_series) {
+    const Finding* const power = find_value(result.findings, "power", series.name);
+    if (power == nullptr) continue;
+    watts.push_back(*power->value);
+    has_load = has_load || series.load != Load::idle;
   }
   if (watts.empty()) return {};
+  if (!has_load) return fmt::format("{:.0f} W idle", watts.front());
   const auto [low, high] = std::minmax_element(watts.begin(), watts.end());
   const std::string from = fmt::format("{:.0f}", *low);
   const std::string to = fmt::format("{:.0f}", *high);

@@ -191,18 +191,33 @@ void add_throughput(Findings& found, const SeriesSpec& series, const DeviceInfo&
   found.findings.push_back(std::move(drift));
 }
 
+/// Nothing draws 0 W: a meter that said so had not changed since it was read last.
+bool has_power(const Moment& moment) { return moment.watts && *moment.watts > 0.0; }
+
 void add_power(Findings& found, const SeriesSpec& series, std::span<const Moment> moments) {
-  // A meter's counter may go on in steps longer than a moment, so that single ones mean little: one
-  // stands still, and the next makes up for it.
+  constexpr std::string_view method = "mean of the last third";
+  // Of a meter that is read faster than it changes a moment has none of its own power or that of
+  // others as well, and a few moments of a load that ends have no right mean.
+  constexpr double few = 0.1;
+  const auto none = std::count_if(moments.begin(), moments.end(), [](const Moment& each) {
+    return each.watts && !has_power(each);
+  });
+  if (static_cast<double>(none) > few * static_cast<double>(moments.size())) {
+    Finding power = without_value("power", series.name, method,
+                                  "the meter was read more often than it changes", "watts");
+    power.source = Source::reported;
+    found.findings.push_back(std::move(power));
+    return;
+  }
   double sum = 0.0;
   int count = 0;
   for (const Moment& each : last_of(moments)) {
-    if (!each.watts) continue;
+    if (!has_power(each)) continue;
     sum += *each.watts;
     ++count;
   }
   if (count == 0) return;
-  Finding power = finding_of("power", series.name, "watts", "mean of the last third");
+  Finding power = finding_of("power", series.name, "watts", method);
   power.value = sum / count;
   power.source = Source::reported;
   found.findings.push_back(std::move(power));

@@ -231,12 +231,11 @@ TEST_CASE("clock: what the loads reached, and whether memory slows down at an eq
 
 TEST_CASE("clock: power is what a meter reported, or the reason why there is none") {
   std::vector<Point> points = course_of(Load::both, 6, [](std::size_t) { return 1000.0; });
-  // A counter that goes on in steps of two moments.
-  for (std::size_t i = 0; i < 6; ++i) {
-    points[i].facts.set("power_mw", std::int64_t{i % 2 == 0 ? 0 : 600'000});
-  }
+  // Spans are longer than a moment, so that not every one has its own.
+  points[0].facts.set("power_mw", std::int64_t{90'000});
+  points[5].facts.set("power_mw", std::int64_t{600'000});
   const Findings found = found_in(points);
-  CHECK(value_of(found, "power", "both") == doctest::Approx(300.0));
+  CHECK(value_of(found, "power", "both") == doctest::Approx(600.0));
   const Finding& power = *find_finding(found.findings, "power");
   CHECK(power.source == Source::reported);
   CHECK(power.unit == "watts");
@@ -248,6 +247,27 @@ TEST_CASE("clock: power is what a meter reported, or the reason why there is non
   REQUIRE(missing != nullptr);
   CHECK_FALSE(missing->value.has_value());
   CHECK(missing->reason == "the system has no RAPL");
+}
+
+TEST_CASE("clock: a meter that stands still says nothing, be it seldom or often") {
+  const auto power_of = [](std::size_t standing) {
+    std::vector<Point> points = course_of(Load::stream, 30, [](std::size_t) { return 1000.0; });
+    // As an H200's meter, read every 50 ms: it changes every 100.
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const bool stands = i >= points.size() - standing;
+      points[i].facts.set("power_mw", std::int64_t{stands ? 0 : 500'000});
+    }
+    const Findings found = found_in(points);
+    const Finding* const power = find_finding(found.findings, "power");
+    REQUIRE(power != nullptr);
+    CHECK(power->source == Source::reported);
+    CHECK(power->unit == "watts");
+    return *power;
+  };
+  CHECK(power_of(0).value == doctest::Approx(500.0));
+  CHECK(power_of(3).value == doctest::Approx(500.0));
+  CHECK_FALSE(power_of(4).value.has_value());
+  CHECK(power_of(4).reason == "the meter was read more often than it changes");
 }
 
 TEST_CASE("clock: the card has the clocks, what was throttled and the power") {
@@ -264,6 +284,13 @@ TEST_CASE("clock: the card has the clocks, what was throttled and the power") {
   CHECK(result.card.lines[0].text == "1800 MHz arithmetic (throttled 50 %), 345 idle; 700 W");
   CHECK(result.card.unseen.empty());
   CHECK(result.view.scale == Scale::linear);
+  for (Point& each : result.points) {
+    if (each.series == "arithmetic") each.facts.set("power_mw", std::int64_t{0});
+    if (each.series == "idle") each.facts.set("power_mw", std::int64_t{119'000});
+  }
+  analyse_again(probe, gpu_of_10(), result);
+  CHECK(result.card.lines.at(0).text ==
+        "1800 MHz arithmetic (throttled 50 %), 345 idle; 119 W idle");
   ProbeResult none{.probe = "clock"};
   none.findings = probe.plan(DeviceInfo{}, {}).findings;
   declare(probe, none);
