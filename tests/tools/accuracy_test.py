@@ -137,10 +137,13 @@ class Targets(unittest.TestCase):
 
     def test_the_start_of_a_copy_is_a_time_beside_the_same_call(self) -> None:
         rows = transfers.rows_of_starts()
-        transfers.add_starts(rows, {"to": {"opencl": [1e8, 2e8, 2e8]}, "from": {"opencl": [1e8]}},
-                             {"to-device": 1.7e8, "from-device": 0.7e8})
+        with mock.patch.object(transfers, "run_json",
+                               side_effect=[{"seconds": [9e-6, 5e-6, 5e-6]}, {"seconds": [10e-6]}]) as run:
+            transfers.add_starts(rows, ["plain", "1", 2],
+                                 {"to-device": 1024 / 6e-6, "from-device": 1024 / 15e-6})
+        self.assertEqual(run.call_args.args[0], ["plain", "1", 2, "from", 1024, 100])
         self.assertEqual([(row.name, round(row.ratio(), 3), row.is_within()) for row in rows.values()],
-                         [("to-device 1 KiB", 1.176, True), ("from-device 1 KiB", 1.429, False)])
+                         [("to-device 1 KiB", 1.2, True), ("from-device 1 KiB", 1.5, False)])
 
     def test_launches_are_held_to_the_plainest_program_on_the_same_device(self) -> None:
         options = types.SimpleNamespace(repeats=7)

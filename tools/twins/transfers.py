@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from twins.common import (KIB, MIB, CannotRun, build_cuda_twin, build_twin, run, run_document, run_json,
-                          size_word)
+from twins.common import (KIB, MIB, CannotRun, build_cuda_twin, build_twin, number_of, run, run_document,
+                          run_json, size_word)
 from twins.rates import Rate, print_rates
 
 SIZE = 64 * MIB
@@ -66,7 +66,7 @@ HOST_SERIES = ["to-device", "from-device"]
 CORE_STRIDE = 3
 # Copies of each by turns: together as many as make a middle of one process good to 1 %.
 TURNS = 100
-# What takes the time it takes to start a copy, which another driver need not take.
+# What takes the time it takes to start a copy, by calls of one driver in two programs.
 START_SIZE = KIB
 START_LEAST, START_MOST = 0.8, 1.25
 
@@ -194,16 +194,18 @@ def rows_of_starts() -> dict[str, Rate]:
                       START_MOST, "seconds", is_shared=True) for way in ("to", "from")}
 
 
-def add_starts(rows: dict[str, Rate], by_turns: dict[str, Any], ours: dict[str, float]) -> None:
+def add_starts(rows: dict[str, Rate], twin: list[Any], ours: dict[str, float]) -> None:
+    """`twin`: the words that start it, and of which device."""
     for way, row in rows.items():
         row.ours.append(START_SIZE / ours[f"{way}-device"])
-        row.other.append(START_SIZE / statistics.median(by_turns[way]["opencl"]))
+        row.other.append(statistics.median(run_json([*twin, way, START_SIZE, TURNS])["seconds"]))
 
 
 def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
                    options: Any) -> list[Rate]:
     twin = build_cuda_twin(nvcc, device, "transfer")
     calls = build_cuda_twin(nvcc, device, "pageable", libraries=("-lOpenCL",))
+    plain = build_twin(["g++", "-std=c++20", "-O3"], "copy_opencl.cpp", "copy_opencl", ("-lOpenCL",))
     platform = device["platform_index"].split(":")[0]
     rows = [case.row() for case in CASES]
     by_turns = rows_by_turns()
@@ -225,7 +227,7 @@ def compare_nvidia(program: pathlib.Path, device: dict[str, Any], nvcc: str,
         for row in rows:
             row.ours.append(ours[row.name])
         add_turns(by_turns, run_json([*calls, platform, SIZE, 1, TURNS]))
-        add_starts(starts, run_json([*calls, platform, START_SIZE, 1, TURNS]),
+        add_starts(starts, [plain, platform, number_of(device)],
                    rates_of(program, device, HOST_SERIES, size=START_SIZE))
         add_clpeak(of_clpeak, ordinary, device, ours, on_core)
     rows += [*by_turns.values(), *starts.values(), *of_clpeak.values(), *ordinary.values()]
