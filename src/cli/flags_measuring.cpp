@@ -90,7 +90,8 @@ constexpr std::array effort_rows{
          .category = Category::effort,
          .commands = measuring,
          .summary = "print the plan, its memory and time, and exit",
-         .details = "Print what would be measured, in how much memory and time, and exit.",
+         .details = "Print what would be measured, in how much memory and time, and exit. The "
+                    "device's clocks are tried for it, as a run tries them.",
          .update = update_dry_run},
 };
 

@@ -2,18 +2,24 @@
 #include "commands/plan.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "clprobe/engine.hpp"
 #include "clprobe/expected_time.hpp"
 #include "clprobe/registry.hpp"
 #include "commands/commands.hpp"
 #include "commands/selection.hpp"
+#include "system/interrupt.hpp"
+#include "terminal/complain.hpp"
 #include "terminal/output.hpp"
+#include "terminal/progress.hpp"
 #include "text/text.hpp"
 
 namespace clprobe::commands {
@@ -68,6 +74,30 @@ ProbePlan plan_of(const Probe& probe, const DeviceInfo& device, const cli::Optio
   return made;
 }
 
+/// What a run knows of the device when it plans: which clock there is, and whether event times are
+/// true, decides which series there are. PoCL takes 0.5 s for it.
+DeviceInfo tried(const DeviceInfo& device, const WorkerSettings& settings,
+                 const std::shared_ptr<ChildProcess>& child, bool is_shown) {
+  terminal::ProgressLine progress(STDERR_FILENO);
+  if (is_shown) progress.show({.title = fmt::format("trying {}", device.name)});
+  const std::unique_ptr<Backend> backend = remote_backend(device.index, settings, child);
+  progress.clear();
+  return backend->device();
+}
+
+std::string plan_of_device(const DeviceInfo& device, const cli::Options& options) {
+  std::string text = fmt::format("{}\n", cut_to_width(printable(device.name), 70));
+  const std::vector<const Probe*> probes = wanted_probes(options, device);
+  double seconds = 0.0;
+  for (const Probe* const probe : probes) {
+    const ProbePlan made = plan_of(*probe, device, options, probes.size());
+    text += made.text;
+    seconds += made.seconds;
+  }
+  if (probes.size() > 1) text += fmt::format("  together: about {:.0f} s\n", seconds);
+  return text;
+}
+
 }  // namespace
 
 std::vector<const Probe*> wanted_probes(const cli::Options& options, const DeviceInfo& device) {
@@ -117,27 +147,34 @@ void check_requests(const cli::Options& options, const DeviceInfo& device) {
   }
 }
 
-int show_plan(const cli::Options& options, const WorkerSettings& settings) {
+int show_plan(const cli::Options& options, WorkerSettings settings) {
   std::string text;
   std::optional<DeviceList> found;
   const auto list = [&]() -> const DeviceList& {
     if (!found) found = list_devices(settings);
+    settings.drivers = found->drivers;
     return *found;
   };
-  for (const Target& target : select_targets(options.device, list)) {
-    check_requests(options, target.info);
-    text += fmt::format("{}\n", cut_to_width(printable(target.info.name), 70));
-    const std::vector<const Probe*> probes = wanted_probes(options, target.info);
-    double seconds = 0.0;
-    for (const Probe* const probe : probes) {
-      const ProbePlan made = plan_of(*probe, target.info, options, probes.size());
-      text += made.text;
-      seconds += made.seconds;
+  const std::vector<Target> targets = select_targets(options.device, list);
+  for (const Target& target : targets) check_requests(options, target.info);
+  int status = exit_ok;
+  for (const Target& target : targets) {
+    try {
+      const std::shared_ptr<ChildProcess> child =
+          found ? std::exchange(found->child, nullptr) : nullptr;
+      text += plan_of_device(target.machine
+                                 ? target.info
+                                 : tried(target.info, settings, child, options.verbosity >= 0),
+                             options);
+    } catch (const DeviceError& error) {
+      if (system::is_interrupted()) throw;
+      // A run measures the others, so that they are planned as well.
+      terminal::complain(fmt::format("{}: {}", quote(target.info.name), error.what()));
+      status = exit_failed;
     }
-    if (probes.size() > 1) text += fmt::format("  together: about {:.0f} s\n", seconds);
   }
   terminal::OutputFile("-").commit(text);
-  return exit_ok;
+  return status;
 }
 
 }  // namespace clprobe::commands

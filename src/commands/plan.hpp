@@ -20,7 +20,8 @@ Budget budget_of(const Probe& probe, const cli::Options& options, std::size_t pr
 /// Throws UsageError for what the device can never do: the person's mistake, not the device's.
 void check_requests(const cli::Options& options, const DeviceInfo& device);
 
-/// Prints what would be measured, in how much memory and time, without touching the device.
-int show_plan(const cli::Options& options, const WorkerSettings& settings);
+/// Prints what would be measured, in how much memory and time. Devices are tried as a run tries
+/// them, since what they can time decides what is measured. Returns the exit code.
+int show_plan(const cli::Options& options, WorkerSettings settings);
 
 }  // namespace clprobe::commands

@@ -20,3 +20,24 @@ setup() {
   json_says '[.results[].points[] | select(.failure)] == []'
   json_says '[.results[] | select(.status == "ok") | [.points[].samples | length] | add > 0] | length > 0 and all'
 }
+
+# series_of_plan <PLAN: "probe series" for each, sorted.
+series_of_plan() {
+  sed -n -e 's/^  \([a-z]*\): [0-9]* points\{0,1\} in .*/probe \1/p' \
+    -e 's/^    \(.*\): [0-9]* points\{0,1\}$/\1/p' |
+    awk '/^probe / { probe = $2; next } { print probe " " $0 }' | LC_ALL=C sort
+}
+
+@test "a dry run has the series of the run, for every probe" {
+  local words little=(--device 0 --quick --time-budget 600s --max-memory 4MiB)
+  mapfile -t words < <("$CLPROBE" list --json | jq --raw-output '.probes[].id')
+  clprobe "${little[@]}" --json "${words[@]}"
+  [ "$status" -eq 0 ]
+  jq --raw-output '[.results[] | .probe as $probe | .points[] | "\($probe) \(.series)"] | unique[]' \
+    <<<"$output" | LC_ALL=C sort >measured
+  clprobe "${little[@]}" --dry-run "${words[@]}"
+  [ "$status" -eq 0 ]
+  diff measured <(series_of_plan <<<"$output")
+  grep -q '^clock ' measured
+  grep -q '^launch back-to-back$' measured
+}

@@ -61,6 +61,17 @@ failed_points() {
   json_says '[.warnings[] | select(.source == "engine") | .code] == ["event_times_false"]'
 }
 
+@test "a dry run tries the device as a run does, and survives its driver" {
+  CLPROBE_FAULT_ONCE=$PWD/once with_fault crash@clEnqueueNDRangeKernel:3 latency "${few_sizes[@]}" launch \
+    --dry-run
+  [ -e once ]
+  [ "$status" -eq 0 ]
+  [[ $output == *'latency: '*'launch back-to-back: not measured: '*'together: about '* ]]
+  with_fault error=-6@clCreateContext latency --dry-run
+  fails_with 1 'clCreateContext'
+  [ -z "$output" ]
+}
+
 @test "a driver that crashes again and again: what was measured between is kept" {
   while_measuring crash@clEnqueueNDRangeKernel:20 latency "${few_sizes[@]}" -o a.json
   failed_points '. > 1' a.json
