@@ -259,8 +259,9 @@ TEST_CASE("a lock that others hold for long is no standstill") {
 }
 
 TEST_CASE("who has a lock may be busy for long with something else") {
-  // A copy of 16 KiB over a way that is very narrow.
+  // A copy of 16 KiB over a way that is very narrow, during which other warps go on.
   Machine machine = simulator::preset("gsi");
+  machine.copy.granularity = simulator::CopyGranularity::warp;
   machine.l2.bytes_per_cycle = machine.memory.bytes_per_cycle = 0.01;
   const Request request = request_of(
       "clprobe-trace 1\nlock at=0x1000\nprogram 0\nacquire 0\ncopy_in 0 size=16384 at=0x100000\n"
