@@ -206,7 +206,10 @@ Card card(const ProbeResult& result) {
     }
     if (!is_on_card) {
       const Finding* const ratio = find_finding(result.findings, "beside_global", series);
-      card.rows.push_back({series, row_of(levels) + beside_global_text(ratio)});
+      const Finding* const memory = find_finding(result.findings, "host_memory", series);
+      const bool is_here = memory != nullptr && memory->label == kept_on_device;
+      card.rows.push_back({series, row_of(levels) + beside_global_text(ratio) +
+                                       (is_here ? "; in device memory" : "")});
       continue;
     }
     if (series == global_series) {

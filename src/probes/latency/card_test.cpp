@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "probes/shared/finding.hpp"
 
@@ -168,6 +169,26 @@ TEST_CASE("a row says how far the nearest level is from that of global memory") 
   CHECK(row(1.05, 1.0, 1.1, "") == "10.0 ns to 1 KiB; like global 1");
   CHECK(row(0.95, 0.9, 1.0, "") == "10.0 ns to 1 KiB; like global 1");
   CHECK(row(1.05, 1.04, 1.1, "as global") == "10.0 ns to 1 KiB; as global");
+}
+
+TEST_CASE("a row says that memory of the host lies in that of the device") {
+  const auto row = [](std::string_view label) {
+    ProbeResult result;
+    add_level(result, "host", 1, 343.0, std::nullopt, 65536.0, nullptr);
+    Finding memory = finding_of("host_memory", "host", "", "");
+    memory.label = label;
+    result.findings.push_back(memory);
+    return card(result).rows.at(0).text;
+  };
+  CHECK(row("device") == "343 ns to > 64 KiB; in device memory");
+  CHECK(row("host") == "343 ns to > 64 KiB");
+}
+
+TEST_CASE("a row says what a load over the link takes where that is all that is known") {
+  ProbeResult result;
+  result.findings.push_back(finding_of("link_latency", "host", "seconds", "", 7e-7, 7e-7, 7e-7));
+  CHECK(card(result).rows.at(0).text == "700 ns over the link");
+  CHECK(card(result).unseen.empty());
 }
 
 TEST_CASE("of more than three levels a row has the first and the last") {

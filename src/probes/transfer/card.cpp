@@ -75,6 +75,10 @@ std::string row_of(const ProbeResult& result, const std::string& series) {
   if (half != nullptr) append(text, ", ", "half of it at " + size_text(*half->value));
   const Finding* const one_way = find_value(result.findings, "one_way_bandwidth", series);
   if (one_way != nullptr) append(text, ", ", format_rate(*one_way->value));
+  const Finding* const on_device = find_value(result.findings, "device_bandwidth", series);
+  if (on_device != nullptr) {
+    append(text, ", ", format_rate(*on_device->value) + " in device memory");
+  }
   return text;
 }
 

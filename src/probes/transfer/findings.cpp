@@ -70,15 +70,19 @@ Interval rate_of(const Law& law, const SeriesSpec& spec) {
   return is_shared || is_by_place ? shared_rate(law) : law.bytes_per_ns_interval;
 }
 
+/// What the rate of a series is called, and whether it has a start-up.
+struct Named {
+  std::string_view rate{"bandwidth"};
+  bool has_start{true};
+};
+
 void add_law(Findings& found, std::string_view series, const SeriesSpec& spec, const Law& law,
-             DeviceType type) {
+             DeviceType type, const Named& named = {}) {
   const Interval rate = rate_of(law, spec);
-  const bool is_beside_other_way = is_of_large_ones(spec);
-  found.findings.push_back(finding_of(is_beside_other_way ? "one_way_bandwidth" : "bandwidth",
-                                      series, "bytes_per_second", law_method,
+  found.findings.push_back(finding_of(named.rate, series, "bytes_per_second", law_method,
                                       law.bytes_per_ns * ns_per_second, rate.low * ns_per_second,
                                       rate.high * ns_per_second));
-  if (is_beside_other_way) return;
+  if (!named.has_start) return;
   if (!law.start_ns) {
     constexpr std::string_view reason =
         "no transfer is small enough: its start-up is a part of all";
@@ -168,17 +172,26 @@ void add_zero_copy(Findings& found, const DeviceInfo& device, std::span<const Po
       best_moved(device, points, mapping.bytes), is_zero_copy, is_no_zero_copy));
 }
 
-/// Where a kernel finds the memory that the driver made for the host.
-void add_host_memory(Findings& found, const DeviceInfo& device, std::span<const Point> points) {
-  if (shares_memory_with_host(device)) return;
-  Moved reads;
-  for (const Timed& each : transfers_of("to-device-kernel", device, points)) {
-    if (each.bytes > reads.bytes) reads = {each.bytes, each.ns};
+/// Where a kernel finds the memory that the driver made for the host: of a series of kernels.
+std::optional<Finding> find_host_memory(std::string_view series, const DeviceInfo& device,
+                                        std::span<const Point> points) {
+  if (shares_memory_with_host(device)) return std::nullopt;
+  Moved largest;
+  for (const Timed& each : transfers_of(series, device, points)) {
+    if (each.bytes > largest.bytes) largest = {each.bytes, each.ns};
   }
-  if (!(reads.ns > 0.0)) return;
-  found.findings.push_back(compare_with_moving(
-      finding_of("host_memory", "to-device-kernel", "", "beside transfers"), reads,
-      best_moved(device, points, reads.bytes), kept_on_device, kept_on_host));
+  if (!(largest.ns > 0.0)) return std::nullopt;
+  return compare_with_moving(finding_of("host_memory", series, "", "beside transfers"), largest,
+                             best_moved(device, points, largest.bytes), kept_on_device,
+                             kept_on_host);
+}
+
+/// Rates of other ways than alone over the link have names of their own, so that nobody sets them
+/// beside it, and no start-up: that of the link is none of a kernel in the memory of the device.
+Named name_rate(const SeriesSpec& spec, const std::optional<Finding>& host_memory) {
+  if (is_of_large_ones(spec)) return {"one_way_bandwidth", false};
+  if (host_memory && host_memory->label == kept_on_device) return {"device_bandwidth", false};
+  return {};
 }
 
 /// Transfers between this device and another one.
@@ -265,11 +278,15 @@ std::optional<PointProblem> find_problem_of(const Point& point) {
 Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   Findings found;
   Laws laws;
+  std::vector<Finding> host_memories;
   for (const SeriesSpec& series : all_series) {
+    std::optional<Finding> host_memory;
+    if (series.way == Way::kernel) host_memory = find_host_memory(series.name, device, points);
+    if (host_memory) host_memories.push_back(*host_memory);
     const std::optional<Law> law = fit_law(transfers_of(series.name, device, points));
     if (!law) continue;
     laws.emplace(series.name, *law);
-    add_law(found, series.name, series, *law, device.type);
+    add_law(found, series.name, series, *law, device.type, name_rate(series, host_memory));
   }
   for (const PeerSeries& peer : peer_series_in(points)) {
     const std::optional<Law> law = fit_law(transfers_of(peer.name, device, points));
@@ -279,7 +296,7 @@ Findings analyse(const DeviceInfo& device, std::span<const Point> points) {
   }
   add_duplex(found, laws);
   add_zero_copy(found, device, points);
-  add_host_memory(found, device, points);
+  found.findings.insert(found.findings.end(), host_memories.begin(), host_memories.end());
   return found;
 }
 

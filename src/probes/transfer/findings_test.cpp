@@ -230,6 +230,37 @@ TEST_CASE("transfer: what a kernel reads faster than the link carries is on the 
   CHECK(found_in(analyse(gpu(), small), "host_memory").label.empty());
 }
 
+TEST_CASE("transfer: a kernel in device memory has no rate or start-up of the link") {
+  Points points = behind_link();
+  add(points, "to-device-kernel", 20e3, 2000.0);
+  add(points, "from-device-kernel", 20e3, 1000.0);
+  ProbeResult result{.probe = "transfer", .points = points};
+  analyse_again(probe, gpu(), result);
+  for (const char* const series : {"to-device-kernel", "from-device-kernel"}) {
+    const Finding* const memory = find_finding(result.findings, "host_memory", series);
+    REQUIRE(memory != nullptr);
+    CHECK(memory->label == kept_on_device);
+    CHECK(find_finding(result.findings, "device_bandwidth", series) != nullptr);
+    for (const char* const name : {"bandwidth", "start_up", "half_size"}) {
+      CHECK(find_finding(result.findings, name, series) == nullptr);
+    }
+  }
+  const auto row = [&](std::string_view topic) {
+    const auto found = std::find_if(result.card.rows.begin(), result.card.rows.end(),
+                                    [&](const auto& each) { return each.topic == topic; });
+    return found == result.card.rows.end() ? std::string() : found->text;
+  };
+  CHECK(row("to-device-kernel") == "1.59 TB/s in device memory");
+  CHECK(row("from-device-kernel") == "956 GB/s in device memory");
+  // Each way by itself: what crosses the link has all of it.
+  std::erase_if(points, [](const Point& each) { return each.series == "from-device-kernel"; });
+  add(points, "from-device-kernel", 20e3, 40.0);
+  const Findings found = analyse(gpu(), points);
+  CHECK(found_in(found, "host_memory", "from-device-kernel").label == kept_on_host);
+  CHECK(has(found, "bandwidth", "from-device-kernel"));
+  CHECK(has(found, "half_size", "from-device-kernel"));
+}
+
 TEST_CASE("transfer: failed points and those of other versions count for nothing") {
   Points points = behind_link();
   for (Point& each : points) {

@@ -43,6 +43,8 @@ constexpr FindingSpec finding_specs[]{
     // Of ten runs with an H100 one had 27 GB/s from the device while bytes went to it, the
     // others 50.
     {.name = "one_way_bandwidth", .unit = "bytes_per_second", .role = Role::passing},
+    // Of a kernel where the driver keeps on the device what it made for the host.
+    {.name = "device_bandwidth", .unit = "bytes_per_second", .role = Role::headline},
     // Of five runs with an H200 one had 39 us from SVM all the time, and the others 16 to 17.
     {.name = "start_up", .unit = "seconds", .role = Role::passing},
     // A faster link has a larger one with the same start-up: neither is better.
