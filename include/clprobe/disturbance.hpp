@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,11 +20,32 @@ namespace clprobe {
 std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rate = false,
                                     bool is_shared = true);
 
+/// What the moments of one reference show, and by what that is multiplied.
+struct SeenChange {
+  double range{0.0};  ///< of those that count, as the logarithm of a ratio
+  double factor{1.0};
+};
+
+/// Nothing for fewer than two moments above 0; `half_width_of` is the product of both.
+std::optional<SeenChange> seen_change_of(std::span<const Moment> moments, bool is_rate = false,
+                                         bool is_shared = true);
+
 /// What stands for a probe's id where the reference point is of none of the run's.
 inline constexpr std::string_view references_section = "references";
 
 /// Of every reference point that was measured twice or more.
 std::vector<Disturbance> find_disturbances(const Run& run);
+
+/// The reference of a run that was seen to change most.
+struct MostChanged {
+  std::string probe{};
+  std::string series{};
+  ReferenceKind kind{ReferenceKind::core};
+  SeenChange seen{};
+};
+
+/// Nothing without a reference that was measured twice or more.
+std::optional<MostChanged> find_most_changed(const Run& run);
 
 /// By how much a time, or a rate, is disturbed: as the reference nearest to it, of times or rates
 /// where there are any; a rate without one as the most disturbed of all. `seconds`: of one access,

@@ -86,7 +86,8 @@ bool has_thin_part(const Parts& parts) {
 
 }  // namespace
 
-std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rate, bool is_shared) {
+std::optional<SeenChange> seen_change_of(std::span<const Moment> moments, bool is_rate,
+                                         bool is_shared) {
   std::vector<Moment> usable;
   std::copy_if(moments.begin(), moments.end(), std::back_inserter(usable),
                [](const Moment& each) { return each.ns > 0.0; });
@@ -98,7 +99,7 @@ std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rat
   const Parts parts = in_parts(usable, first->at_seconds, span);
   const bool is_long = span >= long_s && usable.size() >= min_in_halves;
   if (is_rate && is_long && has_thin_part(parts)) {
-    return factor_of_middle_half * middle_half_of(parts);
+    return SeenChange{middle_half_of(parts), factor_of_middle_half};
   }
   std::vector<double> values = values_of(parts, is_rate);
   const double many = usable.size() >= many_moments ? factor_of_many : 1.0;
@@ -108,7 +109,13 @@ std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rat
     for (const Moment& each : usable) values.push_back(std::log(each.ns));
   }
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  return (*most - *least) * factor;
+  return SeenChange{*most - *least, factor};
+}
+
+std::optional<double> half_width_of(std::span<const Moment> moments, bool is_rate, bool is_shared) {
+  const auto seen = seen_change_of(moments, is_rate, is_shared);
+  if (!seen) return std::nullopt;
+  return seen->range * seen->factor;
 }
 
 namespace {
@@ -127,21 +134,37 @@ std::optional<Disturbance> disturbance_by(const Reference& reference, std::strin
       *half_width};
 }
 
+/// Calls `visit` with every reference of the run, its probe, and whether it is of a rate.
+template <typename Visit>
+void each_reference(const Run& run, const Visit& visit) {
+  for (const ProbeResult& result : run.results) {
+    const bool is_rate = result.unit != Unit::seconds;
+    for (const Reference& each : result.references) visit(each, result.probe, is_rate);
+  }
+  for (const Reference& each : run.references) visit(each, references_section, each.is_rate);
+}
+
+bool is_shared(const Run& run) { return run.device.type == DeviceType::cpu; }
+
 }  // namespace
 
 std::vector<Disturbance> find_disturbances(const Run& run) {
   std::vector<Disturbance> found;
-  const bool is_shared = run.device.type == DeviceType::cpu;
-  const auto add = [&](const Reference& reference, std::string_view probe, bool is_rate) {
-    auto one = disturbance_by(reference, probe, is_rate, is_shared);
+  each_reference(run, [&](const Reference& reference, std::string_view probe, bool is_rate) {
+    auto one = disturbance_by(reference, probe, is_rate, is_shared(run));
     if (one) found.push_back(std::move(*one));
-  };
-  for (const ProbeResult& result : run.results) {
-    const bool is_rate = result.unit != Unit::seconds;
-    for (const Reference& each : result.references) add(each, result.probe, is_rate);
-  }
-  for (const Reference& each : run.references) add(each, references_section, each.is_rate);
+  });
   return found;
+}
+
+std::optional<MostChanged> find_most_changed(const Run& run) {
+  std::optional<MostChanged> most;
+  each_reference(run, [&](const Reference& reference, std::string_view probe, bool is_rate) {
+    const auto seen = seen_change_of(reference.moments, is_rate, is_shared(run));
+    if (!seen || (most && seen->range <= most->seen.range)) return;
+    most = {std::string(probe), reference.series, reference.kind, *seen};
+  });
+  return most;
 }
 
 double disturbance_at(std::span<const Disturbance> disturbances, double seconds, bool is_rate) {

@@ -78,17 +78,17 @@ namespace {
 
 /// Whether the references were asked; what they saw where that is worth telling.
 bool tell_references(Run& run) {
-  const auto most = std::max_element(
-      run.disturbances.begin(), run.disturbances.end(),
-      [](const Disturbance& a, const Disturbance& b) { return a.half_width < b.half_width; });
-  if (most == run.disturbances.end()) return false;
-  const double share = std::expm1(most->half_width);
+  const std::optional<MostChanged> most = find_most_changed(run);
+  if (!most) return false;
+  // What was seen, and not what intervals allow for: that is several times as much for short runs.
+  const double share = std::expm1(most->seen.range);
   if (share > worth_telling) {
     run.warnings.push_back({std::string(reference_warning),
                             {{"probe", most->probe},
                              {"series", most->series},
                              {"kind", std::string(to_word(most->kind))},
-                             {"changed_share", share}},
+                             {"changed_share", share},
+                             {"allowed_factor", std::exp(most->seen.range * most->seen.factor)}},
                             WarningSource::analysis});
   }
   return true;

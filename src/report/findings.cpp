@@ -49,6 +49,14 @@ struct UnitRow {
   bool ends_names{true};
 };
 
+/// Three digits, but never an exponent: ten times as much is not "1e+03 %".
+std::string share_text(double value) {
+  constexpr double many = 999.5;
+  const double percent = value * 100.0;
+  if (std::fabs(percent) >= many) return fmt::format("{:.0f} %", percent);
+  return fmt::format("{:.3g} %", percent);
+}
+
 constexpr std::array unit_rows{
     UnitRow{"seconds", format_seconds},
     UnitRow{"ms", [](double value) { return format_seconds(value * 1e-3); }},
@@ -59,7 +67,7 @@ constexpr std::array unit_rows{
     UnitRow{"bytes_per_second", format_rate},
     UnitRow{"square_cycles",
             [](double value) { return fmt::format("{} square cycles", format_number(value)); }},
-    UnitRow{"share", [](double value) { return fmt::format("{:.3g} %", value * 100.0); }},
+    UnitRow{"share", share_text},
     UnitRow{"count", [](double value) { return fmt::format("{:.0f}", value); }, false},
     UnitRow{"operations_per_second", format_operations, false},
     UnitRow{"hertz",

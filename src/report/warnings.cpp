@@ -56,7 +56,8 @@ constexpr std::array prose{
     Prose{"reference_changed", "a changing speed",
           "what was measured over and over ({kind}: {series} of {probe}) changed by up to "
           "{changed_share}",
-          "something else uses the device; intervals of what is measured meanwhile hold it"},
+          "something else may use the device; intervals of what was measured meanwhile allow for a "
+          "factor of {allowed_factor}"},
     Prose{"cores_shared", "shared cores",
           "others had {others_share} of the cores' time while {probe} measured",
           "close other programs; intervals of what all cores do together hold it"},

@@ -308,6 +308,20 @@ TEST_CASE("the locale of the program changes no report") {
 TEST_CASE("a parameter has the unit of its name, but for what no size and no time can be") {
   CHECK(report::parameter_text("timer_resolution_ns", Value(1000.0)) == "1.00 µs");
   CHECK(report::parameter_text("timer_resolution_ns", Value(-0.5)) == "-0.500");
+  // No share has an exponent.
+  CHECK(report::parameter_text("changed_share", Value(0.1904)) == "19 %");
+  CHECK(report::parameter_text("changed_share", Value(9.99)) == "999 %");
+  CHECK(report::parameter_text("changed_share", Value(9.996)) == "1000 %");
+  CHECK(report::parameter_text("changed_share", Value(15.1)) == "1510 %");
+  CHECK(describe_warning({"reference_changed",
+                          {{"probe", "bandwidth"},
+                           {"series", "read"},
+                           {"kind", "memory"},
+                           {"changed_share", 15.1},
+                           {"allowed_factor", 2.4}}}) ==
+        "what was measured over and over (memory: read of bandwidth) changed by up to 1510 %; "
+        "something else may use the device; intervals of what was measured meanwhile allow for a "
+        "factor of 2.40");
   CHECK(report::parameter_text("working_set_bytes", Value(std::int64_t{4096})) == "4 KiB");
   CHECK(report::parameter_text("working_set_bytes", Value(std::int64_t{-4096})) == "-4096");
 }
