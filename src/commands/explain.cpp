@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "cli/resolve.hpp"
@@ -70,32 +69,13 @@ std::string probe_page(const Probe& probe, bool is_whole, const PageStyle& style
          fmt::format("\n{}\n", fmt::join(wrap(more, style.width), "\n"));
 }
 
-/// What reports call by this word of a probe's: a series, or those of which "-1" and the like are
-/// left out. Empty where no probe has one.
-std::string series_text(std::string_view word, int width) {
-  std::string exact;
-  std::string begun;
-  for (const Probe* const probe : all_probes()) {
-    for (const Series& series : probe->series) {
-      if (!series.name.starts_with(word)) continue;
-      const bool is_exact = series.name.size() == word.size();
-      if (!is_exact && series.name[word.size()] != '-') continue;
-      const std::string text =
-          fmt::format("{}, a series of {}: {}", series.name, probe->id, series.summary);
-      (is_exact ? exact : begun) += fmt::format("{}\n", fmt::join(wrap(text, width), "\n  "));
-    }
-  }
-  std::string found = exact.empty() ? begun : exact;
-  if (!found.empty()) {
-    found += "\n`clprobe explain PROBE` says how it measures, with --full all of it.\n";
-  }
-  return found;
-}
-
 cli::UsageError unknown(const std::string& word) {
   std::vector<std::string_view> candidates;
   for (const Probe* const probe : all_probes()) candidates.push_back(probe->id);
   for (const OtherPage& page : other_pages) candidates.push_back(page.word);
+  for (const Probe* const probe : all_probes()) {
+    for (const Series& series : probe->series) candidates.push_back(series.name);
+  }
   const std::vector<std::vector<std::string>> terms = terms_in(glossary());
   for (const std::vector<std::string>& names : terms) {
     candidates.insert(candidates.end(), names.begin(), names.end());
@@ -123,12 +103,8 @@ int explain(const cli::Options& options) {
   const OtherPage* const page = find_page(word);
   std::optional<std::string> text = page != nullptr ? page_text(embedded_file(word + ".md"), style)
                                                     : term_text(glossary(), word, style);
-  if (!text && !word.empty()) {
-    if (std::string series = series_text(word, columns - 2); !series.empty()) {
-      text = std::move(series);
-    }
-  }
-  if (!text) throw unknown(word);
+  if (!text) text = series_text(word, style.width);
+  if (text->empty()) throw unknown(word);
   if (options.full) {
     throw cli::UsageError(
         fmt::format("--full: {} is a {}: leave it out", quote(word),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace clprobe::commands {
@@ -27,5 +28,10 @@ constexpr const OtherPage* find_page(std::string_view word) {
                                          [&](const OtherPage& each) { return each.word == word; });
   return found == other_pages.end() ? nullptr : found;
 }
+
+/// What a word is that a report has of a series: of which probe, and what it measures; a word
+/// before a number, as "arguments" of "arguments-4", is all of those. Empty where no series has the
+/// name.
+std::string series_text(std::string_view word, int width);
 
 }  // namespace clprobe::commands

@@ -4,12 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <map>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include "clprobe/scatter.hpp"
@@ -63,20 +58,20 @@ void report_refusals(const Probe& probe, const Ending& ended, ProbeResult& resul
   }
 }
 
-/// Of several the first one, of what nothing could be measured of.
-std::string commonest_reason(std::span<const Finding> findings) {
-  std::map<std::string_view, std::size_t> counts;
+/// Why nothing was measured: what most series say, since one may lack something of its own.
+std::string usual_reason(std::span<const Finding> findings) {
+  const Finding* usual = nullptr;
+  std::ptrdiff_t most = 0;
   for (const Finding& each : findings) {
-    if (!each.reason.empty()) ++counts[each.reason];
+    if (each.reason.empty()) continue;
+    const auto same = std::count_if(findings.begin(), findings.end(), [&](const Finding& other) {
+      return other.reason == each.reason;
+    });
+    if (same <= most) continue;
+    most = same;
+    usual = &each;
   }
-  std::string_view commonest = "nothing to measure";
-  std::size_t most = 0;
-  for (const Finding& each : findings) {
-    if (each.reason.empty() || counts[each.reason] <= most) continue;
-    commonest = each.reason;
-    most = counts[each.reason];
-  }
-  return std::string(commonest);
+  return usual == nullptr ? "nothing to measure" : usual->reason;
 }
 
 /// How it ended, and why not well.
@@ -103,7 +98,7 @@ void report_status(const Ending& ended, ProbeResult& result) {
                                 first->facts.text_or(later_failure, ""));
   } else if (result.points.empty()) {
     result.status = Status::unsupported;
-    result.reason = commonest_reason(result.findings);
+    result.reason = usual_reason(result.findings);
   }
 }
 

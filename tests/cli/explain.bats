@@ -43,6 +43,8 @@ on_terminal() {
   [ "$output" = "$quoted" ]
   clprobe explain cache or far
   [ "$output" = "$quoted" ]
+  clprobe explain both-pinned
+  [[ $status -eq 0 && $output == *'a series of transfer'* ]]
   clprobe explain nkee
   fails_with 2 "'nkee'" "did you mean 'knee'" 'clprobe explain'
   clprobe explain knee --full
@@ -54,7 +56,7 @@ on_terminal() {
 @test "a series, by its name or by what those of a kind have in common" {
   clprobe explain both-pinned
   [[ $status -eq 0 && $output == 'both-pinned, a series of transfer: '* ]]
-  [[ $(wc -L <<<"$output") -le 80 && $output == *'explain PROBE'* ]]
+  [[ $(wc -L <<<"$output") -le 80 && $output == *'explain transfer --full'* ]]
   clprobe explain command-buffer
   [[ $status -eq 0 && $output == 'command-buffer, a series of launch: '* ]]
   clprobe explain idle-queues

@@ -77,7 +77,8 @@ void add_levels(Findings& found, const SeriesSpec& series, const DeviceInfo& dev
   if (levels.empty()) {
     Finding none = without_value(
         "bandwidth", series.name, method,
-        fmt::format("no plateau in {}: measure more sizes", format_count(curve.size(), "point")),
+        fmt::format("no plateau in {}: measure more sizes, or again on a quiet device",
+                    format_count(curve.size(), "point")),
         rate_unit);
     found.findings.push_back(std::move(none));
     return;
@@ -229,13 +230,21 @@ struct LevelsOfAll {
 /// How the bandwidth of one unit grows to that of all, in each level of the series.
 void add_scaling(Findings& found, std::string_view series, const DeviceInfo& device,
                  const LevelsOfAll& all, std::span<const CurvePoint> curve) {
+  constexpr std::string_view beside = "beside one unit";
   const std::vector<std::optional<Alone>> alone = alone_in(all.levels, curve);
   for (std::size_t i = 0; i < all.levels.size(); ++i) {
-    if (!alone[i]) continue;
+    if (!alone[i] && curve.empty()) continue;
+    if (!alone[i]) {
+      Finding none = without_value("scaling", series, beside,
+                                   "one unit was measured at no size of this level", "share");
+      none.level = all.number(i);
+      found.findings.push_back(std::move(none));
+      continue;
+    }
     const Level& level = all.levels[i];
     const auto units = static_cast<double>(units_of(device));
     Finding scaling = of_level("scaling", series, all.number(i), "share");
-    scaling.method = "beside one unit";
+    scaling.method = beside;
     scaling.value = alone[i]->time / (level.latency * units);
     scaling.low = alone[i]->interval.low / (level.latency_interval.high * units);
     scaling.high = alone[i]->interval.high / (level.latency_interval.low * units);

@@ -299,7 +299,25 @@ TEST_CASE("bandwidth: points that jump say that there is no plateau, and nothing
   const Findings found = analyse(device_of_10(), points);
   REQUIRE(found.findings.size() == 1);
   CHECK_FALSE(found.findings[0].value.has_value());
-  CHECK(found.findings[0].reason == "no plateau in 2 points: measure more sizes");
+  CHECK(found.findings[0].reason ==
+        "no plateau in 2 points: measure more sizes, or again on a quiet device");
+}
+
+TEST_CASE("bandwidth: a level in which one unit was not measured says why it has no scaling") {
+  std::vector<Point> points = curve_of("read", {});
+  CHECK(find_finding(analyse(device_of_10(), points).findings, "scaling", "read") == nullptr);
+  double largest = 0.0;
+  for (const Point& each : points) {
+    largest =
+        std::max(largest, static_cast<double>(each.parameters.integer_or("working_set_bytes", 0)));
+  }
+  points.push_back(measured("read-one-unit", largest, 100.0));
+  const Findings found = analyse(device_of_10(), points);
+  const Finding* const scaling = find_finding(found.findings, "scaling", "read");
+  REQUIRE(scaling != nullptr);
+  CHECK(scaling->level == 1);
+  CHECK_FALSE(scaling->value.has_value());
+  CHECK(scaling->reason == "one unit was measured at no size of this level");
 }
 
 TEST_CASE("bandwidth: the card has the levels that all units read, and one unit's") {

@@ -109,7 +109,8 @@ void add_levels(Findings& found, const SeriesSpec& spec, const DeviceInfo& devic
   if (levels.empty()) {
     found.findings.push_back(without_value(
         "latency", series, "segmentation",
-        fmt::format("no plateau in {}: measure more sizes", format_count(curve.size(), "point"))));
+        fmt::format("no plateau in {}: measure more sizes, or again on a quiet device",
+                    format_count(curve.size(), "point"))));
     return;
   }
   const auto said = [](const CurvePoint& faster) {
@@ -188,9 +189,7 @@ bool is_measured_near(std::span<const CurvePoint> curve, double working_set_byte
   });
 }
 
-/// What a load over the link takes: the last level of the host memory. It has a name of its own and
-/// no level, since other tools measure it alone, and what they found must not be set beside a
-/// cache.
+/// What a load over the link takes. Without a level: other tools measure it alone.
 void add_link_latency(Findings& found) {
   const Finding* last = nullptr;
   for (const Finding& each : found.findings) {

@@ -285,6 +285,20 @@ TEST_CASE("a plan without points is unsupported, with what the plan found") {
   CHECK(result.findings.size() == 1);
 }
 
+TEST_CASE("why a probe measured nothing is what most of its series say") {
+  Probe probe = fake_probe();
+  probe.plan = [](const DeviceInfo&, const Request&) {
+    Plan plan;
+    for (const char* const reason : {"no queues without order", "no trace", "no trace"}) {
+      plan.findings.emplace_back();
+      plan.findings.back().reason = reason;
+    }
+    return plan;
+  };
+  FakeBackend backend(steady());
+  CHECK(measure(probe, backend, {}, ample_budget(), {}).reason == "no trace");
+}
+
 TEST_CASE("an interrupt in the middle keeps the samples and is no failure") {
   FakeBackend backend(noisy());
   Observer observer;
