@@ -69,7 +69,11 @@ TEST_CASE("transfers of nvbandwidth have the names of those that are measured") 
   for (const auto& each : imported) {
     CAPTURE(each.first);
     CAPTURE(each.second);
-    CHECK(measured.contains(each));
+    // A kernel of that H200 finds on the device what nvbandwidth's copies over the link.
+    const bool is_by_kernel = each.second.ends_with("-kernel");
+    const bool is_there = measured.contains(each);
+    CHECK(is_there != is_by_kernel);
+    if (is_by_kernel) CHECK(measured.contains({"device_bandwidth", each.second}));
   }
 }
 
