@@ -2,7 +2,9 @@
 // What plain OpenCL programs beside clprobe need.
 #pragma once
 
+#ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
+#endif
 #include <CL/cl.h>
 
 #include <cstdio>

@@ -65,10 +65,12 @@ std::vector<Result> Grid::run() {
   // Step by step, too, nothing may stand still for ever.
   const std::uint64_t end = options_.max_cycles == never ? never : options_.max_cycles + 1;
   if (max_threads_ == 1 || options_.cores == nullptr) {
-    while (next() < end) {
-      run_alone(end, stretch_steps);
+    // Units that run ahead have no locks.
+    const std::uint64_t max_steps = lookahead_ ? never : stretch_steps;
+    do {
+      run_alone(end, max_steps);
       refuse_standstill();
-    }
+    } while (next() < end);
   } else {
     run_by_pace(end);
   }

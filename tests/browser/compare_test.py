@@ -39,7 +39,7 @@ class ComparePages(PageTest):
 
     def two(self) -> pathlib.Path:
         return self.comparison("two", [self.results("nvidia/h100")[-1],
-                                       self.results("nvidia/h200")[-1]])
+                                       self.results("nvidia/h200")[-2]])
 
     def test_the_answer_is_on_the_first_screen(self) -> None:
         page = self.two()
