@@ -25,14 +25,9 @@ int main(int count, char** words) {
     return 2;
   }
   const auto number = [&](int word) { return std::strtoull(words[word], nullptr, 10); };
-  cl_device_id device = native::devices_of(static_cast<cl_uint>(number(1))).at(number(2));
+  const native::Opened opened = native::open_device(number(1), number(2));
   const std::size_t bytes = number(4);
-  cl_int code = CL_SUCCESS;
-  cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
-  check(code, "clCreateContext");
-  cl_command_queue queue = native::new_queue(context, device);
-  cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &code);
-  check(code, "clCreateBuffer");
+  cl_mem buffer = native::new_buffer(opened.context, 0, bytes);
   std::vector<std::uint8_t> host(bytes);
   std::printf("{\"seconds\": [");
   const auto repeats = static_cast<int>(number(5));
@@ -40,14 +35,15 @@ int main(int count, char** words) {
     host[0] = static_cast<std::uint8_t>(repeat);
     const auto begin = std::chrono::steady_clock::now();
     if (way == "to") {
-      check(
-          clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, bytes, host.data(), 0, nullptr, nullptr),
-          "clEnqueueWriteBuffer");
+      check(clEnqueueWriteBuffer(opened.queue, buffer, CL_TRUE, 0, bytes, host.data(), 0, nullptr,
+                                 nullptr),
+            "clEnqueueWriteBuffer");
     } else {
-      check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, host.data(), 0, nullptr, nullptr),
+      check(clEnqueueReadBuffer(opened.queue, buffer, CL_TRUE, 0, bytes, host.data(), 0, nullptr,
+                                nullptr),
             "clEnqueueReadBuffer");
     }
-    check(clFinish(queue), "clFinish");
+    check(clFinish(opened.queue), "clFinish");
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     if (repeat >= 0) std::printf("%s%.6g", repeat == 0 ? "" : ", ", took.count());
   }

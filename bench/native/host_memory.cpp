@@ -69,32 +69,27 @@ int main(int count, char** words) {
     return 2;
   }
   const auto number = [&](int word) { return std::strtoull(words[word], nullptr, 10); };
-  cl_device_id device = native::devices_of(static_cast<cl_uint>(number(1))).at(number(2));
+  const native::Opened opened = native::open_device(number(1), number(2));
+  cl_context context = opened.context;
   const std::size_t bytes = number(3);
-  cl_int code = CL_SUCCESS;
-  cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
-  check(code, "clCreateContext");
-  cl_command_queue queue = native::new_queue(context, device);
-  cl_kernel kernel = native::kernel_of(native::build(context, {device}, source_text), "sum");
-  const auto buffer = [&](cl_mem_flags flags, std::size_t size, void* host) {
-    return clCreateBuffer(context, CL_MEM_READ_WRITE | flags, size, host, &code);
-  };
+  cl_kernel kernel = native::kernel_of(native::build(context, {opened.device}, source_text), "sum");
   const auto vectors = static_cast<cl_uint>(bytes / 16);
-  cl_mem sums = buffer(0, items * sizeof(cl_uint), nullptr);
+  cl_mem sums = native::new_buffer(context, 0, items * sizeof(cl_uint));
   check(clSetKernelArg(kernel, 1, sizeof vectors, &vectors), "clSetKernelArg");
   check(clSetKernelArg(kernel, 2, sizeof sums, &sums), "clSetKernelArg");
   std::vector<std::uint8_t> host(bytes, 1);
   const Kind kinds[] = {
-      {"device", buffer(0, bytes, nullptr), nullptr},
-      {"alloc_host_ptr", buffer(CL_MEM_ALLOC_HOST_PTR, bytes, nullptr), nullptr},
-      {"use_host_ptr", buffer(CL_MEM_USE_HOST_PTR, bytes, host.data()), nullptr},
+      {"device", native::new_buffer(context, 0, bytes), nullptr},
+      {"alloc_host_ptr", native::new_buffer(context, CL_MEM_ALLOC_HOST_PTR, bytes), nullptr},
+      {"use_host_ptr", native::new_buffer(context, CL_MEM_USE_HOST_PTR, bytes, host.data()),
+       nullptr},
       {"coarse", nullptr, clSVMAlloc(context, CL_MEM_READ_WRITE, bytes, 0)},
       {"fine", nullptr,
        clSVMAlloc(context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, bytes, 0)}};
   const char* before = "{";
   for (const Kind& kind : kinds) {
     std::printf("%s", before);
-    print_rates(kind, queue, kernel, bytes, static_cast<int>(number(4)));
+    print_rates(kind, opened.queue, kernel, bytes, static_cast<int>(number(4)));
     before = ", ";
   }
   std::printf("}\n");

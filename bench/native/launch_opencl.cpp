@@ -35,38 +35,34 @@ int main(int count, char** words) {
     return 2;
   }
   const auto number = [&](int word) { return std::atoi(words[word]); };
-  const std::vector<cl_device_id> devices = native::devices_of(static_cast<cl_uint>(number(1)));
-  cl_device_id device = devices.at(static_cast<std::size_t>(number(2)));
+  const native::Opened opened =
+      native::open_device(static_cast<std::size_t>(number(1)), static_cast<std::size_t>(number(2)));
   const int launches = number(3);
   const int repeats = number(4);
-  cl_int code = CL_SUCCESS;
-  cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
-  check(code, "clCreateContext");
-  cl_kernel kernel = native::kernel_of(native::build(context, {device}, source_text), "count_up");
+  cl_kernel kernel =
+      native::kernel_of(native::build(opened.context, {opened.device}, source_text), "count_up");
   cl_uint counted = 0;
-  cl_mem counter = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof counted,
-                                  &counted, &code);
-  check(code, "clCreateBuffer");
+  cl_mem counter =
+      native::new_buffer(opened.context, CL_MEM_COPY_HOST_PTR, sizeof counted, &counted);
   const cl_uint more = 3;
   check(clSetKernelArg(kernel, 0, sizeof counter, &counter), "clSetKernelArg");
   check(clSetKernelArg(kernel, 1, sizeof more, &more), "clSetKernelArg");
-  cl_command_queue queue = native::new_queue(context, device);
   int others = 0;
   for (; count == 6 && others < number(5); ++others) {
-    cl_command_queue idle = native::new_queue(context, device);
+    cl_command_queue idle = native::new_queue(opened.context, opened.device);
     launch(idle, kernel);
     check(clFinish(idle), "clFinish");
   }
   std::printf("{\"seconds\": [");
   for (int repeat = -3; repeat < repeats; ++repeat) {  // the first ones warm up
     const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < launches; ++i) launch(queue, kernel);
-    check(clFinish(queue), "clFinish");
+    for (int i = 0; i < launches; ++i) launch(opened.queue, kernel);
+    check(clFinish(opened.queue), "clFinish");
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     if (repeat >= 0) std::printf("%s%.6g", repeat == 0 ? "" : ", ", took.count() / launches);
   }
   std::printf("]}\n");
-  check(clEnqueueReadBuffer(queue, counter, CL_TRUE, 0, sizeof counted, &counted, 0, nullptr,
+  check(clEnqueueReadBuffer(opened.queue, counter, CL_TRUE, 0, sizeof counted, &counted, 0, nullptr,
                             nullptr),
         "clEnqueueReadBuffer");
   if (counted == more * static_cast<cl_uint>(launches * (repeats + 3) + others)) return 0;

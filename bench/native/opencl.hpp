@@ -7,6 +7,7 @@
 #endif
 #include <CL/cl.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -39,6 +40,32 @@ inline cl_command_queue new_queue(cl_context context, cl_device_id device) {
   cl_command_queue queue = clCreateCommandQueue(context, device, 0, &code);
   check(code, "clCreateCommandQueue");
   return queue;
+}
+
+inline cl_mem new_buffer(cl_context context, cl_mem_flags flags, std::size_t bytes,
+                         void* host = nullptr) {
+  cl_int code = CL_SUCCESS;
+  cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | flags, bytes, host, &code);
+  check(code, "clCreateBuffer");
+  return buffer;
+}
+
+/// A device in a context of its own.
+struct Opened {
+  cl_device_id device{};
+  cl_context context{};
+  cl_command_queue queue{};
+};
+
+/// By OpenCL's numbers; ends the program where there is no such device.
+inline Opened open_device(std::size_t platform, std::size_t number) {
+  Opened opened;
+  opened.device = devices_of(static_cast<cl_uint>(platform)).at(number);
+  cl_int code = CL_SUCCESS;
+  opened.context = clCreateContext(nullptr, 1, &opened.device, nullptr, nullptr, &code);
+  check(code, "clCreateContext");
+  opened.queue = new_queue(opened.context, opened.device);
+  return opened;
 }
 
 /// Of a program for some devices of the context.

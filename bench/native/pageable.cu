@@ -74,13 +74,9 @@ int main(int count, char** words) {
   for (std::size_t n = 0; n < number(3); ++n) hosts.push_back(host_memory(bytes));
   void* of_cuda = nullptr;
   check(cudaMalloc(&of_cuda, bytes), "cudaMalloc");
-  cl_device_id device = native::devices_of(static_cast<cl_uint>(number(1))).at(0);
-  cl_int code = CL_SUCCESS;
-  cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
-  check(code, "clCreateContext");
-  cl_command_queue queue = native::new_queue(context, device);
-  cl_mem of_opencl = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &code);
-  check(code, "clCreateBuffer");
+  const native::Opened opened = native::open_device(number(1), 0);
+  cl_command_queue queue = opened.queue;
+  cl_mem of_opencl = native::new_buffer(opened.context, 0, bytes);
   const auto copy_by_cuda = [=](void* to, const void* from, cudaMemcpyKind kind) {
     check(cudaMemcpy(to, from, bytes, kind), "cudaMemcpy");
     check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");

@@ -33,12 +33,7 @@ struct Side {
 };
 
 Side side_of(cl_context context, cl_device_id device, std::size_t bytes) {
-  cl_int code = CL_SUCCESS;
-  Side side;
-  side.queue = native::new_queue(context, device);
-  side.buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &code);
-  check(code, "clCreateBuffer");
-  return side;
+  return {native::new_queue(context, device), native::new_buffer(context, 0, bytes)};
 }
 
 constexpr const char* source_text =

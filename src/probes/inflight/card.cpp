@@ -115,8 +115,9 @@ Card card(const ProbeResult& result) {
   if (std::string loaded = loaded_text(result); !loaded.empty()) {
     card.rows.push_back({"loaded", std::move(loaded)});
   }
-  if (find_limit(result) == nullptr && !result.findings.empty())
+  if (find_limit(result) == nullptr && !result.findings.empty()) {
     card.unseen.emplace_back("limit of loads in flight");
+  }
   const Finding* const knee = find_finding(result.findings, "knee_bandwidth", loaded_series);
   if (knee != nullptr && !knee->value) card.unseen.emplace_back("knee of the loaded latency");
   card.plots = plots_of(result);
