@@ -71,11 +71,11 @@ std::string probe_page(const Probe& probe, bool is_whole, const PageStyle& style
 
 cli::UsageError unknown(const std::string& word) {
   std::vector<std::string_view> candidates;
-  for (const OtherPage& page : other_pages) candidates.push_back(page.word);
   for (const Probe* const probe : all_probes()) {
     candidates.push_back(probe->id);
     for (const Series& series : probe->series) candidates.push_back(series.name);
   }
+  for (const OtherPage& page : other_pages) candidates.push_back(page.word);
   const std::vector<std::vector<std::string>> terms = terms_in(glossary());
   for (const std::vector<std::string>& names : terms) {
     candidates.insert(candidates.end(), names.begin(), names.end());
