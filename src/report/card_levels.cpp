@@ -44,20 +44,33 @@ double doublings(double from, double to) {
   return to > low ? std::log2(to / low) : 0.0;
 }
 
-/// The text of the plateau that covers most of a level; empty where none covers enough.
+/// By how many doublings a plateau ends elsewhere than the level; infinite where only one of them
+/// has an end.
+double distance_of_ends(const Sizes& level, const CardPlateau& plateau) {
+  const bool is_open_level = std::isinf(level.to);
+  if (is_open_level != plateau.is_open) return HUGE_VAL;
+  return is_open_level ? 0.0 : std::abs(std::log2(level.to / plateau.to));
+}
+
+/// The text of the plateau that ends nearest to a level's end, of those that cover enough of it;
+/// empty where none does. What is faster lies before it: sets that are a little larger than the
+/// cache before have a part of it there, and units may be answered together. By doublings covered
+/// an H200's L2 had 13.0 TB/s in one run of three, of sets to 2.58 MiB of 28.6.
 std::string text_at(const Sizes& level, const std::vector<CardPlateau>& plateaus) {
   constexpr double min_share = 1.0 / 3.0;
   const double smallest = plateaus.front().from;
   const bool is_open_level = std::isinf(level.to);
   std::string text;
-  double most = 0.0;
+  std::optional<double> nearest;
   for (const CardPlateau& each : plateaus) {
     if (is_open_level && !each.is_open) continue;
     const double covered = doublings(std::max(level.from, each.from), std::min(level.to, each.to));
     const double whole =
         doublings(std::max(level.from, smallest), is_open_level ? each.to : level.to);
-    if (covered > most && covered >= min_share * whole) {
-      most = covered;
+    if (covered <= 0.0 || covered < min_share * whole) continue;
+    const double distance = distance_of_ends(level, each);
+    if (!nearest || distance < *nearest) {
+      nearest = distance;
       text = each.text;
     }
   }

@@ -69,16 +69,42 @@ TEST_CASE("a level has the plateau that covers it") {
   CHECK(beside(levels, {}).empty());
 }
 
-TEST_CASE("of two plateaus in one level the one counts that covers more doublings") {
+TEST_CASE(
+    "of two plateaus that cover a third of a level each the one counts that ends as it does") {
   const std::vector<CardLevel> levels{ending_at(64 * kib), ending_at(64 * mib)};
-  const auto second = [&](double between) {
+  const auto second = [&](double between, double end) {
     return beside(levels, {plateau(4 * kib, 64 * kib, "near"), plateau(64 * kib, between, "low"),
-                           plateau(between, 64 * mib, "high")})
+                           plateau(between, end, "high")})
         .at(1);
   };
-  // The middle of 64 KiB and 64 MiB is 2 MiB, by the logarithm.
-  CHECK(second(1.9 * mib) == "high");
-  CHECK(second(2.1 * mib) == "low");
+  CHECK(second(2.1 * mib, 64 * mib) == "high");
+  CHECK(second(2.1 * mib, 90 * mib) == "high");
+  CHECK(second(2.1 * mib, 20 * mib) == "low");  // 3.25 of 10 doublings
+  // A third of ten doublings from the end is 6.35 MiB.
+  CHECK(second(6.3 * mib, 64 * mib) == "high");
+  CHECK(second(6.4 * mib, 64 * mib) == "low");
+  // An end beyond is as far as one before.
+  CHECK(second(6.3 * mib, 600 * mib) == "high");
+  CHECK(second(6.3 * mib, 700 * mib) == "low");
+}
+
+TEST_CASE("an H200's L2 has the rate of the sets that fill it, not of those that units share") {
+  // clprobe 0.1.0 at cbc401e3: capacities and plateaus of one run.
+  const std::vector<CardLevel> levels{ending_at(219 * kib), ending_at(28.6 * mib),
+                                      ending_at(52.6 * mib), without_end(1024 * mib)};
+  CHECK(
+      beside(levels, {plateau(32 * kib, 198 * kib, "32.5"), plateau(198 * kib, 2.58 * mib, "13.0"),
+                      plateau(2.58 * mib, 51.7 * mib, "9.08"),
+                      open_plateau(51.7 * mib, 1024 * mib, "4.51")}) ==
+      Texts{"32.5", "9.08", "9.08", "4.51"});
+}
+
+TEST_CASE("a plateau without an end is beside a level that has one where no other is") {
+  const std::vector<CardLevel> levels{ending_at(64 * kib), ending_at(8 * mib)};
+  CHECK(beside(levels, {plateau(4 * kib, 64 * kib, "near"), plateau(64 * kib, 700 * kib, "cache"),
+                        open_plateau(700 * kib, 512 * mib, "memory")}) == Texts{"near", "cache"});
+  CHECK(beside(levels, {plateau(4 * kib, 64 * kib, "near"),
+                        open_plateau(64 * kib, 512 * mib, "memory")}) == Texts{"near", "memory"});
 }
 
 TEST_CASE("the first level begins at the smallest set that was measured") {
@@ -87,8 +113,8 @@ TEST_CASE("the first level begins at the smallest set that was measured") {
     return beside(levels, {plateau(smallest, 16 * kib, "low"), plateau(16 * kib, 64 * kib, "high")})
         .at(0);
   };
-  CHECK(first(5 * kib) == "high");
-  CHECK(first(3 * kib) == "low");
+  CHECK(first(1.1 * kib) == "high");
+  CHECK(first(0.9 * kib) == "low");
   CHECK(first(0.0) == "low");  // of a document without points
 }
 
