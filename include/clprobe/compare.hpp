@@ -91,6 +91,7 @@ struct RunDigest {
   std::string file{};  ///< where it came from; the caller's
   std::string device{};
   std::string driver{};
+  std::string platform_index{};  ///< "platform:device"
   std::string started{};
   DeviceType type{DeviceType::other};
   std::int64_t compute_units{0};

@@ -221,6 +221,7 @@ RunDigest digest(const Run& run, std::string_view file) {
   RunDigest result{.file = std::string(file),
                    .device = run.device.name,
                    .driver = run.device.driver,
+                   .platform_index = run.device.platform_index,
                    .started = run.started,
                    .type = run.device.type,
                    .compute_units = run.device.compute_units,

@@ -81,6 +81,7 @@ struct Identity {
   std::string model{};
   std::int64_t compute_units{0};
   std::string driver{};
+  std::string platform_index{};
   std::string started{};
 };
 
@@ -92,6 +93,7 @@ std::vector<std::vector<std::string>> names_of(std::span<const Identity> runs) {
       },
       +[](const Identity& run) { return run.driver; },
       +[](const Identity& run) { return run.started.substr(0, 10); },
+      +[](const Identity& run) { return run.platform_index; },
       +[](const Identity& run) {
         constexpr std::size_t date = 11;  // "2026-11-24T"
         return run.started.substr(std::min(date, run.started.size()), 8);
@@ -106,7 +108,8 @@ std::vector<std::vector<std::string>> names_of(std::span<const Identity> runs) {
     std::map<std::vector<std::string>, std::set<std::string>> namesakes;
     for (std::size_t i = 0; i < runs.size(); ++i) namesakes[before[i]].insert(detail(runs[i]));
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (namesakes[before[i]].size() > 1) names[i].push_back(detail(runs[i]));
+      const std::string text = detail(runs[i]);
+      if (namesakes[before[i]].size() > 1 && !text.empty()) names[i].push_back(text);
     }
   }
   const std::vector<std::vector<std::string>> before = names;
@@ -126,7 +129,8 @@ std::vector<std::vector<std::string>> run_names(std::span<const Run> runs) {
   std::vector<Identity> identities;
   for (const Run& run : runs) {
     const DeviceInfo& device = run.device;
-    identities.push_back({model_of(device), device.compute_units, device.driver, run.started});
+    identities.push_back({model_of(device), device.compute_units, device.driver,
+                          device.platform_index, run.started});
   }
   return names_of(identities);
 }
@@ -134,8 +138,8 @@ std::vector<std::vector<std::string>> run_names(std::span<const Run> runs) {
 std::vector<std::vector<std::string>> run_names(std::span<const RunDigest> runs) {
   std::vector<Identity> identities;
   for (const RunDigest& run : runs) {
-    identities.push_back(
-        {model_of(run.device, run.type), run.compute_units, run.driver, run.started});
+    identities.push_back({model_of(run.device, run.type), run.compute_units, run.driver,
+                          run.platform_index, run.started});
   }
   return names_of(identities);
 }

@@ -15,7 +15,8 @@ namespace clprobe::report {
 /// Xeon" of "cpu-skylake-avx512-Intel(R) Xeon(R) Processor".
 std::string model_of(const DeviceInfo& device);
 /// The model, and behind it only what tells runs of the same model apart: the units, the driver,
-/// the date, the time, or else the number of the run.
+/// the date, the number of the device ("1:0", as `clprobe list` has it), the time, or else the
+/// number of the run.
 std::vector<std::vector<std::string>> run_names(std::span<const Run> runs);
 std::vector<std::vector<std::string>> run_names(std::span<const RunDigest> runs);
 /// These names in a line each. Of a single run, the name as the driver has it.

@@ -346,6 +346,18 @@ TEST_CASE("runs of one device are told apart by what differs, and by no more") {
   CHECK(report::run_titles(runs) == Titles{"H200, 580.159.03", "H200, 600", cpu, "H200, 610"});
   runs[3].device.compute_units = 7;
   CHECK(report::run_titles(runs)[3] == "H200, 7 units");
+  // Of one day the device tells more than the time; of two days its number may be another one.
+  runs.fill(example_gpu_run());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].started = fmt::format("2026-01-0{}T08:55:2{}Z", i == 3 ? 3 : 2, i);
+  }
+  runs[1].device.platform_index = "0:1";
+  runs[3].device.platform_index = "0:1";
+  CHECK(report::run_titles(runs) ==
+        Titles{"H200, 2026-01-02, 0:0, 08:55:20", "H200, 2026-01-02, 0:1",
+               "H200, 2026-01-02, 0:0, 08:55:22", "H200, 2026-01-03"});
+  runs[1].device.platform_index.clear();  // of another tool
+  CHECK(report::run_titles(runs)[1] == "H200, 2026-01-02");
 }
 
 TEST_CASE("a model is called as people call it") {
