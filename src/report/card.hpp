@@ -35,10 +35,10 @@ struct DeviceCard {
 DeviceCard card_of(const Run& run);
 
 /// Sets a column beside the levels of its memory. Whether any of them got a text: else there is no
-/// such column. A level has the plateau that ends nearest to its end, of those that cover a third or
-/// more of what was measured by the logarithm of working sets: of three plateaus in one level, one
-/// does. A level whose end was not reached has a plateau of which the same is true, or none: what a
-/// cache delivers is not what memory does.
+/// such column. A level has the plateau that ends nearest to its end, of those that cover a third
+/// or more of what was measured by the logarithm of working sets: of three plateaus in one level,
+/// one does. A level whose end was not reached has a plateau of which the same is true, or none:
+/// what a cache delivers is not what memory does.
 bool add_column(DeviceCard& card, const CardColumn& column);
 
 /// Sets a note beside the first level of its memory. Whether there is one.

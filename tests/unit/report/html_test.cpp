@@ -353,9 +353,9 @@ TEST_CASE("runs of one device are told apart by what differs, and by no more") {
   }
   runs[1].device.platform_index = "0:1";
   runs[3].device.platform_index = "0:1";
-  CHECK(report::run_titles(runs) ==
-        Titles{"H200, 2026-01-02, 0:0, 08:55:20", "H200, 2026-01-02, 0:1",
-               "H200, 2026-01-02, 0:0, 08:55:22", "H200, 2026-01-03"});
+  CHECK(report::run_titles(runs) == Titles{"H200, 2026-01-02, 0:0, 08:55:20",
+                                           "H200, 2026-01-02, 0:1",
+                                           "H200, 2026-01-02, 0:0, 08:55:22", "H200, 2026-01-03"});
   runs[1].device.platform_index.clear();  // of another tool
   CHECK(report::run_titles(runs)[1] == "H200, 2026-01-02");
 }
