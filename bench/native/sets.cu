@@ -5,9 +5,10 @@
 //
 // MODE is a series of clprobe's: read, read-own, read-one-unit, write, copy, update, these three
 // with -one-unit, local, image; or read-rotating, in which many small blocks read pieces of one
-// set, neighbours far from each other, as gpu-benches' gpu-l2-cache does. Each is tried with
-// several sizes of blocks. One JSON object on stdout: of each pair the bytes per second of each
-// repeat by events, of the fastest size, and the median of each.
+// set, neighbours far from each other, as gpu-benches' gpu-l2-cache does; read-past-l1, by loads
+// that L1 does not keep; or read-together, in which all blocks begin at the same place. Each is
+// tried with several sizes of blocks. One JSON object on stdout: of each pair the bytes per second
+// of each repeat by events, of the fastest size, and the median of each.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -65,13 +66,17 @@ __device__ Walk walk_of_block(unsigned pieces, unsigned turns, unsigned stride, 
   return {0, static_cast<unsigned>(place * pieces / gridDim.x), pieces, turns};
 }
 
+template <bool IsPastL1>
 __global__ void read(const uint4* __restrict__ data, unsigned pieces, unsigned turns,
                      unsigned stride, bool is_shared, unsigned* out) {
   uint4 sum = make_uint4(0, 0, 0, 0);
   go_round(walk_of_block(pieces, turns, stride, is_shared), [&](std::uint64_t at, unsigned) {
     uint4 value[loads];
 #pragma unroll
-    for (unsigned n = 0; n < loads; ++n) value[n] = data[at + n * blockDim.x];
+    for (unsigned n = 0; n < loads; ++n) {
+      const uint4* const each = data + at + n * blockDim.x;
+      value[n] = IsPastL1 ? __ldcg(each) : *each;
+    }
 #pragma unroll
     for (unsigned n = 0; n < loads; ++n) add(sum, value[n]);
   });
@@ -165,7 +170,7 @@ __global__ void update(uint4* data, unsigned pieces, unsigned turns, unsigned mo
   });
 }
 
-enum class Kind { read, rotating, local, image, write, copy, update };
+enum class Kind { read, past_l1, together, rotating, local, image, write, copy, update };
 
 struct Grid {
   unsigned threads;
@@ -187,6 +192,8 @@ const std::vector<Mode>& modes() {
       {"read", Kind::read, true, false, {{512, 1}, {1024, 1}}},
       {"read-own", Kind::read, false, false, {{512, 1}, {1024, 1}}},
       {"read-one-unit", Kind::read, true, true, {{512, 1}, {1024, 1}}},
+      {"read-past-l1", Kind::past_l1, true, false, {{512, 1}, {1024, 1}}},
+      {"read-together", Kind::together, true, false, {{512, 1}, {1024, 1}}},
       {"read-rotating", Kind::rotating, true, false, {{256, 8}}},
       {"write", Kind::write, false, false, {{64, 32}, {256, 8}, {1024, 2}}},
       {"copy", Kind::copy, false, false, {{64, 32}, {256, 8}, {1024, 2}}},
@@ -254,7 +261,14 @@ void launch(const Mode& mode, const Shape& shape, unsigned turns, uint4* data, u
       stride_over(mode.kind == Kind::rotating ? shape.pieces : std::max(1U, shape.blocks));
   switch (mode.kind) {
     case Kind::read:
-      read<<<shape.blocks, shape.threads>>>(data, shape.pieces, turns, stride, mode.is_shared, out);
+      read<false>
+          <<<shape.blocks, shape.threads>>>(data, shape.pieces, turns, stride, mode.is_shared, out);
+      break;
+    case Kind::past_l1:
+      read<true><<<shape.blocks, shape.threads>>>(data, shape.pieces, turns, stride, true, out);
+      break;
+    case Kind::together:
+      read<false><<<shape.blocks, shape.threads>>>(data, shape.pieces, turns, 0, true, out);
       break;
     case Kind::rotating:
       read_rotating<<<shape.blocks, shape.threads>>>(data, shape.pieces, turns, stride, out);
