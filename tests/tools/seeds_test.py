@@ -68,6 +68,31 @@ class Rows(unittest.TestCase):
         with self.assertRaisesRegex(seeds.ItemError, "the work has 0.81"):
             row(seed=0.81, within=0.25)
 
+    def test_a_row_that_states_several_things_names_a_test_of_each(self) -> None:
+        stash = "unit/gsi/cases: implicit: the stash has more"
+        named = ["cli/output: a file for each -o", stash, "unit/gsi/cases: implicit: both kinds"]
+        self.assertIn("tests cli/output, unit/gsi/cases |", row(test=named))
+        self.assertIn("test unit/gsi/cases |", row(test=[stash]))
+        with self.assertRaisesRegex(seeds.ItemError, "no case that begins with: weather"):
+            row(test=[stash, "unit/gsi/cases: weather"])
+
+    def test_a_sentence_of_what_is_done_holds_with_the_first_seed(self) -> None:
+        sentence = "bench/thesis: uts: memory time is small"
+        bars = [{"name": "time", "series": f"uts, {each}", "value": 100.0}
+                for each in ("GPU coherence", "ownership")]
+        for share in (0.15, 0.16):
+            stalls = [{"name": "stall", "series": each["series"], "method": "gsi", "unit": "share",
+                       "label": "memory data: L2", "value": share} for each in bars]
+            runs = {"words": {"results": [{"findings": [*bars, *stalls]}]}}
+            item = {"at": "1", "says": "something", "test": sentence}
+            if share == 0.15:
+                self.assertIn("test bench/thesis |", seeds.row_of(item, runs, {"gsi": "words"}))
+                continue
+            with self.assertRaisesRegex(seeds.ItemError, "does not hold: uts: memory time"):
+                seeds.row_of(item, runs, {"gsi": "words"})
+            missed = {**item, "state": "unmet", "why": "it is so"}
+            self.assertIn("not met", seeds.row_of(missed, runs, {"gsi": "words"}))
+
 
 class Sentences(unittest.TestCase):
     """Of the thesis, by seeds."""
