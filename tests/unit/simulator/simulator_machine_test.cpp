@@ -62,13 +62,30 @@ TEST_CASE("presets have the numbers of their sources") {
   CHECK(gtx.core.compute_units == 15);
   CHECK(gtx.core.clock_ghz == 0.928);
   CHECK(gtx.local.bank_bytes == 8);
+}
+
+TEST_CASE("sim:gsi has what the thesis states of its machine: table 5.1, chapter 5, 6.2.1") {
   const Machine gsi = preset("gsi");
-  CHECK(gsi.pending.entries == 32);
-  CHECK(gsi.store_buffer.entries == 32);
+  CHECK(gsi.core.clock_ghz == 0.7);
+  CHECK(gsi.core.compute_units == 15);
+  CHECK(gsi.local.bytes == 16U << 10U);
+  CHECK(gsi.local.banks == 32);
+  CHECK(gsi.local.latency_cycles == 1);
+  CHECK(gsi.l1.bytes == 32U << 10U);
+  CHECK(gsi.l1.ways == 8);
+  CHECK(gsi.l1.latency_cycles == 1);
+  CHECK(gsi.l1_banks.count == 8);
+  CHECK(gsi.sharing.remote_latency_cycles == Latency{35, 83});
+  CHECK(gsi.l2.bytes == 4U << 20U);
+  CHECK(gsi.l2_banks.count == 16);
   CHECK(gsi.l2.latency_cycles == Latency{29, 61});
   CHECK(gsi.memory.latency_cycles == Latency{197, 261});
-  CHECK(gsi.sharing.remote_latency_cycles == Latency{35, 83});
+  CHECK(gsi.pending.kind == PendingKind::mshr);
+  CHECK(gsi.pending.entries == 32);
+  CHECK(gsi.store_buffer.entries == 32);
   CHECK(gsi.copy.granularity == CopyGranularity::core);
+  CHECK(gsi.copy.requests_per_cycle == 1);
+  // Of the GTX 480 that it is similar to, and of GPGPU-Sim's.
   CHECK(gsi.core.issue_width == 2);
   CHECK(gsi.core.scheduler == Scheduler::greedy_then_oldest);
   CHECK(gsi.l1.line_bytes == 128);

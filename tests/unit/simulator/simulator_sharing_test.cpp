@@ -80,6 +80,19 @@ TEST_CASE("a full store buffer is flushed, and holds stores up until there is ro
   CHECK(cycles_by_cause(machine, trace)[cause::full_store_buffer] == 0);
 }
 
+TEST_CASE("stores to a line are combined in one entry, until that is flushed") {
+  Machine machine = plain();
+  machine.store_buffer.entries = 1;
+  const Program same{read_clock(0), store(one_line), repeat(1, 32), read_clock(1)};
+  CHECK(timed(machine, one_warp(machine, same)) == 1 + 32);
+  CHECK(simulate(machine, one_warp(machine, same)).lines_written == 1);
+  CHECK(cycles_by_cause(machine, one_warp(machine, same))[cause::full_store_buffer] == 0);
+  const Program apart{read_clock(0), store(one_line), store({.base = 8192, .lane_step = 4}),
+                      store(one_line), read_clock(1)};
+  CHECK(timed(machine, one_warp(machine, apart)) > 200);
+  CHECK(simulate(machine, one_warp(machine, apart)).lines_written == 3);
+}
+
 TEST_CASE("a release waits for the flush and for its own way") {
   const Machine machine = plain();
   const Program with_store{read_clock(0), store(one_line), release(0), read_clock(1)};
