@@ -217,7 +217,6 @@ TEST_CASE("implicit: both kinds of copy save instructions and time, and stall mo
 
 TEST_CASE("implicit: the stash has more full store buffers and bank conflicts, both full MSHRs") {
   const auto& scratchpad = implicit_gsi(0, 0);
-  const auto& dma = implicit_gsi(1, 0);
   const auto& stash = implicit_gsi(2, 0);
   for (const StructuralStall each : {StructuralStall::full_mshr, StructuralStall::full_store_buffer,
                                      StructuralStall::bank_conflict}) {
@@ -227,8 +226,17 @@ TEST_CASE("implicit: the stash has more full store buffers and bank conflicts, b
     const bool is_missed = each == StructuralStall::full_mshr;
     CHECK(stash.of(each) > (is_missed ? 0.0 : scratchpad.of(each)));
   }
+}
+
+TEST_CASE("implicit: the DMA's structural stalls are full MSHRs and pending DMA, not banks") {
+  const auto& scratchpad = implicit_gsi(0, 0);
+  const auto& dma = implicit_gsi(1, 0);
+  CHECK(dma.of(StructuralStall::full_mshr) > 0.0);
+  CHECK(dma.of(StructuralStall::pending_copy) > 0.0);
   CHECK(dma.of(StructuralStall::bank_conflict) <
         0.1 * scratchpad.of(StructuralStall::bank_conflict));
+  CHECK(dma.of(StructuralStall::full_mshr) + dma.of(StructuralStall::pending_copy) >
+        0.9 * dma.of(Stall::memory_structural));
 }
 
 TEST_CASE("implicit: more MSHRs make all faster, and other stalls take the place of full ones") {
