@@ -77,7 +77,6 @@ bool is_near(const ConflictLine& line, double cost) {
 
 TEST_CASE("strides of 32 banks of 4 bytes cost as many ways as their common divisor with 32") {
   const Model model{32, 4, 32};
-  CHECK(stride_ways(0, 4, model) == 1);  // a broadcast
   for (int stride = 1; stride <= 65; ++stride) {
     CHECK(stride_ways(stride, 4, model) == std::gcd(stride, 32));
   }
@@ -90,6 +89,22 @@ TEST_CASE("strides of 32 banks of 4 bytes cost as many ways as their common divi
   CHECK(stride_ways(8, 16, model) == 32);
   // The pattern of pairs reads 16 words.
   CHECK(wavefronts_of(offsets_of({PatternKind::pairs, 2}, 4, 32), 4, model) == 1);
+}
+
+TEST_CASE("one address of all lanes is no conflict, whatever word and bank") {
+  for (const Model& model : {Model{32, 4, 32}, {16, 8, 32}, {32, 8, 32}, {32, 4, 16}}) {
+    for (const int word : {4, 8, 16}) {
+      CAPTURE(model.width_bytes);
+      CAPTURE(word);
+      const int together = std::min(model.lanes_together, model.banks * model.width_bytes / word);
+      // Each group of lanes that go together is served at once.
+      CHECK(stride_ways(0, word, model) == lanes_32 / together);
+    }
+  }
+  // Lanes that want one of two addresses of a bank take two ways, and not 32.
+  std::vector<std::uint32_t> two(lanes_32, 0);
+  for (std::size_t lane = 1; lane < two.size(); lane += 2) two[lane] = 128;
+  CHECK(wavefronts_of(two, 4, {32, 4, 32}) == 2);
 }
 
 TEST_CASE("published counts of a wave of 64 lanes on 32 banks of 4 bytes") {
