@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bars of the thesis by the pure functions alone: what the probe's are compared with in tests.
+// The bars of the thesis by the pure functions alone, with the latencies that clprobe draws by
+// default: what the probe's are compared with in tests.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "clprobe/budget.hpp"
 #include "clprobe/machine.hpp"
+#include "clprobe/simulator.hpp"
 #include "clprobe/stalls.hpp"
 #include "probes/gsi/cases.hpp"
 
 namespace clprobe::gsi {
+
+inline simulator::Options default_options() { return {.seed = Budget{}.seed}; }
 
 /// uts and utsd, each under plain GPU coherence and under ownership, in this order.
 inline std::vector<CaseRun> run_tree_searches(TreeSearch search = {}) {
@@ -19,8 +24,8 @@ inline std::vector<CaseRun> run_tree_searches(TreeSearch search = {}) {
     for (const auto coherence : {simulator::Coherence::gpu, simulator::Coherence::ownership}) {
       const simulator::Machine machine = adapt(simulator::preset("gsi"), coherence, 32);
       search.queues = queues;
-      const simulator::GridAccount account =
-          account_units(machine, make_tree_search(machine, search), search.units);
+      const simulator::GridAccount account = account_units(
+          machine, make_tree_search(machine, search), search.units, default_options());
       runs.push_back({bar_name(queues, coherence), account.mean});
       for (const auto& unit : account.units) runs.back().units.push_back(unit.gsi);
     }
@@ -36,7 +41,8 @@ inline std::vector<CaseRun> run_implicit() {
       const simulator::Machine machine =
           adapt(simulator::preset("gsi"), simulator::Coherence::ownership, entries);
       runs.push_back({bar_name(copy.value, entries),
-                      account_stalls(machine, make_implicit(machine, {.copy = copy.value}))});
+                      account_stalls(machine, make_implicit(machine, {.copy = copy.value}),
+                                     default_options())});
     }
   }
   return runs;

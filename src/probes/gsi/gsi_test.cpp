@@ -28,7 +28,7 @@ using simulator::Machine;
 
 ProbeResult measured(const Machine& machine, std::vector<std::string> cases) {
   // The seed of the pure functions' own runs.
-  const std::unique_ptr<Backend> backend = simulated_backend(machine, 1);
+  const std::unique_ptr<Backend> backend = simulated_backend(machine, default_options().seed);
   Budget budget;
   budget.probe_time = std::chrono::hours(1);  // a slow host changes nothing
   return measure(probe, *backend, request_for(std::move(cases)), budget, {});

@@ -56,8 +56,9 @@ TEST_CASE("who owns lines elsewhere: remote lines in uts, hardly any in utsd") {
   CHECK(gsi(1).of(StructuralStall::pending_release) > gsi(0).of(StructuralStall::pending_release));
 }
 
-TEST_CASE("with one queue coherence is an eighth of the time at most") {
-  CHECK(std::abs(time_of(1) / time_of(0) - 1.0) < 0.125);
+TEST_CASE("with one queue there is very little difference between both coherences") {
+  // As in bench/thesis.py; with other seeds of latencies it is up to 11.2 %.
+  CHECK(std::abs(time_of(1) / time_of(0) - 1.0) <= 0.1);
 }
 
 TEST_CASE("main memory's stalls stay, give or take a quarter") {
