@@ -92,10 +92,6 @@ std::string_view small_step_missing(const Basis& basis) {
   return page_step(basis.device) <= basis.line ? "a step is a page or more" : "";
 }
 
-std::string_view prefetching_missing(const Basis& basis) {
-  return is_simulated(basis.device) ? "a simulated device does not prefetch" : "";
-}
-
 std::string_view loops_missing(const Basis& basis) {
   return is_simulated(basis.device) ? "a simulated device's loops take no time" : "";
 }
@@ -156,7 +152,7 @@ constexpr std::array<SeriesSpec, series_count> table{
                .forms = every_form,
                .automatic = global_form,
                .last = whole_store,
-               .missing = prefetching_missing},
+               .missing = nothing_missing},
     SeriesSpec{.name = looped_series,
                .summary = "global memory by loops of one load",
                .is_looped = true,
@@ -310,8 +306,10 @@ std::vector<SeriesPlan> plan_series(const DeviceInfo& device, const Asked& asked
     const std::string_view missing = spec.missing(basis);
     const bool is_close = spec.is_in_order && asked.is_in_order;
     const SeriesSpec& sizes = is_close ? series_named(global_series) : spec;
-    // A first look has no time for what only says how a device fetches.
-    const bool is_extra = !missing.empty() || (spec.is_in_order && asked.effort == Effort::quick) ||
+    // A first look has no time for what only says how a device fetches, and a simulated one does
+    // not prefetch.
+    const bool is_brief = asked.effort == Effort::quick || is_simulated(device);
+    const bool is_extra = !missing.empty() || (spec.is_in_order && is_brief) ||
                           (spec.is_on_request && asked.effort != Effort::thorough);
     if (is_extra && spec.is_special && !is_close && !asked.names(spec.name)) continue;
     plans.push_back({&spec, spec.is_by_page ? page_step(device) : line, spec.last(basis),

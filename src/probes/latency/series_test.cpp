@@ -103,11 +103,27 @@ TEST_CASE("with --order fixed the order of addresses has the sizes of a random o
   CHECK(
       probe.check(big_gpu(), request)
           .starts_with("--sizes: 1 GiB is more than --max-memory leaves room for: choose at most"));
+}
+
+TEST_CASE("a simulated device, which does not prefetch, has the order of addresses where asked") {
   DeviceInfo simulated = big_gpu();
   simulated.type = DeviceType::simulated;
-  const std::vector<Finding> missing = plan_of(simulated, request).findings;
-  CHECK(std::any_of(missing.begin(), missing.end(),
-                    [](const Finding& each) { return each.series == "global-in-order"; }));
+  const auto sizes = [&](const Request& request) {
+    return sizes_of(plan_of(simulated, request).points, "global-in-order").size();
+  };
+  Request request;
+  for (const Effort effort : {Effort::quick, Effort::normal, Effort::thorough}) {
+    request.effort = effort;
+    CHECK(sizes(request) == 0);
+    for (const Finding& each : plan_of(simulated, request).findings) {
+      CHECK(each.series != "global-in-order");
+    }
+  }
+  request.series = {"global-in-order"};
+  CHECK(sizes(request) > 0);
+  request = {};
+  request.own.set("order", std::vector<std::string>{"fixed"});
+  CHECK(sizes(request) == sizes_of(plan_of(simulated, request).points, "global").size());
 }
 
 TEST_CASE("a series of one vendor's devices is missed only where it was asked for") {

@@ -122,6 +122,35 @@ TEST_CASE("a translation buffer of two pages is told from a cache of their size"
   check_capacity(result, 1, kibibytes(32).count);
 }
 
+TEST_CASE("in the order of addresses nothing comes earlier, but for translations") {
+  Request request;
+  request.series = {"global", "global-in-order"};
+  request.own.set("order", std::vector<std::string>{"fixed"});
+  set_sizes(request, {{kibibytes(1), mebibytes(64), 1.19}});
+  for (const std::string_view name : {"fermi-m2070", "gtx-780-ti", "gsi"}) {
+    CAPTURE(name);
+    const ProbeResult result = measured(simulator::preset(name), request);
+    int level = 1;
+    for (; finding(result, "cycles", "global", level); ++level) {
+      CAPTURE(level);
+      CHECK(value(result, "cycles", "global-in-order", level) ==
+            doctest::Approx(value(result, "cycles", "global", level)).epsilon(0.02));
+    }
+    CHECK(level > 2);
+    CHECK_FALSE(finding(result, "cycles", "global-in-order", level));
+    const auto in_order = finding(result, "in_order", "global-in-order");
+    REQUIRE(in_order);
+    CHECK(*in_order->value == doctest::Approx(1.0).epsilon(0.02));
+  }
+  // The 512 lines of a page need one translation in order, and one each at random.
+  Machine machine = simulator::preset("fermi-m2070");
+  machine.translation = {.entries = 64, .page_bytes = 64 << 10, .miss_cycles = 200};
+  set_sizes(request, {{mebibytes(64), mebibytes(64), 0.0}});
+  const auto in_order = finding(measured(machine, request), "in_order", "global-in-order");
+  REQUIRE(in_order);
+  CHECK(*in_order->value == doctest::Approx(570.0 / 770.0).epsilon(0.03));
+}
+
 TEST_CASE("what the simulator cannot measure is said and no failure") {
   const Machine machine = simulator::preset("gsi");
   Request request;

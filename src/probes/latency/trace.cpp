@@ -53,12 +53,26 @@ class PartialCycle {
   std::uint64_t inverse_{factor};
 };
 
+/// The cycle in which each node is followed by the one at the next address.
+class OrderedCycle {
+ public:
+  explicit OrderedCycle(std::uint64_t nodes) : nodes_(nodes) {}
+  [[nodiscard]] std::uint64_t after(std::uint64_t node) const { return (node + 1) % nodes_; }
+  [[nodiscard]] std::uint64_t before(std::uint64_t node) const {
+    return (node + nodes_ - 1) % nodes_;
+  }
+
+ private:
+  std::uint64_t nodes_;
+};
+
 /// Byte offsets of nodes in the order of the chase: its first `ahead`, then its last `behind`; all
 /// of them where there are no more.
+template <typename Cycle>
 std::vector<std::uint64_t> offsets_of(const RingShape& shape, std::uint64_t ahead,
                                       std::uint64_t behind) {
   const std::uint64_t nodes = shape.nodes();
-  const PartialCycle cycle(nodes);
+  const Cycle cycle(nodes);
   const bool is_whole = nodes <= ahead + behind;
   const std::uint64_t first = is_whole ? nodes : ahead;
   std::vector<std::uint64_t> offsets(is_whole ? nodes : ahead + behind);
@@ -125,11 +139,12 @@ SimulatedWork trace(const Machine& machine, const Point& point) {
   work.accesses_per_iteration = shape.unroll;
   work.iterations = std::max<std::uint64_t>(1, hops / shape.unroll);
   work.max_iterations = work.iterations;
-  work.trace = [machine, shape, is_local](std::uint64_t iterations) {
+  const auto order = series.is_in_order ? offsets_of<OrderedCycle> : offsets_of<PartialCycle>;
+  work.trace = [machine, shape, is_local, order](std::uint64_t iterations) {
     const std::uint64_t aged =
         aged_lines(std::max(machine.l1.bytes, machine.l2.bytes), machine.l1.line_bytes);
-    return chase_of(machine, offsets_of(shape, iterations * shape.unroll, aged), is_local,
-                    shape.unroll, iterations);
+    return chase_of(machine, order(shape, iterations * shape.unroll, aged), is_local, shape.unroll,
+                    iterations);
   };
   return work;
 }
