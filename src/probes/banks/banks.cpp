@@ -89,6 +89,8 @@ constexpr FindingSpec findings[]{
     {.name = "bytes_per_cycle", .unit = "bytes_per_cycle", .formerly = "bytes_a_cycle"},
     {.name = "c1", .unit = "cycles|seconds"},
     {.name = "c2", .unit = "cycles|seconds"},
+    {.name = "published_c1", .unit = "cycles"},
+    {.name = "published_c2", .unit = "cycles"},
     {.name = "model_r2", .role = Role::remark},
     {.name = "over_bound", .role = Role::remark},
     {.name = "deviates_most", .role = Role::remark},

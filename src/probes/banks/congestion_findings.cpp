@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <string>
@@ -106,6 +107,38 @@ void add_bound(Findings& found, const Measured& measured, const std::vector<doub
 
 constexpr std::string_view by_squares = "least squares";
 
+/// What somebody printed of a device in the same words: beside what is found of it, or of the
+/// machine that is simulated in its place.
+struct PublishedModel {
+  std::string_view device_ends_with{};
+  int word_bytes{0};
+  double c1{0.0};  ///< cycles
+  double c2{0.0};
+  std::string_view source{};
+};
+
+constexpr std::string_view okamoto = "Okamoto et al. 2014, section III";
+constexpr std::array published_models{
+    PublishedModel{"GeForce GTX 780 Ti", 8, 1.047, 337.7, okamoto},
+    PublishedModel{"simulated gtx-780-ti", 8, 1.047, 337.7, okamoto},
+};
+
+void add_published(Findings& found, const DeviceInfo& device, const Measured& measured,
+                   std::string_view series) {
+  const auto* const model =
+      std::find_if(published_models.begin(), published_models.end(), [&](const auto& each) {
+        return device.name.ends_with(each.device_ends_with) &&
+               measured.word_bytes == each.word_bytes && time_unit(device) == "cycles";
+      });
+  if (model == published_models.end()) return;
+  const auto add = [&](std::string_view name, double value) {
+    found.findings.push_back(
+        finding_of(name, series, time_unit(device), model->source, value, value, value));
+  };
+  add("published_c1", model->c1);
+  add("published_c2", model->c2);
+}
+
 void add_model(Findings& found, const DeviceInfo& device, const Measured& measured,
                const CongestionModel& model, std::string_view series) {
   const auto add = [&](const char* name, std::string_view unit, double value,
@@ -183,6 +216,7 @@ void add_congestion(Findings& found, const DeviceInfo& device, std::span<const P
     if (products.size() >= min_products) {
       line = fit_congestion(measured.points);
       add_model(found, device, measured, *line, kind.name);
+      add_published(found, device, measured, kind.name);
     } else {
       found.findings.push_back(without_value(
           "c1", kind.name, by_squares,

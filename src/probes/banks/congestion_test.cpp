@@ -106,6 +106,29 @@ TEST_CASE("where the model is off most is said: one sub-group that waits for its
   CHECK(find(found, "deviates_most")->label == "1 sub-group, 32 accesses, 32 ways");
 }
 
+TEST_CASE("what was published of a device stands beside what is found of it, by the same words") {
+  std::vector<Point> points = points_of("load-model", 1.0);
+  const auto found_of = [&](const char* name) {
+    DeviceInfo device = gpu();
+    device.name = name;
+    Findings found;
+    add_congestion(found, device, points, model);
+    return found;
+  };
+  CHECK(find(found_of("simulated gtx-780-ti"), "published_c1") == nullptr);
+  for (Point& point : points) point.parameters.set("word_bytes", std::int64_t{8});
+  for (const char* const name : {"simulated gtx-780-ti", "NVIDIA GeForce GTX 780 Ti"}) {
+    CAPTURE(name);
+    const Findings found = found_of(name);
+    REQUIRE(find_row(found, "published_c1", "load-model") != nullptr);
+    CHECK(*find(found, "published_c1")->value == 1.047);
+    CHECK(*find(found, "published_c2")->value == 337.7);
+    CHECK(find(found, "published_c2")->method == "Okamoto et al. 2014, section III");
+  }
+  CHECK(find(found_of("NVIDIA GeForce GTX 780"), "published_c1") == nullptr);
+  CHECK(find(found_of("simulated gsi"), "published_c2") == nullptr);
+}
+
 TEST_CASE("a point that is asked for alone has a row with the bound, and why there is no line") {
   const Findings found = found_in(last_of(points_of("load-model", 1.0), 1));
   const std::string_view row = "load-model, 32 sub-groups, 32 accesses, 32 ways";
