@@ -57,9 +57,11 @@ class PartialCycle {
 class OrderedCycle {
  public:
   explicit OrderedCycle(std::uint64_t nodes) : nodes_(nodes) {}
-  [[nodiscard]] std::uint64_t after(std::uint64_t node) const { return (node + 1) % nodes_; }
+  [[nodiscard]] std::uint64_t after(std::uint64_t node) const {
+    return node + 1 == nodes_ ? 0 : node + 1;
+  }
   [[nodiscard]] std::uint64_t before(std::uint64_t node) const {
-    return (node + nodes_ - 1) % nodes_;
+    return (node == 0 ? nodes_ : node) - 1;
   }
 
  private:
