@@ -70,7 +70,7 @@ constexpr Option options[]{
      .value = Choice{address_words}},
     {.name = "order",
      .value_name = "ORDER",
-     .summary = "random, or fixed too: the order of addresses",
+     .summary = "how addresses follow each other",
      .details = "How the nodes of global memory follow each other: in a random order, the default, "
                 "beside which few sizes are measured in the order of addresses; or `fixed`, by "
                 "which as many sizes are measured in the order of addresses as in a random one, so "
