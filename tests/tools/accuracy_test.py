@@ -285,7 +285,7 @@ class Table(unittest.TestCase):
         self.assertEqual(lines[0], "|  | H100 clprobe | CUDA | clpeak |")
         self.assertEqual(lines[2:],
                          ["| pinned: to, from, both, GB/s | 55.0, –, – | 56.0, –, – | – |",
-                          "| ordinary: to, from, GB/s | 9.0, – | 10.0, – | 8.0, – |"])
+                          "| ordinary, which a core copies: to, from, GB/s | 9.0, – | 10.0, – | 8.0, – |"])
 
     def test_cpus_have_a_table_of_their_own(self) -> None:
         self.assertEqual(table.short_name("cpu-skylake-avx512-Intel(R) Xeon(R) Processor"), "Xeon")

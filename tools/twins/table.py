@@ -28,7 +28,7 @@ LINES = [
     Line("L1, local memory: read, TB/s", "bandwidth", ("read-own 128 KiB", "local"), 1e12, 1),
     Line("pinned: to, from, both, GB/s", "transfer",
          ("to-device-pinned", "from-device-pinned", "both-pinned"), 1e9, 1),
-    Line("ordinary: to, from, GB/s", "transfer", ("to-device", "from-device"), 1e9, 1),
+    Line("ordinary, which a core copies: to, from, GB/s", "transfer", ("to-device", "from-device"), 1e9, 1),
     Line("a launch: alone (clpeak: until it starts), queued, µs", "launch",
          ("1 queued", "4096 queued"), 1e-6, 1),
     Line("core's clock under load, MHz", "clock", ("arithmetic",), 1e6, 0),
