@@ -34,10 +34,11 @@ def read(path: pathlib.Path) -> list[Run]:
 
 
 def real_runs() -> list[Run]:
-    """Those of results/ that are of `latency` alone: one chart a page."""
+    """Those of results/ that are of `latency` alone, and of all its memories: one chart a page."""
     files = sorted((OPTIONS.root / "results").glob("*/*/*.json"))
     runs = [run for path in files for run in read(path)]
-    return [run for run in runs if [result["probe"] for result in run["results"]] == ["latency"]]
+    return [run for run in runs if [result["probe"] for result in run["results"]] == ["latency"]
+            and any(point["series"] == "local" for point in run["results"][0]["points"])]
 
 
 def all_probes_runs() -> list[Run]:
