@@ -219,6 +219,25 @@ TEST_CASE("what others leave of a virtual machine's caches is bounded by nothing
   CHECK(judged(12e6, 2e6, false).verdict == Verdict::different);
 }
 
+TEST_CASE("at the sizes of a shared cache others may leave memory's time") {
+  const auto judged = [](double times, std::optional<int> level, const char* unit = "seconds",
+                         bool is_virtual = true) {
+    ComparedFinding before = finding_of(16.1e-9, unit);
+    ComparedFinding after = finding_of(times * 16.1e-9, unit);
+    before.finding.level = after.finding.level = level;
+    before.is_of_virtual_cpu = after.is_of_virtual_cpu = is_virtual;
+    return of_one_device(before, after);
+  };
+  CHECK(judged(4.55, 3).left_open == Verdict::worse);
+  CHECK(judged(9.9, 2).left_open == Verdict::worse);
+  CHECK(judged(0.11, 2).left_open == Verdict::better);
+  CHECK(judged(10.1, 3).verdict == Verdict::worse);
+  CHECK(judged(4.55, 1).verdict == Verdict::worse);
+  CHECK(judged(4.55, std::nullopt).verdict == Verdict::worse);
+  CHECK(judged(4.55, 3, "count").verdict != Verdict::unclear);
+  CHECK(judged(4.55, 3, "seconds", false).verdict == Verdict::worse);
+}
+
 TEST_CASE("of lower bounds no change is told, and not how far what they bound may be") {
   const auto bound = [](double value) {
     ComparedFinding compared = finding_of(value, "count");
